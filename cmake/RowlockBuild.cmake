@@ -1,0 +1,41 @@
+# Warnings and sanitizers stand on one interface target that never reaches a consumer.
+add_library(rowlock_build INTERFACE)
+target_compile_options(rowlock_build INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
+if(ROWLOCK_WERROR)
+  target_compile_options(rowlock_build INTERFACE -Werror)
+endif()
+if(ROWLOCK_SANITIZE)
+  target_compile_options(rowlock_build INTERFACE -fsanitize=${ROWLOCK_SANITIZE} -fno-omit-frame-pointer)
+  target_link_options(rowlock_build INTERFACE -fsanitize=${ROWLOCK_SANITIZE})
+  if(ROWLOCK_SANITIZE MATCHES "thread")
+    # GCC warns of every fence under TSan, also of those in the standard library.
+    target_compile_options(rowlock_build INTERFACE -Wno-tsan)
+  endif()
+endif()
+
+find_program(CCACHE_PROGRAM ccache)
+if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
+endif()
+
+# An internal layer: an object library, so that everything ends in one library with hidden symbols.
+function(rowlock_layer name)
+  add_library(rowlock_${name} OBJECT ${ARGN})
+  target_include_directories(rowlock_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(rowlock_${name} PUBLIC $<BUILD_INTERFACE:rowlock_build> fmt::fmt Threads::Threads)
+endfunction()
+
+# Resolves an AUTO|ON|OFF option against "its client library compiles", SOCI's way.
+function(rowlock_backend option description compiles result)
+  if(${option} STREQUAL "OFF")
+    set(on FALSE)
+  elseif(${compiles})
+    set(on TRUE)
+  elseif(${option} STREQUAL "ON")
+    message(FATAL_ERROR "${option}=ON, but its client library does not compile here. Install ${description}.")
+  else()
+    set(on FALSE)
+  endif()
+  set(${result} ${on} PARENT_SCOPE)
+  add_feature_info(${option} ${on} "${description}")
+endfunction()

@@ -1,0 +1,81 @@
+// What an operator does: look, free by force, clean up. The rowlock command is a thin cover of this.
+#pragma once
+
+#include <rowlock/client.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+ROWLOCK_BEGIN_NAMESPACE
+
+struct holder_info {
+  std::string host;
+  std::int64_t pid = 0;
+  std::string application;
+  std::string hold_id;
+  std::string lease_id;
+  std::int64_t token = 0;
+  std::chrono::milliseconds held_for{0};
+  std::chrono::milliseconds expires_in{0};  // negative: expired, and not yet taken over
+};
+
+struct lock_info {
+  std::string name;
+  std::string kind;
+  std::int64_t capacity = 0;
+  std::int64_t in_use = 0;
+  std::int64_t token = 0;  // of the latest grant
+  std::int64_t waiters = 0;
+  std::vector<holder_info> holders;
+};
+
+struct waiter_info {
+  std::int64_t ticket = 0;
+  std::string host;
+  std::int64_t pid = 0;
+  std::string application;
+  std::string hold_id;
+  std::string lease_id;
+  std::chrono::milliseconds expires_in{0};
+  bool alive = true;  // false: its process is gone; it will be skipped
+};
+
+struct sweep_result {
+  std::int64_t leases = 0;  // expired ones that were killed
+  std::int64_t locks = 0;   // locks that were freed, handed on or cleaned
+};
+
+// Uses its client's connections and makes no lease. Everything may be called from any thread. Throws error as connect()
+// does, and error(unreachable) when the connection breaks; outcome_unknown() then says whether it may have happened.
+class ROWLOCK_EXPORT admin {
+ public:
+  explicit admin(client db);
+
+  std::vector<lock_info> list();                          // by name
+  std::optional<lock_info> show(const std::string& name);  // empty: no such lock
+  std::vector<waiter_info> queue(const std::string& name); // in ticket order
+
+  // Takes the lock from its holder: the token rises, the holder is told at once (loss::forced), the first waiter is
+  // granted. False: nobody held it. Throws error(invalid_argument) for an impossible name, error(contention) when a
+  // guarded transaction of the holder's keeps the row for longer than options::statement_timeout.
+  bool release(const std::string& name);
+
+  // Kills expired leases and frees what they held. Clients do this too; it hurts nobody.
+  sweep_result sweep();
+
+  // Deletes locks that are free and unused for that long; returns how many. Tokens of their names go on rising.
+  std::int64_t collect(std::chrono::milliseconds idle);
+
+  std::int64_t epoch();
+  // After a restore from a backup: later tokens of every name exceed `above` and all that the epoch had allowed.
+  // Returns the new epoch. Grants whose statement is under way at this moment may still carry the old one.
+  std::int64_t raise_epoch(std::int64_t above = 0);
+
+ private:
+  client db_;
+};
+
+ROWLOCK_END_NAMESPACE

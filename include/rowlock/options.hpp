@@ -1,0 +1,71 @@
+// How a client behaves. Every field has a default that suits a service on a healthy network.
+// connect() checks them together and throws error(invalid_argument) with both values where two contradict.
+#pragma once
+
+#include <rowlock/config.hpp>
+
+#include <chrono>
+#include <functional>
+#include <stop_token>
+#include <string>
+#include <string_view>
+
+ROWLOCK_BEGIN_NAMESPACE
+
+enum class log_level { debug, info, warning, error };
+
+struct options {
+  // Starts the name of each of rowlock's tables; the migrations must have been applied with the same one.
+  std::string prefix = "rowlock_";
+
+  // PostgreSQL: the schema of the tables. Empty: found through the connection's search_path.
+  std::string schema;
+
+  // Shown to operators by `rowlock list`, and as application_name in PostgreSQL. Empty: the program's name.
+  std::string application;
+
+  // How long a hold outlives a client that vanished. 1 second to 24 hours.
+  std::chrono::milliseconds ttl{30'000};
+
+  // How often the client's one lease is renewed. 0: a third of the ttl. At most half of the ttl.
+  std::chrono::milliseconds renew_interval{0};
+
+  // The hold counts as lost this long (plus a thousandth of the ttl) before the database would let anyone
+  // else in: room for clocks that differ in rate, and for the program to notice. Below a quarter of the ttl.
+  std::chrono::milliseconds margin{100};
+
+  // How much later than its expiry a foreign lease is killed. Needed where several servers' clocks judge.
+  std::chrono::milliseconds skew{0};
+
+  // How long one statement may take before its connection is given up as dead. It also bounds how long a
+  // call outlasts its own timeout. At most a third of the ttl, so that a dead connection is noticed in time.
+  std::chrono::milliseconds statement_timeout{5'000};
+  std::chrono::milliseconds connect_timeout{5'000};
+
+  // The longest sleep of a waiter between two looks at the database, should a wake-up get lost.
+  std::chrono::milliseconds poll_interval{1'000};
+
+  // How often expired leases of others are cleaned up in the background. 0: never.
+  std::chrono::milliseconds sweep_interval{60'000};
+
+  // How long close() and destructors wait for the database at most.
+  std::chrono::milliseconds close_timeout{2'000};
+
+  // Connections at most: one that keeps the lease and hears wake-ups, the others carry statements. 2 to 16.
+  int connections = 3;
+
+  // Silent by default. Called under no lock, from rowlock's threads; must not throw. No secrets are passed.
+  std::function<void(log_level, std::string_view)> log;
+};
+
+// How one acquire behaves.
+struct acquire_options {
+  // 0: the hold lasts until released, renewed in the background. Otherwise it is never renewed and ends after
+  // this time at the latest (100 milliseconds to 24 hours); a lease of its own carries it.
+  std::chrono::milliseconds ttl{0};
+
+  // Stops the wait: acquire() then throws error(cancelled), try_acquire_for() returns empty.
+  std::stop_token stop{};
+};
+
+ROWLOCK_END_NAMESPACE

@@ -1,0 +1,87 @@
+#include "model/ids.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <sys/random.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+namespace rowlock::model {
+
+namespace {
+
+// Entropy is fetched in blocks: one system call serves 128 ids, and acquire makes an id each time.
+struct entropy_block {
+  std::array<std::uint64_t, 256> words;
+  std::size_t used = words.size();
+  int pid = 0;
+};
+
+void fill(entropy_block& block) {
+  auto* bytes = reinterpret_cast<char*>(block.words.data());
+  std::size_t done = 0;
+  while (done < sizeof block.words) {
+    const ssize_t got = ::getrandom(bytes + done, sizeof block.words - done, 0);
+    if (got > 0) {
+      done += static_cast<std::size_t>(got);
+    } else if (errno != EINTR) {
+      throw error(errc::internal, "the kernel gave no random bytes for an id");
+    }
+  }
+  block.used = 0;
+}
+
+int hex_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+}  // namespace
+
+id128 id128::random() {
+  thread_local entropy_block block;
+  // A forked child must not hand out its parent's ids.
+  if (const int pid = ::getpid(); block.pid != pid) {
+    block.pid = pid;
+    block.used = block.words.size();
+  }
+  if (block.used == block.words.size()) fill(block);
+  id128 result;
+  result.words_ = {block.words[block.used], block.words[block.used + 1]};
+  block.used += 2;
+  return result;
+}
+
+id128 id128::parse(std::string_view text) {
+  id128 result;
+  std::size_t digits = 0;
+  for (const char c : text) {
+    if (c == '-') continue;
+    const int value = hex_value(c);
+    if (value < 0 || digits == 32) {
+      digits = 0;
+      break;
+    }
+    auto& word = result.words_[digits / 16];
+    word = word << 4 | static_cast<std::uint64_t>(value);
+    ++digits;
+  }
+  if (digits != 32) {
+    throw error(errc::invalid_argument, "an id is 32 hex digits, got \"" + std::string{text} + "\"");
+  }
+  return result;
+}
+
+std::string id128::to_string() const {
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string text(32, '0');
+  for (std::size_t i = 0; i < 32; ++i) {
+    text[i] = digits[words_[i / 16] >> (60 - 4 * (i % 16)) & 0xF];
+  }
+  return text;
+}
+
+}  // namespace rowlock::model

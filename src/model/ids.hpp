@@ -1,0 +1,55 @@
+// 128 random bits that name a lease or a hold. Made by the client, never issued twice (a sequence's
+// numbers come again after a fail-over), and compared whole.
+#pragma once
+
+#include <array>
+#include <compare>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+namespace rowlock::model {
+
+class id128 {
+ public:
+  constexpr id128() = default;  // nil: names nothing
+
+  // From the kernel's random source. Throws error(internal) when there is none.
+  static id128 random();
+
+  // From 32 hex digits, dashes ignored (as uuid columns print them). Throws error(invalid_argument).
+  static id128 parse(std::string_view text);
+
+  // 32 lower-case hex digits.
+  std::string to_string() const;
+
+  constexpr bool is_nil() const noexcept { return words_[0] == 0 && words_[1] == 0; }
+  constexpr auto operator<=>(const id128&) const = default;
+  std::size_t hash() const noexcept { return static_cast<std::size_t>(words_[0] ^ words_[1]); }
+
+ private:
+  std::array<std::uint64_t, 2> words_{};
+};
+
+// Two types, so that a hold's id cannot be given where a lease's is wanted.
+template <class Tag>
+class id : public id128 {
+ public:
+  constexpr id() = default;
+  static id random() { return id{id128::random()}; }
+  static id parse(std::string_view text) { return id{id128::parse(text)}; }
+
+ private:
+  constexpr explicit id(id128 value) : id128{value} {}
+};
+
+using lease_id = id<struct lease_tag>;
+using hold_id = id<struct hold_tag>;
+
+}  // namespace rowlock::model
+
+template <class Tag>
+struct std::hash<rowlock::model::id<Tag>> {
+  std::size_t operator()(const rowlock::model::id<Tag>& value) const noexcept { return value.hash(); }
+};

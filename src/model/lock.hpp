@@ -1,0 +1,68 @@
+// The rows of the model as values, in the words of docs/design.md. No I/O.
+#pragma once
+
+#include "model/ids.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rowlock::model {
+
+using token = std::int64_t;
+
+// What a lock is. Stored as its name; a name taken with another kind is refused.
+enum class lock_kind : std::uint8_t { mutex };
+
+std::string_view to_string(lock_kind kind) noexcept;
+// Throws error(mismatch) for a kind that this version does not know.
+lock_kind parse_lock_kind(std::string_view text);
+
+// What a name must be in the database, or become when it is missing.
+struct lock_definition {
+  std::string name;
+  lock_kind kind = lock_kind::mutex;
+  std::int64_t capacity = 1;
+};
+
+// One row of `lock`. Tokens only rise (I2). While held by an exclusive holder, lease and hold are set and
+// in_use equals capacity; `token` is then the holder's own token.
+struct lock_row {
+  std::string name;
+  lock_kind kind = lock_kind::mutex;
+  std::int64_t capacity = 1;
+  std::int64_t in_use = 0;
+  model::token token = 0;
+  std::int64_t next_ticket = 1;
+  std::optional<lease_id> lease;
+  std::optional<hold_id> hold;
+  bool has_queue = false;
+};
+
+// One row of `queue`: a waiter, in ticket order.
+struct waiter {
+  std::int64_t ticket = 0;
+  hold_id hold;
+  lease_id lease;
+};
+
+// What is known of a lease that exists. Dead means the row is missing; an expired lease lives until it is
+// killed, so "expired" here only says that a kill would succeed now.
+struct lease_view {
+  lease_id id;
+  lease_id client;  // the client process's own lease, to which wake-ups and notices go
+  std::chrono::microseconds expires_in{0};  // on the database's clock; negative: past
+};
+
+// The token that a grant must have: above every earlier one of the name, and above the epoch's floor (I2).
+constexpr token next_token(token stored, token epoch_floor) {
+  return stored + 1 > epoch_floor ? stored + 1 : epoch_floor;
+}
+
+// An epoch's floor. Epochs are minutes since 2026-01-01, so tokens stay below 2^53 for a century.
+constexpr token epoch_floor(std::int64_t epoch) { return epoch << 27; }
+
+}  // namespace rowlock::model

@@ -1,0 +1,93 @@
+#include "model/names.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstdint>
+
+namespace rowlock::model {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// The length of the UTF-8 sequence at the start of text, or 0 when it is none (RFC 3629: no overlong forms,
+// no surrogates, nothing above U+10FFFF).
+std::size_t utf8_length(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
+  const auto continues = [&](std::size_t i) { return i < text.size() && (byte(i) & 0xC0) == 0x80; };
+  const std::uint8_t first = byte(0);
+  if (first < 0x80) return 1;
+  if (first >= 0xC2 && first <= 0xDF) return continues(1) ? 2 : 0;
+  if (first >= 0xE0 && first <= 0xEF) {
+    if (!continues(1) || !continues(2)) return 0;
+    if (first == 0xE0 && byte(1) < 0xA0) return 0;
+    if (first == 0xED && byte(1) > 0x9F) return 0;
+    return 3;
+  }
+  if (first >= 0xF0 && first <= 0xF4) {
+    if (!continues(1) || !continues(2) || !continues(3)) return 0;
+    if (first == 0xF0 && byte(1) < 0x90) return 0;
+    if (first == 0xF4 && byte(1) > 0x8F) return 0;
+    return 4;
+  }
+  return 0;
+}
+
+bool is_control(std::string_view sequence) {
+  const auto first = static_cast<std::uint8_t>(sequence[0]);
+  if (sequence.size() == 1) return first < 0x20 || first == 0x7F;
+  return sequence.size() == 2 && first == 0xC2 && static_cast<std::uint8_t>(sequence[1]) < 0xA0;  // C1
+}
+
+[[noreturn]] void refuse(const std::string& message) { throw error(errc::invalid_argument, message); }
+
+}  // namespace
+
+void check_name(std::string_view name) {
+  if (name.empty()) refuse("a lock's name is empty; give 1 to 512 bytes of UTF-8");
+  if (name.size() > 512) {
+    refuse(fmt::format("a lock's name has {} bytes; at most 512 are allowed", name.size()));
+  }
+  for (std::size_t at = 0; at < name.size();) {
+    const std::size_t length = utf8_length(name.substr(at));
+    if (length == 0) refuse(fmt::format("a lock's name is not UTF-8: byte {} begins no character", at));
+    if (is_control(name.substr(at, length))) {
+      refuse(fmt::format("a lock's name has a control character at byte {}; none are allowed", at));
+    }
+    at += length;
+  }
+}
+
+void check_identifier(std::string_view what, std::string_view value) {
+  const auto ok = [](char c, bool first) {
+    return (c >= 'a' && c <= 'z') || c == '_' || (!first && c >= '0' && c <= '9');
+  };
+  bool good = !value.empty() && value.size() <= 31;
+  for (std::size_t i = 0; good && i < value.size(); ++i) good = ok(value[i], i == 0);
+  if (!good) {
+    // What was given is not repeated: it may hold anything.
+    refuse(fmt::format("the {} does not match [a-z_][a-z0-9_]{{0,30}}; it becomes part of table names", what));
+  }
+}
+
+void check_ttl(std::chrono::milliseconds ttl, std::chrono::milliseconds renew_interval) {
+  if (ttl < 1s || ttl > 24h) {
+    refuse(fmt::format("a ttl of {} ms is outside 1,000 ms (1 second) to 86,400,000 ms (24 hours)", ttl.count()));
+  }
+  if (renew_interval <= 0ms || renew_interval > ttl / 2) {
+    refuse(fmt::format("a renewal every {} ms cannot keep a ttl of {} ms: the interval must be above 0 and at most half "
+                       "of the ttl, so that one failed renewal is survived",
+                       renew_interval.count(), ttl.count()));
+  }
+}
+
+void check_explicit_ttl(std::chrono::milliseconds ttl) {
+  if (ttl < 100ms || ttl > 24h) {
+    refuse(fmt::format("an explicit ttl of {} ms is outside 100 ms to 86,400,000 ms (24 hours)", ttl.count()));
+  }
+}
+
+}  // namespace rowlock::model

@@ -1,0 +1,23 @@
+// What a caller may pass: names, prefixes, durations. Each check throws error(invalid_argument) whose
+// message says what was given, what is expected and why.
+#pragma once
+
+#include <chrono>
+#include <string_view>
+
+namespace rowlock::model {
+
+// I11: UTF-8, 1 to 512 bytes, no control characters.
+void check_name(std::string_view name);
+
+// [a-z_][a-z0-9_]{0,30}. what: "prefix" or "schema".
+void check_identifier(std::string_view what, std::string_view value);
+
+// A ttl that can be renewed: from 1 second to 24 hours, at least twice the renewal interval plus the margin.
+// Durations beyond that are more likely a wrong unit than a wish.
+void check_ttl(std::chrono::milliseconds ttl, std::chrono::milliseconds renew_interval);
+
+// An explicit ttl, which nobody renews: from 100 milliseconds to 24 hours.
+void check_explicit_ttl(std::chrono::milliseconds ttl);
+
+}  // namespace rowlock::model

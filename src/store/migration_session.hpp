@@ -1,0 +1,46 @@
+// What the migrator needs of a database, beside the verbs of the lock service.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rowlock::store {
+
+struct schema_state {
+  int version = 0;      // meta.schema_version; 0: rowlock's tables are not there
+  int min_library = 0;  // a library that knows only a lower schema version must not run
+};
+
+struct ledger_entry {
+  int version = 0;
+  std::string title;
+  std::string checksum;    // sha-256 of the file as it was shipped, hex
+  std::string applied_at;  // UTC, ISO 8601
+};
+
+class migration_session {
+ public:
+  migration_session() = default;
+  migration_session(const migration_session&) = delete;
+  migration_session& operator=(const migration_session&) = delete;
+  virtual ~migration_session() = default;
+
+  virtual schema_state state() = 0;
+  virtual bool has_ledger() = 0;
+  virtual std::vector<ledger_entry> ledger() = 0;   // by version; empty when there is no ledger
+  virtual std::int64_t leases() = 0;                // unexpired, on the database's clock
+  // Runs work while no other migrator can run it on the same prefix and schema; waits for one that does.
+  virtual void exclusively(const std::function<void()>& work) = 0;
+  // Runs a file (its prefix already put in) and then writes or removes its ledger entry, in one transaction
+  // where the dialect's DDL is transactional. The ledger table is created when it is missing.
+  virtual void apply(const std::string& sql, const ledger_entry& entry) = 0;
+  virtual void revert(const std::string& sql, int version) = 0;
+  virtual void record(const ledger_entry& entry) = 0;  // adopt: the ledger alone
+  // "table.column type [not null]" lines of rowlock's tables, sorted, prefix as in the files (rowlock_).
+  virtual std::vector<std::string> describe() = 0;
+};
+
+}  // namespace rowlock::store

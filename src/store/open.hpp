@@ -1,0 +1,29 @@
+// From a URL to a database. The one place that knows which stores are built in.
+#pragma once
+
+#include "store/migration_session.hpp"
+#include "store/store.hpp"
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rowlock::store {
+
+// Throws error(invalid_argument) for a URL, prefix or schema that cannot be right, or a store that is not built in.
+std::unique_ptr<database> open(const std::string& url, const store_options& options);
+
+// A connection for the migrator: it does not ask for a migrated schema. Creates a missing SQLite file.
+std::unique_ptr<migration_session> open_for_migration(const std::string& url, const store_options& options);
+
+// "postgres", "sqlite": the dialect that a URL's scheme names. Throws as open does.
+std::string dialect_of(std::string_view url);
+
+// The URL without its password, for messages and logs.
+std::string redact(std::string_view url);
+
+// The dialects that were built in.
+std::vector<std::string> built_in_dialects();
+
+}  // namespace rowlock::store

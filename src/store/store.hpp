@@ -1,0 +1,275 @@
+// The seam between rowlock and a database: a handful of batch verbs. Below it stand SQL and error mapping
+// only; time, retry, waiting, batching and every decision stand above it, once (docs/design.md, "Layers").
+//
+// Rules that every store keeps (docs/design.md, "Rules for every statement"):
+//   - a statement that writes never decides from a row that another transaction may be changing;
+//   - lock rows are taken in name order and never waited for: a row that somebody has locked is skipped;
+//   - time is the database's clock, read while the row is held;
+//   - what happened is told by affected rows, matched by hold_id;
+//   - a conflict is a value, never an error and never a line in the server's log.
+#pragma once
+
+#include "model/lock.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rowlock::store {
+
+using model::hold_id;
+using model::lease_id;
+using model::token;
+
+// ---- leases ------------------------------------------------------------------------------------------
+
+// A lease to be stored. A process's own lease has client == id; an explicit-ttl lease names its process.
+struct lease_record {
+  lease_id id;
+  lease_id client;
+  std::string host;
+  std::int64_t pid = 0;
+  std::string application;
+  std::chrono::milliseconds ttl{0};
+};
+
+// What tells whether the database is still the one that it was.
+struct world {
+  std::string identity;           // of this server, now (PostgreSQL: system identifier and timeline)
+  std::string recorded_identity;  // in meta: differs after a fail-over, until refresh_world raises the epoch
+  std::int64_t epoch = 0;
+  std::string marker;  // random; empty after a crash or promotion, until refresh_world writes a new one
+
+  bool operator==(const world&) const = default;
+};
+
+struct renewal {
+  lease_id id;
+  std::int64_t notice = 0;  // bumped by a forced release of one of this client's holds
+};
+
+struct renewal_reply {
+  std::vector<renewal> renewed;  // a lease that is not here is dead or expired, for ever
+  store::world world;
+};
+
+// ---- fast path ---------------------------------------------------------------------------------------
+
+struct acquire_request {
+  std::string name;
+  model::lock_kind kind = model::lock_kind::mutex;
+  std::int64_t capacity = 1;
+  lease_id lease;
+  hold_id hold;
+};
+
+struct grant {
+  hold_id hold;
+  model::token token = 0;
+};
+
+struct release_request {
+  std::string name;
+  lease_id lease;
+  hold_id hold;
+};
+
+// Whether a commit is on disk before it is answered. Grants and renewals always are (I8).
+enum class durability : std::uint8_t { durable, asynchronous };
+
+// ---- slow path: one transaction that holds the lock row ------------------------------------------------
+
+// How many queue rows an edit reads at most. A longer queue is told by queue_complete.
+inline constexpr std::size_t queue_window = 64;
+
+struct waiter_view {
+  model::waiter waiter;
+  std::optional<model::lease_view> lease;  // empty: the waiter is dead
+};
+
+// What the transaction read after it had the row: current, and unchanged until it ends.
+struct lock_view {
+  model::lock_row row;
+  // False while a guarded transaction of the holder's holds the row: then the grant must stay, and only
+  // the queue, has_queue and next_ticket may be written.
+  bool replaceable = true;
+  std::optional<model::lease_view> holder;  // of row.lease; empty: free, or the holder is dead
+  std::vector<waiter_view> queue;           // the first queue_window rows in ticket order, dead ones too
+  bool queue_complete = true;               // no row stands behind those
+  std::optional<model::waiter> own;         // the queue row of edit_request::about, wherever it stands
+  token epoch_floor = 0;                    // of meta, read under the row
+  bool same_world = true;  // this server's identity is the recorded one; nothing may be granted otherwise
+};
+
+// What the transaction writes before it commits. An empty change writes nothing and rolls back.
+struct lock_change {
+  std::optional<model::lock_row> row;        // the whole row, by its name
+  bool granted_now = false;                  // the row's exclusive holder is new: stamps its time of acquire
+  std::optional<model::waiter> enqueue;
+  std::vector<hold_id> dequeue;
+  std::optional<lease_record> create_lease;  // an explicit-ttl lease, in the same commit
+  std::vector<lease_id> end_leases;          // explicit-ttl leases whose only hold ended
+  std::optional<lease_id> notice;            // bump this lease's notice
+  bool durable = false;                      // a batch with one durable change commits durably
+
+  bool empty() const {
+    return !row && !enqueue && dequeue.empty() && !create_lease && end_leases.empty() && !notice;
+  }
+};
+
+struct edit_request {
+  std::string name;
+  hold_id about;  // nil: nobody's
+  std::function<lock_change(const lock_view&)> decide;  // called at most once; must not throw, wait or do I/O
+};
+
+enum class edit_result : std::uint8_t {
+  committed,  // decide was called and its change, if any, is committed
+  skipped,    // somebody has the row locked; decide was not called
+  missing,    // no such lock; decide was not called
+};
+
+// ---- reading -----------------------------------------------------------------------------------------
+
+struct hold_query {
+  std::string name;
+  hold_id hold;
+};
+
+struct hold_status {
+  hold_id hold;
+  enum class where : std::uint8_t { absent, queued, held } state = where::absent;
+  model::token token = 0;          // when held
+  std::optional<lease_id> lease;   // on which it is held or queued
+  // When queued (or absent): how long until the present holder's lease may be killed. Zero when the lock is
+  // free or its holder is dead, so that an edit would grant; negative when it is past. Empty: no such lock.
+  std::optional<std::chrono::microseconds> takeover_in;
+};
+
+struct holder_info {
+  lease_record lease;
+  hold_id hold;
+  model::token token = 0;
+  std::chrono::milliseconds held_for{0};
+  std::chrono::milliseconds expires_in{0};  // negative: expired, not yet killed
+};
+
+struct lock_info {
+  model::lock_row row;
+  std::int64_t waiters = 0;          // whose lease exists
+  std::vector<holder_info> holders;  // whose lease exists
+};
+
+struct waiter_info {
+  model::waiter waiter;
+  lease_record lease;
+  std::chrono::milliseconds expires_in{0};
+  bool alive = true;  // its lease exists
+};
+
+// What a sweep may find, read without locks: each is checked again under its row.
+struct stale {
+  std::vector<lease_id> expired_leases;
+  std::vector<std::string> names;  // locks that name a missing lease, as holder or in the queue
+};
+
+// ---- the session ---------------------------------------------------------------------------------------
+
+// One connection. Used by one thread at a time, but for wake() and interrupt(), which any thread may call
+// while the session lives. Every verb is one round trip where the database allows it, throws rowlock::error,
+// and leaves nothing open when it throws. After error(unreachable) the session is broken: destroy it.
+class session {
+ public:
+  session() = default;
+  session(const session&) = delete;
+  session& operator=(const session&) = delete;
+  virtual ~session() = default;
+
+  // -- the world (I2 across fail-over) --
+  // Reads. Writes nothing.
+  virtual world read_world() = 0;
+  // Writes a marker where there is none; where this server is not the recorded one, raises the epoch to
+  // max(recorded + 1, minutes since 2026-01-01), records the identity and lengthens every stored lease by
+  // the longest stored ttl, for the new clock may be ahead (I5). Safe to call from everywhere at once.
+  virtual world refresh_world() = 0;
+  // Raises the epoch by hand, high enough that the next token of every name exceeds `above`.
+  virtual std::int64_t raise_epoch(token above) = 0;
+
+  // -- leases (I3, I4) --
+  virtual void create_lease(const lease_record& lease) = 0;                          // durable
+  virtual renewal_reply renew(std::span<const lease_id> leases) = 0;                 // durable
+  // Deletes those whose expires_at + skew is past; returns them. A transaction of its own.
+  virtual std::vector<lease_id> kill(std::span<const lease_id> leases, std::chrono::microseconds skew) = 0;
+  virtual void end(std::span<const lease_id> leases) = 0;                            // durable
+
+  // -- fast path: decides from the lock rows alone; at most one request a name --
+  // Grants those that exist as asked, are free and have no queue; durable. Others are not in the reply, and
+  // that says nothing about why.
+  virtual std::vector<grant> acquire(std::span<const acquire_request> requests) = 0;
+  // Frees those held as said, without a queue and not guarded; returns them. Others: nothing is said.
+  virtual std::vector<hold_id> release(std::span<const release_request> requests, durability how) = 0;
+
+  // -- slow path --
+  // Creates the names that are missing, each with a token above the floor and the epoch's. Existing ones
+  // are left as they are. Names must be distinct and sorted.
+  virtual void create(std::span<const model::lock_definition> locks) = 0;
+  // One transaction: locks the rows in name order, skipping locked ones; reads; calls decide for each;
+  // writes the changes; commits. Names must be distinct and sorted. Result i belongs to request i.
+  virtual std::vector<edit_result> edit(std::span<const edit_request> requests) = 0;
+
+  // -- reading: no row lock, no transaction id, no log --
+  virtual std::vector<hold_status> find(std::span<const hold_query> holds) = 0;  // reply i for query i
+  virtual std::vector<lock_info> list() = 0;                                     // by name
+  virtual std::optional<lock_info> show(const std::string& name) = 0;
+  virtual std::vector<waiter_info> queue(const std::string& name) = 0;           // by ticket
+  virtual stale find_stale(std::size_t limit, std::chrono::microseconds skew) = 0;
+
+  // -- upkeep --
+  // Deletes up to limit locks that are free, without queue or permits, and unused for `idle`, raising the
+  // floor above their tokens in the same transaction; returns how many.
+  virtual std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) = 0;
+
+  // -- wake-ups: hints, never proof --
+  virtual void listen(lease_id client) = 0;                       // from now on wait() hears of this client
+  virtual void notify(std::span<const lease_id> clients) = 0;     // asynchronous commit
+  // Waits until something may have changed for the client, wake() is called or the timeout passes. True
+  // when something may have changed. Throws error(unreachable) when the connection is gone.
+  virtual bool wait(std::chrono::nanoseconds timeout) = 0;
+  virtual void wake() noexcept = 0;
+  // Breaks a running verb, which then throws error(unreachable) with outcome_unknown, and the session with it.
+  virtual void interrupt() noexcept = 0;
+
+  // -- ghosts: a statement of a broken session that the server may still execute --
+  // Names this session's backend for end_ghost. Empty when the database runs in this process.
+  virtual std::string backend() const = 0;
+  // Ends that backend, if it still lives, and returns whether it is certainly gone.
+  virtual bool end_ghost(const std::string& backend) = 0;
+};
+
+struct store_options {
+  std::string prefix = "rowlock_";
+  std::string schema;  // PostgreSQL only; empty: the connection's search_path decides
+  std::string application;
+  std::chrono::milliseconds statement_timeout{5'000};
+  std::chrono::milliseconds connect_timeout{5'000};
+};
+
+// Where sessions come from. Thread-safe.
+class database {
+ public:
+  virtual ~database() = default;
+  // Throws: unreachable, authentication, privilege, read_only, not_migrated, too_new.
+  virtual std::unique_ptr<session> connect() = 0;
+  virtual std::string_view dialect() const noexcept = 0;  // postgres, sqlite, memory
+  // The statement that proves a hold inside the caller's own transaction: `?`-free SQL of this dialect whose
+  // parameters are, in order, the name and the hold's id as text. It returns one row when the hold stands.
+  virtual std::string guard_sql() const = 0;
+};
+
+}  // namespace rowlock::store
