@@ -5,7 +5,8 @@ foreach(file IN LISTS files)
   get_filename_component(name "${file}" NAME)
   string(REGEX REPLACE "\\.sql$" "" name "${name}")
   file(READ "${file}" text)
-  string(APPEND body "    {\"${name}\", R\"embedded(${text})embedded\"},\n")
+  file(SHA256 "${file}" checksum)
+  string(APPEND body "    {\"${name}\", R\"embedded(${text})embedded\", \"${checksum}\"},\n")
 endforeach()
 file(WRITE "${OUTPUT}" "#include \"store/embedded.hpp\"
 

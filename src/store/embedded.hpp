@@ -9,6 +9,8 @@ namespace rowlock::embedded {
 struct file {
   std::string_view name;  // without folder and ".sql"
   std::string_view text;
+  std::string_view
+      checksum;  // sha-256 of the file, hex; taken at build time, so that no library is needed for it
 };
 
 std::span<const file> postgres_queries();
