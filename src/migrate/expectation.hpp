@@ -1,0 +1,19 @@
+// What a migrated schema must have, and how a database differs from it.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rowlock::migrate {
+
+// The lines that migration_session::describe() must give after every shipped migration
+// (src/migrate/expected/).
+std::vector<std::string> expected_schema(std::string_view dialect);
+
+// A sentence for each expected line that is missing or reads otherwise. More columns and tables than expected
+// are fine: a newer version adds before it takes away, and two versions run side by side during a deploy.
+std::vector<std::string> differences(const std::vector<std::string>& expected,
+                                     const std::vector<std::string>& found, std::string_view prefix);
+
+}  // namespace rowlock::migrate
