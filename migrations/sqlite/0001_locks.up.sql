@@ -1,0 +1,71 @@
+-- Rowlock, schema version 1: leases, locks, permits and the queue.
+-- Times are microseconds since 1970 UTC; ids are 32 hexadecimal digits.
+-- Run outside of rowlock's own migrator, a half-done run can be repeated.
+
+-- It stays set on this connection: an unknown earlier value cannot be restored, and waiting harms nobody.
+PRAGMA busy_timeout = 5000;
+
+-- WITHOUT ROWID: each row is found, read and written in one b-tree instead of two.
+CREATE TABLE IF NOT EXISTS rowlock_lease (
+  id          TEXT    NOT NULL PRIMARY KEY,
+  client_id   TEXT    NOT NULL,
+  host        TEXT    NOT NULL,
+  pid         INTEGER NOT NULL,
+  application TEXT    NOT NULL,
+  ttl_ms      INTEGER NOT NULL,
+  expires_at  INTEGER NOT NULL,
+  notice      INTEGER NOT NULL DEFAULT 0,
+  created_at  INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS rowlock_lock (
+  name        TEXT    NOT NULL PRIMARY KEY,
+  kind        TEXT    NOT NULL,
+  capacity    INTEGER NOT NULL,
+  in_use      INTEGER NOT NULL DEFAULT 0,
+  token       INTEGER NOT NULL,
+  next_ticket INTEGER NOT NULL DEFAULT 1,
+  lease_id    TEXT,
+  hold_id     TEXT,
+  has_queue   INTEGER NOT NULL DEFAULT 0,
+  used_at     INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS rowlock_permit (
+  name        TEXT    NOT NULL,
+  hold_id     TEXT    NOT NULL,
+  lease_id    TEXT    NOT NULL,
+  weight      INTEGER NOT NULL,
+  token       INTEGER NOT NULL,
+  PRIMARY KEY (name, hold_id)
+) WITHOUT ROWID;
+
+CREATE TABLE IF NOT EXISTS rowlock_queue (
+  name        TEXT    NOT NULL,
+  ticket      INTEGER NOT NULL,
+  hold_id     TEXT    NOT NULL,
+  lease_id    TEXT    NOT NULL,
+  weight      INTEGER NOT NULL DEFAULT 1,
+  mode        TEXT    NOT NULL DEFAULT 'exclusive',
+  PRIMARY KEY (name, ticket)
+) WITHOUT ROWID;
+
+-- A waiter looks itself up by its hold; without this it would read the whole queue.
+CREATE UNIQUE INDEX IF NOT EXISTS rowlock_queue_hold ON rowlock_queue (name, hold_id);
+
+CREATE TABLE IF NOT EXISTS rowlock_marker (
+  id          INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+  value       TEXT    NOT NULL
+);
+
+CREATE TABLE IF NOT EXISTS rowlock_meta (
+  id             INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+  schema_version INTEGER NOT NULL,
+  min_library    INTEGER NOT NULL,
+  epoch          INTEGER NOT NULL DEFAULT 0,
+  token_floor    INTEGER NOT NULL DEFAULT 0,
+  identity       TEXT    NOT NULL DEFAULT ''
+);
+
+INSERT INTO rowlock_meta (id, schema_version, min_library) VALUES (1, 1, 1)
+ON CONFLICT (id) DO UPDATE SET schema_version = excluded.schema_version, min_library = excluded.min_library;

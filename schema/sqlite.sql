@@ -1,0 +1,65 @@
+-- The schema that the migrations of migrations/sqlite leave behind, version 1. For reading; a test compares.
+-- Times are microseconds since 1970 UTC; ids are 32 hexadecimal digits.
+-- rowlock_migration, the ledger, is made by rowlock's own migrator and absent where another tool migrates.
+
+-- WITHOUT ROWID: each row is found, read and written in one b-tree instead of two.
+CREATE TABLE rowlock_lease (
+  id          TEXT    NOT NULL PRIMARY KEY,
+  client_id   TEXT    NOT NULL,
+  host        TEXT    NOT NULL,
+  pid         INTEGER NOT NULL,
+  application TEXT    NOT NULL,
+  ttl_ms      INTEGER NOT NULL,
+  expires_at  INTEGER NOT NULL,
+  notice      INTEGER NOT NULL DEFAULT 0,
+  created_at  INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE rowlock_lock (
+  name        TEXT    NOT NULL PRIMARY KEY,
+  kind        TEXT    NOT NULL,
+  capacity    INTEGER NOT NULL,
+  in_use      INTEGER NOT NULL DEFAULT 0,
+  token       INTEGER NOT NULL,
+  next_ticket INTEGER NOT NULL DEFAULT 1,
+  lease_id    TEXT,
+  hold_id     TEXT,
+  has_queue   INTEGER NOT NULL DEFAULT 0,
+  used_at     INTEGER NOT NULL
+) WITHOUT ROWID;
+
+CREATE TABLE rowlock_permit (
+  name        TEXT    NOT NULL,
+  hold_id     TEXT    NOT NULL,
+  lease_id    TEXT    NOT NULL,
+  weight      INTEGER NOT NULL,
+  token       INTEGER NOT NULL,
+  PRIMARY KEY (name, hold_id)
+) WITHOUT ROWID;
+
+CREATE TABLE rowlock_queue (
+  name        TEXT    NOT NULL,
+  ticket      INTEGER NOT NULL,
+  hold_id     TEXT    NOT NULL,
+  lease_id    TEXT    NOT NULL,
+  weight      INTEGER NOT NULL DEFAULT 1,
+  mode        TEXT    NOT NULL DEFAULT 'exclusive',
+  PRIMARY KEY (name, ticket)
+) WITHOUT ROWID;
+
+-- A waiter looks itself up by its hold; without this it would read the whole queue.
+CREATE UNIQUE INDEX rowlock_queue_hold ON rowlock_queue (name, hold_id);
+
+CREATE TABLE rowlock_marker (
+  id          INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+  value       TEXT    NOT NULL
+);
+
+CREATE TABLE rowlock_meta (
+  id             INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+  schema_version INTEGER NOT NULL,
+  min_library    INTEGER NOT NULL,
+  epoch          INTEGER NOT NULL DEFAULT 0,
+  token_floor    INTEGER NOT NULL DEFAULT 0,
+  identity       TEXT    NOT NULL DEFAULT ''
+);

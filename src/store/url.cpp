@@ -1,0 +1,141 @@
+#include "store/url.hpp"
+
+#include "store/open.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cctype>
+
+namespace rowlock::store {
+namespace {
+
+constexpr std::string_view hidden = "***";
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw error(errc::invalid_argument, message);
+}
+
+// Empty when there is none: what stands before the colon may then be anything, even a password.
+std::string_view scheme_of(std::string_view url) {
+  const auto colon = url.find(':');
+  if (colon == std::string_view::npos || colon > 20) return {};
+  const auto scheme = url.substr(0, colon);
+  const auto ok = [](char c) { return std::islower(static_cast<unsigned char>(c)) || c == '+' || c == '-'; };
+  return std::all_of(scheme.begin(), scheme.end(), ok) ? scheme : std::string_view{};
+}
+
+std::string known_forms() {
+  return fmt::format(
+      "this build has the stores {}; write postgresql://user@host/database, sqlite:relative.db or "
+      "sqlite:/absolute.db",
+      fmt::join(built_in_dialects(), ", "));
+}
+
+std::string sqlite_path(std::string_view path) {
+  if (path.empty()) refuse("the URL sqlite: names no file; write sqlite:relative.db or sqlite:/absolute.db");
+  if (path.starts_with(":memory:")) {
+    refuse(
+        "sqlite::memory: is refused: a lock in the memory of one connection guards nothing; name a file that "
+        "every process opens, as in sqlite:/absolute.db");
+  }
+  if (path.starts_with("//")) {
+    refuse(
+        "sqlite:// is refused, for tools differ in what its slashes mean; write sqlite:relative.db or "
+        "sqlite:/absolute.db");
+  }
+  if (path.find('?') != std::string_view::npos) {
+    refuse(
+        "a sqlite: URL takes no options after a question mark; write sqlite:relative.db or "
+        "sqlite:/absolute.db");
+  }
+  return std::string{path};
+}
+
+char hex_value(char digit) {
+  if (digit >= '0' && digit <= '9') return static_cast<char>(digit - '0');
+  return static_cast<char>(std::tolower(static_cast<unsigned char>(digit)) - 'a' + 10);
+}
+
+// libpq decodes keys too, so p%61ssword is one.
+std::string decode_lower(std::string_view text) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    char c = text[i];
+    if (c == '%' && i + 2 < text.size() && std::isxdigit(static_cast<unsigned char>(text[i + 1])) &&
+        std::isxdigit(static_cast<unsigned char>(text[i + 2]))) {
+      c = static_cast<char>(hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]));
+      i += 2;
+    }
+    result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return result;
+}
+
+bool is_secret(std::string_view key) {
+  const auto name = decode_lower(key);
+  return name.find("passw") != std::string::npos || name == "pwd" || name == "pass";
+}
+
+// Hides the values of password=… in a query, or between the words of a connection string.
+std::string hide_parameters(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const auto separator = text.find_first_of("?& \t\n");
+    const auto part = text.substr(0, separator);
+    const auto equals = part.find('=');
+    const bool secret = equals != std::string_view::npos && is_secret(part.substr(0, equals));
+    result += secret ? part.substr(0, equals + 1) : part;
+    if (secret) result += hidden;
+    // A quoted value may hold any of the separators: nothing behind it is shown.
+    if (secret && part.substr(equals + 1).starts_with('\'')) return result;
+    if (separator == std::string_view::npos) return result;
+    result += text[separator];
+    text.remove_prefix(separator + 1);
+  }
+  return result;
+}
+
+}  // namespace
+
+database_url parse_url(std::string_view url) {
+  const auto scheme = scheme_of(url);
+  if (url.empty()) refuse("the database URL is empty; " + known_forms());
+  if (std::any_of(url.begin(), url.end(), [](char c) { return c == '\0' || c == '\n' || c == '\r'; })) {
+    refuse("the database URL has a line break or a zero byte in it");
+  }
+  if (scheme == "postgresql" || scheme == "postgres") {
+    if (!url.substr(scheme.size()).starts_with("://")) {
+      refuse(fmt::format("a {0}: URL needs two slashes; write {0}://user@host/database", scheme));
+    }
+    return {"postgres", std::string{url}};
+  }
+  if (scheme == "sqlite") return {"sqlite", sqlite_path(url.substr(scheme.size() + 1))};
+  if (scheme == "mysql" || scheme == "mariadb") {
+    refuse(fmt::format("rowlock has no store for {}:// yet; {}", scheme, known_forms()));
+  }
+  if (scheme.empty())
+    refuse("the database URL does not begin with a scheme that rowlock knows; " + known_forms());
+  refuse(fmt::format("rowlock does not know the URL scheme {}:; {}", scheme, known_forms()));
+}
+
+std::string redact(std::string_view url) {
+  if (scheme_of(url) == "sqlite") return hide_parameters(url);  // a path may hold both : and @
+  // From the first colon behind the scheme to the last @, wherever they stand: a password that was not
+  // percent-encoded may hold any character, and to hide too much is the lesser fault.
+  const auto authority = url.find("://");
+  const auto from = authority == std::string_view::npos ? 0 : authority + 3;
+  const auto colon = url.find(':', from);
+  const auto at = url.rfind('@');
+  if (colon == std::string_view::npos || at == std::string_view::npos || colon > at)
+    return hide_parameters(url);
+  std::string shown = hide_parameters(url.substr(0, colon + 1)) + std::string{hidden};
+  // An @ behind a separator may stand in the middle of another secret: nothing behind it is shown.
+  const bool clear = url.substr(colon, at - colon).find_first_of("?& \t\n") == std::string_view::npos;
+  return clear ? shown + hide_parameters(url.substr(at)) : shown;
+}
+
+}  // namespace rowlock::store
