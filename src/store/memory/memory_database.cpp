@@ -1,0 +1,20 @@
+#include "store/memory/memory_database.hpp"
+
+#include "store/memory/memory_session.hpp"
+
+#include <utility>
+
+namespace rowlock::store {
+
+memory_database::memory_database(std::shared_ptr<memory_server> server) : server_(std::move(server)) {}
+
+std::unique_ptr<session> memory_database::connect() {
+  memory_call call{.server = *server_, .verb = "connect"};
+  server_->call_hook(call);
+  auto result = std::make_unique<memory_session>(server_);
+  call.at = memory_call::phase::after;
+  server_->call_hook(call);
+  return result;
+}
+
+}  // namespace rowlock::store

@@ -1,0 +1,24 @@
+// A client's view of a memory_server.
+#pragma once
+
+#include "store/memory/memory_server.hpp"
+#include "store/store.hpp"
+
+#include <memory>
+
+namespace rowlock::store {
+
+class memory_database final : public database {
+ public:
+  explicit memory_database(std::shared_ptr<memory_server> server);
+
+  std::unique_ptr<session> connect() override;
+  std::string_view dialect() const noexcept override { return "memory"; }
+  // There is no SQL; memory_server::guard is the guard.
+  std::string guard_sql() const override { return {}; }
+
+ private:
+  std::shared_ptr<memory_server> server_;
+};
+
+}  // namespace rowlock::store

@@ -1,0 +1,365 @@
+#include "store/memory/memory_session.hpp"
+
+#include "store/memory/memory_check.hpp"
+#include "store/memory/memory_views.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <algorithm>
+#include <utility>
+
+namespace rowlock::store {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+template <class T>
+std::vector<T> copy_of(std::span<const T> values) {
+  return {values.begin(), values.end()};
+}
+
+std::int64_t minutes_since_2026(timestamp now) {
+  constexpr timestamp start = std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}.time_since_epoch();
+  return std::chrono::floor<std::chrono::minutes>(now - start).count();
+}
+
+void apply(memory_transaction& transaction, const std::string& name, const lock_change& change) {
+  memory_tables& tables = transaction.tables;
+  memory_lock& lock = tables.locks.at(name);
+  if (change.row) lock.row = *change.row;
+  if (change.granted_now) lock.used_at = transaction.now;
+  auto& queue = tables.queues[name];
+  std::erase_if(queue,
+                [&](const auto& one) { return std::ranges::count(change.dequeue, one.second.hold) > 0; });
+  if (change.enqueue) queue.insert({change.enqueue->ticket, *change.enqueue});
+  if (queue.empty()) tables.queues.erase(name);
+  if (change.create_lease) {
+    tables.leases.insert(
+        {change.create_lease->id, {*change.create_lease, transaction.now + change.create_lease->ttl}});
+  }
+  for (const lease_id& id : change.end_leases) tables.leases.erase(id);
+  if (change.notice) {
+    if (const auto lease = tables.leases.find(*change.notice); lease != tables.leases.end())
+      ++lease->second.notice;
+  }
+}
+
+}  // namespace
+
+memory_session::memory_session(std::shared_ptr<memory_server> server) : server_(std::move(server)) {
+  const std::lock_guard lock{server_->mutex_};
+  if (server_->names_backends_) backend_ = "memory-" + std::to_string(server_->next_backend_++);
+  server_->sessions_.insert(this);
+}
+
+memory_session::~memory_session() {
+  const std::lock_guard lock{server_->mutex_};
+  server_->sessions_.erase(this);
+}
+
+void memory_session::throw_if_broken() {
+  const std::lock_guard lock{server_->mutex_};
+  if (broken_) throw_unreachable(false);
+}
+
+void memory_session::note_failure() {
+  try {
+    throw;
+  } catch (const error& failure) {
+    const std::lock_guard lock{server_->mutex_};
+    if (failure.code() == errc::unreachable) broken_ = true;
+  } catch (...) {
+    // The caller sees it.
+  }
+}
+
+void memory_session::add_ghost(std::function<void(memory_transaction&)> work) {
+  const std::lock_guard lock{server_->mutex_};
+  server_->ghosts_.push_back({backend_, std::move(work)});
+}
+
+// ---- the world ---------------------------------------------------------------------------------------
+
+world memory_session::read_world() {
+  return run("read_world", [](memory_transaction& transaction) { return world_of(transaction); });
+}
+
+world memory_session::refresh_world() {
+  return run("refresh_world", [](memory_transaction& transaction) {
+    memory_tables& tables = transaction.tables;
+    if (transaction.marker.empty()) transaction.marker = model::id128::random().to_string();
+    if (!transaction.same_world()) {
+      tables.epoch = std::max(tables.epoch + 1, minutes_since_2026(transaction.now));
+      tables.recorded_identity = transaction.identity;
+      std::chrono::milliseconds longest{0};
+      for (const auto& [id, lease] : tables.leases) longest = std::max(longest, lease.record.ttl);
+      for (auto& [id, lease] : tables.leases) lease.expires_at += longest;
+      transaction.wrote = true;
+    }
+    return world_of(transaction);
+  });
+}
+
+std::int64_t memory_session::raise_epoch(token above) {
+  return run("raise_epoch", [above](memory_transaction& transaction) {
+    std::int64_t& epoch = transaction.tables.epoch;
+    epoch = std::max({epoch + 1, minutes_since_2026(transaction.now), (above >> 27) + 1});
+    transaction.wrote = true;
+    return epoch;
+  });
+}
+
+// ---- leases ------------------------------------------------------------------------------------------
+
+void memory_session::create_lease(const lease_record& lease) {
+  run("create_lease", [lease](memory_transaction& transaction) {
+    return transaction.wrote =
+               transaction.tables.leases.insert({lease.id, {lease, transaction.now + lease.ttl}}).second;
+  });
+}
+
+renewal_reply memory_session::renew(std::span<const lease_id> leases) {
+  return run("renew", [ids = copy_of(leases)](memory_transaction& transaction) {
+    renewal_reply reply;
+    for (const lease_id& id : ids) {
+      const auto found = transaction.tables.leases.find(id);
+      if (found == transaction.tables.leases.end() || found->second.expires_at <= transaction.now) continue;
+      found->second.expires_at = transaction.now + found->second.record.ttl;
+      reply.renewed.push_back({id, found->second.notice});
+      transaction.wrote = true;
+    }
+    reply.world = world_of(transaction);
+    return reply;
+  });
+}
+
+std::vector<lease_id> memory_session::kill(std::span<const lease_id> leases, std::chrono::microseconds skew) {
+  return run("kill", [ids = copy_of(leases), skew](memory_transaction& transaction) {
+    std::vector<lease_id> killed;
+    for (const lease_id& id : ids) {
+      const memory_lease* lease = transaction.tables.find_lease(id);
+      if (!lease || lease->expires_at + skew > transaction.now) continue;
+      transaction.tables.leases.erase(id);
+      killed.push_back(id);
+    }
+    transaction.wrote = !killed.empty();
+    return killed;
+  });
+}
+
+void memory_session::end(std::span<const lease_id> leases) {
+  run("end", [ids = copy_of(leases)](memory_transaction& transaction) {
+    for (const lease_id& id : ids) transaction.tables.leases.erase(id);
+    return transaction.wrote = true;
+  });
+}
+
+// ---- fast path ---------------------------------------------------------------------------------------
+
+std::vector<grant> memory_session::acquire(std::span<const acquire_request> requests) {
+  return run("acquire", [wanted = copy_of(requests)](memory_transaction& transaction) {
+    std::vector<grant> grants;
+    if (!transaction.same_world()) return grants;
+    for (const acquire_request& request : wanted) {
+      const auto found = transaction.tables.locks.find(request.name);
+      if (found == transaction.tables.locks.end() || transaction.locked_rows.contains(request.name)) continue;
+      model::lock_row& row = found->second.row;
+      const bool as_asked = row.kind == request.kind && row.capacity == request.capacity;
+      if (!as_asked || row.lease || row.in_use != 0 || row.has_queue) continue;
+      row.lease = request.lease;
+      row.hold = request.hold;
+      row.in_use = row.capacity;
+      row.token = model::next_token(row.token, model::epoch_floor(transaction.tables.epoch));
+      found->second.used_at = transaction.now;
+      grants.push_back({request.hold, row.token});
+    }
+    transaction.wrote = !grants.empty();
+    return grants;
+  });
+}
+
+std::vector<hold_id> memory_session::release(std::span<const release_request> requests, durability how) {
+  return run("release", [given = copy_of(requests), how](memory_transaction& transaction) {
+    std::vector<hold_id> released;
+    for (const release_request& request : given) {
+      const auto found = transaction.tables.locks.find(request.name);
+      if (found == transaction.tables.locks.end()) continue;
+      if (transaction.locked_rows.contains(request.name) || transaction.guards.contains(request.name))
+        continue;
+      model::lock_row& row = found->second.row;
+      if (row.hold != request.hold || row.lease != request.lease || row.has_queue) continue;
+      row.lease.reset();
+      row.hold.reset();
+      row.in_use = 0;
+      released.push_back(request.hold);
+    }
+    transaction.wrote = !released.empty();
+    transaction.how = how;
+    return released;
+  });
+}
+
+// ---- slow path ---------------------------------------------------------------------------------------
+
+void memory_session::create(std::span<const model::lock_definition> locks) {
+  run("create", [wanted = copy_of(locks)](memory_transaction& transaction) {
+    memory_tables& tables = transaction.tables;
+    for (const auto& definition : wanted) {
+      model::lock_row row;
+      row.name = definition.name;
+      row.kind = definition.kind;
+      row.capacity = definition.capacity;
+      row.token = std::max(tables.token_floor, model::epoch_floor(tables.epoch));
+      if (tables.locks.insert({definition.name, {row, transaction.now}}).second) transaction.wrote = true;
+    }
+    return transaction.wrote;
+  });
+}
+
+std::vector<edit_result> memory_session::edit(std::span<const edit_request> requests) {
+  memory_call call{.server = *server_, .verb = "edit", .session = this};
+  return around(call, [&] {
+    if (call.ghost) throw error(errc::internal, "an edit decides in its caller and cannot become a ghost");
+    const bool ordered = std::ranges::adjacent_find(requests, std::ranges::greater_equal{},
+                                                    &edit_request::name) == requests.end();
+    if (!ordered) throw error(errc::internal, "the names of an edit are not distinct and sorted");
+
+    std::vector<edit_result> results(requests.size(), edit_result::committed);
+    server_->transact([&](memory_transaction& transaction) {
+      std::vector<lock_change> changes(requests.size());
+      transaction.how = durability::asynchronous;
+      for (std::size_t i = 0; i < requests.size(); ++i) {
+        if (!transaction.tables.locks.contains(requests[i].name)) {
+          results[i] = edit_result::missing;
+        } else if (transaction.locked_rows.contains(requests[i].name)) {
+          results[i] = edit_result::skipped;
+        } else {
+          const lock_view view = view_of(transaction, requests[i]);
+          changes[i] = requests[i].decide(view);
+          check_change(view, changes[i]);
+        }
+      }
+      // Every decision has seen the state before all changes, as in one transaction of a database.
+      for (std::size_t i = 0; i < requests.size(); ++i) {
+        if (changes[i].empty()) continue;
+        apply(transaction, requests[i].name, changes[i]);
+        transaction.wrote = true;
+        if (changes[i].durable) transaction.how = durability::durable;
+      }
+    });
+    return results;
+  });
+}
+
+// ---- reading -----------------------------------------------------------------------------------------
+
+std::vector<hold_status> memory_session::find(std::span<const hold_query> holds) {
+  return run("find", [queries = copy_of(holds)](memory_transaction& transaction) {
+    std::vector<hold_status> result;
+    for (const hold_query& query : queries) result.push_back(status_of(transaction, query));
+    return result;
+  });
+}
+
+std::vector<lock_info> memory_session::list() {
+  return run("list", [](memory_transaction& transaction) {
+    std::vector<lock_info> result;
+    for (const auto& [name, lock] : transaction.tables.locks) result.push_back(info_of(transaction, lock));
+    return result;
+  });
+}
+
+std::optional<lock_info> memory_session::show(const std::string& name) {
+  return run("show", [name](memory_transaction& transaction) -> std::optional<lock_info> {
+    const auto found = transaction.tables.locks.find(name);
+    if (found == transaction.tables.locks.end()) return {};
+    return info_of(transaction, found->second);
+  });
+}
+
+std::vector<waiter_info> memory_session::queue(const std::string& name) {
+  return run("queue", [name](memory_transaction& transaction) { return queue_of(transaction, name); });
+}
+
+stale memory_session::find_stale(std::size_t limit, std::chrono::microseconds skew) {
+  return run("find_stale",
+             [limit, skew](memory_transaction& transaction) { return stale_of(transaction, limit, skew); });
+}
+
+// ---- upkeep ------------------------------------------------------------------------------------------
+
+std::int64_t memory_session::collect(std::chrono::milliseconds idle, std::size_t limit) {
+  return run("collect", [idle, limit](memory_transaction& transaction) {
+    memory_tables& tables = transaction.tables;
+    std::int64_t collected = 0;
+    for (auto at = tables.locks.begin(); at != tables.locks.end();) {
+      const auto& [name, lock] = *at;
+      const bool unused = !lock.row.lease && lock.row.in_use == 0 && !lock.row.has_queue &&
+                          !tables.queues.contains(name) && lock.used_at + idle <= transaction.now;
+      if (!unused || transaction.locked_rows.contains(name) ||
+          collected == static_cast<std::int64_t>(limit)) {
+        ++at;
+        continue;
+      }
+      tables.token_floor = std::max(tables.token_floor, lock.row.token);
+      at = tables.locks.erase(at);
+      ++collected;
+    }
+    transaction.wrote = collected > 0;
+    return collected;
+  });
+}
+
+// ---- wake-ups ----------------------------------------------------------------------------------------
+
+void memory_session::listen(lease_id client) {
+  run("listen", [this, client](memory_transaction&) { return listens_for_.insert(client).second; });
+}
+
+void memory_session::notify(std::span<const lease_id> clients) {
+  run("notify", [this, whom = copy_of(clients)](memory_transaction&) {
+    for (memory_session* other : server_->sessions_) {
+      other->heard_ |=
+          std::ranges::any_of(whom, [&](const lease_id& id) { return other->listens_for_.contains(id); });
+    }
+    server_->changed_.notify_all();
+    return true;
+  });
+}
+
+bool memory_session::wait(std::chrono::nanoseconds timeout) {
+  memory_call call{.server = *server_, .verb = "wait", .session = this};
+  return around(call, [&] {
+    std::unique_lock lock{server_->mutex_};
+    // An absolute time of a very long timeout would overflow.
+    server_->changed_.wait_for(lock, std::clamp<std::chrono::nanoseconds>(timeout, 0ns, 24h),
+                               [&] { return heard_ || woken_ || broken_; });
+    if (broken_) throw_unreachable();
+    woken_ = false;
+    return std::exchange(heard_, false);
+  });
+}
+
+void memory_session::wake() noexcept {
+  const std::lock_guard lock{server_->mutex_};
+  woken_ = true;
+  server_->changed_.notify_all();
+}
+
+void memory_session::interrupt() noexcept {
+  const std::lock_guard lock{server_->mutex_};
+  broken_ = true;
+  server_->changed_.notify_all();
+}
+
+// ---- ghosts ------------------------------------------------------------------------------------------
+
+bool memory_session::end_ghost(const std::string& backend) {
+  return run("end_ghost", [this, backend](memory_transaction&) {
+    std::erase_if(server_->ghosts_, [&](const auto& one) { return one.backend == backend; });
+    return true;
+  });
+}
+
+}  // namespace rowlock::store

@@ -1,0 +1,41 @@
+// The tables as values: copying them is a snapshot, so a crash or a lossy fail-over is an assignment.
+#pragma once
+
+#include "store/store.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <string>
+
+namespace rowlock::store {
+
+using timestamp = std::chrono::microseconds;  // of the server's virtual clock, since 1970
+
+struct memory_lease {
+  lease_record record;
+  timestamp expires_at{0};
+  std::int64_t notice = 0;
+};
+
+struct memory_lock {
+  model::lock_row row;
+  timestamp used_at{0};
+};
+
+// The marker is not here: it does not survive a crash.
+struct memory_tables {
+  std::map<lease_id, memory_lease> leases;
+  std::map<std::string, memory_lock> locks;
+  std::map<std::string, std::map<std::int64_t, model::waiter>> queues;  // by name, then ticket
+  std::int64_t epoch = 0;
+  token token_floor = 0;
+  std::string recorded_identity;
+
+  const memory_lease* find_lease(const lease_id& id) const {
+    const auto found = leases.find(id);
+    return found == leases.end() ? nullptr : &found->second;
+  }
+};
+
+}  // namespace rowlock::store

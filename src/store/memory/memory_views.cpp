@@ -1,0 +1,137 @@
+#include "store/memory/memory_views.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rowlock::store {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+std::chrono::milliseconds in_milliseconds(timestamp duration) {
+  return std::chrono::floor<std::chrono::milliseconds>(duration);
+}
+
+}  // namespace
+
+world world_of(const memory_transaction& transaction) {
+  return {.identity = transaction.identity,
+          .recorded_identity = transaction.tables.recorded_identity,
+          .epoch = transaction.tables.epoch,
+          .marker = transaction.marker};
+}
+
+std::optional<model::lease_view> view_of_lease(const memory_transaction& transaction, const lease_id& id) {
+  const memory_lease* lease = transaction.tables.find_lease(id);
+  if (!lease) return {};
+  return model::lease_view{id, lease->record.client, lease->expires_at - transaction.now};
+}
+
+lock_view view_of(const memory_transaction& transaction, const edit_request& request) {
+  lock_view view;
+  view.row = transaction.tables.locks.at(request.name).row;
+  view.replaceable = !transaction.guards.contains(request.name);
+  if (view.row.lease) view.holder = view_of_lease(transaction, *view.row.lease);
+  if (const auto queue = transaction.tables.queues.find(request.name);
+      queue != transaction.tables.queues.end()) {
+    for (const auto& [ticket, waiter] : queue->second) {
+      if (!request.about.is_nil() && waiter.hold == request.about) view.own = waiter;
+      if (view.queue.size() < queue_window)
+        view.queue.push_back({waiter, view_of_lease(transaction, waiter.lease)});
+    }
+    view.queue_complete = queue->second.size() <= queue_window;
+  }
+  view.epoch_floor = model::epoch_floor(transaction.tables.epoch);
+  view.same_world = transaction.same_world();
+  return view;
+}
+
+lock_info info_of(const memory_transaction& transaction, const memory_lock& lock) {
+  lock_info info;
+  info.row = lock.row;
+  if (lock.row.lease) {
+    if (const memory_lease* lease = transaction.tables.find_lease(*lock.row.lease)) {
+      info.holders.push_back({.lease = lease->record,
+                              .hold = *lock.row.hold,
+                              .token = lock.row.token,
+                              .held_for = in_milliseconds(transaction.now - lock.used_at),
+                              .expires_in = in_milliseconds(lease->expires_at - transaction.now)});
+    }
+  }
+  if (const auto queue = transaction.tables.queues.find(lock.row.name);
+      queue != transaction.tables.queues.end()) {
+    info.waiters = std::ranges::count_if(queue->second, [&](const auto& one) {
+      return transaction.tables.find_lease(one.second.lease) != nullptr;
+    });
+  }
+  return info;
+}
+
+hold_status status_of(const memory_transaction& transaction, const hold_query& query) {
+  hold_status status;
+  status.hold = query.hold;
+  const auto found = transaction.tables.locks.find(query.name);
+  if (found == transaction.tables.locks.end()) return status;
+  const model::lock_row& row = found->second.row;
+
+  const memory_lease* holder = row.lease ? transaction.tables.find_lease(*row.lease) : nullptr;
+  // A hold whose lease is dead is none, whatever the row still says.
+  if (holder && row.hold == query.hold) {
+    status.state = hold_status::where::held;
+    status.token = row.token;
+    status.lease = row.lease;
+    return status;
+  }
+  status.takeover_in = holder ? holder->expires_at - transaction.now : 0us;
+  if (const auto queue = transaction.tables.queues.find(query.name);
+      queue != transaction.tables.queues.end()) {
+    for (const auto& [ticket, waiter] : queue->second) {
+      if (waiter.hold != query.hold || !transaction.tables.find_lease(waiter.lease)) continue;
+      status.state = hold_status::where::queued;
+      status.lease = waiter.lease;
+    }
+  }
+  return status;
+}
+
+std::vector<waiter_info> queue_of(const memory_transaction& transaction, const std::string& name) {
+  std::vector<waiter_info> result;
+  const auto found = transaction.tables.queues.find(name);
+  if (found == transaction.tables.queues.end()) return result;
+  for (const auto& [ticket, waiter] : found->second) {
+    waiter_info info;
+    info.waiter = waiter;
+    info.lease.id = waiter.lease;
+    const memory_lease* lease = transaction.tables.find_lease(waiter.lease);
+    info.alive = lease != nullptr;
+    if (lease) {
+      info.lease = lease->record;
+      info.expires_in = in_milliseconds(lease->expires_at - transaction.now);
+    }
+    result.push_back(std::move(info));
+  }
+  return result;
+}
+
+stale stale_of(const memory_transaction& transaction, std::size_t limit, std::chrono::microseconds skew) {
+  const memory_tables& tables = transaction.tables;
+  stale result;
+  for (const auto& [id, lease] : tables.leases) {
+    if (result.expired_leases.size() < limit && lease.expires_at + skew <= transaction.now) {
+      result.expired_leases.push_back(id);
+    }
+  }
+  const auto dead = [&](const lease_id& id) { return tables.find_lease(id) == nullptr; };
+  for (const auto& [name, lock] : tables.locks) {
+    const auto queue = tables.queues.find(name);
+    const bool names_dead =
+        (lock.row.lease && dead(*lock.row.lease)) ||
+        (queue != tables.queues.end() &&
+         std::ranges::any_of(queue->second, [&](const auto& one) { return dead(one.second.lease); }));
+    if (names_dead && result.names.size() < limit) result.names.push_back(name);
+  }
+  return result;
+}
+
+}  // namespace rowlock::store
