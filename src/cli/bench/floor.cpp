@@ -1,0 +1,20 @@
+#include "cli/bench/floor.hpp"
+
+namespace rowlock::cli::bench {
+
+bool is_sqlite(const plan& plan) {
+  return plan.url.starts_with("sqlite:");
+}
+
+std::unique_ptr<floor_database> open_floor(const plan& plan) {
+#ifdef ROWLOCK_HAS_SQLITE
+  if (is_sqlite(plan)) return open_sqlite_floor(plan);
+#endif
+#ifdef ROWLOCK_HAS_POSTGRES
+  if (!is_sqlite(plan)) return open_postgres_floor(plan);
+#endif
+  throw rowlock::error(rowlock::errc::invalid_argument,
+                       "the database of this URL was not built in, so there is no floor to measure");
+}
+
+}  // namespace rowlock::cli::bench

@@ -1,0 +1,65 @@
+// The floor: what the same database does for a program that locks with plain updates, without rowlock. It
+// goes to the driver directly, and uses one table of its own, <prefix>bench_floor, which it creates and
+// drops.
+#pragma once
+
+#include "cli/bench/scenario.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rowlock::cli::bench {
+
+// One connection with a prepared statement and a row of its own. For one thread at a time.
+class floor_connection {
+ public:
+  floor_connection() = default;
+  floor_connection(const floor_connection&) = delete;
+  floor_connection& operator=(const floor_connection&) = delete;
+  virtual ~floor_connection() = default;
+
+  virtual void update() = 0;  // one durable single-row update
+  void pair() {
+    update();
+    update();
+  }
+};
+
+class floor_database {
+ public:
+  floor_database() = default;
+  floor_database(const floor_database&) = delete;
+  floor_database& operator=(const floor_database&) = delete;
+  virtual ~floor_database() = default;  // drops the table
+
+  // Throws the driver's exception when the server has no connection left.
+  virtual std::unique_ptr<floor_connection> connect(int row) = 0;
+
+  // The settings that decide whether a commit is durable, as the server reports them.
+  virtual std::string durability() = 0;
+
+  // Counts since some start; only differences mean something. What the counting itself causes is left out.
+  // PostgreSQL: statements (or transactions) of this database. SQLite: committed write transactions of the
+  // file.
+  virtual std::int64_t activity() = 0;
+  virtual std::string activity_name() = 0;
+
+  // Rows of rowlock's tables that were written. SQLite has no counter: it compares all rows with those of the
+  // call before, so a row changed twice between two calls counts once.
+  virtual std::int64_t rows_written() = 0;
+  virtual std::string rows_written_name() = 0;
+};
+
+// Connects and creates the table. Throws rowlock::error(invalid_argument) for a store that is not built in.
+std::unique_ptr<floor_database> open_floor(const plan& plan);
+
+std::unique_ptr<floor_database> open_postgres_floor(const plan& plan);
+std::unique_ptr<floor_database> open_sqlite_floor(const plan& plan);
+
+bool is_sqlite(const plan& plan);
+
+inline constexpr int floor_rows = 64;
+
+}  // namespace rowlock::cli::bench

@@ -1,0 +1,16 @@
+#include "cli/bench/scenario.hpp"
+
+namespace rowlock::cli::bench {
+
+const std::vector<scenario>& scenarios() {
+  static const std::vector<scenario> all = {
+      {"uncontended", "acquire and release by one thread", uncontended},
+      {"parallel", "many threads of one process, each with a name of its own", parallel},
+      {"handover", "processes pass one name around", handover},
+      {"waiters", "what 1,000 waiting acquires cost", waiters},
+      {"held", "rows that a renewal writes with 10,000 locks held", held},
+  };
+  return all;
+}
+
+}  // namespace rowlock::cli::bench

@@ -1,0 +1,58 @@
+// What `rowlock bench` measures: each scenario beside its floor, in one run, so that a busy machine slows
+// both.
+#pragma once
+
+#include <rowlock/rowlock.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rowlock::cli::bench {
+
+struct plan {
+  std::string url;
+  rowlock::options settings;  // prefix and schema are used; ttl and the like belong to the scenarios
+  std::optional<int> threads;
+  int rounds = 5;
+  std::optional<std::chrono::milliseconds> slice;  // of one measurement; each scenario has a default
+};
+
+struct result {
+  std::string scenario;
+  int threads = 1;
+  std::string unit;
+  double rowlock = 0;
+  double floor = 0;
+  std::string durability;
+  nlohmann::ordered_json details = nlohmann::ordered_json::object();
+
+  double ratio() const { return floor == 0 ? 0 : rowlock / floor; }
+};
+
+// Pairs of acquire and release by one thread, against one connection that commits two updates a pair.
+std::vector<result> uncontended(const plan& plan);
+// The same by many threads of one process, each with a name of its own, against the best of 4, 16 and 64
+// connections.
+std::vector<result> parallel(const plan& plan);
+// Processes pass one name around: from the start of a release to the next holder's return, against one
+// durable commit.
+std::vector<result> handover(const plan& plan);
+// What 1,000 waiting acquires cost the server, against one.
+std::vector<result> waiters(const plan& plan);
+// Rows that a renewal writes with 10,000 locks held, against one held.
+std::vector<result> held(const plan& plan);
+
+struct scenario {
+  std::string_view name;
+  std::string_view what;
+  std::vector<result> (*run)(const plan&);
+};
+
+const std::vector<scenario>& scenarios();
+
+}  // namespace rowlock::cli::bench
