@@ -23,8 +23,10 @@ struct bench_options {
 };
 
 int run_bench(const context& global, const bench_options& chosen) {
-  bench::plan plan{
-      .url = global.database_url(), .settings = global.client_options(), .rounds = chosen.rounds};
+  bench::plan plan;
+  plan.url = global.database_url();
+  plan.settings = global.client_options();
+  plan.rounds = chosen.rounds;
   if (chosen.threads > 0) plan.threads = chosen.threads;
   if (chosen.seconds > 0)
     plan.slice = std::chrono::milliseconds{static_cast<std::int64_t>(chosen.seconds * 1000)};
