@@ -146,6 +146,11 @@ void memory_server::fail_over(const std::string& identity, std::size_t lost_comm
   break_sessions();
 }
 
+void memory_server::change_identity(const std::string& identity) {
+  const std::lock_guard lock{mutex_};
+  identity_ = identity;
+}
+
 void memory_server::lose_marker() {
   const std::lock_guard lock{mutex_};
   marker_.clear();

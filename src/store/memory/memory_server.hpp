@@ -94,6 +94,8 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   // The server crashed and came back: the marker is empty, connections are gone and, if asked for, so is what
   // was committed asynchronously after the last durable commit.
   void crash(bool lose_asynchronous = false);
+  // The identity is not the recorded one any more; connections stay.
+  void change_identity(const std::string& identity);
   // Another server took over; the last commits may be lost.
   void fail_over(const std::string& identity, std::size_t lost_commits = 0);
   void lose_marker();

@@ -1,0 +1,28 @@
+// The memory store as a fixture; tests that inject faults reach its server.
+#pragma once
+
+#include "store/memory/memory_server.hpp"
+#include "support/store_fixture.hpp"
+
+namespace rowlock::test {
+
+class memory_fixture final : public store_fixture {
+ public:
+  bool can(capability what) const override;
+  std::unique_ptr<store::database> open() override { return server_->open(); }
+
+  void expire(const model::lease_id& lease, std::chrono::microseconds ago) override;
+  void age(const std::string& name, std::chrono::microseconds unused_for) override;
+  rival lock_row(const std::string& name) override;
+  rival guard(const std::string& name, const model::hold_id& hold) override;
+  rival stall_renewals() override;
+  void lose_marker() override { server_->lose_marker(); }
+  void change_identity() override { server_->change_identity("memory/2"); }
+
+  store::memory_server& server() { return *server_; }
+
+ private:
+  std::shared_ptr<store::memory_server> server_ = store::memory_server::create();
+};
+
+}  // namespace rowlock::test

@@ -1,0 +1,27 @@
+#include "support/store_fixture.hpp"
+
+#include <stdexcept>
+
+namespace rowlock::test {
+
+std::string_view to_string(capability what) {
+  switch (what) {
+    case capability::row_locks: return "row_locks";
+    case capability::targeted_wakeups: return "targeted_wakeups";
+    case capability::backends: return "backends";
+  }
+  return "unknown";
+}
+
+std::unique_ptr<store_fixture> make_store_fixture(const std::string& name) {
+  if (name == "memory") return make_memory_fixture();
+#ifdef ROWLOCK_TEST_SQLITE
+  if (name == "sqlite") return make_sqlite_fixture();
+#endif
+#ifdef ROWLOCK_TEST_POSTGRES
+  if (name == "postgres") return make_postgres_fixture();
+#endif
+  throw std::runtime_error("the store \"" + name + "\" is not built in; leave it out with --stores=");
+}
+
+}  // namespace rowlock::test

@@ -1,0 +1,29 @@
+// The stores that tests run against: all of them, or those that --stores=memory,sqlite names.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rowlock::test {
+
+const std::vector<std::string>& selected_stores();
+
+// Takes --stores out of the arguments. Throws std::invalid_argument for a store that does not exist.
+void select_stores(int& argc, char** argv);
+
+// Those of `names` that are selected; a suite that is for SQL stores alone names them.
+std::vector<std::string> selected_of(std::initializer_list<std::string_view> names);
+
+inline std::string store_test_name(const testing::TestParamInfo<std::string>& info) {
+  return info.param;
+}
+
+}  // namespace rowlock::test
+
+// Runs a suite of TestWithParam<std::string> once per selected store.
+#define ROWLOCK_FOR_EACH_STORE(suite)                                                            \
+  INSTANTIATE_TEST_SUITE_P(stores, suite, testing::ValuesIn(::rowlock::test::selected_stores()), \
+                           ::rowlock::test::store_test_name)
