@@ -1,0 +1,69 @@
+# What `cmake --install` and CPack put where. Two components: runtime (library, command, man page) and development.
+include(CMakePackageConfigHelpers)
+
+set(config_dir ${CMAKE_INSTALL_LIBDIR}/cmake/rowlock)
+set(installed rowlock)
+set(built_components "")
+foreach(backend IN ITEMS postgres sqlite)
+  if(TARGET rowlock_component_${backend})
+    list(APPEND installed rowlock_component_${backend})
+    list(APPEND built_components ${backend})
+  endif()
+endforeach()
+
+# An archive holds all layers, but not the drivers: those its user links. The layers themselves are not exported.
+get_target_property(library_type rowlock TYPE)
+set(static_libraries "")
+if(library_type STREQUAL "STATIC_LIBRARY")
+  set(static_libraries Threads::Threads fmt::fmt)
+  if("postgres" IN_LIST built_components)
+    list(APPEND static_libraries pqxx pq)
+  endif()
+  if("sqlite" IN_LIST built_components)
+    list(APPEND static_libraries SQLite::SQLite3)
+  endif()
+  set(link_only "")
+  foreach(library IN LISTS static_libraries)
+    list(APPEND link_only $<LINK_ONLY:${library}>)
+  endforeach()
+  set_target_properties(rowlock PROPERTIES INTERFACE_LINK_LIBRARIES "${link_only}")
+endif()
+
+install(
+  TARGETS ${installed}
+  EXPORT rowlockTargets
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime NAMELINK_COMPONENT development
+  ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development
+  FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+install(EXPORT rowlockTargets NAMESPACE rowlock:: DESTINATION ${config_dir} COMPONENT development)
+configure_package_config_file(cmake/rowlockConfig.cmake.in ${PROJECT_BINARY_DIR}/rowlockConfig.cmake
+                              INSTALL_DESTINATION ${config_dir})
+# Before 1.0 a minor version may break its users.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/rowlockConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+install(FILES ${PROJECT_BINARY_DIR}/rowlockConfig.cmake ${PROJECT_BINARY_DIR}/rowlockConfigVersion.cmake
+        DESTINATION ${config_dir} COMPONENT development)
+
+set(pc_requires_private "")
+if(static_libraries)
+  set(pc_requires_private fmt)
+  if("postgres" IN_LIST built_components)
+    string(APPEND pc_requires_private " libpqxx libpq")
+  endif()
+  if("sqlite" IN_LIST built_components)
+    string(APPEND pc_requires_private " sqlite3")
+  endif()
+endif()
+configure_file(cmake/rowlock.pc.in ${PROJECT_BINARY_DIR}/rowlock.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/rowlock.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
+
+if(TARGET rowlock_command)
+  # The command finds its library wherever the two were put together.
+  set_target_properties(rowlock_command PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
+  install(TARGETS rowlock_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+  if(EXISTS ${PROJECT_SOURCE_DIR}/docs/rowlock.1)
+    install(FILES docs/rowlock.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
+  endif()
+endif()
+install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
+
+include(RowlockPackage)
