@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rowlock::cli {
@@ -22,6 +23,8 @@ struct context {
   bool json = false;
   bool quiet = false;
   bool verbose = false;
+
+  std::string subcommand;  // its name, once parsed
 
   // The words after "--", for `run`. They never pass through CLI11.
   std::vector<std::string> command;
@@ -40,6 +43,9 @@ struct context {
 
   // connect() with these. Throws as it does; a missing schema's message names the command to run.
   rowlock::client connect() const;
+
+  // A line on stderr that is no error; -q hides it.
+  void note(std::string_view message) const;
 };
 
 // A subcommand with the settings that all have: global options may follow it, and its --help ends in an

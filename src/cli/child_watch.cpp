@@ -1,0 +1,130 @@
+#include "cli/child_watch.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdint>
+#include <optional>
+#include <stop_token>
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+namespace rowlock::cli {
+
+namespace {
+
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+using std::chrono::nanoseconds;
+
+// Readable once the hold is lost: poll() then returns at once.
+class loss_alarm {
+ public:
+  explicit loss_alarm(const hold& held)
+      : descriptor_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)}, on_loss_{held.stop_token(), ring{descriptor_}} {}
+  ~loss_alarm() {
+    on_loss_.reset();  // waits for a callback that is running
+    close(descriptor_);
+  }
+  loss_alarm(const loss_alarm&) = delete;
+  loss_alarm& operator=(const loss_alarm&) = delete;
+
+  int descriptor() const noexcept { return descriptor_; }
+  void drain() noexcept {
+    std::uint64_t count = 0;
+    [[maybe_unused]] const auto got = read(descriptor_, &count, sizeof count);
+  }
+
+ private:
+  struct ring {
+    int descriptor;
+    void operator()() const noexcept {
+      const std::uint64_t one = 1;
+      [[maybe_unused]] const auto written = write(descriptor, &one, sizeof one);
+    }
+  };
+
+  int descriptor_;
+  struct registration {
+    registration(const std::stop_token& token, ring call) : callback{std::in_place, token, call} {}
+    void reset() { callback.reset(); }
+    std::optional<std::stop_callback<ring>> callback;
+  } on_loss_;
+};
+
+// When to end the command, and how hard.
+class executioner {
+ public:
+  executioner(child& command, const hold& held, nanoseconds kill_after,
+              const std::function<void(std::string_view)>& note)
+      : command_{command}, held_{held}, kill_after_{kill_after}, note_{note} {}
+
+  bool stopped() const noexcept { return stopped_; }
+
+  // Sends what is due. Returns how long until it must be asked again; empty: there is nothing more to do.
+  std::optional<nanoseconds> act() {
+    if (killed_) return {};
+    const auto remaining = held_.remaining();
+    if (held_.valid()) return act_while_held(remaining);
+    if (!taken_at_) taken_at_ = clock::now();
+    if (!stopped_) terminate(fmt::format("the hold is lost ({})", to_string(held_.loss())));
+    const auto grace = held_.loss() == loss::expired ? 0ns : *taken_at_ + kill_after_ - clock::now();
+    if (grace > 0ns) return grace;
+    command_.send(SIGKILL);
+    killed_ = true;
+    return {};
+  }
+
+ private:
+  std::optional<nanoseconds> act_while_held(nanoseconds remaining) {
+    if (stopped_) return remaining;
+    if (remaining > kill_after_) return remaining - kill_after_;
+    terminate("the lease cannot be renewed");
+    return remaining;
+  }
+
+  void terminate(const std::string& reason) {
+    stopped_ = true;
+    note_(reason + "; ending the command");
+    command_.send(SIGTERM);
+  }
+
+  child& command_;
+  const hold& held_;
+  nanoseconds kill_after_;
+  const std::function<void(std::string_view)>& note_;
+  bool stopped_ = false;
+  bool killed_ = false;
+  std::optional<clock::time_point> taken_at_;
+};
+
+void wait_for_either(int first, int second, std::optional<nanoseconds> timeout) {
+  pollfd watched[] = {{first, POLLIN, 0}, {second, POLLIN, 0}};
+  timespec time{};
+  if (timeout) {
+    // A little late rather than early: what is due must be due when we look again.
+    const auto whole = std::max(*timeout, nanoseconds{0}) + 1ms;
+    time.tv_sec = static_cast<time_t>(whole / 1s);
+    time.tv_nsec = static_cast<long>((whole % 1s).count());
+  }
+  ppoll(watched, 2, timeout ? &time : nullptr, nullptr);
+}
+
+}  // namespace
+
+bool watch(child& command, const hold& held, signal_queue& signals, std::chrono::milliseconds kill_after,
+           const std::function<void(std::string_view)>& note) {
+  loss_alarm alarm{held};
+  executioner judge{command, held, kill_after, note};
+  while (!command.ended()) {
+    wait_for_either(signals.descriptor(), alarm.descriptor(), judge.act());
+    alarm.drain();
+    while (const auto signal = signals.take()) {
+      if (signal->number != SIGCHLD && !signal->from_terminal) command.send(signal->number);
+    }
+  }
+  return judge.stopped() || !held.valid();
+}
+
+}  // namespace rowlock::cli

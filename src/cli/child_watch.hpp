@@ -1,0 +1,23 @@
+// A running child and the hold that covers it.
+#pragma once
+
+#include "cli/child.hpp"
+#include "cli/signal_queue.hpp"
+
+#include <rowlock/hold.hpp>
+
+#include <chrono>
+#include <functional>
+#include <string_view>
+
+namespace rowlock::cli {
+
+// Waits until the child has ended, passing signals on. True when it was ended, or the hold lost, by then.
+//
+// A hold that is not renewed: SIGTERM once remaining() is down to kill_after, SIGKILL at the local deadline,
+// which lies before the database lets anyone else in. A hold that was taken away: SIGTERM at once, SIGKILL
+// kill_after later. note is told of each.
+bool watch(child& command, const hold& held, signal_queue& signals, std::chrono::milliseconds kill_after,
+           const std::function<void(std::string_view)>& note);
+
+}  // namespace rowlock::cli

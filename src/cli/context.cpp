@@ -1,0 +1,89 @@
+#include "cli/command.hpp"
+#include "cli/text.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
+
+namespace rowlock::cli {
+
+namespace {
+
+const char* environment(const char* name) {
+  const char* value = std::getenv(name);
+  return value != nullptr && *value != '\0' ? value : nullptr;
+}
+
+std::string trimmed(const std::string& text) {
+  constexpr auto space = " \t\r\n";
+  const auto first = text.find_first_not_of(space);
+  if (first == std::string::npos) return "";
+  return text.substr(first, text.find_last_not_of(space) - first + 1);
+}
+
+std::string read_secret(const std::string& path) {
+  std::ifstream file{path};
+  std::string url{std::istreambuf_iterator<char>{file}, {}};
+  if (!file.is_open() || file.bad()) {
+    throw error(errc::invalid_argument,
+                fmt::format("ROWLOCK_URL_FILE names '{}', which cannot be read", path));
+  }
+  url = trimmed(url);
+  if (url.empty()) {
+    throw error(errc::invalid_argument, fmt::format("ROWLOCK_URL_FILE names '{}', which holds no URL", path));
+  }
+  return url;
+}
+
+// The default shows what went wrong in the background; -q hides it, -v shows all.
+std::function<void(log_level, std::string_view)> logger(bool quiet, bool verbose) {
+  if (quiet) return {};
+  return [verbose](log_level level, std::string_view message) {
+    if (!verbose && level < log_level::warning) return;
+    fmt::print(stderr, "rowlock: {}\n", printable(without_passwords(message)));
+  };
+}
+
+}  // namespace
+
+std::string context::database_url() const {
+  if (!url.empty()) return url;
+  if (const char* value = environment("ROWLOCK_URL")) return value;
+  if (const char* path = environment("ROWLOCK_URL_FILE")) return read_secret(path);
+  throw error(errc::invalid_argument,
+              "no database is named; give --url, or set ROWLOCK_URL or ROWLOCK_URL_FILE "
+              "(postgresql://user@host/database, sqlite:file.db)");
+}
+
+options context::client_options() const {
+  options result;
+  if (!prefix.empty()) result.prefix = prefix;
+  result.schema = schema;
+  result.application = "rowlock " + subcommand;
+  result.log = logger(quiet, verbose);
+  return result;
+}
+
+client context::connect() const {
+  return rowlock::connect(database_url(), client_options());
+}
+
+void context::note(std::string_view message) const {
+  if (!quiet) fmt::print(stderr, "rowlock: {}\n", printable(without_passwords(message)));
+}
+
+CLI::App* add_subcommand(CLI::App& app, const std::string& name, const std::string& summary,
+                         const std::string& example) {
+  auto* added = app.add_subcommand(name, summary);
+  added->fallthrough();
+  added->footer("Example:\n  " + example +
+                "\nGlobal options (--url, --prefix, --schema, --json, -q, -v): rowlock --help");
+  return added;
+}
+
+}  // namespace rowlock::cli

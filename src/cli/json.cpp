@@ -1,0 +1,42 @@
+#include "cli/json.hpp"
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace rowlock::cli {
+
+using nlohmann::json;
+
+json to_json(const lock_info& lock) {
+  json holders = json::array();
+  for (const auto& holder : lock.holders) {
+    holders.push_back({{"host", holder.host},
+                       {"pid", holder.pid},
+                       {"application", holder.application},
+                       {"hold_id", holder.hold_id},
+                       {"lease_id", holder.lease_id},
+                       {"token", holder.token},
+                       {"held_ms", holder.held_for.count()},
+                       {"expires_in_ms", holder.expires_in.count()}});
+  }
+  return {{"name", lock.name},     {"kind", lock.kind},   {"capacity", lock.capacity},
+          {"in_use", lock.in_use}, {"token", lock.token}, {"waiters", lock.waiters},
+          {"holders", holders}};
+}
+
+json to_json(const waiter_info& waiter) {
+  return {{"ticket", waiter.ticket},
+          {"host", waiter.host},
+          {"pid", waiter.pid},
+          {"application", waiter.application},
+          {"hold_id", waiter.hold_id},
+          {"lease_id", waiter.lease_id},
+          {"expires_in_ms", waiter.expires_in.count()},
+          {"alive", waiter.alive}};
+}
+
+void print_json(const json& value) {
+  fmt::print("{}\n", value.dump(2, ' ', false, json::error_handler_t::replace));
+}
+
+}  // namespace rowlock::cli

@@ -1,0 +1,190 @@
+#include "cli/command.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/json.hpp"
+#include "cli/migration_files.hpp"
+#include "cli/text.hpp"
+
+#include <rowlock/error.hpp>
+#include <rowlock/migrate.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace rowlock::cli {
+
+namespace {
+
+struct migrate_words {
+  std::optional<int> to;
+  bool dry_run = false;
+  bool destroy_tokens = false;
+  std::string dialect;
+  std::string format = "plain";
+  std::string out;
+};
+
+migrator open(const context& global) {
+  return migrator{global.database_url(), global.client_options()};
+}
+
+// What up, down and adopt did, or would do.
+int report(const context& global, const migrate_words& words, const std::vector<migration>& done,
+           std::string_view verb, std::string_view nothing) {
+  if (global.json) {
+    auto array = nlohmann::json::array();
+    for (const auto& file : done) {
+      array.push_back({{"version", file.version},
+                       {"title", file.title},
+                       {"checksum", file.checksum},
+                       {"action", verb},
+                       {"dry_run", words.dry_run}});
+    }
+    print_json(array);
+    return success;
+  }
+  for (const auto& file : done) {
+    fmt::print("{}{} {:04}_{}\n", words.dry_run ? "to be " : "", verb, file.version, file.title);
+  }
+  if (done.empty()) fmt::print("{}\n", nothing);
+  return success;
+}
+
+// A newer schema is fine unless it forbids this version; say so where a person looks.
+void note_newer(const context& global, const std::vector<migration_status>& lines) {
+  if (lines.empty() || lines.back().version <= required_schema_version()) return;
+  global.note(fmt::format("the schema has version {}, and this rowlock knows {}: {}", lines.back().version,
+                          required_schema_version(), lines.back().title));
+}
+
+int up(const context& global, const migrate_words& words) {
+  auto schema = open(global);
+  const auto done = schema.up(words.to, words.dry_run);
+  note_newer(global, schema.status());
+  return report(global, words, done, "applied", "the schema is up to date");
+}
+
+int down(const context& global, const migrate_words& words) {
+  const auto done = open(global).down(words.to, words.destroy_tokens, words.dry_run);
+  return report(global, words, done, "reverted", "there is nothing to revert");
+}
+
+int adopt(const context& global, const migrate_words& words) {
+  return report(global, words, open(global).adopt(words.dry_run), "adopted", "the ledger is complete");
+}
+
+std::string state_of(const migration_status& line) {
+  if (!line.applied) return line.recorded ? "pending, though the ledger has it" : "pending";
+  if (!line.recorded) return "applied by another tool";
+  return line.checksum_matches ? "applied" : "applied from another file";
+}
+
+int status(const context& global) {
+  const auto lines = open(global).status();
+  if (global.json) {
+    auto array = nlohmann::json::array();
+    for (const auto& line : lines) {
+      array.push_back({{"version", line.version},
+                       {"title", line.title},
+                       {"applied", line.applied},
+                       {"recorded", line.recorded},
+                       {"checksum_matches", line.checksum_matches},
+                       {"applied_at", line.applied_at}});
+    }
+    print_json(array);
+    return success;
+  }
+  std::vector<std::vector<std::string>> rows{{"VERSION", "TITLE", "STATE", "APPLIED AT"}};
+  for (const auto& line : lines) {
+    rows.push_back({fmt::format("{:04}", line.version), line.title, state_of(line), line.applied_at});
+  }
+  fmt::print("{}", table(rows));
+  return success;
+}
+
+int verify(const context& global) {
+  const auto differences = open(global).verify();
+  if (global.json) {
+    auto array = nlohmann::json::array();
+    for (const auto& line : differences) array.push_back({{"difference", line}});
+    print_json(array);
+  } else if (differences.empty()) {
+    fmt::print("the schema is as this rowlock expects it\n");
+  }
+  for (const auto& line : differences) fmt::print(stderr, "rowlock: {}\n", printable(line));
+  return differences.empty() ? success : wrong_schema;
+}
+
+int sql(const context& global, const migrate_words& words) {
+  if (!global.schema.empty() && words.dialect != "postgres") {
+    throw error(errc::invalid_argument, fmt::format("--schema is for postgres; {} has none", words.dialect));
+  }
+  const auto settings = global.client_options();
+  const auto format = words.format == "flyway" ? migration_format::flyway : migration_format::plain;
+  const auto files =
+      migration_files(shipped_migrations(words.dialect, settings.prefix), format, global.schema);
+  if (!words.out.empty()) {
+    for (const auto& path : write_files(files, words.out)) fmt::print("{}\n", path);
+    return success;
+  }
+  for (const auto& file : files) {
+    if (file.up) fmt::print("-- {}\n{}\n", file.name, file.text);
+  }
+  return success;
+}
+
+// One subcommand of migrate, with its action.
+CLI::App* add(CLI::App& app, context& global, const std::shared_ptr<migrate_words>& words,
+              const std::string& name, const std::string& summary, const std::string& example,
+              int (*action)(const context&, const migrate_words&)) {
+  auto* command = add_subcommand(app, name, summary, example);
+  command->callback([&global, words, action] {
+    global.action = [&global, words, action] { return action(global, *words); };
+  });
+  return command;
+}
+
+}  // namespace
+
+void add_migrate(CLI::App& app, context& global) {
+  auto* command =
+      add_subcommand(app, "migrate", "Create, upgrade and check rowlock's tables.", "rowlock migrate up");
+  command->require_subcommand(1);
+  auto words = std::make_shared<migrate_words>();
+  const auto to = [&words](CLI::App* target, const std::string& what) {
+    target->add_option("--to", words->to, what);
+  };
+  const auto dry_run = [&words](CLI::App* target) {
+    target->add_flag("--dry-run", words->dry_run, "Say what would be done, and do nothing");
+  };
+
+  auto* upwards =
+      add(*command, global, words, "up", "Apply what is missing.", "rowlock migrate up --dry-run", up);
+  to(upwards, "Up to this version");
+  dry_run(upwards);
+
+  auto* downwards =
+      add(*command, global, words, "down", "Take the newest migration back. Refused while leases live.",
+          "rowlock migrate down --to 1", down);
+  to(downwards, "Down to this version; without it, one step");
+  dry_run(downwards);
+  downwards->add_flag("--destroy-tokens", words->destroy_tokens,
+                      "Allow version 0: all tokens begin again, and old ones may be taken for new");
+
+  add(*command, global, words, "status", "List the migrations and which are applied.",
+      "rowlock migrate status --json", [](const context& all, const migrate_words&) { return status(all); });
+  add(*command, global, words, "verify",
+      "Compare the database with what this rowlock needs; exit 78 if it differs.", "rowlock migrate verify",
+      [](const context& all, const migrate_words&) { return verify(all); });
+  dry_run(add(*command, global, words, "adopt", "Record migrations that another tool has applied.",
+              "rowlock migrate adopt", adopt));
+
+  auto* print =
+      add(*command, global, words, "sql", "Print the migrations for another tool; needs no database.",
+          "rowlock migrate sql --dialect postgres --format flyway --out db/migration", sql);
+  print->add_option("--dialect", words->dialect, "postgres or sqlite")->required();
+  print->add_option("--format", words->format, "plain (0001_title.up.sql) or flyway (V0001__title.sql)")
+      ->check(CLI::IsMember({"plain", "flyway"}));
+  print->add_option("--out", words->out, "Write files into this folder; without it, print the up files");
+}
+
+}  // namespace rowlock::cli

@@ -1,0 +1,84 @@
+#include "cli/patience.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <atomic>
+#include <cstdint>
+#include <stop_token>
+#include <thread>
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+namespace rowlock::cli {
+
+namespace {
+
+// Reads signals beside a wait, and stops it on the first.
+class signal_watch {
+ public:
+  explicit signal_watch(signal_queue& signals)
+      : signals_{signals}, done_{eventfd(0, EFD_CLOEXEC)}, thread_{[this] { run(); }} {}
+  ~signal_watch() { finish(); }
+  signal_watch(const signal_watch&) = delete;
+  signal_watch& operator=(const signal_watch&) = delete;
+
+  std::stop_token token() const { return stop_.get_token(); }
+
+  // Ends the watch; returns the signal, or 0.
+  int finish() {
+    if (thread_.joinable()) {
+      const std::uint64_t one = 1;
+      [[maybe_unused]] const auto written = write(done_, &one, sizeof one);
+      thread_.join();
+      close(done_);
+    }
+    return signal_;
+  }
+
+ private:
+  void run() {
+    for (;;) {
+      pollfd watched[] = {{signals_.descriptor(), POLLIN, 0}, {done_, POLLIN, 0}};
+      poll(watched, 2, -1);
+      while (const auto signal = signals_.take()) {
+        if (signal->number == SIGCHLD) continue;
+        signal_ = signal->number;
+        stop_.request_stop();
+        return;
+      }
+      if ((watched[1].revents & POLLIN) != 0) return;
+    }
+  }
+
+  signal_queue& signals_;
+  int done_;
+  int signal_ = 0;  // read after join
+  std::stop_source stop_;
+  std::thread thread_;
+};
+
+std::optional<hold> acquire(mutex& lock, std::optional<std::chrono::milliseconds> wait,
+                            const acquire_options& how) {
+  if (!wait) return lock.acquire(how);
+  if (wait->count() == 0) return lock.try_acquire(how);
+  return lock.try_acquire_for(*wait, how);
+}
+
+}  // namespace
+
+acquired acquire_within(mutex& lock, std::optional<std::chrono::milliseconds> wait, signal_queue& signals) {
+  signal_watch watch{signals};
+  acquired result;
+  try {
+    result.hold = acquire(lock, wait, {.ttl = {}, .stop = watch.token()});
+  } catch (const error& problem) {
+    if (problem.code() != errc::cancelled) throw;
+  }
+  result.signal = watch.finish();
+  if (result.signal != 0) result.hold.reset();
+  return result;
+}
+
+}  // namespace rowlock::cli

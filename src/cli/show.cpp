@@ -1,0 +1,55 @@
+#include "cli/command.hpp"
+#include "cli/duration.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/json.hpp"
+#include "cli/text.hpp"
+
+#include <rowlock/admin.hpp>
+
+#include <fmt/format.h>
+#include <nlohmann/json.hpp>
+
+namespace rowlock::cli {
+
+namespace {
+
+void print(const lock_info& lock) {
+  std::vector<std::vector<std::string>> rows{{"name", lock.name},
+                                             {"kind", lock.kind},
+                                             {"used", fmt::format("{} of {}", lock.in_use, lock.capacity)},
+                                             {"token", std::to_string(lock.token)},
+                                             {"waiters", std::to_string(lock.waiters)}};
+  for (const auto& holder : lock.holders) {
+    rows.push_back({"holder", fmt::format("{}, pid {}, {}", holder.host, holder.pid, holder.application)});
+    rows.push_back({"  hold", holder.hold_id});
+    rows.push_back({"  token", std::to_string(holder.token)});
+    rows.push_back({"  held for", format_duration(holder.held_for)});
+    rows.push_back({"  expires in", format_duration(holder.expires_in)});
+  }
+  fmt::print("{}", table(rows));
+}
+
+int show(const context& global, const std::string& name) {
+  const auto lock = admin{global.connect()}.show(name);
+  if (global.json) {
+    auto array = nlohmann::json::array();
+    if (lock) array.push_back(to_json(*lock));
+    print_json(array);
+  } else if (lock) {
+    print(*lock);
+  }
+  if (!lock) global.note(fmt::format("there is no lock named '{}'", name));
+  return lock ? success : not_found;
+}
+
+}  // namespace
+
+void add_show(CLI::App& app, context& global) {
+  auto* command = add_subcommand(app, "show", "Show one lock and its holders; exit 1 when there is none.",
+                                 "rowlock show billing/nightly");
+  auto name = std::make_shared<std::string>();
+  command->add_option("NAME", *name, "The lock's name")->required();
+  command->callback([&global, name] { global.action = [&global, name] { return show(global, *name); }; });
+}
+
+}  // namespace rowlock::cli

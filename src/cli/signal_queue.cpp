@@ -1,0 +1,34 @@
+#include "cli/signal_queue.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+namespace rowlock::cli {
+
+signal_queue::signal_queue() {
+  sigset_t mine;
+  sigemptyset(&mine);
+  for (const int number : {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGUSR1, SIGUSR2, SIGCHLD})
+    sigaddset(&mine, number);
+  // An inherited SIG_IGN would let the kernel reap the child, and its exit code with it.
+  std::signal(SIGCHLD, SIG_DFL);
+  pthread_sigmask(SIG_BLOCK, &mine, &before_);
+  descriptor_ = signalfd(-1, &mine, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (descriptor_ < 0)
+    throw error(errc::internal, "cannot open a signalfd; the limit of open files may be reached");
+}
+
+signal_queue::~signal_queue() {
+  close(descriptor_);
+  pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+}
+
+std::optional<received_signal> signal_queue::take() {
+  signalfd_siginfo info{};
+  if (read(descriptor_, &info, sizeof info) != sizeof info) return {};
+  return received_signal{static_cast<int>(info.ssi_signo), info.ssi_code > 0};
+}
+
+}  // namespace rowlock::cli

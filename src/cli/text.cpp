@@ -1,0 +1,105 @@
+#include "cli/text.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <regex>
+
+namespace rowlock::cli {
+
+namespace {
+
+struct character {
+  char32_t code = 0;
+  std::size_t length = 0;  // 0: no UTF-8 starts here
+};
+
+character decode(std::string_view text) {
+  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned first = byte(0);
+  if (first < 0x80) return {first, 1};
+  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
+  if (first < 0xC2 || first > 0xF4 || text.size() < length) return {};
+  char32_t code = first & (0x7FU >> length);
+  for (std::size_t i = 1; i < length; ++i) {
+    if ((byte(i) & 0xC0U) != 0x80U) return {};
+    code = code << 6 | (byte(i) & 0x3FU);
+  }
+  const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
+  if (overlong || (code >= 0xD800 && code <= 0xDFFF) || code > 0x10FFFF) return {};
+  return {code, length};
+}
+
+// Characters that reorder, hide or break a line: the bidirectional controls, zero-width ones, line
+// separators.
+bool misleads(char32_t code) {
+  return (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
+         (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || code == 0x61C;
+}
+
+bool is_control(char32_t code) {
+  return code < 0x20 || (code >= 0x7F && code < 0xA0);
+}
+
+std::size_t width(std::string_view text) {
+  return static_cast<std::size_t>(
+      std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
+}
+
+}  // namespace
+
+std::string printable(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const auto [code, length] = decode(text);
+    if (length == 0) {
+      result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
+    } else if (is_control(code)) {
+      result += fmt::format("\\x{:02x}", static_cast<unsigned>(code));
+    } else if (misleads(code)) {
+      result += fmt::format("\\u{{{:04x}}}", static_cast<unsigned>(code));
+    } else {
+      result += text.substr(0, length);
+    }
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return result;
+}
+
+std::string without_passwords(std::string_view text) {
+  static const std::regex in_url{R"((://[^/\s:@]*):[^/\s]*@)"};
+  static const std::regex in_parameter{R"((password\s*=\s*)('(?:[^'\\]|\\.)*'|[^\s&'"]+))",
+                                       std::regex::icase};
+  const auto once = std::regex_replace(std::string{text}, in_url, "$1:***@");
+  return std::regex_replace(once, in_parameter, "$1***");
+}
+
+std::string table(const std::vector<std::vector<std::string>>& rows) {
+  std::vector<std::vector<std::string>> cells;
+  std::vector<std::size_t> widths;
+  for (const auto& row : rows) {
+    auto& line = cells.emplace_back();
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      line.push_back(printable(row[i]));
+      if (widths.size() <= i) widths.push_back(0);
+      widths[i] = std::max(widths[i], width(line[i]));
+    }
+  }
+  std::string result;
+  for (const auto& line : cells) {
+    std::string text;
+    for (std::size_t i = 0; i < line.size(); ++i) {
+      text += line[i];
+      text.append(widths[i] - width(line[i]) + 2, ' ');
+    }
+    text.erase(text.find_last_not_of(' ') + 1);
+    result += text + '\n';
+  }
+  return result;
+}
+
+std::string count_of(long long number, std::string_view noun) {
+  return fmt::format("{} {}{}", number, noun, number == 1 ? "" : "s");
+}
+
+}  // namespace rowlock::cli

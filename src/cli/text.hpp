@@ -1,0 +1,25 @@
+// What people read: tables, and text from the database that may hold anything.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rowlock::cli {
+
+// Safe on a terminal: control characters, bytes that are no UTF-8 and characters that reorder or hide text
+// become escapes such as \x1b and \u{202e}. A backslash stays one.
+std::string printable(std::string_view text);
+
+// Replaces the password of every URL and conninfo ("password=…") in a message. A mistyped command line would
+// otherwise be repeated with it.
+std::string without_passwords(std::string_view text);
+
+// Rows of cells, aligned, two spaces between columns, the first row being the heading. Cells are made
+// printable.
+std::string table(const std::vector<std::vector<std::string>>& rows);
+
+// "1 lock", "2 locks".
+std::string count_of(long long number, std::string_view noun);
+
+}  // namespace rowlock::cli
