@@ -83,7 +83,8 @@ std::optional<int> parse(CLI::App& app, context& global, std::vector<std::string
     return app.exit(asked);
   } catch (const CLI::ParseError& problem) {
     print_error(problem.what());
-    const bool known = app.get_subcommand_no_throw(global.subcommand) != nullptr;
+    const bool known =
+        !app.get_subcommands([&](CLI::App* any) { return any->check_name(global.subcommand); }).empty();
     fmt::print(stderr, "See: rowlock {}--help\n", known ? global.subcommand + ' ' : "");
     return usage;
   }

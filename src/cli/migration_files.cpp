@@ -54,10 +54,6 @@ std::optional<std::string> read(const std::filesystem::path& path) {
   return std::string{std::istreambuf_iterator<char>{file}, {}};
 }
 
-[[noreturn]] void refuse(const std::string& message) {
-  throw error(errc::invalid_argument, message);
-}
-
 }  // namespace
 
 std::vector<migration_file> migration_files(const std::vector<migration>& migrations, migration_format format,
