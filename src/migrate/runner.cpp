@@ -1,0 +1,225 @@
+#include "migrate/runner.hpp"
+
+#include "migrate/expectation.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace rowlock::migrate {
+
+namespace {
+
+store::ledger_entry entry_of(const migration& file) {
+  return {.version = file.version, .title = file.title, .checksum = file.checksum, .applied_at = {}};
+}
+
+std::map<int, store::ledger_entry> by_version(const std::vector<store::ledger_entry>& entries) {
+  std::map<int, store::ledger_entry> result;
+  for (const auto& entry : entries) result.emplace(entry.version, entry);
+  return result;
+}
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw error(errc::schema, message);
+}
+
+std::string checksum_differs(const store::ledger_entry& recorded, const migration& file) {
+  return fmt::format(
+      "migration {:04}_{} was applied from a file with checksum {:.12}..., but this version ships {:.12}...; "
+      "use the rowlock version that applied it, or compare the two files by hand",
+      file.version, file.title, recorded.checksum, file.checksum);
+}
+
+std::string forbids_this(const store::schema_state& now, int newest) {
+  return fmt::format(
+      "the schema needs a library that knows version {} (meta.min_library), and this one knows {}; "
+      "install a newer rowlock",
+      now.min_library, newest);
+}
+
+}  // namespace
+
+runner::runner(store::migration_session& session, std::vector<migration> files,
+               std::vector<std::string> expected, std::string prefix)
+    : session_{session},
+      files_{std::move(files)},
+      expected_{std::move(expected)},
+      prefix_{std::move(prefix)} {}
+
+int runner::newest() const {
+  return files_.empty() ? 0 : files_.back().version;
+}
+
+// A dry run changes nothing, so it needs no lock and asks for no privilege.
+void runner::guard(bool dry_run, const std::function<void()>& work) {
+  if (dry_run) {
+    work();
+  } else {
+    session_.exclusively(work);
+  }
+}
+
+// A ledger entry above meta's version is left from a migration that another tool has taken back: meta
+// decides.
+void runner::check_recorded(const store::schema_state& now) {
+  const auto ledger = by_version(session_.ledger());
+  for (const auto& file : files_) {
+    const auto found = ledger.find(file.version);
+    if (found == ledger.end() || file.version > now.version) continue;
+    if (found->second.checksum != file.checksum) refuse(checksum_differs(found->second, file));
+  }
+}
+
+void runner::apply(const migration& file) {
+  if (by_version(session_.ledger()).contains(file.version)) session_.revert("SELECT 1;", file.version);
+  session_.apply(file.up, entry_of(file));
+  expect_version(file, file.version);
+}
+
+void runner::expect_version(const migration& file, int version) {
+  const int found = session_.state().version;
+  if (found == version) return;
+  throw error(errc::internal, fmt::format("migration {:04}_{} ran, but meta.schema_version is {} and not {}",
+                                          file.version, file.title, found, version));
+}
+
+std::vector<migration_status> runner::status() {
+  const auto now = session_.state();
+  auto ledger = by_version(session_.ledger());
+  std::vector<migration_status> result;
+  for (const auto& file : files_) {
+    migration_status line;
+    line.version = file.version;
+    line.title = file.title;
+    line.applied = file.version <= now.version;
+    if (const auto found = ledger.find(file.version); found != ledger.end()) {
+      line.recorded = true;
+      line.checksum_matches = found->second.checksum == file.checksum;
+      line.applied_at = found->second.applied_at;
+    }
+    result.push_back(std::move(line));
+  }
+  const bool forbidden = now.min_library > newest();
+  for (int version = newest() + 1; version <= now.version; ++version) {
+    const auto found = ledger.find(version);
+    const bool recorded = found != ledger.end();
+    result.push_back(
+        {.version = version,
+         .title = fmt::format("{} (newer than this rowlock{})", recorded ? found->second.title : "unknown",
+                              forbidden ? ", which the schema forbids" : "; it may run beside it"),
+         .applied = true,
+         .recorded = recorded,
+         .checksum_matches = true,
+         .applied_at = recorded ? found->second.applied_at : ""});
+  }
+  return result;
+}
+
+std::vector<migration> runner::up(std::optional<int> to, bool dry_run) {
+  const int target = to.value_or(newest());
+  if (target < 1 || target > newest()) {
+    throw error(errc::invalid_argument,
+                fmt::format("there is no migration {}; this version has 1 to {}", target, newest()));
+  }
+  std::vector<migration> done;
+  guard(dry_run, [&] {
+    // Read inside: another migrator may have been at work until now.
+    const auto now = session_.state();
+    if (now.min_library > newest()) throw error(errc::too_new, forbids_this(now, newest()));
+    check_recorded(now);
+    for (const auto& file : files_) {
+      if (file.version <= now.version || file.version > target) continue;
+      if (!dry_run) apply(file);
+      done.push_back(file);
+    }
+  });
+  return done;
+}
+
+std::vector<migration> runner::down(std::optional<int> to, bool destroy_tokens, bool dry_run) {
+  if (to && *to < 0) throw error(errc::invalid_argument, fmt::format("there is no schema version {}", *to));
+  std::vector<migration> done;
+  guard(dry_run, [&] {
+    const auto now = session_.state();
+    const int target = to.value_or(now.version - 1);
+    if (target >= now.version || now.version == 0) return;
+    if (now.version > newest()) {
+      refuse(fmt::format(
+          "the schema has version {} and this rowlock ships up to {}; the version that went up has the "
+          "files to go down",
+          now.version, newest()));
+    }
+    if (target == 0 && !destroy_tokens) {
+      throw error(errc::invalid_argument,
+                  "version 0 drops every token: they would begin again, and old ones be taken for new. "
+                  "Say so with --destroy-tokens (destroy_tokens in the library) if nothing remembers them");
+    }
+    if (const auto leases = session_.leases(); leases > 0) {
+      refuse(
+          fmt::format("{} {} in use; stop their clients, or wait until they have expired, and go down then",
+                      leases, leases == 1 ? "lease is" : "leases are"));
+    }
+    for (auto file = files_.rbegin(); file != files_.rend(); ++file) {
+      if (file->version > now.version || file->version <= target) continue;
+      if (!dry_run) {
+        session_.revert(file->down, file->version);
+        expect_version(*file, file->version - 1);
+      }
+      done.push_back(*file);
+    }
+  });
+  return done;
+}
+
+std::vector<migration> runner::adopt(bool dry_run) {
+  std::vector<migration> done;
+  guard(dry_run, [&] {
+    const auto now = session_.state();
+    if (now.version == 0) {
+      refuse("there is nothing to adopt: no migration was applied here; run: rowlock migrate up");
+    }
+    const auto ledger = by_version(session_.ledger());
+    for (const auto& file : files_) {
+      if (file.version > now.version || ledger.contains(file.version)) continue;
+      if (!dry_run) session_.record(entry_of(file));
+      done.push_back(file);
+    }
+  });
+  return done;
+}
+
+std::vector<std::string> runner::verify() {
+  const auto now = session_.state();
+  if (now.version == 0) {
+    return {fmt::format("the tables {}* are missing; run: rowlock migrate up", prefix_)};
+  }
+  std::vector<std::string> result;
+  if (now.version < newest()) {
+    result.push_back(
+        fmt::format("the schema has version {}, and this library needs {}; run: rowlock migrate up",
+                    now.version, newest()));
+  }
+  if (now.min_library > newest()) result.push_back(forbids_this(now, newest()));
+  for (const auto& [version, entry] : by_version(session_.ledger())) {
+    if (version > now.version) {
+      result.push_back(fmt::format("the ledger records migration {:04}_{}, but meta.schema_version is {}",
+                                   version, entry.title, now.version));
+    }
+    for (const auto& file : files_) {
+      if (file.version == version && file.checksum != entry.checksum) {
+        result.push_back(checksum_differs(entry, file));
+      }
+    }
+  }
+  // An older schema lacks what its missing migrations add; that is said above.
+  if (now.version >= newest()) {
+    for (auto& line : differences(expected_, session_.describe(), prefix_)) result.push_back(std::move(line));
+  }
+  return result;
+}
+
+}  // namespace rowlock::migrate

@@ -1,0 +1,42 @@
+// What a migrator decides, for any files: tests give it their own.
+#pragma once
+
+#include "store/migration_session.hpp"
+
+#include <rowlock/migrate.hpp>
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rowlock::migrate {
+
+// The members are rowlock::migrator's, and do what it says. The newest file's version is what this library
+// knows.
+class runner {
+ public:
+  // expected: the lines that describe() must have after every file. The session must outlive this.
+  runner(store::migration_session& session, std::vector<migration> files, std::vector<std::string> expected,
+         std::string prefix);
+
+  std::vector<migration_status> status();
+  std::vector<migration> up(std::optional<int> to, bool dry_run);
+  std::vector<migration> down(std::optional<int> to, bool destroy_tokens, bool dry_run);
+  std::vector<migration> adopt(bool dry_run);
+  std::vector<std::string> verify();
+
+ private:
+  int newest() const;
+  void guard(bool dry_run, const std::function<void()>& work);
+  void check_recorded(const store::schema_state& now);
+  void apply(const migration& file);
+  void expect_version(const migration& file, int version);
+
+  store::migration_session& session_;
+  std::vector<migration> files_;
+  std::vector<std::string> expected_;
+  std::string prefix_;
+};
+
+}  // namespace rowlock::migrate
