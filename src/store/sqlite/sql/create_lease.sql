@@ -1,0 +1,4 @@
+INSERT INTO rowlock_lease (id, client_id, host, pid, application, ttl_ms, created_at, expires_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6,
+        CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER),
+        CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER) + ?6 * 1000);

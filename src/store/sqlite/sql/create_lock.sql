@@ -1,0 +1,7 @@
+-- WHERE tells the parser that ON CONFLICT belongs to the INSERT.
+INSERT INTO rowlock_lock (name, kind, capacity, token, used_at)
+SELECT ?1, ?2, ?3, max(token_floor, epoch << 27),
+       CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER)
+  FROM rowlock_meta
+ WHERE id = 1
+ON CONFLICT (name) DO NOTHING;

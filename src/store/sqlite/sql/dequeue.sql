@@ -1,0 +1,1 @@
+DELETE FROM rowlock_queue WHERE name = ?1 AND hold_id = ?2;

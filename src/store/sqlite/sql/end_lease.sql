@@ -1,0 +1,1 @@
+DELETE FROM rowlock_lease WHERE id = ?1;

@@ -1,0 +1,129 @@
+#include "store/sqlite/sqlite_connection.hpp"
+
+#include "store/sqlite/sqlite_error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <thread>
+#include <utility>
+
+namespace rowlock::store {
+
+using namespace std::chrono_literals;
+
+sqlite_connection::sqlite_connection(std::string path, std::shared_ptr<const sql_catalog> catalog,
+                                     std::chrono::milliseconds timeout, missing_file missing)
+    : path_{std::move(path)}, catalog_{std::move(catalog)}, timeout_{timeout} {
+  try {
+    open(missing);
+  } catch (...) {
+    sqlite3_close(database_);
+    throw;
+  }
+}
+
+sqlite_connection::~sqlite_connection() {
+  for (const auto& [name, statement] : statements_) sqlite3_finalize(statement);
+  sqlite3_close(database_);
+}
+
+void sqlite_connection::open(missing_file missing) {
+  check_sqlite_file(path_, missing);
+  // NOMUTEX: a session is used by one thread at a time. PRIVATECACHE: a cache that the application shares
+  // between its connections would bring table locks, which know no waiting.
+  int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+  if (missing == missing_file::create) flags |= SQLITE_OPEN_CREATE;
+  const int code = sqlite3_open_v2(path_.c_str(), &database_, flags, nullptr);
+  if (code != SQLITE_OK) fail(database_ != nullptr ? sqlite3_extended_errcode(database_) : code);
+  sqlite3_extended_result_codes(database_, 1);
+  sqlite3_busy_handler(database_, on_busy, this);
+  // SQLite opens what it may not write for reading alone, and says so here only.
+  if (sqlite3_db_readonly(database_, "main") == 1) fail(SQLITE_READONLY);
+  // The first read finds out whether the file is a database.
+  execute("SELECT count(*) FROM sqlite_master");
+  execute("PRAGMA synchronous = FULL");
+}
+
+void sqlite_connection::execute(const char* sql) {
+  throw_if_interrupted();
+  const int code = sqlite3_exec(database_, sql, nullptr, nullptr, nullptr);
+  if (code != SQLITE_OK) fail(code);
+}
+
+void sqlite_connection::execute_script(const std::string& sql) {
+  throw_if_interrupted();
+  const int code = sqlite3_exec(database_, sql.c_str(), nullptr, nullptr, nullptr);
+  const std::string said = sqlite3_errmsg(database_);
+  sqlite3_busy_handler(database_, on_busy, this);
+  if (code != SQLITE_OK) throw sqlite_error(code, said, path_);
+}
+
+void sqlite_connection::set_durability(durability how) {
+  if (how == durability_) return;
+  // Not prepared: SQLite carries this pragma out while it compiles it.
+  execute(how == durability::durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
+  durability_ = how;
+}
+
+void sqlite_connection::use_wal() {
+  std::string mode;
+  const auto read = [](void* result, int, char** values, char**) {
+    *static_cast<std::string*>(result) = values[0];
+    return 0;
+  };
+  throw_if_interrupted();
+  const int code = sqlite3_exec(database_, "PRAGMA journal_mode = WAL", read, &mode, nullptr);
+  if (code != SQLITE_OK) fail(code);
+  if (mode != "wal") {
+    throw error(errc::database,
+                fmt::format("{} cannot use write-ahead logging (its journal mode stays {}); its file "
+                            "system may lack shared memory: use a local disk",
+                            path_, mode));
+  }
+}
+
+sqlite3_stmt* sqlite_connection::prepare(std::string_view name) {
+  const auto found = statements_.find(name);
+  if (found != statements_.end()) return found->second;
+  const std::string& sql = (*catalog_)[name];
+  sqlite3_stmt* statement = nullptr;
+  const int code = sqlite3_prepare_v3(database_, sql.c_str(), static_cast<int>(sql.size()) + 1,
+                                      SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
+  if (code != SQLITE_OK) fail(code);
+  statements_.emplace(name, statement);
+  return statement;
+}
+
+void sqlite_connection::interrupt() noexcept {
+  interrupted_ = true;
+  sqlite3_interrupt(database_);
+}
+
+void sqlite_connection::throw_if_interrupted() const {
+  if (interrupted_) throw sqlite_error(SQLITE_INTERRUPT, "interrupted", path_);
+}
+
+void sqlite_connection::fail(int code, bool outcome_unknown) {
+  // A wait for the lock that was broken off ends as busy.
+  if (interrupted_) code = SQLITE_INTERRUPT;
+  const char* said = database_ != nullptr && sqlite3_extended_errcode(database_) == code
+                         ? sqlite3_errmsg(database_)
+                         : sqlite3_errstr(code);
+  throw sqlite_error(code, said, path_, outcome_unknown);
+}
+
+int sqlite_connection::on_busy(void* self, int attempts) {
+  return static_cast<sqlite_connection*>(self)->wait_for_lock(attempts) ? 1 : 0;
+}
+
+bool sqlite_connection::wait_for_lock(int attempts) {
+  const auto now = std::chrono::steady_clock::now();
+  if (attempts == 0) busy_since_ = now;
+  if (interrupted_ || now - busy_since_ >= timeout_) return false;
+  // Nobody tells when the lock is free. A durable commit takes a tenth of a millisecond to a few of them.
+  std::this_thread::sleep_for(std::min<std::chrono::microseconds>(100us + attempts * 50us, 1ms));
+  return true;
+}
+
+}  // namespace rowlock::store

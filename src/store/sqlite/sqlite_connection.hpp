@@ -1,0 +1,74 @@
+// One connection of SQLite: prepared statements by name, waiting for the write lock, and what it costs to
+// commit.
+#pragma once
+
+#include "store/sql_catalog.hpp"
+#include "store/sqlite/sqlite_file.hpp"
+#include "store/sqlite/sqlite_query.hpp"
+#include "store/store.hpp"
+
+#include <sqlite3.h>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+
+namespace rowlock::store {
+
+// Used by one thread at a time, but for interrupt().
+class sqlite_connection {
+ public:
+  // timeout: how long to wait for the write lock.
+  // Throws as check_sqlite_file does, and error(database) for a file that is no SQLite database.
+  sqlite_connection(std::string path, std::shared_ptr<const sql_catalog> catalog,
+                    std::chrono::milliseconds timeout, missing_file missing);
+  ~sqlite_connection();
+  sqlite_connection(const sqlite_connection&) = delete;
+  sqlite_connection& operator=(const sqlite_connection&) = delete;
+
+  // A statement of the catalog, prepared once.
+  template <class... Values>
+  sqlite_query query(std::string_view name, const Values&... values) {
+    return sqlite_query{*this, prepare(name), values...};
+  }
+  // Statements without parameters and rows: transaction control and pragmas.
+  void execute(const char* sql);
+  // A file of statements. It may set another way of waiting, so rowlock's own is put back.
+  void execute_script(const std::string& sql);
+
+  // Outside of a transaction only. FULL: a commit is on disk when it returns. NORMAL: with the next FULL one.
+  void set_durability(durability how);
+  // Turns on write-ahead logging, in which readers and the writer do not hinder each other. It stays in the
+  // file.
+  void use_wal();
+
+  // Any thread: ends a running statement and the wait for the write lock. The connection is of no use
+  // afterwards.
+  void interrupt() noexcept;
+  bool interrupted() const noexcept { return interrupted_; }
+  void throw_if_interrupted() const;
+
+  [[noreturn]] void fail(int code, bool outcome_unknown = false);
+  sqlite3* handle() const noexcept { return database_; }
+  const std::string& path() const noexcept { return path_; }
+
+ private:
+  sqlite3_stmt* prepare(std::string_view name);
+  void open(missing_file missing);
+  static int on_busy(void* self, int attempts);
+  bool wait_for_lock(int attempts);
+
+  std::string path_;
+  std::shared_ptr<const sql_catalog> catalog_;
+  std::chrono::milliseconds timeout_;
+  sqlite3* database_ = nullptr;
+  std::map<std::string, sqlite3_stmt*, std::less<>> statements_;
+  durability durability_ = durability::durable;
+  std::chrono::steady_clock::time_point busy_since_;
+  std::atomic<bool> interrupted_{false};
+};
+
+}  // namespace rowlock::store

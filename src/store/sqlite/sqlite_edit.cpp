@@ -1,0 +1,98 @@
+// The slow path: one transaction that reads, decides and writes.
+#include "store/sqlite/sqlite_session.hpp"
+
+#include <algorithm>
+
+namespace rowlock::store {
+namespace {
+
+std::optional<model::lease_view> lease_view_of(const sqlite_query& row, const std::optional<lease_id>& id,
+                                               int client, int expires_in) {
+  if (!id || row.null(client)) return {};
+  return model::lease_view{*id, row.id<lease_id>(client), std::chrono::microseconds{row.integer(expires_in)}};
+}
+
+}  // namespace
+
+void sqlite_session::create(std::span<const model::lock_definition> locks) {
+  writing transaction{*this, durability::durable};
+  std::int64_t created = 0;
+  for (const auto& lock : locks) {
+    created += connection_.query("create_lock", lock.name, to_string(lock.kind), lock.capacity).run();
+  }
+  if (created > 0) transaction.finish();
+}
+
+std::vector<edit_result> sqlite_session::edit(std::span<const edit_request> requests) {
+  std::vector<edit_result> results(requests.size(), edit_result::committed);
+  std::vector<lock_change> changes(requests.size());
+  // Always durable: SQLite wants to know before the transaction begins, and only its end tells what is
+  // granted.
+  writing transaction{*this, durability::durable};
+  const world now = world_now();
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (const auto view = view_of(requests[i], now)) {
+      changes[i] = requests[i].decide(*view);
+    } else {
+      results[i] = edit_result::missing;
+    }
+  }
+  const auto empty = [](const lock_change& change) { return change.empty(); };
+  if (std::all_of(changes.begin(), changes.end(), empty)) return results;
+  for (std::size_t i = 0; i < requests.size(); ++i) apply(requests[i].name, changes[i]);
+  transaction.finish();
+  return results;
+}
+
+std::optional<lock_view> sqlite_session::view_of(const edit_request& request, const world& now) {
+  lock_view view;
+  {
+    auto query = connection_.query("edit_lock", request.name);
+    if (!query.next()) return {};
+    view.row = {.name = request.name,
+                .kind = model::parse_lock_kind(query.text(0)),
+                .capacity = query.integer(1),
+                .in_use = query.integer(2),
+                .token = query.integer(3),
+                .next_ticket = query.integer(4),
+                .lease = query.optional_id<lease_id>(5),
+                .hold = query.optional_id<hold_id>(6),
+                .has_queue = query.integer(7) != 0};
+    view.holder = lease_view_of(query, view.row.lease, 8, 9);
+  }
+  for (auto query = connection_.query("edit_queue", request.name, std::int64_t{queue_window + 1});
+       query.next();) {
+    if (view.queue.size() == queue_window) {
+      view.queue_complete = false;
+      break;
+    }
+    const model::waiter waiter{query.integer(0), query.id<hold_id>(1), query.id<lease_id>(2)};
+    view.queue.push_back({waiter, lease_view_of(query, waiter.lease, 3, 4)});
+  }
+  if (!request.about.is_nil()) {
+    auto query = connection_.query("edit_own", request.name, request.about);
+    if (query.next()) view.own = model::waiter{query.integer(0), request.about, query.id<lease_id>(1)};
+  }
+  view.epoch_floor = model::epoch_floor(now.epoch);
+  view.same_world = now.identity == now.recorded_identity;
+  return view;
+}
+
+void sqlite_session::apply(const std::string& name, const lock_change& change) {
+  if (change.create_lease) insert_lease(*change.create_lease);
+  if (const auto& row = change.row) {
+    connection_
+        .query("write_lock", row->name, to_string(row->kind), row->capacity, row->in_use, row->token,
+               row->next_ticket, row->lease, row->hold, std::int64_t{row->has_queue},
+               std::int64_t{change.granted_now})
+        .run();
+  }
+  for (const auto& hold : change.dequeue) connection_.query("dequeue", name, hold).run();
+  if (const auto& waiter = change.enqueue) {
+    connection_.query("enqueue", name, waiter->ticket, waiter->hold, waiter->lease).run();
+  }
+  for (const auto& id : change.end_leases) connection_.query("end_lease", id).run();
+  if (change.notice) connection_.query("notice", *change.notice).run();
+}
+
+}  // namespace rowlock::store

@@ -1,0 +1,15 @@
+// The one place that turns SQLite's result codes into rowlock::error.
+#pragma once
+
+#include <rowlock/error.hpp>
+
+#include <string>
+#include <string_view>
+
+namespace rowlock::store {
+
+// code: an extended result code. said: SQLite's own words. path: the database file. outcome_unknown: the code
+// came from a COMMIT, which may be on disk all the same.
+error sqlite_error(int code, std::string_view said, std::string_view path, bool outcome_unknown = false);
+
+}  // namespace rowlock::store

@@ -1,0 +1,36 @@
+// What the migrator needs of an SQLite file. DDL is transactional here, so a run of migrations is all or
+// nothing.
+#pragma once
+
+#include "store/migration_session.hpp"
+#include "store/sqlite/sqlite_connection.hpp"
+#include "store/store.hpp"
+
+namespace rowlock::store {
+
+class sqlite_migration_session final : public migration_session {
+ public:
+  // Creates the file when it is missing.
+  sqlite_migration_session(const std::string& path, const store_options& options);
+
+  schema_state state() override;
+  bool has_ledger() override;
+  std::vector<ledger_entry> ledger() override;
+  std::int64_t leases() override;
+  void exclusively(const std::function<void()>& work) override;
+  void apply(const std::string& sql, const ledger_entry& entry) override;
+  void revert(const std::string& sql, int version) override;
+  void record(const ledger_entry& entry) override;
+  std::vector<std::string> describe() override;
+
+ private:
+  std::string table(std::string_view name) const;
+  // In a transaction, or in a part of the one that exclusively() began.
+  void atomically(const std::function<void()>& work);
+  void write_entry(const ledger_entry& entry);
+
+  std::string prefix_;
+  sqlite_connection connection_;
+};
+
+}  // namespace rowlock::store

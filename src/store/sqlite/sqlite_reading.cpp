@@ -1,0 +1,110 @@
+// What reads, and takes no lock.
+#include "store/sqlite/sqlite_session.hpp"
+
+namespace rowlock::store {
+namespace {
+
+std::chrono::milliseconds milliseconds_of(std::int64_t microseconds) {
+  return std::chrono::floor<std::chrono::milliseconds>(std::chrono::microseconds{microseconds});
+}
+
+// From the columns id, client_id, host, pid, application, ttl_ms.
+lease_record lease_of(const sqlite_query& row, int first) {
+  return {.id = row.id<lease_id>(first),
+          .client = row.id<lease_id>(first + 1),
+          .host = row.text(first + 2),
+          .pid = row.integer(first + 3),
+          .application = row.text(first + 4),
+          .ttl = std::chrono::milliseconds{row.integer(first + 5)}};
+}
+
+// A row of the queries list and show.
+lock_info lock_of(const sqlite_query& row) {
+  lock_info info;
+  info.row = {.name = row.text(0),
+              .kind = model::parse_lock_kind(row.text(1)),
+              .capacity = row.integer(2),
+              .in_use = row.integer(3),
+              .token = row.integer(4),
+              .next_ticket = row.integer(5),
+              .lease = row.optional_id<lease_id>(6),
+              .hold = row.optional_id<hold_id>(7),
+              .has_queue = row.integer(8) != 0};
+  info.waiters = row.integer(9);
+  if (!row.null(10) && info.row.hold) {
+    info.holders.push_back({.lease = lease_of(row, 10),
+                            .hold = *info.row.hold,
+                            .token = info.row.token,
+                            .held_for = milliseconds_of(row.integer(17)),
+                            .expires_in = milliseconds_of(row.integer(16))});
+  }
+  return info;
+}
+
+}  // namespace
+
+std::vector<hold_status> sqlite_session::find(std::span<const hold_query> holds) {
+  std::vector<hold_status> result;
+  result.reserve(holds.size());
+  sqlite_transaction snapshot{connection_};
+  for (const auto& wanted : holds) {
+    auto& status = result.emplace_back();
+    status.hold = wanted.hold;
+    auto query = connection_.query("find", wanted.name, wanted.hold);
+    if (!query.next()) continue;
+    if (query.integer(0) != 0) {
+      status.state = hold_status::where::held;
+      status.token = query.integer(1);
+      status.lease = query.id<lease_id>(2);
+      continue;
+    }
+    if (!query.null(3)) {
+      status.state = hold_status::where::queued;
+      status.lease = query.id<lease_id>(3);
+    }
+    status.takeover_in = std::chrono::microseconds{query.integer(4)};
+  }
+  return result;
+}
+
+std::vector<lock_info> sqlite_session::list() {
+  std::vector<lock_info> result;
+  for (auto query = connection_.query("list"); query.next();) result.push_back(lock_of(query));
+  return result;
+}
+
+std::optional<lock_info> sqlite_session::show(const std::string& name) {
+  auto query = connection_.query("show", name);
+  if (!query.next()) return {};
+  return lock_of(query);
+}
+
+std::vector<waiter_info> sqlite_session::queue(const std::string& name) {
+  std::vector<waiter_info> result;
+  for (auto query = connection_.query("queue", name); query.next();) {
+    auto& info = result.emplace_back();
+    info.waiter = {query.integer(0), query.id<hold_id>(1), query.id<lease_id>(2)};
+    info.alive = !query.null(3);
+    if (info.alive) {
+      info.lease = lease_of(query, 3);
+      info.expires_in = milliseconds_of(query.integer(9));
+    } else {
+      info.lease.id = info.waiter.lease;
+    }
+  }
+  return result;
+}
+
+stale sqlite_session::find_stale(std::size_t limit, std::chrono::microseconds skew) {
+  const auto most = static_cast<std::int64_t>(limit);
+  stale result;
+  sqlite_transaction snapshot{connection_};
+  for (auto query = connection_.query("stale_leases", most, std::int64_t{skew.count()}); query.next();) {
+    result.expired_leases.push_back(query.id<lease_id>(0));
+  }
+  for (auto query = connection_.query("stale_names", most); query.next();)
+    result.names.push_back(query.text(0));
+  return result;
+}
+
+}  // namespace rowlock::store

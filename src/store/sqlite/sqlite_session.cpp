@@ -1,0 +1,192 @@
+#include "store/sqlite/sqlite_session.hpp"
+
+#include "store/sqlite/sqlite_schema.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace rowlock::store {
+
+sqlite_session::sqlite_session(const std::string& path, std::shared_ptr<const sql_catalog> catalog,
+                               const store_options& options)
+    : connection_{path, std::move(catalog), options.statement_timeout, missing_file::refuse},
+      file_{path},
+      watch_{path, sqlite3_filename_wal(sqlite3_db_filename(connection_.handle(), "main"))} {
+  // The file may have been replaced between its opening and the look at its identity.
+  int moved = 0;
+  sqlite3_file_control(connection_.handle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  if (moved != 0)
+    throw error(errc::unreachable, fmt::format("the file {} was replaced while it was opened", path));
+  check_schema_version(connection_, options.prefix);
+  connection_.use_wal();
+  seen_version_ = data_version();
+}
+
+void sqlite_session::check_file(bool outcome_unknown) const {
+  if (!file_.replaced()) return;
+  throw error(errc::unreachable,
+              fmt::format("the file {} was replaced or removed while it was open; rowlock connects anew",
+                          connection_.path()),
+              {}, outcome_unknown);
+}
+
+sqlite_session::writing::writing(sqlite_session& session, durability how)
+    : session_{session}, transaction_{session.connection_, how} {
+  session_.check_file(false);
+}
+
+void sqlite_session::writing::finish() {
+  transaction_.commit();
+  session_.check_file(true);
+}
+
+// ---- the world ---------------------------------------------------------------------------------------
+
+world sqlite_session::world_now() {
+  auto query = connection_.query("read_world");
+  if (!query.next()) {
+    throw error(
+        errc::not_migrated,
+        fmt::format("rowlock's meta table in {} is empty; run: rowlock migrate up", connection_.path()));
+  }
+  return {.identity = file_.identity(),
+          .recorded_identity = query.text(0),
+          .epoch = query.integer(1),
+          .marker = query.text(2)};
+}
+
+world sqlite_session::read_world() {
+  check_file(false);
+  return world_now();
+}
+
+// SQLite has no table that a crash empties, and needs none: what a crash of the host may lose are
+// asynchronous commits, and every client that could hold on to their answers was on that host. So the marker
+// is written once; a file that was restored or copied tells itself by its identity.
+world sqlite_session::refresh_world() {
+  const auto settled = [](const world& now) {
+    return !now.marker.empty() && now.identity == now.recorded_identity;
+  };
+  if (world now = read_world(); settled(now)) return now;
+  writing transaction{*this, durability::durable};
+  connection_.query("write_marker").run();
+  if (world now = world_now(); now.identity != now.recorded_identity) {
+    connection_.query("change_identity", now.identity).run();
+    connection_.query("lengthen_leases").run();
+  }
+  world now = world_now();
+  transaction.finish();
+  return now;
+}
+
+std::int64_t sqlite_session::raise_epoch(token above) {
+  writing transaction{*this, durability::durable};
+  std::int64_t epoch = 0;
+  {
+    auto query = connection_.query("raise_epoch", (above >> 27) + 1);
+    if (query.next()) epoch = query.integer(0);
+  }
+  transaction.finish();
+  return epoch;
+}
+
+// ---- leases ------------------------------------------------------------------------------------------
+
+void sqlite_session::insert_lease(const lease_record& lease) {
+  connection_
+      .query("create_lease", lease.id, lease.client, lease.host, lease.pid, lease.application,
+             std::int64_t{lease.ttl.count()})
+      .run();
+}
+
+void sqlite_session::create_lease(const lease_record& lease) {
+  writing transaction{*this, durability::durable};
+  insert_lease(lease);
+  transaction.finish();
+}
+
+renewal_reply sqlite_session::renew(std::span<const lease_id> leases) {
+  renewal_reply reply;
+  writing transaction{*this, durability::durable};
+  for (const auto& id : leases) {
+    auto query = connection_.query("renew", id);
+    if (query.next()) reply.renewed.push_back({id, query.integer(0)});
+  }
+  reply.world = world_now();
+  transaction.finish();
+  return reply;
+}
+
+std::vector<lease_id> sqlite_session::kill(std::span<const lease_id> leases, std::chrono::microseconds skew) {
+  const std::int64_t grace = skew.count();
+  std::vector<lease_id> killed;
+  std::copy_if(leases.begin(), leases.end(), std::back_inserter(killed),
+               [&](const lease_id& id) { return connection_.query("expired", id, grace).next(); });
+  if (killed.empty()) return killed;
+  writing transaction{*this, durability::durable};
+  std::erase_if(killed, [&](const lease_id& id) { return connection_.query("kill", id, grace).run() == 0; });
+  transaction.finish();
+  return killed;
+}
+
+void sqlite_session::end(std::span<const lease_id> leases) {
+  writing transaction{*this, durability::durable};
+  for (const auto& id : leases) connection_.query("end_lease", id).run();
+  transaction.finish();
+}
+
+// ---- fast path ---------------------------------------------------------------------------------------
+
+std::vector<grant> sqlite_session::acquire(std::span<const acquire_request> requests) {
+  std::vector<grant> grants;
+  writing transaction{*this, durability::durable};
+  const world now = world_now();
+  if (now.identity != now.recorded_identity) return grants;
+  for (const auto& request : requests) {
+    auto query = connection_.query("acquire", request.name, request.lease, request.hold,
+                                   to_string(request.kind), request.capacity, model::epoch_floor(now.epoch));
+    if (query.next()) grants.push_back({request.hold, query.integer(0)});
+  }
+  if (!grants.empty()) transaction.finish();
+  return grants;
+}
+
+std::vector<hold_id> sqlite_session::release(std::span<const release_request> requests, durability how) {
+  std::vector<hold_id> released;
+  writing transaction{*this, how};
+  for (const auto& request : requests) {
+    if (connection_.query("release", request.name, request.lease, request.hold).run() > 0) {
+      released.push_back(request.hold);
+    }
+  }
+  if (!released.empty()) transaction.finish();
+  return released;
+}
+
+// ---- upkeep ------------------------------------------------------------------------------------------
+
+std::int64_t sqlite_session::collect(std::chrono::milliseconds idle, std::size_t limit) {
+  const std::int64_t age = std::chrono::microseconds{idle}.count();
+  std::vector<std::string> names;
+  for (auto query = connection_.query("idle_locks", static_cast<std::int64_t>(limit), age); query.next();) {
+    names.push_back(query.text(0));
+  }
+  if (names.empty()) return 0;
+  writing transaction{*this, durability::durable};
+  std::int64_t collected = 0;
+  token highest = 0;
+  for (const auto& name : names) {
+    auto query = connection_.query("collect", name, age);
+    if (!query.next()) continue;
+    highest = std::max(highest, query.integer(0));
+    ++collected;
+  }
+  connection_.query("raise_floor", highest).run();
+  transaction.finish();
+  return collected;
+}
+
+}  // namespace rowlock::store

@@ -1,0 +1,83 @@
+// The seam's verbs in SQL for SQLite. The file has one writer at a time, so a verb that writes holds the
+// whole database: nothing is ever skipped, and all that it read stays true until it commits.
+#pragma once
+
+#include "store/sqlite/sqlite_connection.hpp"
+#include "store/sqlite/sqlite_file.hpp"
+#include "store/sqlite/sqlite_transaction.hpp"
+#include "store/sqlite/sqlite_watch.hpp"
+#include "store/store.hpp"
+
+namespace rowlock::store {
+
+class sqlite_session final : public session {
+ public:
+  // Throws as database::connect does.
+  sqlite_session(const std::string& path, std::shared_ptr<const sql_catalog> catalog,
+                 const store_options& options);
+
+  world read_world() override;
+  world refresh_world() override;
+  std::int64_t raise_epoch(token above) override;
+
+  void create_lease(const lease_record& lease) override;
+  renewal_reply renew(std::span<const lease_id> leases) override;
+  std::vector<lease_id> kill(std::span<const lease_id> leases, std::chrono::microseconds skew) override;
+  void end(std::span<const lease_id> leases) override;
+
+  std::vector<grant> acquire(std::span<const acquire_request> requests) override;
+  std::vector<hold_id> release(std::span<const release_request> requests, durability how) override;
+
+  void create(std::span<const model::lock_definition> locks) override;
+  std::vector<edit_result> edit(std::span<const edit_request> requests) override;
+
+  std::vector<hold_status> find(std::span<const hold_query> holds) override;
+  std::vector<lock_info> list() override;
+  std::optional<lock_info> show(const std::string& name) override;
+  std::vector<waiter_info> queue(const std::string& name) override;
+  stale find_stale(std::size_t limit, std::chrono::microseconds skew) override;
+
+  std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) override;
+
+  // Every commit is heard through the file itself: there is nothing to announce.
+  void listen(lease_id client) override;
+  void notify(std::span<const lease_id> clients) override;
+  bool wait(std::chrono::nanoseconds timeout) override;
+  void wake() noexcept override;
+  void interrupt() noexcept override;
+
+  // A statement runs in this process and ends with its call: there are no ghosts.
+  std::string backend() const override { return {}; }
+  bool end_ghost(const std::string&) override { return true; }
+
+ private:
+  // The write lock of this file, which is still the one at its path. finish() commits and asks that again:
+  // what was granted in a file that has been replaced, nobody else would see.
+  class writing {
+   public:
+    writing(sqlite_session& session, durability how);
+    void finish();
+
+   private:
+    sqlite_session& session_;
+    sqlite_transaction transaction_;
+  };
+
+  void check_file(bool outcome_unknown) const;
+  world world_now();
+  void insert_lease(const lease_record& lease);
+  std::optional<lock_view> view_of(const edit_request& request, const world& now);  // empty: no such lock
+  void apply(const std::string& name, const lock_change& change);
+  std::int64_t data_version();
+
+  sqlite_connection connection_;
+  sqlite_file file_;
+  sqlite_watch watch_;
+  std::int64_t seen_version_ = 0;
+  std::chrono::steady_clock::time_point reported_at_{};
+  // Kept from one wait() to the next, for a write that was heard before the last one returned may be visible
+  // later.
+  std::chrono::nanoseconds next_look_{std::chrono::hours{1}};
+};
+
+}  // namespace rowlock::store

@@ -1,0 +1,25 @@
+// A transaction that is rolled back unless it is committed.
+#pragma once
+
+#include "store/sqlite/sqlite_connection.hpp"
+
+namespace rowlock::store {
+
+class sqlite_transaction {
+ public:
+  // For reading: one snapshot, no lock.
+  explicit sqlite_transaction(sqlite_connection& connection);
+  // For writing: takes the write lock first, so that all it reads, clock included, is read while it holds it.
+  // Throws error(contention) when the lock was not free within the connection's timeout.
+  sqlite_transaction(sqlite_connection& connection, durability how);
+  ~sqlite_transaction();
+  sqlite_transaction(const sqlite_transaction&) = delete;
+  sqlite_transaction& operator=(const sqlite_transaction&) = delete;
+
+  void commit();
+
+ private:
+  sqlite_connection& connection_;
+};
+
+}  // namespace rowlock::store

@@ -1,0 +1,75 @@
+// Waiting for a commit of somebody else's, by reading alone.
+#include "store/sqlite/sqlite_session.hpp"
+
+#include <algorithm>
+
+namespace rowlock::store {
+namespace {
+
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+// A database that is busy with other things wakes a waiter no more often.
+constexpr auto between_reports = 1ms;
+// A commit is visible only after it is on disk, which is later than the write that was heard. So a write is
+// followed by looks at growing distances, for as long as a slow disk may take.
+constexpr auto first_look = 200us;
+constexpr auto last_look = 50ms;
+// Where writes are not heard.
+constexpr auto deaf_look = 50ms;
+
+}  // namespace
+
+std::int64_t sqlite_session::data_version() {
+  auto query = connection_.query("data_version");
+  query.next();
+  return query.integer(0);
+}
+
+// The file tells every client.
+void sqlite_session::listen(lease_id) {
+  watch_.start();
+}
+
+void sqlite_session::notify(std::span<const lease_id>) {}
+
+bool sqlite_session::wait(std::chrono::nanoseconds timeout) {
+  watch_.start();
+  auto deadline = clock::now() + std::clamp<std::chrono::nanoseconds>(timeout, 0ns, 24h);
+  for (;;) {
+    connection_.throw_if_interrupted();
+    check_file(false);
+    if (data_version() != seen_version_) {
+      const auto allowed = reported_at_ + between_reports;
+      if (clock::now() < allowed) watch_.pause_until(std::min(allowed, deadline));
+      seen_version_ = data_version();
+      reported_at_ = clock::now();
+      return true;
+    }
+    const auto now = clock::now();
+    if (now >= deadline) return false;
+    if (!watch_.listens()) next_look_ = deaf_look;
+    const auto until = next_look_ > last_look ? deadline : std::min(now + next_look_, deadline);
+    auto event = watch_.wait_until(until);
+    if (event == sqlite_watch::event::written) {
+      next_look_ = first_look;
+      // Deaf for a moment: a large transaction of somebody else's writes thousands of times.
+      event = watch_.pause_until(std::min(clock::now() + first_look, deadline));
+    } else if (next_look_ <= last_look) {
+      next_look_ = next_look_ * 3 / 2;
+    }
+    // One more look, then it returns.
+    if (event == sqlite_watch::event::woken) deadline = now;
+  }
+}
+
+void sqlite_session::wake() noexcept {
+  watch_.wake();
+}
+
+void sqlite_session::interrupt() noexcept {
+  connection_.interrupt();
+  watch_.wake();
+}
+
+}  // namespace rowlock::store
