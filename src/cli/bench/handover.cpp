@@ -111,7 +111,7 @@ std::vector<result> handover(const plan& plan) {
   result one;
   one.scenario = "handover";
   one.threads = processes;
-  one.unit = "ms from release to acquired, p50";
+  one.unit = "ms from release to acquired (p50)";
   auto measure_rowlock = [&] {
     std::vector<double> took = hand_over_ms(plan, processes, slice);
     if (took.empty()) throw std::runtime_error("the lock never passed from one process to another");

@@ -131,6 +131,7 @@ std::vector<result> waiters(const plan& plan) {
     one.floor = single.cpu_percent;
     one.details["write_transactions"] = many.activity;
     one.details["renewals"] = many.renewals;
+    one.details["writes_beyond_renewals"] = many.activity - static_cast<std::int64_t>(many.renewals);
   } else {
     one.unit = "statements/s";
     one.rowlock = many.activity_per_second;
