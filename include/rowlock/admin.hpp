@@ -48,30 +48,34 @@ struct sweep_result {
   std::int64_t locks = 0;   // locks that were freed, handed on or cleaned
 };
 
-// Uses its client's connections and makes no lease. Everything may be called from any thread. Throws error as connect()
-// does, and error(unreachable) when the connection breaks; outcome_unknown() then says whether it may have happened.
+// Uses its client's connections and makes no lease. Everything may be called from any thread. Throws error as
+// connect() does, and error(unreachable) when the connection breaks; outcome_unknown() then says whether it
+// may have happened.
 class ROWLOCK_EXPORT admin {
  public:
   explicit admin(client db);
 
-  std::vector<lock_info> list();                          // by name
-  std::optional<lock_info> show(const std::string& name);  // empty: no such lock
-  std::vector<waiter_info> queue(const std::string& name); // in ticket order
+  std::vector<lock_info> list();                            // by name
+  std::optional<lock_info> show(const std::string& name);   // empty: no such lock
+  std::vector<waiter_info> queue(const std::string& name);  // in ticket order
 
-  // Takes the lock from its holder: the token rises, the holder is told at once (loss::forced), the first waiter is
-  // granted. False: nobody held it. Throws error(invalid_argument) for an impossible name, error(contention) when a
-  // guarded transaction of the holder's keeps the row for longer than options::statement_timeout.
+  // Takes the lock from its holder: the token rises, the holder is told at once (loss::forced), the first
+  // waiter is granted. False: nobody held it. Throws error(invalid_argument) for an impossible name,
+  // error(contention) when a guarded transaction of the holder's keeps the row for longer than
+  // options::statement_timeout.
   bool release(const std::string& name);
 
   // Kills expired leases and frees what they held. Clients do this too; it hurts nobody.
   sweep_result sweep();
 
-  // Deletes locks that are free and unused for that long; returns how many. Tokens of their names go on rising.
+  // Deletes locks that are free and unused for that long; returns how many. Tokens of their names go on
+  // rising.
   std::int64_t collect(std::chrono::milliseconds idle);
 
   std::int64_t epoch();
-  // After a restore from a backup: later tokens of every name exceed `above` and all that the epoch had allowed.
-  // Returns the new epoch. Grants whose statement is under way at this moment may still carry the old one.
+  // After a restore from a backup: later tokens of every name exceed `above` and all that the epoch had
+  // allowed. Returns the new epoch. Grants whose statement is under way at this moment may still carry the
+  // old one.
   std::int64_t raise_epoch(std::int64_t above = 0);
 
  private:

@@ -9,15 +9,15 @@
 #include <memory>
 #include <string>
 
-ROWLOCK_BEGIN_NAMESPACE
-
-namespace client_layer {
+namespace rowlock::client_layer {
 class engine;
 }
 
+ROWLOCK_BEGIN_NAMESPACE
+
 // What a client has done since connect(). Counters only rise.
 struct statistics {
-  std::uint64_t acquired = 0;       // grants handed to callers
+  std::uint64_t acquired = 0;  // grants handed to callers
   std::uint64_t released = 0;
   std::uint64_t busy = 0;           // attempts that gave up
   std::uint64_t waits = 0;          // acquires that entered the queue
@@ -25,19 +25,19 @@ struct statistics {
   std::uint64_t renewals = 0;       // confirmed
   std::uint64_t late_renewals = 0;  // confirmed after more than half of the ttl
   std::uint64_t reconnects = 0;
-  std::uint64_t statements = 0;     // round trips to the database
+  std::uint64_t statements = 0;  // round trips to the database
 };
 
 // A handle; copies share one client. Everything may be called from any thread.
 //
-// Threads: each client runs one thread a carrying connection (options::connections - 1), one that keeps the lease, and
-// one that watches deadlines; all signals are blocked in them. They start with the first acquire.
+// Threads: each client runs one thread a carrying connection (options::connections - 1), one that keeps the
+// lease, and one that watches deadlines; all signals are blocked in them. They start with the first acquire.
 // After fork() the child must not use it: every call throws error(forked), destructors do nothing.
 class ROWLOCK_EXPORT client {
  public:
   // Releases every hold (they say loss::closed), ends the lease and closes the connections. Waits at most
-  // options::close_timeout; what could not be told the database ends with the lease. Later calls throw error(closed).
-  // The last handle's destructor does the same.
+  // options::close_timeout; what could not be told the database ends with the lease. Later calls throw
+  // error(closed). The last handle's destructor does the same.
   void close() noexcept;
 
   statistics stats() const;
@@ -56,8 +56,8 @@ class ROWLOCK_EXPORT client {
 // Throws error: invalid_argument, unreachable, authentication, privilege, read_only, not_migrated, too_new.
 ROWLOCK_EXPORT client connect(const std::string& url, const options& settings = {});
 
-// The same with a URL that is asked for at each (re)connect, for credentials that rotate. url_source is called from
-// rowlock's threads, one at a time; what it throws counts as unreachable.
+// The same with a URL that is asked for at each (re)connect, for credentials that rotate. url_source is
+// called from rowlock's threads, one at a time; what it throws counts as unreachable.
 ROWLOCK_EXPORT client connect(std::function<std::string()> url_source, const options& settings = {});
 
 ROWLOCK_END_NAMESPACE

@@ -1,4 +1,5 @@
-// Errors that answer questions: what kind, is it transient, is the outcome unknown, what did the database say.
+// Errors that answer questions: what kind, is it transient, is the outcome unknown, what did the database
+// say.
 //
 // A conflict is not an error: "busy" is a value (an empty optional) wherever a call may give up, and a lost
 // hold is a value too (release_result, loss). What is thrown is always a rowlock::error.

@@ -10,11 +10,11 @@
 #include <string>
 #include <vector>
 
-ROWLOCK_BEGIN_NAMESPACE
-
-namespace client_layer {
+namespace rowlock::client_layer {
 class hold_state;
 }
+
+ROWLOCK_BEGIN_NAMESPACE
 
 // Why a hold ended before it was released.
 enum class loss {
@@ -30,14 +30,15 @@ ROWLOCK_EXPORT const char* to_string(loss reason) noexcept;
 enum class release_result {
   released,  // it was held until now, and is free or handed on
   lost,      // it had been lost before; loss() says why
-  pending,   // it cannot be freed before a guarded transaction ends, or the database is slow; rowlock goes on trying
+  pending,   // it cannot be freed before a guarded transaction ends, or the database is slow; rowlock goes on
+             // trying
   unknown,   // no connection; rowlock goes on trying, and the lease's ttl bounds it
 };
 ROWLOCK_EXPORT const char* to_string(release_result result) noexcept;
 
-// SQL that proves a hold inside the caller's own transaction. Run it before the writes that it guards: exactly one
-// row means that the hold stands and that nobody else can be granted the lock before the transaction ends.
-// No row means that it does not: roll back. rowlock/guard/*.hpp does this for the drivers.
+// SQL that proves a hold inside the caller's own transaction. Run it before the writes that it guards:
+// exactly one row means that the hold stands and that nobody else can be granted the lock before the
+// transaction ends. No row means that it does not: roll back. rowlock/guard/*.hpp does this for the drivers.
 struct guard_statement {
   std::string sql;                      // placeholders in the dialect's own form
   std::vector<std::string> parameters;  // all text, in order
@@ -45,8 +46,8 @@ struct guard_statement {
 
 // Movable, not copyable; one hold is one acquisition. Destroying it releases it.
 //
-// Thread safety: const members may be called from any thread at once; release(), moves and the destructor must not
-// run beside other calls on the same object.
+// Thread safety: const members may be called from any thread at once; release(), moves and the destructor
+// must not run beside other calls on the same object.
 class ROWLOCK_EXPORT hold {
  public:
   hold() noexcept;  // holds nothing
@@ -60,11 +61,12 @@ class ROWLOCK_EXPORT hold {
   explicit operator bool() const noexcept { return valid(); }
   bool valid() const noexcept;
 
-  // The fencing token: above that of every earlier hold of this name, unchanged by renewal and re-entry. Below 2^53.
-  // 0 when this object holds nothing.
+  // The fencing token: above that of every earlier hold of this name, unchanged by renewal and re-entry.
+  // Below 2^53. 0 when this object holds nothing.
   std::int64_t token() const noexcept;
 
-  // The lock's name, and this acquisition's 128-bit id as 32 hex digits. Empty when this object holds nothing.
+  // The lock's name, and this acquisition's 128-bit id as 32 hex digits. Empty when this object holds
+  // nothing.
   const std::string& name() const noexcept;
   std::string id() const;
 
@@ -72,15 +74,15 @@ class ROWLOCK_EXPORT hold {
   // Measured on CLOCK_BOOTTIME from before the last confirmed renewal was sent.
   std::chrono::nanoseconds remaining() const noexcept;
 
-  // Stops when the hold is lost. Callbacks run on a thread of rowlock's, under no lock; keep them short, for the
-  // next lost hold's callbacks wait behind them. Not stopped by release().
+  // Stops when the hold is lost. Callbacks run on a thread of rowlock's, under no lock; keep them short, for
+  // the next lost hold's callbacks wait behind them. Not stopped by release().
   std::stop_token stop_token() const noexcept;
 
   rowlock::loss loss() const noexcept;
 
-  // Gives the lock back. Waits at most options::close_timeout. Never throws for what the database says; the hold is
-  // over in each case. A second call returns what the first one did.
-  // Throws error(forked) in a child process, error(closed) never: closing the client has released it.
+  // Gives the lock back. Waits at most options::close_timeout. Never throws for what the database says; the
+  // hold is over in each case. A second call returns what the first one did. Throws error(forked) in a child
+  // process, error(closed) never: closing the client has released it.
   release_result release();
 
   // See rowlock::guard_statement. Throws error(hold_lost) when the hold is known to be lost.
@@ -91,6 +93,8 @@ class ROWLOCK_EXPORT hold {
 
  private:
   std::shared_ptr<client_layer::hold_state> state_;
+  bool left_ = false;  // release() was called
+  release_result result_ = release_result::lost;
 };
 
 ROWLOCK_END_NAMESPACE

@@ -23,10 +23,10 @@ struct migration {
 struct migration_status {
   int version = 0;
   std::string title;
-  bool applied = false;         // meta.schema_version is at or above it
-  bool recorded = false;        // rowlock's ledger has it
-  bool checksum_matches = true; // of a recorded one
-  std::string applied_at;       // UTC, ISO 8601; empty when not recorded
+  bool applied = false;          // meta.schema_version is at or above it
+  bool recorded = false;         // rowlock's ledger has it
+  bool checksum_matches = true;  // of a recorded one
+  std::string applied_at;        // UTC, ISO 8601; empty when not recorded
 };
 
 // The migrations that this version ships for a dialect ("postgres", "sqlite"), by version.
@@ -37,8 +37,8 @@ ROWLOCK_EXPORT std::vector<migration> shipped_migrations(const std::string& dial
 // The schema version that this library needs.
 ROWLOCK_EXPORT int required_schema_version() noexcept;
 
-// One database's schema. Uses one connection. Not for concurrent use; two migrators, in any processes, are safe.
-// Only settings.prefix, schema and the timeouts are used. Throws error: invalid_argument, unreachable,
+// One database's schema. Uses one connection. Not for concurrent use; two migrators, in any processes, are
+// safe. Only settings.prefix, schema and the timeouts are used. Throws error: invalid_argument, unreachable,
 // authentication, privilege, read_only, schema.
 class ROWLOCK_EXPORT migrator {
  public:
@@ -52,13 +52,14 @@ class ROWLOCK_EXPORT migrator {
   // Each returns what it did, or with dry_run would do, in order; nothing to do is an empty list.
   // up: to `to`, or the newest. Refuses a ledger whose checksums differ from the shipped files.
   std::vector<migration> up(std::optional<int> to = {}, bool dry_run = false);
-  // down: to `to`, or one step. Refuses while leases live, and version 0 without destroy_tokens: the tokens would
-  // begin again, and old ones be taken for new.
+  // down: to `to`, or one step. Refuses while leases live, and version 0 without destroy_tokens: the tokens
+  // would begin again, and old ones be taken for new.
   std::vector<migration> down(std::optional<int> to = {}, bool destroy_tokens = false, bool dry_run = false);
   // Writes ledger entries for migrations that another tool has applied.
   std::vector<migration> adopt(bool dry_run = false);
 
-  // What differs between the database and this version: missing tables and columns, checksums, versions. Empty: all well.
+  // What differs between the database and this version: missing tables and columns, checksums, versions.
+  // Empty: all well.
   std::vector<std::string> verify();
 
  private:

@@ -7,8 +7,9 @@
 //               |            |                    | else released                   | the first waiter
 //   renewal     | -          | -                  | refused: a lease dies once      | prolonged
 //
-// Not promised: that a holder whose process was stopped, or whose machine's clock ran slow by more than the margin,
-// notices before somebody else is granted. Then the token and the guard (hold::guard_statement) protect the data.
+// Not promised: that a holder whose process was stopped, or whose machine's clock ran slow by more than the
+// margin, notices before somebody else is granted. Then the token and the guard (hold::guard_statement)
+// protect the data.
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -19,20 +20,21 @@
 #include <optional>
 #include <string>
 
-ROWLOCK_BEGIN_NAMESPACE
-
-namespace primitives {
+namespace rowlock::primitives {
 class standard_lock;
 }
+
+ROWLOCK_BEGIN_NAMESPACE
 
 // Lockable and TimedLockable, so std::unique_lock and std::scoped_lock work.
 //
 // Not recursive: a second acquire waits for the first hold, also in one thread. FIFO among all waiters of all
-// processes. Thread safety: every member may be called from any thread at once, unlock() and current_hold() only by the
-// thread that locked.
+// processes. Thread safety: every member may be called from any thread at once, unlock() and current_hold()
+// only by the thread that locked.
 class ROWLOCK_EXPORT mutex {
  public:
-  // name: UTF-8, 1 to 512 bytes, no control characters; compared bytewise. Throws error(invalid_argument). Sends nothing.
+  // name: UTF-8, 1 to 512 bytes, no control characters; compared bytewise. Throws error(invalid_argument).
+  // Sends nothing.
   mutex(client db, std::string name);
   ~mutex();  // unlocks what lock() has locked; holds of acquire() live on
   mutex(const mutex&) = delete;
@@ -41,14 +43,15 @@ class ROWLOCK_EXPORT mutex {
   const std::string& name() const noexcept;
 
   // Waits for its turn, for ever if need be. A connection that breaks meanwhile does not end the wait.
-  // Throws error: mismatch, cancelled, closed, forked, and what the database refuses for good (privilege, not_migrated).
+  // Throws error: mismatch, cancelled, closed, forked, and what the database refuses for good (privilege,
+  // not_migrated).
   hold acquire(const acquire_options& how = {});
 
   // Does not wait for a holder. Empty: somebody holds it, or waits for it. Throws also error(unreachable).
   std::optional<hold> try_acquire(const acquire_options& how = {});
 
-  // Waits at most that long; empty when it was not granted by then, and nothing of the attempt remains. Zero or less is
-  // try_acquire. More than ten years is refused with error(invalid_argument).
+  // Waits at most that long; empty when it was not granted by then, and nothing of the attempt remains. Zero
+  // or less is try_acquire. More than ten years is refused with error(invalid_argument).
   std::optional<hold> try_acquire_for(std::chrono::nanoseconds timeout, const acquire_options& how = {});
   template <class Clock, class Duration>
   std::optional<hold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& time,
@@ -71,8 +74,8 @@ class ROWLOCK_EXPORT mutex {
   }
   void unlock();
 
-  // The hold behind lock(): its token, remaining time, stop token and guard. Throws error(hold_lost) when this object
-  // is not locked.
+  // The hold behind lock(): its token, remaining time, stop token and guard. Throws error(hold_lost) when
+  // this object is not locked.
   const hold& current_hold() const;
 
  private:

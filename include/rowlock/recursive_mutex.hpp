@@ -9,15 +9,16 @@
 #include <optional>
 #include <string>
 
-ROWLOCK_BEGIN_NAMESPACE
-
-namespace primitives {
+namespace rowlock::primitives {
 class recursive_lock;
 }
 
+ROWLOCK_BEGIN_NAMESPACE
+
 // The same lock in the database as a rowlock::mutex of that name. Re-entry is by client, name and thread: two
-// recursive_mutex objects of one client and name are one lock. Each re-entry returns a hold with the same token and id;
-// the lock is given back when the last of them is released. A lost hold is not re-entered: acquire then starts anew.
+// recursive_mutex objects of one client and name are one lock. Each re-entry returns a hold with the same
+// token and id; the lock is given back when the last of them is released. A lost hold is not re-entered:
+// acquire then starts anew.
 //
 // Thread safety: as rowlock::mutex.
 class ROWLOCK_EXPORT recursive_mutex {

@@ -63,6 +63,8 @@ constexpr token next_token(token stored, token epoch_floor) {
 }
 
 // An epoch's floor. Epochs are minutes since 2026-01-01, so tokens stay below 2^53 for a century.
-constexpr token epoch_floor(std::int64_t epoch) { return epoch << 27; }
+constexpr token epoch_floor(std::int64_t epoch) {
+  return epoch << 27;
+}
 
 }  // namespace rowlock::model

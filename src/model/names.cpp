@@ -42,7 +42,9 @@ bool is_control(std::string_view sequence) {
   return sequence.size() == 2 && first == 0xC2 && static_cast<std::uint8_t>(sequence[1]) < 0xA0;  // C1
 }
 
-[[noreturn]] void refuse(const std::string& message) { throw error(errc::invalid_argument, message); }
+[[noreturn]] void refuse(const std::string& message) {
+  throw error(errc::invalid_argument, message);
+}
 
 }  // namespace
 
@@ -69,24 +71,28 @@ void check_identifier(std::string_view what, std::string_view value) {
   for (std::size_t i = 0; good && i < value.size(); ++i) good = ok(value[i], i == 0);
   if (!good) {
     // What was given is not repeated: it may hold anything.
-    refuse(fmt::format("the {} does not match [a-z_][a-z0-9_]{{0,30}}; it becomes part of table names", what));
+    refuse(
+        fmt::format("the {} does not match [a-z_][a-z0-9_]{{0,30}}; it becomes part of table names", what));
   }
 }
 
 void check_ttl(std::chrono::milliseconds ttl, std::chrono::milliseconds renew_interval) {
   if (ttl < 1s || ttl > 24h) {
-    refuse(fmt::format("a ttl of {} ms is outside 1,000 ms (1 second) to 86,400,000 ms (24 hours)", ttl.count()));
+    refuse(fmt::format("a ttl of {} ms is outside 1,000 ms (1 second) to 86,400,000 ms (24 hours)",
+                       ttl.count()));
   }
   if (renew_interval <= 0ms || renew_interval > ttl / 2) {
-    refuse(fmt::format("a renewal every {} ms cannot keep a ttl of {} ms: the interval must be above 0 and at most half "
-                       "of the ttl, so that one failed renewal is survived",
-                       renew_interval.count(), ttl.count()));
+    refuse(fmt::format(
+        "a renewal every {} ms cannot keep a ttl of {} ms: the interval must be above 0 and at most half "
+        "of the ttl, so that one failed renewal is survived",
+        renew_interval.count(), ttl.count()));
   }
 }
 
 void check_explicit_ttl(std::chrono::milliseconds ttl) {
   if (ttl < 100ms || ttl > 24h) {
-    refuse(fmt::format("an explicit ttl of {} ms is outside 100 ms to 86,400,000 ms (24 hours)", ttl.count()));
+    refuse(
+        fmt::format("an explicit ttl of {} ms is outside 100 ms to 86,400,000 ms (24 hours)", ttl.count()));
   }
 }
 

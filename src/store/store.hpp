@@ -109,8 +109,8 @@ struct lock_view {
 
 // What the transaction writes before it commits. An empty change writes nothing and rolls back.
 struct lock_change {
-  std::optional<model::lock_row> row;        // the whole row, by its name
-  bool granted_now = false;                  // the row's exclusive holder is new: stamps its time of acquire
+  std::optional<model::lock_row> row;  // the whole row, by its name
+  bool granted_now = false;            // the row's exclusive holder is new: stamps its time of acquire
   std::optional<model::waiter> enqueue;
   std::vector<hold_id> dequeue;
   std::optional<lease_record> create_lease;  // an explicit-ttl lease, in the same commit
@@ -125,7 +125,7 @@ struct lock_change {
 
 struct edit_request {
   std::string name;
-  hold_id about;  // nil: nobody's
+  hold_id about;                                        // nil: nobody's
   std::function<lock_change(const lock_view&)> decide;  // called at most once; must not throw, wait or do I/O
 };
 
@@ -145,8 +145,8 @@ struct hold_query {
 struct hold_status {
   hold_id hold;
   enum class where : std::uint8_t { absent, queued, held } state = where::absent;
-  model::token token = 0;          // when held
-  std::optional<lease_id> lease;   // on which it is held or queued
+  model::token token = 0;         // when held
+  std::optional<lease_id> lease;  // on which it is held or queued
   // When queued (or absent): how long until the present holder's lease may be killed. Zero when the lock is
   // free or its holder is dead, so that an edit would grant; negative when it is past. Empty: no such lock.
   std::optional<std::chrono::microseconds> takeover_in;
@@ -202,11 +202,11 @@ class session {
   virtual std::int64_t raise_epoch(token above) = 0;
 
   // -- leases (I3, I4) --
-  virtual void create_lease(const lease_record& lease) = 0;                          // durable
-  virtual renewal_reply renew(std::span<const lease_id> leases) = 0;                 // durable
+  virtual void create_lease(const lease_record& lease) = 0;           // durable
+  virtual renewal_reply renew(std::span<const lease_id> leases) = 0;  // durable
   // Deletes those whose expires_at + skew is past; returns them. A transaction of its own.
   virtual std::vector<lease_id> kill(std::span<const lease_id> leases, std::chrono::microseconds skew) = 0;
-  virtual void end(std::span<const lease_id> leases) = 0;                            // durable
+  virtual void end(std::span<const lease_id> leases) = 0;  // durable
 
   // -- fast path: decides from the lock rows alone; at most one request a name --
   // Grants those that exist as asked, are free and have no queue; durable. Others are not in the reply, and
@@ -227,7 +227,7 @@ class session {
   virtual std::vector<hold_status> find(std::span<const hold_query> holds) = 0;  // reply i for query i
   virtual std::vector<lock_info> list() = 0;                                     // by name
   virtual std::optional<lock_info> show(const std::string& name) = 0;
-  virtual std::vector<waiter_info> queue(const std::string& name) = 0;           // by ticket
+  virtual std::vector<waiter_info> queue(const std::string& name) = 0;  // by ticket
   virtual stale find_stale(std::size_t limit, std::chrono::microseconds skew) = 0;
 
   // -- upkeep --
@@ -236,13 +236,14 @@ class session {
   virtual std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) = 0;
 
   // -- wake-ups: hints, never proof --
-  virtual void listen(lease_id client) = 0;                       // from now on wait() hears of this client
-  virtual void notify(std::span<const lease_id> clients) = 0;     // asynchronous commit
+  virtual void listen(lease_id client) = 0;                    // from now on wait() hears of this client
+  virtual void notify(std::span<const lease_id> clients) = 0;  // asynchronous commit
   // Waits until something may have changed for the client, wake() is called or the timeout passes. True
   // when something may have changed. Throws error(unreachable) when the connection is gone.
   virtual bool wait(std::chrono::nanoseconds timeout) = 0;
   virtual void wake() noexcept = 0;
-  // Breaks a running verb, which then throws error(unreachable) with outcome_unknown, and the session with it.
+  // Breaks a running verb, which then throws error(unreachable) with outcome_unknown, and the session with
+  // it.
   virtual void interrupt() noexcept = 0;
 
   // -- ghosts: a statement of a broken session that the server may still execute --
@@ -267,6 +268,9 @@ class database {
   // Throws: unreachable, authentication, privilege, read_only, not_migrated, too_new.
   virtual std::unique_ptr<session> connect() = 0;
   virtual std::string_view dialect() const noexcept = 0;  // postgres, sqlite, memory
+  // Only one transaction writes at a time in the whole database: a second carrying connection would only
+  // wait.
+  virtual bool single_writer() const noexcept { return false; }
   // The statement that proves a hold inside the caller's own transaction: `?`-free SQL of this dialect whose
   // parameters are, in order, the name and the hold's id as text. It returns one row when the hold stands.
   virtual std::string guard_sql() const = 0;

@@ -1,0 +1,44 @@
+// How long to wait before the next try: doubling, capped, and jittered so that rivals do not march in step.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <random>
+
+namespace rowlock::client_layer {
+
+class backoff {
+ public:
+  constexpr backoff(std::chrono::microseconds first, std::chrono::microseconds cap)
+      : first_(first), cap_(cap) {}
+
+  // Between half of and the whole of first * 2^tries, at most the cap.
+  std::chrono::microseconds next() {
+    const auto whole = std::min<std::chrono::microseconds>(cap_, first_ * (1LL << std::min(tries_, 20)));
+    ++tries_;
+    thread_local std::minstd_rand random{std::random_device{}()};
+    std::uniform_int_distribution<std::chrono::microseconds::rep> spread{whole.count() / 2, whole.count()};
+    return std::chrono::microseconds{spread(random)};
+  }
+
+  void reset() { tries_ = 0; }
+
+ private:
+  std::chrono::microseconds first_;
+  std::chrono::microseconds cap_;
+  int tries_ = 0;
+};
+
+// A row that somebody has locked: library transactions last about a millisecond, guarded ones as long as they
+// like.
+inline backoff row_probe() {
+  return {std::chrono::microseconds{200}, std::chrono::milliseconds{50}};
+}
+
+// A database that cannot be reached.
+inline backoff reconnect_pause() {
+  return {std::chrono::milliseconds{20}, std::chrono::seconds{1}};
+}
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,36 @@
+// What every part of a client shares: settings, time, counters and the log.
+#pragma once
+
+#include "client/statistics.hpp"
+#include "client/time_source.hpp"
+
+#include <rowlock/options.hpp>
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace rowlock::client_layer {
+
+struct context {
+  options settings;
+  time_source& time;
+  counters count{};
+
+  template <class... Args>
+  void log(log_level level, fmt::format_string<Args...> format, Args&&... args) const noexcept {
+    if (!settings.log) return;
+    try {
+      settings.log(level, fmt::format(format, std::forward<Args>(args)...));
+    } catch (...) {
+      // A log that fails must not fail the lock.
+    }
+  }
+
+  // How long before the database's expiry a lease of that ttl counts as lost here.
+  std::chrono::nanoseconds margin(std::chrono::nanoseconds ttl) const {
+    return std::min<std::chrono::nanoseconds>(settings.margin, ttl / 4) + ttl / 1000;
+  }
+};
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,43 @@
+#include "client/delivery.hpp"
+
+namespace rowlock::client_layer {
+
+void delivery::granted(const acquire_ptr& operation, model::token token) {
+  if (operation->ttl && operation->lease->is_renewed()) {
+    // One more step, on the slow path, moves the hold to a lease of its own.
+    operation->slow = true;
+    queue_.submit(operation);
+    return;
+  }
+  if (!operation->lease->is_valid(shared_.time.now())) {
+    withdraw(*operation);
+    restart(operation);
+    return;
+  }
+  const auto hold = make_hold_(*operation, token);
+  holds_.add(hold);
+  if (operation->answer.complete(hold)) {
+    shared_.count.acquired.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  hold->begin_release();
+  holds_.remove(*hold);
+  withdraw(*operation);
+}
+
+void delivery::withdraw(const acquire_operation& operation) {
+  auto release = std::make_shared<release_operation>();
+  release->name = operation.definition.name;
+  release->hold = operation.hold;
+  release->lease = operation.lease;
+  queue_.submit(std::move(release));
+}
+
+void delivery::restart(const acquire_ptr& operation) {
+  operation->lease.reset();
+  operation->slow = false;
+  operation->hold = model::hold_id::random();
+  queue_.submit(operation);
+}
+
+}  // namespace rowlock::client_layer

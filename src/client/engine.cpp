@@ -1,0 +1,341 @@
+#include "client/engine.hpp"
+
+#include "client/settings.hpp"
+#include "model/names.hpp"
+
+#include <pthread.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <fstream>
+#include <thread>
+
+namespace rowlock::client_layer {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string program_name() {
+  std::string name;
+  std::ifstream{"/proc/self/comm"} >> name;
+  return name.empty() ? "rowlock" : name;
+}
+
+std::string host_name() {
+  char name[256] = {};
+  return ::gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
+}
+
+}  // namespace
+
+std::shared_ptr<engine> engine::open(database_source source, const options& settings, time_source& time) {
+  auto made = std::make_shared<engine>(std::move(source), checked_settings(settings), time);
+  const auto database = made->source_();
+  made->guard_sql_ = database->guard_sql();
+  made->first_session_ = database->connect();
+  const int carrying = database->single_writer() ? 1 : settings.connections - 1;
+  std::vector<session_slot*> slots{&made->keeper_.slot()};
+  for (int i = 0; i < carrying; ++i) {
+    made->lanes_.push_back(
+        std::make_unique<lane>(made->desk_, [raw = made.get()] { return raw->connect(); }));
+    slots.push_back(&made->lanes_.back()->slot());
+  }
+  made->watchdog_ =
+      std::make_unique<watchdog>(made->shared_, made->keeper_, made->holds_, made->herald_, slots);
+  return made;
+}
+
+engine::engine(database_source source, const options& settings, time_source& time)
+    : source_(std::move(source)),
+      shared_{settings, time},
+      application_(settings.application.empty() ? program_name() : settings.application),
+      host_(host_name()),
+      pid_(::getpid()),
+      queue_(shared_),
+      delivery_(shared_, queue_, holds_,
+                [this](const acquire_operation& operation, model::token token) {
+                  return make_hold(operation, token);
+                }),
+      herald_(shared_, holds_),
+      keeper_(
+          shared_, queue_, room_, delivery_, holds_, releases_, herald_, [this] { return connect(); },
+          [this](lease_id id) { return describe(id, id, shared_.settings.ttl); }),
+      desk_{shared_,
+            queue_,
+            room_,
+            delivery_,
+            releases_,
+            keeper_,
+            [this](lease_id id, std::chrono::milliseconds ttl) {
+              const auto mine = keeper_.lease();
+              return describe(id, mine ? mine->id() : id, ttl);
+            }} {}
+
+engine::~engine() = default;
+
+std::unique_ptr<store::session> engine::connect() {
+  std::shared_ptr<store::database> database;
+  try {
+    const std::lock_guard lock{connect_mutex_};
+    if (first_session_) return std::move(first_session_);
+    database = source_();
+  } catch (const error&) {
+    throw;
+  } catch (const std::exception& failure) {
+    throw error(errc::unreachable, std::string{"the source of the database's URL failed: "} + failure.what());
+  }
+  return database->connect();
+}
+
+store::lease_record engine::describe(lease_id id, lease_id client, std::chrono::milliseconds ttl) const {
+  return {id, client, host_, pid_, application_, ttl};
+}
+
+hold_ptr engine::make_hold(const acquire_operation& operation, model::token token) {
+  auto hold = std::make_shared<hold_state>(shared_from_this(), operation.definition.name, operation.hold,
+                                           token, operation.lease);
+  hold->set_contended(operation.slow);
+  return hold;
+}
+
+// ---- threads
+// -----------------------------------------------------------------------------------------------------
+
+template <class Body>
+void engine::start_thread(const char* name, Body body) {
+  {
+    const std::lock_guard lock{threads_mutex_};
+    ++running_threads_;
+  }
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    // Detached, and keeping the engine alive: a thread that hangs in a dead connection must not hang its
+    // owner.
+    std::thread thread{[self = shared_from_this(), body = std::move(body)]() mutable {
+      body();
+      {
+        const std::lock_guard lock{self->threads_mutex_};
+        --self->running_threads_;
+        self->thread_ended_.notify_all();
+      }
+      self.reset();
+    }};
+    ::pthread_setname_np(thread.native_handle(), name);
+    thread.detach();
+  } catch (...) {
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    const std::lock_guard lock{threads_mutex_};
+    --running_threads_;
+    throw;
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void engine::start_lanes() {
+  if (lanes_started_.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock{start_mutex_};
+  if (lanes_started_.load() || closed_.load()) return;
+  start_thread("rowlock-watch", [this] { watchdog_->run(); });
+  start_thread("rowlock-tell", [this] { herald_.run(); });
+  for (auto& lane : lanes_) start_thread("rowlock-carry", [raw = lane.get()] { raw->run(); });
+  lanes_started_.store(true, std::memory_order_release);
+}
+
+void engine::start_keeper() {
+  if (keeper_started_.load(std::memory_order_acquire)) return;
+  start_lanes();
+  const std::lock_guard lock{start_mutex_};
+  if (keeper_started_.load() || closed_.load()) return;
+  start_thread("rowlock-lease", [this] {
+    keeper_.run();
+    try {
+      keeper_.end_lease();
+    } catch (const std::exception& failure) {
+      shared_.log(log_level::warning, "the lease was not ended and runs out by itself: {}", failure.what());
+    }
+  });
+  keeper_started_.store(true, std::memory_order_release);
+}
+
+// ---- calls
+// -------------------------------------------------------------------------------------------------------
+
+bool engine::is_forked() const noexcept {
+  return ::getpid() != pid_;
+}
+
+void engine::check_usable() const {
+  if (is_forked()) {
+    throw error(errc::forked,
+                fmt::format("this client was made by process {} before a fork; the child must make its own "
+                            "with rowlock::connect",
+                            pid_));
+  }
+  if (closed_.load(std::memory_order_relaxed)) {
+    throw error(errc::closed, "the client is closed; make a new one with rowlock::connect");
+  }
+}
+
+// A call that would not wait for a holder still waits for the database, that long.
+std::chrono::nanoseconds engine::longest_call() const {
+  return shared_.settings.connect_timeout + 2 * shared_.settings.statement_timeout;
+}
+
+hold_ptr engine::acquire(const model::lock_definition& definition, const patience& how_long,
+                         const acquire_options& how) {
+  check_usable();
+  if (how.ttl != 0ms) model::check_explicit_ttl(how.ttl);
+  if (how_long.limit && *how_long.limit > std::chrono::hours{24 * 3653}) {
+    throw error(errc::invalid_argument, "a timeout of more than ten years; to wait for ever use acquire()");
+  }
+  start_keeper();
+  const auto operation = std::make_shared<acquire_operation>();
+  operation->definition = definition;
+  operation->wait = how_long.waits;
+  if (how.ttl != 0ms) operation->ttl = how.ttl;
+  std::optional<instant> until;
+  if (!how_long.waits) {
+    until = shared_.time.now() + longest_call();
+  } else if (how_long.limit) {
+    until = shared_.time.now() + *how_long.limit;
+  }
+  queue_.submit(operation);
+  if (auto answer = operation->answer.wait(shared_.time, until, how.stop)) {
+    if (*answer && operation->ttl) watchdog_->look_again();
+    return std::move(*answer);
+  }
+  // Given up. If it stands in the queue it is taken out here; if a lane has it, the lane finds that nobody
+  // waits.
+  if (const auto left = room_.take(*operation)) delivery_.withdraw(*left);
+  shared_.count.busy.fetch_add(1, std::memory_order_relaxed);
+  if (how.stop.stop_requested()) {
+    if (how_long.waits && !how_long.limit) throw error(errc::cancelled, "the wait for a lock was stopped");
+    return nullptr;
+  }
+  if (!how_long.waits) {
+    throw error(errc::unreachable,
+                fmt::format("the database gave no answer within {} ms",
+                            std::chrono::duration_cast<std::chrono::milliseconds>(longest_call()).count()));
+  }
+  return nullptr;
+}
+
+release_result engine::await_release(const std::shared_ptr<promised<release_result>>& answer,
+                                     std::chrono::nanoseconds limit) {
+  if (const auto result = answer->wait(shared_.time, shared_.time.now() + limit)) return *result;
+  for (const auto& lane : lanes_) {
+    if (lane->slot().is_connected()) return release_result::pending;
+  }
+  return release_result::unknown;
+}
+
+release_result engine::release(hold_state& hold) {
+  if (!hold.begin_release())
+    return hold.loss() == loss::none ? release_result::released : release_result::lost;
+  holds_.remove(hold);
+  auto operation = std::make_shared<release_operation>();
+  operation->name = hold.name();
+  operation->hold = hold.id();
+  operation->lease = hold.lease();
+  operation->fast = hold.lease()->is_renewed() && !hold.is_contended();
+  operation->answer = std::make_shared<promised<release_result>>();
+  const auto answer = operation->answer;
+  queue_.submit(std::move(operation));
+  return await_release(answer, shared_.settings.close_timeout);
+}
+
+void engine::perform(std::function<void(store::session&)> work) {
+  check_usable();
+  start_lanes();
+  const auto task = std::make_shared<task_operation>();
+  task->work = std::move(work);
+  queue_.submit(task);
+  if (!task->answer.wait(shared_.time, shared_.time.now() + longest_call())) {
+    throw error(errc::unreachable, "the database gave no answer in time; whether it happened is unknown", {},
+                true);
+  }
+}
+
+release_result engine::change(const std::string& name, release_operation::aim purpose,
+                              std::chrono::nanoseconds patience) {
+  check_usable();
+  start_lanes();
+  auto operation = std::make_shared<release_operation>();
+  operation->name = name;
+  operation->purpose = purpose;
+  operation->answer = std::make_shared<promised<release_result>>();
+  const auto answer = operation->answer;
+  queue_.submit(std::move(operation));
+  return await_release(answer, patience);
+}
+
+// ---- the end
+// -----------------------------------------------------------------------------------------------------
+
+void engine::give_back_everything(instant until) {
+  for (const auto& hold : holds_.all()) {
+    auto operation = std::make_shared<release_operation>();
+    operation->name = hold->name();
+    operation->hold = hold->id();
+    operation->lease = hold->lease();
+    operation->fast = hold->lease()->is_renewed();
+    operation->how = store::durability::durable;
+    herald_.lose(hold, loss::closed);
+    queue_.submit(std::move(operation));
+  }
+  for (const auto& operation : room_.take_all()) {
+    delivery_.withdraw(*operation);
+    operation->answer.fail(
+        std::make_exception_ptr(error(errc::closed, "the client was closed during the wait")));
+  }
+  queue_.drain(until);
+}
+
+void engine::close() noexcept {
+  if (is_forked() || closed_.exchange(true)) return;
+  const std::lock_guard start_lock{start_mutex_};
+  const auto until = shared_.time.now() + shared_.settings.close_timeout;
+  try {
+    queue_.refuse_acquires();
+    if (lanes_started_.load()) give_back_everything(until);
+    keeper_.stop();
+    queue_.stop();
+    if (watchdog_) watchdog_->stop();
+    herald_.stop();
+    std::unique_lock lock{threads_mutex_};
+    while (running_threads_ > 0 && shared_.time.now() < until) {
+      thread_ended_.wait_for(lock, std::max<std::chrono::nanoseconds>(until - shared_.time.now(), 1ms));
+    }
+    if (running_threads_ > 0) {
+      shared_.log(log_level::warning, "{} thread(s) still wait for the database; they end by themselves",
+                  running_threads_);
+    }
+  } catch (const std::exception& failure) {
+    shared_.log(log_level::warning, "closing: {}", failure.what());
+  }
+}
+
+std::shared_ptr<engine> closing_handle(std::shared_ptr<engine> engine) {
+  struct closer {
+    explicit closer(std::shared_ptr<client_layer::engine> closed) : engine(std::move(closed)) {}
+    closer(const closer&) = delete;
+    closer& operator=(const closer&) = delete;
+    ~closer() {
+      if (engine->is_forked()) {
+        // The parent's sockets and threads: not even their destructors may run here.
+        new std::shared_ptr<client_layer::engine>{std::move(engine)};
+        return;
+      }
+      engine->close();
+    }
+    std::shared_ptr<client_layer::engine> engine;
+  };
+  auto* raw = engine.get();
+  return {std::make_shared<closer>(std::move(engine)), raw};
+}
+
+}  // namespace rowlock::client_layer

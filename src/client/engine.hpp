@@ -1,0 +1,115 @@
+// A client's parts put together: what stands behind rowlock::client.
+#pragma once
+
+#include "client/context.hpp"
+#include "client/delivery.hpp"
+#include "client/herald.hpp"
+#include "client/hold_registry.hpp"
+#include "client/lane.hpp"
+#include "client/lease_keeper.hpp"
+#include "client/submission_queue.hpp"
+#include "client/thread_entries.hpp"
+#include "client/waiting_room.hpp"
+#include "client/watchdog.hpp"
+
+#include <rowlock/client.hpp>
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+// Gives the database to connect to, at each connection. Called by one thread at a time.
+using database_source = std::function<std::shared_ptr<store::database>()>;
+
+// How long an acquire may wait: for ever, not at all, or that long.
+struct patience {
+  bool waits = true;
+  std::optional<std::chrono::nanoseconds> limit{};
+};
+
+// Thread-safe. Shared by the client's handles, its holds and its threads.
+class engine : public std::enable_shared_from_this<engine> {
+ public:
+  // Checks the settings and connects once. Throws as rowlock::connect does.
+  static std::shared_ptr<engine> open(database_source source, const options& settings, time_source& time);
+
+  engine(database_source source, const options& settings, time_source& time);
+  engine(const engine&) = delete;
+  engine& operator=(const engine&) = delete;
+  ~engine();
+
+  context& shared() noexcept { return shared_; }
+  const std::string& guard_sql() const noexcept { return guard_sql_; }
+  thread_entries& entries() noexcept { return entries_; }
+
+  // Throws error(closed) or error(forked).
+  void check_usable() const;
+  bool is_forked() const noexcept;
+
+  // Null: busy, the time is up, or a limited wait was stopped. Throws as mutex::acquire does.
+  hold_ptr acquire(const model::lock_definition& definition, const patience& how_long,
+                   const acquire_options& how);
+  release_result release(hold_state& hold);
+
+  // Runs work with a carrying connection's session, and waits for it. Not retried.
+  void perform(std::function<void(store::session&)> work);
+  // Forces or sweeps a lock; the answer as the database gave it.
+  release_result change(const std::string& name, release_operation::aim purpose,
+                        std::chrono::nanoseconds patience);
+
+  void close() noexcept;
+
+ private:
+  std::unique_ptr<store::session> connect();
+  store::lease_record describe(lease_id id, lease_id client, std::chrono::milliseconds ttl) const;
+  hold_ptr make_hold(const acquire_operation& operation, model::token token);
+  void start_lanes();
+  void start_keeper();
+  template <class Body>
+  void start_thread(const char* name, Body body);
+  release_result await_release(const std::shared_ptr<promised<release_result>>& answer,
+                               std::chrono::nanoseconds limit);
+  std::chrono::nanoseconds longest_call() const;
+  void give_back_everything(instant until);
+
+  database_source source_;
+  context shared_;
+  std::string guard_sql_;
+  std::string application_;
+  std::string host_;
+  const int pid_;
+
+  submission_queue queue_;
+  waiting_room room_;
+  hold_registry holds_;
+  recent_releases releases_;
+  delivery delivery_;
+  herald herald_;
+  lease_keeper keeper_;
+  lane_desk desk_;
+  thread_entries entries_;
+  std::vector<std::unique_ptr<lane>> lanes_;
+  std::unique_ptr<watchdog> watchdog_;
+
+  std::mutex connect_mutex_;
+  std::unique_ptr<store::session> first_session_;  // made by open(), for whoever connects first
+
+  std::mutex start_mutex_;
+  std::atomic<bool> lanes_started_{false};
+  std::atomic<bool> keeper_started_{false};
+  std::atomic<bool> closed_{false};
+  std::mutex threads_mutex_;
+  std::condition_variable thread_ended_;
+  int running_threads_ = 0;
+};
+
+// What a rowlock::client holds: closes the engine when the last handle goes.
+std::shared_ptr<engine> closing_handle(std::shared_ptr<engine> engine);
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,68 @@
+#include "client/hold_state.hpp"
+
+#include "client/engine.hpp"
+
+namespace rowlock::client_layer {
+
+hold_state::hold_state(std::shared_ptr<client_layer::engine> engine, std::string name, model::hold_id id,
+                       model::token token, std::shared_ptr<client_layer::lease> lease)
+    : engine_(std::move(engine)), name_(std::move(name)), id_(id), token_(token), lease_(std::move(lease)) {}
+
+hold_state::~hold_state() = default;
+
+bool hold_state::is_valid() const noexcept {
+  return fate_.load() == held && lease_->is_valid(engine_->shared().time.now());
+}
+
+std::chrono::nanoseconds hold_state::remaining() const noexcept {
+  if (fate_.load() != held) return std::chrono::nanoseconds{0};
+  return std::max(lease_->deadline() - engine_->shared().time.now(), std::chrono::nanoseconds{0});
+}
+
+rowlock::loss hold_state::loss() const noexcept {
+  const int fate = fate_.load();
+  if (fate == released) return loss::none;
+  if (fate != held) return static_cast<rowlock::loss>(fate);
+  // The watchdog may not have come round yet, but nobody may be told that a hold past its deadline stands.
+  return lease_->is_valid(engine_->shared().time.now()) ? loss::none : loss::expired;
+}
+
+std::stop_token hold_state::stop_token() {
+  std::unique_lock lock{stop_mutex_};
+  if (!stop_) stop_.emplace();
+  std::stop_source source = *stop_;
+  lock.unlock();
+  const int fate = fate_.load();
+  if (fate != held && fate != released) source.request_stop();
+  return source.get_token();
+}
+
+bool hold_state::lose(rowlock::loss reason) noexcept {
+  int expected = held;
+  return fate_.compare_exchange_strong(expected, static_cast<int>(reason));
+}
+
+void hold_state::tell() noexcept {
+  std::unique_lock lock{stop_mutex_};
+  if (!stop_) return;
+  std::stop_source source = *stop_;
+  lock.unlock();
+  source.request_stop();
+}
+
+bool hold_state::begin_release() noexcept {
+  // Past the deadline it is lost, whether or not the watchdog has said so.
+  if (!lease_->is_valid(engine_->shared().time.now())) lose(loss::expired);
+  int expected = held;
+  return fate_.compare_exchange_strong(expected, released);
+}
+
+bool hold_state::enter() noexcept {
+  int entries = entries_.load();
+  while (entries > 0) {
+    if (entries_.compare_exchange_weak(entries, entries + 1)) return true;
+  }
+  return false;
+}
+
+}  // namespace rowlock::client_layer

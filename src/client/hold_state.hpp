@@ -1,0 +1,75 @@
+// What stands behind a rowlock::hold: shared by the caller's object, the registry and a release that is under
+// way.
+#pragma once
+
+#include "client/lease.hpp"
+#include "model/lock.hpp"
+
+#include <rowlock/hold.hpp>
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+namespace rowlock::client_layer {
+
+class engine;
+
+class hold_state {
+ public:
+  hold_state(std::shared_ptr<client_layer::engine> engine, std::string name, model::hold_id id,
+             model::token token, std::shared_ptr<client_layer::lease> lease);
+  hold_state(const hold_state&) = delete;
+  hold_state& operator=(const hold_state&) = delete;
+  ~hold_state();
+
+  client_layer::engine& engine() const noexcept { return *engine_; }
+  const std::string& name() const noexcept { return name_; }
+  model::hold_id id() const noexcept { return id_; }
+  model::token token() const noexcept { return token_; }
+  const std::shared_ptr<client_layer::lease>& lease() const noexcept { return lease_; }
+
+  bool is_valid() const noexcept;
+  std::chrono::nanoseconds remaining() const noexcept;
+  rowlock::loss loss() const noexcept;
+  std::stop_token stop_token();
+
+  // Marks the hold as lost, unless it was released or lost before. True when this call did it; then tell() is
+  // due.
+  bool lose(rowlock::loss reason) noexcept;
+  // Fires the stop token. Runs the user's callbacks: call it under no lock.
+  void tell() noexcept;
+
+  // Begins the release: true for the first caller of a hold that is not lost.
+  bool begin_release() noexcept;
+  bool is_released() const noexcept { return fate_.load() == released; }
+
+  // There was a queue when it was granted, so a fast release is unlikely to succeed. Set before it is shared.
+  void set_contended(bool contended) noexcept { contended_ = contended; }
+  bool is_contended() const noexcept { return contended_; }
+
+  // How often a recursive lock has entered; released by the last.
+  bool enter() noexcept;
+  bool leave() noexcept { return entries_.fetch_sub(1) == 1; }
+  std::size_t depth() const noexcept { return static_cast<std::size_t>(entries_.load()); }
+
+ private:
+  static constexpr int held = -1;
+  static constexpr int released = -2;
+
+  std::shared_ptr<client_layer::engine> engine_;
+  std::string name_;
+  model::hold_id id_;
+  model::token token_;
+  std::shared_ptr<client_layer::lease> lease_;
+  std::atomic<int> fate_{held};  // held, released, or the loss
+  std::atomic<int> entries_{1};
+  bool contended_ = false;
+  std::mutex stop_mutex_;
+  std::optional<std::stop_source> stop_;  // made when asked for: most holds never are
+};
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,423 @@
+#include "client/lane.hpp"
+
+#include "client/lease_keeper.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace rowlock::client_layer {
+
+namespace {
+
+using namespace std::chrono_literals;
+using what = outcome::what;
+
+// A row locked for longer than this is held by a guarded transaction, or by a client that hangs: the caller
+// of a release is not kept waiting for it.
+constexpr auto patience_with_a_row = 100ms;
+// Each round of edits settles something; more rounds than this mean rivals that never rest. Then a pause
+// helps.
+constexpr int rounds_at_most = 12;
+constexpr int failures_at_most = 20;
+
+bool is_temporary(const error& failure) {
+  return failure.code() == errc::unreachable || failure.code() == errc::contention ||
+         failure.code() == errc::read_only;
+}
+
+}  // namespace
+
+lane::lane(lane_desk& desk, connector connect)
+    : desk_(desk), shared_(desk.shared), slot_(desk.shared, std::move(connect)) {}
+
+void lane::run() {
+  for (batch work = desk_.queue.take(); !work.empty(); work = desk_.queue.take()) {
+    items_.clear();
+    try {
+      carry(work);
+    } catch (const error& failure) {
+      fail(std::current_exception(), failure, work);
+    } catch (const std::exception& failure) {
+      const error wrapped{errc::internal, failure.what()};
+      fail(std::make_exception_ptr(wrapped), wrapped, work);
+    }
+    desk_.queue.finish(work);
+  }
+}
+
+void lane::carry(batch& work) {
+  run_tasks(work.tasks);
+  release_fast(work.releases);
+  acquire_fast(work.acquires);
+  look_first(work.acquires);
+  for (auto& operation : work.releases) items_.push_back({.acquire = {}, .release = operation});
+  for (auto& operation : work.acquires) items_.push_back({.acquire = operation, .release = {}});
+  work.releases.clear();
+  work.acquires.clear();
+  edit_all();
+  reconnect_.reset();
+}
+
+void lane::run_tasks(std::vector<task_ptr>& tasks) {
+  for (auto& task : tasks) {
+    try {
+      slot_.call([&](store::session& session) { task->work(session); });
+      task->answer.complete(true);
+    } catch (...) {
+      task->answer.fail(std::current_exception());
+    }
+  }
+  tasks.clear();
+}
+
+// ---- fast path
+// ---------------------------------------------------------------------------------------------------
+
+void lane::release_fast(std::vector<release_ptr>& operations) {
+  for (const auto how : {store::durability::asynchronous, store::durability::durable}) {
+    std::vector<store::release_request> requests;
+    for (const auto& operation : operations) {
+      if (operation->fast && operation->how == how) {
+        requests.push_back({operation->name, operation->lease->id(), operation->hold});
+      }
+    }
+    if (requests.empty()) continue;
+    auto released = slot_.call([&](store::session& session) { return session.release(requests, how); });
+    std::sort(released.begin(), released.end());
+    std::erase_if(operations, [&](const release_ptr& operation) {
+      if (!std::binary_search(released.begin(), released.end(), operation->hold)) return false;
+      answered(operation, release_result::released);
+      return true;
+    });
+  }
+}
+
+// Whether the operation is still wanted and has a lease to go on; a new lease makes it a new request.
+bool lane::prepare(const acquire_ptr& operation) {
+  if (operation->answer.is_settled()) {
+    if (operation->lease) desk_.deliver.withdraw(*operation);
+    return false;
+  }
+  auto lease = desk_.keeper.lease();
+  if (!lease) {
+    desk_.queue.delay(operation, 1ms);
+    return false;
+  }
+  if (operation->lease != lease) {
+    if (operation->lease) operation->hold = hold_id::random();
+    operation->lease = std::move(lease);
+    operation->slow = false;
+  }
+  return true;
+}
+
+void lane::acquire_fast(std::vector<acquire_ptr>& operations) {
+  std::erase_if(operations, [&](const acquire_ptr& operation) { return !prepare(operation); });
+  std::vector<store::acquire_request> requests;
+  for (const auto& operation : operations) {
+    if (operation->slow) continue;
+    requests.push_back({operation->definition.name, operation->definition.kind,
+                        operation->definition.capacity, operation->lease->id(), operation->hold});
+    operation->in_flight = true;
+  }
+  if (requests.empty()) return;
+  auto grants = slot_.call([&](store::session& session) { return session.acquire(requests); });
+  std::sort(grants.begin(), grants.end(), [](const auto& a, const auto& b) { return a.hold < b.hold; });
+  std::erase_if(operations, [&](const acquire_ptr& operation) {
+    if (!std::exchange(operation->in_flight, false)) return false;
+    const auto found =
+        std::lower_bound(grants.begin(), grants.end(), operation->hold,
+                         [](const auto& grant, const auto& hold) { return grant.hold < hold; });
+    if (found == grants.end() || found->hold != operation->hold) return false;
+    desk_.deliver.granted(operation, found->token);
+    return true;
+  });
+}
+
+// An attempt that would not wait only reads where it can: losing costs no row lock and no log.
+void lane::look_first(std::vector<acquire_ptr>& operations) {
+  std::vector<store::hold_query> queries;
+  for (const auto& operation : operations) {
+    if (!operation->wait && !operation->slow)
+      queries.push_back({operation->definition.name, operation->hold});
+  }
+  if (queries.empty()) return;
+  const auto found = slot_.call([&](store::session& session) { return session.find(queries); });
+  std::unordered_map<hold_id, const store::hold_status*> by_hold;
+  for (const auto& status : found) by_hold.emplace(status.hold, &status);
+  std::erase_if(operations, [&](const acquire_ptr& operation) {
+    const auto status = by_hold.find(operation->hold);
+    if (status == by_hold.end() || operation->slow) return false;
+    const auto takeover_in = status->second->takeover_in;
+    if (!takeover_in || *takeover_in + shared_.settings.skew <= 0us) return false;
+    shared_.count.busy.fetch_add(1, std::memory_order_relaxed);
+    operation->answer.complete(nullptr);
+    return true;
+  });
+}
+
+// ---- slow path
+// ---------------------------------------------------------------------------------------------------
+
+void lane::edit_all() {
+  for (int round = 0; !items_.empty(); ++round) {
+    if (round == rounds_at_most) {
+      for (auto& item : items_) row_was_locked(item);
+      items_.clear();
+      return;
+    }
+    chores todo;
+    edit_round(todo);
+    do_chores(todo);
+  }
+}
+
+decision lane::decide(edit_item& item, const store::lock_view& view) const {
+  const std::chrono::microseconds skew = shared_.settings.skew;
+  if (item.moving_to) return decide_move(view, item.acquire->hold, *item.moving_to_record);
+  if (item.acquire) {
+    const auto& operation = *item.acquire;
+    return decide_acquire(view, {operation.definition, operation.lease->id(), operation.hold, operation.wait},
+                          skew);
+  }
+  const auto& operation = *item.release;
+  switch (operation.purpose) {
+    case release_operation::aim::force: return decide_force(view, skew);
+    case release_operation::aim::sweep: return decide_sweep(view, skew);
+    case release_operation::aim::release: break;
+  }
+  std::optional<lease_id> ended;
+  if (operation.lease && !operation.lease->is_renewed()) ended = operation.lease->id();
+  return decide_release(view, operation.hold, ended, skew);
+}
+
+void lane::edit_round(chores& todo) {
+  std::sort(items_.begin(), items_.end(), [](const auto& a, const auto& b) { return a.name() < b.name(); });
+  std::vector<store::edit_request> requests;
+  requests.reserve(items_.size());
+  for (auto& item : items_) {
+    item.sent_at = shared_.time.now();
+    if (item.acquire) item.acquire->in_flight = true;
+    requests.push_back({item.name(), item.acquire ? item.acquire->hold : item.release->hold,
+                        [this, &item](const store::lock_view& view) {
+                          item.made = decide(item, view);
+                          return item.made.change;
+                        }});
+  }
+  const auto results = slot_.call([&](store::session& session) { return session.edit(requests); });
+  std::vector<edit_item> unsettled;
+  for (std::size_t i = 0; i < items_.size(); ++i) {
+    auto& item = items_[i];
+    if (item.acquire) item.acquire->in_flight = false;
+    bool another_round = false;
+    switch (results[i]) {
+      case store::edit_result::skipped: row_was_locked(item); break;
+      case store::edit_result::missing:
+        if (item.acquire) {
+          todo.create.push_back(item.acquire->definition);
+          another_round = true;
+        } else {
+          answered(item.release, release_result::lost);
+        }
+        break;
+      case store::edit_result::committed:
+        if (item.made.outcome.next) hand_over(*item.made.outcome.next, todo);
+        another_round = item.moving_to ? settle_move(item)
+                        : item.acquire ? settle_acquire(item, todo)
+                                       : settle_release(item, todo);
+        break;
+    }
+    if (another_round) unsettled.push_back(std::move(item));
+  }
+  items_ = std::move(unsettled);
+}
+
+void lane::do_chores(const chores& todo) {
+  // First, for somebody waits for it. A wake-up is a hint: the poll stands behind it.
+  if (!todo.wake.empty()) slot_.call([&](store::session& session) { session.notify(todo.wake); });
+  if (!todo.kill.empty()) {
+    const std::chrono::microseconds skew = shared_.settings.skew;
+    const auto killed = slot_.call([&](store::session& session) { return session.kill(todo.kill, skew); });
+    if (!killed.empty()) shared_.log(log_level::info, "{} expired lease(s) of others killed", killed.size());
+  }
+  if (!todo.create.empty()) slot_.call([&](store::session& session) { session.create(todo.create); });
+  if (todo.refresh) {
+    const auto world = slot_.call([&](store::session& session) { return session.refresh_world(); });
+    shared_.log(log_level::warning, "this is another server than before: the epoch is now {}", world.epoch);
+  }
+}
+
+bool lane::settle_acquire(edit_item& item, chores& todo) {
+  const auto& operation = item.acquire;
+  const auto& made = item.made.outcome;
+  switch (made.result) {
+    case what::granted:
+      if (operation->ttl && operation->lease->is_valid(shared_.time.now())) {
+        auto id = lease_id::random();
+        item.moving_to_record = desk_.explicit_lease(id, *operation->ttl);
+        item.moving_to = std::make_shared<lease>(id, *operation->ttl, false);
+        return true;
+      }
+      desk_.deliver.granted(operation, made.token);
+      return false;
+    case what::queued: {
+      if (!operation->slow) shared_.count.waits.fetch_add(1, std::memory_order_relaxed);
+      operation->slow = true;
+      const auto takeover_at = shared_.time.now() + made.takeover_in + shared_.settings.skew;
+      desk_.room.enter(operation, takeover_at);
+      desk_.keeper.look_at(std::min(takeover_at, shared_.time.now() + shared_.settings.poll_interval));
+      // Whoever gave up before it was in the room did not find it there.
+      if (operation->answer.is_settled()) {
+        if (const auto left = desk_.room.take(*operation)) desk_.deliver.withdraw(*left);
+      }
+      return false;
+    }
+    case what::busy:
+      shared_.count.busy.fetch_add(1, std::memory_order_relaxed);
+      operation->answer.complete(nullptr);
+      return false;
+    case what::expired:
+      todo.kill.insert(todo.kill.end(), made.leases.begin(), made.leases.end());
+      return true;
+    case what::foreign: todo.refresh = true; return true;
+    case what::again: return true;
+    case what::mismatch:
+      operation->answer.fail(std::make_exception_ptr(
+          error(errc::mismatch,
+                fmt::format("\"{}\" is stored as a {} of capacity {}, and was asked for as a {} of "
+                            "capacity {}: use it as it is stored, or another name",
+                            operation->definition.name, to_string(made.stored.kind), made.stored.capacity,
+                            to_string(operation->definition.kind), operation->definition.capacity))));
+      return false;
+    case what::released:
+    case what::absent:
+    case what::guarded: break;
+  }
+  operation->answer.fail(
+      std::make_exception_ptr(error(errc::internal, "an acquire was decided as a release")));
+  return false;
+}
+
+// I7: asked again after a lost answer, decide_move says granted as well.
+bool lane::settle_move(edit_item& item) {
+  if (item.made.outcome.result != what::granted) {
+    // The process's lease died in between; the acquire starts anew.
+    desk_.deliver.restart(item.acquire);
+    return false;
+  }
+  item.moving_to->confirm(item.sent_at + item.moving_to->ttl() - shared_.margin(item.moving_to->ttl()));
+  item.acquire->lease = item.moving_to;
+  desk_.deliver.granted(item.acquire, item.made.outcome.token);
+  return false;
+}
+
+bool lane::settle_release(edit_item& item, chores& todo) {
+  const auto& operation = item.release;
+  const auto& made = item.made.outcome;
+  switch (made.result) {
+    case what::expired:
+      todo.kill.insert(todo.kill.end(), made.leases.begin(), made.leases.end());
+      return true;
+    case what::foreign: todo.refresh = true; return true;
+    case what::again: return true;
+    case what::guarded:
+      if (operation->answer) operation->answer->complete(release_result::pending);
+      row_was_locked(item);
+      return false;
+    case what::released:
+      if (item.made.change.notice) todo.wake.push_back(*item.made.change.notice);
+      answered(operation, release_result::released);
+      return false;
+    default: answered(operation, release_result::lost); return false;
+  }
+}
+
+// ---- answers
+// -----------------------------------------------------------------------------------------------------
+
+void lane::hand_over(const handed_over& next, chores& todo) {
+  const auto mine = desk_.keeper.lease();
+  if (!mine || next.client != mine->id()) {
+    todo.wake.push_back(next.client);
+    return;
+  }
+  // Not in the room: its owner is about to find out, or to withdraw it.
+  if (const auto operation = desk_.room.take(next.waiter.hold)) desk_.deliver.granted(operation, next.token);
+}
+
+void lane::answered(const release_ptr& operation, release_result result) {
+  if (result == release_result::released && operation->purpose == release_operation::aim::release) {
+    shared_.count.released.fetch_add(1, std::memory_order_relaxed);
+    if (operation->how == store::durability::asynchronous &&
+        desk_.releases.add({operation->name, operation->hold, operation->lease, shared_.time.now()})) {
+      desk_.keeper.renew_soon();
+    }
+  }
+  if (operation->answer) operation->answer->complete(result);
+}
+
+// ---- failures
+// ----------------------------------------------------------------------------------------------------
+
+// Somebody has the row: a rival for a moment, a guarded transaction, or a client that hangs.
+void lane::row_was_locked(edit_item& item) {
+  const auto now = shared_.time.now();
+  auto& retry = item.acquire ? item.acquire->retry : item.release->retry;
+  if (retry.failures++ == 0) retry.since = now;
+  if (item.acquire) {
+    item.acquire->slow = true;
+    if (!item.acquire->wait && now > retry.since + shared_.settings.statement_timeout) {
+      shared_.count.busy.fetch_add(1, std::memory_order_relaxed);
+      if (item.acquire->answer.complete(nullptr)) return desk_.deliver.withdraw(*item.acquire);
+    }
+    desk_.queue.delay(item.acquire, retry.pause.next());
+    return;
+  }
+  if (item.release->answer && now > retry.since + patience_with_a_row) {
+    item.release->answer->complete(release_result::pending);
+  }
+  item.release->fast = false;
+  desk_.queue.delay(item.release, retry.pause.next());
+}
+
+// Everything of the batch that has no answer yet: again, or the failure. Nothing is guessed: what may have
+// happened goes the slow way next time, which finds out by the hold's id (I7).
+void lane::fail(const std::exception_ptr& cause, const error& failure, batch& work) {
+  const bool temporary = is_temporary(failure);
+  const bool connected = slot_.is_connected();
+  const auto pause = temporary && !connected ? reconnect_.next() : row_probe().next();
+  shared_.log(temporary ? log_level::info : log_level::error, "{}: {}", to_string(failure.code()),
+              failure.what());
+  for (auto& item : items_) {
+    if (item.acquire) work.acquires.push_back(std::move(item.acquire));
+    if (item.release) work.releases.push_back(std::move(item.release));
+  }
+  items_.clear();
+  for (auto& operation : work.acquires) {
+    if (!operation) continue;
+    if (std::exchange(operation->in_flight, false)) operation->slow = true;
+    ++operation->retry.failures;
+    // One failure may be an old connection that broke in the pool; two are a database that cannot be reached.
+    const int tries = connected || operation->slow ? failures_at_most : 2;
+    const bool give_up = !temporary || (!operation->wait && operation->retry.failures >= tries);
+    if (give_up && operation->answer.fail(cause)) {
+      if (operation->slow && operation->lease) desk_.deliver.withdraw(*operation);
+      continue;
+    }
+    desk_.queue.delay(operation, pause);
+  }
+  for (auto& operation : work.releases) {
+    if (!operation) continue;
+    const bool give_up = !temporary && ++operation->retry.failures > failures_at_most;
+    if (!give_up) {
+      desk_.queue.delay(operation, pause);
+      continue;
+    }
+    shared_.log(log_level::error, "the release of \"{}\" is given up; its lease's ttl bounds it",
+                operation->name);
+    if (operation->answer) operation->answer->complete(release_result::unknown);
+  }
+  if (!connected) desk_.queue.fail_tasks(cause);
+}
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,85 @@
+// Carries batches to the database: a fast statement for each verb, then the slow path for what it left. Every
+// grant, release and failure of the client passes through here.
+#pragma once
+
+#include "client/decisions.hpp"
+#include "client/delivery.hpp"
+#include "client/session_slot.hpp"
+#include "client/submission_queue.hpp"
+#include "client/waiting_room.hpp"
+
+#include <functional>
+#include <memory>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+class lease_keeper;
+
+// What the lanes work with; owned by the engine.
+struct lane_desk {
+  context& shared;
+  submission_queue& queue;
+  waiting_room& room;
+  delivery& deliver;
+  recent_releases& releases;
+  lease_keeper& keeper;
+  std::function<store::lease_record(model::lease_id, std::chrono::milliseconds)> explicit_lease;
+};
+
+// One thread's. Not thread-safe, but for slot().
+class lane {
+ public:
+  lane(lane_desk& desk, connector connect);
+
+  session_slot& slot() noexcept { return slot_; }
+  void run();  // the thread's body, until the queue is stopped and empty
+
+ private:
+  // A request on the slow path.
+  struct edit_item {
+    acquire_ptr acquire;
+    release_ptr release;
+    std::shared_ptr<lease> moving_to{};  // the acquire was granted and moves to this explicit-ttl lease
+    std::optional<store::lease_record> moving_to_record{};
+    instant sent_at{};
+    decision made{};
+
+    const std::string& name() const { return acquire ? acquire->definition.name : release->name; }
+  };
+  // What a round of edits asks for before the next one.
+  struct chores {
+    std::vector<lease_id> kill;
+    std::vector<model::lock_definition> create;
+    std::vector<lease_id> wake;
+    bool refresh = false;
+  };
+
+  void carry(batch& work);
+  void run_tasks(std::vector<task_ptr>& tasks);
+  void release_fast(std::vector<release_ptr>& operations);
+  void acquire_fast(std::vector<acquire_ptr>& operations);
+  void look_first(std::vector<acquire_ptr>& operations);
+  void edit_all();
+  void edit_round(chores& todo);
+  void do_chores(const chores& todo);
+  decision decide(edit_item& item, const store::lock_view& view) const;
+  // Each returns whether the item needs another round.
+  bool settle_acquire(edit_item& item, chores& todo);
+  bool settle_release(edit_item& item, chores& todo);
+  bool settle_move(edit_item& item);
+
+  bool prepare(const acquire_ptr& operation);
+  void hand_over(const handed_over& next, chores& todo);
+  void answered(const release_ptr& operation, release_result result);
+  void row_was_locked(edit_item& item);
+  void fail(const std::exception_ptr& cause, const error& failure, batch& work);
+
+  lane_desk& desk_;
+  context& shared_;
+  session_slot slot_;
+  backoff reconnect_ = reconnect_pause();
+  std::vector<edit_item> items_;
+};
+
+}  // namespace rowlock::client_layer

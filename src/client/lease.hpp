@@ -1,0 +1,42 @@
+// A lease as its owner sees it. Its local deadline is the only proof of life that a hold has (I5): a clock
+// reading taken before the last confirmed renewal, or the creation, was sent, plus ttl, minus the margin.
+#pragma once
+
+#include "client/time_source.hpp"
+#include "model/ids.hpp"
+
+#include <atomic>
+#include <chrono>
+
+namespace rowlock::client_layer {
+
+class lease {
+ public:
+  lease(model::lease_id id, std::chrono::milliseconds ttl, bool renewed)
+      : id_(id), ttl_(ttl), renewed_(renewed) {}
+
+  model::lease_id id() const noexcept { return id_; }
+  std::chrono::milliseconds ttl() const noexcept { return ttl_; }
+  bool is_renewed() const noexcept { return renewed_; }
+
+  instant deadline() const noexcept { return instant{std::chrono::nanoseconds{deadline_.load()}}; }
+  bool is_valid(instant now) const noexcept { return now < deadline(); }
+
+  // Called by the keeper alone. Death is final: once ended, the deadline never moves again.
+  void confirm(instant deadline) noexcept {
+    auto before = deadline_.load();
+    while (before != ended && !deadline_.compare_exchange_weak(before, deadline.time_since_epoch().count())) {
+    }
+  }
+  void end() noexcept { deadline_.store(ended); }
+
+ private:
+  static constexpr std::int64_t ended = -1;
+
+  model::lease_id id_;
+  std::chrono::milliseconds ttl_;
+  bool renewed_;
+  std::atomic<std::int64_t> deadline_{0};
+};
+
+}  // namespace rowlock::client_layer

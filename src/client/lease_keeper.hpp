@@ -1,0 +1,82 @@
+// Keeps the process's one lease, and looks after those who wait: one connection for renewals, wake-ups and
+// polls.
+#pragma once
+
+#include "client/delivery.hpp"
+#include "client/herald.hpp"
+#include "client/session_slot.hpp"
+#include "client/submission_queue.hpp"
+#include "client/waiting_room.hpp"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <mutex>
+
+namespace rowlock::client_layer {
+
+using model::hold_id;
+using model::lease_id;
+
+class lease_keeper {
+ public:
+  lease_keeper(context& shared, submission_queue& queue, waiting_room& room, delivery& deliver,
+               hold_registry& holds, recent_releases& releases, herald& herald, connector connect,
+               std::function<store::lease_record(lease_id)> describe);
+
+  // The lease on which new requests go. Null while there is none, or the last one is past its deadline.
+  std::shared_ptr<client_layer::lease> lease() const;
+
+  session_slot& slot() noexcept { return slot_; }
+  void run();  // the thread's body, until stop()
+  void stop();
+  // Ends the lease in the database. After run() has returned; throws what the store throws.
+  void end_lease();
+
+  // Any thread. Brings forward a look at the waiting room, or a renewal.
+  void look_at(instant when);
+  void renew_soon();
+  // Watchdog: ends the lease once its deadline has passed. The next deadline to watch, if there is one.
+  std::optional<instant> expire(instant now);
+
+ private:
+  void step();
+  void make_lease();
+  void lose_lease(const std::shared_ptr<client_layer::lease>& lost, loss reason);
+  void renew();
+  void check_world(const store::renewal_reply& reply, instant sent_at);
+  void check_holds(loss reason);
+  void send_releases_again();
+  void look();
+  void sweep();
+  instant next_event() const;
+  void pause(std::chrono::nanoseconds length);
+
+  context& shared_;
+  submission_queue& queue_;
+  waiting_room& room_;
+  delivery& deliver_;
+  hold_registry& holds_;
+  recent_releases& releases_;
+  herald& herald_;
+  std::function<store::lease_record(lease_id)> describe_;
+  session_slot slot_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable stopping_;
+  std::shared_ptr<client_layer::lease> lease_;
+  bool stopped_ = false;
+
+  std::atomic<std::int64_t> look_at_;  // nanoseconds of an instant
+  std::atomic<bool> renew_now_{false};
+
+  // Used by the keeper's thread alone.
+  backoff reconnect_ = reconnect_pause();
+  std::shared_ptr<client_layer::lease> dead_;  // to be ended in the database
+  store::world world_;
+  std::int64_t notice_ = 0;
+  instant renew_at_{};
+  instant sweep_at_{};
+};
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,129 @@
+// What callers ask for, on its way through the queue and the lanes.
+#pragma once
+
+#include "client/backoff.hpp"
+#include "client/hold_state.hpp"
+#include "client/time_source.hpp"
+#include "model/lock.hpp"
+#include "store/store.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+
+namespace rowlock::client_layer {
+
+// The caller's side: a result that arrives once, which the caller may cease to wait for.
+template <class Result>
+class promised {
+ public:
+  // False when the caller has given up, or was answered before: then the result is nobody's.
+  bool complete(Result result) {
+    return settle([&] { result_ = std::move(result); });
+  }
+  bool fail(std::exception_ptr failure) {
+    return settle([&] { failure_ = std::move(failure); });
+  }
+
+  bool is_settled() const {
+    const std::lock_guard lock{mutex_};
+    return settled_;
+  }
+
+  // Waits until then, or until stop is requested. Empty: the caller has given up, and no result will come.
+  std::optional<Result> wait(time_source& time, std::optional<instant> then,
+                             const std::stop_token& stop = {}) {
+    std::stop_callback on_stop{stop, [this] {
+                                 const std::lock_guard lock{mutex_};
+                                 changed_.notify_one();
+                               }};
+    std::unique_lock lock{mutex_};
+    while (!settled_ && !stop.stop_requested() && (!then || time.now() < *then)) {
+      if (then) {
+        time.wait_until(lock, changed_, *then);
+      } else {
+        changed_.wait(lock);
+      }
+    }
+    if (!settled_) {
+      settled_ = true;
+      return {};
+    }
+    if (failure_) std::rethrow_exception(failure_);
+    return std::move(result_);
+  }
+
+ private:
+  template <class Store>
+  bool settle(Store store) {
+    {
+      const std::lock_guard lock{mutex_};
+      if (settled_) return false;
+      settled_ = true;
+      store();
+    }
+    // Not under the mutex: the woken thread would only run into it. Whoever settles keeps the operation
+    // alive.
+    changed_.notify_one();
+    return true;
+  }
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  bool settled_ = false;
+  std::optional<Result> result_;
+  std::exception_ptr failure_;
+};
+
+// When an operation whose row is locked, or whose connection broke, comes up again.
+struct retry_state {
+  backoff pause = row_probe();
+  instant since{};  // of the first failure
+  int failures = 0;
+};
+
+// Asks for a lock. A grant is a hold_state; busy is null.
+struct acquire_operation {
+  model::lock_definition definition;
+  bool wait = false;
+  std::optional<std::chrono::milliseconds> ttl;  // explicit
+
+  model::hold_id hold = model::hold_id::random();
+  std::shared_ptr<client_layer::lease> lease;  // on which it was sent; null: never sent
+  bool slow = false;       // the fast path cannot tell: an answer was lost, or it has been in the queue
+  bool in_flight = false;  // in a statement that has not been answered
+  retry_state retry{};
+  promised<std::shared_ptr<hold_state>> answer{};
+};
+
+// Takes something away from a lock, again and again until the database has said what became of it.
+struct release_operation {
+  enum class aim : std::uint8_t {
+    release,  // this hold's grant, or its place in the queue
+    force,    // whoever's grant
+    sweep,    // what the dead have
+  };
+
+  std::string name;
+  aim purpose = aim::release;
+  model::hold_id hold{};  // of release
+  std::shared_ptr<client_layer::lease> lease{};
+  store::durability how = store::durability::asynchronous;
+  bool fast = false;  // the fast path is worth a try
+  retry_state retry{};
+  std::shared_ptr<promised<release_result>> answer{};  // null: nobody waits
+};
+
+// Runs with a lane's session, for administration. Not retried.
+struct task_operation {
+  std::function<void(store::session&)> work;
+  promised<bool> answer{};
+};
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,57 @@
+#include "client/settings.hpp"
+
+#include "model/names.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <fmt/format.h>
+
+namespace rowlock::client_layer {
+
+using namespace std::chrono_literals;
+
+options checked_settings(options settings) {
+  model::check_identifier("prefix", settings.prefix);
+  if (!settings.schema.empty()) model::check_identifier("schema", settings.schema);
+  model::check_ttl(settings.ttl, renew_interval(settings));
+  const auto refuse = [](const std::string& message) { throw error(errc::invalid_argument, message); };
+  const auto positive = [&](const char* what, std::chrono::milliseconds value) {
+    if (value <= 0ms || value > 24h) {
+      refuse(fmt::format("{} is {} ms; above 0 and at most 24 hours is expected", what, value.count()));
+    }
+  };
+  positive("statement_timeout", settings.statement_timeout);
+  positive("connect_timeout", settings.connect_timeout);
+  positive("poll_interval", settings.poll_interval);
+  positive("close_timeout", settings.close_timeout);
+  if (settings.margin < 0ms || settings.margin > settings.ttl / 4) {
+    refuse(
+        fmt::format("a margin of {} ms does not suit a ttl of {} ms: from 0 to a quarter of it is expected",
+                    settings.margin.count(), settings.ttl.count()));
+  }
+  if (settings.skew < 0ms || settings.skew > 24h) {
+    refuse(fmt::format("a skew of {} ms is outside 0 to 24 hours", settings.skew.count()));
+  }
+  if (settings.sweep_interval < 0ms || settings.sweep_interval > 24h) {
+    refuse(
+        fmt::format("a sweep_interval of {} ms is outside 0 to 24 hours", settings.sweep_interval.count()));
+  }
+  if (settings.connections < 2 || settings.connections > 16) {
+    refuse(fmt::format("{} connections were asked for; 2 to 16 are possible", settings.connections));
+  }
+  // A dead connection must be noticed while there is time for another renewal. The default follows a short
+  // ttl.
+  const auto longest = settings.ttl / 3;
+  if (settings.statement_timeout == options{}.statement_timeout) {
+    settings.statement_timeout = std::min(settings.statement_timeout, longest);
+  }
+  if (settings.statement_timeout > longest) {
+    refuse(fmt::format(
+        "a statement_timeout of {} ms does not suit a ttl of {} ms: at most a third of it is expected, "
+        "so that a dead connection is noticed before the lease ends",
+        settings.statement_timeout.count(), settings.ttl.count()));
+  }
+  return settings;
+}
+
+}  // namespace rowlock::client_layer

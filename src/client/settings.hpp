@@ -1,0 +1,19 @@
+// Checks a caller's options together.
+#pragma once
+
+#include <rowlock/options.hpp>
+
+#include <chrono>
+
+namespace rowlock::client_layer {
+
+// The options as they will be used. Throws error(invalid_argument) with the values that are wrong or
+// contradict.
+options checked_settings(options settings);
+
+inline std::chrono::milliseconds renew_interval(const options& settings) {
+  return settings.renew_interval != settings.renew_interval.zero() ? settings.renew_interval
+                                                                   : settings.ttl / 3;
+}
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,234 @@
+#include "client/submission_queue.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rowlock::client_layer {
+
+namespace {
+
+// Beyond this a statement's own time grows faster than the round trip that it saves.
+constexpr std::size_t batch_limit = 256;
+
+const std::string& name_of(const acquire_ptr& operation) {
+  return operation->definition.name;
+}
+const std::string& name_of(const release_ptr& operation) {
+  return operation->name;
+}
+
+std::exception_ptr closed_error() {
+  return std::make_exception_ptr(
+      error(errc::closed, "the client is closed; make a new one with rowlock::connect"));
+}
+
+}  // namespace
+
+void submission_queue::submit(acquire_ptr operation) {
+  bool idle_lane = false;
+  {
+    const std::lock_guard lock{mutex_};
+    if (!refusing_) {
+      acquires_.push_back(std::move(operation));
+      blocked_ = false;
+      idle_lane = waiting_lanes_ > 0;
+    }
+  }
+  if (idle_lane) work_.notify_one();
+  if (operation) operation->answer.fail(closed_error());
+}
+
+void submission_queue::submit(release_ptr operation) {
+  bool idle_lane = false;
+  {
+    const std::lock_guard lock{mutex_};
+    releases_.push_back(std::move(operation));
+    blocked_ = false;
+    idle_lane = waiting_lanes_ > 0;
+  }
+  if (idle_lane) work_.notify_one();
+}
+
+void submission_queue::submit(task_ptr operation) {
+  {
+    const std::lock_guard lock{mutex_};
+    if (!refusing_) {
+      tasks_.push_back(std::move(operation));
+      blocked_ = false;
+    }
+  }
+  work_.notify_one();
+  if (operation) operation->answer.fail(closed_error());
+}
+
+void submission_queue::delay(acquire_ptr operation, std::chrono::nanoseconds pause) {
+  {
+    const std::lock_guard lock{mutex_};
+    if (!refusing_) delayed_.emplace(shared_.time.now() + pause, delayed{std::move(operation), nullptr});
+  }
+  work_.notify_one();
+  if (operation) operation->answer.fail(closed_error());
+}
+
+void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pause) {
+  {
+    const std::lock_guard lock{mutex_};
+    if (!stopped_) delayed_.emplace(shared_.time.now() + pause, delayed{nullptr, std::move(operation)});
+  }
+  work_.notify_one();
+  if (operation && operation->answer) operation->answer->complete(release_result::unknown);
+}
+
+void submission_queue::allow_acquires(bool allowed) {
+  {
+    const std::lock_guard lock{mutex_};
+    acquires_allowed_ = allowed;
+    blocked_ = false;
+  }
+  work_.notify_all();
+}
+
+bool submission_queue::has_work() const {
+  return !blocked_ && (!releases_.empty() || !tasks_.empty() || (acquires_allowed_ && !acquires_.empty()));
+}
+
+bool submission_queue::is_idle() const {
+  return releases_.empty() && tasks_.empty() && delayed_.empty() && under_way_ == 0;
+}
+
+void submission_queue::promote_delayed() {
+  const auto now = shared_.time.now();
+  while (!delayed_.empty() && delayed_.begin()->first <= now) {
+    auto [acquire, release] = std::move(delayed_.begin()->second);
+    delayed_.erase(delayed_.begin());
+    if (acquire) acquires_.push_back(std::move(acquire));
+    if (release) releases_.push_back(std::move(release));
+    blocked_ = false;
+  }
+}
+
+template <class Operation>
+void submission_queue::take_distinct(std::deque<Operation>& from, std::vector<Operation>& to, batch& into) {
+  std::size_t kept = 0;
+  std::size_t at = 0;
+  for (; at < from.size() && to.size() < batch_limit; ++at) {
+    if (reserved_.insert(name_of(from[at])).second) {
+      into.names.push_back(name_of(from[at]));
+      to.push_back(std::move(from[at]));
+    } else {
+      std::swap(from[kept++], from[at]);
+    }
+  }
+  from.erase(from.begin() + static_cast<std::ptrdiff_t>(kept),
+             from.begin() + static_cast<std::ptrdiff_t>(at));
+}
+
+batch submission_queue::take() {
+  std::unique_lock lock{mutex_};
+  for (;;) {
+    promote_delayed();
+    if (has_work()) {
+      batch taken;
+      taken.tasks.assign(std::make_move_iterator(tasks_.begin()), std::make_move_iterator(tasks_.end()));
+      tasks_.clear();
+      // Releases first: an acquire of the same name then finds it free.
+      take_distinct(releases_, taken.releases, taken);
+      if (acquires_allowed_) take_distinct(acquires_, taken.acquires, taken);
+      if (!taken.empty()) {
+        ++under_way_;
+        return taken;
+      }
+      blocked_ = true;
+    }
+    if (stopped_ && is_idle()) {
+      work_.notify_all();
+      return {};
+    }
+    ++waiting_lanes_;
+    if (delayed_.empty()) {
+      work_.wait(lock);
+    } else {
+      const auto next = delayed_.begin()->first;
+      shared_.time.wait_until(lock, work_, next);
+    }
+    --waiting_lanes_;
+  }
+}
+
+void submission_queue::finish(const batch& done) {
+  bool was_blocked = false;
+  bool idle = false;
+  {
+    const std::lock_guard lock{mutex_};
+    for (const auto& name : done.names) reserved_.erase(name);
+    --under_way_;
+    was_blocked = std::exchange(blocked_, false);
+    idle = is_idle();
+  }
+  if (was_blocked || idle) work_.notify_all();
+  if (idle) idle_.notify_all();
+}
+
+void submission_queue::fail_acquires(const std::exception_ptr& failure, bool also_waiting) {
+  std::vector<acquire_ptr> failed;
+  {
+    const std::lock_guard lock{mutex_};
+    const auto fails = [&](const acquire_ptr& operation) { return also_waiting || !operation->wait; };
+    for (auto& operation : acquires_) {
+      if (fails(operation)) failed.push_back(operation);
+    }
+    std::erase_if(acquires_, fails);
+    for (auto at = delayed_.begin(); at != delayed_.end();) {
+      if (at->second.acquire && fails(at->second.acquire)) {
+        failed.push_back(at->second.acquire);
+        at = delayed_.erase(at);
+      } else {
+        ++at;
+      }
+    }
+  }
+  for (auto& operation : failed) operation->answer.fail(failure);
+}
+
+void submission_queue::fail_tasks(const std::exception_ptr& failure) {
+  std::deque<task_ptr> failed;
+  {
+    const std::lock_guard lock{mutex_};
+    failed.swap(tasks_);
+  }
+  for (auto& operation : failed) operation->answer.fail(failure);
+}
+
+void submission_queue::refuse_acquires() {
+  {
+    const std::lock_guard lock{mutex_};
+    refusing_ = true;
+  }
+  fail_acquires(closed_error(), true);
+  fail_tasks(closed_error());
+}
+
+void submission_queue::stop() {
+  std::multimap<instant, delayed> dropped;
+  {
+    const std::lock_guard lock{mutex_};
+    stopped_ = true;
+    dropped.swap(delayed_);
+  }
+  for (const auto& [when, operation] : dropped) {
+    if (operation.release && operation.release->answer)
+      operation.release->answer->complete(release_result::unknown);
+  }
+  work_.notify_all();
+}
+
+bool submission_queue::drain(instant until) {
+  std::unique_lock lock{mutex_};
+  while (!is_idle()) {
+    if (shared_.time.now() >= until) return false;
+    shared_.time.wait_until(lock, idle_, until);
+  }
+  return true;
+}
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,96 @@
+// One queue a client, feeding its lanes. While a lane's statement is in flight new requests gather, and the
+// next batch carries them all; a lone request waits for nobody. A name is in one lane's batch at a time, so
+// that one process never runs into its own row locks.
+#pragma once
+
+#include "client/context.hpp"
+#include "client/operation.hpp"
+
+#include <condition_variable>
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+using acquire_ptr = std::shared_ptr<acquire_operation>;
+using release_ptr = std::shared_ptr<release_operation>;
+using task_ptr = std::shared_ptr<task_operation>;
+
+struct batch {
+  std::vector<acquire_ptr> acquires;
+  std::vector<release_ptr> releases;  // names distinct across both
+  std::vector<task_ptr> tasks;
+  std::vector<std::string> names;  // reserved until finish()
+
+  bool empty() const { return acquires.empty() && releases.empty() && tasks.empty(); }
+};
+
+// Thread-safe.
+class submission_queue {
+ public:
+  explicit submission_queue(context& shared) : shared_(shared) {}
+
+  void submit(acquire_ptr operation);
+  void submit(release_ptr operation);
+  void submit(task_ptr operation);
+
+  // Brings an operation back after a pause.
+  void delay(acquire_ptr operation, std::chrono::nanoseconds pause);
+  void delay(release_ptr operation, std::chrono::nanoseconds pause);
+
+  // Acquires are given out only while the client has a lease.
+  void allow_acquires(bool allowed);
+
+  // The next batch; waits for one. Empty: the queue was stopped and nothing is left that may run.
+  batch take();
+  // The batch's names may be given out again.
+  void finish(const batch& done);
+
+  // Fails those acquires that have not been sent, or only those that would not wait anyway.
+  void fail_acquires(const std::exception_ptr& failure, bool also_waiting);
+  // Fails the tasks that wait for a connection.
+  void fail_tasks(const std::exception_ptr& failure);
+
+  // From now on acquires and tasks fail with error(closed); releases are still carried.
+  void refuse_acquires();
+  // Releases that cannot be carried at once are dropped; take() returns what is left, then empty batches.
+  void stop();
+  // Waits until nothing is left or under way, or until then.
+  bool drain(instant until);
+
+ private:
+  struct delayed {
+    acquire_ptr acquire;
+    release_ptr release;
+  };
+
+  bool has_work() const;
+  bool is_idle() const;
+  void promote_delayed();
+  template <class Operation>
+  void take_distinct(std::deque<Operation>& from, std::vector<Operation>& to, batch& into);
+
+  context& shared_;
+  std::mutex mutex_;
+  std::condition_variable work_;
+  std::condition_variable idle_;
+  std::deque<acquire_ptr> acquires_;
+  std::deque<release_ptr> releases_;
+  std::deque<task_ptr> tasks_;
+  std::multimap<instant, delayed> delayed_;
+  std::unordered_set<std::string> reserved_;
+  std::size_t waiting_lanes_ = 0;
+  std::size_t under_way_ = 0;
+  bool acquires_allowed_ = false;
+  bool blocked_ = false;  // all that is left is reserved by another lane
+  bool refusing_ = false;
+  bool stopped_ = false;
+};
+
+}  // namespace rowlock::client_layer

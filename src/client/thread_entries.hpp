@@ -1,0 +1,40 @@
+// What each thread holds by a recursive lock: for re-entry without a round trip.
+#pragma once
+
+#include "client/hold_registry.hpp"
+
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+namespace rowlock::client_layer {
+
+// Thread-safe.
+class thread_entries {
+ public:
+  hold_ptr find(const std::string& name, std::thread::id thread) const {
+    const std::lock_guard lock{mutex_};
+    const auto found = entries_.find({name, thread});
+    return found == entries_.end() ? nullptr : found->second.lock();
+  }
+
+  void put(const std::string& name, std::thread::id thread, const hold_ptr& hold) {
+    const std::lock_guard lock{mutex_};
+    entries_[{name, thread}] = hold;
+    // Entries of holds that are over go when they have doubled the map, so that each put pays for one at
+    // most.
+    if (entries_.size() < 2 * alive_ + 16) return;
+    std::erase_if(entries_, [](const auto& entry) { return entry.second.expired(); });
+    alive_ = entries_.size();
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::map<std::pair<std::string, std::thread::id>, std::weak_ptr<hold_state>> entries_;
+  std::size_t alive_ = 0;
+};
+
+}  // namespace rowlock::client_layer

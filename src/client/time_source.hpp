@@ -1,0 +1,34 @@
+// Time as the client layer sees it. Deadlines are CLOCK_BOOTTIME readings: it goes on while the machine
+// sleeps, and nobody sets it. Tests put a virtual one in its place.
+#pragma once
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+namespace rowlock::client_layer {
+
+struct boot_clock {
+  using duration = std::chrono::nanoseconds;
+  using rep = duration::rep;
+  using period = duration::period;
+  using time_point = std::chrono::time_point<boot_clock>;
+  static constexpr bool is_steady = true;
+  static time_point now() noexcept;
+};
+using instant = boot_clock::time_point;
+
+class time_source {
+ public:
+  virtual ~time_source() = default;
+  virtual instant now() const noexcept = 0;
+  // Waits for a notification or until then; may return early for no reason.
+  virtual void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
+                          instant then) = 0;
+  // How long a wait that this source cannot end by itself may take in real time, for a wish of that length.
+  virtual std::chrono::nanoseconds patience(std::chrono::nanoseconds wish) const noexcept = 0;
+};
+
+time_source& system_time();
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,68 @@
+#include "client/waiting_room.hpp"
+
+namespace rowlock::client_layer {
+
+void waiting_room::enter(std::shared_ptr<acquire_operation> operation, instant takeover_at) {
+  const std::lock_guard lock{mutex_};
+  const auto hold = operation->hold;
+  seats_[hold] = {std::move(operation), takeover_at};
+}
+
+std::shared_ptr<acquire_operation> waiting_room::take(model::hold_id hold) {
+  const std::lock_guard lock{mutex_};
+  const auto found = seats_.find(hold);
+  if (found == seats_.end()) return nullptr;
+  auto operation = std::move(found->second.operation);
+  seats_.erase(found);
+  return operation;
+}
+
+std::shared_ptr<acquire_operation> waiting_room::take(const acquire_operation& operation) {
+  const std::lock_guard lock{mutex_};
+  // By address: its hold id belongs to whoever owns it, and that may be another thread.
+  for (auto at = seats_.begin(); at != seats_.end(); ++at) {
+    if (at->second.operation.get() != &operation) continue;
+    auto taken = std::move(at->second.operation);
+    seats_.erase(at);
+    return taken;
+  }
+  return nullptr;
+}
+
+std::vector<std::shared_ptr<acquire_operation>> waiting_room::take_all() {
+  const std::lock_guard lock{mutex_};
+  std::vector<std::shared_ptr<acquire_operation>> all;
+  all.reserve(seats_.size());
+  for (auto& [hold, taken] : seats_) all.push_back(std::move(taken.operation));
+  seats_.clear();
+  return all;
+}
+
+void waiting_room::set_takeover(model::hold_id hold, instant at) {
+  const std::lock_guard lock{mutex_};
+  if (const auto found = seats_.find(hold); found != seats_.end()) found->second.takeover_at = at;
+}
+
+std::vector<store::hold_query> waiting_room::queries() const {
+  const std::lock_guard lock{mutex_};
+  std::vector<store::hold_query> all;
+  all.reserve(seats_.size());
+  for (const auto& [hold, taken] : seats_) all.push_back({taken.operation->definition.name, hold});
+  return all;
+}
+
+std::optional<instant> waiting_room::next_takeover() const {
+  const std::lock_guard lock{mutex_};
+  std::optional<instant> first;
+  for (const auto& [hold, taken] : seats_) {
+    if (!first || taken.takeover_at < *first) first = taken.takeover_at;
+  }
+  return first;
+}
+
+bool waiting_room::empty() const {
+  const std::lock_guard lock{mutex_};
+  return seats_.empty();
+}
+
+}  // namespace rowlock::client_layer

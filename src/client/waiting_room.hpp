@@ -1,0 +1,43 @@
+// The acquires of this process that stand in a database's queue. Whoever takes one out owns it, and nobody
+// else.
+#pragma once
+
+#include "client/operation.hpp"
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <unordered_map>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+// Thread-safe.
+class waiting_room {
+ public:
+  // takeover_at: when the present holder's lease may be killed.
+  void enter(std::shared_ptr<acquire_operation> operation, instant takeover_at);
+
+  // Null when it is not here.
+  std::shared_ptr<acquire_operation> take(model::hold_id hold);
+  std::shared_ptr<acquire_operation> take(const acquire_operation& operation);
+  std::vector<std::shared_ptr<acquire_operation>> take_all();
+
+  void set_takeover(model::hold_id hold, instant at);
+
+  std::vector<store::hold_query> queries() const;
+  // When somebody's holder may be killed first. Empty: nobody waits.
+  std::optional<instant> next_takeover() const;
+  bool empty() const;
+
+ private:
+  struct seat {
+    std::shared_ptr<acquire_operation> operation;
+    instant takeover_at;
+  };
+
+  mutable std::mutex mutex_;
+  std::unordered_map<model::hold_id, seat> seats_;
+};
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,50 @@
+#include "client/watchdog.hpp"
+
+#include <algorithm>
+
+namespace rowlock::client_layer {
+
+namespace {
+
+// The longest it sleeps: after a suspend, time has passed that no condition variable has counted.
+constexpr std::chrono::milliseconds round_length{250};
+
+}  // namespace
+
+instant watchdog::check(instant now) {
+  auto next = now + round_length;
+  if (const auto deadline = keeper_.expire(now)) next = std::min(next, *deadline);
+  for (const auto& hold : holds_.overdue(now)) herald_.lose(hold, loss::expired);
+  if (const auto deadline = holds_.next_deadline()) next = std::min(next, *deadline);
+  for (auto* slot : slots_) slot->interrupt_overdue(now);
+  return next;
+}
+
+void watchdog::run() {
+  std::unique_lock lock{mutex_};
+  while (!stopped_) {
+    look_again_ = false;
+    lock.unlock();
+    const auto next = check(shared_.time.now());
+    lock.lock();
+    if (!stopped_ && !look_again_) shared_.time.wait_until(lock, changed_, next);
+  }
+}
+
+void watchdog::stop() {
+  {
+    const std::lock_guard lock{mutex_};
+    stopped_ = true;
+  }
+  changed_.notify_one();
+}
+
+void watchdog::look_again() {
+  {
+    const std::lock_guard lock{mutex_};
+    look_again_ = true;
+  }
+  changed_.notify_one();
+}
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,139 @@
+#include <rowlock/admin.hpp>
+
+#include "client/engine.hpp"
+#include "model/names.hpp"
+
+#include <utility>
+
+ROWLOCK_BEGIN_NAMESPACE
+
+namespace {
+
+using client_layer::release_operation;
+using std::chrono::milliseconds;
+
+// Runs work on the client's connections. The result lives as long as the work: a caller that gives up leaves
+// it behind.
+template <class Work>
+auto ask(const client& db, Work work) {
+  auto result = std::make_shared<std::invoke_result_t<Work, store::session&>>();
+  db.engine()->perform(
+      [result, work = std::move(work)](store::session& session) { *result = work(session); });
+  return std::move(*result);
+}
+
+lock_info to_public(const store::lock_info& info) {
+  lock_info shown{info.row.name,
+                  std::string{to_string(info.row.kind)},
+                  info.row.capacity,
+                  info.row.in_use,
+                  info.row.token,
+                  info.waiters,
+                  {}};
+  for (const auto& holder : info.holders) {
+    shown.holders.push_back({holder.lease.host, holder.lease.pid, holder.lease.application,
+                             holder.hold.to_string(), holder.lease.id.to_string(), holder.token,
+                             holder.held_for, holder.expires_in});
+  }
+  return shown;
+}
+
+}  // namespace
+
+admin::admin(client db) : db_(std::move(db)) {}
+
+std::vector<lock_info> admin::list() {
+  std::vector<lock_info> shown;
+  for (const auto& info : ask(db_, [](store::session& session) { return session.list(); })) {
+    shown.push_back(to_public(info));
+  }
+  return shown;
+}
+
+std::optional<lock_info> admin::show(const std::string& name) {
+  model::check_name(name);
+  const auto info = ask(db_, [name](store::session& session) { return session.show(name); });
+  if (!info) return {};
+  return to_public(*info);
+}
+
+std::vector<waiter_info> admin::queue(const std::string& name) {
+  model::check_name(name);
+  std::vector<waiter_info> shown;
+  for (const auto& info : ask(db_, [name](store::session& session) { return session.queue(name); })) {
+    shown.push_back({info.waiter.ticket, info.lease.host, info.lease.pid, info.lease.application,
+                     info.waiter.hold.to_string(), info.waiter.lease.to_string(), info.expires_in,
+                     info.alive});
+  }
+  return shown;
+}
+
+bool admin::release(const std::string& name) {
+  model::check_name(name);
+  switch (db_.engine()->change(name, release_operation::aim::force,
+                               db_.engine()->shared().settings.statement_timeout)) {
+    case release_result::released: return true;
+    case release_result::lost: return false;
+    case release_result::pending:
+      throw error(errc::contention,
+                  "\"" + name +
+                      "\" is in a guarded transaction of its holder's; it will be released when that "
+                      "ends, if this process still lives. End that transaction, or ask again");
+    case release_result::unknown: break;
+  }
+  throw error(errc::unreachable,
+              "the database cannot be reached; whether \"" + name + "\" was released is unknown", {}, true);
+}
+
+sweep_result admin::sweep() {
+  sweep_result total;
+  const std::chrono::microseconds skew = db_.engine()->shared().settings.skew;
+  constexpr std::size_t at_once = 100;
+  for (;;) {
+    const auto found = ask(db_, [skew](store::session& session) {
+      auto stale = session.find_stale(at_once, skew);
+      const auto killed = session.kill(stale.expired_leases, skew);
+      stale.expired_leases = killed;
+      // What the killed leases held has become stale by that.
+      if (!killed.empty()) stale.names = session.find_stale(at_once, skew).names;
+      return stale;
+    });
+    total.leases += static_cast<std::int64_t>(found.expired_leases.size());
+    std::int64_t cleaned = 0;
+    for (const auto& name : found.names) {
+      const auto result = db_.engine()->change(name, release_operation::aim::sweep,
+                                               db_.engine()->shared().settings.statement_timeout);
+      if (result == release_result::released || result == release_result::lost) ++cleaned;
+    }
+    total.locks += cleaned;
+    if (found.names.size() < at_once || cleaned == 0) return total;
+  }
+}
+
+std::int64_t admin::collect(std::chrono::milliseconds idle) {
+  if (idle < milliseconds{0} || idle > std::chrono::hours{24 * 3653}) {
+    throw error(errc::invalid_argument,
+                "an idle time of " + std::to_string(idle.count()) + " ms is outside 0 to ten years");
+  }
+  constexpr std::size_t at_once = 1000;
+  std::int64_t total = 0;
+  for (;;) {
+    const auto deleted = ask(db_, [idle](store::session& session) { return session.collect(idle, at_once); });
+    total += deleted;
+    if (deleted < static_cast<std::int64_t>(at_once)) return total;
+  }
+}
+
+std::int64_t admin::epoch() {
+  return ask(db_, [](store::session& session) { return session.read_world().epoch; });
+}
+
+std::int64_t admin::raise_epoch(std::int64_t above) {
+  if (above < 0 || above >= std::int64_t{1} << 52) {
+    throw error(errc::invalid_argument,
+                "a token of " + std::to_string(above) + " cannot be one of rowlock's: 0 to 2^52 is expected");
+  }
+  return ask(db_, [above](store::session& session) { return session.raise_epoch(above); });
+}
+
+ROWLOCK_END_NAMESPACE

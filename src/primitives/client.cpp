@@ -1,0 +1,62 @@
+#include <rowlock/client.hpp>
+
+#include "client/engine.hpp"
+#include "client/settings.hpp"
+#include "store/open.hpp"
+
+#include <mutex>
+
+ROWLOCK_BEGIN_NAMESPACE
+
+namespace {
+
+using client_layer::engine;
+
+// Opens the database again only when its URL has changed.
+class url_database {
+ public:
+  url_database(std::function<std::string()> url, const options& settings)
+      : url_(std::move(url)),
+        options_{settings.prefix, settings.schema, settings.application, settings.statement_timeout,
+                 settings.connect_timeout} {}
+
+  std::shared_ptr<store::database> operator()() {
+    std::string url = url_();
+    if (!database_ || url != last_url_) {
+      database_ = store::open(url, options_);
+      last_url_ = std::move(url);
+    }
+    return database_;
+  }
+
+ private:
+  std::function<std::string()> url_;
+  store::store_options options_;
+  std::string last_url_;
+  std::shared_ptr<store::database> database_;
+};
+
+}  // namespace
+
+client connect(std::function<std::string()> url_source, const options& settings) {
+  const options checked = client_layer::checked_settings(settings);
+  auto made =
+      engine::open(url_database{std::move(url_source), checked}, checked, client_layer::system_time());
+  return client{client_layer::closing_handle(std::move(made))};
+}
+
+client connect(const std::string& url, const options& settings) {
+  return connect([url] { return url; }, settings);
+}
+
+client::client(std::shared_ptr<client_layer::engine> engine) noexcept : engine_(std::move(engine)) {}
+
+void client::close() noexcept {
+  engine_->close();
+}
+
+statistics client::stats() const {
+  return engine_->shared().count.read();
+}
+
+ROWLOCK_END_NAMESPACE

@@ -1,0 +1,105 @@
+#include <rowlock/hold.hpp>
+
+#include "client/engine.hpp"
+#include "client/hold_state.hpp"
+
+#include <utility>
+
+ROWLOCK_BEGIN_NAMESPACE
+
+const char* to_string(loss reason) noexcept {
+  switch (reason) {
+    case loss::none: return "none";
+    case loss::expired: return "expired";
+    case loss::forced: return "forced";
+    case loss::gone: return "gone";
+    case loss::closed: return "closed";
+  }
+  return "unknown";
+}
+
+const char* to_string(release_result result) noexcept {
+  switch (result) {
+    case release_result::released: return "released";
+    case release_result::lost: return "lost";
+    case release_result::pending: return "pending";
+    case release_result::unknown: return "unknown";
+  }
+  return "unknown";
+}
+
+hold::hold() noexcept = default;
+hold::hold(std::shared_ptr<client_layer::hold_state> state) noexcept : state_(std::move(state)) {}
+hold::hold(hold&& other) noexcept
+    : state_(std::move(other.state_)), left_(std::exchange(other.left_, false)), result_(other.result_) {}
+
+hold& hold::operator=(hold&& other) noexcept {
+  if (this == &other) return *this;
+  const hold previous{std::move(*this)};
+  state_ = std::move(other.state_);
+  left_ = std::exchange(other.left_, false);
+  result_ = other.result_;
+  return *this;
+}
+
+hold::~hold() {
+  if (!state_ || state_->engine().is_forked()) return;
+  try {
+    release();
+  } catch (const std::exception& failure) {
+    state_->engine().shared().log(log_level::error, "releasing \"{}\": {}", state_->name(), failure.what());
+  }
+}
+
+bool hold::valid() const noexcept {
+  return state_ && !left_ && state_->is_valid();
+}
+
+std::int64_t hold::token() const noexcept {
+  return state_ ? state_->token() : 0;
+}
+
+const std::string& hold::name() const noexcept {
+  static const std::string nothing;
+  return state_ ? state_->name() : nothing;
+}
+
+std::string hold::id() const {
+  return state_ ? state_->id().to_string() : std::string{};
+}
+
+std::chrono::nanoseconds hold::remaining() const noexcept {
+  return state_ && !left_ ? state_->remaining() : std::chrono::nanoseconds{0};
+}
+
+std::stop_token hold::stop_token() const noexcept {
+  return state_ ? state_->stop_token() : std::stop_token{};
+}
+
+rowlock::loss hold::loss() const noexcept {
+  return state_ ? state_->loss() : loss::none;
+}
+
+release_result hold::release() {
+  if (!state_) return release_result::lost;
+  if (state_->engine().is_forked()) state_->engine().check_usable();
+  if (left_) return result_;
+  left_ = true;
+  // A recursive lock's inner holds only count down.
+  result_ = state_->leave()                ? state_->engine().release(*state_)
+            : state_->loss() == loss::none ? release_result::released
+                                           : release_result::lost;
+  return result_;
+}
+
+guard_statement hold::guard_statement() const {
+  if (!valid()) {
+    throw error(errc::hold_lost,
+                state_ ? "the hold of \"" + state_->name() + "\" is over (" + to_string(state_->loss()) +
+                             "); a guarded write needs one that stands"
+                       : std::string{"this hold holds nothing; a guarded write needs one that stands"});
+  }
+  return {state_->engine().guard_sql(), {state_->name(), state_->id().to_string()}};
+}
+
+ROWLOCK_END_NAMESPACE

@@ -1,0 +1,67 @@
+#include "primitives/standard_lock.hpp"
+
+#include "client/engine.hpp"
+#include "model/names.hpp"
+
+#include <rowlock/error.hpp>
+
+namespace rowlock::primitives {
+
+acquirer::acquirer(client db, model::lock_definition definition)
+    : db_(std::move(db)), definition_(std::move(definition)) {
+  model::check_name(definition_.name);
+}
+
+hold acquirer::acquire(const acquire_options& how) const {
+  return hold{db_.engine()->acquire(definition_, {.waits = true}, how)};
+}
+
+std::optional<hold> acquirer::try_acquire(const acquire_options& how) const {
+  auto held = db_.engine()->acquire(definition_, {.waits = false}, how);
+  if (!held) return {};
+  return hold{std::move(held)};
+}
+
+std::optional<hold> acquirer::try_acquire_for(std::chrono::nanoseconds timeout,
+                                              const acquire_options& how) const {
+  if (timeout <= std::chrono::nanoseconds{0}) return try_acquire(how);
+  auto held = db_.engine()->acquire(definition_, {.waits = true, .limit = timeout}, how);
+  if (!held) return {};
+  return hold{std::move(held)};
+}
+
+void locked_holds::push(hold held) {
+  auto owned = std::make_unique<hold>(std::move(held));
+  const std::lock_guard lock{mutex_};
+  held_.emplace_back(std::this_thread::get_id(), std::move(owned));
+}
+
+std::size_t locked_holds::innermost() const {
+  for (std::size_t i = held_.size(); i > 0; --i) {
+    if (held_[i - 1].first == std::this_thread::get_id()) return i - 1;
+  }
+  throw error(errc::hold_lost, "\"" + name_ + "\" is not locked by this thread; lock() it before");
+}
+
+hold locked_holds::pop() {
+  const std::lock_guard lock{mutex_};
+  const auto at = innermost();
+  hold taken = std::move(*held_[at].second);
+  held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(at));
+  return taken;
+}
+
+const hold& locked_holds::top() const {
+  const std::lock_guard lock{mutex_};
+  return *held_[innermost()].second;
+}
+
+bool locked_holds::is_mine() const {
+  const std::lock_guard lock{mutex_};
+  for (const auto& [thread, held] : held_) {
+    if (thread == std::this_thread::get_id() && held->valid()) return true;
+  }
+  return false;
+}
+
+}  // namespace rowlock::primitives

@@ -1,0 +1,73 @@
+// The standard's lock()/unlock() over holds, shared by the primitives that offer them.
+#pragma once
+
+#include "model/lock.hpp"
+
+#include <rowlock/client.hpp>
+#include <rowlock/hold.hpp>
+#include <rowlock/options.hpp>
+
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+namespace rowlock::primitives {
+
+// Acquires one lock of one client, each form once.
+class acquirer {
+ public:
+  acquirer(client db, model::lock_definition definition);
+
+  const client& db() const noexcept { return db_; }
+  const std::string& name() const noexcept { return definition_.name; }
+
+  hold acquire(const acquire_options& how) const;
+  std::optional<hold> try_acquire(const acquire_options& how) const;
+  std::optional<hold> try_acquire_for(std::chrono::nanoseconds timeout, const acquire_options& how) const;
+
+ private:
+  client db_;
+  model::lock_definition definition_;
+};
+
+// What lock() has locked, by thread. Thread-safe. Two threads are here at once when one's hold was lost and
+// the other has been granted meanwhile.
+class locked_holds {
+ public:
+  explicit locked_holds(std::string name) : name_(std::move(name)) {}
+
+  // The calling thread has locked.
+  void push(hold held);
+  // The calling thread's innermost hold. Throws error(hold_lost) when it has locked nothing.
+  hold pop();
+  const hold& top() const;
+  // Whether the calling thread has a hold that still stands.
+  bool is_mine() const;
+
+ private:
+  std::size_t innermost() const;
+
+  std::string name_;
+  mutable std::mutex mutex_;
+  std::vector<std::pair<std::thread::id, std::unique_ptr<hold>>> held_;
+};
+
+class standard_lock {
+ public:
+  standard_lock(client db, model::lock_definition definition)
+      : acquire_{std::move(db), std::move(definition)}, locked_{acquire_.name()} {}
+
+  const acquirer& acquiring() const noexcept { return acquire_; }
+  locked_holds& locked() noexcept { return locked_; }
+
+ private:
+  acquirer acquire_;
+  locked_holds locked_;
+};
+
+}  // namespace rowlock::primitives
