@@ -1,0 +1,225 @@
+#include "contract/contract_test.hpp"
+
+#include <thread>
+
+namespace rowlock::test {
+namespace {
+
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+class acquire_test : public contract_test {
+ protected:
+  std::vector<hold_id> granted(const std::vector<claim>& wanted) {
+    std::vector<store::acquire_request> requests;
+    for (const auto& one : wanted) requests.push_back(one.request());
+    std::vector<hold_id> holds;
+    for (const auto& grant : a->acquire(requests)) holds.push_back(grant.hold);
+    return holds;
+  }
+};
+
+TEST_P(acquire_test, grants_a_free_lock) {
+  const auto wanted = claim_to("a");
+  const auto token = acquire(wanted);
+  ASSERT_TRUE(token);
+  const auto now = view("a");
+  EXPECT_EQ(now.row.lease, wanted.lease);
+  EXPECT_EQ(now.row.hold, wanted.hold);
+  EXPECT_EQ(now.row.token, *token);
+  EXPECT_EQ(now.row.in_use, 1);
+}
+
+TEST_P(acquire_test, refuses_a_held_lock) {
+  const auto holder = held("a");
+  EXPECT_FALSE(acquire(*b, claim_to("a")));
+  EXPECT_EQ(find(holder).state, where::held);
+}
+
+TEST_P(acquire_test, refuses_a_lock_whose_holder_has_expired) {
+  const auto holder = held("a");
+  fixture().expire(holder.lease);
+  EXPECT_FALSE(acquire(claim_to("a")));
+  EXPECT_EQ(view("a").row.hold, holder.hold);
+}
+
+// It would have to read another table; freeing it is the slow path's.
+TEST_P(acquire_test, refuses_a_lock_whose_holder_is_dead) {
+  const auto holder = held("a");
+  kill(holder.lease);
+  EXPECT_FALSE(acquire(claim_to("a")));
+  EXPECT_EQ(view("a").row.hold, holder.hold);
+}
+
+TEST_P(acquire_test, refuses_a_free_lock_that_others_wait_for) {
+  const auto first = queued("a");
+  EXPECT_FALSE(acquire(claim_to("a")));
+  EXPECT_THAT(waiting("a"), testing::ElementsAre(first.hold));
+}
+
+TEST_P(acquire_test, refuses_what_does_not_exist_and_creates_nothing) {
+  EXPECT_FALSE(acquire({"a", new_lease()}));
+  EXPECT_THAT(a->list(), IsEmpty());
+}
+
+TEST_P(acquire_test, refuses_another_capacity_than_stored) {
+  create("a");
+  auto request = claim{"a", new_lease()}.request();
+  request.capacity = 2;
+  EXPECT_THAT(a->acquire(std::vector{request}), IsEmpty());
+  EXPECT_FALSE(view("a").row.hold);
+}
+
+TEST_P(acquire_test, refuses_all_in_another_world) {
+  const auto wanted = claim_to("a");
+  fixture().change_identity();
+  EXPECT_FALSE(acquire(wanted));
+  a->refresh_world();
+  EXPECT_TRUE(acquire(wanted));
+}
+
+TEST_P(acquire_test, skips_a_row_that_is_locked) {
+  ROWLOCK_NEEDS(row_locks);
+  const auto wanted = claim_to("a");
+  auto rival = fixture().lock_row("a");
+  EXPECT_FALSE(acquire(wanted));
+  rival.reset();
+  EXPECT_TRUE(acquire(wanted));
+}
+
+TEST_P(acquire_test, refuses_a_guarded_lock) {
+  ROWLOCK_NEEDS(row_locks);
+  const auto holder = held("a");
+  const auto guard = fixture().guard("a", holder.hold);
+  EXPECT_FALSE(acquire(claim_to("a")));
+}
+
+TEST_P(acquire_test, sent_again_grants_nothing_more) {
+  const auto wanted = claim_to("a");
+  const auto token = acquire(wanted);
+  EXPECT_FALSE(acquire(wanted));
+  const auto status = find(wanted);
+  EXPECT_EQ(status.state, where::held);
+  EXPECT_EQ(status.token, token);
+}
+
+TEST_P(acquire_test, after_a_release_grants_again_with_a_higher_token) {
+  const auto first = claim_to("a");
+  const auto second = claim_to("a");
+  const auto low = acquire(first);
+  ASSERT_TRUE(release(first));
+  const auto high = acquire(second);
+  ASSERT_TRUE(high);
+  EXPECT_GT(*high, *low);
+}
+
+TEST_P(acquire_test, of_a_batch_grants_what_is_free) {
+  const auto one = claim_to("a");
+  held("b");
+  const auto two = claim_to("b");
+  const auto missing = claim{"c", new_lease()};
+  queued("d");
+  const auto three = claim_to("d");
+  const auto four = claim_to("e");
+  EXPECT_THAT(granted({one, two, missing, three, four}), UnorderedElementsAre(one.hold, four.hold));
+}
+
+TEST_P(acquire_test, of_a_batch_may_come_unsorted) {
+  const auto one = claim_to("z");
+  const auto two = claim_to("a");
+  EXPECT_THAT(granted({one, two}), UnorderedElementsAre(one.hold, two.hold));
+  EXPECT_EQ(view("z").row.hold, one.hold);
+  EXPECT_EQ(view("a").row.hold, two.hold);
+}
+
+TEST_P(acquire_test, of_a_batch_answers_each_hold_with_its_own_token) {
+  for (int i = 0; i < 3; ++i) next_token_of("b");
+  const auto one = claim_to("a");
+  const auto two = claim_to("b");
+  for (const auto& grant : a->acquire(std::vector{one.request(), two.request()})) {
+    EXPECT_EQ(grant.token, view(grant.hold == one.hold ? "a" : "b").row.token);
+  }
+  EXPECT_NE(find(one).token, find(two).token);
+}
+
+TEST_P(acquire_test, of_a_batch_does_not_stall_behind_one_locked_row) {
+  ROWLOCK_NEEDS(row_locks);
+  const auto one = claim_to("a");
+  const auto two = claim_to("b");
+  const auto three = claim_to("c");
+  const auto rival = fixture().lock_row("b");
+  EXPECT_THAT(granted({one, two, three}), UnorderedElementsAre(one.hold, three.hold));
+}
+
+TEST_P(acquire_test, of_many_at_once) {
+  const auto lease = new_lease();
+  std::vector<std::string> names;
+  std::vector<claim> wanted;
+  for (int i = 0; i < 200; ++i) {
+    names.push_back("lock-" + std::to_string(i));
+    wanted.push_back({names.back(), lease});
+  }
+  create(names);
+  std::vector<hold_id> all;
+  for (const auto& one : wanted) all.push_back(one.hold);
+  EXPECT_THAT(granted(wanted), testing::UnorderedElementsAreArray(all));
+}
+
+TEST_P(acquire_test, of_none_is_nothing) {
+  EXPECT_THAT(a->acquire({}), IsEmpty());
+}
+
+TEST_P(acquire_test, takes_names_bytewise) {
+  const std::vector<std::string> names{"a",
+                                       "A",
+                                       "a ",
+                                       " a",
+                                       "\xC3\xA4" /* precomposed */,
+                                       "a\xCC\x88" /* the same, composed */,
+                                       "%",
+                                       "_",
+                                       "\\",
+                                       "a,b",
+                                       "{a}",
+                                       "\"a\"",
+                                       "'",
+                                       "NULL",
+                                       "$1",
+                                       "?1",
+                                       "[]",
+                                       "\\u0041",
+                                       std::string(512, 'x'),
+                                       std::string(511, 'x'),
+                                       "\xF0\x9F\x94\x92"};
+  create(names);
+  std::vector<claim> wanted;
+  const auto lease = new_lease();
+  for (const auto& name : names) wanted.push_back({name, lease});
+  EXPECT_EQ(granted(wanted).size(), names.size());
+  for (const auto& one : wanted) {
+    EXPECT_EQ(view(one.name).row.hold, one.hold) << one.name;
+    EXPECT_EQ(find(one).state, where::held) << one.name;
+  }
+}
+
+TEST_P(acquire_test, of_one_free_lock_by_two_at_once_is_granted_to_one) {
+  create("a");
+  for (int round = 0; round < 20; ++round) {
+    const auto one = claim_to("a");
+    const auto two = claim_to("a");
+    std::optional<model::token> first;
+    std::optional<model::token> second;
+    std::thread rival{[&] { first = acquire(*a, one); }};
+    second = acquire(*b, two);
+    rival.join();
+    ASSERT_FALSE(first && second);
+    // Both may have skipped the row while the other one had it.
+    EXPECT_EQ(release(one), first.has_value());
+    EXPECT_EQ(release(two), second.has_value());
+  }
+}
+
+ROWLOCK_FOR_EACH_STORE(acquire_test);
+
+}  // namespace
+}  // namespace rowlock::test

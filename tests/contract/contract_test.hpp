@@ -1,0 +1,86 @@
+// A contract test runs against every store, through the seam alone. What a client would decide stands here as
+// the simplest decision that shows the verb (decisions.hpp); the real ones are tested above the seam.
+#pragma once
+
+#include "contract/decisions.hpp"
+#include "store/store.hpp"
+#include "support/store_fixture.hpp"
+#include "support/stores.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace rowlock::test {
+
+using namespace std::chrono_literals;
+using model::hold_id;
+using model::lease_id;
+using store::durability;
+using store::edit_result;
+using where = store::hold_status::where;
+
+class contract_test : public testing::TestWithParam<std::string> {
+ protected:
+  contract_test();
+
+  // One lease, one lock that it wants, and one hold's id for it; most tests need no more.
+  struct claim {
+    std::string name;
+    lease_id lease;
+    hold_id hold = hold_id::random();
+
+    store::acquire_request request() const { return {name, model::lock_kind::mutex, 1, lease, hold}; }
+    store::release_request giving_back() const { return {name, lease, hold}; }
+  };
+
+  std::unique_ptr<store::session> connect() { return database_->connect(); }
+
+  // -- what a test starts from --
+  lease_id new_lease(std::chrono::milliseconds ttl = 30s);
+  void create(const std::string& name) { create(std::vector{name}); }
+  void create(std::vector<std::string> names);
+  // A new lease's claim to a lock, which is created when it is missing.
+  claim claim_to(const std::string& name);
+  claim held(const std::string& name);    // acquired by a new lease
+  claim queued(const std::string& name);  // a new lease waits, behind those that do already
+  void kill(const lease_id& lease);       // expires and kills it
+  void end(const lease_id& lease) { a->end(std::vector{lease}); }
+
+  // -- single requests --
+  std::optional<model::token> acquire(const claim& wanted) { return acquire(*a, wanted); }
+  std::optional<model::token> acquire(store::session& session, const claim& wanted);
+  bool release(const claim& given, durability how = durability::durable) { return release(*a, given, how); }
+  bool release(store::session& session, const claim& given, durability how = durability::durable);
+  edit_result edit(const std::string& name, std::function<store::lock_change(const store::lock_view&)> decide,
+                   hold_id about = {});
+  store::lock_view view(const std::string& name, hold_id about = {});
+  store::hold_status find(const claim& wanted);
+  std::optional<store::renewal> renew(const lease_id& lease);
+  std::vector<hold_id> waiting(const std::string& name);  // by ticket
+
+  // The next grant's token, taken and given back.
+  model::token next_token_of(const std::string& name);
+
+  store_fixture& fixture() { return *fixture_; }
+
+ private:
+  std::unique_ptr<store_fixture> fixture_;
+  std::unique_ptr<store::database> database_;
+
+ protected:
+  // Two connections, as of two processes.
+  std::unique_ptr<store::session> a;
+  std::unique_ptr<store::session> b;
+};
+
+}  // namespace rowlock::test
+
+// The first line of a test that not every store can run; the report lists what was skipped and why.
+#define ROWLOCK_NEEDS(what) \
+  if (!fixture().can(::rowlock::test::capability::what)) GTEST_SKIP() << "needs " #what

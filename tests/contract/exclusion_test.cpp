@@ -1,0 +1,73 @@
+#include "contract/contract_test.hpp"
+
+#include <atomic>
+#include <thread>
+
+namespace rowlock::test {
+namespace {
+
+class exclusion_test : public contract_test {
+ protected:
+  static constexpr int workers = 4;
+  static constexpr int rounds = 25;
+};
+
+// Workers take the lock by whatever path is open, change what only the holder may, and give it back.
+TEST_P(exclusion_test, holds_while_everybody_wants_the_lock) {
+  create("a");
+  std::atomic<int> inside = 0;
+  std::atomic<int> overlaps = 0;
+  std::atomic<model::token> last = 0;
+  std::atomic<int> backwards = 0;
+
+  const auto work = [&](store::session& session, lease_id lease) {
+    for (int round = 0; round < rounds; ++round) {
+      const claim wanted{"a", lease};
+      auto status = store::hold_status{};
+      if (acquire(session, wanted)) {
+        status = session.find(std::vector<store::hold_query>{{"a", wanted.hold}}).at(0);
+      } else {
+        // Enqueue, or take it where it is free and nobody waits; then look until it is ours.
+        const decision join = [&](const store::lock_view& now) {
+          if (!now.holder && now.queue.empty()) return grant_to(lease, wanted.hold)(now);
+          return enqueue(lease, wanted.hold)(now);
+        };
+        while (session.edit(std::vector<store::edit_request>{{"a", wanted.hold, join}})[0] !=
+               edit_result::committed) {
+          std::this_thread::yield();
+        }
+        do {
+          status = session.find(std::vector<store::hold_query>{{"a", wanted.hold}}).at(0);
+        } while (status.state != where::held);
+      }
+      overlaps += inside.fetch_add(1);
+      backwards += last.exchange(status.token) >= status.token;
+      inside.fetch_sub(1);
+      while (!release(session, wanted, durability::asynchronous)) {
+        const decision give_back = [&](const store::lock_view& now) {
+          return now.row.hold == wanted.hold ? hand_over(now) : store::lock_change{};
+        };
+        if (session.edit(std::vector<store::edit_request>{{"a", wanted.hold, give_back}})[0] ==
+            edit_result::committed) {
+          break;
+        }
+      }
+    }
+  };
+
+  std::vector<std::unique_ptr<store::session>> sessions;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < workers; ++i) {
+    sessions.push_back(connect());
+    threads.emplace_back(work, std::ref(*sessions.back()), new_lease(10min));
+  }
+  for (auto& one : threads) one.join();
+  EXPECT_EQ(overlaps, 0);
+  EXPECT_EQ(backwards, 0);
+  EXPECT_FALSE(view("a").row.hold);
+}
+
+ROWLOCK_FOR_EACH_STORE(exclusion_test);
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,57 @@
+#include "contract/contract_test.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <future>
+
+namespace rowlock::test {
+namespace {
+
+class ghost_test : public contract_test {};
+
+TEST_P(ghost_test, has_a_backend_of_its_own) {
+  ROWLOCK_NEEDS(backends);
+  EXPECT_NE(a->backend(), "");
+  EXPECT_NE(a->backend(), b->backend());
+}
+
+TEST_P(ghost_test, is_certainly_gone_once_ended) {
+  ROWLOCK_NEEDS(backends);
+  const auto lease = new_lease();
+  EXPECT_TRUE(a->end_ghost(b->backend()));
+  try {
+    b->renew(std::vector{lease});
+    ADD_FAILURE() << "its backend was ended";
+  } catch (const error& thrown) {
+    EXPECT_EQ(thrown.code(), errc::unreachable);
+  }
+}
+
+TEST_P(ghost_test, that_is_gone_already_is_gone) {
+  ROWLOCK_NEEDS(backends);
+  const auto backend = b->backend();
+  ASSERT_TRUE(a->end_ghost(backend));
+  EXPECT_TRUE(a->end_ghost(backend));
+}
+
+TEST_P(ghost_test, that_waits_for_a_row_does_nothing_once_ended) {
+  ROWLOCK_NEEDS(backends);
+  const auto lease = new_lease();
+  fixture().expire(lease, -5s);
+  auto rival = fixture().stall_renewals();
+  auto failed = std::async(std::launch::async, [&] {
+    try {
+      b->renew(std::vector{lease});
+      return false;
+    } catch (const error&) {
+      return true;
+    }
+  });
+  EXPECT_TRUE(a->end_ghost(b->backend()));
+  EXPECT_TRUE(failed.get());
+}
+
+ROWLOCK_FOR_EACH_STORE(ghost_test);
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,160 @@
+#include "contract/contract_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+using testing::IsEmpty;
+using testing::UnorderedElementsAre;
+
+class release_test : public contract_test {};
+
+TEST_P(release_test, frees_the_lock) {
+  const auto holder = held("a");
+  EXPECT_TRUE(release(holder));
+  const auto now = view("a");
+  EXPECT_FALSE(now.row.lease);
+  EXPECT_FALSE(now.row.hold);
+  EXPECT_EQ(now.row.in_use, 0);
+  EXPECT_EQ(find(holder).state, where::absent);
+}
+
+TEST_P(release_test, frees_the_lock_asynchronously_too) {
+  const auto holder = held("a");
+  EXPECT_TRUE(release(holder, durability::asynchronous));
+  EXPECT_TRUE(acquire(*b, claim_to("a"))) << "what is committed is seen at once";
+}
+
+TEST_P(release_test, sent_again_releases_nothing) {
+  const auto holder = held("a");
+  EXPECT_TRUE(release(holder));
+  EXPECT_FALSE(release(holder));
+}
+
+TEST_P(release_test, sent_again_does_not_touch_the_next_holder) {
+  const auto holder = held("a");
+  EXPECT_TRUE(release(holder));
+  const auto next = held("a");
+  EXPECT_FALSE(release(holder));
+  EXPECT_EQ(find(next).state, where::held);
+}
+
+TEST_P(release_test, needs_the_hold_and_its_lease) {
+  const auto holder = held("a");
+  EXPECT_FALSE(release({"a", holder.lease, hold_id::random()}));
+  EXPECT_FALSE(release({"a", new_lease(), holder.hold}));
+  EXPECT_EQ(find(holder).state, where::held);
+}
+
+TEST_P(release_test, of_a_free_or_missing_lock_is_nothing) {
+  create("a");
+  EXPECT_FALSE(release({"a", new_lease()}));
+  EXPECT_FALSE(release({"b", new_lease()}));
+}
+
+TEST_P(release_test, leaves_a_lock_that_others_wait_for_to_be_handed_over) {
+  const auto holder = held("a");
+  queued("a");
+  EXPECT_FALSE(release(holder));
+  EXPECT_EQ(find(holder).state, where::held);
+}
+
+TEST_P(release_test, works_for_an_expired_and_for_a_dead_holder) {
+  const auto expired = held("a");
+  fixture().expire(expired.lease);
+  EXPECT_TRUE(release(expired));
+  const auto dead = held("b");
+  kill(dead.lease);
+  EXPECT_TRUE(release(dead));
+  EXPECT_FALSE(view("b").row.hold);
+}
+
+TEST_P(release_test, skips_a_row_that_is_locked) {
+  ROWLOCK_NEEDS(row_locks);
+  const auto holder = held("a");
+  auto rival = fixture().lock_row("a");
+  EXPECT_FALSE(release(holder));
+  rival.reset();
+  EXPECT_TRUE(release(holder));
+}
+
+TEST_P(release_test, skips_a_guarded_hold) {
+  ROWLOCK_NEEDS(row_locks);
+  const auto holder = held("a");
+  auto guard = fixture().guard("a", holder.hold);
+  ASSERT_TRUE(guard);
+  EXPECT_FALSE(release(holder));
+  EXPECT_EQ(find(holder).state, where::held);
+  guard.reset();
+  EXPECT_TRUE(release(holder));
+}
+
+TEST_P(release_test, keeps_the_token_for_the_next_to_exceed) {
+  const auto holder = held("a");
+  const auto token = view("a").row.token;
+  EXPECT_TRUE(release(holder));
+  EXPECT_EQ(view("a").row.token, token);
+}
+
+TEST_P(release_test, is_allowed_in_another_world) {
+  const auto holder = held("a");
+  fixture().change_identity();
+  EXPECT_TRUE(release(holder));
+}
+
+TEST_P(release_test, of_a_batch_returns_those_that_were_freed) {
+  const auto one = held("a");
+  const auto waited_for = held("b");
+  queued("b");
+  const auto two = held("c");
+  const claim not_mine{"d", new_lease()};
+  held("d");
+  for (const auto how : {durability::durable, durability::asynchronous}) {
+    const auto released = a->release(
+        std::vector{two.giving_back(), waited_for.giving_back(), not_mine.giving_back(), one.giving_back()},
+        how);
+    if (how == durability::durable) {
+      EXPECT_THAT(released, UnorderedElementsAre(one.hold, two.hold));
+    } else {
+      EXPECT_THAT(released, IsEmpty());
+    }
+  }
+}
+
+TEST_P(release_test, of_a_batch_does_not_stall_behind_one_locked_row) {
+  ROWLOCK_NEEDS(row_locks);
+  const auto one = held("a");
+  const auto two = held("b");
+  const auto guarded = held("c");
+  const auto three = held("d");
+  const auto rival = fixture().lock_row("b");
+  const auto guard = fixture().guard("c", guarded.hold);
+  EXPECT_THAT(a->release(std::vector{one.giving_back(), two.giving_back(), guarded.giving_back(),
+                                     three.giving_back()},
+                         durability::asynchronous),
+              UnorderedElementsAre(one.hold, three.hold));
+}
+
+TEST_P(release_test, of_many_at_once) {
+  const auto lease = new_lease();
+  std::vector<std::string> names;
+  for (int i = 0; i < 200; ++i) names.push_back("lock-" + std::to_string(i));
+  create(names);
+  std::vector<store::acquire_request> acquires;
+  std::vector<store::release_request> releases;
+  for (const auto& name : names) {
+    const claim one{name, lease};
+    acquires.push_back(one.request());
+    releases.push_back(one.giving_back());
+  }
+  ASSERT_EQ(a->acquire(acquires).size(), 200U);
+  EXPECT_EQ(b->release(releases, durability::asynchronous).size(), 200U);
+}
+
+TEST_P(release_test, of_none_is_nothing) {
+  EXPECT_THAT(a->release({}, durability::durable), IsEmpty());
+}
+
+ROWLOCK_FOR_EACH_STORE(release_test);
+
+}  // namespace
+}  // namespace rowlock::test

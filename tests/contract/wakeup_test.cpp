@@ -1,0 +1,117 @@
+#include "contract/contract_test.hpp"
+
+#include <future>
+
+namespace rowlock::test {
+namespace {
+
+class wakeup_test : public contract_test {
+ protected:
+  // b stands for the waiter's process, a for that of the one who hands over.
+  claim listening_waiter() {
+    const auto waiter = queued("a");
+    b->listen(waiter.lease);
+    return waiter;
+  }
+  void hand_over_and_notify(const claim& waiter) {
+    edit("a", hand_over);
+    a->notify(std::vector{waiter.lease});
+  }
+};
+
+constexpr auto long_enough = 20s;  // nothing here waits for it unless it fails
+
+TEST_P(wakeup_test, a_waiter_hears_that_it_was_granted) {
+  held("a");
+  const auto waiter = listening_waiter();
+  auto heard = std::async(std::launch::async, [&] { return b->wait(long_enough); });
+  hand_over_and_notify(waiter);
+  EXPECT_TRUE(heard.get());
+  EXPECT_EQ(find(waiter).state, where::held);
+}
+
+TEST_P(wakeup_test, a_waiter_hears_what_was_said_before_it_waited) {
+  held("a");
+  const auto waiter = listening_waiter();
+  hand_over_and_notify(waiter);
+  EXPECT_TRUE(b->wait(long_enough));
+}
+
+TEST_P(wakeup_test, a_waiter_hears_again_and_again) {
+  const auto waiter = claim_to("a");
+  b->listen(waiter.lease);
+  for (int i = 0; i < 5; ++i) {
+    edit("a", enqueue(waiter.lease, hold_id::random()));
+    a->notify(std::vector{waiter.lease});
+    EXPECT_TRUE(b->wait(long_enough)) << "in round " << i;
+  }
+}
+
+TEST_P(wakeup_test, a_session_hears_for_several_clients) {
+  held("a");
+  listening_waiter();
+  const auto second = listening_waiter();
+  while (b->wait(0ns)) {
+  }
+  edit("a", hand_over);
+  a->notify(std::vector{new_lease(), second.lease});
+  EXPECT_TRUE(b->wait(long_enough));
+}
+
+TEST_P(wakeup_test, others_are_not_woken) {
+  ROWLOCK_NEEDS(targeted_wakeups);
+  held("a");
+  const auto waiter = queued("a");
+  b->listen(new_lease());
+  hand_over_and_notify(waiter);
+  EXPECT_FALSE(b->wait(100ms));
+}
+
+TEST_P(wakeup_test, waiting_ends_at_its_timeout) {
+  b->listen(new_lease());
+  while (b->wait(0ns)) {
+  }
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_FALSE(b->wait(50ms));
+  EXPECT_GE(std::chrono::steady_clock::now() - start, 45ms);
+}
+
+TEST_P(wakeup_test, wake_ends_the_wait_of_another_thread) {
+  b->listen(new_lease());
+  auto done = std::async(std::launch::async, [&] {
+    const auto start = std::chrono::steady_clock::now();
+    b->wait(long_enough);
+    return std::chrono::steady_clock::now() - start;
+  });
+  b->wake();
+  EXPECT_LT(done.get(), long_enough / 2);
+}
+
+TEST_P(wakeup_test, wake_before_the_wait_is_not_lost) {
+  b->listen(new_lease());
+  while (b->wait(0ns)) {
+  }
+  b->wake();
+  const auto start = std::chrono::steady_clock::now();
+  b->wait(long_enough);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, long_enough / 2);
+}
+
+TEST_P(wakeup_test, notifying_nobody_is_nothing) {
+  EXPECT_NO_THROW(a->notify({}));
+  EXPECT_NO_THROW(a->notify(std::vector{lease_id::random()}));
+}
+
+TEST_P(wakeup_test, verbs_work_between_waits) {
+  const auto wanted = claim_to("a");
+  b->listen(wanted.lease);
+  b->wait(1ms);
+  EXPECT_TRUE(acquire(*b, wanted));
+  b->wait(1ms);
+  EXPECT_TRUE(release(*b, wanted));
+}
+
+ROWLOCK_FOR_EACH_STORE(wakeup_test);
+
+}  // namespace
+}  // namespace rowlock::test

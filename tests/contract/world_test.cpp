@@ -1,0 +1,132 @@
+#include "contract/contract_test.hpp"
+
+#include <thread>
+
+namespace rowlock::test {
+namespace {
+
+class world_test : public contract_test {
+ protected:
+  std::chrono::microseconds expires_in(const std::string& name) {
+    return view(name).holder.value().expires_in;
+  }
+};
+
+TEST_P(world_test, is_complete_once_refreshed) {
+  const auto now = a->read_world();
+  EXPECT_FALSE(now.identity.empty());
+  EXPECT_EQ(now.identity, now.recorded_identity);
+  EXPECT_FALSE(now.marker.empty());
+  EXPECT_GT(now.epoch, 0);
+}
+
+TEST_P(world_test, is_the_same_to_every_session) {
+  EXPECT_EQ(a->read_world(), b->read_world());
+  EXPECT_EQ(connect()->read_world(), b->read_world());
+  EXPECT_EQ(a->renew({}).world, b->read_world());
+}
+
+TEST_P(world_test, refreshed_again_does_not_change) {
+  const auto before = a->read_world();
+  EXPECT_EQ(a->refresh_world(), before);
+  EXPECT_EQ(b->refresh_world(), before);
+  EXPECT_EQ(b->read_world(), before);
+}
+
+TEST_P(world_test, read_writes_nothing) {
+  fixture().lose_marker();
+  fixture().change_identity();
+  const auto before = a->read_world();
+  EXPECT_TRUE(before.marker.empty());
+  EXPECT_NE(before.identity, before.recorded_identity);
+  EXPECT_EQ(b->read_world(), before);
+  EXPECT_EQ(b->renew({}).world, before);
+}
+
+TEST_P(world_test, tells_every_renewal_that_the_marker_was_lost) {
+  const auto lease = new_lease();
+  const auto before = a->read_world();
+  fixture().lose_marker();
+  const auto reply = a->renew(std::vector{lease});
+  EXPECT_EQ(reply.renewed.size(), 1U) << "a lost marker ends no lease";
+  EXPECT_TRUE(reply.world.marker.empty());
+  EXPECT_EQ(reply.world.epoch, before.epoch);
+}
+
+TEST_P(world_test, gets_a_new_marker_when_it_was_lost) {
+  const auto before = a->read_world();
+  fixture().lose_marker();
+  const auto after = b->refresh_world();
+  EXPECT_FALSE(after.marker.empty());
+  EXPECT_NE(after.marker, before.marker);
+  EXPECT_EQ(after.epoch, before.epoch) << "the same server: its tokens are not lost";
+  EXPECT_EQ(a->read_world(), after);
+}
+
+TEST_P(world_test, refreshed_by_several_at_once_changes_once) {
+  const auto before = a->read_world();
+  fixture().lose_marker();
+  fixture().change_identity();
+  store::world one;
+  store::world two;
+  std::thread rival{[&] { one = a->refresh_world(); }};
+  two = b->refresh_world();
+  rival.join();
+  EXPECT_EQ(one, two);
+  EXPECT_EQ(two, a->read_world());
+  EXPECT_GT(two.epoch, before.epoch);
+}
+
+TEST_P(world_test, records_a_new_identity_with_a_new_epoch) {
+  const auto before = a->read_world();
+  fixture().change_identity();
+  EXPECT_NE(a->read_world().identity, a->read_world().recorded_identity);
+  const auto after = a->refresh_world();
+  EXPECT_EQ(after.identity, after.recorded_identity);
+  EXPECT_GT(after.epoch, before.epoch);
+}
+
+// The new clock may be ahead by as much as nobody knows; what was unexpired must not be killed by it.
+TEST_P(world_test, lengthens_every_lease_by_the_longest_ttl_on_a_new_identity) {
+  const auto holder = held("a");
+  new_lease(10min);
+  fixture().expire(holder.lease, -5s);
+  fixture().change_identity();
+  a->refresh_world();
+  EXPECT_GT(expires_in("a"), 10min);
+  EXPECT_LE(expires_in("a"), 10min + 5s);
+  a->refresh_world();
+  EXPECT_LE(expires_in("a"), 10min + 5s) << "once";
+}
+
+TEST_P(world_test, lengthens_no_lease_on_the_same_identity) {
+  held("a");
+  new_lease(10min);
+  fixture().lose_marker();
+  a->refresh_world();
+  EXPECT_LE(expires_in("a"), 30s);
+}
+
+TEST_P(world_test, raised_by_hand_has_a_higher_epoch_each_time) {
+  const auto before = a->read_world().epoch;
+  const auto once = a->raise_epoch(0);
+  EXPECT_GT(once, before);
+  EXPECT_GT(b->raise_epoch(0), once);
+  EXPECT_GT(a->read_world().epoch, once);
+}
+
+TEST_P(world_test, raised_by_hand_is_told_with_each_renewal) {
+  const auto epoch = a->raise_epoch(0);
+  EXPECT_EQ(b->renew({}).world.epoch, epoch);
+}
+
+TEST_P(world_test, raised_by_hand_above_a_token_is_just_above) {
+  const auto epoch = a->read_world().epoch + 100;
+  EXPECT_EQ(a->raise_epoch(model::epoch_floor(epoch) - 1), epoch);
+  EXPECT_EQ(a->raise_epoch(model::epoch_floor(epoch + 100)), epoch + 101);
+}
+
+ROWLOCK_FOR_EACH_STORE(world_test);
+
+}  // namespace
+}  // namespace rowlock::test
