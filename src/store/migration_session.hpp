@@ -30,8 +30,8 @@ class migration_session {
 
   virtual schema_state state() = 0;
   virtual bool has_ledger() = 0;
-  virtual std::vector<ledger_entry> ledger() = 0;   // by version; empty when there is no ledger
-  virtual std::int64_t leases() = 0;                // unexpired, on the database's clock
+  virtual std::vector<ledger_entry> ledger() = 0;  // by version; empty when there is no ledger
+  virtual std::int64_t leases() = 0;               // unexpired, on the database's clock
   // Runs work while no other migrator can run it on the same prefix and schema; waits for one that does.
   virtual void exclusively(const std::function<void()>& work) = 0;
   // Runs a file (its prefix already put in) and then writes or removes its ledger entry, in one transaction

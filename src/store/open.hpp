@@ -11,7 +11,8 @@
 
 namespace rowlock::store {
 
-// Throws error(invalid_argument) for a URL, prefix or schema that cannot be right, or a store that is not built in.
+// Throws error(invalid_argument) for a URL, prefix or schema that cannot be right, or a store that is not
+// built in.
 std::unique_ptr<database> open(const std::string& url, const store_options& options);
 
 // A connection for the migrator: it does not ask for a migrated schema. Creates a missing SQLite file.
