@@ -1,0 +1,48 @@
+// An SQL database without rowlock's tables, seen through the database's own command-line tool: what another
+// migration tool would do to it, and what an operator would find.
+#pragma once
+
+#include "support/temporary_folder.hpp"
+
+#include <rowlock/options.hpp>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace rowlock::test {
+
+class blank_database {
+ public:
+  explicit blank_database(const std::string& store);  // sqlite or postgres
+  ~blank_database();
+  blank_database(const blank_database&) = delete;
+  blank_database& operator=(const blank_database&) = delete;
+
+  const std::string& dialect() const { return store_; }
+  std::string url() const;
+  rowlock::options settings() const;  // PostgreSQL: a schema of its own
+
+  // psql or sqlite3, stopping at the first error. Throws std::runtime_error with what the tool said.
+  std::string run(const std::string& sql) const;
+  void run_file(const std::filesystem::path& file) const;
+
+  // migrations/<dialect>, schema/<dialect>.sql
+  std::filesystem::path migrations() const;
+  std::filesystem::path schema_file() const;
+
+  // migration_session::describe() of what is there now.
+  std::vector<std::string> describe() const;
+
+  // An unexpired lease of a client that nobody runs.
+  void add_lease(int seconds) const;
+
+ private:
+  std::string tool(const std::string& arguments) const;
+
+  std::string store_;
+  std::string schema_;
+  temporary_folder folder_;
+};
+
+}  // namespace rowlock::test

@@ -1,0 +1,79 @@
+#include "migrate/runner.hpp"
+
+#include "migrate/migrate_test.hpp"
+#include "store/open.hpp"
+
+namespace rowlock::test {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+// Several steps over a real database: the shipped migrations and two that are made up.
+class runner_test : public migrate_test {
+ protected:
+  std::unique_ptr<store::migration_session> session = [this] {
+    store::store_options how;
+    how.schema = db.settings().schema;
+    return store::open_for_migration(db.url(), how);
+  }();
+
+  std::vector<migration> files = [this] {
+    auto result = shipped_migrations(GetParam());
+    for (const int version : {2, 3}) {
+      const auto number = std::to_string(version);
+      result.push_back(
+          {.version = version,
+           .title = "more",
+           .checksum = "sum" + number,
+           .up = "CREATE TABLE more_" + number +
+                 " (id integer PRIMARY KEY); UPDATE rowlock_meta SET schema_version = " + number + ";",
+           .down = "DROP TABLE more_" + number +
+                   "; UPDATE rowlock_meta SET schema_version = " + std::to_string(version - 1) + ";"});
+    }
+    return result;
+  }();
+
+  migrate::runner runner() { return {*session, files, {}, "rowlock_"}; }
+  std::string version() { return db.run("SELECT schema_version FROM rowlock_meta"); }
+};
+
+TEST_P(runner_test, goes_up_and_down_by_steps) {
+  EXPECT_THAT(versions(runner().up(2, false)), ElementsAre(1, 2));
+  EXPECT_EQ(version(), "2");
+  EXPECT_THAT(runner().verify(), ElementsAre(HasSubstr("has version 2, and this library needs 3")));
+  EXPECT_THAT(versions(runner().up({}, false)), ElementsAre(3));
+  EXPECT_THAT(versions(runner().down({}, false, false)), ElementsAre(3));
+  EXPECT_EQ(version(), "2");
+  EXPECT_THAT(versions(runner().up({}, false)), ElementsAre(3));
+  EXPECT_THAT(versions(runner().down(1, false, false)), ElementsAre(3, 2));
+  EXPECT_EQ(version(), "1");
+  EXPECT_EQ(runner().status().at(1).recorded, false);
+}
+
+TEST_P(runner_test, a_file_that_fails_leaves_nothing_of_itself) {
+  files[2].up = "CREATE TABLE more_3 (id integer PRIMARY KEY); SELECT nothing FROM nowhere;";
+  EXPECT_THROW(runner().up({}, false), error);
+  EXPECT_THROW(db.run("SELECT count(*) FROM more_3"), std::runtime_error);
+  files[2].up = "CREATE TABLE more_3 (id integer PRIMARY KEY); UPDATE rowlock_meta SET schema_version = 3;";
+  runner().up({}, false);
+  EXPECT_EQ(version(), "3");
+}
+
+TEST_P(runner_test, a_file_that_does_not_record_its_version_is_a_fault) {
+  files[1].up = "CREATE TABLE more_2 (id integer PRIMARY KEY);";
+  const auto problem = error_of([&] { runner().up({}, false); });
+  EXPECT_EQ(problem.code(), errc::internal);
+  EXPECT_THAT(problem.what(), HasSubstr("0002_more"));
+}
+
+TEST_P(runner_test, adopt_takes_only_what_is_applied) {
+  db.run_file(db.migrations() / "0001_locks.up.sql");
+  db.run(files[1].up);
+  EXPECT_THAT(versions(runner().adopt(false)), ElementsAre(1, 2));
+  EXPECT_THAT(versions(runner().up({}, false)), ElementsAre(3));
+}
+
+ROWLOCK_FOR_EACH_SQL_STORE(runner_test);
+
+}  // namespace rowlock::test

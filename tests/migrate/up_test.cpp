@@ -1,0 +1,79 @@
+#include "migrate/migrate_test.hpp"
+
+#include <rowlock/client.hpp>
+
+namespace rowlock::test {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class up_test : public migrate_test {};
+
+TEST_P(up_test, applies_what_is_missing_and_then_nothing) {
+  EXPECT_THAT(versions(open().up()), ElementsAre(1));
+  EXPECT_THAT(open().up(), IsEmpty());
+  EXPECT_EQ(db.run("SELECT schema_version FROM rowlock_meta"), "1");
+}
+
+TEST_P(up_test, records_each_in_the_ledger) {
+  open().up();
+  const auto lines = open().status();
+  ASSERT_EQ(lines.size(), 1U);
+  EXPECT_EQ(lines[0].title, "locks");
+  EXPECT_TRUE(lines[0].applied);
+  EXPECT_TRUE(lines[0].recorded);
+  EXPECT_TRUE(lines[0].checksum_matches);
+  EXPECT_THAT(lines[0].applied_at, testing::MatchesRegex("20[0-9-]+T[0-9:]+[0-9.]*Z"));
+}
+
+TEST_P(up_test, leaves_the_schema_that_verify_expects) {
+  open().up();
+  EXPECT_THAT(open().verify(), IsEmpty());
+}
+
+TEST_P(up_test, dry_run_says_the_same_and_does_nothing) {
+  EXPECT_THAT(versions(open().up({}, true)), ElementsAre(1));
+  EXPECT_THAT(db.describe(), IsEmpty());
+  EXPECT_FALSE(open().status().at(0).applied);
+}
+
+TEST_P(up_test, refuses_a_version_that_is_not_shipped) {
+  for (const int version : {-1, 0, newest() + 1}) {
+    const auto problem = error_of([&] { open().up(version); });
+    EXPECT_EQ(problem.code(), errc::invalid_argument);
+    EXPECT_THAT(problem.what(), HasSubstr("there is no migration"));
+  }
+  EXPECT_THAT(db.describe(), IsEmpty());
+}
+
+TEST_P(up_test, refuses_a_ledger_with_another_checksum) {
+  open().up();
+  db.run("UPDATE rowlock_migration SET checksum = 'abc'");
+  const auto problem = error_of([&] { open().up(); });
+  EXPECT_EQ(problem.code(), errc::schema);
+  EXPECT_THAT(problem.what(), HasSubstr("checksum"));
+  EXPECT_FALSE(open().status().at(0).checksum_matches);
+}
+
+// Another tool took it back; the ledger, which that tool does not know, still names it.
+TEST_P(up_test, applies_again_what_another_tool_has_reverted) {
+  open().up();
+  db.run_file(db.migrations() / "0001_locks.down.sql");
+  db.run("UPDATE rowlock_migration SET checksum = 'of an older file'");
+  EXPECT_FALSE(open().status().at(0).applied);
+  EXPECT_THAT(versions(open().up()), ElementsAre(1));
+  EXPECT_THAT(open().verify(), IsEmpty());
+}
+
+TEST_P(up_test, can_be_run_again_after_an_interruption) {
+  // The first statements of the file, as a tool that was killed may have left them.
+  open().up();
+  db.run("DROP TABLE rowlock_meta; DROP TABLE rowlock_queue; DROP TABLE rowlock_migration");
+  EXPECT_THAT(versions(open().up()), ElementsAre(1));
+  EXPECT_THAT(open().verify(), IsEmpty());
+}
+
+ROWLOCK_FOR_EACH_SQL_STORE(up_test);
+
+}  // namespace rowlock::test
