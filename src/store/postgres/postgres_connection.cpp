@@ -1,0 +1,121 @@
+#include "store/postgres/postgres_connection.hpp"
+
+#include <fmt/format.h>
+
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <utility>
+
+namespace rowlock::store {
+
+class postgres_connection::receiver : public pqxx::notification_receiver {
+ public:
+  receiver(pqxx::connection& connection, const std::string& channel, int& heard)
+      : notification_receiver{connection, channel}, heard_{heard} {}
+  void operator()(const std::string& /*payload*/, int /*pid*/) override { ++heard_; }
+
+ private:
+  int& heard_;
+};
+
+namespace {
+
+std::unique_ptr<pqxx::connection> connect(const postgres_conninfo& conninfo) {
+  try {
+    auto connection = std::make_unique<pqxx::connection>(conninfo.text());
+    pqxx_compat::stay_broken(*connection);
+    return connection;
+  } catch (const std::exception& cause) {
+    throw postgres_connect_error(conninfo.scrub(cause.what()));
+  }
+}
+
+}  // namespace
+
+owned_fd::~owned_fd() {
+  if (fd_ >= 0) ::close(fd_);
+}
+
+postgres_connection::postgres_connection(const postgres_conninfo& conninfo, const sql_catalog& catalog)
+    : conninfo_{conninfo},
+      catalog_{catalog},
+      connection_{connect(conninfo)},
+      socket_{::fcntl(connection_->sock(), F_DUPFD_CLOEXEC, 3)} {
+  if (socket_.get() < 0) throw error(errc::internal, "no file descriptor is left for the connection");
+}
+
+postgres_connection::~postgres_connection() {
+  // A receiver says UNLISTEN when it goes, and waits for the answer: not from a server that may hang.
+  if (broken_ || receiver_) interrupt();
+}
+
+pqxx::result postgres_connection::script(std::string_view doing, const std::string& sql) {
+  return guarded(doing, [&](pqxx::nontransaction& work) { return work.exec(sql); });
+}
+
+void postgres_connection::rollback() noexcept {
+  if (broken_) return;
+  try {
+    script("rollback", "ROLLBACK");
+  } catch (const std::exception&) {
+    // Whatever the server still holds of it ends with the connection.
+    broken_ = true;
+    interrupt();
+  }
+}
+
+void postgres_connection::listen(const std::string& channel) {
+  check_usable("listen");
+  try {
+    receiver_.reset();
+    receiver_ = std::make_unique<receiver>(*connection_, channel, heard_);
+    if (!connection_->is_open()) throw pqxx::broken_connection{};
+  } catch (const std::exception& cause) {
+    fail(cause, "listen", false);
+  }
+}
+
+void postgres_connection::drain() {
+  check_usable("wait");
+  try {
+    connection_->get_notifs();
+    if (!connection_->is_open()) throw pqxx::broken_connection{};
+  } catch (const std::exception& cause) {
+    fail(cause, "wait", false);
+  }
+}
+
+void postgres_connection::interrupt() noexcept {
+  ::shutdown(socket_.get(), SHUT_RDWR);
+}
+
+void postgres_connection::prepare(const std::string& query) {
+  if (prepared_.contains(query)) return;
+  check_usable(query);
+  try {
+    pqxx_compat::prepare(*connection_, query, catalog_[query]);
+    prepared_.insert(query);
+  } catch (const std::exception& cause) {
+    fail(cause, query, false);
+  }
+}
+
+void postgres_connection::check_usable(std::string_view doing) const {
+  if (broken_) {
+    throw error(errc::unreachable, fmt::format("{}: the connection to PostgreSQL broke before", doing));
+  }
+}
+
+void postgres_connection::fail(const std::exception& cause, std::string_view doing, bool sent) {
+  const auto problem = postgres_error(cause, doing);
+  if (problem.code() == errc::unreachable) {
+    broken_ = true;
+    interrupt();
+  }
+  throw error(problem.code(), conninfo_.scrub(problem.what()), problem.database_code(),
+              problem.outcome_unknown() && sent);
+}
+
+}  // namespace rowlock::store

@@ -1,0 +1,109 @@
+// One connection: prepared queries by name, scripts, errors in rowlock's words, and a way to break it from
+// another thread.
+#pragma once
+
+#include "store/postgres/postgres_conninfo.hpp"
+#include "store/postgres/postgres_error.hpp"
+#include "store/postgres/pqxx_compat.hpp"
+#include "store/sql_catalog.hpp"
+
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace rowlock::store {
+
+// A file descriptor that is closed with its owner.
+class owned_fd {
+ public:
+  explicit owned_fd(int fd) noexcept : fd_{fd} {}
+  ~owned_fd();
+  owned_fd(const owned_fd&) = delete;
+  owned_fd& operator=(const owned_fd&) = delete;
+  int get() const noexcept { return fd_; }
+
+ private:
+  int fd_;
+};
+
+class postgres_connection {
+ public:
+  // Connects; sets nothing.
+  postgres_connection(const postgres_conninfo& conninfo, const sql_catalog& catalog);
+  ~postgres_connection();
+
+  // Runs a query of the catalog in a transaction of its own. Arguments are texts.
+  template <class... Args>
+  pqxx::result call(const std::string& query, const Args&... args) {
+    prepare(query);
+    return guarded(query, [&](pqxx::nontransaction& work) { return work.exec_prepared(query, args...); });
+  }
+
+  // The same once, without preparing it.
+  template <class... Args>
+  pqxx::result call_once(const std::string& query, const Args&... args) {
+    return guarded(query,
+                   [&](pqxx::nontransaction& work) { return work.exec_params(catalog_[query], args...); });
+  }
+
+  // "EXECUTE query(arguments);" for a script: several statements in one round trip, each with a snapshot of
+  // its own, in one transaction. Its last statement's result is the answer.
+  template <class... Args>
+  std::string execute(const std::string& query, const Args&... args) {
+    prepare(query);
+    std::string text = "EXECUTE \"" + query + '"';
+    if constexpr (sizeof...(args) > 0) {
+      char separator = '(';
+      ((text += separator, text += connection_->quote(std::string(args)), separator = ','), ...);
+      text += ')';
+    }
+    return text + ";\n";
+  }
+
+  pqxx::result script(std::string_view doing, const std::string& sql);
+  // For a script that leaves a transaction open, or may leave one when it fails. Never throws.
+  void rollback() noexcept;
+
+  // Listens on a channel; heard() then counts.
+  void listen(const std::string& channel);
+  // Takes what has arrived. Does not wait.
+  void drain();
+  bool take_heard() noexcept { return std::exchange(heard_, 0) > 0; }
+  int socket() const noexcept { return socket_.get(); }
+
+  // Any thread, while this object lives: what runs now fails as unreachable, and so does all that follows.
+  void interrupt() noexcept;
+
+ private:
+  class receiver;
+
+  void prepare(const std::string& query);
+  void check_usable(std::string_view doing) const;
+  // sent: a broken connection leaves the outcome unknown.
+  [[noreturn]] void fail(const std::exception& cause, std::string_view doing, bool sent);
+
+  template <class Work>
+  pqxx::result guarded(std::string_view doing, const Work& run) {
+    check_usable(doing);
+    try {
+      pqxx::nontransaction work{*connection_};
+      return run(work);
+    } catch (const std::exception& cause) {
+      fail(cause, doing, true);
+    }
+  }
+
+  const postgres_conninfo& conninfo_;
+  const sql_catalog& catalog_;
+  std::unique_ptr<pqxx::connection> connection_;
+  // A duplicate, so that interrupt() cannot hit a number which libpq has closed and another file has taken.
+  owned_fd socket_;
+  std::set<std::string, std::less<>> prepared_;
+  std::unique_ptr<receiver> receiver_;
+  int heard_ = 0;
+  bool broken_ = false;
+};
+
+}  // namespace rowlock::store

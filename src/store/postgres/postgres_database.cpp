@@ -1,0 +1,43 @@
+#include "store/postgres/postgres_database.hpp"
+
+#include "store/postgres/postgres_migration_session.hpp"
+#include "store/postgres/postgres_session.hpp"
+
+#include <fmt/format.h>
+
+namespace rowlock::store {
+
+namespace {
+
+class postgres_database final : public database {
+ public:
+  postgres_database(const std::string& url, const store_options& options)
+      : context_{std::make_shared<const postgres_context>(url, options)} {}
+
+  std::unique_ptr<session> connect() override { return std::make_unique<postgres_session>(context_); }
+
+  std::string_view dialect() const noexcept override { return "postgres"; }
+
+  std::string guard_sql() const override {
+    const auto& options = context_->options;
+    const auto schema = options.schema.empty() ? std::string{} : fmt::format("\"{}\".", options.schema);
+    return fmt::format("SELECT 1 FROM {}{}lock WHERE name = $1 AND hold_id = $2::uuid FOR KEY SHARE", schema,
+                       options.prefix);
+  }
+
+ private:
+  std::shared_ptr<const postgres_context> context_;
+};
+
+}  // namespace
+
+std::unique_ptr<database> open_postgres(const std::string& url, const store_options& options) {
+  return std::make_unique<postgres_database>(url, options);
+}
+
+std::unique_ptr<migration_session> open_postgres_for_migration(const std::string& url,
+                                                               const store_options& options) {
+  return std::make_unique<postgres_migration_session>(url, options);
+}
+
+}  // namespace rowlock::store

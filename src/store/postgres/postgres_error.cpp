@@ -1,0 +1,92 @@
+#include "store/postgres/postgres_error.hpp"
+
+#include "store/postgres/pqxx_compat.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+namespace rowlock::store {
+
+namespace {
+
+struct meaning {
+  errc code;
+  std::string_view advice;
+};
+
+meaning meaning_of(std::string_view state) {
+  const auto is = [&](std::string_view start) { return state.starts_with(start); };
+  if (is("08") || is("57P0")) return {errc::unreachable, ""};
+  if (is("28")) return {errc::authentication, ""};
+  if (is("42501"))
+    return {errc::privilege, "grant the role SELECT, INSERT, UPDATE and DELETE on rowlock's tables"};
+  if (is("25006")) return {errc::read_only, "connect to the primary"};
+  if (is("42P01") || is("42703") || is("3F000")) {
+    return {errc::not_migrated, "rowlock's tables are missing or old here; run: rowlock migrate up"};
+  }
+  if (is("40001") || is("40P01") || is("55P03")) return {errc::contention, ""};
+  if (is("57014")) return {errc::contention, "it was cancelled; the limit is options::statement_timeout"};
+  return {errc::database, ""};
+}
+
+// libpq ends its texts with a line break; the lines behind the first show the statement.
+std::string_view first_line(std::string_view text) {
+  text = text.substr(0, text.find('\n'));
+  if (text.starts_with("ERROR:  ") || text.starts_with("FATAL:  ")) text.remove_prefix(8);
+  return text;
+}
+
+bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
+  return std::any_of(parts.begin(), parts.end(),
+                     [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
+}
+
+}  // namespace
+
+error postgres_error(const std::exception& cause, std::string_view doing) {
+  if (const auto* known = dynamic_cast<const error*>(&cause)) return *known;
+
+  const auto* failure = dynamic_cast<const pqxx::failure*>(&cause);
+  if (!failure) return error(errc::internal, fmt::format("{}: {}", doing, cause.what()));
+
+  const bool broken = dynamic_cast<const pqxx::broken_connection*>(failure) != nullptr ||
+                      dynamic_cast<const pqxx::in_doubt_error*>(failure) != nullptr;
+  const auto state = pqxx_compat::sqlstate(*failure);
+  const auto said = first_line(failure->what());
+  if (broken || state.empty()) {
+    return error(errc::unreachable,
+                 fmt::format("the connection to PostgreSQL broke during {}: {}", doing, said), state, true);
+  }
+  const auto [code, advice] = meaning_of(state);
+  return error(code,
+               fmt::format("PostgreSQL refused {}: {} (SQLSTATE {}){}{}", doing, said, state,
+                           advice.empty() ? "" : "; ", advice),
+               state, code == errc::unreachable);
+}
+
+error postgres_connect_error(std::string_view said) {
+  while (said.ends_with('\n')) said.remove_suffix(1);
+  errc code = errc::unreachable;
+  if (contains_any(said, {"authentication failed", "no password supplied", "no pg_hba.conf entry",
+                          "pg_hba.conf rejects", "is not permitted to log in", "certificate"}) ||
+      (contains_any(said, {"role \""}) && contains_any(said, {"does not exist"}))) {
+    code = errc::authentication;
+  } else if (contains_any(said, {"permission denied for database"})) {
+    code = errc::privilege;
+  } else if (contains_any(said, {"session is read-only", "server is in hot standby mode"})) {
+    code = errc::read_only;
+  } else if (contains_any(said, {"database \""}) && contains_any(said, {"does not exist"})) {
+    code = errc::database;
+  }
+  return error(code, fmt::format("cannot connect to PostgreSQL: {}", said));
+}
+
+error postgres_not_migrated(int found, const std::string& why) {
+  return error(errc::not_migrated,
+               fmt::format("{}; this rowlock needs schema version 1, found {}. Run: rowlock migrate up", why,
+                           found == 0 ? "none" : std::to_string(found)));
+}
+
+}  // namespace rowlock::store

@@ -1,0 +1,114 @@
+#include "store/postgres/postgres_migration_session.hpp"
+
+#include "store/postgres/postgres_array.hpp"
+#include "store/postgres/postgres_rows.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace rowlock::store {
+
+namespace {
+
+constexpr std::string_view shipped_prefix = "rowlock_";
+constexpr std::string_view tables[] = {"lease", "lock", "permit", "queue", "meta", "marker"};
+
+}  // namespace
+
+// No statement timeout: another migrator is waited for, and the files set their own limit for locks.
+postgres_migration_session::postgres_migration_session(const std::string& url, const store_options& options)
+    : context_{url, options}, connection_{context_.conninfo, context_.catalog} {
+  set_up(connection_, context_, std::chrono::milliseconds{0});
+}
+
+bool postgres_migration_session::has_table(std::string_view table) {
+  const auto rows = connection_.call_once("has_table", context_.options.prefix + std::string{table});
+  return bool_of(rows[0][0]);
+}
+
+schema_state postgres_migration_session::state() {
+  if (!has_table("meta")) return {};
+  const auto rows = connection_.call_once("schema_state");
+  if (rows.empty()) return {};
+  return {.version = rows[0]["schema_version"].as<int>(), .min_library = rows[0]["min_library"].as<int>()};
+}
+
+bool postgres_migration_session::has_ledger() {
+  return has_table("migration");
+}
+
+std::vector<ledger_entry> postgres_migration_session::ledger() {
+  std::vector<ledger_entry> entries;
+  if (!has_ledger()) return entries;
+  for (const auto& row : connection_.call_once("read_ledger")) {
+    entries.push_back({row[0].as<int>(), row[1].c_str(), row[2].c_str(), row[3].c_str()});
+  }
+  return entries;
+}
+
+std::int64_t postgres_migration_session::leases() {
+  if (!has_table("lease")) return 0;
+  return integer_of(connection_.call_once("live_leases")[0][0]);
+}
+
+void postgres_migration_session::exclusively(const std::function<void()>& work) {
+  const auto& prefix = context_.options.prefix;
+  connection_.call_once("migrate_take", prefix);
+  try {
+    work();
+  } catch (...) {
+    try {
+      connection_.call_once("migrate_give", prefix);
+    } catch (const error&) {
+      // The lock ends with the connection; what work() said matters more.
+    }
+    throw;
+  }
+  connection_.call_once("migrate_give", prefix);
+}
+
+// A file's statements and the ledger's become visible together, or not at all.
+void postgres_migration_session::run(const std::string& what, const std::string& sql,
+                                     const std::function<void()>& write_ledger) {
+  try {
+    connection_.script(what, "BEGIN;\n" + context_.catalog["create_ledger"] + ";\n" + sql);
+    write_ledger();
+    connection_.script(what, "COMMIT");
+  } catch (const error&) {
+    connection_.rollback();
+    throw;
+  }
+}
+
+void postgres_migration_session::write_entry(const ledger_entry& entry) {
+  connection_.call_once("record", std::to_string(entry.version), entry.title, entry.checksum);
+}
+
+void postgres_migration_session::apply(const std::string& sql, const ledger_entry& entry) {
+  run(fmt::format("migration {} {}", entry.version, entry.title), sql, [&] { write_entry(entry); });
+}
+
+void postgres_migration_session::revert(const std::string& sql, int version) {
+  run(fmt::format("the way back from migration {}", version), sql,
+      [&] { connection_.call_once("forget", std::to_string(version)); });
+}
+
+void postgres_migration_session::record(const ledger_entry& entry) {
+  run("the ledger", "", [&] { write_entry(entry); });
+}
+
+std::vector<std::string> postgres_migration_session::describe() {
+  postgres_array names;
+  for (const auto table : tables) names.add_text(context_.options.prefix + std::string{table});
+  std::vector<std::string> lines;
+  for (const auto& row : connection_.call_once("describe", names.str())) {
+    const std::string table = row[0].c_str();
+    lines.push_back(fmt::format("{}{}.{} {}{}", shipped_prefix, table.substr(context_.options.prefix.size()),
+                                row[1].c_str(), row[2].c_str(), bool_of(row[3]) ? " not null" : ""));
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+}  // namespace rowlock::store

@@ -1,0 +1,120 @@
+// What reads, and locks nothing.
+#include "store/postgres/postgres_array.hpp"
+#include "store/postgres/postgres_rows.hpp"
+#include "store/postgres/postgres_session.hpp"
+
+namespace rowlock::store {
+
+namespace {
+
+// These read whole tables. All that is sent at once is one transaction, so the setting ends with it.
+constexpr auto with_scans = "SELECT set_config('enable_seqscan', 'on', true);\n";
+
+std::chrono::milliseconds milliseconds_of(const pqxx::field& field) {
+  return std::chrono::milliseconds{integer_of(field)};
+}
+
+// id, client_id, host, pid, application, ttl_ms.
+lease_record lease_of(const pqxx::row& row, int first) {
+  return {.id = id_of<lease_id>(row[first]),
+          .client = id_of<lease_id>(row[first + 1]),
+          .host = row[first + 2].c_str(),
+          .pid = integer_of(row[first + 3]),
+          .application = row[first + 4].c_str(),
+          .ttl = milliseconds_of(row[first + 5])};
+}
+
+// A row of list and show.
+lock_info lock_of(const pqxx::row& row) {
+  lock_info info;
+  info.row = {.name = row[0].c_str(),
+              .kind = model::parse_lock_kind(row[1].c_str()),
+              .capacity = integer_of(row[2]),
+              .in_use = integer_of(row[3]),
+              .token = integer_of(row[4]),
+              .next_ticket = integer_of(row[5]),
+              .lease = optional_id_of<lease_id>(row[6]),
+              .hold = optional_id_of<hold_id>(row[7]),
+              .has_queue = bool_of(row[8])};
+  info.waiters = integer_of(row[9]);
+  if (!row[11].is_null() && info.row.hold) {
+    info.holders.push_back({.lease = lease_of(row, 11),
+                            .hold = *info.row.hold,
+                            .token = info.row.token,
+                            .held_for = milliseconds_of(row[10]),
+                            .expires_in = milliseconds_of(row[17])});
+  }
+  return info;
+}
+
+}  // namespace
+
+std::vector<hold_status> postgres_session::find(std::span<const hold_query> holds) {
+  postgres_array names, ids;
+  for (const auto& wanted : holds) {
+    names.add_text(wanted.name);
+    ids.add_id(wanted.hold);
+  }
+  std::vector<hold_status> result(holds.size());
+  for (const auto& row : connection_.call("find", names.str(), ids.str())) {
+    const auto at = static_cast<std::size_t>(integer_of(row["n"])) - 1;
+    auto& status = result[at];
+    status.hold = holds[at].hold;
+    if (!row["held"].is_null() && bool_of(row["held"])) {
+      status.state = hold_status::where::held;
+      status.token = integer_of(row["token"]);
+      status.lease = id_of<lease_id>(row["lease_id"]);
+      continue;
+    }
+    status.lease = optional_id_of<lease_id>(row["queued_lease_id"]);
+    if (status.lease) status.state = hold_status::where::queued;
+    if (const auto due = row["takeover_us"]; !due.is_null()) {
+      status.takeover_in = std::chrono::microseconds{integer_of(due)};
+    }
+  }
+  return result;
+}
+
+std::vector<lock_info> postgres_session::list() {
+  std::vector<lock_info> result;
+  for (const auto& row : connection_.script("list", with_scans + connection_.execute("list"))) {
+    result.push_back(lock_of(row));
+  }
+  return result;
+}
+
+std::optional<lock_info> postgres_session::show(const std::string& name) {
+  const auto rows = connection_.call("show", name);
+  if (rows.empty()) return {};
+  return lock_of(rows[0]);
+}
+
+std::vector<waiter_info> postgres_session::queue(const std::string& name) {
+  std::vector<waiter_info> result;
+  for (const auto& row : connection_.call("queue", name)) {
+    auto& info = result.emplace_back();
+    info.waiter = {integer_of(row[0]), id_of<hold_id>(row[1]), id_of<lease_id>(row[2])};
+    info.alive = !row[3].is_null();
+    if (info.alive) {
+      info.lease = lease_of(row, 3);
+      info.expires_in = milliseconds_of(row[9]);
+    } else {
+      info.lease.id = info.waiter.lease;
+    }
+  }
+  return result;
+}
+
+stale postgres_session::find_stale(std::size_t limit, std::chrono::microseconds skew) {
+  stale found;
+  const auto most = std::to_string(limit);
+  const auto leases = with_scans + connection_.execute("stale_leases", std::to_string(skew.count()), most);
+  for (const auto& row : connection_.script("find_stale", leases)) {
+    found.expired_leases.push_back(id_of<lease_id>(row[0]));
+  }
+  const auto names = with_scans + connection_.execute("stale_names", most);
+  for (const auto& row : connection_.script("find_stale", names)) found.names.emplace_back(row[0].c_str());
+  return found;
+}
+
+}  // namespace rowlock::store

@@ -1,0 +1,136 @@
+// The world, leases, and the fast path.
+#include "store/postgres/postgres_session.hpp"
+
+#include "store/postgres/postgres_array.hpp"
+#include "store/postgres/postgres_rows.hpp"
+
+#include <sys/eventfd.h>
+
+namespace rowlock::store {
+
+namespace {
+
+postgres_array ids(std::span<const lease_id> leases) {
+  postgres_array array;
+  for (const auto& lease : leases) array.add_id(lease);
+  return array;
+}
+
+error no_meta() {
+  return postgres_not_migrated(0, "the row of rowlock's meta table is missing");
+}
+
+}  // namespace
+
+postgres_session::postgres_session(std::shared_ptr<const postgres_context> context)
+    : context_{std::move(context)},
+      connection_{context_->conninfo, context_->catalog},
+      facts_{set_up(connection_, *context_, context_->options.statement_timeout)},
+      waker_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
+  if (waker_.get() < 0) throw error(errc::internal, "no file descriptor is left for waking a waiter");
+  check_schema_version(connection_, *context_, facts_);
+}
+
+world postgres_session::read_world() {
+  const auto rows = connection_.call("read_world");
+  if (rows.empty()) throw no_meta();
+  return world_of(rows[0]);
+}
+
+world postgres_session::refresh_world() {
+  const auto script = "BEGIN;\n" + connection_.execute("take_meta") + connection_.execute("lengthen_leases") +
+                      connection_.execute("change_identity") +
+                      connection_.execute("write_marker", lease_id::random().to_string()) + "COMMIT;\n" +
+                      connection_.execute("read_world");
+  try {
+    const auto rows = connection_.script("refresh_world", script);
+    if (rows.empty()) throw no_meta();
+    return world_of(rows[0]);
+  } catch (const error&) {
+    connection_.rollback();
+    throw;
+  }
+}
+
+std::int64_t postgres_session::raise_epoch(token above) {
+  const auto rows = connection_.call("raise_epoch", std::to_string(above));
+  if (rows.empty()) throw no_meta();
+  return integer_of(rows[0][0]);
+}
+
+void postgres_session::create_lease(const lease_record& lease) {
+  const auto result =
+      connection_.call("create_lease", lease.id.to_string(), lease.client.to_string(), lease.host,
+                       std::to_string(lease.pid), lease.application, std::to_string(lease.ttl.count()));
+  if (result.affected_rows() != 1) {
+    throw error(errc::database, "lease " + lease.id.to_string() + " exists already and has expired");
+  }
+}
+
+renewal_reply postgres_session::renew(std::span<const lease_id> leases) {
+  const auto rows = connection_.call("renew", ids(leases).str());
+  if (rows.empty()) throw no_meta();
+  renewal_reply reply;
+  reply.world = world_of(rows[0]);
+  for (const auto& row : rows) {
+    if (!row[4].is_null()) reply.renewed.push_back({id_of<lease_id>(row[4]), integer_of(row[5])});
+  }
+  return reply;
+}
+
+std::vector<lease_id> postgres_session::kill(std::span<const lease_id> leases,
+                                             std::chrono::microseconds skew) {
+  std::vector<lease_id> killed;
+  for (const auto& row : connection_.call("kill", ids(leases).str(), std::to_string(skew.count()))) {
+    killed.push_back(id_of<lease_id>(row[0]));
+  }
+  return killed;
+}
+
+void postgres_session::end(std::span<const lease_id> leases) {
+  connection_.call("end_leases", ids(leases).str());
+}
+
+std::vector<grant> postgres_session::acquire(std::span<const acquire_request> requests) {
+  const auto ask = [&] {
+    if (requests.size() == 1) {
+      const auto& one = requests.front();
+      return connection_.call("acquire_one", one.name, std::string{to_string(one.kind)},
+                              std::to_string(one.capacity), one.lease.to_string(), one.hold.to_string());
+    }
+    postgres_array names, kinds, capacities, leases, holds;
+    for (const auto& request : requests) {
+      names.add_text(request.name);
+      kinds.add_word(to_string(request.kind));
+      capacities.add(request.capacity);
+      leases.add_id(request.lease);
+      holds.add_id(request.hold);
+    }
+    return connection_.call("acquire", names.str(), kinds.str(), capacities.str(), leases.str(), holds.str());
+  };
+  std::vector<grant> grants;
+  for (const auto& row : ask()) grants.push_back({id_of<hold_id>(row[0]), integer_of(row[1])});
+  return grants;
+}
+
+std::vector<hold_id> postgres_session::release(std::span<const release_request> requests, durability how) {
+  const std::string commit = how == durability::durable ? facts_.synchronous_commit : "off";
+  const auto ask = [&] {
+    if (requests.size() == 1) {
+      const auto& one = requests.front();
+      return connection_.call("release_one", one.name, one.lease.to_string(), one.hold.to_string(), commit);
+    }
+    postgres_array names, leases, holds;
+    for (const auto& request : requests) {
+      names.add_text(request.name);
+      leases.add_id(request.lease);
+      holds.add_id(request.hold);
+    }
+    return connection_.call("release", names.str(), leases.str(), holds.str(), commit);
+  };
+  std::vector<hold_id> freed;
+  for (const auto& row : ask()) freed.push_back(id_of<hold_id>(row[0]));
+  return freed;
+}
+
+}  // namespace rowlock::store

@@ -1,0 +1,57 @@
+// The store's verbs on one PostgreSQL connection.
+#pragma once
+
+#include "store/postgres/postgres_setup.hpp"
+#include "store/store.hpp"
+
+#include <memory>
+#include <string>
+
+namespace rowlock::store {
+
+class postgres_session final : public session {
+ public:
+  explicit postgres_session(std::shared_ptr<const postgres_context> context);
+
+  world read_world() override;
+  world refresh_world() override;
+  std::int64_t raise_epoch(token above) override;
+
+  void create_lease(const lease_record& lease) override;
+  renewal_reply renew(std::span<const lease_id> leases) override;
+  std::vector<lease_id> kill(std::span<const lease_id> leases, std::chrono::microseconds skew) override;
+  void end(std::span<const lease_id> leases) override;
+
+  std::vector<grant> acquire(std::span<const acquire_request> requests) override;
+  std::vector<hold_id> release(std::span<const release_request> requests, durability how) override;
+
+  void create(std::span<const model::lock_definition> locks) override;
+  std::vector<edit_result> edit(std::span<const edit_request> requests) override;
+
+  std::vector<hold_status> find(std::span<const hold_query> holds) override;
+  std::vector<lock_info> list() override;
+  std::optional<lock_info> show(const std::string& name) override;
+  std::vector<waiter_info> queue(const std::string& name) override;
+  stale find_stale(std::size_t limit, std::chrono::microseconds skew) override;
+
+  std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) override;
+
+  void listen(lease_id client) override;
+  void notify(std::span<const lease_id> clients) override;
+  bool wait(std::chrono::nanoseconds timeout) override;
+  void wake() noexcept override;
+  void interrupt() noexcept override { connection_.interrupt(); }
+
+  std::string backend() const override { return facts_.backend; }
+  bool end_ghost(const std::string& backend) override;
+
+ private:
+  std::string channel_of(lease_id client) const { return context_->options.prefix + client.to_string(); }
+
+  std::shared_ptr<const postgres_context> context_;
+  postgres_connection connection_;
+  postgres_facts facts_;
+  owned_fd waker_;  // an eventfd
+};
+
+}  // namespace rowlock::store

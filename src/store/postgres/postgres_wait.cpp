@@ -1,0 +1,89 @@
+// Wake-ups, and ghosts.
+#include "store/postgres/postgres_array.hpp"
+#include "store/postgres/postgres_session.hpp"
+
+#include <fmt/format.h>
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <thread>
+
+namespace rowlock::store {
+
+namespace {
+
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+timespec timespec_of(std::chrono::nanoseconds time) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  return {static_cast<time_t>(seconds.count()), static_cast<long>((time - seconds).count())};
+}
+
+}  // namespace
+
+void postgres_session::listen(lease_id client) {
+  connection_.listen(channel_of(client));
+}
+
+void postgres_session::notify(std::span<const lease_id> clients) {
+  postgres_array channels;
+  for (const auto& client : clients) channels.add_word(channel_of(client));
+  if (!channels.empty()) connection_.call("notify", channels.str());
+}
+
+bool postgres_session::wait(std::chrono::nanoseconds timeout) {
+  const auto deadline = clock::now() + std::clamp<std::chrono::nanoseconds>(timeout, 0ns, 24h);
+  for (;;) {
+    // What came during another verb is in memory, where poll() does not see it.
+    connection_.drain();
+    if (connection_.take_heard()) return true;
+
+    pollfd fds[] = {{connection_.socket(), POLLIN, 0}, {waker_.get(), POLLIN, 0}};
+    const auto left = timespec_of(std::max<std::chrono::nanoseconds>(deadline - clock::now(), 0ns));
+    const int ready = ::ppoll(fds, std::size(fds), &left, nullptr);
+    if (ready < 0 && errno != EINTR) throw error(errc::internal, "poll() refused the connection's socket");
+    if (ready <= 0) {
+      if (clock::now() >= deadline) return false;
+      continue;
+    }
+    if (fds[1].revents != 0) {
+      std::uint64_t count = 0;
+      [[maybe_unused]] const auto got = ::read(waker_.get(), &count, sizeof count);
+      connection_.drain();
+      return connection_.take_heard();
+    }
+  }
+}
+
+void postgres_session::wake() noexcept {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto put = ::write(waker_.get(), &one, sizeof one);
+}
+
+bool postgres_session::end_ghost(const std::string& backend) {
+  const auto space = backend.find(' ');
+  if (space == std::string::npos) {
+    throw error(errc::invalid_argument, fmt::format("\"{}\" names no PostgreSQL backend", backend));
+  }
+  const auto pid = backend.substr(0, space);
+  const auto started = backend.substr(space + 1);
+  // A backend leaves pg_stat_activity after its transaction has ended. One that does not react is left to the
+  // caller.
+  const auto deadline = clock::now() + std::min<clock::duration>(1s, context_->options.statement_timeout);
+  for (auto pause = 1ms;; pause = std::min(pause * 2, 50ms)) {
+    try {
+      if (connection_.call("end_backend", pid, started).empty()) return true;
+    } catch (const error& refused) {
+      if (refused.code() == errc::privilege) return false;
+      throw;
+    }
+    if (clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+}  // namespace rowlock::store

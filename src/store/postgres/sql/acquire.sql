@@ -1,0 +1,38 @@
+-- Grants a batch. $1 names, $2 kinds, $3 capacities, $4 leases, $5 holds: arrays of one length.
+-- The locking step never waits; the conditions stand twice because the row may have changed between this
+-- statement's snapshot and its lock. Where meta does not name this server nothing is granted.
+WITH world AS MATERIALIZED (
+  SELECT epoch << 27 AS epoch_floor
+  FROM rowlock_meta
+  WHERE id = 1
+    AND identity = (SELECT system_identifier FROM pg_control_system()) || '/'
+                   || left(pg_walfile_name(pg_current_wal_lsn()), 8)
+),
+taken AS MATERIALIZED (
+  SELECT l.name, a.kind, a.capacity, a.lease_id, a.hold_id
+  FROM rowlock_lock AS l
+  JOIN unnest($1::text[], $2::text[], $3::bigint[], $4::uuid[], $5::uuid[])
+    AS a (name, kind, capacity, lease_id, hold_id)
+    ON a.name = l.name AND a.kind = l.kind AND a.capacity = l.capacity
+  WHERE l.name = ANY ($1::text[])
+    AND l.lease_id IS NULL
+    AND l.in_use = 0
+    AND NOT l.has_queue
+    AND (SELECT count(*) FROM world) = 1
+  ORDER BY l.name
+  FOR NO KEY UPDATE OF l SKIP LOCKED
+)
+UPDATE rowlock_lock AS l
+SET lease_id = t.lease_id,
+    hold_id = t.hold_id,
+    in_use = l.capacity,
+    token = greatest(l.token + 1, (SELECT epoch_floor FROM world)),
+    used_at = clock_timestamp()
+FROM taken AS t
+WHERE l.name = t.name
+  AND l.kind = t.kind
+  AND l.capacity = t.capacity
+  AND l.lease_id IS NULL
+  AND l.in_use = 0
+  AND NOT l.has_queue
+RETURNING l.hold_id, l.token;

@@ -1,0 +1,23 @@
+-- As acquire, for a single request: $1 name, $2 kind, $3 capacity, $4 lease, $5 hold.
+UPDATE rowlock_lock AS l
+SET lease_id = $4::uuid,
+    hold_id = $5::uuid,
+    in_use = l.capacity,
+    token = greatest(l.token + 1, m.epoch << 27),
+    used_at = clock_timestamp()
+FROM rowlock_meta AS m
+WHERE l.name = (
+    SELECT name
+    FROM rowlock_lock
+    WHERE name = $1::text AND lease_id IS NULL AND in_use = 0 AND NOT has_queue
+    FOR NO KEY UPDATE SKIP LOCKED
+  )
+  AND l.kind = $2::text
+  AND l.capacity = $3::bigint
+  AND l.lease_id IS NULL
+  AND l.in_use = 0
+  AND NOT l.has_queue
+  AND m.id = 1
+  AND m.identity = (SELECT system_identifier FROM pg_control_system()) || '/'
+                   || left(pg_walfile_name(pg_current_wal_lsn()), 8)
+RETURNING l.hold_id, l.token;

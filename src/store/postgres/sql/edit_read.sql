@@ -1,0 +1,42 @@
+-- Reads what an edit decides from, after its rows are held. $1 names, $2 holds asked about.
+-- part 0: the lock and its holder's lease; 1: the head of its queue; 2: the waiter that was asked about.
+WITH asked AS MATERIALIZED (
+  SELECT a.n,
+         a.name,
+         a.about,
+         a.name = ANY (current_setting('rowlock.rows')::text[]) AS taken,
+         a.name = ANY (current_setting('rowlock.replaceable')::text[]) AS replaceable
+  FROM unnest($1::text[], $2::uuid[]) WITH ORDINALITY AS a (name, about, n)
+),
+world AS MATERIALIZED (
+  SELECT epoch << 27 AS epoch_floor,
+         identity = (SELECT system_identifier FROM pg_control_system()) || '/'
+                    || left(pg_walfile_name(pg_current_wal_lsn()), 8) AS same_world
+  FROM rowlock_meta
+  WHERE id = 1
+)
+SELECT 0 AS part, a.n, l.next_ticket AS ticket, l.lease_id, l.hold_id, h.client_id,
+       (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000000)::bigint AS expires_us,
+       l.name IS NOT NULL AS found, a.taken, a.replaceable,
+       l.kind, l.capacity, l.in_use, l.token, l.has_queue, w.epoch_floor, w.same_world
+FROM asked AS a
+CROSS JOIN world AS w
+LEFT JOIN rowlock_lock AS l ON l.name = a.name
+LEFT JOIN rowlock_lease AS h ON h.id = l.lease_id
+UNION ALL
+SELECT 1, a.n, q.ticket, q.lease_id, q.hold_id, h.client_id,
+       (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000000)::bigint,
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+FROM asked AS a
+CROSS JOIN LATERAL (
+  SELECT ticket, lease_id, hold_id FROM rowlock_queue WHERE name = a.name ORDER BY ticket LIMIT 65
+) AS q
+LEFT JOIN rowlock_lease AS h ON h.id = q.lease_id
+WHERE a.taken
+UNION ALL
+SELECT 2, a.n, q.ticket, q.lease_id, q.hold_id, NULL, NULL,
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+FROM asked AS a
+JOIN rowlock_queue AS q ON q.name = a.name AND q.hold_id = a.about
+WHERE a.taken
+ORDER BY part, n, ticket;

@@ -1,0 +1,2 @@
+-- $1 table name.
+SELECT to_regclass($1::text) IS NOT NULL;

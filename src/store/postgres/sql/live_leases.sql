@@ -1,0 +1,1 @@
+SELECT count(*) FROM rowlock_lease WHERE expires_at > clock_timestamp();
