@@ -3,7 +3,8 @@
 //   cron_job sqlite:locks.db
 //   cron_job postgresql://app@db/shop
 //
-// `rowlock run nightly-report --wait 0s -- COMMAND` does the same for a program that knows nothing of rowlock.
+// `rowlock run nightly-report --wait 0s -- COMMAND` does the same for a program that knows nothing of
+// rowlock.
 #include <rowlock/rowlock.hpp>
 
 #include <chrono>
@@ -37,7 +38,9 @@ int main(int argc, char** argv) {
     return 64;
   }
   try {
-    rowlock::client db = rowlock::connect(argv[1], {.application = "nightly report"});
+    rowlock::options options;
+    options.application = "nightly report";
+    rowlock::client db = rowlock::connect(argv[1], options);
     rowlock::mutex nightly{db, "reports/nightly"};
 
     // Busy is a value: another machine has the job, and that is as good as having done it.

@@ -16,7 +16,8 @@ class journal {
   virtual void create() = 0;
   virtual void drop() = 0;
 
-  // One transaction: proves the hold, writes the line. False, and nothing was written: the lock is somebody else's.
+  // One transaction: proves the hold, writes the line. False, and nothing was written: the lock is somebody
+  // else's.
   virtual bool write(const rowlock::hold& hold, const std::string& worker, const std::string& line) = 0;
 
   virtual std::vector<std::string> lines() = 0;  // "token worker line", in the order of writing

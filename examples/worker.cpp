@@ -1,6 +1,7 @@
 // One of many processes that want one lock. scripts/quickstart runs a few of them.
 //
-//   worker URL LOCK NAME [TTL_MS]       waits for LOCK, writes a line under it, holds it until standard input ends,
+//   worker URL LOCK NAME [TTL_MS]       waits for LOCK, writes a line under it, holds it until standard input
+//   ends,
 //                                       writes a second line and releases
 //   worker URL journal create|print|drop
 #include "journal.hpp"
@@ -19,7 +20,8 @@ void say(const std::string& name, const std::string& what) {
   std::fflush(stdout);
 }
 
-int work(const std::string& url, const std::string& lock, const std::string& name, std::chrono::milliseconds ttl) {
+int work(const std::string& url, const std::string& lock, const std::string& name,
+         std::chrono::milliseconds ttl) {
   rowlock::options options;
   options.application = name;
   options.ttl = ttl;
@@ -36,8 +38,8 @@ int work(const std::string& url, const std::string& lock, const std::string& nam
   while (std::getchar() != EOF) {
   }
 
-  // The hold may be long lost by now, without this process having had a chance to notice: it may have been stopped.
-  // So the database is asked, in the transaction that writes.
+  // The hold may be long lost by now, without this process having had a chance to notice: it may have been
+  // stopped. So the database is asked, in the transaction that writes.
   if (!notes->write(hold, name, "end")) {
     say(name, "may not write any more: the lock was given to somebody else");
     return 3;

@@ -1,4 +1,5 @@
-// Uses what is installed and nothing else: migrates a file, takes a lock in it, writes under its guard's statement.
+// Uses what is installed and nothing else: migrates a file, takes a lock in it, writes under its guard's
+// statement.
 #include <rowlock/rowlock.hpp>
 
 #include <cstdio>
@@ -11,8 +12,8 @@ int main(int argc, char** argv) {
     rowlock::client db = rowlock::connect(argv[1]);
     rowlock::mutex mutex{db, "consumer"};
     rowlock::hold hold = mutex.acquire();
-    std::printf("rowlock %s, token %lld, guard of %zu bytes\n", ROWLOCK_VERSION, static_cast<long long>(hold.token()),
-                hold.guard_statement().sql.size());
+    std::printf("rowlock %s, token %lld, guard of %zu bytes\n", ROWLOCK_VERSION,
+                static_cast<long long>(hold.token()), hold.guard_statement().sql.size());
     return hold.release() == rowlock::release_result::released ? 0 : 1;
   } catch (const rowlock::error& error) {
     std::fprintf(stderr, "%s: %s\n", rowlock::to_string(error.code()), error.what());

@@ -1,0 +1,45 @@
+// Takes money from an account under a lock, so that it is taken only while the lock is held.
+//
+//   guarded_write_pqxx postgresql://app@db/shop        (after `rowlock migrate up`)
+#include <rowlock/guard/pqxx.hpp>
+#include <rowlock/rowlock.hpp>
+
+#include <cstdio>
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::fprintf(stderr, "usage: %s URL\n", argv[0]);
+    return 64;
+  }
+  try {
+    // Your own connection. rowlock has its own and never touches this one.
+    pqxx::connection connection{argv[1]};
+    {
+      pqxx::work setup{connection};
+      setup.exec("CREATE TEMPORARY TABLE account (id integer PRIMARY KEY, balance integer NOT NULL)");
+      setup.exec("INSERT INTO account VALUES (1, 100)");
+      setup.commit();
+    }
+
+    rowlock::client db = rowlock::connect(argv[1]);
+    rowlock::mutex account_one{db, "account/1"};
+    rowlock::hold hold = account_one.acquire();
+
+    // However long this process was stopped before this line: when the guard passes, the lock is held, and
+    // nobody else is granted it before the transaction ends.
+    pqxx::work transaction{connection};
+    rowlock::guard(transaction, hold);
+    int balance = transaction.exec1("SELECT balance FROM account WHERE id = 1")[0].as<int>();
+    transaction.exec_params("UPDATE account SET balance = $1 WHERE id = 1", balance - 10);
+    transaction.commit();
+    std::printf("balance %d, written under token %lld\n", balance - 10, static_cast<long long>(hold.token()));
+    return 0;
+  } catch (const rowlock::error& error) {
+    // hold_lost: the transaction was rolled back by its destructor, and nothing was written.
+    std::fprintf(stderr, "%s: %s\n", rowlock::to_string(error.code()), error.what());
+    return error.code() == rowlock::errc::hold_lost ? 76 : 70;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 70;
+  }
+}
