@@ -1,0 +1,119 @@
+// Other writers of the file: one that keeps the lock, one that dies with it.
+#include "sqlite_test.hpp"
+
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <thread>
+
+namespace rowlock::test {
+namespace {
+
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+using sqlite_contention_test = sqlite_test;
+
+TEST_F(sqlite_contention_test, a_writer_that_keeps_the_lock_is_contention_after_the_statement_timeout) {
+  auto session = ready();
+  options_.statement_timeout = 50ms;
+  auto hasty = connect();
+  raw_sqlite application{path()};
+  application.run("BEGIN IMMEDIATE");
+  const auto start = clock::now();
+  expect_error([&] { hasty->create_lease(lease()); }, errc::contention, "write lock");
+  EXPECT_GE(clock::now() - start, 50ms);
+  EXPECT_LT(clock::now() - start, 1500ms);
+  EXPECT_NO_THROW(hasty->list()) << "readers go on";
+  application.run("COMMIT");
+  EXPECT_NO_THROW(hasty->create_lease(lease())) << "and so does the session afterwards";
+}
+
+TEST_F(sqlite_contention_test, a_writer_that_ends_in_time_is_waited_for) {
+  auto session = ready();
+  options_.statement_timeout = 20s;
+  auto patient = connect();
+  raw_sqlite application{path()};
+  application.run("BEGIN IMMEDIATE");
+  std::atomic<bool> done{false};
+  std::jthread other{[&] {
+    patient->create_lease(lease());
+    done = true;
+  }};
+  std::this_thread::sleep_for(20ms);  // not waited for: either order must do
+  EXPECT_FALSE(done);
+  application.run("COMMIT");
+  other.join();
+  EXPECT_TRUE(done);
+}
+
+TEST_F(sqlite_contention_test, interrupt_breaks_the_wait_for_the_lock) {
+  options_.statement_timeout = 20s;
+  auto session = ready();
+  raw_sqlite application{path()};
+  application.run("BEGIN IMMEDIATE");
+  std::jthread other{[&] { session->interrupt(); }};
+  const auto start = clock::now();
+  const auto caught = error_of([&] { session->create_lease(lease()); });
+  ASSERT_TRUE(caught);
+  EXPECT_EQ(caught->code(), errc::unreachable);
+  EXPECT_TRUE(caught->outcome_unknown());
+  EXPECT_LT(clock::now() - start, 10s);
+}
+
+TEST_F(sqlite_contention_test, a_renewal_that_waited_reads_the_clock_after_it_has_the_lock) {
+  options_.statement_timeout = 20s;
+  auto session = ready();
+  const auto mine = new_lease(*session);
+  raw_sqlite application{path()};
+  application.run("BEGIN IMMEDIATE");
+  store::renewal_reply reply;
+  std::atomic<bool> started{false};
+  std::jthread other{[&] {
+    started = true;
+    reply = session->renew({&mine.id, 1});
+  }};
+  while (!started) std::this_thread::yield();
+  // It was alive when the renewal was asked for, and is not when the renewal gets the lock.
+  const std::string now = "CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER)";
+  application.run("UPDATE rowlock_lease SET expires_at = " + now + " + 20000");
+  while (application.number("SELECT expires_at > " + now + " FROM rowlock_lease") == 1)
+    std::this_thread::yield();
+  application.run("COMMIT");
+  other.join();
+  EXPECT_TRUE(reply.renewed.empty());
+}
+
+TEST_F(sqlite_contention_test, a_process_killed_inside_a_transaction_leaves_a_usable_file) {
+  int ready_pipe[2];
+  ASSERT_EQ(::pipe(ready_pipe), 0);
+  // Before this process opens the file: a child would inherit what SQLite remembers of its locks.
+  const pid_t child = ::fork();
+  if (child == 0) {
+    raw_sqlite raw{path()};
+    raw.run(
+        "PRAGMA cache_size = 1; BEGIN IMMEDIATE; CREATE TABLE half (x);"
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000)"
+        "INSERT INTO half SELECT randomblob(1000) FROM n");  // more than the cache: frames are in the log
+    [[maybe_unused]] const auto size = ::write(ready_pipe[1], "x", 1);
+    ::pause();
+    ::_exit(0);
+  }
+  char byte = 0;
+  ASSERT_EQ(::read(ready_pipe[0], &byte, 1), 1);
+  auto session = connect();
+  EXPECT_EQ(raw_sqlite{path()}.ask("BEGIN IMMEDIATE").code, SQLITE_BUSY);
+  ASSERT_EQ(::kill(child, SIGKILL), 0);
+  ASSERT_EQ(::waitpid(child, nullptr, 0), child);
+  session->refresh_world();
+  const auto mine = new_lease(*session);
+  create(*session, "a");
+  EXPECT_TRUE(acquire(*session, "a", mine.id, store::hold_id::random()));
+  EXPECT_EQ(raw_sqlite{path()}.ask("SELECT count(*) FROM half").code, SQLITE_ERROR) << "rolled back";
+  EXPECT_EQ(raw_sqlite{path()}.ask("PRAGMA integrity_check").values, std::vector<std::string>{"ok"});
+  ::close(ready_pipe[0]);
+  ::close(ready_pipe[1]);
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,93 @@
+// Which file it is: a copy, a restored backup or a new file is another world.
+#include "store/sqlite/sqlite_file.hpp"
+
+#include "sqlite_test.hpp"
+
+#include <filesystem>
+
+namespace rowlock::test {
+namespace {
+
+namespace fs = std::filesystem;
+
+class sqlite_file_test : public sqlite_test {
+ protected:
+  // As a restore does: another file, whole, moves into the place.
+  void replace() {
+    const std::string copy = folder_.path() / "copy.db";
+    raw_sqlite{path()}.run("VACUUM INTO '" + copy + "'");
+    fs::rename(copy, path());
+    fs::remove(path() + "-wal");
+    fs::remove(path() + "-shm");
+  }
+};
+
+TEST_F(sqlite_file_test, identity_belongs_to_the_file_and_not_to_its_content) {
+  const auto first = store::sqlite_file{path()}.identity();
+  EXPECT_EQ(store::sqlite_file{path()}.identity(), first);
+  replace();
+  EXPECT_NE(store::sqlite_file{path()}.identity(), first);
+}
+
+TEST_F(sqlite_file_test, a_file_that_comes_again_with_the_same_inode_differs_by_its_birth) {
+  const auto first = store::sqlite_file{path()}.identity();
+  fs::remove(path());
+  raw_sqlite{path()}.run("CREATE TABLE t (x)");
+  EXPECT_NE(store::sqlite_file{path()}.identity(), first);
+}
+
+TEST_F(sqlite_file_test, verbs_that_grant_or_renew_notice_that_the_file_was_replaced) {
+  auto session = ready();
+  const auto mine = new_lease(*session);
+  create(*session, "a");
+  replace();
+  expect_error([&] { acquire(*session, "a", mine.id, store::hold_id::random()); }, errc::unreachable,
+               "replaced");
+  expect_error([&] { session->renew({&mine.id, 1}); }, errc::unreachable, "replaced");
+  expect_error([&] { session->create_lease(lease()); }, errc::unreachable, "replaced");
+  const store::edit_request edit{.name = "a", .about = {}, .decide = [](const store::lock_view&) {
+                                   ADD_FAILURE() << "decided in a file that is gone";
+                                   return store::lock_change{};
+                                 }};
+  expect_error([&] { session->edit({&edit, 1}); }, errc::unreachable, "replaced");
+  EXPECT_NO_THROW(connect());
+}
+
+TEST_F(sqlite_file_test, verbs_notice_that_the_file_was_removed) {
+  auto session = ready();
+  fs::remove(path());
+  expect_error([&] { session->create_lease(lease()); }, errc::unreachable, "removed");
+  expect_error([&] { connect(); }, errc::not_migrated);
+}
+
+TEST_F(sqlite_file_test, a_replaced_file_grants_nothing_before_its_epoch_rose) {
+  auto old = ready();
+  const auto mine = new_lease(*old);
+  create(*old, "a");
+  const auto before = acquire(*old, "a", mine.id, store::hold_id::random());
+  ASSERT_TRUE(before);
+  const auto old_world = old->read_world();
+  replace();
+
+  auto session = connect();
+  const auto found = session->read_world();
+  EXPECT_NE(found.identity, found.recorded_identity);
+  create(*session, "b");
+  EXPECT_FALSE(acquire(*session, "b", mine.id, store::hold_id::random()));
+
+  const auto expired_at = "SELECT expires_at FROM rowlock_lease";
+  raw_sqlite raw{path()};
+  const auto stored = raw.number(expired_at);
+  const auto risen = session->refresh_world();
+  EXPECT_EQ(risen.identity, risen.recorded_identity);
+  EXPECT_GT(risen.epoch, old_world.epoch);
+  EXPECT_EQ(risen.marker, old_world.marker);
+  EXPECT_EQ(raw.number(expired_at) - stored, 30'000'000) << "leases are lengthened by the longest ttl";
+  const auto after = acquire(*session, "b", mine.id, store::hold_id::random());
+  ASSERT_TRUE(after);
+  EXPECT_GT(after->token, before->token);
+  EXPECT_EQ(session->refresh_world(), risen) << "and once only";
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,131 @@
+#include "store/sqlite/sqlite_watch.hpp"
+
+#include "sqlite_test.hpp"
+
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <thread>
+
+namespace rowlock::test {
+namespace {
+
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+class sqlite_wait_test : public sqlite_test {
+ protected:
+  // A session that has heard of all that happened so far.
+  std::unique_ptr<store::session> listener() {
+    auto session = connect();
+    session->listen(store::lease_id::random());
+    while (session->wait(0ns)) {
+    }
+    return session;
+  }
+};
+
+TEST_F(sqlite_wait_test, a_commit_of_another_connection_ends_the_wait_long_before_its_timeout) {
+  auto writer = ready();
+  auto session = listener();
+  for (int round = 0; round < 20; ++round) {
+    std::jthread other{[&] { new_lease(*writer); }};
+    const auto start = clock::now();
+    EXPECT_TRUE(session->wait(20s));
+    // Looking now and then would take 50 ms on average; this leaves room for a slow disk.
+    EXPECT_LT(clock::now() - start, 5s);
+    other.join();
+    while (session->wait(0ns)) {
+    }
+  }
+}
+
+TEST_F(sqlite_wait_test, a_commit_between_two_waits_is_not_missed) {
+  auto writer = ready();
+  auto session = listener();
+  new_lease(*writer);
+  EXPECT_TRUE(session->wait(0ns));
+  EXPECT_FALSE(session->wait(0ns));
+}
+
+TEST_F(sqlite_wait_test, a_commit_is_heard_after_the_session_itself_has_read_it) {
+  auto writer = ready();
+  auto session = listener();
+  new_lease(*writer);
+  session->list();
+  EXPECT_TRUE(session->wait(0ns));
+}
+
+TEST_F(sqlite_wait_test, silence_lasts_as_long_as_the_timeout) {
+  auto session = listener();
+  const auto start = clock::now();
+  EXPECT_FALSE(session->wait(30ms));
+  EXPECT_GE(clock::now() - start, 30ms);
+}
+
+TEST_F(sqlite_wait_test, wake_ends_a_wait_also_when_it_comes_first) {
+  auto session = listener();
+  session->wake();
+  EXPECT_FALSE(session->wait(20s));
+  std::jthread other{[&] { session->wake(); }};
+  const auto start = clock::now();
+  EXPECT_FALSE(session->wait(20s));
+  EXPECT_LT(clock::now() - start, 10s);
+}
+
+TEST_F(sqlite_wait_test, interrupt_breaks_a_wait_and_the_session) {
+  auto session = listener();
+  std::jthread other{[&] { session->interrupt(); }};
+  expect_error([&] { session->wait(20s); }, errc::unreachable);
+  expect_error([&] { session->list(); }, errc::unreachable);
+}
+
+TEST_F(sqlite_wait_test, a_replaced_file_ends_the_wait) {
+  auto session = listener();
+  const std::string other = folder_.path() / "other.db";
+  migrate_sqlite(other);
+  std::jthread mover{[&] { std::filesystem::rename(other, path()); }};
+  const auto start = clock::now();
+  expect_error([&] { session->wait(20s); }, errc::unreachable, "replaced");
+  EXPECT_LT(clock::now() - start, 10s);
+}
+
+TEST_F(sqlite_wait_test, a_busy_database_wakes_nobody_more_often_than_a_thousand_times_a_second) {
+  auto session = listener();
+  std::atomic<bool> stop{false};
+  std::atomic<int> commits{0};
+  std::jthread writer{[&] {
+    raw_sqlite raw{path()};
+    // A reader that meets a header half-written takes the write lock for a moment.
+    raw.run("PRAGMA busy_timeout = 5000; PRAGMA synchronous = OFF; CREATE TABLE noise (x)");
+    while (!stop) {
+      raw.run("INSERT INTO noise VALUES (1)");
+      ++commits;
+    }
+  }};
+  const auto start = clock::now();
+  int woken = 0;
+  while (clock::now() - start < 300ms) woken += session->wait(1s) ? 1 : 0;
+  stop = true;
+  EXPECT_GT(woken, 10);
+  EXPECT_LE(woken, (clock::now() - start) / 1ms + 1);
+  EXPECT_GT(commits, woken);
+}
+
+TEST_F(sqlite_wait_test, a_watch_hears_the_log_also_when_it_is_created_later) {
+  const std::string log = folder_.path() / "late-wal";
+  store::sqlite_watch watch{folder_.path() / "late", log};
+  watch.start();
+  ASSERT_TRUE(watch.listens());
+  using event = store::sqlite_watch::event;
+  std::ofstream{folder_.path() / "unrelated"} << "x";
+  EXPECT_EQ(watch.wait_until(clock::now()), event::timeout);
+  std::ofstream file{log};
+  EXPECT_EQ(watch.wait_until(clock::now() + 10s), event::written) << "created";
+  file << "frame" << std::flush;
+  EXPECT_EQ(watch.wait_until(clock::now() + 10s), event::written) << "written";
+  EXPECT_EQ(watch.wait_until(clock::now()), event::timeout);
+}
+
+}  // namespace
+}  // namespace rowlock::test

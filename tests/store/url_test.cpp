@@ -1,0 +1,118 @@
+#include "store/url.hpp"
+
+#include "store/open.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace rowlock::test {
+namespace {
+
+std::string refusal_of(const std::string& url) {
+  try {
+    store::parse_url(url);
+  } catch (const error& refused) {
+    EXPECT_EQ(refused.code(), errc::invalid_argument);
+    return refused.what();
+  }
+  ADD_FAILURE() << url << " was accepted";
+  return {};
+}
+
+bool says(const std::string& text, const std::string& part) {
+  return text.find(part) != std::string::npos;
+}
+
+TEST(url, names_the_dialect_and_what_its_store_opens) {
+  EXPECT_EQ(store::parse_url("postgresql://app:pw@db/shop?sslmode=require").dialect, "postgres");
+  EXPECT_EQ(store::parse_url("postgresql://app:pw@db/shop").target, "postgresql://app:pw@db/shop");
+  EXPECT_EQ(store::parse_url("postgres://db/shop").dialect, "postgres");
+  EXPECT_EQ(store::parse_url("sqlite:rel.db").dialect, "sqlite");
+  EXPECT_EQ(store::parse_url("sqlite:rel.db").target, "rel.db");
+  EXPECT_EQ(store::parse_url("sqlite:/abs.db").target, "/abs.db");
+}
+
+TEST(url, refuses_a_database_in_memory_and_says_why) {
+  EXPECT_TRUE(says(refusal_of("sqlite::memory:"), "guards nothing"));
+}
+
+TEST(url, refuses_forms_of_sqlite_that_tools_read_differently) {
+  EXPECT_TRUE(says(refusal_of("sqlite:///rel.db"), "sqlite:relative.db"));
+  EXPECT_TRUE(says(refusal_of("sqlite:locks.db?mode=ro"), "options"));
+  EXPECT_TRUE(says(refusal_of("sqlite:"), "names no file"));
+}
+
+TEST(url, refuses_stores_that_are_not_there_with_what_is) {
+  for (const std::string url :
+       {"mysql://app:hush@db/shop", "mariadb://app:hush@db/shop", "https://app:hush@db/shop"}) {
+    const auto text = refusal_of(url);
+    EXPECT_TRUE(says(text, url.substr(0, url.find(':')))) << text;
+    EXPECT_TRUE(says(text, "sqlite:")) << text;
+    EXPECT_FALSE(says(text, "hush")) << text;
+  }
+}
+
+TEST(url, never_repeats_what_it_could_not_read) {
+  for (const std::string url : {"app hush", "host=db password=hush", "Hush://db", "hush",
+                                "postgresql:app:hush@db", "//app:hush@db/shop", "h4sh:hush"}) {
+    EXPECT_FALSE(says(refusal_of(url), "hush")) << url;
+  }
+  refusal_of("");
+  refusal_of("sqlite:a\nb");
+}
+
+TEST(url, redact_hides_a_password_and_leaves_the_rest) {
+  EXPECT_EQ(store::redact("postgresql://app:hush@db:5432/shop"), "postgresql://app:***@db:5432/shop");
+  EXPECT_EQ(store::redact("postgresql://app@db:5432/shop"), "postgresql://app@db:5432/shop");
+  EXPECT_EQ(store::redact("postgresql://db/shop?user=app&password=hush&sslmode=require"),
+            "postgresql://db/shop?user=app&password=***&sslmode=require");
+  EXPECT_EQ(store::redact("sqlite:/var/lib/a:b@c.db"), "sqlite:/var/lib/a:b@c.db");
+}
+
+TEST(url, redact_hides_a_password_wherever_it_may_stand) {
+  for (const std::string url :
+       {"postgresql://app:hush/1@db/shop", "postgresql://app:a@hush@db/shop",
+        "postgresql://app:hush?x@db/shop", "postgresql://app:x?password=hush@db/shop",
+        "postgresql://db:1/shop?password=a@hush", "postgresql://db/shop?p%61ssword=hush",
+        "postgresql://db/shop?PASSWORD=hush", "postgresql://db?sslpassword=hush",
+        "host=db password=hush user=app", "host=db password='a hush' user=app", "host=::1 password=a@hush",
+        "app:hush@db/shop", "mysql://app:hush@db/shop", "postgresql:app:hush@db"}) {
+    EXPECT_FALSE(says(store::redact(url), "hush")) << store::redact(url);
+  }
+}
+
+TEST(url, open_checks_prefix_and_schema_before_it_opens_anything) {
+  const auto refused = [](const std::string& prefix, const std::string& schema) {
+    store::store_options options;
+    options.prefix = prefix;
+    options.schema = schema;
+    try {
+      store::open("sqlite:/nowhere/locks.db", options);
+    } catch (const error& caught) {
+      return caught.code() == errc::invalid_argument;
+    }
+    return false;
+  };
+  EXPECT_TRUE(refused("Robert'); DROP TABLE", ""));
+  EXPECT_TRUE(refused("", ""));
+  EXPECT_TRUE(refused("rowlock_", "a b"));
+  EXPECT_TRUE(refused("rowlock_", "public")) << "SQLite has no schemas";
+  EXPECT_FALSE(refused("rowlock_", ""));
+}
+
+TEST(url, dialect_of_asks_what_is_built_in) {
+  EXPECT_EQ(store::dialect_of("sqlite:a.db"), "sqlite");
+  EXPECT_THROW(store::dialect_of("mysql://db"), error);
+  const auto dialects = store::built_in_dialects();
+  if (std::find(dialects.begin(), dialects.end(), "postgres") == dialects.end()) {
+    EXPECT_THROW(store::dialect_of("postgresql://db"), error);
+  } else {
+    EXPECT_EQ(store::dialect_of("postgresql://db"), "postgres");
+  }
+}
+
+}  // namespace
+}  // namespace rowlock::test
