@@ -12,7 +12,6 @@
 namespace rowlock::test {
 
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 namespace {
 
@@ -76,7 +75,6 @@ TEST_P(shipped_test, schema_file_equals_what_the_migrations_produce) {
   blank_database migrated{GetParam()};
   migrator{migrated.url(), migrated.settings()}.up();
   EXPECT_EQ(db.describe(), migrated.describe());
-  EXPECT_THAT(open().verify(), IsEmpty());
 }
 
 // When a migration changes the schema, src/migrate/expected/<dialect>.txt changes with it.
