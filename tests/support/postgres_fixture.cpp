@@ -113,10 +113,19 @@ class postgres_fixture final : public store_fixture {
   void change_identity() override { side_.run_script("UPDATE " + prefix_ + "meta SET identity = 'another'"); }
 
  private:
-  std::shared_ptr<side_connection> transaction() {
+  static std::shared_ptr<side_connection> transaction() {
     auto connection = std::make_shared<side_connection>();
     connection->run_script("BEGIN");
-    return connection;
+    // A backend whose client has left keeps its rows until it notices; rolled back, it has let go of them.
+    auto* raw = connection.get();
+    return {raw, [connection = std::move(connection)](side_connection* open) mutable {
+              try {
+                open->run_script("ROLLBACK");
+              } catch (const std::exception&) {
+                // The server ended it already.
+              }
+              connection.reset();
+            }};
   }
   void drop_everything() {
     side_.run_script(R"(DO $$
