@@ -96,10 +96,11 @@ std::int64_t sqlite_session::raise_epoch(token above) {
 // ---- leases ------------------------------------------------------------------------------------------
 
 void sqlite_session::insert_lease(const lease_record& lease) {
-  connection_
-      .query("create_lease", lease.id, lease.client, lease.host, lease.pid, lease.application,
-             std::int64_t{lease.ttl.count()})
-      .run();
+  auto query = connection_.query("create_lease", lease.id, lease.client, lease.host, lease.pid,
+                                 lease.application, std::int64_t{lease.ttl.count()});
+  if (query.run() > 0) return;
+  throw error(errc::database,
+              fmt::format("the lease {} exists already and has expired", lease.id.to_string()));
 }
 
 void sqlite_session::create_lease(const lease_record& lease) {

@@ -75,6 +75,7 @@ class sqlite_session final : public session {
   sqlite_watch watch_;
   std::int64_t seen_version_ = 0;
   std::chrono::steady_clock::time_point reported_at_{};
+  std::chrono::nanoseconds reported_at_processor_time_{0};  // of the thread that waits
   // Kept from one wait() to the next, for a write that was heard before the last one returned may be visible
   // later.
   std::chrono::nanoseconds next_look_{std::chrono::hours{1}};

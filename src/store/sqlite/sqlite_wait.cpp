@@ -1,6 +1,8 @@
 // Waiting for a commit of somebody else's, by reading alone.
 #include "store/sqlite/sqlite_session.hpp"
 
+#include <time.h>
+
 #include <algorithm>
 
 namespace rowlock::store {
@@ -9,14 +11,24 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-// A database that is busy with other things wakes a waiter no more often.
+// A database that is busy with other things wakes a waiter no more often than this, and only so often that
+// what the caller does about it takes a twentieth of a core: with a thousand waiters a look at all of them is
+// dear.
 constexpr auto between_reports = 1ms;
+constexpr auto between_dear_reports = 100ms;
+constexpr int share_of_core = 20;
 // A commit is visible only after it is on disk, which is later than the write that was heard. So a write is
 // followed by looks at growing distances, for as long as a slow disk may take.
 constexpr auto first_look = 200us;
 constexpr auto last_look = 50ms;
 // Where writes are not heard.
 constexpr auto deaf_look = 50ms;
+
+std::chrono::nanoseconds processor_time() {
+  timespec spent{};
+  ::clock_gettime(CLOCK_THREAD_CPUTIME_ID, &spent);
+  return std::chrono::seconds{spent.tv_sec} + std::chrono::nanoseconds{spent.tv_nsec};
+}
 
 }  // namespace
 
@@ -40,10 +52,13 @@ bool sqlite_session::wait(std::chrono::nanoseconds timeout) {
     connection_.throw_if_interrupted();
     check_file(false);
     if (data_version() != seen_version_) {
-      const auto allowed = reported_at_ + between_reports;
+      const std::chrono::nanoseconds dear = share_of_core * (processor_time() - reported_at_processor_time_);
+      const auto allowed =
+          reported_at_ + std::clamp<std::chrono::nanoseconds>(dear, between_reports, between_dear_reports);
       if (clock::now() < allowed) watch_.pause_until(std::min(allowed, deadline));
       seen_version_ = data_version();
       reported_at_ = clock::now();
+      reported_at_processor_time_ = processor_time();
       return true;
     }
     const auto now = clock::now();
