@@ -16,7 +16,7 @@ class postgres_journal : public journal {
         " (id bigserial PRIMARY KEY, token bigint NOT NULL, worker text NOT NULL, line text NOT NULL)");
   }
 
-  void drop() override { run("DROP TABLE IF EXISTS quickstart_journal"); }
+  void drop() override { run("DROP TABLE IF EXISTS quickstart_journal, quickstart_migration"); }
 
   bool write(const rowlock::hold& hold, const std::string& worker, const std::string& line) override {
     pqxx::work work{connection_};

@@ -14,7 +14,7 @@ class journal {
 
   virtual ~journal() = default;
   virtual void create() = 0;
-  virtual void drop() = 0;
+  virtual void drop() = 0;  // also the migrations' ledger, which outlives the migrations
 
   // One transaction: proves the hold, writes the line. False, and nothing was written: the lock is somebody
   // else's.
