@@ -152,14 +152,26 @@ TEST_P(lease_test, end_twice_is_as_once) {
   EXPECT_NO_THROW(end(lease));
 }
 
-TEST_P(lease_test, created_twice_is_as_once) {
+// The answer was lost, and the request is sent again.
+TEST_P(lease_test, created_again_is_renewed) {
   store::lease_record lease;
   lease.id = lease.client = lease_id::random();
-  lease.ttl = 30s;
+  lease.ttl = 20s;
   a->create_lease(lease);
-  // The answer was lost, and the request is sent again.
-  EXPECT_NO_THROW(b->create_lease(lease));
-  EXPECT_TRUE(renew(lease.id));
+  fixture().expire(lease.id, -2s);
+  b->create_lease(lease);
+  EXPECT_GT(expires_in(lease.id), 15s);
+  EXPECT_LE(expires_in(lease.id), 20s);
+}
+
+TEST_P(lease_test, created_again_is_not_revived) {
+  store::lease_record lease;
+  lease.id = lease.client = lease_id::random();
+  lease.ttl = 20s;
+  a->create_lease(lease);
+  fixture().expire(lease.id);
+  b->create_lease(lease);
+  EXPECT_THAT(kill_at(lease.id, 0us), ElementsAre(lease.id));
 }
 
 TEST_P(lease_test, keeps_what_was_said_of_its_owner) {

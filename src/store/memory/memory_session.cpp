@@ -114,8 +114,12 @@ std::int64_t memory_session::raise_epoch(token above) {
 
 void memory_session::create_lease(const lease_record& lease) {
   run("create_lease", [lease](memory_transaction& transaction) {
-    return transaction.wrote =
-               transaction.tables.leases.insert({lease.id, {lease, transaction.now + lease.ttl}}).second;
+    // Sent again after a lost answer it renews; one that has expired meanwhile stays as it is.
+    auto& stored =
+        transaction.tables.leases.try_emplace(lease.id, memory_lease{lease, timestamp::max()}).first->second;
+    transaction.wrote = stored.expires_at > transaction.now;
+    if (transaction.wrote) stored.expires_at = transaction.now + stored.record.ttl;
+    return transaction.wrote;
   });
 }
 

@@ -1,0 +1,39 @@
+#include "model/lock.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <gtest/gtest.h>
+
+namespace rowlock::model {
+namespace {
+
+TEST(lock_test, kinds_come_back_from_their_names) {
+  EXPECT_EQ(to_string(lock_kind::mutex), "mutex");
+  EXPECT_EQ(parse_lock_kind("mutex"), lock_kind::mutex);
+}
+
+TEST(lock_test, kinds_of_later_versions_are_named_in_the_refusal) {
+  try {
+    parse_lock_kind("quorum");
+    ADD_FAILURE();
+  } catch (const error& thrown) {
+    EXPECT_EQ(thrown.code(), errc::mismatch);
+    EXPECT_NE(std::string{thrown.what()}.find("\"quorum\""), std::string::npos) << thrown.what();
+  }
+}
+
+TEST(lock_test, next_token_is_above_the_stored_one_and_at_least_the_floor) {
+  EXPECT_EQ(next_token(5, 0), 6);
+  EXPECT_EQ(next_token(5, 6), 6);
+  EXPECT_EQ(next_token(5, 100), 100);
+  EXPECT_EQ(next_token(100, 100), 101);
+}
+
+TEST(lock_test, tokens_stay_below_2_to_the_53_for_a_century) {
+  constexpr std::int64_t minutes_of_a_century = std::int64_t{100} * 366 * 24 * 60;
+  EXPECT_LT(epoch_floor(minutes_of_a_century), token{1} << 53);
+  EXPECT_LT(epoch_floor(7) + ((token{1} << 27) - 1), epoch_floor(8));
+}
+
+}  // namespace
+}  // namespace rowlock::model
