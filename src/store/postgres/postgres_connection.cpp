@@ -48,7 +48,7 @@ postgres_connection::postgres_connection(const postgres_conninfo& conninfo, cons
 
 postgres_connection::~postgres_connection() {
   // A receiver says UNLISTEN when it goes, and waits for the answer: not from a server that may hang.
-  if (broken_ || receiver_) interrupt();
+  if (broken_ || !receivers_.empty()) interrupt();
 }
 
 pqxx::result postgres_connection::script(std::string_view doing, const std::string& sql) {
@@ -69,8 +69,7 @@ void postgres_connection::rollback() noexcept {
 void postgres_connection::listen(const std::string& channel) {
   check_usable("listen");
   try {
-    receiver_.reset();
-    receiver_ = std::make_unique<receiver>(*connection_, channel, heard_);
+    receivers_.push_back(std::make_unique<receiver>(*connection_, channel, heard_));
     if (!connection_->is_open()) throw pqxx::broken_connection{};
   } catch (const std::exception& cause) {
     fail(cause, "listen", false);

@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace rowlock::store {
 
@@ -101,7 +102,7 @@ class postgres_connection {
   // A duplicate, so that interrupt() cannot hit a number which libpq has closed and another file has taken.
   owned_fd socket_;
   std::set<std::string, std::less<>> prepared_;
-  std::unique_ptr<receiver> receiver_;
+  std::vector<std::unique_ptr<receiver>> receivers_;
   int heard_ = 0;
   bool broken_ = false;
 };
