@@ -14,7 +14,7 @@ namespace {
 
 int print_epoch(const context& global, std::int64_t epoch) {
   if (global.json) {
-    print_json(nlohmann::json::array({{{"epoch", epoch}}}));
+    print_json(nlohmann::ordered_json::array({{{"epoch", epoch}}}));
   } else {
     fmt::print("{}\n", epoch);
   }

@@ -5,7 +5,7 @@
 
 namespace rowlock::cli {
 
-using nlohmann::json;
+using json = nlohmann::ordered_json;
 
 json to_json(const lock_info& lock) {
   json holders = json::array();

@@ -7,10 +7,10 @@
 
 namespace rowlock::cli {
 
-nlohmann::json to_json(const lock_info& lock);
-nlohmann::json to_json(const waiter_info& waiter);
+nlohmann::ordered_json to_json(const lock_info& lock);
+nlohmann::ordered_json to_json(const waiter_info& waiter);
 
 // Prints it with a line's end. Bytes that are no UTF-8 become U+FFFD, so that the output is always JSON.
-void print_json(const nlohmann::json& value);
+void print_json(const nlohmann::ordered_json& value);
 
 }  // namespace rowlock::cli

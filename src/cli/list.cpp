@@ -30,7 +30,7 @@ std::vector<std::string> row_of(const lock_info& lock) {
 int list(const context& global) {
   const auto locks = admin{global.connect()}.list();
   if (global.json) {
-    auto array = nlohmann::json::array();
+    auto array = nlohmann::ordered_json::array();
     for (const auto& lock : locks) array.push_back(to_json(lock));
     print_json(array);
     return success;

@@ -75,6 +75,12 @@ std::string subcommand_of(const std::vector<std::string>& words) {
 std::optional<int> parse(CLI::App& app, context& global, std::vector<std::string> words) {
   global.subcommand = subcommand_of(words);
   global.command = split_command(words, global.subcommand);
+  const bool known =
+      !app.get_subcommands([&](CLI::App* any) { return any->check_name(global.subcommand); }).empty();
+  if (!known && !global.subcommand.empty()) {
+    print_error(fmt::format("there is no command '{}'; see: rowlock --help", global.subcommand));
+    return usage;
+  }
   std::ranges::reverse(words);  // CLI11's way
   try {
     app.parse(words);
@@ -83,8 +89,6 @@ std::optional<int> parse(CLI::App& app, context& global, std::vector<std::string
     return app.exit(asked);
   } catch (const CLI::ParseError& problem) {
     print_error(problem.what());
-    const bool known =
-        !app.get_subcommands([&](CLI::App* any) { return any->check_name(global.subcommand); }).empty();
     fmt::print(stderr, "See: rowlock {}--help\n", known ? global.subcommand + ' ' : "");
     return usage;
   }
@@ -99,8 +103,7 @@ int act(const context& global) {
   } catch (const rowlock::error& problem) {
     std::string message = problem.what();
     if (!problem.database_code().empty()) message += " [" + problem.database_code() + "]";
-    if (problem.code() == rowlock::errc::not_migrated &&
-        message.find("rowlock migrate") == std::string::npos) {
+    if (problem.code() == rowlock::errc::not_migrated && message.find("migrate up") == std::string::npos) {
       message += "; run: rowlock migrate up";
     }
     print_error(message);

@@ -31,7 +31,7 @@ migrator open(const context& global) {
 int report(const context& global, const migrate_words& words, const std::vector<migration>& done,
            std::string_view verb, std::string_view nothing) {
   if (global.json) {
-    auto array = nlohmann::json::array();
+    auto array = nlohmann::ordered_json::array();
     for (const auto& file : done) {
       array.push_back({{"version", file.version},
                        {"title", file.title},
@@ -81,7 +81,7 @@ std::string state_of(const migration_status& line) {
 int status(const context& global) {
   const auto lines = open(global).status();
   if (global.json) {
-    auto array = nlohmann::json::array();
+    auto array = nlohmann::ordered_json::array();
     for (const auto& line : lines) {
       array.push_back({{"version", line.version},
                        {"title", line.title},
@@ -104,7 +104,7 @@ int status(const context& global) {
 int verify(const context& global) {
   const auto differences = open(global).verify();
   if (global.json) {
-    auto array = nlohmann::json::array();
+    auto array = nlohmann::ordered_json::array();
     for (const auto& line : differences) array.push_back({{"difference", line}});
     print_json(array);
   } else if (differences.empty()) {

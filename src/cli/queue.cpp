@@ -28,7 +28,7 @@ int queue(const context& global, const std::string& name) {
   admin db{global.connect()};
   const auto waiters = db.queue(name);
   if (global.json) {
-    auto array = nlohmann::json::array();
+    auto array = nlohmann::ordered_json::array();
     for (const auto& waiter : waiters) array.push_back(to_json(waiter));
     print_json(array);
   } else if (!waiters.empty()) {

@@ -22,7 +22,7 @@ int release(const context& global, const std::string& name, bool force) {
   const bool released = db.release(name);
   const bool known = released || db.show(name).has_value();
   if (global.json) {
-    print_json(nlohmann::json::array({{{"name", name}, {"released", released}}}));
+    print_json(nlohmann::ordered_json::array({{{"name", name}, {"released", released}}}));
   } else if (released) {
     fmt::print("released '{}'; its holder has been told\n", printable(name));
   } else if (known) {

@@ -108,21 +108,26 @@ int run(const context& global, const run_words& words) {
 }  // namespace
 
 void add_run(CLI::App& app, context& global) {
-  auto* command = add_subcommand(app, "run",
-                                 "Run a command while holding a lock: rowlock run NAME -- COMMAND ...\n"
-                                 "Waits for ever without --wait. The command finds ROWLOCK_NAME and "
-                                 "ROWLOCK_TOKEN in its environment, and its exit\n"
-                                 "code is passed on. 75: busy. 76: the hold was lost while it ran.",
-                                 "rowlock run billing/nightly --wait 30s -- ./bill-everyone");
+  auto* command = add_subcommand(
+      app, "run", "Run a command while holding a lock: run NAME -- COMMAND ...",
+      "rowlock run billing/nightly --wait 30s -- ./bill-everyone\n"
+      "Without --wait it waits for ever. The command finds ROWLOCK_NAME and ROWLOCK_TOKEN in its\n"
+      "environment, and its exit code is passed on. 75: busy. 76: the hold was lost while it ran.");
   auto words = std::make_shared<run_words>();
   command->add_option("NAME", words->name, "The lock's name")->required();
-  auto* wait = command->add_option("-w,--wait", words->wait, "Give up after that long (30s); 0: do not wait");
+  auto* wait = command->add_option("-w,--wait", words->wait, "Give up after that long (30s); 0: do not wait")
+                   ->type_name("DURATION");
   command->add_flag("-n,--no-wait", words->no_wait, "As --wait 0")->excludes(wait);
-  command->add_option("--ttl", words->ttl,
-                      "How long the hold outlives a machine that vanished (1m); renewed meanwhile");
-  command->add_option("--kill-after", words->kill_after,
-                      "Between SIGTERM and SIGKILL when the hold cannot be kept (5s, at most half of --ttl)");
+  command
+      ->add_option("--ttl", words->ttl,
+                   "How long the hold outlives a machine that vanished (1m); renewed meanwhile")
+      ->type_name("DURATION");
+  command
+      ->add_option("--kill-after", words->kill_after,
+                   "Between SIGTERM and SIGKILL when the hold cannot be kept (5s, at most half of --ttl)")
+      ->type_name("DURATION");
   command->add_option("-E,--conflict-exit-code", words->busy_code, "Exit code when busy, instead of 75")
+      ->type_name("CODE")
       ->check(CLI::Range(0, 255));
   command->callback([&global, words] { global.action = [&global, words] { return run(global, *words); }; });
 }

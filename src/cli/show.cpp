@@ -32,7 +32,7 @@ void print(const lock_info& lock) {
 int show(const context& global, const std::string& name) {
   const auto lock = admin{global.connect()}.show(name);
   if (global.json) {
-    auto array = nlohmann::json::array();
+    auto array = nlohmann::ordered_json::array();
     if (lock) array.push_back(to_json(*lock));
     print_json(array);
   } else if (lock) {

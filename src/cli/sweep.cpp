@@ -15,7 +15,7 @@ namespace {
 int sweep(const context& global) {
   const auto done = admin{global.connect()}.sweep();
   if (global.json) {
-    print_json(nlohmann::json::array({{{"leases", done.leases}, {"locks", done.locks}}}));
+    print_json(nlohmann::ordered_json::array({{{"leases", done.leases}, {"locks", done.locks}}}));
   } else {
     fmt::print("killed {}, cleaned {}\n", count_of(done.leases, "expired lease"),
                count_of(done.locks, "lock"));
