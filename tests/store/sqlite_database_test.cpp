@@ -110,6 +110,19 @@ TEST_F(sqlite_database_test, a_relative_path_survives_a_change_of_folder) {
   EXPECT_NO_THROW(database->connect());
 }
 
+TEST_F(sqlite_database_test, a_link_leads_to_the_same_world) {
+  const auto elsewhere = folder_.path() / "elsewhere";
+  std::filesystem::create_directory(elsewhere);
+  std::filesystem::create_symlink(path(), elsewhere / "link.db");
+  auto direct = ready();
+  auto linked = store::open_sqlite(elsewhere / "link.db", options_)->connect();
+  EXPECT_EQ(linked->read_world(), direct->read_world());
+  const auto mine = new_lease(*direct);
+  create(*linked, "a");
+  EXPECT_TRUE(acquire(*linked, "a", mine.id, store::hold_id::random()));
+  EXPECT_FALSE(acquire(*direct, "a", mine.id, store::hold_id::random()));
+}
+
 TEST_F(sqlite_database_test, a_session_outlives_its_database) {
   auto session = store::open_sqlite(path(), options_)->connect();
   EXPECT_NO_THROW(session->refresh_world());

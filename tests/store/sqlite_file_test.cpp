@@ -50,6 +50,8 @@ TEST_F(sqlite_file_test, verbs_that_grant_or_renew_notice_that_the_file_was_repl
                                    return store::lock_change{};
                                  }};
   expect_error([&] { session->edit({&edit, 1}); }, errc::unreachable, "replaced");
+  const store::hold_query query{.name = "a", .hold = {}};
+  expect_error([&] { session->find({&query, 1}); }, errc::unreachable, "replaced");
   EXPECT_NO_THROW(connect());
 }
 

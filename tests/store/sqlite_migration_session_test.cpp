@@ -78,7 +78,7 @@ TEST_F(sqlite_migration_session_test, a_failing_migration_leaves_nothing_of_itse
           session->apply("CREATE TABLE half (x); SELECT nonsense;", entry(2));
         });
       },
-      errc::not_migrated, "nonsense");
+      errc::schema, "nonsense");
   EXPECT_EQ(session->state().version, 0);
   EXPECT_EQ(raw_sqlite{path()}.number("SELECT count(*) FROM sqlite_master"), 0);
   EXPECT_NO_THROW(session->exclusively([&] { session->apply(file("0001_locks.up"), entry()); }));

@@ -56,6 +56,12 @@ void sqlite_connection::execute_script(const std::string& sql) {
   const int code = sqlite3_exec(database_, sql.c_str(), nullptr, nullptr, nullptr);
   const std::string said = sqlite3_errmsg(database_);
   sqlite3_busy_handler(database_, on_busy, this);
+  if (code == SQLITE_ERROR) {
+    throw error(errc::schema,
+                fmt::format("SQLite refused a statement of the migration of {}: {}; nothing of it was kept",
+                            path_, said),
+                std::to_string(code));
+  }
   if (code != SQLITE_OK) throw sqlite_error(code, said, path_);
 }
 

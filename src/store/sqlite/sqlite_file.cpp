@@ -62,7 +62,10 @@ std::string sqlite_file_path(std::string_view url_or_path) {
 }
 
 void check_sqlite_file(const std::string& path, missing_file missing) {
-  check_folder(std::filesystem::path{path}.parent_path().string());
+  // Of a link, the -wal and -shm files stand beside the file that it leads to.
+  std::error_code missing_or_hidden;
+  const auto real = std::filesystem::canonical(path, missing_or_hidden);
+  check_folder((missing_or_hidden ? std::filesystem::path{path} : real).parent_path().string());
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
     if (errno != ENOENT) refuse_access("the file", path, errno);

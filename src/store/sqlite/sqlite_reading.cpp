@@ -64,6 +64,7 @@ std::vector<hold_status> sqlite_session::find(std::span<const hold_query> holds)
     }
     status.takeover_in = std::chrono::microseconds{query.integer(4)};
   }
+  check_file(false);  // "held" counts as a grant
   return result;
 }
 

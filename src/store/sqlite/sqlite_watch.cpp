@@ -52,12 +52,14 @@ void sqlite_watch::start() {
   if (std::exchange(started_, true) || on_network(database_)) return;
   inotify_ = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
   if (inotify_ < 0) return;
-  const auto folder = std::filesystem::path{database_}.parent_path();
-  const int folder_watch = ::inotify_add_watch(
-      inotify_, folder.c_str(), IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ONLYDIR);
-  if (folder_watch < 0) {
-    ::close(std::exchange(inotify_, -1));
-    return;
+  // Two folders where the path is a link: SQLite keeps the log beside the file that it leads to.
+  for (const auto& path : {database_, log_}) {
+    const auto folder = std::filesystem::path{path}.parent_path();
+    if (::inotify_add_watch(inotify_, folder.c_str(),
+                            IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ONLYDIR) < 0) {
+      ::close(std::exchange(inotify_, -1));
+      return;
+    }
   }
   watch_log();
 }

@@ -1,0 +1,127 @@
+// Renewal and kill meet on one row, and each reads the clock once it holds it.
+#include "store/postgres_test.hpp"
+
+#include <future>
+
+namespace rowlock::test {
+namespace {
+
+class postgres_renewal_test : public postgres_test {
+ protected:
+  void SetUp() override {
+    postgres_test::SetUp();
+    if (HasFatalFailure() || IsSkipped()) return;
+    session_ = ready();
+    other_ = raw();
+    lease_ = new_lease(*session_);
+  }
+  void expire(const std::string& when) {
+    side_->run("UPDATE rowlock_lease SET expires_at = clock_timestamp() + $1::interval WHERE id = $2",
+               {when, lease_.to_string()});
+  }
+  void lock_lease() { other_->run("BEGIN; SELECT FROM rowlock_lease FOR UPDATE"); }
+  void until_expired() {
+    side_->run("SELECT pg_sleep_until(max(expires_at) + interval '1 millisecond') FROM rowlock_lease");
+  }
+  std::string expired() { return side_->value("SELECT expires_at < clock_timestamp() FROM rowlock_lease"); }
+  // Of the table, since the test began; the collector lags behind.
+  int count(const std::string& table, const std::string& counter) {
+    for (int i = 0; i < 2; ++i) other_->run("SELECT pg_stat_force_next_flush()");
+    return std::stoi(side_->value("SELECT " + counter + " FROM pg_stat_user_tables WHERE schemaname = $1 AND relname = $2",
+                                  {options_.schema, table}));
+  }
+
+  std::unique_ptr<store::session> session_;
+  std::unique_ptr<raw_postgres> other_;
+  lease_id lease_;
+};
+
+TEST_F(postgres_renewal_test, that_compares_the_clock_in_its_where_revives_a_lease_after_a_rollback) {
+  auto renewer = raw();
+  expire("100 milliseconds");
+  lock_lease();
+  renewer->run_until_blocked(
+      "UPDATE rowlock_lease SET expires_at = clock_timestamp() + interval '1 minute' "
+      "WHERE expires_at > clock_timestamp()",
+      *side_);
+  until_expired();
+  other_->run("ROLLBACK");
+  renewer->finish();
+  EXPECT_EQ(expired(), "f") << "this server checks the WHERE again; then the locking step is not needed";
+}
+
+TEST_F(postgres_renewal_test, of_the_store_reads_the_clock_after_the_wait) {
+  for (const std::string end : {"ROLLBACK", "COMMIT"}) {
+    lease_ = new_lease(*session_);
+    side_->run("DELETE FROM rowlock_lease WHERE id <> $1", {lease_.to_string()});
+    expire("100 milliseconds");
+    lock_lease();
+    auto renewed = std::async(std::launch::async, [&] { return renew(*session_, lease_); });
+    until_blocked(*side_, pid_of(*session_));
+    until_expired();
+    other_->run(end);
+    EXPECT_FALSE(renewed.get()) << end;
+    EXPECT_EQ(expired(), "t") << end;
+  }
+}
+
+TEST_F(postgres_renewal_test, that_comes_first_wins_over_a_kill) {
+  lock_lease();
+  auto renewed = std::async(std::launch::async, [&] { return renew(*session_, lease_); });
+  until_blocked(*side_, pid_of(*session_));
+  // Not expired, and about to be renewed: the kill neither waits nor deletes.
+  const auto killer = connect();
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_TRUE(killer->kill({&lease_, 1}, -1h).empty()) << "with a skew that makes it look expired";
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 2s);
+  other_->run("COMMIT");
+  EXPECT_TRUE(renewed.get());
+}
+
+TEST_F(postgres_renewal_test, that_comes_second_finds_the_lease_dead) {
+  expire("-1 second");
+  other_->run("BEGIN");
+  other_->run("PREPARE kill AS " + postgres_query("kill"));
+  ASSERT_EQ(other_->run("EXECUTE kill ('{" + lease_.to_string() + "}', 0)").size(), 1U);
+  auto renewed = std::async(std::launch::async, [&] { return renew(*session_, lease_); });
+  until_blocked(*side_, pid_of(*session_));
+  other_->run("COMMIT");
+  EXPECT_FALSE(renewed.get());
+}
+
+TEST_F(postgres_renewal_test, beside_a_kill_that_rolls_back_still_finds_the_lease_expired) {
+  expire("-1 second");
+  other_->run("BEGIN");
+  other_->run("PREPARE kill AS " + postgres_query("kill"));
+  other_->run("EXECUTE kill ('{" + lease_.to_string() + "}', 0)");
+  auto renewed = std::async(std::launch::async, [&] { return renew(*session_, lease_); });
+  until_blocked(*side_, pid_of(*session_));
+  other_->run("ROLLBACK");
+  EXPECT_FALSE(renewed.get());
+  EXPECT_EQ(session_->kill({&lease_, 1}, 0us).size(), 1U);
+}
+
+TEST_F(postgres_renewal_test, writes_one_row_however_many_locks_are_held) {
+  std::vector<model::lock_definition> locks;
+  std::vector<store::acquire_request> requests;
+  for (int i = 0; i < 200; ++i) {
+    locks.push_back({.name = "lock/" + std::to_string(1000 + i)});
+    requests.push_back({.name = locks.back().name, .lease = lease_, .hold = hold_id::random()});
+  }
+  session_->create(locks);
+  ASSERT_EQ(session_->acquire(requests).size(), 200U);
+  const auto before = session_->backend();
+  session_ = connect();  // the first one's counters are written when it goes
+  session_->end_ghost(before);
+  const int leases = count("rowlock_lease", "n_tup_upd");
+  const int written = count("rowlock_lock", "n_tup_upd");
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(renew(*session_, lease_));
+  const auto renewer = session_->backend();
+  session_ = connect();
+  session_->end_ghost(renewer);
+  EXPECT_EQ(count("rowlock_lease", "n_tup_upd") - leases, 10);
+  EXPECT_EQ(count("rowlock_lock", "n_tup_upd"), written);
+}
+
+}  // namespace
+}  // namespace rowlock::test
