@@ -1,0 +1,85 @@
+// The rowlock command over a fresh, migrated database of each SQL store.
+#pragma once
+
+#include "cli/command_process.hpp"
+#include "support/store_fixture.hpp"
+#include "support/stores.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <nlohmann/json.hpp>
+
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rowlock::test {
+
+using words = std::vector<std::string>;
+
+// The command with nothing of rowlock's in its environment but what is given.
+inline std::unique_ptr<command_process> start_rowlock(words arguments,
+                                                      std::map<std::string, std::string> environment) {
+  arguments.insert(arguments.begin(), ROWLOCK_COMMAND_PATH);
+  for (const char* name : {"ROWLOCK_URL", "ROWLOCK_URL_FILE", "ROWLOCK_PREFIX", "ROWLOCK_SCHEMA",
+                           "ROWLOCK_NAME", "ROWLOCK_TOKEN"}) {
+    environment.try_emplace(name, "");
+  }
+  return std::make_unique<command_process>(arguments, environment);
+}
+
+inline command_result rowlock_alone(const words& arguments,
+                                    const std::map<std::string, std::string>& environment = {}) {
+  return start_rowlock(arguments, environment)->wait();
+}
+
+class cli_test : public testing::TestWithParam<std::string> {
+ protected:
+  std::unique_ptr<store_fixture> store = make_store_fixture(GetParam());
+
+  std::map<std::string, std::string> environment() const {
+    return {{"ROWLOCK_URL", store->url()}, {"ROWLOCK_PREFIX", store->options().prefix}};
+  }
+  std::unique_ptr<command_process> start(const words& arguments) {
+    return start_rowlock(arguments, environment());
+  }
+  command_result rowlock(const words& arguments) { return start(arguments)->wait(); }
+
+  nlohmann::json json_of(words arguments) {
+    arguments.push_back("--json");
+    const auto result = rowlock(arguments);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return nlohmann::json::parse(result.out);
+  }
+
+  // `rowlock run` with a command that holds until its input ends. It has the lock when this returns.
+  std::unique_ptr<command_process> hold(const std::string& name, const words& options = {}) {
+    words arguments{"run", name};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    arguments.insert(arguments.end(), {"--", "sh", "-c", "echo held; cat >/dev/null"});
+    auto holder = start(arguments);
+    EXPECT_EQ(holder->read_line(), "held");
+    return holder;
+  }
+
+  // One more that waits in line, once the database shows it there.
+  std::unique_ptr<command_process> wait_for(const std::string& name, const words& options = {}) {
+    const auto before = store->open()->connect()->queue(name).size();
+    words arguments{"run", name};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    arguments.insert(arguments.end(), {"--", "echo", "mine"});
+    auto waiter = start(arguments);
+    auto session = store->open()->connect();
+    eventually("the waiter is queued", [&] { return session->queue(name).size() > before; });
+    return waiter;
+  }
+};
+
+}  // namespace rowlock::test
+
+#define ROWLOCK_FOR_EACH_SQL_STORE(suite)                                                           \
+  INSTANTIATE_TEST_SUITE_P(stores, suite,                                                           \
+                           testing::ValuesIn(::rowlock::test::selected_of({"sqlite", "postgres"})), \
+                           ::rowlock::test::store_test_name);                                       \
+  GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite)

@@ -1,0 +1,110 @@
+#include "cli/cli_test.hpp"
+
+namespace rowlock::test {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::MatchesRegex;
+using testing::Not;
+
+class listing_test : public cli_test {};
+
+TEST_P(listing_test, nothing_is_an_empty_array) {
+  EXPECT_THAT(json_of({"list"}), IsEmpty());
+  EXPECT_EQ(rowlock({"list"}).out, "");
+}
+
+TEST_P(listing_test, list_and_show_tell_the_holder) {
+  auto holder = hold("job", {"--ttl", "30s"});
+  auto waiter = wait_for("job");
+  rowlock({"run", "idle", "--", "true"});
+
+  const auto all = json_of({"list"});
+  ASSERT_EQ(all.size(), 2U);
+  EXPECT_EQ(all[0].at("name"), "idle");
+  EXPECT_EQ(all[0].at("in_use"), 0);
+  EXPECT_THAT(all[0].at("holders"), IsEmpty());
+
+  const auto one = json_of({"show", "job"});
+  ASSERT_EQ(one.size(), 1U);
+  for (const auto& lock : {one[0], all[1]}) {
+    EXPECT_EQ(lock.at("name"), "job");
+    EXPECT_EQ(lock.at("kind"), "mutex");
+    EXPECT_EQ(lock.at("capacity"), 1);
+    EXPECT_EQ(lock.at("in_use"), 1);
+    EXPECT_EQ(lock.at("waiters"), 1);
+    EXPECT_GT(lock.at("token").get<long long>(), 0);
+    ASSERT_EQ(lock.at("holders").size(), 1U);
+    const auto& held = lock.at("holders")[0];
+    EXPECT_EQ(held.at("pid"), holder->pid());
+    EXPECT_NE(held.at("host"), "");
+    EXPECT_EQ(held.at("application"), "rowlock run");
+    EXPECT_THAT(held.at("hold_id").get<std::string>(), MatchesRegex("[0-9a-f]{32}"));
+    EXPECT_GE(held.at("held_ms").get<long long>(), 0);
+    EXPECT_GT(held.at("expires_in_ms").get<long long>(), 0);
+    EXPECT_LE(held.at("expires_in_ms").get<long long>(), 30'000);
+  }
+}
+
+TEST_P(listing_test, queue_is_in_order) {
+  auto holder = hold("job");
+  auto first = wait_for("job");
+  auto second = wait_for("job");
+  const auto waiting = json_of({"queue", "job"});
+  ASSERT_EQ(waiting.size(), 2U);
+  EXPECT_EQ(waiting[0].at("pid"), first->pid());
+  EXPECT_EQ(waiting[1].at("pid"), second->pid());
+  EXPECT_LT(waiting[0].at("ticket").get<int>(), waiting[1].at("ticket").get<int>());
+  for (const auto& waiter : waiting) {
+    EXPECT_EQ(waiter.at("alive"), true);
+    EXPECT_EQ(waiter.at("application"), "rowlock run");
+    EXPECT_GT(waiter.at("expires_in_ms").get<long long>(), 0);
+    EXPECT_THAT(waiter.at("hold_id").get<std::string>(), MatchesRegex("[0-9a-f]{32}"));
+    EXPECT_NE(waiter.at("host"), "");
+  }
+  EXPECT_THAT(rowlock({"queue", "job"}).out,
+              MatchesRegex("TICKET +HOST +PID(.|\n)*\n[0-9]+(.|\n)*\n[0-9]+ (.|\n)*"));
+}
+
+TEST_P(listing_test, people_get_aligned_lines) {
+  auto holder = hold("job");
+  EXPECT_THAT(rowlock({"list"}).out,
+              MatchesRegex("NAME +KIND(.|\n)*\njob +mutex +1/1 +[0-9]+ +0 +[^\n]+ rowlock run +[^\n]+\n"));
+  const auto shown = rowlock({"show", "job"}).out;
+  EXPECT_THAT(shown, HasSubstr("name          job\n"));
+  EXPECT_THAT(shown, HasSubstr("holder        "));
+}
+
+TEST_P(listing_test, names_that_mislead_are_escaped) {
+  const std::string name =
+      "a\xe2\x80\xae"
+      "b \xc3\xbc";  // right-to-left override, then a harmless umlaut
+  rowlock({"run", name, "--", "true"});
+  const auto out = rowlock({"list"}).out;
+  EXPECT_THAT(out, HasSubstr("a\\u{202e}b \xc3\xbc"));
+  EXPECT_THAT(out, Not(HasSubstr("\xe2\x80\xae")));
+  EXPECT_EQ(json_of({"list"})[0].at("name"), name);
+}
+
+TEST_P(listing_test, an_unknown_name_is_1) {
+  for (const words& line :
+       std::vector<words>{{"show", "none"}, {"queue", "none"}, {"release", "none", "--force"}}) {
+    const auto result = rowlock(line);
+    EXPECT_EQ(result.exit_code, 1) << line[0];
+    EXPECT_THAT(result.err, HasSubstr("there is no lock named 'none'"));
+  }
+  EXPECT_EQ(rowlock({"show", "none", "--json"}).out, "[]\n");
+}
+
+// A name that reads like a command, or like an option.
+TEST_P(listing_test, any_name_can_be_asked_for) {
+  for (const std::string name : {"list", "run", "[a,b]", "' OR 1=1; --", "%_"}) {
+    EXPECT_EQ(rowlock({"run", name, "--", "true"}).exit_code, 0) << name;
+    EXPECT_EQ(json_of({"show", name}).at(0).at("name"), name);
+  }
+  EXPECT_EQ(rowlock({"show", "--", "-x"}).exit_code, 1);
+}
+
+ROWLOCK_FOR_EACH_SQL_STORE(listing_test);
+
+}  // namespace rowlock::test

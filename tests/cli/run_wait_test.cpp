@@ -1,0 +1,67 @@
+#include "cli/cli_test.hpp"
+
+#include <csignal>
+
+namespace rowlock::test {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class run_wait_test : public cli_test {};
+
+TEST_P(run_wait_test, busy_is_75) {
+  auto holder = hold("job");
+  const auto result = rowlock({"run", "job", "-n", "--", "echo", "mine"});
+  EXPECT_EQ(result.exit_code, 75);
+  EXPECT_THAT(result.err, HasSubstr("'job' is busy"));
+  EXPECT_EQ(result.out, "");
+  EXPECT_EQ(rowlock({"run", "job", "--wait", "0", "--", "true"}).exit_code, 75);
+  EXPECT_EQ(holder->wait().exit_code, 0);
+}
+
+TEST_P(run_wait_test, another_code_replaces_it) {
+  auto holder = hold("job");
+  EXPECT_EQ(rowlock({"run", "job", "-n", "-E", "9", "--", "true"}).exit_code, 9);
+  EXPECT_EQ(rowlock({"run", "job", "--wait", "50ms", "-E", "0", "--", "false"}).exit_code, 0);
+  EXPECT_EQ(rowlock({"run", "free", "-n", "-E", "9", "--", "true"}).exit_code, 0);
+}
+
+TEST_P(run_wait_test, gives_up_after_the_wait_and_leaves_no_trace) {
+  auto holder = hold("job");
+  const auto before = std::chrono::steady_clock::now();
+  EXPECT_EQ(rowlock({"run", "job", "--wait", "300ms", "--", "true"}).exit_code, 75);
+  EXPECT_GE(std::chrono::steady_clock::now() - before, std::chrono::milliseconds{300});
+  EXPECT_THAT(json_of({"queue", "job"}), IsEmpty());
+}
+
+TEST_P(run_wait_test, waits_for_its_turn) {
+  auto holder = hold("job");
+  auto waiter = wait_for("job");
+  EXPECT_EQ(holder->wait().exit_code, 0);
+  const auto result = waiter->wait();
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_EQ(result.out, "mine\n");
+}
+
+TEST_P(run_wait_test, a_signal_ends_the_wait) {
+  auto holder = hold("job");
+  for (const int signal : {SIGTERM, SIGINT}) {
+    auto waiter = wait_for("job");
+    waiter->send(signal);
+    const auto result = waiter->wait();
+    EXPECT_EQ(result.exit_code, 128 + signal);
+    EXPECT_EQ(result.out, "");
+    EXPECT_THAT(json_of({"queue", "job"}), IsEmpty());
+  }
+}
+
+TEST_P(run_wait_test, a_killed_holder_is_succeeded_when_its_lease_has_expired) {
+  auto holder = hold("job", {"--ttl", "1s"});
+  auto waiter = wait_for("job");
+  holder->send(SIGKILL);
+  EXPECT_EQ(waiter->wait().out, "mine\n");
+}
+
+ROWLOCK_FOR_EACH_SQL_STORE(run_wait_test);
+
+}  // namespace rowlock::test
