@@ -40,9 +40,9 @@ TEST_P(interrupt_test, breaks_a_verb_that_hangs) {
 
 TEST_P(interrupt_test, breaks_a_wait) {
   b->listen(new_lease());
-  const auto thrown = interrupted([&] {
-    for (int i = 0; i < 100; ++i) b->wait(20s);
-  });
+  while (b->wait(0ns)) {
+  }
+  const auto thrown = interrupted([&] { b->wait(20s); });
   ASSERT_TRUE(thrown);
   EXPECT_EQ(thrown->code(), errc::unreachable) << thrown->what();
 }
