@@ -36,9 +36,11 @@ std::shared_ptr<engine> engine::open(database_source source, const options& sett
   made->first_session_ = database->connect();
   const int carrying = database->single_writer() ? 1 : settings.connections - 1;
   std::vector<session_slot*> slots{&made->keeper_.slot()};
+  made->queue_.split_duties(carrying > 1);
   for (int i = 0; i < carrying; ++i) {
+    const auto carried = carrying == 1 ? duty::everything : i % 2 == 0 ? duty::acquires : duty::releases;
     made->lanes_.push_back(
-        std::make_unique<lane>(made->desk_, [raw = made.get()] { return raw->connect(); }));
+        std::make_unique<lane>(made->desk_, carried, [raw = made.get()] { return raw->connect(); }));
     slots.push_back(&made->lanes_.back()->slot());
   }
   made->watchdog_ =

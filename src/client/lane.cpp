@@ -27,11 +27,11 @@ bool is_temporary(const error& failure) {
 
 }  // namespace
 
-lane::lane(lane_desk& desk, connector connect)
-    : desk_(desk), shared_(desk.shared), slot_(desk.shared, std::move(connect)) {}
+lane::lane(lane_desk& desk, duty carried, connector connect)
+    : desk_(desk), duty_(carried), shared_(desk.shared), slot_(desk.shared, std::move(connect)) {}
 
 void lane::run() {
-  for (batch work = desk_.queue.take(); !work.empty(); work = desk_.queue.take()) {
+  for (batch work = desk_.queue.take(duty_); !work.empty(); work = desk_.queue.take(duty_)) {
     items_.clear();
     try {
       carry(work);

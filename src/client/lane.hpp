@@ -30,7 +30,7 @@ struct lane_desk {
 // One thread's. Not thread-safe, but for slot().
 class lane {
  public:
-  lane(lane_desk& desk, connector connect);
+  lane(lane_desk& desk, duty carried, connector connect);
 
   session_slot& slot() noexcept { return slot_; }
   void run();  // the thread's body, until the queue is stopped and empty
@@ -76,6 +76,7 @@ class lane {
   void fail(const std::exception_ptr& cause, const error& failure, batch& work);
 
   lane_desk& desk_;
+  duty duty_;
   context& shared_;
   session_slot slot_;
   backoff reconnect_ = reconnect_pause();

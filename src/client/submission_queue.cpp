@@ -25,39 +25,41 @@ std::exception_ptr closed_error() {
 }  // namespace
 
 void submission_queue::submit(acquire_ptr operation) {
-  bool idle_lane = false;
+  bool wake = false;
   {
     const std::lock_guard lock{mutex_};
     if (!refusing_) {
       acquires_.push_back(std::move(operation));
-      blocked_ = false;
-      idle_lane = waiting_lanes_ > 0;
+      acquiring_.blocked = false;
+      wake = acquiring_.idle_lanes > 0;
     }
   }
-  if (idle_lane) work_.notify_one();
+  if (wake) acquiring_.work.notify_one();
   if (operation) operation->answer.fail(closed_error());
 }
 
 void submission_queue::submit(release_ptr operation) {
-  bool idle_lane = false;
+  side& releasing = releasing_side();
+  bool wake = false;
   {
     const std::lock_guard lock{mutex_};
     releases_.push_back(std::move(operation));
-    blocked_ = false;
-    idle_lane = waiting_lanes_ > 0;
+    releasing.blocked = false;
+    wake = releasing.idle_lanes > 0;
   }
-  if (idle_lane) work_.notify_one();
+  if (wake) releasing.work.notify_one();
 }
 
 void submission_queue::submit(task_ptr operation) {
+  side& releasing = releasing_side();
   {
     const std::lock_guard lock{mutex_};
     if (!refusing_) {
       tasks_.push_back(std::move(operation));
-      blocked_ = false;
+      releasing.blocked = false;
     }
   }
-  work_.notify_one();
+  releasing.work.notify_one();
   if (operation) operation->answer.fail(closed_error());
 }
 
@@ -66,7 +68,7 @@ void submission_queue::delay(acquire_ptr operation, std::chrono::nanoseconds pau
     const std::lock_guard lock{mutex_};
     if (!refusing_) delayed_.emplace(shared_.time.now() + pause, delayed{std::move(operation), nullptr});
   }
-  work_.notify_one();
+  acquiring_.work.notify_one();
   if (operation) operation->answer.fail(closed_error());
 }
 
@@ -75,7 +77,7 @@ void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pau
     const std::lock_guard lock{mutex_};
     if (!stopped_) delayed_.emplace(shared_.time.now() + pause, delayed{nullptr, std::move(operation)});
   }
-  work_.notify_one();
+  acquiring_.work.notify_one();
   if (operation && operation->answer) operation->answer->complete(release_result::unknown);
 }
 
@@ -83,13 +85,20 @@ void submission_queue::allow_acquires(bool allowed) {
   {
     const std::lock_guard lock{mutex_};
     acquires_allowed_ = allowed;
-    blocked_ = false;
+    acquiring_.blocked = false;
   }
-  work_.notify_all();
+  acquiring_.work.notify_all();
 }
 
-bool submission_queue::has_work() const {
-  return !blocked_ && (!releases_.empty() || !tasks_.empty() || (acquires_allowed_ && !acquires_.empty()));
+void submission_queue::wake_all() {
+  acquiring_.work.notify_all();
+  releasing_.work.notify_all();
+}
+
+bool submission_queue::has_work(duty carried) const {
+  const bool acquires = acquires_allowed_ && !acquires_.empty() && carried != duty::releases;
+  const bool releases = (!releases_.empty() || !tasks_.empty()) && carried != duty::acquires;
+  return acquires || releases;
 }
 
 bool submission_queue::is_idle() const {
@@ -101,9 +110,16 @@ void submission_queue::promote_delayed() {
   while (!delayed_.empty() && delayed_.begin()->first <= now) {
     auto [acquire, release] = std::move(delayed_.begin()->second);
     delayed_.erase(delayed_.begin());
-    if (acquire) acquires_.push_back(std::move(acquire));
-    if (release) releases_.push_back(std::move(release));
-    blocked_ = false;
+    if (acquire) {
+      acquires_.push_back(std::move(acquire));
+      acquiring_.blocked = false;
+    }
+    if (release) {
+      releases_.push_back(std::move(release));
+      releasing_side().blocked = false;
+      // Only the acquiring side's lanes sleep until the next delayed operation's time.
+      releasing_side().work.notify_one();
+    }
   }
 }
 
@@ -123,49 +139,56 @@ void submission_queue::take_distinct(std::deque<Operation>& from, std::vector<Op
              from.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
-batch submission_queue::take() {
+batch submission_queue::take(duty carried) {
+  side& mine = side_of(carried);
+  const bool minds_delayed = carried != duty::releases;
   std::unique_lock lock{mutex_};
   for (;;) {
     promote_delayed();
-    if (has_work()) {
+    if (has_work(carried) && !mine.blocked) {
       batch taken;
-      taken.tasks.assign(std::make_move_iterator(tasks_.begin()), std::make_move_iterator(tasks_.end()));
-      tasks_.clear();
-      // Releases first: an acquire of the same name then finds it free.
-      take_distinct(releases_, taken.releases, taken);
-      if (acquires_allowed_) take_distinct(acquires_, taken.acquires, taken);
+      if (carried != duty::acquires) {
+        taken.tasks.assign(std::make_move_iterator(tasks_.begin()), std::make_move_iterator(tasks_.end()));
+        tasks_.clear();
+        // Releases first: an acquire of the same name then finds it free.
+        take_distinct(releases_, taken.releases, taken);
+      }
+      if (carried != duty::releases && acquires_allowed_) take_distinct(acquires_, taken.acquires, taken);
       if (!taken.empty()) {
         ++under_way_;
         return taken;
       }
-      blocked_ = true;
+      mine.blocked = true;
     }
     if (stopped_ && is_idle()) {
-      work_.notify_all();
+      wake_all();
       return {};
     }
-    ++waiting_lanes_;
-    if (delayed_.empty()) {
-      work_.wait(lock);
+    ++mine.idle_lanes;
+    if (delayed_.empty() || !minds_delayed) {
+      mine.work.wait(lock);
     } else {
       const auto next = delayed_.begin()->first;
-      shared_.time.wait_until(lock, work_, next);
+      shared_.time.wait_until(lock, mine.work, next);
     }
-    --waiting_lanes_;
+    --mine.idle_lanes;
   }
 }
 
 void submission_queue::finish(const batch& done) {
-  bool was_blocked = false;
+  bool wake_acquiring = false;
+  bool wake_releasing = false;
   bool idle = false;
   {
     const std::lock_guard lock{mutex_};
     for (const auto& name : done.names) reserved_.erase(name);
     --under_way_;
-    was_blocked = std::exchange(blocked_, false);
+    wake_acquiring = std::exchange(acquiring_.blocked, false);
+    wake_releasing = std::exchange(releasing_.blocked, false);
     idle = is_idle();
   }
-  if (was_blocked || idle) work_.notify_all();
+  if (wake_acquiring || idle) acquiring_.work.notify_all();
+  if (wake_releasing || idle) releasing_.work.notify_all();
   if (idle) idle_.notify_all();
 }
 
@@ -219,7 +242,7 @@ void submission_queue::stop() {
     if (operation.release && operation.release->answer)
       operation.release->answer->complete(release_result::unknown);
   }
-  work_.notify_all();
+  wake_all();
 }
 
 bool submission_queue::drain(instant until) {

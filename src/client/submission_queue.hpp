@@ -31,10 +31,17 @@ struct batch {
   bool empty() const { return acquires.empty() && releases.empty() && tasks.empty(); }
 };
 
+// What a lane carries. Acquires wait for the disk and fast releases do not: behind one another, each release
+// would wait for a commit that is not its own.
+enum class duty : std::uint8_t { everything, acquires, releases };
+
 // Thread-safe.
 class submission_queue {
  public:
   explicit submission_queue(context& shared) : shared_(shared) {}
+
+  // Before the first take(): whether there are lanes for both duties, or one for everything.
+  void split_duties(bool split) { split_ = split; }
 
   void submit(acquire_ptr operation);
   void submit(release_ptr operation);
@@ -47,8 +54,9 @@ class submission_queue {
   // Acquires are given out only while the client has a lease.
   void allow_acquires(bool allowed);
 
-  // The next batch; waits for one. Empty: the queue was stopped and nothing is left that may run.
-  batch take();
+  // The next batch of that duty; waits for one. Empty: the queue was stopped and nothing is left that may
+  // run.
+  batch take(duty carried);
   // The batch's names may be given out again.
   void finish(const batch& done);
 
@@ -70,7 +78,18 @@ class submission_queue {
     release_ptr release;
   };
 
-  bool has_work() const;
+  // One side of the queue: who waits for work of it, and whether all that is left is reserved by another
+  // lane.
+  struct side {
+    std::condition_variable work;
+    std::size_t idle_lanes = 0;
+    bool blocked = false;
+  };
+
+  side& side_of(duty carried) { return carried == duty::releases ? releasing_ : acquiring_; }
+  side& releasing_side() { return split_ ? releasing_ : acquiring_; }
+  bool has_work(duty carried) const;
+  void wake_all();
   bool is_idle() const;
   void promote_delayed();
   template <class Operation>
@@ -78,17 +97,17 @@ class submission_queue {
 
   context& shared_;
   std::mutex mutex_;
-  std::condition_variable work_;
+  side acquiring_;  // and everything, where duties are not split
+  side releasing_;
   std::condition_variable idle_;
   std::deque<acquire_ptr> acquires_;
   std::deque<release_ptr> releases_;
   std::deque<task_ptr> tasks_;
   std::multimap<instant, delayed> delayed_;
   std::unordered_set<std::string> reserved_;
-  std::size_t waiting_lanes_ = 0;
   std::size_t under_way_ = 0;
   bool acquires_allowed_ = false;
-  bool blocked_ = false;  // all that is left is reserved by another lane
+  bool split_ = false;
   bool refusing_ = false;
   bool stopped_ = false;
 };
