@@ -129,6 +129,12 @@ void pass_on(draft& lock, const lock_view& view) {
   if (lock.head() != nullptr && view.same_world) lock.grant_head();
 }
 
+// A lock of a later version's kind has rules that are not known here.
+std::optional<decision> unknown_kind(draft& lock) {
+  if (lock.row().kind != model::lock_kind::unknown) return {};
+  return lock.leave(what::mismatch);
+}
+
 decision stay_behind(draft& lock, const acquire_wish& wish, std::chrono::microseconds takeover_in) {
   lock.outcome().takeover_in = takeover_in;
   if (lock.is_queued(wish.hold)) return lock.finish(what::queued);
@@ -193,6 +199,7 @@ decision decide_release(const lock_view& view, hold_id hold, std::optional<lease
 
 decision decide_force(const lock_view& view, std::chrono::microseconds skew) {
   draft lock{view, skew};
+  if (auto refused = unknown_kind(lock)) return std::move(*refused);
   if (!lock.row().lease) return lock.leave(what::absent);
   if (!view.replaceable) return lock.leave(what::guarded);
   if (!view.same_world) return lock.leave(what::foreign);
@@ -206,6 +213,7 @@ decision decide_force(const lock_view& view, std::chrono::microseconds skew) {
 
 decision decide_sweep(const lock_view& view, std::chrono::microseconds skew) {
   draft lock{view, skew};
+  if (auto refused = unknown_kind(lock)) return std::move(*refused);
   if (lock.held_by_the_living()) {
     if (lock.is_expired(*view.holder)) return lock.leave_expired(view.holder->id);
     return lock.finish(what::busy);

@@ -149,6 +149,9 @@ void lane::look_first(std::vector<acquire_ptr>& operations) {
     const auto status = by_hold.find(operation->hold);
     if (status == by_hold.end() || operation->slow) return false;
     const auto takeover_in = status->second->takeover_in;
+    // A lock of another kind is refused by name, under its row.
+    const auto& wanted = operation->definition;
+    if (status->second->kind != wanted.kind || status->second->capacity != wanted.capacity) return false;
     if (!takeover_in || *takeover_in + shared_.settings.skew <= 0us) return false;
     shared_.count.busy.fetch_add(1, std::memory_order_relaxed);
     operation->answer.complete(nullptr);

@@ -14,12 +14,12 @@ namespace rowlock::model {
 
 using token = std::int64_t;
 
-// What a lock is. Stored as its name; a name taken with another kind is refused.
-enum class lock_kind : std::uint8_t { mutex };
+// What a lock is. Stored as its name; a name taken with another kind is refused. A kind of a later version, whose
+// clients may use the same tables, is unknown here: such a lock is shown, and left alone.
+enum class lock_kind : std::uint8_t { unknown, mutex };
 
 std::string_view to_string(lock_kind kind) noexcept;
-// Throws error(mismatch) for a kind that this version does not know.
-lock_kind parse_lock_kind(std::string_view text);
+lock_kind parse_lock_kind(std::string_view text) noexcept;
 
 // What a name must be in the database, or become when it is missing.
 struct lock_definition {

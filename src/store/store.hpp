@@ -150,6 +150,9 @@ struct hold_status {
   // When queued (or absent): how long until the present holder's lease may be killed. Zero when the lock is
   // free or its holder is dead, so that an edit would grant; negative when it is past. Empty: no such lock.
   std::optional<std::chrono::microseconds> takeover_in;
+  // What the lock is stored as. Meaningless when there is none.
+  model::lock_kind kind = model::lock_kind::unknown;
+  std::int64_t capacity = 0;
 };
 
 struct holder_info {

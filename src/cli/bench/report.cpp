@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <cstdlib>
+#include <thread>
 
 namespace rowlock::cli::bench {
 
@@ -23,6 +25,13 @@ nlohmann::ordered_json rounded(nlohmann::ordered_json json) {
   return json;
 }
 
+// The machine's load: one that is busy with something else gives ratios that say little.
+std::string load() {
+  double average = 0;
+  getloadavg(&average, 1);
+  return fmt::format("{:.1f} on {} processors", average, std::thread::hardware_concurrency());
+}
+
 nlohmann::ordered_json as_object(const result& one) {
   auto object = nlohmann::ordered_json::object();
   object["scenario"] = one.scenario;
@@ -33,6 +42,7 @@ nlohmann::ordered_json as_object(const result& one) {
   object["ratio"] = one.ratio();
   object["durability"] = one.durability;
   object.update(one.details);
+  object["load"] = load();
   return rounded(object);
 }
 
@@ -49,7 +59,9 @@ std::string as_table(const std::vector<result>& results) {
       text += fmt::format("  {}: {}\n", key, shown);
     }
   }
-  if (!results.empty()) text += fmt::format("durability: {}\n", results.front().durability);
+  if (!results.empty()) {
+    text += fmt::format("durability: {}\nload: {}\n", results.front().durability, load());
+  }
   return text;
 }
 

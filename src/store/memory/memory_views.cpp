@@ -74,6 +74,8 @@ hold_status status_of(const memory_transaction& transaction, const hold_query& q
   const auto found = transaction.tables.locks.find(query.name);
   if (found == transaction.tables.locks.end()) return status;
   const model::lock_row& row = found->second.row;
+  status.kind = row.kind;
+  status.capacity = row.capacity;
 
   const memory_lease* holder = row.lease ? transaction.tables.find_lease(*row.lease) : nullptr;
   // A hold whose lease is dead is none, whatever the row still says.

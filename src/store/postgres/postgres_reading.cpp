@@ -60,6 +60,10 @@ std::vector<hold_status> postgres_session::find(std::span<const hold_query> hold
     const auto at = static_cast<std::size_t>(integer_of(row["n"])) - 1;
     auto& status = result[at];
     status.hold = holds[at].hold;
+    if (!row["kind"].is_null()) {
+      status.kind = model::parse_lock_kind(row["kind"].c_str());
+      status.capacity = integer_of(row["capacity"]);
+    }
     if (!row["held"].is_null() && bool_of(row["held"])) {
       status.state = hold_status::where::held;
       status.token = integer_of(row["token"]);

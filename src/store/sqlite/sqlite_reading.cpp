@@ -52,6 +52,8 @@ std::vector<hold_status> sqlite_session::find(std::span<const hold_query> holds)
     status.hold = wanted.hold;
     auto query = connection_.query("find", wanted.name, wanted.hold);
     if (!query.next()) continue;
+    status.kind = model::parse_lock_kind(query.text(5));
+    status.capacity = query.integer(6);
     if (query.integer(0) != 0) {
       status.state = hold_status::where::held;
       status.token = query.integer(1);

@@ -7,7 +7,9 @@ SELECT a.n,
        CASE WHEN l.name IS NULL THEN NULL
             WHEN h.id IS NULL THEN 0
             ELSE (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000000)::bigint
-       END AS takeover_us
+       END AS takeover_us,
+       l.kind,
+       l.capacity
 FROM unnest($1::text[], $2::uuid[]) WITH ORDINALITY AS a (name, hold_id, n)
 LEFT JOIN rowlock_lock AS l ON l.name = a.name
 LEFT JOIN rowlock_lease AS h ON h.id = l.lease_id
