@@ -1,0 +1,85 @@
+#include "cli/cli_test.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <regex>
+#include <set>
+
+namespace rowlock::test {
+
+using testing::HasSubstr;
+
+namespace {
+
+const std::vector<words> commands{{},
+                                  {"run"},
+                                  {"list"},
+                                  {"show"},
+                                  {"queue"},
+                                  {"release"},
+                                  {"sweep"},
+                                  {"gc"},
+                                  {"epoch"},
+                                  {"epoch", "show"},
+                                  {"epoch", "raise"},
+                                  {"migrate"},
+                                  {"migrate", "up"},
+                                  {"migrate", "down"},
+                                  {"migrate", "status"},
+                                  {"migrate", "verify"},
+                                  {"migrate", "adopt"},
+                                  {"migrate", "sql"},
+                                  {"bench"}};
+
+command_result help_of(words command) {
+  command.push_back("--help");
+  return rowlock_alone(command);
+}
+
+// Without troff's escapes.
+std::string man_page() {
+  std::ifstream file{ROWLOCK_SOURCE_DIR "/docs/rowlock.1"};
+  std::string text{std::istreambuf_iterator<char>{file}, {}};
+  std::erase(text, '\\');
+  return text;
+}
+
+std::set<std::string> options_in(const std::string& text) {
+  static const std::regex option{R"(--[a-z][a-z-]+)"};
+  return {std::sregex_token_iterator{text.begin(), text.end(), option}, {}};
+}
+
+}  // namespace
+
+TEST(help, ends_in_an_example) {
+  for (const auto& command : commands) {
+    const auto result = help_of(command);
+    EXPECT_EQ(result.exit_code, 0) << testing::PrintToString(command);
+    EXPECT_THAT(result.out, HasSubstr("Example:\n  ")) << testing::PrintToString(command);
+    EXPECT_EQ(result.err, "");
+  }
+}
+
+TEST(help, and_man_page_tell_the_same) {
+  const auto page = man_page();
+  std::set<std::string> offered;
+  for (const auto& command : commands) {
+    if (!command.empty()) EXPECT_THAT(page, HasSubstr(command.back()));
+    offered.merge(options_in(help_of(command).out));
+  }
+  EXPECT_EQ(options_in(page), offered);
+}
+
+TEST(help, version_is_the_librarys) {
+  const auto result = rowlock_alone({"--version"});
+  EXPECT_EQ(result.exit_code, 0);
+  std::ifstream file{ROWLOCK_SOURCE_DIR "/include/rowlock/config.hpp"};
+  const std::string config{std::istreambuf_iterator<char>{file}, {}};
+  std::smatch version;
+  ASSERT_TRUE(std::regex_search(config, version, std::regex{"ROWLOCK_VERSION \"([^\"]+)\""}));
+  EXPECT_EQ(result.out, "rowlock " + version[1].str() + "\n");
+  EXPECT_THAT(man_page(), HasSubstr("rowlock " + version[1].str()));
+}
+
+}  // namespace rowlock::test

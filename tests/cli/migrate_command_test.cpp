@@ -1,0 +1,178 @@
+#include "cli/cli_test.hpp"
+#include "model/ids.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+
+namespace rowlock::test {
+
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+
+// A prefix of its own beside the migrated tables; taken down in the end.
+class migrate_command_test : public cli_test {
+ protected:
+  void TearDown() override { migrate({"down", "--destroy-tokens"}); }
+
+  command_result migrate(words line) {
+    line.insert(line.begin(), {"migrate", "--prefix", prefix_});
+    return rowlock(line);
+  }
+  nlohmann::json migrate_json(words line) {
+    line.push_back("--json");
+    return nlohmann::json::parse(migrate(line).out);
+  }
+  // psql or sqlite3, as another tool would run a file.
+  command_result apply(const std::string& file) {
+    const auto url = store->url();
+    const auto command = GetParam() == "postgres"
+                             ? "psql -Xq -v ON_ERROR_STOP=1 '" + url + "' -f '" + file + "'"
+                             : "sqlite3 -bail '" + url.substr(url.find(':') + 1) + "' < '" + file + "'";
+    return command_process{{"sh", "-c", command}, {}}.wait();
+  }
+  std::vector<std::string> names() const {
+    std::vector<std::string> result;
+    for (const auto& entry : std::filesystem::directory_iterator{folder_.path()}) {
+      result.push_back(entry.path().filename());
+    }
+    std::ranges::sort(result);
+    return result;
+  }
+  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+
+  std::string prefix_ = "m" + model::id128::random().to_string().substr(0, 12) + "_";
+  temporary_folder folder_;
+};
+
+TEST_P(migrate_command_test, up_and_down_say_what_they_do) {
+  EXPECT_EQ(migrate({"up", "--dry-run"}).out, "to be applied 0001_locks\n");
+  EXPECT_EQ(migrate({"up"}).out, "applied 0001_locks\n");
+  EXPECT_EQ(migrate({"up"}).out, "the schema is up to date\n");
+  EXPECT_EQ(migrate({"verify"}).exit_code, 0);
+  EXPECT_THAT(migrate({"status"}).out,
+              testing::MatchesRegex("VERSION(.|\n)*0001 +locks +applied +20[^\n]*\n"));
+
+  const auto refused = migrate({"down"});
+  EXPECT_EQ(refused.exit_code, 64);
+  EXPECT_THAT(refused.err, HasSubstr("--destroy-tokens"));
+  EXPECT_EQ(migrate({"down", "--destroy-tokens", "--dry-run"}).out, "to be reverted 0001_locks\n");
+  EXPECT_EQ(migrate({"down", "--destroy-tokens"}).out, "reverted 0001_locks\n");
+  EXPECT_EQ(migrate({"down"}).out, "there is nothing to revert\n");
+}
+
+TEST_P(migrate_command_test, tells_programs_the_same) {
+  EXPECT_EQ(migrate_json({"up"}).at(0).at("version"), 1);
+  EXPECT_THAT(migrate_json({"up"}), IsEmpty());
+  const auto line = migrate_json({"status"}).at(0);
+  EXPECT_EQ(line.at("title"), "locks");
+  EXPECT_EQ(line.at("applied"), true);
+  EXPECT_EQ(line.at("recorded"), true);
+  EXPECT_THAT(migrate_json({"verify"}), IsEmpty());
+}
+
+TEST_P(migrate_command_test, down_refuses_while_a_lease_lives) {
+  migrate({"up"});
+  {
+    auto variables = environment();
+    variables["ROWLOCK_PREFIX"] = prefix_;
+    auto holder = start_rowlock({"run", "job", "--", "sh", "-c", "echo held; cat"}, variables);
+    holder->read_line();
+    const auto refused = migrate({"down", "--destroy-tokens"});
+    EXPECT_EQ(refused.exit_code, 78);
+    EXPECT_THAT(refused.err, HasSubstr("lease is in use"));
+    EXPECT_EQ(holder->wait().exit_code, 0);
+  }
+  EXPECT_EQ(migrate({"down", "--destroy-tokens"}).exit_code, 0);
+}
+
+TEST_P(migrate_command_test, sql_writes_files_that_the_databases_tool_applies) {
+  EXPECT_EQ(migrate({"sql", "--dialect", GetParam(), "--out", folder_.path()}).exit_code, 0);
+  EXPECT_THAT(names(), ElementsAre("0001_locks.down.sql", "0001_locks.up.sql"));
+  const auto applied = apply(path("0001_locks.up.sql"));
+  ASSERT_EQ(applied.exit_code, 0) << applied.err;
+  EXPECT_EQ(migrate({"verify"}).exit_code, 0);
+  EXPECT_EQ(migrate({"adopt"}).out, "adopted 0001_locks\n");
+  EXPECT_EQ(migrate({"adopt"}).out, "the ledger is complete\n");
+  EXPECT_EQ(apply(path("0001_locks.down.sql")).exit_code, 0);
+  EXPECT_EQ(migrate({"verify"}).exit_code, 78);
+}
+
+TEST_P(migrate_command_test, sql_writes_flyways_names) {
+  EXPECT_EQ(
+      migrate({"sql", "--dialect", GetParam(), "--format", "flyway", "--out", folder_.path()}).exit_code, 0);
+  EXPECT_THAT(names(), ElementsAre("U0001__locks.sql", "V0001__locks.sql"));
+  EXPECT_EQ(apply(path("V0001__locks.sql")).exit_code, 0);
+  EXPECT_EQ(migrate({"verify"}).exit_code, 0);
+}
+
+TEST_P(migrate_command_test, sql_prints_one_stream) {
+  const auto result = migrate({"sql", "--dialect", GetParam()});
+  std::ofstream{path("all.sql")} << result.out;
+  EXPECT_EQ(apply(path("all.sql")).exit_code, 0);
+  EXPECT_EQ(migrate({"verify"}).exit_code, 0);
+}
+
+TEST_P(migrate_command_test, sql_leaves_another_file_alone) {
+  std::ofstream{path("0001_locks.up.sql")} << "mine";
+  const auto refused = migrate({"sql", "--dialect", GetParam(), "--out", folder_.path()});
+  EXPECT_EQ(refused.exit_code, 64);
+  std::ifstream file{path("0001_locks.up.sql")};
+  EXPECT_EQ((std::string{std::istreambuf_iterator<char>{file}, {}}), "mine");
+  std::filesystem::remove(path("0001_locks.up.sql"));
+  EXPECT_EQ(migrate({"sql", "--dialect", GetParam(), "--out", folder_.path()}).exit_code, 0);
+  EXPECT_EQ(migrate({"sql", "--dialect", GetParam(), "--out", folder_.path()}).out, "");
+}
+
+TEST_P(migrate_command_test, sql_needs_no_database) {
+  const auto result = rowlock_alone({"migrate", "sql", "--dialect", GetParam()});
+  EXPECT_EQ(result.exit_code, 0);
+  EXPECT_THAT(result.out, HasSubstr("rowlock_lock"));
+}
+
+TEST_P(migrate_command_test, sql_refuses_what_would_be_injected) {
+  for (const std::string text : {"a;b", "x'y", "Upper", "1a", "a b", "\xc3\xa4"}) {
+    for (const std::string option : {"--prefix", "--schema"}) {
+      const auto result = rowlock_alone({"migrate", "sql", "--dialect", "postgres", option, text});
+      EXPECT_EQ(result.exit_code, 64) << option << text;
+      EXPECT_EQ(result.out, "");
+    }
+  }
+  EXPECT_EQ(rowlock_alone({"migrate", "sql", "--dialect", "mysql"}).exit_code, 64);
+  EXPECT_EQ(rowlock_alone({"migrate", "sql", "--dialect", "sqlite", "--schema", "s"}).exit_code, 64);
+  EXPECT_EQ(rowlock_alone({"migrate", "sql", "--dialect", "sqlite", "--format", "odd"}).exit_code, 64);
+}
+
+ROWLOCK_FOR_EACH_SQL_STORE(migrate_command_test);
+
+// The files put the tool's search_path back.
+TEST(migrate_sql, schema_is_used_and_left) {
+  if (selected_of({"postgres"}).empty()) GTEST_SKIP() << "postgres is not selected";
+  const std::string url = make_store_fixture("postgres")->url();
+  const temporary_folder folder;
+  const auto schema = "s" + model::id128::random().to_string().substr(0, 12);
+  const auto psql = [&](const std::string& arguments) {
+    return command_process{{"sh", "-c", "psql -XqAt -v ON_ERROR_STOP=1 '" + url + "' " + arguments}, {}}
+        .wait();
+  };
+  psql("-c 'CREATE SCHEMA " + schema + "'");
+  rowlock_alone({"migrate", "sql", "--dialect", "postgres", "--schema", schema, "--out", folder.path()});
+  const auto up = (folder.path() / "0001_locks.up.sql").string();
+  for (const std::string transaction : {"", "-1 "}) {
+    const auto applied =
+        psql(transaction + "-c \"SET search_path = pg_catalog\" -f " + up + " -c 'SHOW search_path'");
+    EXPECT_EQ(applied.exit_code, 0) << applied.err;
+    EXPECT_EQ(applied.out, "pg_catalog\n");
+  }
+  const std::map<std::string, std::string> variables{{"ROWLOCK_URL", url}, {"ROWLOCK_SCHEMA", schema}};
+  EXPECT_EQ(rowlock_alone({"migrate", "verify"}, variables).exit_code, 0);
+  EXPECT_EQ(rowlock_alone({"run", "job", "--", "true"}, variables).exit_code, 0);
+  EXPECT_EQ(psql("-f " + (folder.path() / "0001_locks.down.sql").string()).exit_code, 0);
+  EXPECT_EQ(rowlock_alone({"migrate", "verify"}, variables).exit_code, 78);
+  psql("-c 'DROP SCHEMA " + schema + " CASCADE' 2>&1");
+}
+
+}  // namespace rowlock::test

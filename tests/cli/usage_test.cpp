@@ -1,0 +1,112 @@
+#include "cli/cli_test.hpp"
+
+#include "support/temporary_folder.hpp"
+
+#include <fstream>
+
+namespace rowlock::test {
+
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+// What needs no database.
+TEST(usage, is_64_and_says_what_is_wrong) {
+  const std::vector<words> wrong{{},
+                                 {"lisst"},
+                                 {"list", "extra"},
+                                 {"show"},
+                                 {"show", "a", "b"},
+                                 {"list", "--colour"},
+                                 {"list", "--url"},
+                                 {"migrate"},
+                                 {"migrate", "sideways"},
+                                 {"migrate", "up", "--to", "one"},
+                                 {"run", "job", "true"},
+                                 {"list", "-q", "-v"},
+                                 {"list"},
+                                 {"list", "--url", "oracle://h/db"},
+                                 {"list", "--url", "no url"},
+                                 {"list", "--url", "sqlite:"},
+                                 {"list", "--url", "sqlite:x.db", "--prefix", "a;b"},
+                                 {"list", "--url", "sqlite:x.db", "--prefix", "Upper_"},
+                                 {"list", "--url", "sqlite:x.db", "--schema", "a'b"}};
+  for (const auto& line : wrong) {
+    const auto result = rowlock_alone(line);
+    EXPECT_EQ(result.exit_code, 64) << testing::PrintToString(line) << result.err;
+    EXPECT_THAT(result.err, StartsWith("rowlock: ")) << testing::PrintToString(line);
+    EXPECT_EQ(result.out, "");
+  }
+}
+
+TEST(usage, an_unknown_command_is_named) {
+  EXPECT_THAT(rowlock_alone({"lisst"}).err, HasSubstr("'lisst'"));
+}
+
+TEST(usage, passwords_are_not_repeated) {
+  const std::vector<words> lines{{"list", "postgresql://user:hush@host/db"},
+                                 {"postgresql://user:hush@host/db", "list"},
+                                 {"list", "--url", "oracle://user:hush@host/db"},
+                                 {"list", "host=h password=hush"},
+                                 {"list", "--url", "postgresql://user:hush@127.0.0.1:1/db?connect_timeout=1"},
+                                 {"list", "--url", "postgresql://user:hush@127.0.0.1:port/db"},
+                                 {"list", "-v", "--url", "postgresql://127.0.0.1:1/db?user=u&password=hush"}};
+  for (const auto& line : lines) {
+    const auto result = rowlock_alone(line);
+    EXPECT_NE(result.exit_code, 0);
+    EXPECT_THAT(result.err, Not(HasSubstr("hush"))) << testing::PrintToString(line);
+  }
+}
+
+class options_test : public cli_test {};
+
+TEST_P(options_test, global_options_stand_before_or_after) {
+  const auto url = store->url();
+  const auto prefix = store->options().prefix;
+  for (const auto& line : std::vector<words>{{"--url", url, "--prefix", prefix, "--json", "list"},
+                                             {"list", "--url", url, "--prefix", prefix, "--json"},
+                                             {"--url=" + url, "list", "--prefix=" + prefix, "--json"},
+                                             {"epoch", "show", "--url", url, "--prefix", prefix, "--json"}}) {
+    const auto result = rowlock_alone(line);
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_THAT(result.out, StartsWith("["));
+  }
+}
+
+TEST_P(options_test, the_url_is_looked_for_in_order) {
+  const temporary_folder folder;
+  const auto file = (folder.path() / "url").string();
+  std::ofstream{file} << " \n" << store->url() << "\r\n\n";
+  const auto prefix = store->options().prefix;
+  const auto run = [&](const words& line, const std::string& url, const std::string& url_file) {
+    return rowlock_alone(line,
+                         {{"ROWLOCK_URL", url}, {"ROWLOCK_URL_FILE", url_file}, {"ROWLOCK_PREFIX", prefix}})
+        .exit_code;
+  };
+  EXPECT_EQ(run({"list"}, "", file), 0);
+  EXPECT_EQ(run({"list"}, store->url(), "/nowhere"), 0);
+  EXPECT_EQ(run({"list"}, "oracle://x", file), 64);
+  EXPECT_EQ(run({"list", "--url", store->url()}, "oracle://x", "/nowhere"), 0);
+  EXPECT_EQ(run({"list"}, "", "/nowhere"), 64);
+  std::ofstream{file} << "\n";
+  EXPECT_EQ(run({"list"}, "", file), 64);
+}
+
+TEST_P(options_test, quiet_keeps_errors_only) {
+  EXPECT_EQ(rowlock({"list", "-q"}).err, "");
+  EXPECT_EQ(rowlock({"show", "none", "-q"}).err, "");
+  EXPECT_EQ(rowlock({"show", "none", "-q"}).exit_code, 1);
+  EXPECT_NE(rowlock({"gc", "-q"}).err, "");
+}
+
+TEST_P(options_test, output_that_cannot_be_written_is_an_error) {
+  const auto result =
+      command_process{{"sh", "-c", "exec \"$0\" epoch > /dev/full", ROWLOCK_COMMAND_PATH}, environment()}
+          .wait();
+  EXPECT_EQ(result.exit_code, 70);
+  EXPECT_THAT(result.err, HasSubstr("standard output"));
+}
+
+ROWLOCK_FOR_EACH_SQL_STORE(options_test);
+
+}  // namespace rowlock::test
