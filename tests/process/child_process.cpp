@@ -1,0 +1,80 @@
+#include "child_process.hpp"
+
+#include <fcntl.h>
+#include <grp.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <fstream>
+#include <stdexcept>
+#include <thread>
+
+namespace rowlock::test {
+
+namespace {
+
+// Between fork and exec: only what is safe there.
+[[noreturn]] void become(char* const* arguments, const child_setup& setup, pid_t parent) {
+  if (setup.in >= 0) ::dup2(setup.in, STDIN_FILENO);
+  if (setup.out >= 0) ::dup2(setup.out, STDOUT_FILENO);
+  if (setup.err >= 0) ::dup2(setup.err, STDERR_FILENO);
+  if (setup.user != 0 &&
+      (::setgroups(0, nullptr) != 0 || ::setgid(setup.group) != 0 || ::setuid(setup.user) != 0)) {
+    ::_exit(127);
+  }
+  // After the change of user, which would clear it.
+  ::prctl(PR_SET_PDEATHSIG, setup.at_parents_death);
+  if (::getppid() != parent) ::_exit(127);
+  ::execv(arguments[0], arguments);
+  ::_exit(127);
+}
+
+}  // namespace
+
+child_process::child_process(const std::vector<std::string>& arguments, const child_setup& setup) {
+  std::vector<char*> values;
+  for (const auto& argument : arguments) values.push_back(const_cast<char*>(argument.c_str()));
+  values.push_back(nullptr);
+  const pid_t parent = ::getpid();
+  pid_ = ::fork();
+  if (pid_ < 0) throw std::runtime_error("fork failed");
+  if (pid_ == 0) become(values.data(), setup, parent);
+}
+
+child_process::~child_process() {
+  if (!reaped_) kill();
+}
+
+void child_process::signal(int number) const {
+  if (!reaped_) ::kill(pid_, number);
+}
+
+int child_process::wait() {
+  while (!reaped_) {
+    if (::waitpid(pid_, &status_, 0) == pid_ || errno != EINTR) reaped_ = true;
+  }
+  return status_;
+}
+
+void child_process::kill() {
+  signal(SIGKILL);
+  wait();
+}
+
+void until_stopped(pid_t pid) {
+  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{10};
+  const auto path = "/proc/" + std::to_string(pid) + "/stat";
+  for (;;) {
+    std::string stat;
+    std::getline(std::ifstream{path}, stat);
+    const auto end_of_name = stat.rfind(") ");
+    if (end_of_name != std::string::npos && stat[end_of_name + 2] == 'T') return;
+    if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("the process does not stop");
+    std::this_thread::sleep_for(std::chrono::milliseconds{2});
+  }
+}
+
+}  // namespace rowlock::test

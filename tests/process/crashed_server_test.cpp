@@ -1,0 +1,99 @@
+#include "process_test.hpp"
+
+namespace rowlock::test {
+
+namespace {
+
+class crashed_server_test : public own_server_test {};
+
+TEST_P(crashed_server_test, under_load_grants_nothing_twice) {
+  const int crashes = is_long_run() ? 12 : 3;
+  book().create({"one", "two", "three"});
+  auto patient = settings();
+  patient.ttl = 6s;
+  std::vector<worker> workers;
+  for (int i = 0; i < 4; ++i) workers.emplace_back(patient);
+  // Guarded, for a server that takes longer than the ttl to come back costs the holds.
+  for (auto& one : workers) ASSERT_EQ(one.ask("load guarded 4 0 one two three"), "loading");
+  for (int crash = 0; crash <= crashes; ++crash) {
+    const auto logged = number("SELECT count(*) FROM @log");
+    until("grants go on after crash " + std::to_string(crash),
+          [&] { return number("SELECT count(*) FROM @log") > logged + 100; });
+    if (crash == crashes) break;
+    server().crash();
+    server().start();
+    reconnect();
+  }
+  std::int64_t written = 0;
+  for (auto& one : workers) {
+    auto counts = one.counts("halt", 60s);
+    EXPECT_EQ(counts["unaware"], 0);
+    written += counts["written"];
+  }
+  const auto found = book().check();
+  // The application's own commits may have been in doubt, so the log counts them.
+  EXPECT_GE(found.logged, written);
+  EXPECT_EQ(found.counted, found.logged);
+  EXPECT_EQ(found.repeated_values, 0);
+  EXPECT_EQ(found.token_faults, 0);
+  until("nobody stands in the queue or holds anything",
+        [&] { return queued() == 0 && number("SELECT count(*) FROM @lock WHERE hold_id IS NOT NULL") == 0; });
+}
+
+// I8: a release is answered before it is on disk, and the crash forgets it; grants are on disk.
+TEST_P(crashed_server_test, forgets_releases_which_are_repaired_and_no_grants) {
+  constexpr int many = 200;
+  book().create({"kept"});
+  auto patient = settings();
+  patient.ttl = 30s;
+  worker client{patient};
+  const auto kept = client.acquire("kept");
+  ASSERT_EQ(client.ask("hold_many released/ " + std::to_string(many)), "held");
+  ASSERT_EQ(client.ask("release_many"), "released");
+  client.stop();  // so that the forgotten releases can be counted
+  server().crash();
+  server().start();
+  reconnect();
+  const auto forgotten = number("SELECT count(*) FROM @lock WHERE hold_id IS NOT NULL AND name <> 'kept'");
+  EXPECT_GT(forgotten, 0) << "nothing was forgotten, so nothing is tested";
+  client.go_on();
+  // Long before the ttl, and before the next renewal that was due anyway.
+  until(
+      "every release is repaired",
+      [&] { return number("SELECT count(*) FROM @lock WHERE hold_id IS NOT NULL") == 1; }, 5s);
+  EXPECT_EQ(client.ask("state"), "valid none");
+  EXPECT_EQ(client.ask("write"), "written");
+  EXPECT_EQ(number("SELECT token FROM @lock WHERE name = 'kept'"), kept.token);
+  EXPECT_EQ(client.ask("release"), "released");
+}
+
+// What was granted before a crash stays granted, and those who wait go on waiting.
+TEST_P(crashed_server_test, keeps_the_queue) {
+  auto patient = settings();
+  patient.ttl = 30s;
+  worker holder{patient};
+  worker first{patient};
+  worker second{patient};
+  const auto before = holder.acquire("nightly");
+  first.tell("acquire nightly");
+  until_queued(1);
+  second.tell("acquire nightly");
+  until_queued(2);
+  server().crash();
+  server().start();
+  reconnect();
+  EXPECT_EQ(queued(), 2);
+  EXPECT_EQ(holder.ask("state"), "valid none");
+  EXPECT_EQ(holder.ask("release"), "released");
+  const auto now = first.grant(5s);
+  EXPECT_GT(now.token, before.token);
+  EXPECT_TRUE(second.is_silent());
+  EXPECT_EQ(first.ask("release"), "released");
+  EXPECT_GT(second.grant(5s).token, now.token);
+}
+
+ROWLOCK_FOR_POSTGRES(crashed_server_test);
+
+}  // namespace
+
+}  // namespace rowlock::test

@@ -1,0 +1,56 @@
+#include "process_test.hpp"
+
+namespace rowlock::test {
+
+namespace {
+
+class fork_test : public process_test {};
+
+TEST_P(fork_test, refuses_the_child_and_leaves_the_parent_alone) {
+  book().create({"nightly"});
+  auto parent = start();
+  auto other = start();
+  const auto before = parent.acquire("nightly");
+  EXPECT_EQ(parent.ask("write"), "written");
+  // Several, for the first one's exit might show only in what the next one finds.
+  for (int i = 0; i < 3; ++i) ASSERT_EQ(parent.ask("fork nightly"), "refused");
+
+  EXPECT_EQ(parent.ask("state"), "valid none");
+  EXPECT_EQ(parent.ask("write"), "written");
+  EXPECT_EQ(other.ask("try nightly"), "busy");
+  // The parent's lease is still renewed: it outlives the ttl.
+  const auto ttl = std::to_string(settings().ttl.count() + 500);
+  EXPECT_EQ(other.ask("try_for nightly " + ttl), "busy");
+  EXPECT_EQ(parent.ask("state"), "valid none");
+  EXPECT_EQ(parent.ask("release"), "released");
+  EXPECT_GT(parent.acquire("nightly").token, before.token);
+  EXPECT_EQ(parent.ask("write"), "written");
+  EXPECT_EQ(book().check().counted, 3);
+}
+
+ROWLOCK_FOR_EACH_SQL_STORE(fork_test);
+
+// The server still knows the same backends.
+class forked_connection_test : public process_test {};
+
+TEST_P(forked_connection_test, ends_no_connection_of_the_parent) {
+  auto parent = start();
+  parent.acquire("nightly");
+  const auto backends = [&] {
+    return number("SELECT sum(pid) FROM pg_stat_activity WHERE application_name LIKE 'rowlock process%'");
+  };
+  // Each connection is made when it is first needed.
+  EXPECT_EQ(parent.ask("release"), "released");
+  parent.acquire("nightly");
+  const auto before = backends();
+  ASSERT_EQ(parent.ask("fork nightly"), "refused");
+  EXPECT_EQ(parent.ask("release"), "released");
+  parent.acquire("nightly");
+  EXPECT_EQ(backends(), before);
+}
+
+ROWLOCK_FOR_POSTGRES(forked_connection_test);
+
+}  // namespace
+
+}  // namespace rowlock::test

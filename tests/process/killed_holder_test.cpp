@@ -1,0 +1,60 @@
+#include "process_test.hpp"
+
+namespace rowlock::test {
+
+namespace {
+
+class killed_holder_test : public process_test {};
+
+TEST_P(killed_holder_test, its_lock_goes_to_the_waiter_within_the_ttl) {
+  auto holder = start();
+  auto waiter = start();
+  const auto before = holder.acquire("nightly");
+  waiter.tell("acquire nightly");
+  until_queued(1);
+  holder.kill();
+  const auto after = waiter.grant(settings().ttl + slack);
+  EXPECT_GT(after.token, before.token);
+  EXPECT_EQ(waiter.ask("release"), "released");
+}
+
+TEST_P(killed_holder_test, its_lock_goes_to_the_first_of_several_waiters) {
+  auto holder = start();
+  const auto before = holder.acquire("nightly");
+  std::vector<worker> waiters;
+  for (int i = 0; i < 3; ++i) {
+    waiters.push_back(start());
+    waiters.back().tell("acquire nightly");
+    until_queued(i + 1);
+  }
+  holder.kill();
+  auto token = before.token;
+  auto limit = settings().ttl + slack;
+  for (std::size_t i = 0; i < waiters.size(); ++i) {
+    const auto now = waiters[i].grant(limit);
+    EXPECT_GT(now.token, token);
+    for (std::size_t later = i + 1; later < waiters.size(); ++later) EXPECT_TRUE(waiters[later].is_silent());
+    EXPECT_EQ(waiters[i].ask("release"), "released");
+    token = now.token;
+    // The others wait for a living holder only.
+    limit = slack;
+  }
+}
+
+TEST_P(killed_holder_test, its_lease_is_killed_and_the_name_is_free_for_those_who_do_not_wait) {
+  auto holder = start();
+  auto other = start();
+  holder.acquire("nightly");
+  EXPECT_EQ(other.ask("try nightly"), "busy");
+  holder.kill();
+  EXPECT_EQ(other.ask("try nightly"), "busy") << "it was taken from a lease that had not expired";
+  until(
+      "the name is free", [&] { return other.ask("try nightly") != "busy"; }, settings().ttl + slack);
+  EXPECT_EQ(other.ask("release"), "released");
+}
+
+ROWLOCK_FOR_EACH_SQL_STORE(killed_holder_test);
+
+}  // namespace
+
+}  // namespace rowlock::test

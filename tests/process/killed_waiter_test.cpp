@@ -1,0 +1,63 @@
+#include "process_test.hpp"
+
+namespace rowlock::test {
+
+namespace {
+
+class killed_waiter_test : public process_test {
+ protected:
+  // A holder, and three who wait in this order.
+  std::vector<worker> form_queue() {
+    std::vector<worker> line;
+    for (int i = 0; i < 4; ++i) line.push_back(start());
+    line[0].acquire("nightly");
+    for (std::size_t i = 1; i < line.size(); ++i) {
+      line[i].tell("acquire nightly");
+      until_queued(static_cast<std::int64_t>(i));
+    }
+    return line;
+  }
+};
+
+// Its lease may still live when the lock is handed on, and then the lock waits for its end.
+TEST_P(killed_waiter_test, at_the_head_is_skipped_within_its_ttl) {
+  auto line = form_queue();
+  line[1].kill();
+  EXPECT_EQ(line[0].ask("release"), "released");
+  const auto second = line[2].grant(settings().ttl + slack);
+  EXPECT_TRUE(line[3].is_silent());
+  EXPECT_EQ(line[2].ask("release"), "released");
+  EXPECT_GT(line[3].grant(slack).token, second.token);
+  EXPECT_EQ(line[3].ask("release"), "released");
+  EXPECT_EQ(queued(), 0);
+}
+
+TEST_P(killed_waiter_test, that_is_dead_when_its_turn_comes_costs_nobody_any_time) {
+  auto line = form_queue();
+  line[1].kill();
+  until("the killed one's lease has expired", [&] {
+    const auto now = is_postgres() ? std::string{"clock_timestamp()"}
+                                   : std::string{"(julianday('now') - 2440587.5) * 86400000000.0"};
+    return number("SELECT count(*) FROM @lease WHERE expires_at > " + now) == 3;
+  });
+  EXPECT_EQ(line[0].ask("release"), "released");
+  line[2].grant(slack);
+  EXPECT_EQ(line[2].ask("release"), "released");
+  line[3].grant(slack);
+  EXPECT_EQ(line[3].ask("release"), "released");
+}
+
+TEST_P(killed_waiter_test, in_the_middle_holds_up_only_those_behind_it) {
+  auto line = form_queue();
+  line[2].kill();
+  EXPECT_EQ(line[0].ask("release"), "released");
+  line[1].grant(slack);
+  EXPECT_EQ(line[1].ask("release"), "released");
+  line[3].grant(settings().ttl + slack);
+}
+
+ROWLOCK_FOR_EACH_SQL_STORE(killed_waiter_test);
+
+}  // namespace
+
+}  // namespace rowlock::test

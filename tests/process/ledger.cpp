@@ -1,0 +1,111 @@
+#include "ledger.hpp"
+
+#include <unistd.h>
+
+#include <thread>
+
+namespace rowlock::test {
+
+namespace {
+
+void replace_all(std::string& text, const std::string& what, const std::string& with) {
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
+    text.replace(at, what.size(), with);
+  }
+}
+
+constexpr const char* tables = R"(
+CREATE TABLE @counter (name text NOT NULL PRIMARY KEY, value bigint NOT NULL);
+CREATE TABLE @log (id @id, name text NOT NULL, hold_id text NOT NULL, token bigint NOT NULL,
+                   value bigint NOT NULL, pid bigint NOT NULL);
+CREATE TABLE @ticket (name text NOT NULL, hold_id text NOT NULL, ticket bigint NOT NULL);
+)";
+
+constexpr const char* postgres_trigger = R"(
+CREATE FUNCTION @note_ticket() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
+  INSERT INTO @ticket VALUES (NEW.name, replace(NEW.hold_id::text, '-', ''), NEW.ticket);
+  RETURN NULL;
+END $$;
+CREATE TRIGGER note_ticket AFTER INSERT ON @queue FOR EACH ROW EXECUTE FUNCTION @note_ticket();
+)";
+
+constexpr const char* sqlite_trigger = R"(
+CREATE TRIGGER @note_ticket AFTER INSERT ON @queue BEGIN
+  INSERT INTO @ticket VALUES (NEW.name, NEW.hold_id, NEW.ticket);
+END;
+)";
+
+}  // namespace
+
+void ledger::create(const std::vector<std::string>& names) {
+  const bool postgres = session_.is_postgres();
+  std::string script = std::string{tables} + (postgres ? postgres_trigger : sqlite_trigger);
+  replace_all(
+      script, "@id",
+      postgres ? "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY" : "INTEGER PRIMARY KEY AUTOINCREMENT");
+  replace_all(script, "@", prefix_);
+  session_.run(script);
+  for (const auto& name : names) {
+    session_.run("INSERT INTO " + prefix_ + "counter (name, value) VALUES ($1, 0)", {name});
+  }
+}
+
+std::int64_t ledger::read(const std::string& name) {
+  return session_.number("SELECT value FROM " + prefix_ + "counter WHERE name = $1", {name});
+}
+
+void ledger::write(const hold& held, std::int64_t value) {
+  const auto text = std::to_string(value);
+  session_.run("UPDATE " + prefix_ + "counter SET value = CAST($1 AS bigint) WHERE name = $2",
+               {text, held.name()});
+  session_.run("INSERT INTO " + prefix_ +
+                   "log (name, hold_id, token, value, pid) VALUES ($1, $2, CAST($3 AS bigint), "
+                   "CAST($4 AS bigint), CAST($5 AS bigint))",
+               {held.name(), held.id(), std::to_string(held.token()), text, std::to_string(::getpid())});
+}
+
+void ledger::add_unguarded(const hold& held) {
+  const auto value = read(held.name());
+  // Somebody else who holds the lock as well would now read the same.
+  std::this_thread::yield();
+  session_.begin();
+  write(held, value + 1);
+  session_.run("COMMIT");
+}
+
+void ledger::add_guarded(const hold& held) {
+  session_.begin();
+  try {
+    session_.guard(held);
+  } catch (...) {
+    session_.run("ROLLBACK");
+    throw;
+  }
+  write(held, read(held.name()) + 1);
+  session_.run("COMMIT");
+}
+
+audit ledger::check() {
+  const auto ask = [&](std::string sql) {
+    replace_all(sql, "@", prefix_);
+    return session_.number(sql);
+  };
+  audit found;
+  found.counted = ask("SELECT sum(value) FROM @counter");
+  found.logged = ask("SELECT count(*) FROM @log");
+  found.token_faults =
+      ask("SELECT count(*) FROM (SELECT token, lag(token) OVER (PARTITION BY name ORDER BY id) AS before "
+          "FROM @log) AS lines WHERE token <= before");
+  found.queued =
+      ask("SELECT count(*) FROM @log AS l JOIN @ticket AS t ON t.name = l.name AND t.hold_id = l.hold_id");
+  found.ticket_faults = ask(
+      "SELECT count(*) FROM (SELECT t.ticket, lag(t.ticket) OVER (PARTITION BY l.name ORDER BY l.token) AS "
+      "before FROM @log AS l JOIN @ticket AS t ON t.name = l.name AND t.hold_id = l.hold_id) AS lines "
+      "WHERE ticket <= before");
+  found.repeated_values =
+      ask("SELECT count(*) FROM (SELECT name, value FROM @log GROUP BY name, value HAVING count(*) > 1) AS "
+          "lines");
+  return found;
+}
+
+}  // namespace rowlock::test

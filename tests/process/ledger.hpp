@@ -1,0 +1,46 @@
+// A counter for each name that nothing but the lock protects, and a log of the grants under which it was
+// written. Two holders at once lose an addition, and the log has more lines than the counter counts.
+#pragma once
+
+#include "sql_session.hpp"
+
+#include <rowlock/hold.hpp>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rowlock::test {
+
+struct audit {
+  std::int64_t counted = 0;          // the sum of all counters
+  std::int64_t logged = 0;           // lines of the log
+  std::int64_t token_faults = 0;     // lines whose token is not above the one before
+  std::int64_t queued = 0;           // lines whose grant came out of the queue
+  std::int64_t ticket_faults = 0;    // of those: granted before a lower ticket
+  std::int64_t repeated_values = 0;  // two lines that wrote the same value: two holders at once
+};
+
+class ledger {
+ public:
+  ledger(sql_session& session, std::string prefix) : session_{session}, prefix_{std::move(prefix)} {}
+
+  // The tables, and a trigger that notes every ticket as rowlock hands it out.
+  void create(const std::vector<std::string>& names);
+
+  // Reads, then writes, in statements of their own and without locking a row: only the lock protects it.
+  void add_unguarded(const hold& held);
+  // The same inside a guarded transaction. Throws error(hold_lost) when the hold does not stand.
+  void add_guarded(const hold& held);
+
+  audit check();
+
+ private:
+  std::int64_t read(const std::string& name);
+  void write(const hold& held, std::int64_t value);
+
+  sql_session& session_;
+  std::string prefix_;
+};
+
+}  // namespace rowlock::test

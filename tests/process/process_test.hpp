@@ -1,0 +1,85 @@
+// A fresh database that several processes use, and what became of it.
+#pragma once
+
+#include "ledger.hpp"
+#include "own_postgres.hpp"
+#include "support/store_fixture.hpp"
+#include "support/stores.hpp"
+#include "worker.hpp"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rowlock::test {
+
+using namespace std::chrono_literals;
+
+// How much later than its bound something may happen on a machine that is busy with other things.
+inline constexpr auto slack = 1'500ms;
+
+// Whether the longer variant was asked for.
+bool is_long_run();
+
+class process_test : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override;
+  // Nothing of the workers may be left in the server. Workers must be gone: they are locals of the tests.
+  void TearDown() override;
+
+  // Where the processes meet; SetUp() calls it.
+  void use(std::string url, std::string prefix);
+
+  worker_settings settings() const;
+  worker start() const { return worker{settings()}; }
+
+  sql_session& sql() { return *session_; }
+  void reconnect() { session_ = sql_session::open(url_); }
+  ledger book() { return {*session_, prefix_}; }
+  bool is_postgres() const { return session_->is_postgres(); }
+  // @ stands for the prefix.
+  std::int64_t number(std::string sql, std::initializer_list<std::string> parameters = {});
+
+  std::int64_t queued() { return number("SELECT count(*) FROM @queue"); }
+  std::int64_t leases() { return number("SELECT count(*) FROM @lease"); }
+  void until_queued(std::int64_t count);
+
+  // Says in the failure what it waited for.
+  static void until(const std::string& what, const std::function<bool()>& is_so,
+                    std::chrono::milliseconds limit = 30s);
+
+  // Ends the backends of all workers; how many there were. PostgreSQL.
+  std::int64_t terminate_backends();
+
+ private:
+  std::unique_ptr<store_fixture> store_;
+  std::unique_ptr<sql_session> session_;
+  std::string url_;
+  std::string prefix_;
+  std::string application_;
+};
+
+// The same on a server of the test's own. PostgreSQL.
+class own_server_test : public process_test {
+ protected:
+  void SetUp() override;
+
+  own_postgres& server() { return *server_; }
+
+ private:
+  std::unique_ptr<own_postgres> server_;
+};
+
+}  // namespace rowlock::test
+
+#define ROWLOCK_FOR_EACH_SQL_STORE(suite)                                                           \
+  INSTANTIATE_TEST_SUITE_P(stores, suite,                                                           \
+                           testing::ValuesIn(::rowlock::test::selected_of({"sqlite", "postgres"})), \
+                           ::rowlock::test::store_test_name)
+#define ROWLOCK_FOR_POSTGRES(suite)                                                                      \
+  INSTANTIATE_TEST_SUITE_P(stores, suite, testing::ValuesIn(::rowlock::test::selected_of({"postgres"})), \
+                           ::rowlock::test::store_test_name)

@@ -1,0 +1,40 @@
+// A plain connection to the database under test, as an application has one beside rowlock's.
+#pragma once
+
+#include <rowlock/hold.hpp>
+
+#include <initializer_list>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rowlock::test {
+
+class sql_session {
+ public:
+  using rows = std::vector<std::vector<std::string>>;
+
+  // url: as rowlock::connect takes it. Throws std::runtime_error, as every member does.
+  static std::unique_ptr<sql_session> open(const std::string& url);
+
+  sql_session() = default;
+  sql_session(const sql_session&) = delete;
+  sql_session& operator=(const sql_session&) = delete;
+  virtual ~sql_session() = default;
+
+  // One statement with parameters $1, $2…, or any number without.
+  virtual rows run(const std::string& sql, std::initializer_list<std::string> parameters = {}) = 0;
+  // Begins a transaction that will write.
+  virtual void begin() = 0;
+  // rowlock/guard/*.hpp: throws error(hold_lost) when the hold does not stand.
+  virtual void guard(const hold& held) = 0;
+  virtual bool is_postgres() const noexcept = 0;
+
+  // The only field, as a number.
+  std::int64_t number(const std::string& sql, std::initializer_list<std::string> parameters = {});
+};
+
+std::unique_ptr<sql_session> open_postgres_session(const std::string& url);
+std::unique_ptr<sql_session> open_sqlite_session(const std::string& path);
+
+}  // namespace rowlock::test

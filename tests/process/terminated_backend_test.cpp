@@ -1,0 +1,89 @@
+#include "process_test.hpp"
+
+namespace rowlock::test {
+
+namespace {
+
+// Connections that the server ends: an administrator, a pooler, a time limit. Holds live on, for they depend
+// on a lease and not on a connection.
+class terminated_backend_test : public process_test {};
+
+TEST_P(terminated_backend_test, while_holding_costs_nothing) {
+  book().create({"nightly"});
+  auto holder = start();
+  const auto held = holder.acquire("nightly");
+  EXPECT_GT(terminate_backends(), 0);
+  // Renewed by another connection, and beyond what the old one had bought.
+  const auto ends = number("SELECT (extract(epoch FROM expires_at) * 1000000)::bigint FROM @lease");
+  until("the lease was renewed twice", [&] {
+    return number("SELECT (extract(epoch FROM expires_at) * 1000000)::bigint FROM @lease") > ends + 1'000'000;
+  });
+  EXPECT_EQ(holder.ask("state"), "valid none");
+  EXPECT_EQ(holder.ask("write"), "written");
+  EXPECT_EQ(number("SELECT token FROM @lock"), held.token);
+  EXPECT_GT(terminate_backends(), 0);
+  EXPECT_EQ(holder.ask("release"), "released");
+}
+
+// The wake-up goes to a connection that is gone, or falls between two of them.
+TEST_P(terminated_backend_test, while_waiting_loses_no_wake_up) {
+  auto patient = settings();
+  patient.ttl = 30s;
+  worker holder{patient};
+  worker waiter{patient};
+  const int rounds = is_long_run() ? 100 : 15;
+  std::int64_t token = 0;
+  for (int round = 0; round < rounds; ++round) {
+    holder.acquire("nightly");
+    waiter.tell("acquire nightly");
+    until_queued(1);
+    holder.tell("release");
+    terminate_backends();
+    const auto now = waiter.grant(slack + 1s);  // a poll stands behind the wake-up
+    EXPECT_GT(now.token, token);
+    token = now.token;
+    EXPECT_EQ(holder.answer(), "released");
+    EXPECT_EQ(waiter.ask("release"), "released");
+  }
+}
+
+TEST_P(terminated_backend_test, under_load_grants_nothing_twice_and_loses_nothing) {
+  const auto length = is_long_run() ? 60s : 6s;
+  book().create({"one", "two", "three"});
+  auto patient = settings();
+  patient.ttl = 30s;
+  std::vector<worker> workers;
+  for (int i = 0; i < 4; ++i) workers.emplace_back(patient);
+  for (auto& one : workers) ASSERT_EQ(one.ask("load unguarded 4 0 one two three"), "loading");
+  const auto end = std::chrono::steady_clock::now() + length;
+  std::int64_t terminated = 0;
+  while (std::chrono::steady_clock::now() < end) {
+    // Each time after somebody has had the lock, so that none is cut off for ever.
+    const auto logged = number("SELECT count(*) FROM @log");
+    until("grants go on", [&] { return number("SELECT count(*) FROM @log") > logged + 20; });
+    terminated += terminate_backends();
+  }
+  std::int64_t written = 0;
+  for (auto& one : workers) {
+    auto counts = one.counts("halt", 60s);
+    written += counts["written"];
+    EXPECT_EQ(counts["written"], counts["granted"]);
+    EXPECT_EQ(counts["lost"], 0);
+  }
+  EXPECT_GT(terminated, 50);
+  const auto found = book().check();
+  EXPECT_EQ(found.counted, written);
+  EXPECT_EQ(found.logged, written);
+  EXPECT_EQ(found.repeated_values, 0);
+  EXPECT_EQ(found.token_faults, 0);
+  EXPECT_EQ(found.ticket_faults, 0);
+  // What was in doubt is settled: nothing of it is left over.
+  until("nobody stands in the queue or holds anything",
+        [&] { return queued() == 0 && number("SELECT count(*) FROM @lock WHERE hold_id IS NOT NULL") == 0; });
+}
+
+ROWLOCK_FOR_POSTGRES(terminated_backend_test);
+
+}  // namespace
+
+}  // namespace rowlock::test

@@ -1,0 +1,75 @@
+// A process that uses rowlock, told by the test what to do, one line at a time (worker/main.cpp).
+#pragma once
+
+#include "child_process.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+
+namespace rowlock::test {
+
+struct worker_settings {
+  std::string url;
+  std::string prefix;
+  std::string application;
+  std::chrono::milliseconds ttl{2'000};
+  std::chrono::milliseconds statement_timeout{0};  // 0: rowlock's own
+  std::chrono::milliseconds connect_timeout{5'000};
+  std::chrono::milliseconds close_timeout{2'000};
+};
+
+struct granted {
+  std::int64_t token = 0;
+  std::string hold_id;
+};
+
+class worker {
+ public:
+  // Starts it and connects. Throws std::runtime_error with what the worker said, as every member does.
+  explicit worker(const worker_settings& settings);
+
+  pid_t pid() const noexcept { return process_->pid(); }
+  void stop();  // SIGSTOP, and until it has stopped
+  void go_on() { process_->signal(SIGCONT); }
+  void kill() { process_->kill(); }
+  // Ends it in peace: its client is closed.
+  void finish();
+
+  void tell(const std::string& line);
+  std::string answer(std::chrono::milliseconds limit = std::chrono::seconds{30});
+  std::string ask(const std::string& line, std::chrono::milliseconds limit = std::chrono::seconds{30}) {
+    tell(line);
+    return answer(limit);
+  }
+
+  granted acquire(const std::string& name) { return ask_for("acquire " + name); }
+  // Of an acquire that was only told.
+  granted grant(std::chrono::milliseconds limit = std::chrono::seconds{30});
+  bool is_silent();
+
+  // The counts that a load reports.
+  std::map<std::string, std::int64_t> counts(const std::string& line, std::chrono::milliseconds limit);
+
+ private:
+  granted ask_for(const std::string& line) {
+    tell(line);
+    return grant();
+  }
+  std::string take_line();
+
+  struct descriptor {
+    descriptor() = default;
+    descriptor(const descriptor&) = delete;
+    descriptor& operator=(const descriptor&) = delete;
+    ~descriptor();
+    int number = -1;
+  };
+  std::unique_ptr<descriptor> socket_ = std::make_unique<descriptor>();
+  std::unique_ptr<child_process> process_;
+  std::string read_;
+};
+
+}  // namespace rowlock::test

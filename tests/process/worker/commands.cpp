@@ -1,0 +1,184 @@
+#include "commands.hpp"
+
+#include "ledger.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <condition_variable>
+#include <csignal>
+#include <iostream>
+#include <sstream>
+
+namespace rowlock::test {
+
+namespace {
+
+void say(const std::string& line) {
+  std::cout << line << std::endl;
+}
+
+std::string describe(const error& failure) {
+  return std::string{"error "} + to_string(failure.code()) + ' ' + failure.what();
+}
+
+std::int64_t microseconds_since_1970() {
+  return std::chrono::duration_cast<std::chrono::microseconds>(
+             std::chrono::system_clock::now().time_since_epoch())
+      .count();
+}
+
+template <class Call>
+errc code_of(Call call) {
+  try {
+    call();
+  } catch (const error& refusal) {
+    return refusal.code();
+  }
+  return errc::internal;
+}
+
+}  // namespace
+
+commands::commands(std::string url, const options& settings)
+    : url_{std::move(url)}, prefix_{settings.prefix}, db_{connect(url_, settings)} {}
+
+void commands::run(const std::string& line) try {
+  std::istringstream words{line};
+  std::string what, name;
+  words >> what;
+  if (what == "acquire") return words >> name, say(acquire(name));
+  if (what == "try") return words >> name, say(try_acquire(name, {}));
+  if (what == "try_for") {
+    std::int64_t limit = 0;
+    words >> name >> limit;
+    return say(try_acquire(name, std::chrono::milliseconds{limit}));
+  }
+  if (what == "release") return say(release());
+  if (what == "state") return say(state());
+  if (what == "await_loss") return say(await_loss(std::chrono::seconds{30}));
+  if (what == "write") return say(write());
+  if (what == "stop_before_guard") return say(stop_before_guard());
+  if (what == "load") return say(start_load(words));
+  if (what == "halt" || what == "join") {
+    if (what == "halt") load_->halt();
+    load_->join();
+    return say(load_->report());
+  }
+  if (what == "hold_many") {
+    int count = 0;
+    words >> name >> count;
+    for (int i = 0; i < count; ++i) many_.push_back(mutex{db_, name + std::to_string(i)}.acquire());
+    return say("held");
+  }
+  if (what == "release_many") return say(release_all());
+  if (what == "fork") return words >> name, say(fork_child(name));
+  if (what == "close") return db_.close(), say("closed");
+  say("no such command: " + line);
+} catch (const error& failure) {
+  say(describe(failure));
+} catch (const std::exception& failure) {
+  say(std::string{"failed "} + failure.what());
+}
+
+std::string commands::keep(std::optional<hold> made) {
+  if (!made) return "busy";
+  held_ = std::move(made);
+  return "granted " + std::to_string(held_->token()) + ' ' + held_->id();
+}
+
+std::string commands::acquire(const std::string& name) {
+  return keep(mutex{db_, name}.acquire());
+}
+
+std::string commands::try_acquire(const std::string& name, std::optional<std::chrono::milliseconds> limit) {
+  mutex lock{db_, name};
+  return keep(limit ? lock.try_acquire_for(*limit) : lock.try_acquire());
+}
+
+std::string commands::release() {
+  return to_string(held_->release());
+}
+
+std::string commands::release_all() {
+  std::size_t released = 0;
+  for (auto& held : many_) released += held.release() == release_result::released ? 1 : 0;
+  const auto all = released == many_.size();
+  many_.clear();
+  return all ? "released" : "not all released";
+}
+
+std::string commands::state() const {
+  return std::string{held_->valid() ? "valid " : "invalid "} + to_string(held_->loss());
+}
+
+// The reason, and when the stop token fired.
+std::string commands::await_loss(std::chrono::milliseconds limit) const {
+  std::mutex mutex;
+  std::condition_variable fired;
+  std::int64_t fired_at = 0;
+  const std::stop_callback tell{held_->stop_token(), [&] {
+                                  const std::lock_guard lock{mutex};
+                                  fired_at = microseconds_since_1970();
+                                  fired.notify_one();
+                                }};
+  std::unique_lock lock{mutex};
+  if (!fired.wait_for(lock, limit, [&] { return fired_at != 0; })) return "kept";
+  return std::string{to_string(held_->loss())} + ' ' + std::to_string(fired_at);
+}
+
+std::string commands::write() {
+  if (!session_) session_ = sql_session::open(url_);
+  ledger{*session_, prefix_}.add_guarded(*held_);
+  return "written";
+}
+
+// As a program that is stopped between its last look at the hold and the guard's statement.
+std::string commands::stop_before_guard() {
+  if (!session_) session_ = sql_session::open(url_);
+  const auto proof = held_->guard_statement();
+  say("stopping");
+  ::raise(SIGSTOP);
+  session_->begin();
+  const auto rows = session_->run(proof.sql, {proof.parameters[0], proof.parameters[1]});
+  session_->run("ROLLBACK");
+  return rows.empty() ? "refused" : "allowed";
+}
+
+std::string commands::start_load(std::istream& words) {
+  load_plan plan;
+  plan.url = url_;
+  plan.prefix = prefix_;
+  std::string mode;
+  words >> mode >> plan.threads >> plan.rounds;
+  plan.guarded = mode == "guarded";
+  for (std::string name; words >> name;) plan.names.push_back(name);
+  load_ = std::make_unique<load>(db_, std::move(plan));
+  return "loading";
+}
+
+// The child tries everything that must be refused, and then lets go of all that it has copied.
+std::string commands::fork_child(const std::string& name) {
+  const pid_t child = ::fork();
+  if (child == 0) {
+    const bool refused = code_of([&] {
+                           mutex{db_, name}.try_acquire();
+                         }) == errc::forked &&
+                         code_of([&] {
+                           mutex{db_, name}.acquire();
+                         }) == errc::forked &&
+                         code_of([&] { held_->release(); }) == errc::forked &&
+                         code_of([&] { admin{db_}.list(); }) == errc::forked;
+    // The application's own connection is the parent's too, and libpq would end it.
+    static_cast<void>(session_.release());
+    held_.reset();
+    db_.close();
+    this->~commands();
+    std::exit(refused ? 0 : 1);
+  }
+  int status = 0;
+  ::waitpid(child, &status, 0);
+  return status == 0 ? "refused" : "child ended with status " + std::to_string(status);
+}
+
+}  // namespace rowlock::test

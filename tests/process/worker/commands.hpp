@@ -1,0 +1,45 @@
+// What a worker does when it is told to.
+#pragma once
+
+#include "load.hpp"
+#include "sql_session.hpp"
+
+#include <rowlock/rowlock.hpp>
+
+#include <iosfwd>
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace rowlock::test {
+
+class commands {
+ public:
+  commands(std::string url, const options& settings);
+
+  // One line in, one line out; some answer twice. What rowlock throws is an answer too: "error CODE text".
+  void run(const std::string& line);
+
+ private:
+  std::string acquire(const std::string& name);
+  std::string try_acquire(const std::string& name, std::optional<std::chrono::milliseconds> limit);
+  std::string release();
+  std::string state() const;
+  std::string await_loss(std::chrono::milliseconds limit) const;
+  std::string write();
+  std::string stop_before_guard();
+  std::string start_load(std::istream& words);
+  std::string fork_child(const std::string& name);
+  std::string release_all();
+  std::string keep(std::optional<hold> made);
+
+  std::string url_;
+  std::string prefix_;
+  client db_;
+  std::unique_ptr<sql_session> session_;
+  std::optional<hold> held_;
+  std::vector<hold> many_;
+  std::unique_ptr<load> load_;
+};
+
+}  // namespace rowlock::test
