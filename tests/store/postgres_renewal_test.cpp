@@ -24,13 +24,6 @@ class postgres_renewal_test : public postgres_test {
     side_->run("SELECT pg_sleep_until(max(expires_at) + interval '1 millisecond') FROM rowlock_lease");
   }
   std::string expired() { return side_->value("SELECT expires_at < clock_timestamp() FROM rowlock_lease"); }
-  // Of the table, since the test began; the collector lags behind.
-  int count(const std::string& table, const std::string& counter) {
-    for (int i = 0; i < 2; ++i) other_->run("SELECT pg_stat_force_next_flush()");
-    return std::stoi(side_->value("SELECT " + counter + " FROM pg_stat_user_tables WHERE schemaname = $1 AND relname = $2",
-                                  {options_.schema, table}));
-  }
-
   std::unique_ptr<store::session> session_;
   std::unique_ptr<raw_postgres> other_;
   lease_id lease_;
@@ -110,17 +103,13 @@ TEST_F(postgres_renewal_test, writes_one_row_however_many_locks_are_held) {
   }
   session_->create(locks);
   ASSERT_EQ(session_->acquire(requests).size(), 200U);
-  const auto before = session_->backend();
-  session_ = connect();  // the first one's counters are written when it goes
-  session_->end_ghost(before);
-  const int leases = count("rowlock_lease", "n_tup_upd");
-  const int written = count("rowlock_lock", "n_tup_upd");
+  restart(session_);
+  const auto leases = counter("rowlock_lease", "n_tup_upd");
+  const auto written = counter("rowlock_lock", "n_tup_upd");
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(renew(*session_, lease_));
-  const auto renewer = session_->backend();
-  session_ = connect();
-  session_->end_ghost(renewer);
-  EXPECT_EQ(count("rowlock_lease", "n_tup_upd") - leases, 10);
-  EXPECT_EQ(count("rowlock_lock", "n_tup_upd"), written);
+  restart(session_);
+  EXPECT_EQ(counter("rowlock_lease", "n_tup_upd") - leases, 10);
+  EXPECT_EQ(counter("rowlock_lock", "n_tup_upd"), written);
 }
 
 }  // namespace

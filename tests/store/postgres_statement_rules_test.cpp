@@ -1,5 +1,5 @@
-// No statement that writes decides from another table: each test shows what the tempting statement does in the
-// same steps, and what the store does.
+// No statement that writes decides from another table: each test shows what the tempting statement does in
+// the same steps, and what the store does.
 #include "store/postgres_test.hpp"
 
 namespace rowlock::test {
@@ -16,10 +16,11 @@ class postgres_statement_rules_test : public postgres_test {
     create(*session_, "a");
   }
 
-  // A lock whose holder's lease is missing, so that it is free; and a transaction that has just granted it to a
-  // lease which it also made.
+  // A lock whose holder's lease is missing, so that it is free; and a transaction that has just granted it to
+  // a lease which it also made.
   claim grant_uncommitted() {
-    one_->run("UPDATE rowlock_lock SET in_use = 1, lease_id = gen_random_uuid(), hold_id = gen_random_uuid()");
+    one_->run(
+        "UPDATE rowlock_lock SET in_use = 1, lease_id = gen_random_uuid(), hold_id = gen_random_uuid()");
     claim next{"a", lease_id::random(), hold_id::random()};
     one_->run("BEGIN");
     one_->run(
@@ -31,7 +32,9 @@ class postgres_statement_rules_test : public postgres_test {
     return next;
   }
 
-  std::string holder() { return lease_id::parse(side_->value("SELECT lease_id FROM rowlock_lock")).to_string(); }
+  std::string holder() {
+    return lease_id::parse(side_->value("SELECT lease_id FROM rowlock_lock")).to_string();
+  }
 
   std::unique_ptr<store::session> session_;
   std::unique_ptr<raw_postgres> one_, two_;
@@ -45,14 +48,16 @@ TEST_F(postgres_statement_rules_test, acquire_that_asks_whether_the_holder_lives
       *side_);
   one_->run("COMMIT");
   two_->finish();
-  EXPECT_NE(holder(), next.lease.to_string()) << "this server reads the lease anew; then the rule is not needed";
+  EXPECT_NE(holder(), next.lease.to_string())
+      << "this server reads the lease anew; then the rule is not needed";
 }
 
 TEST_F(postgres_statement_rules_test, the_store_leaves_that_lock_to_its_holder) {
   const auto next = grant_uncommitted();
   const claim rival{"a", new_lease(*session_), hold_id::random()};
   EXPECT_FALSE(acquire(*session_, rival));
-  EXPECT_EQ(edit(*session_, "a", [](const auto&) { return store::lock_change{}; }), store::edit_result::skipped);
+  EXPECT_EQ(edit(*session_, "a", [](const auto&) { return store::lock_change{}; }),
+            store::edit_result::skipped);
   one_->run("COMMIT");
   EXPECT_FALSE(acquire(*session_, rival));
   const auto view = look(*session_, "a");
@@ -74,7 +79,8 @@ TEST_F(postgres_statement_rules_test, release_that_asks_whether_somebody_waits_l
       *side_);
   one_->run("COMMIT");
   two_->finish();
-  EXPECT_EQ(side_->value("SELECT has_queue FROM rowlock_lock"), "f") << "the rule is not needed on this server";
+  EXPECT_EQ(side_->value("SELECT has_queue FROM rowlock_lock"), "f")
+      << "the rule is not needed on this server";
   EXPECT_EQ(side_->value("SELECT count(*) FROM rowlock_queue"), "1") << "and nobody will look";
 }
 
@@ -84,7 +90,8 @@ TEST_F(postgres_statement_rules_test, the_store_sees_that_waiter) {
   const auto waiter = hold_id::random();
   one_->run("BEGIN; UPDATE rowlock_lock SET has_queue = true, next_ticket = 2 WHERE name = 'a'");
   one_->run(
-      "INSERT INTO rowlock_queue (name, ticket, hold_id, lease_id) VALUES ('a', 1, $1::uuid, gen_random_uuid())",
+      "INSERT INTO rowlock_queue (name, ticket, hold_id, lease_id) VALUES ('a', 1, $1::uuid, "
+      "gen_random_uuid())",
       {waiter.to_string()});
   EXPECT_FALSE(release(*session_, holder));
   one_->run("COMMIT");
@@ -99,15 +106,15 @@ TEST_F(postgres_statement_rules_test, the_store_sees_that_waiter) {
 TEST_F(postgres_statement_rules_test, acquire_decides_from_the_row_that_it_has_locked) {
   const claim wanted{"a", lease_id::random(), hold_id::random()};
   const auto quoted = [](const std::string& text) { return "'" + text + "'"; };
-  one_->run("BEGIN; LOCK TABLE rowlock_meta IN ACCESS EXCLUSIVE MODE");
   two_->run("PREPARE acquire_one AS " + postgres_query("acquire_one"));
-  // Its snapshot is taken when its plan is, after which it waits for the table.
-  two_->run("SET plan_cache_mode = force_generic_plan");
+  one_->run("BEGIN; LOCK TABLE rowlock_meta IN ACCESS EXCLUSIVE MODE");
+  // EXECUTE has its snapshot before it waits for the tables.
   two_->run_until_blocked("EXECUTE acquire_one ('a', 'mutex', 1, " + quoted(wanted.lease.to_string()) + ", " +
                               quoted(wanted.hold.to_string()) + ")",
                           *side_);
-  side_->run("UPDATE rowlock_lock SET in_use = 1, token = 77, lease_id = gen_random_uuid(), hold_id = "
-             "gen_random_uuid()");
+  side_->run(
+      "UPDATE rowlock_lock SET in_use = 1, token = 77, lease_id = gen_random_uuid(), hold_id = "
+      "gen_random_uuid()");
   one_->run("COMMIT");
   EXPECT_TRUE(two_->finish().empty());
   EXPECT_EQ(side_->value("SELECT token FROM rowlock_lock"), "77");

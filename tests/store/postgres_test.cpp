@@ -14,8 +14,9 @@ void migrate_postgres(const std::string& url, const store::store_options& option
   int version = 0;
   for (const auto& file : embedded::postgres_migrations()) {
     if (!file.name.ends_with(".up")) continue;
-    session->apply(store::with_prefix(file.text, options.prefix),
-                   {.version = ++version, .title = std::string{file.name}, .checksum = "x", .applied_at = {}});
+    session->apply(
+        store::with_prefix(file.text, options.prefix),
+        {.version = ++version, .title = std::string{file.name}, .checksum = "x", .applied_at = {}});
   }
 }
 
@@ -91,7 +92,11 @@ void postgres_test::SetUp() {
 }
 
 void postgres_test::TearDown() {
-  if (side_ && side_->alive()) side_->run("DROP SCHEMA " + options_.schema + " CASCADE");
+  if (!side_ || !side_->alive()) return;
+  // A test that failed may have left a transaction open.
+  side_->run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = $1",
+             {options_.schema});
+  side_->run("DROP SCHEMA " + options_.schema + " CASCADE");
 }
 
 std::unique_ptr<store::session> postgres_test::ready() {
@@ -102,7 +107,7 @@ std::unique_ptr<store::session> postgres_test::ready() {
 
 std::unique_ptr<raw_postgres> postgres_test::raw() {
   auto connection = std::make_unique<raw_postgres>(url_);
-  connection->run("SET search_path = " + options_.schema);
+  connection->run("SET search_path = " + options_.schema + "; SET application_name = " + options_.schema);
   return connection;
 }
 
@@ -111,6 +116,18 @@ claim postgres_test::held(store::session& session, const std::string& name) {
   create(session, name);
   EXPECT_TRUE(acquire(session, wanted));
   return wanted;
+}
+
+void postgres_test::restart(std::unique_ptr<store::session>& session) {
+  const auto before = session->backend();
+  session = connect();
+  EXPECT_TRUE(session->end_ghost(before));
+}
+
+std::int64_t postgres_test::counter(const std::string& table, const std::string& what) {
+  return std::stoll(
+      side_->value("SELECT " + what + " FROM pg_stat_user_tables WHERE schemaname = $1 AND relname = $2",
+                   {options_.schema, table}));
 }
 
 }  // namespace rowlock::test

@@ -1,4 +1,5 @@
-// A migrated schema of its own on the server of ROWLOCK_TEST_POSTGRES_URL, and connections beside the store's.
+// A migrated schema of its own on the server of ROWLOCK_TEST_POSTGRES_URL, and connections beside the
+// store's.
 #pragma once
 
 #include "store/postgres/postgres_database.hpp"
@@ -60,6 +61,9 @@ class postgres_test : public testing::Test {
   std::unique_ptr<raw_postgres> raw();
   // A lock that a new lease holds.
   claim held(store::session& session, const std::string& name);
+  // The server's counters of a table are right once the sessions that wrote have ended.
+  void restart(std::unique_ptr<store::session>& session);
+  std::int64_t counter(const std::string& table, const std::string& what);
 
   std::string url_;
   store::store_options options_;

@@ -84,9 +84,9 @@ class edit_script {
                                     enqueue_[3].str());
     }
     if (!row_[0].empty()) {
-      script += connection_.execute("write_lock", row_[0].str(), row_[1].str(), row_[2].str(), row_[3].str(),
-                                    row_[4].str(), row_[5].str(), row_[6].str(), row_[7].str(), row_[8].str(),
-                                    row_[9].str());
+      script +=
+          connection_.execute("write_lock", row_[0].str(), row_[1].str(), row_[2].str(), row_[3].str(),
+                              row_[4].str(), row_[5].str(), row_[6].str(), row_[7].str(), row_[8].str());
     }
     if (!ended_.empty()) script += connection_.execute("edit_end_leases", ended_.str());
     if (!noticed_.empty()) script += connection_.execute("notice", noticed_.str());
@@ -96,21 +96,20 @@ class edit_script {
  private:
   void add_row(const std::string& name, const model::lock_row& row, bool granted) {
     row_[0].add_text(name);
-    row_[1].add_word(to_string(row.kind));
-    row_[2].add(row.capacity);
-    row_[3].add(row.in_use);
-    row_[4].add(row.token);
-    row_[5].add(row.next_ticket);
-    row_[6].add_id(row.lease);
-    row_[7].add_id(row.hold);
-    row_[8].add(row.has_queue);
-    row_[9].add(granted);
+    row_[1].add(row.capacity);
+    row_[2].add(row.in_use);
+    row_[3].add(row.token);
+    row_[4].add(row.next_ticket);
+    row_[5].add_id(row.lease);
+    row_[6].add_id(row.hold);
+    row_[7].add(row.has_queue);
+    row_[8].add(granted);
   }
 
   postgres_connection& connection_;
   bool durable_ = false;
   std::string leases_;
-  postgres_array row_[10], enqueue_[4], dequeue_[2], ended_, noticed_;
+  postgres_array row_[9], enqueue_[4], dequeue_[2], ended_, noticed_;
 };
 
 }  // namespace

@@ -1,0 +1,203 @@
+// What connect() pins, refuses and says.
+#include "store/postgres_test.hpp"
+
+#include <cstdlib>
+#include <functional>
+
+namespace rowlock::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class postgres_connect_test : public postgres_test {
+ protected:
+  void TearDown() override {
+    if (!role_.empty()) side_->run("DROP OWNED BY " + role_ + "; DROP ROLE " + role_);
+    postgres_test::TearDown();
+  }
+  // The URL of a role that may do nothing yet.
+  std::string url_of_new_role(const std::string& settings = "") {
+    role_ = options_.schema + "_role";
+    side_->run("CREATE ROLE " + role_ + " LOGIN PASSWORD 'hunter2'");
+    if (!settings.empty()) side_->run("ALTER ROLE " + role_ + " SET " + settings);
+    const auto user = url_.find("//") + 2;
+    return url_.substr(0, user) + role_ + ":hunter2" + url_.substr(url_.find('@', user));
+  }
+  void grant_all() {
+    side_->run("GRANT USAGE ON SCHEMA " + options_.schema + " TO " + role_);
+    side_->run("GRANT ALL ON ALL TABLES IN SCHEMA " + options_.schema + " TO " + role_);
+  }
+  error refusal(const std::string& url) {
+    try {
+      store::open_postgres(url, options_)->connect();
+    } catch (const error& thrown) {
+      EXPECT_THAT(thrown.what(), Not(HasSubstr("hunter2")));
+      return thrown;
+    }
+    ADD_FAILURE() << "connected";
+    return error(errc::internal, "connected");
+  }
+  std::string setting_of(const store::session& session, const std::string& column) {
+    return side_->value("SELECT " + column + " FROM pg_stat_activity WHERE pid = $1",
+                        {std::to_string(pid_of(session))});
+  }
+
+  std::string role_;
+};
+
+TEST_F(postgres_connect_test, names_the_application) {
+  EXPECT_EQ(setting_of(*connect(), "application_name"), "rowlock test");
+}
+
+TEST_F(postgres_connect_test, works_for_a_role_without_privileges_but_those_on_the_tables) {
+  const auto url = url_of_new_role();
+  grant_all();
+  const auto session = store::open_postgres(url, options_)->connect();
+  session->refresh_world();
+  const auto hold = held(*session, "a");
+  EXPECT_TRUE(release(*session, hold));
+  EXPECT_EQ(session->list().size(), 1U);
+  // It may end its own backends.
+  const auto ghost = store::open_postgres(url, options_)->connect();
+  EXPECT_TRUE(session->end_ghost(ghost->backend()));
+}
+
+TEST_F(postgres_connect_test, raises_a_weak_synchronous_commit_and_keeps_a_strong_one) {
+  const auto url = url_of_new_role();
+  grant_all();
+  side_->run(
+      "CREATE FUNCTION commit_setting() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN "
+      "NEW.application = current_setting('synchronous_commit'); RETURN NEW; END $$; "
+      "CREATE TRIGGER tell BEFORE INSERT ON rowlock_lease FOR EACH ROW EXECUTE FUNCTION commit_setting()");
+  for (const auto& [given, pinned] : {std::pair<std::string, std::string>{"off", "on"},
+                                      {"local", "on"},
+                                      {"remote_write", "on"},
+                                      {"on", "on"},
+                                      {"remote_apply", "remote_apply"}}) {
+    side_->run("ALTER ROLE " + role_ + " SET synchronous_commit = " + given);
+    const auto session = store::open_postgres(url, options_)->connect();
+    const auto lease = new_lease(*session);
+    EXPECT_EQ(side_->value("SELECT application FROM rowlock_lease WHERE id = $1", {lease.to_string()}),
+              pinned)
+        << given;
+  }
+}
+
+TEST_F(postgres_connect_test, pins_what_a_role_may_have_set_otherwise) {
+  const auto url = url_of_new_role("default_transaction_isolation = 'serializable'");
+  grant_all();
+  const auto session = store::open_postgres(url, options_)->connect();
+  session->refresh_world();
+  const auto hold = held(*session, "a");
+  auto other = raw();
+  other->run("BEGIN; SELECT FROM rowlock_lock FOR UPDATE");
+  EXPECT_FALSE(look(*session, "a"));
+  other->run("UPDATE rowlock_lock SET token = token + 1; COMMIT");
+  EXPECT_TRUE(look(*session, "a")) << "a serializable transaction would be refused here";
+  EXPECT_TRUE(release(*session, hold));
+}
+
+TEST_F(postgres_connect_test, refuses_a_role_that_is_not_known) {
+  const auto user = url_.find("//") + 2;
+  const auto thrown =
+      refusal(url_.substr(0, user) + "nobody_here:hunter2" + url_.substr(url_.find('@', user)));
+  EXPECT_EQ(thrown.code(), errc::authentication) << thrown.what();
+}
+
+TEST_F(postgres_connect_test, refuses_a_role_that_may_not_use_the_tables) {
+  const auto url = url_of_new_role();
+  side_->run("GRANT USAGE ON SCHEMA " + options_.schema + " TO " + role_);
+  const auto thrown = refusal(url);
+  EXPECT_EQ(thrown.code(), errc::privilege) << thrown.what();
+  EXPECT_EQ(thrown.database_code(), "42501");
+}
+
+TEST_F(postgres_connect_test, refuses_a_read_only_role) {
+  const auto url = url_of_new_role("default_transaction_read_only = on");
+  grant_all();
+  EXPECT_EQ(refusal(url).code(), errc::read_only);
+}
+
+TEST_F(postgres_connect_test, refuses_what_cannot_be_reached) {
+  for (const std::string url : {"postgresql://u:hunter2@127.0.0.1:1/x", "postgresql:///x?host=/nowhere"}) {
+    const auto thrown = refusal(url);
+    EXPECT_EQ(thrown.code(), errc::unreachable) << thrown.what();
+    EXPECT_FALSE(thrown.outcome_unknown());
+    EXPECT_TRUE(thrown.transient());
+  }
+}
+
+TEST_F(postgres_connect_test, refuses_a_url_that_cannot_be_right_and_repeats_no_part_of_it) {
+  for (const std::string url : {"postgresql://u:hunter2@h:port/x", "postgresql://u:p@hunter2@h/x",
+                                "postgresql://u@h/x?passwort=hunter2", "postgresql://u:%zzhunter2@h/x"}) {
+    const auto thrown = refusal(url);
+    EXPECT_THAT(thrown.code(), testing::AnyOf(errc::invalid_argument, errc::unreachable)) << thrown.what();
+  }
+}
+
+TEST_F(postgres_connect_test, says_how_to_make_the_tables) {
+  options_.prefix = "missing_";
+  const auto thrown = refusal(url_);
+  EXPECT_EQ(thrown.code(), errc::not_migrated);
+  EXPECT_THAT(thrown.what(), HasSubstr("rowlock migrate up"));
+  EXPECT_THAT(thrown.what(), HasSubstr("missing_meta"));
+}
+
+TEST_F(postgres_connect_test, says_how_to_make_the_schema) {
+  auto options = options_;
+  options.schema = "missing";
+  for (const auto& open :
+       {std::function<void()>{[&] { store::open_postgres(url_, options)->connect(); }},
+        std::function<void()>{[&] { store::open_postgres_for_migration(url_, options); }}}) {
+    try {
+      open();
+      ADD_FAILURE() << "connected";
+    } catch (const error& thrown) {
+      EXPECT_EQ(thrown.code(), errc::not_migrated);
+      EXPECT_THAT(thrown.what(), HasSubstr("CREATE SCHEMA missing"));
+    }
+  }
+}
+
+TEST_F(postgres_connect_test, refuses_an_old_schema_and_one_that_forbids_it) {
+  side_->run("UPDATE rowlock_meta SET schema_version = 0");
+  EXPECT_EQ(refusal(url_).code(), errc::not_migrated);
+  side_->run("UPDATE rowlock_meta SET schema_version = 9, min_library = 1");
+  EXPECT_NO_THROW(connect()) << "a newer schema that allows this library";
+  side_->run("UPDATE rowlock_meta SET min_library = 2");
+  EXPECT_EQ(refusal(url_).code(), errc::too_new);
+}
+
+TEST_F(postgres_connect_test, tells_a_missing_table_by_its_error) {
+  const auto session = ready();
+  side_->run("DROP TABLE rowlock_lock");
+  try {
+    session->list();
+    ADD_FAILURE();
+  } catch (const error& thrown) {
+    EXPECT_EQ(thrown.code(), errc::not_migrated);
+    EXPECT_EQ(thrown.database_code(), "42P01");
+  }
+  EXPECT_NO_THROW(session->read_world()) << "the session goes on";
+}
+
+TEST_F(postgres_connect_test, tells_a_lock_timeout_as_contention) {
+  options_.statement_timeout = 100ms;
+  const auto session = ready();
+  auto other = raw();
+  other->run("BEGIN; LOCK TABLE rowlock_lock IN ACCESS EXCLUSIVE MODE");
+  try {
+    session->list();
+    ADD_FAILURE();
+  } catch (const error& thrown) {
+    EXPECT_EQ(thrown.code(), errc::contention) << thrown.what();
+    EXPECT_FALSE(thrown.outcome_unknown());
+  }
+  EXPECT_THROW(look(*session, "a"), error);
+  other->run("ROLLBACK");
+  EXPECT_TRUE(session->list().empty()) << "and nothing was left open";
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,116 @@
+// What is on disk before it is answered, what need not be, and what tells that it was lost.
+#include "contract/decisions.hpp"
+#include "store/postgres_server.hpp"
+#include "store/postgres_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+class postgres_durability_test : public postgres_test {
+ protected:
+  std::string server_url() const override {
+    server_ = std::make_unique<postgres_server>();
+    return server_->url();
+  }
+  // Whether all that was written is on disk. The server writes nothing by itself meanwhile.
+  bool on_disk() {
+    return side_->value("SELECT pg_current_wal_flush_lsn() >= pg_current_wal_insert_lsn()") == "t";
+  }
+  void crash() {
+    server_->crash();
+    server_->start();
+    side_ = std::make_unique<raw_postgres>(server_->url());
+    side_->run("SET search_path = " + options_.schema);
+  }
+
+  mutable std::unique_ptr<postgres_server> server_;
+};
+
+TEST_F(postgres_durability_test, is_what_each_verb_promises) {
+  const auto session = ready();
+  const auto lease = new_lease(*session);
+  EXPECT_TRUE(on_disk()) << "create_lease";
+  create(*session, "a");
+  create(*session, "b");
+  for (int i = 0; i < 3; ++i) {
+    const claim one{"a", lease, hold_id::random()};
+    ASSERT_TRUE(acquire(*session, one));
+    EXPECT_TRUE(on_disk()) << "acquire";
+    ASSERT_TRUE(release(*session, one, store::durability::asynchronous));
+    EXPECT_FALSE(on_disk()) << "an asynchronous release";
+    // The setting went with its transaction.
+    ASSERT_TRUE(renew(*session, lease));
+    EXPECT_TRUE(on_disk()) << "renew, after an asynchronous release";
+    ASSERT_TRUE(acquire(*session, one));
+    ASSERT_TRUE(release(*session, one, store::durability::durable));
+    EXPECT_TRUE(on_disk()) << "a durable release";
+
+    const store::acquire_request batch[] = {{.name = "a", .lease = lease, .hold = hold_id::random()},
+                                            {.name = "b", .lease = lease, .hold = hold_id::random()}};
+    ASSERT_EQ(session->acquire(batch).size(), 2U);
+    EXPECT_TRUE(on_disk()) << "a batch of acquires";
+    const store::release_request releases[] = {{"a", lease, batch[0].hold}, {"b", lease, batch[1].hold}};
+    ASSERT_EQ(session->release(releases, store::durability::asynchronous).size(), 2U);
+    EXPECT_FALSE(on_disk()) << "an asynchronous batch of releases";
+
+    edit(*session, "a", grant_to(lease, hold_id::random()));
+    EXPECT_TRUE(on_disk()) << "a grant in an edit";
+    edit(*session, "a", [](const store::lock_view& view) {
+      store::lock_change change;
+      change.row = view.row;
+      take(change);
+      return change;
+    });
+    EXPECT_FALSE(on_disk()) << "an edit with nothing durable";
+    session->notify(std::vector{lease});
+    EXPECT_FALSE(on_disk()) << "notify";
+  }
+}
+
+TEST_F(postgres_durability_test, of_a_release_may_fail_and_the_marker_tells) {
+  auto session = ready();
+  const auto kept = held(*session, "a");
+  const auto lost = held(*session, "b");
+  const auto marker = session->read_world().marker;
+  ASSERT_NE(marker, "");
+  ASSERT_TRUE(release(*session, lost));
+  crash();
+  session = connect();
+  EXPECT_EQ(session->read_world().marker, "");
+  EXPECT_TRUE(renew(*session, kept.lease));
+  EXPECT_EQ(session->renew({&kept.lease, 1}).world.marker, "") << "every renewal tells";
+  const store::hold_query queries[] = {{"a", kept.hold}, {"b", lost.hold}};
+  const auto found = session->find(queries);
+  EXPECT_EQ(found[0].state, store::hold_status::where::held);
+  EXPECT_EQ(found[1].state, store::hold_status::where::held) << "the release was not on disk";
+  EXPECT_TRUE(release(*session, lost)) << "sent again";
+  EXPECT_NE(session->refresh_world().marker, marker);
+}
+
+TEST_F(postgres_durability_test, of_tokens_spans_the_promotion_of_a_standby) {
+  auto session = ready();
+  const auto hold = held(*session, "a");
+  const auto before = session->read_world();
+  postgres_server standby{*server_};
+  try {
+    store::open_postgres(standby.url(), options_)->connect();
+    ADD_FAILURE() << "a standby cannot grant";
+  } catch (const error& thrown) {
+    EXPECT_EQ(thrown.code(), errc::read_only) << thrown.what();
+  }
+  standby.promote();
+  session = store::open_postgres(standby.url(), options_)->connect();
+  const auto promoted = session->read_world();
+  EXPECT_NE(promoted.identity, before.identity);
+  EXPECT_EQ(promoted.recorded_identity, before.identity);
+  EXPECT_EQ(promoted.marker, "");
+  ASSERT_TRUE(release(*session, hold));
+  const claim next{"a", hold.lease, hold_id::random()};
+  EXPECT_FALSE(acquire(*session, next)) << "before the epoch has risen";
+  const auto refreshed = session->refresh_world();
+  EXPECT_GT(refreshed.epoch, before.epoch);
+  EXPECT_EQ(acquire(*session, next), model::epoch_floor(refreshed.epoch));
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,107 @@
+// FOR KEY SHARE in the application's transaction against what the store takes.
+#include "contract/decisions.hpp"
+#include "store/postgres_test.hpp"
+
+#include <future>
+
+namespace rowlock::test {
+namespace {
+
+class postgres_guard_test : public postgres_test {
+ protected:
+  void SetUp() override {
+    postgres_test::SetUp();
+    if (HasFatalFailure() || IsSkipped()) return;
+    session_ = ready();
+    application_ = raw();
+    hold_ = held(*session_, "a");
+  }
+  raw_postgres::rows guard() {
+    return application_->run(store::open_postgres(url_, options_)->guard_sql(),
+                             {hold_.name, hold_.hold.to_string()});
+  }
+  // The guard with its values put in, for a statement that is sent and left waiting.
+  std::string guard_text() {
+    return "SELECT 1 FROM rowlock_lock WHERE name = 'a' AND hold_id = '" + hold_.hold.to_string() +
+           "' FOR KEY SHARE";
+  }
+
+  std::unique_ptr<store::session> session_;
+  std::unique_ptr<raw_postgres> application_;
+  claim hold_;
+};
+
+TEST_F(postgres_guard_test, stops_what_would_take_the_hold_away_until_it_ends) {
+  for (const std::string level : {"READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"}) {
+    application_->run("BEGIN ISOLATION LEVEL " + level);
+    ASSERT_EQ(guard().size(), 1U) << level;
+    EXPECT_FALSE(release(*session_, hold_)) << level;
+    EXPECT_FALSE(look(*session_, "a").value().replaceable) << level;
+    EXPECT_THROW(edit(*session_, "a", grant_to(new_lease(*session_), hold_id::random())), error) << level;
+    application_->run("COMMIT");
+    EXPECT_TRUE(look(*session_, "a").value().replaceable) << level;
+  }
+  EXPECT_TRUE(release(*session_, hold_));
+}
+
+TEST_F(postgres_guard_test, lets_a_waiter_enter_the_queue) {
+  application_->run("BEGIN");
+  ASSERT_EQ(guard().size(), 1U);
+  const auto waiter = hold_id::random();
+  EXPECT_EQ(edit(*session_, "a", enqueue(new_lease(*session_), waiter)), store::edit_result::committed);
+  ASSERT_EQ(session_->queue("a").size(), 1U);
+  // The row has a new version; the guard holds that one too.
+  EXPECT_FALSE(look(*session_, "a").value().replaceable);
+  application_->run("COMMIT");
+}
+
+// Of all locks that a reader can take, only the weakest lives with an enqueue.
+TEST_F(postgres_guard_test, in_share_mode_would_keep_waiters_out) {
+  application_->run("BEGIN; SELECT FROM rowlock_lock WHERE name = 'a' FOR SHARE");
+  EXPECT_EQ(edit(*session_, "a", enqueue(new_lease(*session_), hold_id::random())),
+            store::edit_result::skipped);
+}
+
+TEST_F(postgres_guard_test, waits_for_a_release_under_way_and_then_proves_nothing) {
+  auto releaser = raw();
+  releaser->run("PREPARE release_one AS " + postgres_query("release_one"));
+  releaser->run("BEGIN");
+  ASSERT_EQ(releaser
+                ->run("EXECUTE release_one ('a', '" + hold_.lease.to_string() + "', '" +
+                      hold_.hold.to_string() + "', 'on')")
+                .size(),
+            1U);
+  application_->run("BEGIN");
+  application_->run_until_blocked(guard_text(), *side_);
+  releaser->run("COMMIT");
+  EXPECT_TRUE(application_->finish().empty());
+}
+
+TEST_F(postgres_guard_test, in_an_old_snapshot_is_refused_once_the_hold_is_gone) {
+  for (const std::string level : {"REPEATABLE READ", "SERIALIZABLE"}) {
+    const auto again = level == "SERIALIZABLE" ? held(*session_, "b") : hold_;
+    hold_ = again;
+    application_->run("BEGIN ISOLATION LEVEL " + level);
+    application_->run("SELECT count(*) FROM rowlock_meta");
+    ASSERT_TRUE(release(*session_, hold_));
+    EXPECT_EQ(application_->refusal("SELECT 1 FROM rowlock_lock WHERE name = '" + hold_.name +
+                                    "' AND hold_id = '" + hold_.hold.to_string() + "' FOR KEY SHARE"),
+              "40001")
+        << level;
+    application_->run("ROLLBACK");
+  }
+}
+
+TEST_F(postgres_guard_test, of_a_new_hold_after_the_snapshot_proves_nothing_rather_than_too_much) {
+  const claim later{"b", new_lease(*session_), hold_id::random()};
+  create(*session_, "b");
+  application_->run("BEGIN ISOLATION LEVEL REPEATABLE READ");
+  application_->run("SELECT count(*) FROM rowlock_meta");
+  ASSERT_TRUE(acquire(*session_, later));
+  hold_ = later;
+  EXPECT_TRUE(guard().empty()) << "what this transaction reads may be older than the hold";
+  application_->run("ROLLBACK");
+}
+
+}  // namespace
+}  // namespace rowlock::test
