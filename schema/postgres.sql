@@ -1,0 +1,92 @@
+-- The schema that the migrations of migrations/postgres leave behind, version 1. For reading; a test compares.
+-- rowlock_migration, the ledger, is made by rowlock's own migrator and absent where another tool migrates.
+
+-- One row per client process, and one per hold with an explicit ttl. This row alone says who is alive:
+-- a hold whose lease is missing is free.
+CREATE TABLE rowlock_lease (
+  id          uuid        NOT NULL,
+  client_id   uuid        NOT NULL,  -- the process's own lease; itself, for that one
+  pid         bigint      NOT NULL,
+  ttl_ms      bigint      NOT NULL,
+  notice      bigint      NOT NULL DEFAULT 0,  -- rises when the client must check its holds
+  expires_at  timestamptz NOT NULL,
+  created_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
+  host        text        NOT NULL,
+  application text        NOT NULL,
+  PRIMARY KEY (id)
+) WITH (
+  fillfactor = 50,
+  autovacuum_vacuum_scale_factor = 0.2,
+  autovacuum_vacuum_threshold = 500,
+  autovacuum_vacuum_cost_delay = 0
+);
+
+-- One row per name. Acquire and release are one HOT update each: no column that they write may ever be indexed.
+CREATE TABLE rowlock_lock (
+  name        text COLLATE "C" NOT NULL,
+  kind        text        NOT NULL,
+  capacity    bigint      NOT NULL,
+  in_use      bigint      NOT NULL DEFAULT 0,
+  token       bigint      NOT NULL DEFAULT 0,  -- of the latest grant
+  next_ticket bigint      NOT NULL DEFAULT 1,
+  lease_id    uuid,
+  hold_id     uuid,
+  has_queue   boolean     NOT NULL DEFAULT false,
+  used_at     timestamptz NOT NULL DEFAULT clock_timestamp(),  -- the latest acquire
+  PRIMARY KEY (name)
+) WITH (
+  fillfactor = 50,
+  autovacuum_vacuum_scale_factor = 0.1,
+  autovacuum_vacuum_threshold = 1000,
+  autovacuum_vacuum_cost_delay = 0
+);
+
+-- Shared and counted holds: one row each.
+CREATE TABLE rowlock_permit (
+  name        text COLLATE "C" NOT NULL,
+  hold_id     uuid        NOT NULL,
+  lease_id    uuid        NOT NULL,
+  weight      bigint      NOT NULL,
+  token       bigint      NOT NULL,
+  PRIMARY KEY (name, hold_id)
+) WITH (
+  autovacuum_vacuum_scale_factor = 0.1,
+  autovacuum_vacuum_threshold = 1000,
+  autovacuum_vacuum_cost_delay = 0
+);
+
+-- Waiters in ticket order. Changed only by whoever holds the row of the lock.
+CREATE TABLE rowlock_queue (
+  name        text COLLATE "C" NOT NULL,
+  ticket      bigint      NOT NULL,
+  hold_id     uuid        NOT NULL,
+  lease_id    uuid        NOT NULL,
+  weight      bigint      NOT NULL DEFAULT 1,
+  mode        text        NOT NULL DEFAULT 'exclusive',
+  PRIMARY KEY (name, ticket)
+) WITH (
+  autovacuum_vacuum_scale_factor = 0.1,
+  autovacuum_vacuum_threshold = 1000,
+  autovacuum_vacuum_cost_delay = 0
+);
+
+-- A waiter looks itself up by its hold.
+CREATE UNIQUE INDEX rowlock_queue_hold ON rowlock_queue (name, hold_id);
+
+-- One row.
+CREATE TABLE rowlock_meta (
+  id             integer NOT NULL DEFAULT 1 CHECK (id = 1),
+  schema_version integer NOT NULL,
+  min_library    integer NOT NULL,  -- a library that knows only a lower schema version must not run
+  epoch          bigint  NOT NULL DEFAULT 0,
+  token_floor    bigint  NOT NULL DEFAULT 0,  -- no collected name had a token above it
+  identity       text    NOT NULL DEFAULT '',  -- system identifier and timeline of the server
+  PRIMARY KEY (id)
+) WITH (fillfactor = 50);
+
+-- At most one row, which a crash or a promotion removes.
+CREATE UNLOGGED TABLE rowlock_marker (
+  id    integer NOT NULL DEFAULT 1 CHECK (id = 1),
+  value text    NOT NULL,
+  PRIMARY KEY (id)
+);

@@ -1,0 +1,129 @@
+// Migrations in one transaction each, one migrator at a time, and what they leave behind.
+#include "store/embedded.hpp"
+#include "store/postgres_test.hpp"
+#include "store/sql_catalog.hpp"
+
+#include <fstream>
+#include <future>
+#include <sstream>
+
+namespace rowlock::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class postgres_migration_session_test : public postgres_test {
+ protected:
+  std::unique_ptr<store::migration_session> migrator() {
+    return store::open_postgres_for_migration(url_, options_);
+  }
+  // Tables, columns, defaults, keys, checks, storage: all that the catalogs know, prefix as in the files.
+  raw_postgres::rows catalog(const std::string& prefix) {
+    return side_->run(
+        "SELECT replace(c.relname, $1, 'rowlock_'), c.relpersistence, "
+        "       array_to_string(array(SELECT unnest(c.reloptions) ORDER BY 1), ','), "
+        "       (SELECT string_agg(concat_ws(' ', attname, format_type(atttypid, atttypmod), attnotnull, "
+        "attcollation, "
+        "                                    pg_get_expr(adbin, adrelid)), '; ' ORDER BY attnum) "
+        "        FROM pg_attribute LEFT JOIN pg_attrdef ON adrelid = attrelid AND adnum = attnum "
+        "        WHERE attrelid = c.oid AND attnum > 0), "
+        "       (SELECT string_agg(pg_get_constraintdef(o.oid), '; ' ORDER BY 1) "
+        "        FROM pg_constraint AS o WHERE o.conrelid = c.oid), "
+        "       (SELECT replace(pg_get_indexdef(i.indexrelid), $1, 'rowlock_') FROM pg_index AS i WHERE "
+        "i.indexrelid = c.oid) "
+        "FROM pg_class AS c WHERE c.relnamespace = $2::regnamespace AND c.relname LIKE $1 || '%' "
+        "  AND c.relkind IN ('r', 'i') AND c.relname NOT LIKE '%migration%' ORDER BY 1",
+        {prefix, options_.schema});
+  }
+};
+
+TEST_F(postgres_migration_session_test, leaves_what_the_schema_file_shows) {
+  std::ifstream file{ROWLOCK_SOURCE_DIR "/schema/postgres.sql"};
+  std::ostringstream text;
+  text << file.rdbuf();
+  ASSERT_NE(text.str(), "");
+  side_->run(store::with_prefix(text.str(), "file_"));
+  const auto migrated = catalog("rowlock_");
+  EXPECT_EQ(migrated.size(), 13U) << "six tables, their keys, and the queue's index";
+  EXPECT_EQ(catalog("file_"), migrated);
+}
+
+TEST_F(postgres_migration_session_test, knows_the_state) {
+  const auto session = migrator();
+  EXPECT_EQ(session->state().version, 1);
+  EXPECT_EQ(session->state().min_library, 1);
+  EXPECT_TRUE(session->has_ledger());
+  EXPECT_EQ(session->ledger().size(), 1U);
+  EXPECT_EQ(session->leases(), 0);
+  new_lease(*ready());
+  EXPECT_EQ(session->leases(), 1);
+
+  options_.prefix = "missing_";
+  const auto other = migrator();
+  EXPECT_EQ(other->state().version, 0);
+  EXPECT_FALSE(other->has_ledger());
+  EXPECT_THAT(other->ledger(), IsEmpty());
+  EXPECT_THAT(other->describe(), IsEmpty());
+  EXPECT_EQ(other->leases(), 0);
+}
+
+TEST_F(postgres_migration_session_test, runs_a_file_whole_or_not_at_all) {
+  const auto session = migrator();
+  EXPECT_THROW(session->apply("CREATE TABLE rowlock_made (id int); SELECT 1 / 0;",
+                              {.version = 2, .title = "bad", .checksum = "", .applied_at = ""}),
+               error);
+  EXPECT_EQ(side_->value("SELECT to_regclass('rowlock_made') IS NULL"), "t");
+  EXPECT_EQ(session->ledger().size(), 1U);
+  // Its setting did not outlive it either, and the session goes on.
+  session->apply("CREATE TABLE rowlock_made (id int)",
+                 {.version = 2, .title = "good", .checksum = "abc", .applied_at = ""});
+  ASSERT_EQ(session->ledger().size(), 2U);
+  EXPECT_EQ(session->ledger()[1].title, "good");
+  EXPECT_EQ(session->ledger()[1].applied_at.size(), std::string{"2026-01-01T00:00:00Z"}.size());
+  session->revert("DROP TABLE rowlock_made;", 2);
+  EXPECT_EQ(session->ledger().size(), 1U);
+}
+
+TEST_F(postgres_migration_session_test, goes_down_and_up_again) {
+  const auto session = migrator();
+  for (const auto& file : embedded::postgres_migrations()) {
+    if (file.name.ends_with(".down")) session->revert(std::string{file.text}, 1);
+  }
+  EXPECT_EQ(session->state().version, 0);
+  EXPECT_THAT(catalog("rowlock_"), IsEmpty());
+  EXPECT_THAT(session->ledger(), IsEmpty());
+  migrate_postgres(url_, options_);
+  EXPECT_EQ(session->state().version, 1);
+}
+
+// Another tool may have been killed between two statements.
+TEST_F(postgres_migration_session_test, repeats_a_run_without_harm) {
+  const auto session = ready();
+  const auto hold = held(*session, "a");
+  migrate_postgres(url_, options_);
+  EXPECT_TRUE(release(*session, hold));
+}
+
+TEST_F(postgres_migration_session_test, keeps_two_migrators_apart) {
+  const auto one = migrator();
+  std::future<void> second;
+  bool inside = false;
+  one->exclusively([&] {
+    inside = true;
+    second = std::async(std::launch::async, [&] { migrator()->exclusively([&] { EXPECT_FALSE(inside); }); });
+    while (side_->value("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted") == "0") {
+    }
+    // On other tables, nobody waits.
+    auto options = options_;
+    options.prefix = "other_";
+    store::open_postgres_for_migration(url_, options)->exclusively([] {});
+    inside = false;
+  });
+  second.get();
+  EXPECT_THROW(one->exclusively([] { throw error(errc::schema, "stop"); }), error);
+  one->exclusively([] {});
+}
+
+}  // namespace
+}  // namespace rowlock::test
