@@ -220,7 +220,7 @@ void lane::edit_round(chores& todo) {
           todo.create.push_back(item.acquire->definition);
           another_round = true;
         } else {
-          answered(item.release, release_result::lost);
+          was_absent(item.release);
         }
         break;
       case store::edit_result::committed:
@@ -331,7 +331,7 @@ bool lane::settle_release(edit_item& item, chores& todo) {
       if (item.made.change.notice) todo.wake.push_back(*item.made.change.notice);
       answered(operation, release_result::released);
       return false;
-    default: answered(operation, release_result::lost); return false;
+    default: was_absent(operation); return false;
   }
 }
 
@@ -357,6 +357,12 @@ void lane::answered(const release_ptr& operation, release_result result) {
     }
   }
   if (operation->answer) operation->answer->complete(result);
+}
+
+// Absent after an answer was lost means that the first try did it: the hold stood when that was sent (I7).
+void lane::was_absent(const release_ptr& operation) {
+  const bool done = operation->in_doubt && operation->purpose == release_operation::aim::release;
+  answered(operation, done ? release_result::released : release_result::lost);
 }
 
 // ---- failures
@@ -411,6 +417,7 @@ void lane::fail(const std::exception_ptr& cause, const error& failure, batch& wo
   }
   for (auto& operation : work.releases) {
     if (!operation) continue;
+    operation->in_doubt = operation->in_doubt || failure.outcome_unknown();
     const bool give_up = !temporary && ++operation->retry.failures > failures_at_most;
     if (!give_up) {
       desk_.queue.delay(operation, pause);

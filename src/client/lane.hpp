@@ -72,6 +72,7 @@ class lane {
   bool prepare(const acquire_ptr& operation);
   void hand_over(const handed_over& next, chores& todo);
   void answered(const release_ptr& operation, release_result result);
+  void was_absent(const release_ptr& operation);
   void row_was_locked(edit_item& item);
   void fail(const std::exception_ptr& cause, const error& failure, batch& work);
 

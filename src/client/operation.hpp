@@ -115,7 +115,8 @@ struct release_operation {
   model::hold_id hold{};  // of release
   std::shared_ptr<client_layer::lease> lease{};
   store::durability how = store::durability::asynchronous;
-  bool fast = false;  // the fast path is worth a try
+  bool fast = false;      // the fast path is worth a try
+  bool in_doubt = false;  // it was sent, and the answer was lost: it may have happened
   retry_state retry{};
   std::shared_ptr<promised<release_result>> answer{};  // null: nobody waits
 };
