@@ -41,7 +41,11 @@ lease_keeper::lease_keeper(context& shared, submission_queue& queue, waiting_roo
       slot_(shared, std::move(connect)),
       look_at_(instant::max().time_since_epoch().count()) {
   slot_.on_connect = [this](store::session& session) {
-    if (const auto current = this->lease()) session.listen(current->id());
+    if (const auto current = this->lease()) {
+      session.listen(current->id());
+      // What broke the connection may have been a crash, which has forgotten releases: a renewal finds out.
+      renew_now_.store(true);
+    }
     // A wake-up may have come while nobody listened.
     look_at_.store(0);
   };
