@@ -1,11 +1,16 @@
 // rowlock_process_worker URL PREFIX APPLICATION TTL STATEMENT CONNECT CLOSE: times in milliseconds.
+// ROWLOCK_TEST_LOG=1: what rowlock says goes to the standard error.
 #include "commands.hpp"
 
+#include <unistd.h>
+
+#include <cstdlib>
 #include <iostream>
 #include <optional>
 
 int main(int count, char** arguments) {
   using std::chrono::milliseconds;
+  using namespace std::chrono_literals;
   if (count != 8) return 64;
   rowlock::options settings;
   settings.prefix = arguments[2];
@@ -15,6 +20,12 @@ int main(int count, char** arguments) {
     settings.statement_timeout = milliseconds{limit};
   settings.connect_timeout = milliseconds{std::stoll(arguments[6])};
   settings.close_timeout = milliseconds{std::stoll(arguments[7])};
+  if (std::getenv("ROWLOCK_TEST_LOG")) {
+    settings.log = [](rowlock::log_level, std::string_view text) {
+      const auto now = std::chrono::system_clock::now().time_since_epoch() / 1ms;
+      std::cerr << (std::to_string(now) + ' ' + std::to_string(::getpid()) + ' ' + std::string{text} + '\n');
+    };
+  }
   std::optional<rowlock::test::commands> worker;
   try {
     worker.emplace(arguments[1], settings);
