@@ -110,6 +110,21 @@ TEST_F(sqlite_database_test, a_relative_path_survives_a_change_of_folder) {
   EXPECT_NO_THROW(database->connect());
 }
 
+TEST_F(sqlite_database_test, a_lock_of_a_later_version_keeps_its_kind) {
+  auto session = ready();
+  create(*session, "a");
+  raw_sqlite raw{path()};
+  raw.run("UPDATE rowlock_lock SET kind = 'carousel'");
+  const store::edit_request edit{.name = "a", .about = {}, .decide = [](const store::lock_view& view) {
+                                   store::lock_change change;
+                                   change.row = view.row;
+                                   change.row->token += 1;
+                                   return change;
+                                 }};
+  session->edit({&edit, 1});
+  EXPECT_EQ(raw.ask("SELECT kind FROM rowlock_lock").values, std::vector<std::string>{"carousel"});
+}
+
 TEST_F(sqlite_database_test, a_link_leads_to_the_same_world) {
   const auto elsewhere = folder_.path() / "elsewhere";
   std::filesystem::create_directory(elsewhere);

@@ -82,9 +82,8 @@ void sqlite_session::apply(const std::string& name, const lock_change& change) {
   if (change.create_lease) insert_lease(*change.create_lease);
   if (const auto& row = change.row) {
     connection_
-        .query("write_lock", row->name, to_string(row->kind), row->capacity, row->in_use, row->token,
-               row->next_ticket, row->lease, row->hold, std::int64_t{row->has_queue},
-               std::int64_t{change.granted_now})
+        .query("write_lock", row->name, row->capacity, row->in_use, row->token, row->next_ticket, row->lease,
+               row->hold, std::int64_t{row->has_queue}, std::int64_t{change.granted_now})
         .run();
   }
   for (const auto& hold : change.dequeue) connection_.query("dequeue", name, hold).run();
