@@ -20,6 +20,14 @@ TEST_P(find_test, knows_a_hold) {
   EXPECT_EQ(status.token, view("a").row.token);
 }
 
+TEST_P(find_test, tells_what_the_lock_is_stored_as) {
+  const auto holder = held("a");
+  for (const auto& status : {find(holder), find({"a", new_lease()})}) {
+    EXPECT_EQ(status.kind, model::lock_kind::mutex);
+    EXPECT_EQ(status.capacity, 1);
+  }
+}
+
 TEST_P(find_test, knows_a_waiter) {
   held("a");
   const auto waiter = queued("a");

@@ -1,5 +1,7 @@
 #include "contract/contract_test.hpp"
 
+#include <rowlock/error.hpp>
+
 #include <thread>
 
 namespace rowlock::test {
@@ -170,7 +172,7 @@ TEST_P(lease_test, created_again_is_not_revived) {
   lease.ttl = 20s;
   a->create_lease(lease);
   fixture().expire(lease.id);
-  b->create_lease(lease);
+  EXPECT_THROW(b->create_lease(lease), error);
   EXPECT_THAT(kill_at(lease.id, 0us), ElementsAre(lease.id));
 }
 

@@ -13,6 +13,7 @@ class memory_fixture final : public store_fixture {
 
   void expire(const model::lease_id& lease, std::chrono::microseconds ago) override;
   void age(const std::string& name, std::chrono::microseconds unused_for) override;
+  void make_unknown(const std::string& name) override { server_->make_unknown(name); }
   rival lock_row(const std::string& name) override;
   rival guard(const std::string& name, const model::hold_id& hold) override;
   rival stall_renewals() override;

@@ -85,6 +85,9 @@ class sqlite_fixture final : public store_fixture {
         {std::to_string(unused_for.count()), name});
   }
 
+  void make_unknown(const std::string& name) override {
+    side().run("UPDATE rowlock_lock SET kind = 'later' WHERE name = ?", {name});
+  }
   rival lock_row(const std::string&) override { throw std::logic_error("SQLite locks no single row"); }
   rival guard(const std::string& name, const model::hold_id& hold) override {
     auto connection = transaction();

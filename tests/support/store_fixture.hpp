@@ -45,6 +45,9 @@ class store_fixture {
   // The lock was last acquired this long ago.
   virtual void age(const std::string& name, std::chrono::microseconds unused_for) = 0;
 
+  // A later version's lock, of a kind that this one does not know.
+  virtual void make_unknown(const std::string& name) = 0;
+
   virtual rival lock_row(const std::string& name) = 0;
   // A guarded transaction of the holder's. Null: the guard's statement found no such hold.
   virtual rival guard(const std::string& name, const model::hold_id& hold) = 0;

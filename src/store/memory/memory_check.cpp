@@ -25,6 +25,7 @@ void check_change(const lock_view& before, const lock_change& change) {
     require(!change.granted_now, "stamps a grant without writing the lock's row");
     return;
   }
+  require(before.row.kind != model::lock_kind::unknown, "writes a lock of a kind that it does not know");
   const model::lock_row& was = before.row;
   const model::lock_row& is = *change.row;
   const bool same_grant = is.hold == was.hold && is.lease == was.lease && is.token == was.token;

@@ -70,6 +70,11 @@ void memory_server::age(const std::string& name, std::chrono::microseconds unuse
   tables_.locks.at(name).used_at = now() - unused_for;
 }
 
+void memory_server::make_unknown(const std::string& name) {
+  const std::lock_guard lock{mutex_};
+  tables_.locks.at(name).row.kind = model::lock_kind::unknown;
+}
+
 void memory_server::lock_row(const std::string& name) {
   const std::lock_guard lock{mutex_};
   locked_rows_.insert(name);

@@ -71,6 +71,8 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   void let_time_pass();
   void expire(const lease_id& lease, std::chrono::microseconds ago = std::chrono::seconds{1});
   void age(const std::string& name, std::chrono::microseconds unused_for);
+  // A later version's lock, of a kind that this one does not know.
+  void make_unknown(const std::string& name);
 
   // -- rivals --
   // Somebody else's transaction has the row locked: it is skipped.

@@ -114,12 +114,13 @@ std::int64_t memory_session::raise_epoch(token above) {
 
 void memory_session::create_lease(const lease_record& lease) {
   run("create_lease", [lease](memory_transaction& transaction) {
-    // Sent again after a lost answer it renews; one that has expired meanwhile stays as it is.
+    // Sent again after a lost answer it renews, but revives nothing.
     auto& stored =
         transaction.tables.leases.try_emplace(lease.id, memory_lease{lease, timestamp::max()}).first->second;
-    transaction.wrote = stored.expires_at > transaction.now;
-    if (transaction.wrote) stored.expires_at = transaction.now + stored.record.ttl;
-    return transaction.wrote;
+    if (stored.expires_at <= transaction.now)
+      throw error(errc::database, "the lease exists already and has expired");
+    stored.expires_at = transaction.now + stored.record.ttl;
+    return transaction.wrote = true;
   });
 }
 
@@ -169,7 +170,8 @@ std::vector<grant> memory_session::acquire(std::span<const acquire_request> requ
       const auto found = transaction.tables.locks.find(request.name);
       if (found == transaction.tables.locks.end() || transaction.locked_rows.contains(request.name)) continue;
       model::lock_row& row = found->second.row;
-      const bool as_asked = row.kind == request.kind && row.capacity == request.capacity;
+      const bool as_asked = row.kind != model::lock_kind::unknown && row.kind == request.kind &&
+                            row.capacity == request.capacity;
       if (!as_asked || row.lease || row.in_use != 0 || row.has_queue) continue;
       row.lease = request.lease;
       row.hold = request.hold;
@@ -299,8 +301,9 @@ std::int64_t memory_session::collect(std::chrono::milliseconds idle, std::size_t
     std::int64_t collected = 0;
     for (auto at = tables.locks.begin(); at != tables.locks.end();) {
       const auto& [name, lock] = *at;
-      const bool unused = !lock.row.lease && lock.row.in_use == 0 && !lock.row.has_queue &&
-                          !tables.queues.contains(name) && lock.used_at + idle <= transaction.now;
+      const bool unused = lock.row.kind != model::lock_kind::unknown && !lock.row.lease &&
+                          lock.row.in_use == 0 && !lock.row.has_queue && !tables.queues.contains(name) &&
+                          lock.used_at + idle <= transaction.now;
       if (!unused || transaction.locked_rows.contains(name) ||
           collected == static_cast<std::int64_t>(limit)) {
         ++at;

@@ -1,0 +1,66 @@
+#include "support/fault_plan.hpp"
+
+#include <rowlock/error.hpp>
+
+namespace rowlock::test {
+
+using store::memory_call;
+
+fault_plan::fault_plan(std::shared_ptr<store::memory_server> server) : server_(std::move(server)) {
+  server_->on_call([this](memory_call& call) { on_call(call); });
+}
+
+fault_plan::~fault_plan() {
+  server_->on_call({});
+  server_->unblock();
+}
+
+void fault_plan::plan(const std::string& verb, kind what, int times, int skip) {
+  const std::lock_guard lock{mutex_};
+  auto& planned = planned_[{verb, what}];
+  planned.times += times;
+  planned.skip += skip;
+}
+
+void fault_plan::forget() {
+  const std::lock_guard lock{mutex_};
+  planned_.clear();
+}
+
+int fault_plan::count(const std::string& verb) const {
+  const std::lock_guard lock{mutex_};
+  const auto found = counts_.find(verb);
+  return found == counts_.end() ? 0 : found->second;
+}
+
+bool fault_plan::due(std::string_view verb, kind what) {
+  const std::lock_guard lock{mutex_};
+  const auto found = planned_.find({std::string{verb}, what});
+  if (found == planned_.end() || found->second.times == 0) return false;
+  if (found->second.skip > 0) {
+    --found->second.skip;
+    return false;
+  }
+  --found->second.times;
+  return true;
+}
+
+void fault_plan::on_call(memory_call& call) {
+  if (call.at == memory_call::phase::before) {
+    {
+      const std::lock_guard lock{mutex_};
+      ++counts_[std::string{call.verb}];
+    }
+    if (cut_.load()) store::throw_unreachable(false);
+    if (due(call.verb, kind::lose_request)) store::throw_unreachable();
+    if (due(call.verb, kind::refuse)) throw error(errc::contention, "refused by the test");
+    if (due(call.verb, kind::ghost)) call.leave_ghost();
+    if (due(call.verb, kind::hang)) call.block();
+  } else {
+    if (cut_.load()) store::throw_unreachable();
+    if (due(call.verb, kind::lose_answer)) store::throw_unreachable();
+    if (due(call.verb, kind::hang_answer)) call.block();
+  }
+}
+
+}  // namespace rowlock::test

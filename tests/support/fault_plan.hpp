@@ -1,0 +1,60 @@
+// Faults of a memory server, arranged before they happen, and a count of the verbs that came.
+#pragma once
+
+#include "store/memory/memory_server.hpp"
+
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <utility>
+
+namespace rowlock::test {
+
+// Thread-safe. Takes the server's one hook.
+class fault_plan {
+ public:
+  explicit fault_plan(std::shared_ptr<store::memory_server> server);
+  ~fault_plan();
+  fault_plan(const fault_plan&) = delete;
+  fault_plan& operator=(const fault_plan&) = delete;
+
+  // The next calls of the verb break their connection: before anything happened, or with the answer lost.
+  void lose_request(const std::string& verb, int times = 1) { plan(verb, kind::lose_request, times); }
+  void lose_answer(const std::string& verb, int times = 1) { plan(verb, kind::lose_answer, times); }
+  // The next calls are refused for another reason.
+  void refuse(const std::string& verb, int times = 1) { plan(verb, kind::refuse, times); }
+  // The next calls hang until memory_server::unblock(): before anything happened, or before the answer.
+  // skip: so many calls are left alone before.
+  void hang(const std::string& verb, int skip = 0) { plan(verb, kind::hang, 1, skip); }
+  void hang_answer(const std::string& verb, int skip = 0) { plan(verb, kind::hang_answer, 1, skip); }
+  // The next calls are executed only by memory_server::run_ghosts(), after their caller has given up.
+  void leave_ghost(const std::string& verb, int times = 1) { plan(verb, kind::ghost, times); }
+  void forget();  // what was planned and has not happened
+
+  // Nothing can be reached, and nobody can connect.
+  void cut(bool unreachable) { cut_.store(unreachable); }
+
+  int count(const std::string& verb) const;  // how often it was called
+
+ private:
+  enum class kind { lose_request, lose_answer, refuse, hang, hang_answer, ghost };
+
+  struct fault {
+    int skip = 0;
+    int times = 0;
+  };
+
+  void plan(const std::string& verb, kind what, int times, int skip = 0);
+  bool due(std::string_view verb, kind what);
+  void on_call(store::memory_call& call);
+
+  std::shared_ptr<store::memory_server> server_;
+  std::atomic<bool> cut_{false};
+  mutable std::mutex mutex_;
+  std::map<std::pair<std::string, kind>, fault> planned_;
+  std::map<std::string, int> counts_;
+};
+
+}  // namespace rowlock::test

@@ -1,0 +1,25 @@
+// A clock that stands still until a test moves it.
+#pragma once
+
+#include "client/time_source.hpp"
+
+#include <atomic>
+
+namespace rowlock::test {
+
+// Thread-safe. Waits look at it every few milliseconds, so nothing must be woken by whoever moves it.
+class virtual_time final : public client_layer::time_source {
+ public:
+  client_layer::instant now() const noexcept override;
+  void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
+                  client_layer::instant then) override;
+  std::chrono::nanoseconds patience(std::chrono::nanoseconds wish) const noexcept override;
+
+  void advance(std::chrono::nanoseconds by) noexcept { now_.fetch_add(by.count()); }
+
+ private:
+  // Not zero: a machine that is up has a CLOCK_BOOTTIME.
+  std::atomic<std::int64_t> now_{std::chrono::nanoseconds{std::chrono::hours{1}}.count()};
+};
+
+}  // namespace rowlock::test
