@@ -37,6 +37,7 @@ TEST_F(sqlite_durability_test, grants_and_renewals_are_on_disk_and_asynchronous_
   const auto mine = new_lease(*session);
   const auto hold = store::hold_id::random();
   create(*session, "a");
+  raw_sqlite raw{path()};
   for (int round = 0; round < 3; ++round) {
     EXPECT_GE(syncs_of([&] { ASSERT_TRUE(acquire(*session, "a", mine.id, hold)); }), 1);
     EXPECT_EQ(syncs_of([&] { ASSERT_TRUE(release(*session, "a", mine.id, hold)); }), 0);
