@@ -17,7 +17,9 @@ namespace {
 using namespace rowlock::cli;
 
 void print_error(std::string message) {
-  std::ranges::replace(message, '\n', ' ');
+  // libpq's messages have several lines.
+  std::ranges::replace_if(
+      message, [](char c) { return c == '\n' || c == '\t'; }, ' ');
   fmt::print(stderr, "rowlock: {}\n", printable(without_passwords(message)));
 }
 
@@ -102,7 +104,8 @@ int act(const context& global) {
     return software;
   } catch (const rowlock::error& problem) {
     std::string message = problem.what();
-    if (!problem.database_code().empty()) message += " [" + problem.database_code() + "]";
+    const auto& code = problem.database_code();
+    if (!code.empty() && message.find(code) == std::string::npos) message += " [" + code + "]";
     if (problem.code() == rowlock::errc::not_migrated && message.find("migrate up") == std::string::npos) {
       message += "; run: rowlock migrate up";
     }

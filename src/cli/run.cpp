@@ -123,8 +123,9 @@ void add_run(CLI::App& app, context& global) {
                    "How long the hold outlives a machine that vanished (1m); renewed meanwhile")
       ->type_name("DURATION");
   command
-      ->add_option("--kill-after", words->kill_after,
-                   "Between SIGTERM and SIGKILL when the hold cannot be kept (5s, or a quarter of --ttl if less)")
+      ->add_option(
+          "--kill-after", words->kill_after,
+          "Between SIGTERM and SIGKILL when the hold cannot be kept (5s, or a quarter of --ttl if less)")
       ->type_name("DURATION");
   command->add_option("-E,--conflict-exit-code", words->busy_code, "Exit code when busy, instead of 75")
       ->type_name("CODE")

@@ -67,7 +67,7 @@ std::string printable(std::string_view text) {
 }
 
 std::string without_passwords(std::string_view text) {
-  static const std::regex in_url{R"((://[^/\s:@]*):[^/\s]*@)"};
+  static const std::regex in_url{R"((://[^/\s:@]*):[^\s]*@)"};
   static const std::regex in_parameter{R"((password\s*=\s*)('(?:[^'\\]|\\.)*'|[^\s&'"]+))",
                                        std::regex::icase};
   const auto once = std::regex_replace(std::string{text}, in_url, "$1:***@");

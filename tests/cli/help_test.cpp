@@ -41,8 +41,7 @@ command_result help_of(words command) {
 std::string man_page() {
   std::ifstream file{ROWLOCK_SOURCE_DIR "/docs/rowlock.1"};
   std::string text{std::istreambuf_iterator<char>{file}, {}};
-  std::erase(text, '\\');
-  return text;
+  return std::regex_replace(text, std::regex{R"(\\f[BIR]|\\)"}, "");
 }
 
 std::set<std::string> options_in(const std::string& text) {

@@ -89,6 +89,31 @@ TEST_P(migrate_command_test, down_refuses_while_a_lease_lives) {
   EXPECT_EQ(migrate({"down", "--destroy-tokens"}).exit_code, 0);
 }
 
+TEST_P(migrate_command_test, says_in_words_that_the_schema_is_newer) {
+  migrate({"up"});
+  std::ofstream{path("newer.sql")} << "UPDATE " << prefix_ << "meta SET schema_version = 2;\n";
+  ASSERT_EQ(apply(path("newer.sql")).exit_code, 0);
+  const auto up = migrate({"up"});
+  EXPECT_EQ(up.exit_code, 0);
+  EXPECT_THAT(up.err, HasSubstr("the schema has version 2, and this rowlock knows 1"));
+  EXPECT_THAT(migrate({"status"}).out, HasSubstr("newer than this rowlock; it may run beside it"));
+  EXPECT_EQ(rowlock({"list", "--prefix", prefix_}).exit_code, 0);
+
+  std::ofstream{path("forbid.sql")} << "UPDATE " << prefix_ << "meta SET min_library = 2;\n";
+  ASSERT_EQ(apply(path("forbid.sql")).exit_code, 0);
+  EXPECT_THAT(migrate({"status"}).out, HasSubstr("which the schema forbids"));
+  for (const auto& line : std::vector<words>{{"migrate", "up"}, {"list"}, {"run", "job", "--", "true"}}) {
+    auto with_prefix = line;
+    with_prefix.insert(with_prefix.begin(), {"--prefix", prefix_});
+    const auto refused = rowlock(with_prefix);
+    EXPECT_EQ(refused.exit_code, 78) << refused.err;
+    EXPECT_THAT(refused.err, HasSubstr("knows 1")) << line[0];
+  }
+  std::ofstream{path("back.sql")} << "UPDATE " << prefix_
+                                  << "meta SET schema_version = 1, min_library = 1;\n";
+  ASSERT_EQ(apply(path("back.sql")).exit_code, 0);
+}
+
 TEST_P(migrate_command_test, sql_writes_files_that_the_databases_tool_applies) {
   EXPECT_EQ(migrate({"sql", "--dialect", GetParam(), "--out", folder_.path()}).exit_code, 0);
   EXPECT_THAT(names(), ElementsAre("0001_locks.down.sql", "0001_locks.up.sql"));

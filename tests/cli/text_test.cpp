@@ -1,0 +1,60 @@
+#include "cli/text.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rowlock::cli {
+
+TEST(printable, leaves_text_alone) {
+  for (const std::string text : {"", "a b/c", "\xc3\xbc", "\xe2\x82\xac", "\xf0\x9f\x94\x92", "\\x41"}) {
+    EXPECT_EQ(printable(text), text);
+  }
+}
+
+TEST(printable, escapes_what_would_act_or_mislead) {
+  EXPECT_EQ(printable("a\x1b[31mb"), "a\\x1b[31mb");
+  EXPECT_EQ(printable("a\nb\tc\x7f"), "a\\x0ab\\x09c\\x7f");
+  EXPECT_EQ(printable(std::string_view{"\0", 1}), "\\x00");
+  EXPECT_EQ(printable("\xc2\x9b"), "\\x9b");          // CSI as one character
+  EXPECT_EQ(printable("\xe2\x80\xae"), "\\u{202e}");  // right-to-left override
+  EXPECT_EQ(printable("\xef\xbb\xbf"), "\\u{feff}");
+}
+
+TEST(printable, escapes_what_is_no_utf8) {
+  EXPECT_EQ(printable("\xff"), "\\xff");
+  EXPECT_EQ(printable("a\xc3"), "a\\xc3");
+  EXPECT_EQ(printable("\xc0\xaf"), "\\xc0\\xaf");           // overlong
+  EXPECT_EQ(printable("\xed\xa0\x80"), "\\xed\\xa0\\x80");  // a surrogate
+  EXPECT_EQ(printable("\xf4\x90\x80\x80"), "\\xf4\\x90\\x80\\x80");
+}
+
+TEST(without_passwords, hides_them_wherever_they_stand) {
+  EXPECT_EQ(without_passwords("at postgresql://u:hush@h:5432/db."), "at postgresql://u:***@h:5432/db.");
+  EXPECT_EQ(without_passwords("mysql://u:hu@sh:x@h/db"), "mysql://u:***@h/db");
+  EXPECT_EQ(without_passwords("postgresql://u:hu/sh@h/db"), "postgresql://u:***@h/db");
+  EXPECT_EQ(without_passwords("host=h password=hush user=u"), "host=h password=*** user=u");
+  EXPECT_EQ(without_passwords("password = 'hu sh' x"), "password = *** x");
+  EXPECT_EQ(without_passwords("postgresql:///db?user=u&password=hush&x=1"),
+            "postgresql:///db?user=u&password=***&x=1");
+}
+
+TEST(without_passwords, leaves_the_rest) {
+  for (const std::string text :
+       {"postgresql://u@h:5432/db", "sqlite:a.db", "a: b@c", "the password is wrong"}) {
+    EXPECT_EQ(without_passwords(text), text);
+  }
+}
+
+TEST(table, aligns_by_characters) {
+  EXPECT_EQ(table({{"NAME", "N"}, {"\xc3\xbc", "1"}, {"longer", "22"}}),
+            "NAME    N\n\xc3\xbc       1\nlonger  22\n");
+  EXPECT_EQ(table({{"A", "B"}, {"only"}}), "A     B\nonly\n");
+  EXPECT_EQ(table({}), "");
+}
+
+TEST(count_of, knows_the_plural) {
+  EXPECT_EQ(count_of(0, "lock"), "0 locks");
+  EXPECT_EQ(count_of(1, "lock"), "1 lock");
+  EXPECT_EQ(count_of(2, "lock"), "2 locks");
+}
+
+}  // namespace rowlock::cli
