@@ -1,0 +1,195 @@
+#include "client/client_test.hpp"
+
+#include <unistd.h>
+
+namespace rowlock::test {
+namespace {
+
+class admin_test : public client_test {
+ protected:
+  client db = new_client();
+  admin operations{db};
+};
+
+TEST_P(admin_test, shows_a_held_lock_and_its_holder) {
+  const hold held = mutex(db, "a").acquire();
+  const auto waiter = waiting(db, "a");
+  const auto info = operations.show("a");
+  ASSERT_TRUE(info);
+  EXPECT_EQ(info->name, "a");
+  EXPECT_EQ(info->kind, "mutex");
+  EXPECT_EQ(info->capacity, 1);
+  EXPECT_EQ(info->in_use, 1);
+  EXPECT_EQ(info->token, held.token());
+  EXPECT_EQ(info->waiters, 1);
+  ASSERT_EQ(info->holders.size(), 1U);
+  const auto& holder = info->holders.front();
+  EXPECT_EQ(holder.hold_id, held.id());
+  EXPECT_EQ(holder.token, held.token());
+  EXPECT_EQ(holder.pid, ::getpid());
+  EXPECT_EQ(holder.application, "client tests");
+  EXPECT_FALSE(holder.host.empty());
+  EXPECT_EQ(holder.lease_id, lease_of("a").to_string());
+  EXPECT_GT(holder.expires_in, 0ms);
+  EXPECT_LE(holder.expires_in, 30s);
+}
+
+TEST_P(admin_test, shows_nothing_of_an_unknown_name) {
+  EXPECT_FALSE(operations.show("a"));
+  EXPECT_TRUE(operations.list().empty());
+  EXPECT_TRUE(operations.queue("a").empty());
+}
+
+TEST_P(admin_test, lists_all_by_name) {
+  for (const char* name : {"b", "a", "B", "a/x"}) mutex(db, name).acquire().release();
+  std::vector<std::string> names;
+  for (const auto& info : operations.list()) names.push_back(info.name);
+  EXPECT_THAT(names, testing::ElementsAre("B", "a", "a/x", "b"));
+}
+
+TEST_P(admin_test, shows_the_queue_by_ticket) {
+  const hold held = mutex(db, "a").acquire();
+  const client other = new_client();
+  const auto first = waiting(other, "a");
+  const auto second = waiting(db, "a");
+  const auto queue = operations.queue("a");
+  ASSERT_EQ(queue.size(), 2U);
+  EXPECT_LT(queue[0].ticket, queue[1].ticket);
+  EXPECT_EQ(queue[1].lease_id, lease_of("a").to_string());
+  EXPECT_NE(queue[0].lease_id, queue[1].lease_id);
+  EXPECT_TRUE(queue[0].alive);
+  EXPECT_EQ(queue[0].application, "client tests");
+}
+
+TEST_P(admin_test, shows_a_dead_waiter_as_dead) {
+  const hold held = mutex(db, "a").acquire();
+  const client other = new_client();
+  const auto waiter = waiting(other, "a");
+  kill(operations.queue("a").empty() ? model::lease_id{} : side().queue("a").front().waiter.lease);
+  const auto queue = operations.queue("a");
+  ASSERT_GE(queue.size(), 1U);
+  EXPECT_FALSE(queue[0].alive);
+  EXPECT_EQ(operations.show("a")->waiters, static_cast<std::int64_t>(queue.size()) - 1);
+}
+
+TEST_P(admin_test, releases_by_force_and_raises_the_token) {
+  const hold held = mutex(db, "a").acquire();
+  EXPECT_TRUE(operations.release("a"));
+  EXPECT_FALSE(is_held("a"));
+  EXPECT_GT(token_of("a"), held.token());
+}
+
+TEST_P(admin_test, releasing_what_nobody_holds_says_so) {
+  EXPECT_FALSE(operations.release("a"));
+  mutex(db, "a").acquire().release();
+  EXPECT_FALSE(operations.release("a"));
+}
+
+TEST_P(admin_test, a_forced_release_hands_over_to_the_first_waiter) {
+  const hold held = mutex(db, "a").acquire();
+  auto first = waiting(new_client(), "a");
+  auto second = waiting(db, "a");
+  ASSERT_TRUE(operations.release("a"));
+  const hold got = first.take();
+  EXPECT_GT(got.token(), held.token());
+  EXPECT_FALSE(second.is_over());
+}
+
+TEST_P(admin_test, sweeps_what_the_dead_left) {
+  const auto lease = model::lease_id::random();
+  side().create_lease({lease, lease, "host", 1, "gone", 30s});
+  side().create(std::vector<model::lock_definition>{{"a"}, {"b"}, {"c"}});
+  for (const char* name : {"a", "b"}) {
+    side().acquire(std::vector<store::acquire_request>{
+        {name, model::lock_kind::mutex, 1, lease, model::hold_id::random()}});
+  }
+  EXPECT_EQ(operations.sweep().leases, 0);
+  fixture().expire(lease);
+  const auto swept = operations.sweep();
+  EXPECT_EQ(swept.leases, 1);
+  EXPECT_EQ(swept.locks, 2);
+  EXPECT_EQ(operations.show("a")->in_use, 0);
+  const auto nothing = operations.sweep();
+  EXPECT_EQ(nothing.leases + nothing.locks, 0);
+}
+
+TEST_P(admin_test, collects_what_was_unused_for_long_and_nothing_else) {
+  for (const char* name : {"old", "new", "held"}) mutex(db, name).acquire().release();
+  const hold held = mutex(db, "held").acquire();
+  fixture().age("old", 2h);
+  fixture().age("held", 2h);
+  EXPECT_EQ(operations.collect(1h), 1);
+  EXPECT_FALSE(operations.show("old"));
+  EXPECT_TRUE(operations.show("new"));
+  EXPECT_TRUE(operations.show("held"));
+}
+
+TEST_P(admin_test, collects_more_than_one_batch) {
+  std::vector<model::lock_definition> locks;
+  for (int i = 1000; i < 2100; ++i) locks.push_back({"n" + std::to_string(i)});
+  side().create(locks);
+  EXPECT_EQ(operations.collect(0ms), 1100);
+}
+
+TEST_P(admin_test, raises_the_epoch_and_all_tokens) {
+  const hold before = mutex(db, "a").acquire();
+  const auto old = operations.epoch();
+  const auto above = std::int64_t{1} << 40;
+  const auto epoch = operations.raise_epoch(above);
+  EXPECT_GT(epoch, old);
+  EXPECT_EQ(operations.epoch(), epoch);
+  EXPECT_GT(mutex(db, "b").acquire().token(), above);
+  EXPECT_GT(operations.raise_epoch(), epoch) << "each time";
+}
+
+TEST_P(admin_test, refuses_what_cannot_be_meant) {
+  EXPECT_EQ(code_of([&] { operations.raise_epoch(-1); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { operations.raise_epoch(std::int64_t{1} << 52); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { operations.collect(-1ms); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { operations.collect(std::chrono::hours{24 * 3654}); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { operations.show(""); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { operations.release("a\n"); }), errc::invalid_argument);
+}
+
+TEST_P(admin_test, works_without_a_lease_of_its_own) {
+  operations.list();
+  operations.sweep();
+  operations.release("a");
+  EXPECT_TRUE(side().find_stale(10, -std::chrono::hours{24 * 365}).expired_leases.empty());
+}
+
+TEST_P(admin_test, of_a_closed_client_throws) {
+  db.close();
+  EXPECT_EQ(code_of([&] { operations.list(); }), errc::closed);
+  EXPECT_EQ(code_of([&] { operations.release("a"); }), errc::closed);
+}
+
+ROWLOCK_FOR_EACH_STORE(admin_test);
+
+class admin_clock_test : public virtual_client_test {};
+
+TEST_F(admin_clock_test, says_contention_while_a_guard_keeps_the_row) {
+  client db = new_client();
+  const hold held = mutex(db, "a").acquire();
+  ASSERT_TRUE(server->guard("a", model::hold_id::parse(held.id())));
+  EXPECT_EQ(code_of([&] { admin{db}.release("a"); }), errc::contention);
+  EXPECT_TRUE(held);
+  server->unguard("a");
+  EXPECT_TRUE(soon([&] { return holder_of("a").empty(); })) << "and goes on trying";
+}
+
+TEST_F(admin_clock_test, says_whether_the_outcome_is_unknown) {
+  client db = new_client();
+  faults.lose_answer("raise_epoch");
+  try {
+    admin{db}.raise_epoch();
+    FAIL() << "nothing was thrown";
+  } catch (const error& thrown) {
+    EXPECT_EQ(thrown.code(), errc::unreachable);
+    EXPECT_TRUE(thrown.outcome_unknown());
+    EXPECT_TRUE(thrown.transient());
+  }
+}
+
+}  // namespace
+}  // namespace rowlock::test

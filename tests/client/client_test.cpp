@@ -1,0 +1,188 @@
+#include "client/client_test.hpp"
+
+#include "client/engine.hpp"
+#include "support/memory_fixture.hpp"
+
+#include <stdexcept>
+
+namespace rowlock::test {
+
+namespace {
+
+constexpr auto half_a_minute = 30s;
+
+client open_client(std::shared_ptr<store::database> database, const options& settings,
+                   client_layer::time_source& time) {
+  return client{client_layer::closing_handle(
+      client_layer::engine::open([database = std::move(database)] { return database; }, settings, time))};
+}
+
+std::string hold_of(const std::optional<store::lock_info>& info) {
+  return info && !info->holders.empty() ? info->holders.front().hold.to_string() : std::string{};
+}
+
+}  // namespace
+
+bool eventually(const std::function<bool()>& condition) {
+  const auto until = std::chrono::steady_clock::now() + half_a_minute;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > until) return false;
+    std::this_thread::sleep_for(1ms);
+  }
+  return true;
+}
+
+attempt::attempt(client db, const std::string& name, std::chrono::milliseconds ttl) {
+  result_ = std::async(std::launch::async, [db = std::move(db), name, ttl, stop = stop_.get_token()] {
+    mutex wanted{db, name};
+    return wanted.acquire({.ttl = ttl, .stop = stop});
+  });
+}
+
+attempt::~attempt() {
+  if (!result_.valid()) return;
+  stop_.request_stop();
+  result_.wait();
+}
+
+hold attempt::take() {
+  if (result_.wait_for(half_a_minute) != std::future_status::ready) {
+    throw std::runtime_error("the acquire is not over");
+  }
+  return result_.get();
+}
+
+std::optional<errc> code_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const error& thrown) {
+    return thrown.code();
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return {};
+}
+
+// ---- on every store
+
+client_test::client_test()
+    : fixture_(make_store_fixture(GetParam())), database_(fixture_->open()), side_(database_->connect()) {
+  if (auto* memory = dynamic_cast<memory_fixture*>(fixture_.get())) memory->server().let_time_pass();
+}
+
+client_test::~client_test() = default;
+
+options client_test::patient() {
+  options settings;
+  settings.close_timeout = 20s;
+  settings.application = "client tests";
+  return settings;
+}
+
+options client_test::slow_to_renew() {
+  auto settings = patient();
+  settings.ttl = 1h;
+  return settings;
+}
+
+options client_test::quick_to_renew() {
+  auto settings = patient();
+  settings.renew_interval = 500ms;
+  return settings;
+}
+
+client client_test::new_client(options settings) {
+  if (fixture_->url().empty()) {
+    return open_client(fixture_->open(), settings, client_layer::system_time());
+  }
+  settings.prefix = fixture_->options().prefix;
+  return connect(fixture_->url(), settings);
+}
+
+bool client_test::is_held(const std::string& name) {
+  return !holder_of(name).empty();
+}
+
+std::string client_test::holder_of(const std::string& name) {
+  return hold_of(side().show(name));
+}
+
+model::lease_id client_test::lease_of(const std::string& name) {
+  const auto info = side().show(name);
+  if (!info || info->holders.empty()) throw std::runtime_error("nobody holds " + name);
+  return info->holders.front().lease.id;
+}
+
+std::int64_t client_test::token_of(const std::string& name) {
+  const auto info = side().show(name);
+  return info ? info->row.token : 0;
+}
+
+void client_test::kill(const model::lease_id& lease) {
+  fixture().expire(lease);
+  side().kill(std::vector{lease}, 0us);
+}
+
+attempt client_test::waiting(const client& db, const std::string& name) {
+  const auto before = queued(name);
+  attempt made{db, name};
+  EXPECT_TRUE(eventually([&] { return queued(name) == before + 1; }));
+  return made;
+}
+
+// ---- on the memory store
+
+options virtual_client_test::calm() {
+  options settings;
+  settings.renew_interval = 10s;
+  settings.margin = 1s;
+  settings.sweep_interval = 0s;
+  return settings;
+}
+
+client virtual_client_test::new_client(const options& settings) {
+  return open_client(server->open(), settings, time);
+}
+
+void virtual_client_test::advance(std::chrono::milliseconds by) {
+  // The database first: a renewal in between then ends later there than here, which is harmless.
+  server->advance(by);
+  time.advance(by);
+}
+
+bool virtual_client_test::soon(const std::function<bool()>& condition) {
+  return eventually([&] {
+    if (condition()) return true;
+    advance(5ms);
+    return condition();
+  });
+}
+
+void virtual_client_test::pass_renewals(const client& db, int count) {
+  for (; count > 0; --count) {
+    const auto before = db.stats().renewals;
+    advance(10s);
+    ASSERT_TRUE(eventually([&] { return db.stats().renewals > before; }));
+  }
+}
+
+std::size_t virtual_client_test::queued(const std::string& name) const {
+  const auto tables = server->snapshot();
+  const auto found = tables.queues.find(name);
+  return found == tables.queues.end() ? 0 : found->second.size();
+}
+
+std::string virtual_client_test::holder_of(const std::string& name) const {
+  const auto tables = server->snapshot();
+  const auto found = tables.locks.find(name);
+  return found == tables.locks.end() || !found->second.row.hold ? std::string{}
+                                                                : found->second.row.hold->to_string();
+}
+
+attempt virtual_client_test::waiting(const client& db, const std::string& name) {
+  const auto before = queued(name);
+  attempt made{db, name};
+  EXPECT_TRUE(eventually([&] { return queued(name) == before + 1; }));
+  return made;
+}
+
+}  // namespace rowlock::test

@@ -1,0 +1,103 @@
+// Tests of the client layer through the public API: on every store with the machine's clock, and on the
+// memory store with a clock and faults of the test's.
+#pragma once
+
+#include "store/store.hpp"
+#include "support/fault_plan.hpp"
+#include "support/store_fixture.hpp"
+#include "support/stores.hpp"
+#include "support/virtual_time.hpp"
+
+#include <rowlock/rowlock.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <future>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+#include <thread>
+
+namespace rowlock::test {
+
+using namespace std::chrono_literals;
+
+// Waits until the condition holds; false when it does not within half a minute.
+bool eventually(const std::function<bool()>& condition);
+
+// An acquire on a thread of its own, stopped when the test ends before it.
+class attempt {
+ public:
+  attempt(client db, const std::string& name, std::chrono::milliseconds ttl = 0ms);
+  ~attempt();
+  attempt(attempt&&) = default;
+
+  void stop() { stop_.request_stop(); }
+  bool is_over() const { return result_.wait_for(0s) == std::future_status::ready; }
+  // The hold; throws what acquire threw, or std::runtime_error when it is not over within half a minute.
+  hold take();
+
+ private:
+  std::stop_source stop_;
+  std::future<hold> result_;
+};
+
+// The code of the error that the call throws; fails the test when it throws none.
+std::optional<errc> code_of(const std::function<void()>& call);
+
+// On every store.
+class client_test : public testing::TestWithParam<std::string> {
+ protected:
+  client_test();
+  ~client_test() override;
+
+  static options patient();        // close_timeout and such suit a machine that is busy with other things
+  static options slow_to_renew();  // so slowly that no test sees a renewal
+  static options quick_to_renew();
+  client new_client(options settings = patient());
+
+  store_fixture& fixture() { return *fixture_; }
+  store::session& side() { return *side_; }  // the test's own look at the database
+
+  std::size_t queued(const std::string& name) { return side().queue(name).size(); }
+  bool is_held(const std::string& name);
+  std::string holder_of(const std::string& name);  // the hold's id; empty: nobody
+  model::lease_id lease_of(const std::string& name);
+  std::int64_t token_of(const std::string& name);
+  void kill(const model::lease_id& lease);
+  attempt waiting(const client& db, const std::string& name);  // returns when it stands in the queue
+
+ private:
+  std::unique_ptr<store_fixture> fixture_;
+  std::unique_ptr<store::database> database_;
+  std::unique_ptr<store::session> side_;
+};
+
+// On the memory store, where nothing moves but what the test moves.
+class virtual_client_test : public testing::Test {
+ protected:
+  static options calm();  // no sweeps; ttl 30 s, renewed every 10 s, margin 1 s
+  client new_client(const options& settings = calm());
+
+  // Both clocks; what is due then happens on the client's threads.
+  void advance(std::chrono::milliseconds by);
+  // Waits until the condition holds, letting some milliseconds pass between two looks.
+  bool soon(const std::function<bool()>& condition);
+  // Passes renewal intervals, waiting for each renewal of the client.
+  void pass_renewals(const client& db, int count = 1);
+
+  std::size_t queued(const std::string& name) const;
+  std::string holder_of(const std::string& name) const;  // also of a dead lease
+  std::size_t leases() const { return server->snapshot().leases.size(); }
+  attempt waiting(const client& db, const std::string& name);
+
+  std::shared_ptr<store::memory_server> server = store::memory_server::create();
+  virtual_time time;
+  fault_plan faults{server};
+};
+
+}  // namespace rowlock::test

@@ -1,0 +1,136 @@
+// The end of a client.
+#include "client/client_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+class close_test : public client_test {
+ protected:
+  std::size_t leases() { return side().find_stale(100, -std::chrono::hours{24 * 365}).expired_leases.size(); }
+};
+
+TEST_P(close_test, releases_everything_and_ends_the_lease) {
+  client db = new_client();
+  std::vector<hold> holds;
+  for (int i = 0; i < 20; ++i) holds.push_back(mutex(db, "a" + std::to_string(i)).acquire());
+  const hold with_ttl = mutex(db, "b").acquire({.ttl = 1h});
+  EXPECT_EQ(leases(), 2U);
+  db.close();
+  for (const auto& held : holds) {
+    EXPECT_EQ(held.loss(), loss::closed);
+    EXPECT_FALSE(is_held(held.name()));
+  }
+  EXPECT_FALSE(is_held("b"));
+  EXPECT_EQ(leases(), 0U);
+}
+
+TEST_P(close_test, hands_over_to_those_who_wait) {
+  client db = new_client();
+  const client other = new_client();
+  const hold held = mutex(db, "a").acquire();
+  auto waiter = waiting(other, "a");
+  db.close();
+  EXPECT_GT(waiter.take().token(), held.token());
+}
+
+TEST_P(close_test, happens_with_the_last_handle) {
+  std::optional<client> db = new_client();
+  std::optional<client> copy = db;
+  const hold held = mutex(*db, "a").acquire();
+  db.reset();
+  EXPECT_TRUE(held);
+  copy.reset();
+  EXPECT_EQ(held.loss(), loss::closed);
+  EXPECT_EQ(leases(), 0U);
+}
+
+TEST_P(close_test, makes_later_calls_throw) {
+  client db = new_client();
+  mutex a{db, "a"};
+  a.acquire().release();
+  db.close();
+  db.close();
+  EXPECT_EQ(code_of([&] { a.acquire(); }), errc::closed);
+  EXPECT_EQ(code_of([&] { a.try_acquire(); }), errc::closed);
+  EXPECT_EQ(code_of([&] { a.try_acquire_for(1s); }), errc::closed);
+  EXPECT_EQ(code_of([&] { a.lock(); }), errc::closed);
+  EXPECT_EQ(code_of([&] { recursive_mutex(db, "a").acquire(); }), errc::closed);
+  EXPECT_GT(db.stats().statements, 0U) << "counters can be read";
+}
+
+TEST_P(close_test, of_a_client_that_did_nothing_sends_nothing) {
+  client db = new_client();
+  db.close();
+  EXPECT_EQ(db.stats().statements, 0U);
+}
+
+TEST_P(close_test, ends_the_waits_of_its_threads) {
+  client db = new_client();
+  const client other = new_client();
+  const hold held = mutex(other, "a").acquire();
+  auto one = waiting(db, "a");
+  auto two = waiting(db, "a");
+  db.close();
+  EXPECT_EQ(code_of([&] { one.take(); }), errc::closed);
+  EXPECT_EQ(code_of([&] { two.take(); }), errc::closed);
+  EXPECT_TRUE(eventually([&] { return admin(other).show("a")->waiters == 0; }));
+}
+
+TEST_P(close_test, beside_acquires_and_releases_of_other_threads_is_safe) {
+  for (int round = 0; round < 5; ++round) {
+    client db = new_client();
+    std::vector<std::jthread> workers;
+    for (int i = 0; i < 4; ++i) {
+      workers.emplace_back([db, i] {
+        try {
+          for (;;) const hold held = mutex(db, "a" + std::to_string(i % 2)).acquire();
+        } catch (const error& ended) {
+          EXPECT_EQ(ended.code(), errc::closed);
+        }
+      });
+    }
+    EXPECT_TRUE(eventually([&] { return db.stats().acquired > 3; }));
+    db.close();
+    workers.clear();
+    EXPECT_EQ(leases(), 0U);
+  }
+}
+
+ROWLOCK_FOR_EACH_STORE(close_test);
+
+class close_clock_test : public virtual_client_test {};
+
+TEST_F(close_clock_test, is_bounded_when_the_database_hangs) {
+  auto settings = calm();
+  settings.close_timeout = 2s;
+  client db = new_client(settings);
+  const hold held = mutex(db, "a").acquire();
+  for (const char* verb : {"release", "edit", "end"}) faults.hang(verb);
+  const auto began = time.now();
+  auto closed = std::async(std::launch::async, [&] { db.close(); });
+  ASSERT_TRUE(eventually([&] {
+    time.advance(10ms);
+    return closed.wait_for(1ms) == std::future_status::ready;
+  }));
+  EXPECT_LE(time.now() - began, 5s);
+  EXPECT_EQ(held.loss(), loss::closed);
+  // Its threads end by themselves once the database answers.
+  const std::weak_ptr engine = db.engine();
+  server->unblock();
+  EXPECT_TRUE(eventually([&] { return leases() == 0; })) << "and the lease with them";
+}
+
+TEST_F(close_clock_test, is_bounded_when_nothing_can_be_reached) {
+  client db = new_client();
+  const hold held = mutex(db, "a").acquire();
+  faults.cut(true);
+  auto closed = std::async(std::launch::async, [&] { db.close(); });
+  EXPECT_TRUE(eventually([&] {
+    time.advance(10ms);
+    return closed.wait_for(1ms) == std::future_status::ready;
+  }));
+  EXPECT_EQ(held.loss(), loss::closed);
+}
+
+}  // namespace
+}  // namespace rowlock::test

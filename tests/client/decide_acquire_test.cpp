@@ -1,0 +1,212 @@
+#include "client/lock_views.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rowlock::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+const party me;
+const party holder;
+const party first;
+const party second;
+
+TEST(decide_acquire_test, grants_a_free_lock_durably_with_the_next_token) {
+  const auto made = acquire(a_lock(), me);
+  EXPECT_EQ(made.outcome.result, what::granted);
+  EXPECT_EQ(made.outcome.token, 8);
+  EXPECT_TRUE(made.change.durable);
+  EXPECT_TRUE(made.change.granted_now);
+  ASSERT_TRUE(made.change.row);
+  EXPECT_EQ(made.change.row->lease, me.lease);
+  EXPECT_EQ(made.change.row->hold, me.hold);
+  EXPECT_EQ(made.change.row->in_use, 1);
+  EXPECT_EQ(made.change.row->token, 8);
+  EXPECT_FALSE(made.change.row->has_queue);
+}
+
+TEST(decide_acquire_test, lifts_the_token_to_the_epochs_floor) {
+  EXPECT_EQ(acquire(a_lock().floor(1000), me).outcome.token, 1000);
+  EXPECT_EQ(acquire(a_lock().floor(5), me).outcome.token, 8);
+}
+
+TEST(decide_acquire_test, queues_behind_a_living_holder) {
+  const auto made = acquire(a_lock().held_by(holder, 20s), me);
+  EXPECT_EQ(made.outcome.result, what::queued);
+  EXPECT_EQ(made.outcome.takeover_in, 20s);
+  ASSERT_TRUE(made.change.enqueue);
+  EXPECT_EQ(made.change.enqueue->ticket, 1);
+  EXPECT_EQ(made.change.enqueue->hold, me.hold);
+  EXPECT_EQ(made.change.enqueue->lease, me.lease);
+  ASSERT_TRUE(made.change.row);
+  EXPECT_EQ(made.change.row->hold, holder.hold);
+  EXPECT_EQ(made.change.row->token, 7);
+  EXPECT_EQ(made.change.row->next_ticket, 2);
+  EXPECT_TRUE(made.change.row->has_queue);
+  EXPECT_FALSE(made.change.granted_now);
+}
+
+TEST(decide_acquire_test, is_busy_and_writes_nothing_when_it_would_not_wait) {
+  const auto made = acquire(a_lock().held_by(holder), me, false);
+  EXPECT_EQ(made.outcome.result, what::busy);
+  EXPECT_TRUE(made.change.empty());
+}
+
+TEST(decide_acquire_test, asked_again_by_the_holder_says_the_same_token_and_writes_nothing) {
+  const auto made = acquire(a_lock().held_by(me), me);
+  EXPECT_EQ(made.outcome.result, what::granted);
+  EXPECT_EQ(made.outcome.token, 7);
+  EXPECT_TRUE(made.change.empty());
+}
+
+TEST(decide_acquire_test, asked_again_by_the_holder_is_granted_even_past_its_expiry_or_under_a_guard) {
+  EXPECT_EQ(acquire(a_lock().held_by(me, -1s), me).outcome.result, what::granted);
+  EXPECT_EQ(acquire(a_lock().held_by(me).guarded(), me).outcome.result, what::granted);
+  EXPECT_EQ(acquire(a_lock().held_by(me).foreign(), me).outcome.result, what::granted);
+}
+
+TEST(decide_acquire_test, asked_again_by_a_waiter_takes_no_second_ticket) {
+  const auto made = acquire(a_lock().held_by(holder).queued(me), me);
+  EXPECT_EQ(made.outcome.result, what::queued);
+  EXPECT_TRUE(made.change.empty());
+}
+
+TEST(decide_acquire_test, knows_its_own_row_beyond_the_part_of_the_queue_that_was_read) {
+  const auto made = acquire(a_lock().held_by(holder).queued(first).more_behind().asked_by(me, 80), me);
+  EXPECT_EQ(made.outcome.result, what::queued);
+  EXPECT_FALSE(made.change.enqueue);
+}
+
+TEST(decide_acquire_test, has_an_expired_holder_killed_first_and_leaves_it_as_it_is) {
+  const auto made = acquire(a_lock().held_by(holder, 0us), me);
+  EXPECT_EQ(made.outcome.result, what::expired);
+  EXPECT_THAT(made.outcome.leases, ElementsAre(holder.lease));
+  EXPECT_TRUE(made.change.empty());
+}
+
+TEST(decide_acquire_test, waits_the_skew_before_a_holder_counts_as_expired) {
+  EXPECT_EQ(acquire(a_lock().held_by(holder, -1s), me, true, 2s).outcome.result, what::queued);
+  EXPECT_EQ(acquire(a_lock().held_by(holder, -2s), me, true, 2s).outcome.result, what::expired);
+}
+
+TEST(decide_acquire_test, takes_over_from_the_dead_with_a_higher_token) {
+  const auto made = acquire(a_lock().held_by(holder, {}), me);
+  EXPECT_EQ(made.outcome.result, what::granted);
+  EXPECT_EQ(made.outcome.token, 8);
+  EXPECT_EQ(made.change.row->hold, me.hold);
+}
+
+TEST(decide_acquire_test, a_hold_of_its_own_on_a_dead_lease_is_granted_anew_with_a_higher_token) {
+  const auto made = acquire(a_lock().held_by(me, {}), me);
+  EXPECT_EQ(made.outcome.result, what::granted);
+  EXPECT_EQ(made.outcome.token, 8);
+}
+
+TEST(decide_acquire_test, queues_while_a_guard_keeps_what_the_dead_held) {
+  const auto made = acquire(a_lock().held_by(holder, {}).guarded(), me);
+  EXPECT_EQ(made.outcome.result, what::queued);
+  EXPECT_EQ(made.outcome.takeover_in, 0us);
+  EXPECT_EQ(made.change.row->hold, holder.hold);
+}
+
+TEST(decide_acquire_test, grants_nothing_in_a_foreign_world_but_lets_wait) {
+  const auto free = acquire(a_lock().foreign(), me);
+  EXPECT_EQ(free.outcome.result, what::foreign);
+  EXPECT_TRUE(free.change.empty());
+  EXPECT_EQ(acquire(a_lock().held_by(holder).foreign(), me).outcome.result, what::queued);
+}
+
+TEST(decide_acquire_test, hands_a_free_lock_to_the_head_of_the_queue_and_waits_behind_it) {
+  const auto made = acquire(a_lock().queued(first).queued(second), me);
+  EXPECT_EQ(made.outcome.result, what::queued);
+  ASSERT_TRUE(made.outcome.next);
+  EXPECT_EQ(made.outcome.next->waiter.hold, first.hold);
+  EXPECT_EQ(made.outcome.next->token, 8);
+  EXPECT_EQ(made.change.row->hold, first.hold);
+  EXPECT_THAT(made.change.dequeue, ElementsAre(first.hold));
+  EXPECT_EQ(made.change.enqueue->ticket, 3);
+  EXPECT_TRUE(made.change.row->has_queue);
+  EXPECT_TRUE(made.change.durable);
+}
+
+TEST(decide_acquire_test, does_not_overtake_even_when_it_would_not_wait) {
+  const auto made = acquire(a_lock().queued(first), me, false);
+  EXPECT_EQ(made.outcome.result, what::busy);
+  EXPECT_EQ(made.change.row->hold, first.hold);
+  EXPECT_FALSE(made.change.enqueue);
+}
+
+TEST(decide_acquire_test, is_granted_its_turn_at_the_head_of_the_queue) {
+  const auto made = acquire(a_lock().queued(me).queued(first), me);
+  EXPECT_EQ(made.outcome.result, what::granted);
+  EXPECT_EQ(made.outcome.token, 8);
+  EXPECT_FALSE(made.outcome.next) << "nobody else is to be woken";
+  EXPECT_THAT(made.change.dequeue, ElementsAre(me.hold));
+  EXPECT_TRUE(made.change.row->has_queue);
+}
+
+TEST(decide_acquire_test, the_last_of_the_queue_leaves_it_empty) {
+  EXPECT_FALSE(acquire(a_lock().queued(me), me).change.row->has_queue);
+}
+
+TEST(decide_acquire_test, wakes_the_process_of_a_waiter_on_a_lease_of_its_own) {
+  party other;
+  other.client = lease_id::random();
+  EXPECT_EQ(acquire(a_lock().queued(other), me).outcome.next->client, other.client);
+}
+
+TEST(decide_acquire_test, skips_dead_waiters_and_removes_them) {
+  const party dead;
+  const auto made = acquire(a_lock().dead_waiter(dead).queued(first), me);
+  EXPECT_EQ(made.change.row->hold, first.hold);
+  EXPECT_THAT(made.change.dequeue, ElementsAre(dead.hold, first.hold));
+  const auto alone = acquire(a_lock().dead_waiter(dead), me);
+  EXPECT_EQ(alone.outcome.result, what::granted);
+  EXPECT_FALSE(alone.change.row->has_queue);
+}
+
+TEST(decide_acquire_test, has_an_expired_head_killed_first) {
+  const auto made = acquire(a_lock().queued(first, -1us).queued(me), me);
+  EXPECT_EQ(made.outcome.result, what::expired);
+  EXPECT_THAT(made.outcome.leases, ElementsAre(first.lease));
+  EXPECT_TRUE(made.change.empty());
+}
+
+TEST(decide_acquire_test, clears_a_window_full_of_the_dead_and_asks_again) {
+  const party dead;
+  const auto made = acquire(a_lock().held_by(holder, {}).dead_waiter(dead).more_behind(), me);
+  EXPECT_EQ(made.outcome.result, what::again);
+  EXPECT_THAT(made.change.dequeue, ElementsAre(dead.hold));
+  EXPECT_EQ(made.change.row->hold, holder.hold) << "the holder stays as it is";
+  EXPECT_EQ(made.change.row->token, 7);
+  EXPECT_TRUE(made.change.row->has_queue);
+  EXPECT_FALSE(made.change.enqueue);
+}
+
+TEST(decide_acquire_test, keeps_has_queue_while_unread_rows_stand_behind) {
+  EXPECT_TRUE(acquire(a_lock().queued(me).more_behind(), me).change.row->has_queue);
+}
+
+TEST(decide_acquire_test, clears_has_queue_when_no_row_is_left) {
+  auto view = store::lock_view(a_lock().held_by(holder));
+  view.row.has_queue = true;
+  const auto made = acquire(view, me, false);
+  EXPECT_EQ(made.outcome.result, what::busy);
+  ASSERT_TRUE(made.change.row);
+  EXPECT_FALSE(made.change.row->has_queue);
+}
+
+TEST(decide_acquire_test, refuses_another_capacity_whoever_holds_it) {
+  for (const auto& view : {a_lock().capacity(3), a_lock().capacity(3).held_by(holder)}) {
+    const auto made = acquire(view, me);
+    EXPECT_EQ(made.outcome.result, what::mismatch);
+    EXPECT_EQ(made.outcome.stored.capacity, 3);
+    EXPECT_TRUE(made.change.empty());
+  }
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,250 @@
+// Answers that were lost, connections that died, statements that a server executes after all (I6, I7, I8).
+#include "client/client_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+class doubt_test : public virtual_client_test {
+ protected:
+  doubt_test() { mutex(db, "a").acquire().release(); }
+
+  std::int64_t token() const { return server->snapshot().locks.at("a").row.token; }
+  hold take(attempt& asked) {
+    EXPECT_TRUE(soon([&] { return asked.is_over(); }));
+    return asked.take();
+  }
+  void expect_free_soon() {
+    EXPECT_TRUE(soon([&] { return holder_of("a").empty() && queued("a") == 0; }));
+  }
+
+  client db = new_client();
+};
+
+TEST_F(doubt_test, an_acquire_whose_answer_was_lost_is_one_grant) {
+  const auto before = token();
+  faults.lose_answer("acquire");
+  attempt asked{db, "a"};
+  const hold held = take(asked);
+  EXPECT_EQ(held.token(), before + 1);
+  EXPECT_EQ(token(), held.token());
+  EXPECT_EQ(holder_of("a"), held.id());
+}
+
+TEST_F(doubt_test, an_acquire_that_was_lost_on_its_way_is_sent_again) {
+  const auto before = token();
+  faults.lose_request("acquire");
+  attempt asked{db, "a"};
+  EXPECT_EQ(take(asked).token(), before + 1);
+}
+
+TEST_F(doubt_test, a_slow_acquire_whose_answer_was_lost_is_one_grant) {
+  faults.lose_answer("edit");
+  attempt asked{db, "new"};
+  const hold held = take(asked);
+  EXPECT_EQ(server->snapshot().locks.at("new").row.token, held.token());
+  EXPECT_EQ(holder_of("new"), held.id());
+  EXPECT_EQ(db.stats().acquired, 2U);
+}
+
+TEST_F(doubt_test, a_place_in_the_queue_whose_answer_was_lost_is_one_place) {
+  auto held = std::make_optional(mutex(db, "a").acquire());
+  faults.lose_answer("edit");
+  attempt asked{db, "a"};
+  ASSERT_TRUE(soon([&] { return db.stats().waits == 1; }));
+  EXPECT_EQ(queued("a"), 1U);
+  held.reset();
+  EXPECT_EQ(take(asked).id(), holder_of("a"));
+  expect_free_soon();
+}
+
+TEST_F(doubt_test, a_hand_over_whose_answer_was_lost_reaches_its_waiter) {
+  hold held = mutex(db, "a").acquire();
+  auto waiter = waiting(db, "a");
+  faults.lose_answer("edit");
+  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  const hold got = take(waiter);
+  EXPECT_EQ(got.token(), token());
+  EXPECT_EQ(released.get(), release_result::released);
+}
+
+TEST_F(doubt_test, a_move_to_an_explicit_ttl_whose_answer_was_lost_is_one_grant) {
+  const auto before = token();
+  for (int skip : {0, 1}) {
+    SCOPED_TRACE(skip);
+    // The first edit finds the grant again, the second one moves it.
+    if (skip == 0) faults.lose_answer("edit");
+    attempt asked{db, "a", 20s};
+    if (skip == 1) faults.hang_answer("edit", 1);
+    if (skip == 1) {
+      ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+      faults.cut(true);
+      server->unblock();
+      faults.cut(false);
+    }
+    hold held = take(asked);
+    EXPECT_EQ(held.token(), before + 1 + skip);
+    EXPECT_TRUE(held);
+    held.release();
+  }
+}
+
+TEST_F(doubt_test, a_release_whose_answer_was_lost_was_a_release) {
+  hold held = mutex(db, "a").acquire();
+  faults.lose_answer("release");
+  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(released.get(), release_result::released) << "it held until then";
+  EXPECT_EQ(held.loss(), loss::none);
+  EXPECT_EQ(db.stats().released, 2U);
+  expect_free_soon();
+}
+
+TEST_F(doubt_test, a_release_that_was_lost_on_its_way_is_sent_again) {
+  hold held = mutex(db, "a").acquire();
+  faults.lose_request("release");
+  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(released.get(), release_result::released);
+  expect_free_soon();
+}
+
+TEST_F(doubt_test, a_repeated_release_frees_no_later_holder) {
+  hold held = mutex(db, "a").acquire();
+  faults.lose_answer("release");
+  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  client other = new_client();
+  ASSERT_TRUE(eventually([&] { return holder_of("a").empty(); }));
+  const hold next = mutex(other, "a").acquire();
+  ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(holder_of("a"), next.id());
+}
+
+TEST_F(doubt_test, a_renewal_whose_answer_was_lost_is_sent_again) {
+  const hold held = mutex(db, "a").acquire();
+  faults.lose_answer("renew");
+  pass_renewals(db);
+  EXPECT_TRUE(held);
+  EXPECT_EQ(faults.count("renew"), 2);
+}
+
+TEST_F(doubt_test, a_lease_whose_creation_is_in_doubt_leaves_no_second_one_for_long) {
+  client other = new_client();
+  faults.lose_answer("create_lease");
+  attempt asked{other, "b"};
+  const hold held = take(asked);
+  EXPECT_TRUE(held);
+  advance(30s);
+  EXPECT_TRUE(eventually([&] { return held.loss() == loss::expired || held; }));
+  EXPECT_EQ(admin(db).list().size(), 2U);
+}
+
+TEST_F(doubt_test, a_connection_that_dies_with_its_caller_gone_leaves_nothing_held) {
+  faults.hang_answer("acquire");
+  auto asked = std::make_optional<attempt>(db, "a");
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  EXPECT_NE(holder_of("a"), "");
+  asked->stop();
+  EXPECT_EQ(code_of([&] { asked->take(); }), errc::cancelled);
+  faults.lose_answer("acquire");
+  server->unblock();
+  expect_free_soon();
+}
+
+TEST_F(doubt_test, a_connection_that_dies_with_its_waiter_gone_leaves_no_place_in_the_queue) {
+  const hold held = mutex(db, "a").acquire();
+  client other = new_client();
+  mutex(other, "b").acquire().release();
+  faults.hang_answer("edit");
+  attempt asked{other, "a"};
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1 && queued("a") == 1; }));
+  asked.stop();
+  EXPECT_EQ(code_of([&] { asked.take(); }), errc::cancelled);
+  faults.cut(true);
+  server->unblock();
+  faults.cut(false);
+  EXPECT_TRUE(soon([&] { return queued("a") == 0; }));
+  EXPECT_EQ(holder_of("a"), held.id());
+}
+
+TEST_F(doubt_test, a_ghost_is_ended_before_its_acquire_is_repeated) {
+  server->name_backends();
+  client other = new_client();
+  mutex(other, "b").acquire().release();
+  const auto before = token();
+  faults.leave_ghost("acquire");
+  attempt asked{other, "a"};
+  hold held = take(asked);
+  EXPECT_GE(faults.count("end_ghost"), 1);
+  held.release();
+  server->run_ghosts();
+  EXPECT_EQ(holder_of("a"), "") << "the ghost has been laid";
+  EXPECT_EQ(token(), before + 1);
+}
+
+TEST_F(doubt_test, while_a_ghost_lives_nothing_is_sent_on_its_connections_successor) {
+  server->name_backends();
+  auto settings = calm();
+  settings.connections = 2;
+  client other = new_client(settings);
+  mutex(other, "b").acquire().release();
+  faults.leave_ghost("acquire");
+  faults.refuse("end_ghost", 3);
+  const auto edits = faults.count("edit");
+  attempt asked{other, "a"};
+  ASSERT_TRUE(soon([&] { return faults.count("end_ghost") >= 3; }));
+  EXPECT_EQ(faults.count("edit"), edits);
+  EXPECT_FALSE(asked.is_over());
+  EXPECT_TRUE(take(asked));
+}
+
+TEST_F(doubt_test, an_asynchronous_release_that_a_crash_lost_is_sent_again) {
+  server->keep_history();
+  hold held = mutex(db, "a").acquire();
+  EXPECT_EQ(held.release(), release_result::released);
+  EXPECT_EQ(holder_of("a"), "");
+  server->crash(true);
+  EXPECT_EQ(holder_of("a"), held.id()) << "the crash took the release back";
+  advance(10s);
+  expect_free_soon();
+}
+
+TEST_F(doubt_test, a_release_that_is_known_to_be_on_disk_is_not_sent_again) {
+  hold held = mutex(db, "a").acquire();
+  held.release();
+  advance(1ms);
+  pass_renewals(db);
+  const auto edits = faults.count("edit");
+  server->crash();
+  pass_renewals(db);
+  mutex(db, "b").acquire().release();  // a new name: one edit finds it missing, one grants
+  EXPECT_EQ(faults.count("edit"), edits + 2);
+}
+
+TEST_F(doubt_test, try_acquire_says_unreachable_when_nothing_can_be_reached) {
+  faults.cut(true);
+  auto tried = std::async(std::launch::async, [&] { return code_of([&] { mutex(db, "a").try_acquire(); }); });
+  ASSERT_TRUE(soon([&] { return tried.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(tried.get(), errc::unreachable);
+}
+
+TEST_F(doubt_test, acquire_waits_through_an_outage) {
+  faults.cut(true);
+  attempt asked{db, "a"};
+  ASSERT_TRUE(soon([&] { return faults.count("connect") >= 5; }));
+  EXPECT_FALSE(asked.is_over());
+  faults.cut(false);
+  EXPECT_TRUE(take(asked));
+}
+
+TEST_F(doubt_test, waiters_keep_their_places_through_an_outage) {
+  client holder = new_client();
+  auto held = std::make_optional(mutex(holder, "a").acquire());
+  auto waiter = waiting(db, "a");
+  server->crash();
+  EXPECT_EQ(queued("a"), 1U);
+  held.reset();
+  EXPECT_TRUE(take(waiter));
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,228 @@
+// The client as a guest in somebody's process: threads, signals, forks, connections that hang.
+#include "client/client_test.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+namespace rowlock::test {
+namespace {
+
+struct task {
+  std::string name;
+  std::uint64_t blocked_signals = 0;
+};
+
+std::vector<task> rowlock_tasks() {
+  std::vector<task> found;
+  for (const auto& entry : std::filesystem::directory_iterator{"/proc/self/task"}) {
+    task one;
+    std::ifstream status{entry.path() / "status"};
+    for (std::string word; status >> word;) {
+      if (word == "Name:") status >> one.name;
+      if (word == "SigBlk:") status >> std::hex >> one.blocked_signals;
+    }
+    if (one.name.starts_with("rowlock-")) found.push_back(one);
+  }
+  return found;
+}
+
+class engine_test : public client_test {};
+
+TEST_P(engine_test, starts_its_threads_with_the_first_acquire) {
+  const auto before = rowlock_tasks().size();
+  client db = new_client();
+  EXPECT_EQ(rowlock_tasks().size(), before);
+  const hold held = mutex(db, "a").acquire();
+  EXPECT_GT(rowlock_tasks().size(), before);
+  db.close();
+  EXPECT_TRUE(eventually([&] { return rowlock_tasks().size() == before; })) << "and all end with it";
+}
+
+TEST_P(engine_test, blocks_all_signals_in_its_threads) {
+  client db = new_client();
+  const hold held = mutex(db, "a").acquire();
+  for (const auto& one : rowlock_tasks()) {
+    for (const int signal : {SIGHUP, SIGINT, SIGQUIT, SIGPIPE, SIGALRM, SIGTERM, SIGUSR1, SIGUSR2, SIGCHLD,
+                             SIGIO, SIGPROF, SIGWINCH, SIGRTMIN, SIGRTMAX}) {
+      EXPECT_TRUE(one.blocked_signals & (std::uint64_t{1} << (signal - 1))) << one.name << ", " << signal;
+    }
+  }
+}
+
+TEST_P(engine_test, leaves_the_callers_signals_as_they_were) {
+  sigset_t before;
+  sigset_t after;
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &before);
+  client db = new_client();
+  const hold held = mutex(db, "a").acquire();
+  ::pthread_sigmask(SIG_SETMASK, nullptr, &after);
+  for (int signal = 1; signal < SIGRTMAX; ++signal) {
+    EXPECT_EQ(::sigismember(&before, signal), ::sigismember(&after, signal)) << signal;
+  }
+}
+
+TEST_P(engine_test, in_a_forked_child_every_call_says_so_and_the_parent_keeps_its_holds) {
+  std::optional<client> db = new_client();
+  std::optional<hold> held = mutex(*db, "a").acquire();
+  std::optional<mutex> locked{std::in_place, *db, "b"};
+  locked->lock();
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    // Nothing of GoogleTest's here: only which of the checks failed.
+    int failed = 0;
+    int number = 0;
+    const auto check = [&](auto call) {
+      ++number;
+      try {
+        call();
+        failed = number;
+      } catch (const error& thrown) {
+        if (thrown.code() != errc::forked) failed = number;
+      }
+    };
+    check([&] { mutex(*db, "c").acquire(); });
+    check([&] { mutex(*db, "c").try_acquire(); });
+    check([&] { recursive_mutex(*db, "a").acquire(); });
+    check([&] { admin(*db).list(); });
+    check([&] { admin(*db).release("a"); });
+    check([&] { held->release(); });
+    db->close();
+    locked.reset();
+    held.reset();
+    db.reset();
+    ::_exit(failed);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0) << "the number of the check that failed";
+  EXPECT_TRUE(*held);
+  EXPECT_EQ(holder_of("a"), held->id());
+  EXPECT_EQ(holder_of("b"), locked->current_hold().id());
+  EXPECT_EQ(held->release(), release_result::released) << "its connections are as they were";
+  EXPECT_TRUE(mutex(*db, "c").try_acquire());
+}
+
+TEST_P(engine_test, a_forked_child_may_make_a_client_of_its_own) {
+  const client db = new_client();
+  const hold held = mutex(db, "a").acquire();
+  if (fixture().url().empty()) GTEST_SKIP() << "the memory store lives in one process";
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    int failed = 1;
+    try {
+      auto settings = patient();
+      settings.prefix = fixture().options().prefix;
+      client own = connect(fixture().url(), settings);
+      const bool kept_out = !mutex(own, "a").try_acquire();
+      const bool granted = mutex(own, "b").try_acquire().has_value();
+      own.close();
+      failed = kept_out && granted ? 0 : 2;
+    } catch (...) {
+      failed = 3;
+    }
+    ::_exit(failed);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  EXPECT_TRUE(held);
+}
+
+TEST_P(engine_test, counts_what_it_does) {
+  client db = new_client();
+  mutex a{db, "a"};
+  hold held = a.acquire();
+  a.try_acquire();
+  auto waiter = waiting(db, "a");
+  held.release();
+  waiter.take().release();
+  const auto stats = db.stats();
+  EXPECT_EQ(stats.acquired, 2U);
+  EXPECT_EQ(stats.released, 2U);
+  EXPECT_EQ(stats.busy, 1U);
+  EXPECT_EQ(stats.waits, 1U);
+  EXPECT_EQ(stats.lost, 0U);
+  EXPECT_EQ(stats.reconnects, 0U);
+}
+
+TEST_P(engine_test, logs_through_the_callers_function_and_survives_one_that_throws) {
+  std::atomic<int> lines{0};
+  auto settings = patient();
+  settings.log = [&](log_level, std::string_view line) {
+    ++lines;
+    if (!line.empty()) throw std::runtime_error("a log that fails");
+  };
+  client db = new_client(settings);
+  const hold held = mutex(db, "a").acquire();
+  db.close();
+  EXPECT_GT(lines.load(), 0) << "the loss of a hold at least";
+  EXPECT_EQ(held.loss(), loss::closed);
+}
+
+ROWLOCK_FOR_EACH_STORE(engine_test);
+
+// Connections that answer nothing, as behind a firewall that drops packets.
+class black_hole_test : public virtual_client_test {
+ protected:
+  client db = new_client();
+};
+
+TEST_F(black_hole_test, is_noticed_by_the_renewal_before_the_lease_ends) {
+  const hold held = mutex(db, "a").acquire();
+  faults.hang("renew");
+  advance(10s);
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  advance(5'250ms);
+  ASSERT_TRUE(eventually([&] { return db.stats().renewals == 1; }));
+  EXPECT_TRUE(held);
+  EXPECT_EQ(db.stats().reconnects, 1U);
+}
+
+TEST_F(black_hole_test, is_noticed_by_an_acquire_within_the_statement_timeout) {
+  mutex(db, "a").acquire().release();
+  faults.hang("acquire");
+  attempt asked{db, "a"};
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  advance(5s);
+  EXPECT_EQ(server->blocked(), 1U) << "the server's own timeout would come first";
+  advance(250ms);
+  ASSERT_TRUE(soon([&] { return asked.is_over(); }));
+  EXPECT_TRUE(asked.take());
+}
+
+TEST_F(black_hole_test, a_try_acquire_ends_with_an_error_and_holds_nothing) {
+  mutex(db, "a").acquire().release();
+  faults.hang("acquire");
+  auto tried = std::async(std::launch::async, [&] { return code_of([&] { mutex(db, "a").try_acquire(); }); });
+  ASSERT_TRUE(eventually([&] { return server->blocked() >= 1; }));
+  faults.cut(true);
+  ASSERT_TRUE(eventually([&] {
+    advance(50ms);
+    return tried.wait_for(1ms) == std::future_status::ready;
+  }));
+  EXPECT_EQ(tried.get(), errc::unreachable);
+  faults.cut(false);
+  server->unblock();
+  EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
+}
+
+TEST_F(black_hole_test, holds_up_no_renewal_while_it_swallows_an_acquire) {
+  const hold held = mutex(db, "a").acquire();
+  mutex(db, "b").acquire().release();
+  faults.hang("acquire");
+  attempt asked{db, "b"};
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  pass_renewals(db);
+  EXPECT_TRUE(held);
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,108 @@
+// Acquires with a ttl of their own: a lease that nobody renews.
+#include "client/client_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+class explicit_ttl_test : public client_test {
+ protected:
+  client db = new_client();
+};
+
+TEST_P(explicit_ttl_test, has_a_lease_of_its_own_that_ends_with_it) {
+  mutex a{db, "a"};
+  hold plain = mutex(db, "b").acquire();
+  hold held = a.acquire({.ttl = 5s});
+  const auto lease = lease_of("a");
+  EXPECT_NE(lease, lease_of("b"));
+  EXPECT_LE(held.remaining(), 5s);
+  EXPECT_GT(held.remaining(), 0s);
+  EXPECT_EQ(side().show("a")->holders.front().lease.client, lease_of("b")) << "notices go to its process";
+  EXPECT_EQ(held.release(), release_result::released);
+  EXPECT_FALSE(is_held("a"));
+  EXPECT_TRUE(side().renew(std::vector{lease}).renewed.empty()) << "the lease has gone with it";
+}
+
+TEST_P(explicit_ttl_test, is_lost_at_its_end_and_can_be_taken_by_others) {
+  const hold held = mutex(db, "a").acquire({.ttl = 300ms});
+  EXPECT_TRUE(eventually([&] { return held.stop_token().stop_requested(); }));
+  EXPECT_EQ(held.loss(), loss::expired);
+  EXPECT_FALSE(held);
+  EXPECT_TRUE(mutex(db, "a").try_acquire_for(20s));
+}
+
+TEST_P(explicit_ttl_test, a_waiter_with_a_ttl_gets_it_from_its_grant_on) {
+  auto held = std::make_optional(mutex(db, "a").acquire());
+  attempt waiter{db, "a", 24h};
+  ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
+  const auto process_lease = side().queue("a").front().waiter.lease;
+  EXPECT_EQ(process_lease, lease_of("a")) << "it waits on the lease of its process";
+  held.reset();
+  const hold got = waiter.take();
+  EXPECT_GT(got.remaining(), 23h);
+  EXPECT_NE(lease_of("a"), process_lease);
+  EXPECT_EQ(got.token(), token_of("a"));
+}
+
+TEST_P(explicit_ttl_test, outside_of_its_bounds_is_refused) {
+  mutex a{db, "a"};
+  for (const auto ttl : {-1ms, 1ms, 99ms, std::chrono::milliseconds{24h} + 1ms}) {
+    EXPECT_EQ(code_of([&] { a.acquire({.ttl = ttl}); }), errc::invalid_argument) << ttl.count();
+    EXPECT_EQ(code_of([&] { a.try_acquire({.ttl = ttl}); }), errc::invalid_argument) << ttl.count();
+  }
+  EXPECT_FALSE(side().show("a"));
+}
+
+ROWLOCK_FOR_EACH_STORE(explicit_ttl_test);
+
+class explicit_ttl_clock_test : public virtual_client_test {};
+
+TEST_F(explicit_ttl_clock_test, is_not_renewed) {
+  client db = new_client();
+  const hold held = mutex(db, "a").acquire({.ttl = 35s});
+  const auto before = held.remaining();
+  pass_renewals(db, 3);
+  EXPECT_EQ(held.remaining(), before - 30s);
+  advance(6s);
+  EXPECT_EQ(held.remaining(), 0s);
+  EXPECT_FALSE(held);
+  EXPECT_TRUE(eventually([&] { return held.stop_token().stop_requested(); }));
+}
+
+TEST_F(explicit_ttl_clock_test, ends_here_before_the_database_lets_others_in) {
+  client db = new_client();
+  const hold held = mutex(db, "a").acquire({.ttl = 10s});
+  advance(9s);
+  EXPECT_FALSE(held) << "a margin of 1 s and a thousandth";
+  client other = new_client();
+  EXPECT_FALSE(mutex(other, "a").try_acquire());
+  advance(1s);
+  EXPECT_TRUE(mutex(other, "a").try_acquire());
+}
+
+TEST_F(explicit_ttl_clock_test, its_time_begins_before_the_move_was_sent) {
+  client db = new_client();
+  mutex(db, "a").acquire().release();
+  faults.hang("edit", 1);  // the second one moves the hold
+  attempt taken{db, "a", 20s};
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  advance(4s);
+  server->unblock();
+  const hold held = taken.take();
+  EXPECT_LE(held.remaining(), 15s);
+}
+
+TEST_F(explicit_ttl_clock_test, an_answer_that_comes_after_its_end_is_no_grant) {
+  client db = new_client();
+  mutex(db, "a").acquire().release();
+  faults.hang_answer("edit", 1);
+  attempt taken{db, "a", 1s};
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  const auto first = holder_of("a");
+  advance(1s);
+  server->unblock();
+  EXPECT_NE(taken.take().id(), first) << "it was acquired anew";
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,182 @@
+// Guarded transactions on the application's own connection, through the adapters.
+#include "client/client_test.hpp"
+#include "client/raw_sql.hpp"
+
+namespace rowlock::test {
+namespace {
+
+class guard_test : public client_test {
+ protected:
+  guard_test() {
+    app->run("CREATE TABLE " + account + " (balance INTEGER NOT NULL)");
+    app->run("INSERT INTO " + account + " VALUES (100)");
+  }
+  ~guard_test() override { open_raw_sql(fixture())->run("DROP TABLE " + account); }
+
+  bool is_postgres() const { return GetParam() == "postgres"; }
+  // Every way to begin a transaction that the database knows.
+  std::vector<std::string> beginnings() const {
+    if (!is_postgres()) return {"BEGIN DEFERRED", "BEGIN IMMEDIATE", "BEGIN EXCLUSIVE"};
+    return {"BEGIN ISOLATION LEVEL READ COMMITTED", "BEGIN ISOLATION LEVEL REPEATABLE READ",
+            "BEGIN ISOLATION LEVEL SERIALIZABLE"};
+  }
+  int balance() { return std::stoi(open_raw_sql(fixture())->value("SELECT balance FROM " + account)); }
+  void pay(int amount) {
+    app->run("UPDATE " + account + " SET balance = balance - " + std::to_string(amount));
+  }
+
+  const std::string account = "account_" + model::id128::random().to_string();
+  std::unique_ptr<raw_sql> app = open_raw_sql(fixture());
+  client db = new_client();
+};
+
+TEST_P(guard_test, commits_while_the_lock_is_held) {
+  const hold held = mutex(db, "a").acquire();
+  for (const auto& begin : beginnings()) {
+    SCOPED_TRACE(begin);
+    const int before = balance();
+    app->run(begin);
+    EXPECT_NO_THROW(app->guard(held));
+    pay(10);
+    app->run("COMMIT");
+    EXPECT_EQ(balance(), before - 10);
+  }
+  EXPECT_TRUE(held);
+}
+
+TEST_P(guard_test, refuses_after_a_forced_release_that_the_holder_has_not_noticed) {
+  const client slow = new_client(slow_to_renew());
+  for (const auto& begin : beginnings()) {
+    SCOPED_TRACE(begin);
+    const hold lost = mutex(slow, "a").acquire();
+    // Its object does not know yet, or else the guard would say so without asking.
+    const auto statement = lost.guard_statement();
+    ASSERT_TRUE(admin{db}.release("a"));
+    app->run(begin);
+    EXPECT_EQ(code_of([&] { app->guard(lost); }), errc::hold_lost);
+    app->run("ROLLBACK");
+  }
+  EXPECT_EQ(balance(), 100);
+}
+
+TEST_P(guard_test, refuses_after_another_took_over) {
+  const client vanished = new_client(slow_to_renew());
+  for (const auto& begin : beginnings()) {
+    SCOPED_TRACE(begin);
+    const hold lost = mutex(vanished, "a").acquire();
+    side().release(
+        std::vector<store::release_request>{{"a", lease_of("a"), model::hold_id::parse(lost.id())}},
+        store::durability::durable);
+    const hold next = mutex(db, "a").acquire();
+    ASSERT_TRUE(lost) << "it believes that it holds";
+    app->run(begin);
+    EXPECT_EQ(code_of([&] { app->guard(lost); }), errc::hold_lost);
+    app->run("ROLLBACK");
+  }
+}
+
+TEST_P(guard_test, outside_of_a_transaction_is_refused) {
+  const hold held = mutex(db, "a").acquire();
+  EXPECT_EQ(code_of([&] { app->guard(held); }), errc::invalid_argument);
+}
+
+// Two withdrawals, each reading the balance and writing it back. The second one began, and so took its
+// snapshot, before it had the lock: it must not write what it read (90 where 50 is right).
+TEST_P(guard_test, never_lets_an_old_snapshot_write) {
+  for (const auto& begin : beginnings()) {
+    SCOPED_TRACE(begin);
+    app->run("UPDATE " + account + " SET balance = 100");
+    if (begin != "BEGIN DEFERRED" && !is_postgres()) continue;  // the write lock itself keeps the first out
+    const auto second = open_raw_sql(fixture());
+    second->run(begin);
+    const int stale = std::stoi(second->value("SELECT balance FROM " + account));
+    {
+      const hold held = mutex(db, "a").acquire();
+      app->run("BEGIN");
+      app->guard(held);
+      pay(50);
+      app->run("COMMIT");
+    }
+    const hold held = mutex(db, "a").acquire();
+    bool refused = false;
+    try {
+      second->guard(held);
+      const int read = std::stoi(second->value("SELECT balance FROM " + account));
+      second->run("UPDATE " + account + " SET balance = " + std::to_string(read - 10));
+      second->run("COMMIT");
+    } catch (const std::exception&) {
+      refused = true;
+      second->run("ROLLBACK");
+    }
+    EXPECT_EQ(stale, 100);
+    EXPECT_EQ(balance(), refused ? 50 : 40);
+    const bool has_snapshot = begin != "BEGIN ISOLATION LEVEL READ COMMITTED";
+    EXPECT_EQ(refused, has_snapshot);
+  }
+}
+
+TEST_P(guard_test, a_snapshot_of_after_the_acquire_is_good_whatever_came_before_it) {
+  for (int round = 0; round < 2; ++round) {
+    for (const auto& begin : beginnings()) {
+      SCOPED_TRACE(begin);
+      const hold held = mutex(db, "a").acquire();
+      app->run(begin);
+      app->value("SELECT balance FROM " + account);
+      EXPECT_NO_THROW(app->guard(held));
+      app->run("COMMIT");
+    }
+  }
+}
+
+TEST_P(guard_test, keeps_everybody_out_until_it_ends) {
+  auto settings = patient();
+  settings.close_timeout = 300ms;
+  const client brief = new_client(settings);
+  hold held = mutex(brief, "a").acquire();
+  app->run("BEGIN");
+  app->guard(held);
+  pay(30);
+  const auto result = held.release();
+  if (is_postgres()) {
+    EXPECT_EQ(result, release_result::pending);
+  } else {
+    EXPECT_NE(result, release_result::lost) << "the file has one writer, who is not us";
+    EXPECT_NE(result, release_result::released);
+  }
+  EXPECT_EQ(holder_of("a"), held.id());
+  if (is_postgres()) {
+    EXPECT_FALSE(mutex(db, "a").try_acquire());
+  }
+  app->run("COMMIT");
+  const hold next = mutex(db, "a").acquire();
+  EXPECT_GT(next.token(), held.token());
+  EXPECT_EQ(balance(), 70);
+}
+
+TEST_P(guard_test, of_a_connection_that_breaks_ends_with_it) {
+  const hold held = mutex(db, "a").acquire();
+  app->run("BEGIN");
+  app->guard(held);
+  app.reset();
+  EXPECT_TRUE(mutex(db, "b").try_acquire_for(20s));
+}
+
+INSTANTIATE_TEST_SUITE_P(stores, guard_test, testing::ValuesIn(selected_of({"sqlite", "postgres"})),
+                         store_test_name);
+
+class memory_guard_test : public virtual_client_test {};
+
+TEST_F(memory_guard_test, lets_waiters_queue_meanwhile) {
+  client db = new_client();
+  hold held = mutex(db, "a").acquire();
+  ASSERT_TRUE(server->guard("a", model::hold_id::parse(held.id())));
+  auto waiter = waiting(db, "a");
+  EXPECT_EQ(held.release(), release_result::pending);
+  EXPECT_EQ(queued("a"), 1U);
+  server->unguard("a");
+  ASSERT_TRUE(soon([&] { return waiter.is_over(); }));
+  EXPECT_TRUE(waiter.take());
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,196 @@
+// The client's one lease: renewed for all holds at once, lost before others are let in, never revived.
+#include "client/client_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+class lease_test : public virtual_client_test {
+ protected:
+  model::lease_id lease_of(const std::string& name) const {
+    return *server->snapshot().locks.at(name).row.lease;
+  }
+};
+
+TEST_F(lease_test, is_made_with_the_first_acquire_and_not_before) {
+  client db = new_client();
+  EXPECT_EQ(leases(), 0U);
+  const hold held = mutex(db, "a").acquire();
+  EXPECT_EQ(leases(), 1U);
+}
+
+TEST_F(lease_test, is_made_by_no_administration) {
+  client db = new_client();
+  admin operations{db};
+  operations.list();
+  operations.release("a");
+  operations.sweep();
+  EXPECT_EQ(leases(), 0U);
+}
+
+TEST_F(lease_test, carries_any_number_of_holds_with_one_renewal_an_interval) {
+  client db = new_client();
+  std::vector<hold> holds;
+  for (int i = 0; i < 300; ++i) holds.push_back(mutex(db, "a" + std::to_string(i)).acquire());
+  EXPECT_EQ(leases(), 1U);
+  const auto before = faults.count("renew");
+  const auto statements = db.stats().statements;
+  pass_renewals(db, 5);
+  EXPECT_EQ(faults.count("renew"), before + 5);
+  EXPECT_EQ(db.stats().statements, statements + 5) << "and nothing else was sent";
+  for (const auto& held : holds) EXPECT_TRUE(held);
+}
+
+TEST_F(lease_test, keeps_a_hold_and_its_token_for_ever) {
+  client db = new_client();
+  const hold held = mutex(db, "a").acquire();
+  const auto token = held.token();
+  pass_renewals(db, 20);
+  EXPECT_TRUE(held);
+  EXPECT_EQ(held.token(), token);
+  EXPECT_EQ(server->snapshot().locks.at("a").row.token, token);
+}
+
+TEST_F(lease_test, a_failed_renewal_is_tried_again) {
+  client db = new_client();
+  const hold held = mutex(db, "a").acquire();
+  faults.lose_request("renew", 3);
+  pass_renewals(db);
+  EXPECT_GE(faults.count("renew"), 4);
+  EXPECT_TRUE(held);
+  EXPECT_GE(db.stats().reconnects, 1U);
+}
+
+TEST_F(lease_test, that_cannot_be_renewed_is_lost_here_before_the_database_lets_others_in) {
+  client db = new_client();
+  const hold held = mutex(db, "a").acquire();
+  const auto stop = held.stop_token();
+  advance(5s);
+  client rival = new_client();
+  const hold other = mutex(rival, "b").acquire();
+  for (const char* verb : {"renew", "create_lease"}) faults.lose_request(verb, 1'000'000);
+  advance(23'900ms);
+  EXPECT_TRUE(held);
+  advance(100ms);
+  EXPECT_FALSE(held);
+  EXPECT_EQ(held.loss(), loss::expired);
+  ASSERT_TRUE(eventually([&] { return stop.stop_requested(); }));
+  EXPECT_FALSE(mutex(rival, "a").try_acquire()) << "the database would wait one more second";
+  advance(1s);
+  EXPECT_TRUE(mutex(rival, "a").try_acquire());
+}
+
+TEST_F(lease_test, past_its_deadline_is_replaced_by_another) {
+  client db = new_client();
+  const hold lost = mutex(db, "a").acquire();
+  const auto first = lease_of("a");
+  advance(30s);
+  ASSERT_TRUE(eventually([&] { return lost.stop_token().stop_requested(); }));
+  const hold anew = mutex(db, "a").acquire();
+  EXPECT_NE(lease_of("a"), first);
+  EXPECT_GT(anew.token(), lost.token());
+  EXPECT_TRUE(eventually([&] { return leases() == 1; })) << "the dead one is ended, not left to run out";
+}
+
+TEST_F(lease_test, its_death_makes_waiters_begin_anew) {
+  client holder = new_client();
+  auto held = std::make_optional(mutex(holder, "a").acquire());
+  client db = new_client();
+  auto waiter = waiting(db, "a");
+  const auto ticket = server->snapshot().queues.at("a").begin()->second;
+  server->expire(ticket.lease);
+  server->open()->connect()->kill(std::vector{ticket.lease}, 0us);
+  advance(10s);
+  ASSERT_TRUE(eventually([&] {
+    const auto tables = server->snapshot();
+    const auto queue = tables.queues.find("a");
+    return queue != tables.queues.end() && queue->second.rbegin()->second.lease != ticket.lease;
+  }));
+  held.reset();
+  EXPECT_TRUE(waiter.take());
+}
+
+TEST_F(lease_test, an_answer_that_comes_after_the_deadline_proves_nothing) {
+  client db = new_client();
+  const hold held = mutex(db, "a").acquire();
+  const auto first = lease_of("a");
+  faults.hang_answer("renew");
+  advance(24s);
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  // Not so long that the connection is given up: it is the answer that must be refused.
+  time.advance(5s);
+  EXPECT_EQ(held.loss(), loss::expired);
+  server->unblock();
+  const hold anew = mutex(db, "b").acquire();
+  EXPECT_FALSE(held);
+  EXPECT_NE(lease_of("b"), first) << "renewed or not, it is over";
+}
+
+TEST_F(lease_test, its_time_begins_before_the_renewal_was_sent) {
+  client db = new_client();
+  const hold held = mutex(db, "a").acquire();
+  faults.hang("renew");
+  advance(10s);
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  advance(4s);
+  server->unblock();
+  ASSERT_TRUE(eventually([&] { return db.stats().renewals == 1; }));
+  EXPECT_EQ(held.remaining(), 30s - 4s - 1s - 30ms);
+}
+
+TEST_F(lease_test, its_time_begins_before_its_creation_was_sent) {
+  client db = new_client();
+  faults.hang("create_lease");
+  attempt taken{db, "a"};
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  advance(4s);
+  server->unblock();
+  EXPECT_EQ(taken.take().remaining(), 30s - 4s - 1s - 30ms);
+}
+
+TEST_F(lease_test, a_grant_read_after_its_deadline_is_no_grant) {
+  client db = new_client();
+  mutex(db, "a").acquire().release();
+  faults.lose_request("renew", 1'000'000);
+  advance(24s);
+  faults.hang_answer("acquire");
+  attempt taken{db, "a"};
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  const auto first = holder_of("a");
+  advance(5s);
+  server->unblock();
+  const hold held = taken.take();
+  EXPECT_NE(held.id(), first);
+  EXPECT_EQ(holder_of("a"), held.id());
+}
+
+TEST_F(lease_test, late_renewals_are_counted) {
+  client db = new_client();
+  const hold held = mutex(db, "a").acquire();
+  advance(16s);
+  ASSERT_TRUE(eventually([&] { return db.stats().renewals == 1; }));
+  EXPECT_EQ(db.stats().late_renewals, 1U);
+}
+
+TEST_F(lease_test, expired_ones_of_others_are_swept_away_in_the_background) {
+  auto settings = calm();
+  settings.sweep_interval = 10s;
+  client db = new_client(settings);
+  const hold mine = mutex(db, "mine").acquire();
+  // Another process, which took two locks and died.
+  const auto vanished = server->open()->connect();
+  const auto lease = model::lease_id::random();
+  vanished->create_lease({lease, lease, "host", 1, "gone", 1s});
+  vanished->create(std::vector<model::lock_definition>{{"a"}, {"b"}});
+  for (const char* name : {"a", "b"}) {
+    vanished->acquire(std::vector<store::acquire_request>{
+        {name, model::lock_kind::mutex, 1, lease, model::hold_id::random()}});
+  }
+  auto waiter = waiting(db, "a");
+  EXPECT_EQ(leases(), 2U);
+  advance(10s);
+  EXPECT_TRUE(eventually([&] { return leases() == 1 && holder_of("b").empty(); }));
+  EXPECT_TRUE(waiter.take());
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,99 @@
+// What a transaction may have read under a lock row, put together in a test's words.
+#pragma once
+
+#include "client/decisions.hpp"
+
+#include <chrono>
+#include <optional>
+
+namespace rowlock::test {
+
+using namespace std::chrono_literals;
+using client_layer::acquire_wish;
+using client_layer::decision;
+using model::hold_id;
+using model::lease_id;
+using what = client_layer::outcome::what;
+
+inline constexpr std::chrono::microseconds no_skew{0};
+
+struct party {
+  lease_id lease = lease_id::random();
+  lease_id client = lease;
+  hold_id hold = hold_id::random();
+
+  model::lease_view view(std::chrono::microseconds expires_in) const { return {lease, client, expires_in}; }
+};
+
+class view_builder {
+ public:
+  view_builder() {
+    view_.row.name = "a";
+    view_.row.token = 7;
+    view_.row.next_ticket = 1;
+  }
+
+  // Held by a lease that expires then; no time: by a dead one.
+  view_builder& held_by(const party& who, std::optional<std::chrono::microseconds> expires_in = 30s) {
+    view_.row.lease = who.lease;
+    view_.row.hold = who.hold;
+    view_.row.in_use = 1;
+    if (expires_in) view_.holder = who.view(*expires_in);
+    return *this;
+  }
+  view_builder& queued(const party& who, std::optional<std::chrono::microseconds> expires_in = 30s) {
+    store::waiter_view entry{{view_.row.next_ticket++, who.hold, who.lease}, {}};
+    if (expires_in) entry.lease = who.view(*expires_in);
+    view_.queue.push_back(entry);
+    view_.row.has_queue = true;
+    return *this;
+  }
+  view_builder& dead_waiter(const party& who = {}) { return queued(who, {}); }
+  // More rows stand in the queue than were read.
+  view_builder& more_behind() {
+    view_.queue_complete = false;
+    view_.row.has_queue = true;
+    view_.row.next_ticket += 1000;
+    return *this;
+  }
+  view_builder& asked_by(const party& who, std::int64_t ticket) {
+    view_.own = model::waiter{ticket, who.hold, who.lease};
+    return *this;
+  }
+  view_builder& guarded() {
+    view_.replaceable = false;
+    return *this;
+  }
+  view_builder& foreign() {
+    view_.same_world = false;
+    return *this;
+  }
+  view_builder& floor(model::token floor) {
+    view_.epoch_floor = floor;
+    return *this;
+  }
+  view_builder& capacity(std::int64_t capacity) {
+    view_.row.capacity = capacity;
+    return *this;
+  }
+
+  operator store::lock_view() const { return view_; }  // NOLINT: a view is what a builder stands for
+
+ private:
+  store::lock_view view_;
+};
+
+inline view_builder a_lock() {
+  return {};
+}
+
+inline acquire_wish wish_of(const party& who, bool wait) {
+  return {{"a", model::lock_kind::mutex, 1}, who.lease, who.hold, wait};
+}
+
+inline decision acquire(const store::lock_view& view, const party& who, bool wait = true,
+                        std::chrono::microseconds skew = no_skew) {
+  return client_layer::decide_acquire(view, wish_of(who, wait), skew);
+}
+
+}  // namespace rowlock::test
