@@ -104,20 +104,35 @@ TEST_F(postgres_statement_rules_test, the_store_sees_that_waiter) {
 
 // The locking step takes the newest row, the rest of the statement began with an older one.
 TEST_F(postgres_statement_rules_test, acquire_decides_from_the_row_that_it_has_locked) {
-  const claim wanted{"a", lease_id::random(), hold_id::random()};
-  const auto quoted = [](const std::string& text) { return "'" + text + "'"; };
+  const auto execute = "EXECUTE acquire_one ('a', 'mutex', 1, '" + lease_id::random().to_string() + "', '" +
+                       hold_id::random().to_string() + "')";
+  two_->run("SELECT set_config('rowlock.system', system_identifier::text, false) FROM pg_control_system()");
   two_->run("PREPARE acquire_one AS " + postgres_query("acquire_one"));
   one_->run("BEGIN; LOCK TABLE rowlock_meta IN ACCESS EXCLUSIVE MODE");
   // EXECUTE has its snapshot before it waits for the tables.
-  two_->run_until_blocked("EXECUTE acquire_one ('a', 'mutex', 1, " + quoted(wanted.lease.to_string()) + ", " +
-                              quoted(wanted.hold.to_string()) + ")",
-                          *side_);
-  side_->run(
-      "UPDATE rowlock_lock SET in_use = 1, token = 77, lease_id = gen_random_uuid(), hold_id = "
-      "gen_random_uuid()");
+  two_->run_until_blocked(execute, *side_);
+  side_->run("UPDATE rowlock_lock SET in_use = 1, token = 77, lease_id = gen_random_uuid()");
   one_->run("COMMIT");
   EXPECT_TRUE(two_->finish().empty());
   EXPECT_EQ(side_->value("SELECT token FROM rowlock_lock"), "77");
+  side_->run("UPDATE rowlock_lock SET in_use = 0, lease_id = NULL");
+  EXPECT_EQ(two_->run(execute).size(), 1U) << "it was refused for another reason";
+}
+
+// A pooler may put another server's process behind a connection.
+TEST_F(postgres_statement_rules_test, acquire_grants_nothing_where_the_server_is_not_the_one_that_was_asked) {
+  for (const std::string setting : {"SELECT 1", "SELECT set_config('rowlock.system', '1', false)"}) {
+    two_->run("DEALLOCATE ALL; PREPARE acquire_one AS " + postgres_query("acquire_one"));
+    two_->run(setting);
+    EXPECT_TRUE(
+        two_->run("EXECUTE acquire_one ('a', 'mutex', 1, gen_random_uuid(), gen_random_uuid())").empty());
+    two_->run("DEALLOCATE ALL; PREPARE acquire AS " + postgres_query("acquire"));
+    EXPECT_TRUE(two_->run("EXECUTE acquire ('{a}', '{mutex}', '{1}', array[gen_random_uuid()], "
+                          "array[gen_random_uuid()])")
+                    .empty());
+  }
+  const claim wanted{"a", new_lease(*session_), hold_id::random()};
+  EXPECT_TRUE(acquire(*session_, wanted));
 }
 
 }  // namespace

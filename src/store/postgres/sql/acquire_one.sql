@@ -6,8 +6,8 @@ SET lease_id = $4::uuid,
     token = greatest(l.token + 1, m.epoch << 27),
     used_at = clock_timestamp()
 FROM rowlock_meta AS m
-WHERE l.name = (
-    SELECT name
+WHERE l.ctid = (
+    SELECT ctid
     FROM rowlock_lock
     WHERE name = $1::text AND lease_id IS NULL AND in_use = 0 AND NOT has_queue
     FOR NO KEY UPDATE SKIP LOCKED
@@ -18,6 +18,6 @@ WHERE l.name = (
   AND l.in_use = 0
   AND NOT l.has_queue
   AND m.id = 1
-  AND m.identity = (SELECT system_identifier FROM pg_control_system()) || '/'
+  AND m.identity = current_setting('rowlock.system', true) || '/'
                    || left(pg_walfile_name(pg_current_wal_lsn()), 8)
 RETURNING l.hold_id, l.token;

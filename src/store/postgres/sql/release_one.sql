@@ -3,8 +3,8 @@ UPDATE rowlock_lock AS l
 SET lease_id = NULL,
     hold_id = NULL,
     in_use = 0
-WHERE l.name = (
-    SELECT name
+WHERE l.ctid = (
+    SELECT ctid
     FROM rowlock_lock
     WHERE name = $1::text AND lease_id = $2::uuid AND hold_id = $3::uuid AND NOT has_queue
     FOR UPDATE SKIP LOCKED
