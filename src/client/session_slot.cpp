@@ -9,8 +9,9 @@ constexpr std::chrono::milliseconds grace{250};
 
 }  // namespace
 
-session_slot::busy::busy(session_slot& slot) : slot_(slot) {
-  const auto until = slot.shared_.time.now() + slot.shared_.settings.statement_timeout + grace;
+session_slot::busy::busy(session_slot& slot, std::chrono::nanoseconds limit) : slot_(slot) {
+  const auto timeout = std::min<std::chrono::nanoseconds>(limit, slot.shared_.settings.statement_timeout);
+  const auto until = slot.shared_.time.now() + timeout + grace;
   slot.overdue_at_.store(until.time_since_epoch().count());
 }
 
@@ -83,7 +84,10 @@ void session_slot::drop() noexcept {
 }
 
 bool session_slot::wait(std::chrono::nanoseconds timeout) {
+  const bool anew = !session_;
   store::session& session = ready();
+  // Whatever came while there was no connection is not heard by the new one.
+  if (anew) return true;
   try {
     return session.wait(timeout);
   } catch (const error& failure) {

@@ -26,10 +26,11 @@ class session_slot {
 
   // Runs one statement's worth of work. Connects first where needed. Throws what the store throws; after
   // error(unreachable) the connection is gone, and the next call makes a new one.
+  // limit: how long it may take before the connection counts as dead, if less than the statement timeout.
   template <class Work>
-  auto call(Work&& work) {
+  auto call(Work&& work, std::chrono::nanoseconds limit = std::chrono::nanoseconds::max()) {
     store::session& session = ready();
-    const busy mark{*this};
+    const busy mark{*this, limit};
     shared_.count.statements.fetch_add(1, std::memory_order_relaxed);
     try {
       return work(session);
@@ -39,7 +40,7 @@ class session_slot {
     }
   }
 
-  // Waits for a hint, in the connection there is. Connects first where needed.
+  // Waits for a hint, in the connection there is. Connects first where needed; then it does not wait.
   bool wait(std::chrono::nanoseconds timeout);
 
   bool is_connected() const noexcept { return connected_.load(); }
@@ -58,7 +59,7 @@ class session_slot {
 
   class busy {
    public:
-    explicit busy(session_slot& slot);
+    explicit busy(session_slot& slot, std::chrono::nanoseconds limit = std::chrono::nanoseconds::max());
     ~busy();
 
    private:
