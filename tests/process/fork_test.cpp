@@ -31,15 +31,21 @@ TEST_P(fork_test, refuses_the_child_and_leaves_the_parent_alone) {
 ROWLOCK_FOR_EACH_SQL_STORE(fork_test);
 
 // The server still knows the same backends.
-class forked_connection_test : public process_test {};
+class forked_connection_test : public process_test {
+ protected:
+  std::string backends() {
+    return std::to_string(number("SELECT count(*) FROM pg_stat_activity WHERE application_name = $1",
+                                 {"rowlock " + settings().application})) +
+           " backends, sum " +
+           std::to_string(number("SELECT sum(pid) FROM pg_stat_activity WHERE application_name = $1",
+                                 {"rowlock " + settings().application}));
+  }
+};
 
-TEST_P(forked_connection_test, ends_no_connection_of_the_parent) {
+TEST_P(forked_connection_test, is_left_open) {
   auto parent = start();
-  parent.acquire("nightly");
-  const auto backends = [&] {
-    return number("SELECT sum(pid) FROM pg_stat_activity WHERE application_name LIKE 'rowlock process%'");
-  };
   // Each connection is made when it is first needed.
+  parent.acquire("nightly");
   EXPECT_EQ(parent.ask("release"), "released");
   parent.acquire("nightly");
   const auto before = backends();
@@ -47,6 +53,17 @@ TEST_P(forked_connection_test, ends_no_connection_of_the_parent) {
   EXPECT_EQ(parent.ask("release"), "released");
   parent.acquire("nightly");
   EXPECT_EQ(backends(), before);
+}
+
+// Then no thread has begun that could keep anything from being destroyed.
+TEST_P(forked_connection_test, is_left_open_before_its_first_use) {
+  auto parent = start();
+  const auto before = backends();
+  ASSERT_EQ(parent.ask("fork nightly"), "refused");
+  // What the child sent, the server would have read by the time of a new session's answer.
+  reconnect();
+  EXPECT_EQ(backends(), before);
+  EXPECT_GT(parent.acquire("nightly").token, 0);
 }
 
 ROWLOCK_FOR_POSTGRES(forked_connection_test);

@@ -36,6 +36,12 @@ void own_server_test::SetUp() {
   use(server_->url(), options{}.prefix);
 }
 
+void own_server_test::TearDown() {
+  // A test that failed may have left it standing still, and nobody would answer.
+  if (server_) server_->go_on();
+  process_test::TearDown();
+}
+
 void process_test::use(std::string url, std::string prefix) {
   url_ = std::move(url);
   prefix_ = std::move(prefix);

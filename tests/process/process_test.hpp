@@ -67,6 +67,7 @@ class process_test : public testing::TestWithParam<std::string> {
 class own_server_test : public process_test {
  protected:
   void SetUp() override;
+  void TearDown() override;
 
   own_postgres& server() { return *server_; }
 

@@ -56,7 +56,7 @@ void commands::run(const std::string& line) try {
   }
   if (what == "release") return say(release());
   if (what == "state") return say(state());
-  if (what == "await_loss") return say(await_loss(std::chrono::seconds{30}));
+  if (what == "await_loss") return say(await_loss(std::chrono::seconds{10}));
   if (what == "write") return say(write());
   if (what == "stop_before_guard") return say(stop_before_guard());
   if (what == "load") return say(start_load(words));
@@ -167,7 +167,7 @@ std::string commands::fork_child(const std::string& name) {
                          code_of([&] {
                            mutex{db_, name}.acquire();
                          }) == errc::forked &&
-                         code_of([&] { held_->release(); }) == errc::forked &&
+                         (!held_ || code_of([&] { held_->release(); }) == errc::forked) &&
                          code_of([&] { admin{db_}.list(); }) == errc::forked;
     // The application's own connection is the parent's too, and libpq would end it.
     static_cast<void>(session_.release());
