@@ -36,6 +36,7 @@ void delivery::withdraw(const acquire_operation& operation) {
 void delivery::restart(const acquire_ptr& operation) {
   operation->lease.reset();
   operation->slow = false;
+  operation->tried = false;
   operation->hold = model::hold_id::random();
   queue_.submit(operation);
 }

@@ -6,6 +6,7 @@
 #include <pthread.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <fstream>
 #include <thread>
@@ -205,7 +206,12 @@ hold_ptr engine::acquire(const model::lock_definition& definition, const patienc
   } else if (how_long.limit) {
     until = shared_.time.now() + *how_long.limit;
   }
-  queue_.submit(operation);
+  // A wait with a limit, or one that may be stopped, is never bound to a statement's time.
+  const bool alone = !how_long.limit && !how.stop.stop_possible() &&
+                     std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
+                       return lane->carries(duty::acquires) && lane->carry_alone(operation);
+                     });
+  if (!alone) queue_.submit(operation);
   if (auto answer = operation->answer.wait(shared_.time, until, how.stop)) {
     if (*answer && operation->ttl) watchdog_->look_again();
     return std::move(*answer);
@@ -246,8 +252,12 @@ release_result engine::release(hold_state& hold) {
   operation->fast = hold.lease()->is_renewed() && !hold.is_contended();
   operation->answer = std::make_shared<promised<release_result>>();
   const auto answer = operation->answer;
-  queue_.submit(std::move(operation));
-  return await_release(answer, shared_.settings.close_timeout);
+  const auto limit = shared_.settings.close_timeout;
+  const bool alone = operation->fast && std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
+                       return lane->carries(duty::releases) && lane->carry_alone(operation, limit);
+                     });
+  if (!alone) queue_.submit(std::move(operation));
+  return await_release(answer, limit);
 }
 
 void engine::perform(std::function<void(store::session&)> work) {

@@ -32,6 +32,7 @@ lane::lane(lane_desk& desk, duty carried, connector connect)
 
 void lane::run() {
   for (batch work = desk_.queue.take(duty_); !work.empty(); work = desk_.queue.take(duty_)) {
+    const std::lock_guard own{owner_};
     items_.clear();
     try {
       carry(work);
@@ -45,9 +46,40 @@ void lane::run() {
   }
 }
 
+template <class Fast>
+bool lane::carry_alone(batch work, Fast fast) {
+  if (work.empty()) return false;
+  try {
+    fast(work);
+  } catch (const error& failure) {
+    fail(std::current_exception(), failure, work);
+    work.acquires.clear();
+    work.releases.clear();
+  }
+  for (auto& operation : work.acquires) desk_.queue.submit(std::move(operation));
+  for (auto& operation : work.releases) desk_.queue.submit(std::move(operation));
+  desk_.queue.finish(work);
+  return true;
+}
+
+bool lane::carry_alone(const acquire_ptr& operation) {
+  const std::unique_lock own{owner_, std::try_to_lock};
+  if (!own || !slot_.is_connected()) return false;
+  return carry_alone(desk_.queue.alone(operation), [this](batch& work) { acquire_fast(work.acquires); });
+}
+
+bool lane::carry_alone(const release_ptr& operation, std::chrono::nanoseconds limit) {
+  const std::unique_lock own{owner_, std::try_to_lock};
+  if (!own || !slot_.is_connected()) return false;
+  return carry_alone(desk_.queue.alone(operation), [&](batch& work) {
+    release_fast(work.releases, limit);
+    for (auto& left : work.releases) left->fast = false;
+  });
+}
+
 void lane::carry(batch& work) {
   run_tasks(work.tasks);
-  release_fast(work.releases);
+  release_fast(work.releases, shared_.settings.statement_timeout);
   acquire_fast(work.acquires);
   look_first(work.acquires);
   for (auto& operation : work.releases) items_.push_back({.acquire = {}, .release = operation});
@@ -73,7 +105,7 @@ void lane::run_tasks(std::vector<task_ptr>& tasks) {
 // ---- fast path
 // ---------------------------------------------------------------------------------------------------
 
-void lane::release_fast(std::vector<release_ptr>& operations) {
+void lane::release_fast(std::vector<release_ptr>& operations, std::chrono::nanoseconds limit) {
   for (const auto how : {store::durability::asynchronous, store::durability::durable}) {
     std::vector<store::release_request> requests;
     for (const auto& operation : operations) {
@@ -82,7 +114,8 @@ void lane::release_fast(std::vector<release_ptr>& operations) {
       }
     }
     if (requests.empty()) continue;
-    auto released = slot_.call([&](store::session& session) { return session.release(requests, how); });
+    auto released =
+        slot_.call([&](store::session& session) { return session.release(requests, how); }, limit);
     std::sort(released.begin(), released.end());
     std::erase_if(operations, [&](const release_ptr& operation) {
       if (!std::binary_search(released.begin(), released.end(), operation->hold)) return false;
@@ -107,6 +140,7 @@ bool lane::prepare(const acquire_ptr& operation) {
     if (operation->lease) operation->hold = hold_id::random();
     operation->lease = std::move(lease);
     operation->slow = false;
+    operation->tried = false;
   }
   return true;
 }
@@ -115,7 +149,7 @@ void lane::acquire_fast(std::vector<acquire_ptr>& operations) {
   std::erase_if(operations, [&](const acquire_ptr& operation) { return !prepare(operation); });
   std::vector<store::acquire_request> requests;
   for (const auto& operation : operations) {
-    if (operation->slow) continue;
+    if (operation->slow || std::exchange(operation->tried, true)) continue;
     requests.push_back({operation->definition.name, operation->definition.kind,
                         operation->definition.capacity, operation->lease->id(), operation->hold});
     operation->in_flight = true;

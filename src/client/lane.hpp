@@ -10,6 +10,7 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <vector>
 
 namespace rowlock::client_layer {
@@ -27,13 +28,20 @@ struct lane_desk {
   std::function<store::lease_record(model::lease_id, std::chrono::milliseconds)> explicit_lease;
 };
 
-// One thread's. Not thread-safe, but for slot().
+// Used by one thread at a time: its own, or a caller's.
 class lane {
  public:
   lane(lane_desk& desk, duty carried, connector connect);
 
   session_slot& slot() noexcept { return slot_; }
+  bool carries(duty asked) const noexcept { return duty_ == duty::everything || duty_ == asked; }
   void run();  // the thread's body, until the queue is stopped and empty
+
+  // Carries one request in the caller's thread while the lane has nothing else to do: a lone request then
+  // costs no thread switch. Only as far as the fast statement; the rest is the lane's. False: it is for the
+  // queue. Any thread.
+  bool carry_alone(const acquire_ptr& operation);
+  bool carry_alone(const release_ptr& operation, std::chrono::nanoseconds limit);
 
  private:
   // A request on the slow path.
@@ -55,9 +63,11 @@ class lane {
     bool refresh = false;
   };
 
+  template <class Fast>
+  bool carry_alone(batch work, Fast fast);
   void carry(batch& work);
   void run_tasks(std::vector<task_ptr>& tasks);
-  void release_fast(std::vector<release_ptr>& operations);
+  void release_fast(std::vector<release_ptr>& operations, std::chrono::nanoseconds limit);
   void acquire_fast(std::vector<acquire_ptr>& operations);
   void look_first(std::vector<acquire_ptr>& operations);
   void edit_all();
@@ -79,6 +89,7 @@ class lane {
   lane_desk& desk_;
   duty duty_;
   context& shared_;
+  std::mutex owner_;  // whose thread uses the lane
   session_slot slot_;
   backoff reconnect_ = reconnect_pause();
   std::vector<edit_item> items_;

@@ -175,6 +175,28 @@ batch submission_queue::take(duty carried) {
   }
 }
 
+template <class Operation>
+batch submission_queue::reserve(const Operation& operation, std::vector<Operation> batch::*into) {
+  batch single;
+  if (stopped_ || !reserved_.insert(name_of(operation)).second) return single;
+  single.names.push_back(name_of(operation));
+  (single.*into).push_back(operation);
+  ++under_way_;
+  return single;
+}
+
+batch submission_queue::alone(const acquire_ptr& operation) {
+  const std::lock_guard lock{mutex_};
+  if (!acquires_allowed_ || refusing_ || !acquires_.empty()) return {};
+  return reserve(operation, &batch::acquires);
+}
+
+batch submission_queue::alone(const release_ptr& operation) {
+  const std::lock_guard lock{mutex_};
+  if (!releases_.empty() || !tasks_.empty()) return {};
+  return reserve(operation, &batch::releases);
+}
+
 void submission_queue::finish(const batch& done) {
   bool wake_acquiring = false;
   bool wake_releasing = false;

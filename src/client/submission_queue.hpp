@@ -57,6 +57,10 @@ class submission_queue {
   // The next batch of that duty; waits for one. Empty: the queue was stopped and nothing is left that may
   // run.
   batch take(duty carried);
+  // A batch of this one request, for a caller who carries it himself; empty when others wait before it, its
+  // name is under way, or acquires are not allowed.
+  batch alone(const acquire_ptr& operation);
+  batch alone(const release_ptr& operation);
   // The batch's names may be given out again.
   void finish(const batch& done);
 
@@ -92,6 +96,8 @@ class submission_queue {
   void wake_all();
   bool is_idle() const;
   void promote_delayed();
+  template <class Operation>
+  batch reserve(const Operation& operation, std::vector<Operation> batch::*into);
   template <class Operation>
   void take_distinct(std::deque<Operation>& from, std::vector<Operation>& to, batch& into);
 
