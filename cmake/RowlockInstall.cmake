@@ -43,16 +43,18 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/rowlockConfigVersion.cmak
 install(FILES ${PROJECT_BINARY_DIR}/rowlockConfig.cmake ${PROJECT_BINARY_DIR}/rowlockConfigVersion.cmake
         DESTINATION ${config_dir} COMPONENT development)
 
-set(pc_requires_private "")
-if(static_libraries)
-  set(pc_requires_private fmt)
-  if("postgres" IN_LIST built_components)
-    string(APPEND pc_requires_private " libpqxx libpq")
+# The drivers by name and not by their own .pc files: those would bring what a static libpq needs.
+set(pc_libs_private "")
+foreach(library IN LISTS static_libraries)
+  string(REGEX REPLACE "^.*::" "" library ${library})
+  string(TOLOWER ${library} library)
+  if(library STREQUAL "threads")
+    set(library pthread)
   endif()
-  if("sqlite" IN_LIST built_components)
-    string(APPEND pc_requires_private " sqlite3")
-  endif()
-endif()
+  string(APPEND pc_libs_private " -l${library}")
+endforeach()
+# Relative to the file, so that the folder can be moved.
+file(RELATIVE_PATH pc_prefix /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(cmake/rowlock.pc.in ${PROJECT_BINARY_DIR}/rowlock.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/rowlock.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 

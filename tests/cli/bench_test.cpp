@@ -1,0 +1,113 @@
+#include "cli/cli_test.hpp"
+
+#include <algorithm>
+
+namespace rowlock::test {
+
+namespace {
+
+class bench_test : public cli_test {
+ protected:
+  // The quickest run that still alternates as often as the real one.
+  nlohmann::json bench(const std::string& scenario, const words& more = {},
+                       const std::string& seconds = "0.05") {
+    words arguments{"bench", scenario, "--seconds", seconds};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    return json_of(arguments);
+  }
+
+  // Of the whole database, as its own command shows them.
+  std::string tables() const {
+    std::string url = store->url();
+    words command = url.starts_with("sqlite:")
+                        ? words{"sqlite3", url.substr(7), ".tables"}
+                        : words{"psql", "-d", url, "-Atc", "SELECT tablename FROM pg_tables"};
+    auto result = command_process{command, {}}.wait();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.out;
+  }
+};
+
+void expect_measured(const nlohmann::json& one, const std::string& scenario, int threads) {
+  EXPECT_EQ(one.at("scenario"), scenario);
+  EXPECT_EQ(one.at("threads"), threads);
+  EXPECT_FALSE(one.at("unit").get<std::string>().empty());
+  EXPECT_GT(one.at("rowlock").get<double>(), 0);
+  EXPECT_GT(one.at("floor").get<double>(), 0);
+  // All three are rounded to four digits.
+  EXPECT_NEAR(one.at("ratio").get<double>(), one.at("rowlock").get<double>() / one.at("floor").get<double>(),
+              0.01 * one.at("ratio").get<double>());
+  EXPECT_THAT(
+      one.at("durability").get<std::string>(),
+      testing::AnyOf(testing::HasSubstr("synchronous_commit=on"), testing::HasSubstr("synchronous=FULL")));
+}
+
+}  // namespace
+
+TEST_P(bench_test, uncontended_is_one_thread_against_one_connection) {
+  auto results = bench("uncontended");
+  ASSERT_EQ(results.size(), 1u);
+  expect_measured(results[0], "uncontended", 1);
+  EXPECT_EQ(results[0].at("floor_by_connections").size(), 1u);
+  EXPECT_GE(results[0].at("rounds"), 5);
+}
+
+TEST_P(bench_test, parallel_names_the_floor_of_each_number_of_connections) {
+  auto results = bench("parallel", {"--threads", "8", "--rounds", "1"});
+  ASSERT_EQ(results.size(), 1u);
+  expect_measured(results[0], "parallel", 8);
+  double best = 0;
+  for (const char* connections : {"4", "16", "64"}) {
+    best = std::max(best, results[0].at("floor_by_connections").at(connections).get<double>());
+  }
+  EXPECT_EQ(results[0].at("floor").get<double>(), best);
+}
+
+TEST_P(bench_test, handover_passes_the_lock_between_processes) {
+  auto results = bench("handover", {}, "0.3");
+  ASSERT_EQ(results.size(), 1u);
+  expect_measured(results[0], "handover", 4);
+  EXPECT_GT(results[0].at("hand_overs").get<int>(), 5);
+  EXPECT_LE(results[0].at("p50_ms").get<double>(), results[0].at("p99_ms").get<double>());
+}
+
+TEST_P(bench_test, waiters_cost_is_counted) {
+  auto results = bench("waiters", {"--threads", "20"}, "4");
+  ASSERT_EQ(results.size(), 1u);
+  EXPECT_EQ(results[0].at("threads"), 20);
+  EXPECT_GT(results[0].at("rowlock").get<double>(), 0);
+  if (results[0].contains("writes_beyond_renewals")) {
+    EXPECT_EQ(results[0].at("writes_beyond_renewals"), 0);
+  }
+}
+
+TEST_P(bench_test, held_locks_are_renewed_by_one_row) {
+  auto results = bench("held", {"--threads", "200", "--rounds", "1"});
+  ASSERT_EQ(results.size(), 1u);
+  expect_measured(results[0], "held", 200);
+  EXPECT_EQ(results[0].at("rowlock").get<double>(), 1);
+}
+
+TEST_P(bench_test, its_table_is_gone_afterwards) {
+  EXPECT_THAT(tables(), testing::Not(testing::HasSubstr("bench_floor")));
+  auto running = start({"bench", "uncontended", "--seconds", "1", "--rounds", "1"});
+  eventually("the table is there", [&] { return tables().find("bench_floor") != std::string::npos; });
+  EXPECT_EQ(running->wait().exit_code, 0);
+  EXPECT_THAT(tables(), testing::Not(testing::HasSubstr("bench_floor")));
+}
+
+TEST_P(bench_test, without_rowlocks_tables_it_makes_none_of_its_own) {
+  EXPECT_EQ(rowlock({"migrate", "down", "--to", "0", "--destroy-tokens"}).exit_code, 0);
+  EXPECT_EQ(rowlock({"bench", "uncontended"}).exit_code, 78);
+  EXPECT_THAT(tables(), testing::Not(testing::HasSubstr("bench_floor")));
+}
+
+TEST_P(bench_test, a_scenario_that_does_not_exist_is_a_usage_error) {
+  auto result = rowlock({"bench", "speed"});
+  EXPECT_EQ(result.exit_code, 64);
+  EXPECT_THAT(result.err, testing::HasSubstr("handover"));
+}
+
+ROWLOCK_FOR_EACH_SQL_STORE(bench_test);
+
+}  // namespace rowlock::test
