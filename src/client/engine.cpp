@@ -253,9 +253,9 @@ release_result engine::release(hold_state& hold) {
   operation->answer = std::make_shared<promised<release_result>>();
   const auto answer = operation->answer;
   const auto limit = shared_.settings.close_timeout;
-  const bool alone = operation->fast && std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
-                       return lane->carries(duty::releases) && lane->carry_alone(operation, limit);
-                     });
+  const bool alone = std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
+    return lane->carries(duty::releases) && lane->carry_alone(operation, limit);
+  });
   if (!alone) queue_.submit(std::move(operation));
   return await_release(answer, limit);
 }

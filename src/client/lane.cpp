@@ -19,6 +19,8 @@ constexpr auto patience_with_a_row = 100ms;
 // helps.
 constexpr int rounds_at_most = 12;
 constexpr int failures_at_most = 20;
+// A rival's transaction lasts two round trips; a probe is one.
+constexpr int probes_at_once = 6;
 
 bool is_temporary(const error& failure) {
   return failure.code() == errc::unreachable || failure.code() == errc::contention ||
@@ -71,15 +73,15 @@ bool lane::carry_alone(const acquire_ptr& operation) {
 bool lane::carry_alone(const release_ptr& operation, std::chrono::nanoseconds limit) {
   const std::unique_lock own{owner_, std::try_to_lock};
   if (!own || !slot_.is_connected()) return false;
-  return carry_alone(desk_.queue.alone(operation), [&](batch& work) {
-    release_fast(work.releases, limit);
-    for (auto& left : work.releases) left->fast = false;
-  });
+  limit_ = limit;
+  const bool carried = carry_alone(desk_.queue.alone(operation), [&](batch& work) { carry(work); });
+  limit_ = std::chrono::nanoseconds::max();
+  return carried;
 }
 
 void lane::carry(batch& work) {
   run_tasks(work.tasks);
-  release_fast(work.releases, shared_.settings.statement_timeout);
+  release_fast(work.releases);
   acquire_fast(work.acquires);
   look_first(work.acquires);
   for (auto& operation : work.releases) items_.push_back({.acquire = {}, .release = operation});
@@ -93,7 +95,7 @@ void lane::carry(batch& work) {
 void lane::run_tasks(std::vector<task_ptr>& tasks) {
   for (auto& task : tasks) {
     try {
-      slot_.call([&](store::session& session) { task->work(session); });
+      call([&](store::session& session) { task->work(session); });
       task->answer.complete(true);
     } catch (...) {
       task->answer.fail(std::current_exception());
@@ -105,7 +107,7 @@ void lane::run_tasks(std::vector<task_ptr>& tasks) {
 // ---- fast path
 // ---------------------------------------------------------------------------------------------------
 
-void lane::release_fast(std::vector<release_ptr>& operations, std::chrono::nanoseconds limit) {
+void lane::release_fast(std::vector<release_ptr>& operations) {
   for (const auto how : {store::durability::asynchronous, store::durability::durable}) {
     std::vector<store::release_request> requests;
     for (const auto& operation : operations) {
@@ -114,8 +116,7 @@ void lane::release_fast(std::vector<release_ptr>& operations, std::chrono::nanos
       }
     }
     if (requests.empty()) continue;
-    auto released =
-        slot_.call([&](store::session& session) { return session.release(requests, how); }, limit);
+    auto released = call([&](store::session& session) { return session.release(requests, how); });
     std::sort(released.begin(), released.end());
     std::erase_if(operations, [&](const release_ptr& operation) {
       if (!std::binary_search(released.begin(), released.end(), operation->hold)) return false;
@@ -155,7 +156,7 @@ void lane::acquire_fast(std::vector<acquire_ptr>& operations) {
     operation->in_flight = true;
   }
   if (requests.empty()) return;
-  auto grants = slot_.call([&](store::session& session) { return session.acquire(requests); });
+  auto grants = call([&](store::session& session) { return session.acquire(requests); });
   std::sort(grants.begin(), grants.end(), [](const auto& a, const auto& b) { return a.hold < b.hold; });
   std::erase_if(operations, [&](const acquire_ptr& operation) {
     if (!std::exchange(operation->in_flight, false)) return false;
@@ -176,7 +177,7 @@ void lane::look_first(std::vector<acquire_ptr>& operations) {
       queries.push_back({operation->definition.name, operation->hold});
   }
   if (queries.empty()) return;
-  const auto found = slot_.call([&](store::session& session) { return session.find(queries); });
+  const auto found = call([&](store::session& session) { return session.find(queries); });
   std::unordered_map<hold_id, const store::hold_status*> by_hold;
   for (const auto& status : found) by_hold.emplace(status.hold, &status);
   std::erase_if(operations, [&](const acquire_ptr& operation) {
@@ -204,7 +205,7 @@ void lane::edit_all() {
       return;
     }
     chores todo;
-    edit_round(todo);
+    edit_round(todo, round);
     do_chores(todo);
   }
 }
@@ -228,7 +229,7 @@ decision lane::decide(edit_item& item, const store::lock_view& view) const {
   return decide_release(view, operation.hold, ended, skew);
 }
 
-void lane::edit_round(chores& todo) {
+void lane::edit_round(chores& todo, int round) {
   std::sort(items_.begin(), items_.end(), [](const auto& a, const auto& b) { return a.name() < b.name(); });
   std::vector<store::edit_request> requests;
   requests.reserve(items_.size());
@@ -241,14 +242,18 @@ void lane::edit_round(chores& todo) {
                           return item.made.change;
                         }});
   }
-  const auto results = slot_.call([&](store::session& session) { return session.edit(requests); });
+  const auto results = call([&](store::session& session) { return session.edit(requests); });
   std::vector<edit_item> unsettled;
   for (std::size_t i = 0; i < items_.size(); ++i) {
     auto& item = items_[i];
     if (item.acquire) item.acquire->in_flight = false;
     bool another_round = false;
     switch (results[i]) {
-      case store::edit_result::skipped: row_was_locked(item); break;
+      case store::edit_result::skipped:
+        // Somebody waits for what a release gives: it asks again at once, for rivals are here a moment only.
+        another_round = item.release && round < probes_at_once;
+        if (!another_round) row_was_locked(item);
+        break;
       case store::edit_result::missing:
         if (item.acquire) {
           todo.create.push_back(item.acquire->definition);
@@ -271,15 +276,15 @@ void lane::edit_round(chores& todo) {
 
 void lane::do_chores(const chores& todo) {
   // First, for somebody waits for it. A wake-up is a hint: the poll stands behind it.
-  if (!todo.wake.empty()) slot_.call([&](store::session& session) { session.notify(todo.wake); });
+  if (!todo.wake.empty()) call([&](store::session& session) { session.notify(todo.wake); });
   if (!todo.kill.empty()) {
     const std::chrono::microseconds skew = shared_.settings.skew;
-    const auto killed = slot_.call([&](store::session& session) { return session.kill(todo.kill, skew); });
+    const auto killed = call([&](store::session& session) { return session.kill(todo.kill, skew); });
     if (!killed.empty()) shared_.log(log_level::info, "{} expired lease(s) of others killed", killed.size());
   }
-  if (!todo.create.empty()) slot_.call([&](store::session& session) { session.create(todo.create); });
+  if (!todo.create.empty()) call([&](store::session& session) { session.create(todo.create); });
   if (todo.refresh) {
-    const auto world = slot_.call([&](store::session& session) { return session.refresh_world(); });
+    const auto world = call([&](store::session& session) { return session.refresh_world(); });
     shared_.log(log_level::warning, "this is another server than before: the epoch is now {}", world.epoch);
   }
 }

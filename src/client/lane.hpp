@@ -38,8 +38,8 @@ class lane {
   void run();  // the thread's body, until the queue is stopped and empty
 
   // Carries one request in the caller's thread while the lane has nothing else to do: a lone request then
-  // costs no thread switch. Only as far as the fast statement; the rest is the lane's. False: it is for the
-  // queue. Any thread.
+  // costs no thread switch. Of an acquire only the fast statement: what may wait is the lane's. False: it is
+  // for the queue. Any thread. limit: after that long without an answer the connection counts as dead.
   bool carry_alone(const acquire_ptr& operation);
   bool carry_alone(const release_ptr& operation, std::chrono::nanoseconds limit);
 
@@ -63,15 +63,19 @@ class lane {
     bool refresh = false;
   };
 
+  template <class Work>
+  auto call(Work&& work) {
+    return slot_.call(std::forward<Work>(work), limit_);
+  }
   template <class Fast>
   bool carry_alone(batch work, Fast fast);
   void carry(batch& work);
   void run_tasks(std::vector<task_ptr>& tasks);
-  void release_fast(std::vector<release_ptr>& operations, std::chrono::nanoseconds limit);
+  void release_fast(std::vector<release_ptr>& operations);
   void acquire_fast(std::vector<acquire_ptr>& operations);
   void look_first(std::vector<acquire_ptr>& operations);
   void edit_all();
-  void edit_round(chores& todo);
+  void edit_round(chores& todo, int round);
   void do_chores(const chores& todo);
   decision decide(edit_item& item, const store::lock_view& view) const;
   // Each returns whether the item needs another round.
@@ -91,6 +95,7 @@ class lane {
   context& shared_;
   std::mutex owner_;  // whose thread uses the lane
   session_slot slot_;
+  std::chrono::nanoseconds limit_ = std::chrono::nanoseconds::max();  // of each statement
   backoff reconnect_ = reconnect_pause();
   std::vector<edit_item> items_;
 };
