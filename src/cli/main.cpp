@@ -30,7 +30,7 @@ void add_global_options(CLI::App& app, context& global) {
   app.add_option("--prefix", global.prefix, "Starts each table's name (rowlock_)")->envname("ROWLOCK_PREFIX");
   app.add_option("--schema", global.schema, "PostgreSQL: the tables' schema")->envname("ROWLOCK_SCHEMA");
   app.add_flag("--json", global.json, "Print one JSON array of objects");
-  auto* quiet = app.add_flag("-q,--quiet", global.quiet, "Errors only");
+  auto* quiet = app.add_flag("-q,--quiet", global.quiet, "Nothing on stderr but errors");
   app.add_flag("-v,--verbose", global.verbose, "Log what happens in the background to stderr")
       ->excludes(quiet);
   app.set_version_flag("--version", "rowlock " ROWLOCK_VERSION);

@@ -64,7 +64,9 @@ TEST(help, and_man_page_tell_the_same) {
   const auto page = man_page();
   std::set<std::string> offered;
   for (const auto& command : commands) {
-    if (!command.empty()) EXPECT_THAT(page, HasSubstr(command.back()));
+    if (!command.empty()) {
+      EXPECT_THAT(page, HasSubstr(command.back()));
+    }
     offered.merge(options_in(help_of(command).out));
   }
   EXPECT_EQ(options_in(page), offered);
