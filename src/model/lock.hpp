@@ -14,8 +14,8 @@ namespace rowlock::model {
 
 using token = std::int64_t;
 
-// What a lock is. Stored as its name; a name taken with another kind is refused. A kind of a later version, whose
-// clients may use the same tables, is unknown here: such a lock is shown, and left alone.
+// What a lock is. Stored as its name; a name taken with another kind is refused. A kind of a later version,
+// whose clients may use the same tables, is unknown here: such a lock is shown, and left alone.
 enum class lock_kind : std::uint8_t { unknown, mutex };
 
 std::string_view to_string(lock_kind kind) noexcept;
