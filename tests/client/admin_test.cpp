@@ -87,7 +87,8 @@ TEST_P(admin_test, releasing_what_nobody_holds_says_so) {
 
 TEST_P(admin_test, a_forced_release_hands_over_to_the_first_waiter) {
   const hold held = mutex(db, "a").acquire();
-  auto first = waiting(new_client(), "a");
+  const client other = new_client();
+  auto first = waiting(other, "a");
   auto second = waiting(db, "a");
   ASSERT_TRUE(operations.release("a"));
   const hold got = first.take();
@@ -96,6 +97,7 @@ TEST_P(admin_test, a_forced_release_hands_over_to_the_first_waiter) {
 }
 
 TEST_P(admin_test, sweeps_what_the_dead_left) {
+  side().refresh_world();
   const auto lease = model::lease_id::random();
   side().create_lease({lease, lease, "host", 1, "gone", 30s});
   side().create(std::vector<model::lock_definition>{{"a"}, {"b"}, {"c"}});

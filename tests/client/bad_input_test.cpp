@@ -110,6 +110,7 @@ TEST_P(bad_input_test, a_mismatch_says_both_definitions) {
 
 TEST_P(bad_input_test, another_capacity_is_a_mismatch_while_held) {
   store_with_capacity("a", 5);
+  side().refresh_world();
   const auto lease = model::lease_id::random();
   side().create_lease({lease, lease, "host", 1, "other", 1h});
   ASSERT_EQ(side()

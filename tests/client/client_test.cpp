@@ -17,6 +17,28 @@ client open_client(std::shared_ptr<store::database> database, const options& set
       client_layer::engine::open([database = std::move(database)] { return database; }, settings, time))};
 }
 
+// Closing waits for what is delayed, and in a clock that stands still nothing comes due.
+class clock_runner {
+ public:
+  clock_runner(std::shared_ptr<client_layer::engine> engine, virtual_time& time)
+      : engine_(std::move(engine)), time_(time) {}
+  clock_runner(const clock_runner&) = delete;
+  clock_runner& operator=(const clock_runner&) = delete;
+  ~clock_runner() {
+    const std::jthread run{[this](const std::stop_token& stop) {
+      while (!stop.stop_requested()) {
+        std::this_thread::sleep_for(1ms);
+        time_.advance(1ms);
+      }
+    }};
+    engine_.reset();
+  }
+
+ private:
+  std::shared_ptr<client_layer::engine> engine_;
+  virtual_time& time_;
+};
+
 std::string hold_of(const std::optional<store::lock_info>& info) {
   return info && !info->holders.empty() ? info->holders.front().hold.to_string() : std::string{};
 }
@@ -140,7 +162,8 @@ options virtual_client_test::calm() {
 }
 
 client virtual_client_test::new_client(const options& settings) {
-  return open_client(server->open(), settings, time);
+  const auto handle = open_client(server->open(), settings, time).engine();
+  return client{{std::make_shared<clock_runner>(handle, time), handle.get()}};
 }
 
 void virtual_client_test::advance(std::chrono::milliseconds by) {

@@ -48,9 +48,10 @@ TEST_F(doubt_test, a_slow_acquire_whose_answer_was_lost_is_one_grant) {
 
 TEST_F(doubt_test, a_place_in_the_queue_whose_answer_was_lost_is_one_place) {
   auto held = std::make_optional(mutex(db, "a").acquire());
+  const auto edits = faults.count("edit");
   faults.lose_answer("edit");
   attempt asked{db, "a"};
-  ASSERT_TRUE(soon([&] { return db.stats().waits == 1; }));
+  ASSERT_TRUE(soon([&] { return faults.count("edit") == edits + 2; }));
   EXPECT_EQ(queued("a"), 1U);
   held.reset();
   EXPECT_EQ(take(asked).id(), holder_of("a"));
@@ -124,7 +125,7 @@ TEST_F(doubt_test, a_renewal_whose_answer_was_lost_is_sent_again) {
   faults.lose_answer("renew");
   pass_renewals(db);
   EXPECT_TRUE(held);
-  EXPECT_EQ(faults.count("renew"), 2);
+  EXPECT_GE(faults.count("renew"), 2);
 }
 
 TEST_F(doubt_test, a_lease_whose_creation_is_in_doubt_leaves_no_second_one_for_long) {
@@ -216,8 +217,8 @@ TEST_F(doubt_test, a_release_that_is_known_to_be_on_disk_is_not_sent_again) {
   const auto edits = faults.count("edit");
   server->crash();
   pass_renewals(db);
-  mutex(db, "b").acquire().release();  // a new name: one edit finds it missing, one grants
-  EXPECT_EQ(faults.count("edit"), edits + 2);
+  mutex(db, "a").try_acquire();
+  EXPECT_EQ(faults.count("edit"), edits + 1) << "the acquire whose connection was gone; no release";
 }
 
 TEST_F(doubt_test, try_acquire_says_unreachable_when_nothing_can_be_reached) {

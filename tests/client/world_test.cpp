@@ -86,7 +86,9 @@ TEST_F(fail_over_test, that_lost_commits_loses_their_holds_and_no_others) {
   EXPECT_EQ(lost.loss(), loss::gone);
   EXPECT_TRUE(kept);
   EXPECT_EQ(holder_of("a"), kept.id());
-  EXPECT_GT(mutex(db, "b").acquire().token(), lost.token());
+  attempt asked{db, "b"};
+  ASSERT_TRUE(soon([&] { return asked.is_over(); }));
+  EXPECT_GT(asked.take().token(), lost.token());
 }
 
 TEST_F(fail_over_test, hands_nothing_over_with_an_old_epochs_token) {

@@ -1,13 +1,15 @@
-// A clock that stands still until a test moves it.
+// A clock that stands still until a test moves it, or waits for what can only come with time.
 #pragma once
 
 #include "client/time_source.hpp"
 
 #include <atomic>
+#include <thread>
 
 namespace rowlock::test {
 
-// Thread-safe. Waits look at it every few milliseconds, so nothing must be woken by whoever moves it.
+// Thread-safe. Waits look at it every few milliseconds, so nothing must be woken by whoever moves it. When
+// the thread that made it has waited for long itself, nobody is left to move it: then it moves by itself.
 class virtual_time final : public client_layer::time_source {
  public:
   client_layer::instant now() const noexcept override;
@@ -18,6 +20,12 @@ class virtual_time final : public client_layer::time_source {
   void advance(std::chrono::nanoseconds by) noexcept { now_.fetch_add(by.count()); }
 
  private:
+  void go_on_if_stuck(client_layer::instant then);
+
+  const std::thread::id owner_ = std::this_thread::get_id();
+  // Used by the owner alone.
+  client_layer::instant waits_until_{};
+  int glances_ = 0;
   // Not zero: a machine that is up has a CLOCK_BOOTTIME.
   std::atomic<std::int64_t> now_{std::chrono::nanoseconds{std::chrono::hours{1}}.count()};
 };
