@@ -1,6 +1,8 @@
+-- Kinds of a later version are left to it.
 SELECT name
   FROM rowlock_lock k
- WHERE lease_id IS NULL
+ WHERE kind = 'mutex'
+   AND lease_id IS NULL
    AND in_use = 0
    AND has_queue = 0
    AND used_at <= CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER) - ?2
