@@ -114,12 +114,21 @@ void lease_keeper::step() {
   if (now >= renew_at_ || renew_now_.load()) renew();
   if (now.time_since_epoch().count() >= look_at_.load()) look();
   if (now >= sweep_at_) sweep();
+  if (check_due_ && now >= check_at_) look_after_holds();
   const auto until = next_event() - shared_.time.now();
-  if (until > 0ns && slot_.wait(shared_.time.patience(until)) && !room_.empty()) look();
+  if (until > 0ns && slot_.wait(shared_.time.patience(until))) heard();
+}
+
+// A hint is for a waiter, or for a holder whose lock was taken by force; or, where hints are not addressed,
+// for nobody.
+void lease_keeper::heard() {
+  if (look()) return;
+  check_due_ = true;
 }
 
 instant lease_keeper::next_event() const {
   return std::min({renew_now_.load() ? instant{} : renew_at_, sweep_at_,
+                   check_due_ ? check_at_ : instant::max(),
                    instant{std::chrono::nanoseconds{look_at_.load()}}});
 }
 
@@ -239,11 +248,12 @@ void lease_keeper::check_world(const store::renewal_reply& reply, instant sent_a
     shared_.log(log_level::warning, "the database has crashed or failed over: checking every hold");
     send_releases_again();
   }
-  if (!same_world || noticed) check_holds(noticed ? loss::forced : loss::gone);
+  const bool suspicious = std::exchange(suspicious_, false);
+  if (!same_world || noticed || suspicious) check_holds(noticed ? loss::forced : loss::gone);
 }
 
-void lease_keeper::check_holds(loss reason) {
-  const auto holds = holds_.all();
+std::vector<hold_ptr> lease_keeper::missing_holds() {
+  auto holds = holds_.all();
   std::vector<store::hold_query> queries;
   queries.reserve(holds.size());
   for (const auto& hold : holds) queries.push_back({hold->name(), hold->id()});
@@ -253,9 +263,21 @@ void lease_keeper::check_holds(loss reason) {
       if (status.state == store::hold_status::where::held) standing.insert(status.hold);
     }
   });
-  for (const auto& hold : holds) {
-    if (!standing.contains(hold->id())) herald_.lose(hold, reason);
-  }
+  std::erase_if(holds, [&](const hold_ptr& hold) { return standing.contains(hold->id()); });
+  return holds;
+}
+
+void lease_keeper::check_holds(loss reason) {
+  for (const auto& hold : missing_holds()) herald_.lose(hold, reason);
+}
+
+// Only reads, and not often: the renewal that it brings forward finds out why a hold is missing.
+void lease_keeper::look_after_holds() {
+  check_due_ = false;
+  check_at_ = shared_.time.now() + shared_.settings.poll_interval;
+  if (missing_holds().empty()) return;
+  suspicious_ = true;
+  renew_now_.store(true);
 }
 
 void lease_keeper::send_releases_again() {
@@ -272,10 +294,11 @@ void lease_keeper::send_releases_again() {
 // ---- those who wait
 // ----------------------------------------------------------------------------------------------
 
-void lease_keeper::look() {
+bool lease_keeper::look() {
   look_at_.store(instant::max().time_since_epoch().count());
   const auto queries = room_.queries();
-  if (queries.empty()) return;
+  if (queries.empty()) return false;
+  bool delivered = false;
   const auto now = shared_.time.now();
   std::unordered_set<std::string> asked;  // one request a name suffices to have the dead cleared away
   const auto ask_again = [&](hold_id hold) {
@@ -286,6 +309,7 @@ void lease_keeper::look() {
       const store::hold_status& status = replies[i];
       switch (status.state) {
         case store::hold_status::where::held:
+          delivered = true;
           if (const auto operation = room_.take(status.hold)) deliver_.granted(operation, status.token);
           break;
         case store::hold_status::where::absent: ask_again(status.hold); break;
@@ -306,6 +330,7 @@ void lease_keeper::look() {
   if (const auto takeover = room_.next_takeover()) {
     look_at(std::min(*takeover, shared_.time.now() + shared_.settings.poll_interval));
   }
+  return delivered;
 }
 
 void lease_keeper::sweep() {

@@ -45,9 +45,12 @@ class lease_keeper {
   void lose_lease(const std::shared_ptr<client_layer::lease>& lost, loss reason);
   void renew();
   void check_world(const store::renewal_reply& reply, instant sent_at);
+  std::vector<hold_ptr> missing_holds();
   void check_holds(loss reason);
+  void look_after_holds();
   void send_releases_again();
-  void look();
+  void heard();
+  bool look();  // true when somebody was granted
   void sweep();
   instant next_event() const;
   void pause(std::chrono::nanoseconds length);
@@ -77,6 +80,9 @@ class lease_keeper {
   std::int64_t notice_ = 0;
   instant renew_at_{};
   instant sweep_at_{};
+  instant check_at_{};       // the holds are not looked after before
+  bool check_due_ = false;   // a hint came that no waiter explains
+  bool suspicious_ = false;  // a hold was found missing
 };
 
 }  // namespace rowlock::client_layer
