@@ -11,10 +11,12 @@ namespace {
 
 constexpr auto half_a_minute = 30s;
 
-client open_client(std::shared_ptr<store::database> database, const options& settings,
-                   client_layer::time_source& time) {
-  return client{client_layer::closing_handle(
-      client_layer::engine::open([database = std::move(database)] { return database; }, settings, time))};
+// keep: what must live as long as the client's threads.
+std::shared_ptr<client_layer::engine> open_engine(std::shared_ptr<store::database> database,
+                                                  const options& settings, client_layer::time_source& time,
+                                                  std::shared_ptr<void> keep = {}) {
+  return client_layer::closing_handle(client_layer::engine::open(
+      [database = std::move(database), keep = std::move(keep)] { return database; }, settings, time));
 }
 
 // Closing waits for what is delayed, and in a clock that stands still nothing comes due.
@@ -114,7 +116,7 @@ options client_test::quick_to_renew() {
 
 client client_test::new_client(options settings) {
   if (fixture_->url().empty()) {
-    return open_client(fixture_->open(), settings, client_layer::system_time());
+    return client{open_engine(fixture_->open(), settings, client_layer::system_time())};
   }
   settings.prefix = fixture_->options().prefix;
   return connect(fixture_->url(), settings);
@@ -162,7 +164,7 @@ options virtual_client_test::calm() {
 }
 
 client virtual_client_test::new_client(const options& settings) {
-  const auto handle = open_client(server->open(), settings, time).engine();
+  const auto handle = open_engine(server->open(), settings, time, time_);
   return client{{std::make_shared<clock_runner>(handle, time), handle.get()}};
 }
 

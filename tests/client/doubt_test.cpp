@@ -74,8 +74,8 @@ TEST_F(doubt_test, a_move_to_an_explicit_ttl_whose_answer_was_lost_is_one_grant)
     SCOPED_TRACE(skip);
     // The first edit finds the grant again, the second one moves it.
     if (skip == 0) faults.lose_answer("edit");
-    attempt asked{db, "a", 20s};
     if (skip == 1) faults.hang_answer("edit", 1);
+    attempt asked{db, "a", 20s};
     if (skip == 1) {
       ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
       faults.cut(true);

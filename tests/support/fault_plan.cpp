@@ -6,11 +6,15 @@ namespace rowlock::test {
 
 using store::memory_call;
 
-fault_plan::fault_plan(std::shared_ptr<store::memory_server> server) : server_(std::move(server)) {
-  server_->on_call([this](memory_call& call) { on_call(call); });
+std::shared_ptr<fault_plan> fault_plan::of(std::shared_ptr<store::memory_server> server) {
+  const std::shared_ptr<fault_plan> plan{new fault_plan{std::move(server)}};
+  plan->server_->on_call([plan](memory_call& call) { plan->on_call(call); });
+  return plan;
 }
 
-fault_plan::~fault_plan() {
+void fault_plan::detach() {
+  forget();
+  cut(false);
   server_->on_call({});
   server_->unblock();
 }

@@ -12,11 +12,13 @@
 
 namespace rowlock::test {
 
-// Thread-safe. Takes the server's one hook.
-class fault_plan {
+// Thread-safe. Lives as long as a call that it may touch, also when the test is over.
+class fault_plan : public std::enable_shared_from_this<fault_plan> {
  public:
-  explicit fault_plan(std::shared_ptr<store::memory_server> server);
-  ~fault_plan();
+  // Takes the server's one hook, until detach().
+  static std::shared_ptr<fault_plan> of(std::shared_ptr<store::memory_server> server);
+  // No more faults; whatever hangs goes on.
+  void detach();
   fault_plan(const fault_plan&) = delete;
   fault_plan& operator=(const fault_plan&) = delete;
 
@@ -39,6 +41,8 @@ class fault_plan {
   int count(const std::string& verb) const;  // how often it was called
 
  private:
+  explicit fault_plan(std::shared_ptr<store::memory_server> server) : server_(std::move(server)) {}
+
   enum class kind { lose_request, lose_answer, refuse, hang, hang_answer, ghost };
 
   struct fault {
