@@ -242,9 +242,11 @@ release_result engine::await_release(const std::shared_ptr<promised<release_resu
 }
 
 release_result engine::release(hold_state& hold) {
+  // In any case: the registry would keep a hold, and with it this engine, that a close in another thread has
+  // ended.
+  holds_.remove(hold);
   if (!hold.begin_release())
     return hold.loss() == loss::none ? release_result::released : release_result::lost;
-  holds_.remove(hold);
   auto operation = std::make_shared<release_operation>();
   operation->name = hold.name();
   operation->hold = hold.id();

@@ -10,9 +10,13 @@ void herald::lose(const hold_ptr& hold, loss reason) {
               to_string(reason));
   {
     const std::lock_guard lock{mutex_};
-    lost_.push_back(hold);
+    if (!stopped_) {
+      lost_.push_back(hold);
+      changed_.notify_one();
+      return;
+    }
   }
-  changed_.notify_one();
+  hold->tell();
 }
 
 void herald::run() {
