@@ -19,6 +19,21 @@
 
 namespace rowlock::client_layer {
 
+// One failure may end many waits: each waiter is thrown an object of its own, which no other thread touches.
+inline error copy_of(const error& failure) {
+  return {failure.code(), failure.what(), failure.database_code(), failure.outcome_unknown()};
+}
+
+inline error copy_of(const std::exception_ptr& failure) {
+  try {
+    std::rethrow_exception(failure);
+  } catch (const error& known) {
+    return copy_of(known);
+  } catch (const std::exception& unknown) {
+    return {errc::internal, unknown.what()};
+  }
+}
+
 // The caller's side: a result that arrives once, which the caller may cease to wait for.
 template <class Result>
 class promised {
@@ -27,8 +42,8 @@ class promised {
   bool complete(Result result) {
     return settle([&] { result_ = std::move(result); });
   }
-  bool fail(std::exception_ptr failure) {
-    return settle([&] { failure_ = std::move(failure); });
+  bool fail(const std::exception_ptr& failure) {
+    return settle([&] { failure_ = copy_of(failure); });
   }
 
   bool is_settled() const {
@@ -55,7 +70,7 @@ class promised {
       settled_ = true;
       return {};
     }
-    if (failure_) std::rethrow_exception(failure_);
+    if (failure_) throw copy_of(*failure_);
     return std::move(result_);
   }
 
@@ -78,7 +93,7 @@ class promised {
   std::condition_variable changed_;
   bool settled_ = false;
   std::optional<Result> result_;
-  std::exception_ptr failure_;
+  std::optional<error> failure_;
 };
 
 // When an operation whose row is locked, or whose connection broke, comes up again.
