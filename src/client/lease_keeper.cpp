@@ -109,7 +109,12 @@ void lease_keeper::run() {
 }
 
 void lease_keeper::step() {
-  if (!lease()) make_lease();
+  if (!lease()) {
+    // The watchdog may not have come round yet; the holders of the old lease are told before there is a new
+    // one.
+    expire(shared_.time.now());
+    make_lease();
+  }
   const auto now = shared_.time.now();
   if (now >= renew_at_ || renew_now_.load()) renew();
   if (now.time_since_epoch().count() >= look_at_.load()) look();
