@@ -301,7 +301,7 @@ void engine::give_back_everything(instant until) {
     herald_.lose(hold, loss::closed);
     queue_.submit(std::move(operation));
   }
-  for (const auto& operation : room_.take_all()) {
+  for (const auto& operation : room_.close()) {
     delivery_.withdraw(*operation);
     operation->answer.fail(
         std::make_exception_ptr(error(errc::closed, "the client was closed during the wait")));

@@ -306,7 +306,12 @@ bool lane::settle_acquire(edit_item& item, chores& todo) {
       if (!operation->slow) shared_.count.waits.fetch_add(1, std::memory_order_relaxed);
       operation->slow = true;
       const auto takeover_at = shared_.time.now() + made.takeover_in + shared_.settings.skew;
-      desk_.room.enter(operation, takeover_at);
+      if (!desk_.room.enter(operation, takeover_at)) {
+        // The client closes: the queue, which takes no more acquires, says so to the caller.
+        desk_.deliver.withdraw(*operation);
+        desk_.queue.submit(operation);
+        return false;
+      }
       desk_.keeper.look_at(std::min(takeover_at, shared_.time.now() + shared_.settings.poll_interval));
       // Whoever gave up before it was in the room did not find it there.
       if (operation->answer.is_settled()) {

@@ -2,10 +2,12 @@
 
 namespace rowlock::client_layer {
 
-void waiting_room::enter(std::shared_ptr<acquire_operation> operation, instant takeover_at) {
+bool waiting_room::enter(std::shared_ptr<acquire_operation> operation, instant takeover_at) {
   const std::lock_guard lock{mutex_};
+  if (closed_) return false;
   const auto hold = operation->hold;
   seats_[hold] = {std::move(operation), takeover_at};
+  return true;
 }
 
 std::shared_ptr<acquire_operation> waiting_room::take(model::hold_id hold) {
@@ -36,6 +38,14 @@ std::vector<std::shared_ptr<acquire_operation>> waiting_room::take_all() {
   for (auto& [hold, taken] : seats_) all.push_back(std::move(taken.operation));
   seats_.clear();
   return all;
+}
+
+std::vector<std::shared_ptr<acquire_operation>> waiting_room::close() {
+  {
+    const std::lock_guard lock{mutex_};
+    closed_ = true;
+  }
+  return take_all();
 }
 
 void waiting_room::set_takeover(model::hold_id hold, instant at) {

@@ -15,13 +15,16 @@ namespace rowlock::client_layer {
 // Thread-safe.
 class waiting_room {
  public:
-  // takeover_at: when the present holder's lease may be killed.
-  void enter(std::shared_ptr<acquire_operation> operation, instant takeover_at);
+  // takeover_at: when the present holder's lease may be killed. False: the room is closed, and the operation
+  // is still the caller's.
+  bool enter(std::shared_ptr<acquire_operation> operation, instant takeover_at);
 
   // Null when it is not here.
   std::shared_ptr<acquire_operation> take(model::hold_id hold);
   std::shared_ptr<acquire_operation> take(const acquire_operation& operation);
   std::vector<std::shared_ptr<acquire_operation>> take_all();
+  // take_all(), after which nobody enters any more.
+  std::vector<std::shared_ptr<acquire_operation>> close();
 
   void set_takeover(model::hold_id hold, instant at);
 
@@ -38,6 +41,7 @@ class waiting_room {
 
   mutable std::mutex mutex_;
   std::unordered_map<model::hold_id, seat> seats_;
+  bool closed_ = false;
 };
 
 }  // namespace rowlock::client_layer

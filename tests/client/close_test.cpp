@@ -122,6 +122,22 @@ TEST_F(close_clock_test, is_bounded_when_the_database_hangs) {
   })) << "and the lease with them";
 }
 
+TEST_F(close_clock_test, ends_the_wait_of_one_who_enters_the_queue_meanwhile) {
+  client other = new_client();
+  const hold held = mutex(other, "a").acquire();
+  client db = new_client();
+  const hold mine = mutex(db, "b").acquire();
+  faults.hang_answer("edit");
+  attempt asked{db, "a"};
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1 && queued("a") == 1; }));
+  auto closed = std::async(std::launch::async, [&] { db.close(); });
+  ASSERT_TRUE(eventually([&] { return mine.loss() == loss::closed; }));
+  server->unblock();
+  EXPECT_EQ(code_of([&] { asked.take(); }), errc::closed);
+  closed.get();
+  EXPECT_TRUE(soon([&] { return queued("a") == 0 || server->snapshot().leases.size() == 1; }));
+}
+
 TEST_F(close_clock_test, is_bounded_when_nothing_can_be_reached) {
   client db = new_client();
   const hold held = mutex(db, "a").acquire();
