@@ -290,7 +290,7 @@ release_result engine::change(const std::string& name, release_operation::aim pu
 // ---- the end
 // -----------------------------------------------------------------------------------------------------
 
-void engine::give_back_everything(instant until) {
+void engine::give_back_holds() {
   for (const auto& hold : holds_.all()) {
     auto operation = std::make_shared<release_operation>();
     operation->name = hold->name();
@@ -301,11 +301,18 @@ void engine::give_back_everything(instant until) {
     herald_.lose(hold, loss::closed);
     queue_.submit(std::move(operation));
   }
+}
+
+void engine::give_back_everything(instant until) {
+  give_back_holds();
   for (const auto& operation : room_.close()) {
     delivery_.withdraw(*operation);
     operation->answer.fail(
         std::make_exception_ptr(error(errc::closed, "the client was closed during the wait")));
   }
+  queue_.drain(until);
+  // What was under way may have been granted meanwhile.
+  give_back_holds();
   queue_.drain(until);
 }
 

@@ -76,6 +76,7 @@ class engine : public std::enable_shared_from_this<engine> {
   release_result await_release(const std::shared_ptr<promised<release_result>>& answer,
                                std::chrono::nanoseconds limit);
   std::chrono::nanoseconds longest_call() const;
+  void give_back_holds();
   void give_back_everything(instant until);
 
   database_source source_;
