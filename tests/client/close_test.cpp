@@ -138,6 +138,25 @@ TEST_F(close_clock_test, ends_the_wait_of_one_who_enters_the_queue_meanwhile) {
   EXPECT_TRUE(soon([&] { return queued("a") == 0 || server->snapshot().leases.size() == 1; }));
 }
 
+TEST_F(close_clock_test, takes_back_what_is_granted_meanwhile) {
+  client db = new_client();
+  mutex(db, "a").acquire().release();
+  const hold mine = mutex(db, "b").acquire();
+  faults.hang_answer("acquire");
+  attempt asked{db, "a"};
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  auto closed = std::async(std::launch::async, [&] { db.close(); });
+  ASSERT_TRUE(eventually([&] { return mine.loss() == loss::closed; }));
+  server->unblock();
+  closed.get();
+  hold granted = asked.take();
+  EXPECT_EQ(granted.loss(), loss::closed);
+  EXPECT_TRUE(eventually([&] { return granted.stop_token().stop_requested(); }));
+  EXPECT_EQ(granted.release(), release_result::lost);
+  EXPECT_EQ(holder_of("a"), "");
+  EXPECT_EQ(leases(), 0U);
+}
+
 TEST_F(close_clock_test, is_bounded_when_nothing_can_be_reached) {
   client db = new_client();
   const hold held = mutex(db, "a").acquire();
