@@ -1,0 +1,87 @@
+// One connection through SOCI: queries by name, errors in rowlock's words, and a way to break it from another
+// thread. SOCI's headers stay behind it.
+#pragma once
+
+#include "store/mysql/mysql_endpoint.hpp"
+#include "store/mysql/mysql_rows.hpp"
+#include "store/sql_catalog.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <initializer_list>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace rowlock::store {
+
+// A value for :name in a query. Texts are quoted by SOCI.
+struct mysql_value {
+  std::string name;
+  std::variant<std::string, long long> value;
+};
+
+using mysql_values = std::vector<mysql_value>;
+
+// A query of the catalog with its values. Queries that are sent together share their values' names.
+struct mysql_statement {
+  std::string query;
+  mysql_values values;
+};
+
+class mysql_connection {
+ public:
+  // Connects; sets nothing. read_timeout 0: none.
+  mysql_connection(const mysql_endpoint& endpoint, const sql_catalog& catalog,
+                   std::chrono::milliseconds connect_timeout, std::chrono::milliseconds read_timeout);
+  ~mysql_connection();
+  mysql_connection(const mysql_connection&) = delete;
+  mysql_connection& operator=(const mysql_connection&) = delete;
+
+  // The rows of a query, whose first `columns` columns are read, as texts.
+  mysql_rows read(const std::string& query, std::size_t columns, const mysql_values& values = {});
+  // How many rows a query matched, which for INSERT ... ON DUPLICATE KEY UPDATE says little.
+  std::int64_t write(const std::string& query, const mysql_values& values = {});
+  // What the write before set with LAST_INSERT_ID(expression). It is stale where that matched no row.
+  std::int64_t last_insert_id();
+
+  // Several statements of the catalog in order, with `before` and `after` around them (START TRANSACTION,
+  // COMMIT): in one round trip where the server takes blocks (MariaDB), else one by one. None may return rows.
+  void write_all(std::string_view doing, std::string_view before, std::span<const mysql_statement> statements,
+                 std::string_view after);
+  // SQL that is no query of the catalog.
+  void execute(std::string_view doing, const std::string& sql);
+
+  // For a script that leaves a transaction open, or may leave one when it fails. Never throws.
+  void rollback() noexcept;
+  // MariaDB: BEGIN NOT ATOMIC ... END outside of stored programs.
+  void allow_blocks() noexcept { blocks_ = true; }
+
+  // Any thread, while this object lives: what runs now fails as unreachable, and so does all that follows.
+  void interrupt() noexcept;
+
+ private:
+  struct driver;
+
+  mysql_rows run(std::string_view doing, const std::string& sql, std::size_t columns, const mysql_values& values);
+  template <class Work>
+  auto guarded(std::string_view doing, const Work& work);
+  void check_usable(std::string_view doing) const;
+  [[noreturn]] void fail(const std::exception& cause, std::string_view doing);
+
+  const mysql_endpoint& endpoint_;
+  const sql_catalog& catalog_;
+  std::unique_ptr<driver> driver_;
+  std::int64_t matched_ = 0;
+  int socket_ = -1;  // a duplicate, so that interrupt() cannot hit a number that another file has taken
+  bool blocks_ = false;
+  bool broken_ = false;
+};
+
+}  // namespace rowlock::store

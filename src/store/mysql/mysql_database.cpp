@@ -1,0 +1,35 @@
+#include "store/mysql/mysql_database.hpp"
+
+#include "store/mysql/mysql_migration_session.hpp"
+#include "store/mysql/mysql_session.hpp"
+
+namespace rowlock::store {
+
+namespace {
+
+class mysql_database final : public database {
+ public:
+  mysql_database(const std::string& url, const store_options& options)
+      : context_{std::make_shared<const mysql_context>(url, options)} {}
+
+  std::unique_ptr<session> connect() override { return std::make_unique<mysql_session>(context_); }
+  std::string_view dialect() const noexcept override { return "mysql"; }
+  bool must_be_asked() const noexcept override { return true; }
+  std::string guard_sql() const override { return context_->catalog["guard"]; }
+
+ private:
+  std::shared_ptr<const mysql_context> context_;
+};
+
+}  // namespace
+
+std::unique_ptr<database> open_mysql(const std::string& url, const store_options& options) {
+  return std::make_unique<mysql_database>(url, options);
+}
+
+std::unique_ptr<migration_session> open_mysql_for_migration(const std::string& url,
+                                                            const store_options& options) {
+  return std::make_unique<mysql_migration_session>(url, options);
+}
+
+}  // namespace rowlock::store

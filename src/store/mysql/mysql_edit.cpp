@@ -1,0 +1,148 @@
+#include "store/mysql/mysql_edit.hpp"
+
+#include "store/mysql/mysql_json.hpp"
+#include "store/mysql/mysql_transaction.hpp"
+
+#include <algorithm>
+
+namespace rowlock::store {
+
+namespace {
+
+// Columns of edit_read.
+enum column : std::size_t {
+  part,
+  request,
+  ticket,
+  lease,
+  hold,
+  client,
+  expires_us,
+  found,
+  taken,
+  kind,
+  capacity,
+  in_use,
+  lock_token,
+  has_queue,
+  epoch_floor,
+  same_world,
+  columns
+};
+
+std::optional<model::lease_view> lease_of(const mysql_row& row) {
+  if (!row[client]) return {};
+  return model::lease_view{id_of<lease_id>(row[lease]), id_of<lease_id>(row[client]),
+                           std::chrono::microseconds{integer_of(row[expires_us])}};
+}
+
+}  // namespace
+
+mysql_values lease_values(const lease_record& lease) {
+  return {{"lease", lease.id.to_string()},     {"client", lease.client.to_string()},
+          {"host", lease.host},                {"pid", lease.pid},
+          {"application", lease.application},  {"ttl_ms", lease.ttl.count()}};
+}
+
+mysql_edit::mysql_edit(mysql_connection& connection, const std::string& identity,
+                       std::span<const edit_request> requests)
+    : connection_{connection},
+      identity_{identity},
+      requests_{requests},
+      results_(requests.size(), edit_result::missing),
+      views_(requests.size()) {}
+
+std::vector<edit_result> mysql_edit::run() {
+  mysql_json batch;
+  for (const auto& asked : requests_) {
+    batch.row().hex(asked.name).id(asked.about).end_row();
+  }
+  const auto asked = batch.str();
+  const mysql_statement first[] = {{"edit_take", {{"asked", asked}}}};
+  mysql_transaction transaction{connection_, "edit", first};
+  read(asked);
+  std::vector<lock_change> changes(requests_.size());
+  for (std::size_t i = 0; i < requests_.size(); ++i) {
+    if (results_[i] == edit_result::committed) changes[i] = requests_[i].decide(views_[i]);
+  }
+  if (const auto last = writes(changes); !last.empty()) transaction.commit(last);
+  return results_;
+}
+
+void mysql_edit::read(const std::string& asked) {
+  for (const auto& row :
+       connection_.read("edit_read", columns, {{"asked", asked}, {"identity", identity_}})) {
+    const auto at = static_cast<std::size_t>(integer_of(row[request])) - 1;
+    if (integer_of(row[part]) == 0) {
+      read_lock(at, row);
+    } else {
+      read_waiter(at, row);
+    }
+  }
+}
+
+// A guarded transaction holds the row against everybody: what is not skipped is replaceable.
+void mysql_edit::read_lock(std::size_t at, const mysql_row& row) {
+  if (!bool_of(row[found])) return;
+  results_[at] = bool_of(row[taken]) ? edit_result::committed : edit_result::skipped;
+  if (results_[at] == edit_result::skipped) return;
+  auto& view = views_[at];
+  view.row = {.name = requests_[at].name,
+              .kind = model::parse_lock_kind(text_of(row[kind])),
+              .capacity = integer_of(row[capacity]),
+              .in_use = integer_of(row[in_use]),
+              .token = integer_of(row[lock_token]),
+              .next_ticket = integer_of(row[ticket]),
+              .lease = optional_id_of<lease_id>(row[lease]),
+              .hold = optional_id_of<hold_id>(row[hold]),
+              .has_queue = bool_of(row[has_queue])};
+  view.holder = lease_of(row);
+  view.epoch_floor = integer_of(row[epoch_floor]);
+  view.same_world = bool_of(row[same_world]);
+}
+
+void mysql_edit::read_waiter(std::size_t at, const mysql_row& row) {
+  auto& view = views_[at];
+  const model::waiter waiter{integer_of(row[ticket]), id_of<hold_id>(row[hold]), id_of<lease_id>(row[lease])};
+  if (integer_of(row[part]) == 2) {
+    view.own = waiter;
+  } else if (view.queue.size() < queue_window) {
+    view.queue.push_back({waiter, lease_of(row)});
+  } else {
+    view.queue_complete = false;
+  }
+}
+
+// One statement a table. What waits for a lease row stands last, so that the lock rows are held no longer than
+// it takes. Every change is durable: InnoDB knows no other commit of one session's.
+std::vector<mysql_statement> mysql_edit::writes(std::span<const lock_change> changes) const {
+  std::vector<mysql_statement> result;
+  mysql_json rows, enqueued, dequeued, ended, noticed;
+  for (std::size_t i = 0; i < changes.size(); ++i) {
+    const auto& name = requests_[i].name;
+    const auto& change = changes[i];
+    if (change.create_lease) result.push_back({"create_lease", lease_values(*change.create_lease)});
+    if (const auto& row = change.row) {
+      rows.row().hex(name).number(row->capacity).number(row->in_use).number(row->token);
+      rows.number(row->next_ticket).id(row->lease).id(row->hold);
+      rows.number(row->has_queue ? 1 : 0).number(change.granted_now ? 1 : 0).end_row();
+    }
+    if (const auto& waiter = change.enqueue) {
+      enqueued.row().hex(name).number(waiter->ticket).id(waiter->hold).id(waiter->lease).end_row();
+    }
+    for (const auto& gone : change.dequeue) dequeued.row().hex(name).id(gone).end_row();
+    for (const auto& id : change.end_leases) ended.id(id);
+    if (change.notice) noticed.id(*change.notice);
+  }
+  const auto add = [&](const char* query, const char* name, const mysql_json& batch) {
+    if (!batch.empty()) result.push_back({query, {{name, batch.str()}}});
+  };
+  add("dequeue", "dequeue", dequeued);
+  add("enqueue", "enqueue", enqueued);
+  add("write_lock", "rows", rows);
+  add("edit_end_leases", "ended", ended);
+  add("notice", "noticed", noticed);
+  return result;
+}
+
+}  // namespace rowlock::store

@@ -1,0 +1,35 @@
+// The slow path: lock, read, decide and write.
+#pragma once
+
+#include "store/mysql/mysql_connection.hpp"
+#include "store/store.hpp"
+
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rowlock::store {
+
+// What create_lease takes.
+mysql_values lease_values(const lease_record& lease);
+
+class mysql_edit {
+ public:
+  mysql_edit(mysql_connection& connection, const std::string& identity, std::span<const edit_request> requests);
+
+  std::vector<edit_result> run();
+
+ private:
+  void read(const std::string& asked);
+  void read_lock(std::size_t at, const mysql_row& row);
+  void read_waiter(std::size_t at, const mysql_row& row);
+  std::vector<mysql_statement> writes(std::span<const lock_change> changes) const;
+
+  mysql_connection& connection_;
+  const std::string& identity_;
+  std::span<const edit_request> requests_;
+  std::vector<edit_result> results_;
+  std::vector<lock_view> views_;
+};
+
+}  // namespace rowlock::store

@@ -1,0 +1,193 @@
+#include "store/mysql/mysql_endpoint.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+
+namespace rowlock::store {
+
+namespace {
+
+constexpr std::string_view form = "mysql://user:password@host:port/database?parameters";
+
+[[noreturn]] void refuse(const std::string& message) {
+  throw error(errc::invalid_argument, message);
+}
+
+std::string decoded(std::string_view text, std::string_view what) {
+  std::string result;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (text[i] != '%') {
+      result += text[i];
+      continue;
+    }
+    unsigned char byte = 0;
+    const auto* digits = text.data() + i + 1;
+    if (i + 2 >= text.size() || std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2) {
+      refuse(fmt::format(
+          "the {} in the MySQL URL has a % that two hex digits do not follow; write % itself as %25", what));
+    }
+    if (byte == 0) refuse(fmt::format("the {} in the MySQL URL has a zero byte in it", what));
+    result += static_cast<char>(byte);
+    i += 2;
+  }
+  return result;
+}
+
+void check_port(std::string_view port) {
+  int number = 0;
+  const auto [end, failure] = std::from_chars(port.data(), port.data() + port.size(), number);
+  if (failure != std::errc{} || end != port.data() + port.size() || number < 1 || number > 65535) {
+    refuse(fmt::format("the port in the MySQL URL is not a number from 1 to 65535; expected {}", form));
+  }
+}
+
+std::int64_t whole_seconds(std::chrono::milliseconds time) {
+  return std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(time).count());
+}
+
+}  // namespace
+
+// SOCI quotes with ' and escapes with a backslash.
+void mysql_endpoint::set(std::string_view key, const std::string& value) {
+  text_ += fmt::format("{}='", key);
+  for (const char c : value) {
+    if (c == '\'' || c == '\\') text_ += '\\';
+    text_ += c;
+  }
+  text_ += "' ";
+}
+
+mysql_endpoint::mysql_endpoint(std::string_view url) {
+  const auto scheme = url.find("://");
+  if (scheme == std::string_view::npos) refuse(fmt::format("a MySQL URL needs two slashes; expected {}", form));
+  auto rest = url.substr(scheme + 3);
+  const auto question = rest.find('?');
+  const auto query = question == std::string_view::npos ? std::string_view{} : rest.substr(question + 1);
+  rest = rest.substr(0, question);
+  if (rest.find('#') != std::string_view::npos) {
+    refuse("the MySQL URL has a '#' in it; write one inside a name or password as %23");
+  }
+  // A raw '@' or '/' in a password ends it too early; its rest would be taken for the host and be printed.
+  if (std::count(rest.begin(), rest.end(), '@') > 1) {
+    refuse("the MySQL URL has more than one '@' before its parameters; write the one inside the user's name or "
+           "password as %40 (and '/' as %2F, ':' as %3A)");
+  }
+  const auto slash = rest.find('/');
+  if (const auto at = rest.find('@'); at != std::string_view::npos && slash < at) {
+    refuse("the MySQL URL has a '/' before its '@'; write the one inside the user's name or password as %2F");
+  }
+  read_authority(rest.substr(0, slash));
+  if (slash != std::string_view::npos) database_ = decoded(rest.substr(slash + 1), "database");
+  if (database_.empty() || database_.find('/') != std::string::npos) {
+    refuse(fmt::format("the MySQL URL must name one database; expected {}", form));
+  }
+  set("dbname", database_);
+  set("charset", "utf8mb4");
+  read_parameters(query);
+}
+
+void mysql_endpoint::read_authority(std::string_view authority) {
+  if (const auto at = authority.find('@'); at != std::string_view::npos) {
+    const auto who = authority.substr(0, at);
+    authority.remove_prefix(at + 1);
+    const auto colon = who.find(':');
+    if (const auto user = decoded(who.substr(0, colon), "user"); !user.empty()) set("user", user);
+    if (colon != std::string_view::npos) {
+      password_ = decoded(who.substr(colon + 1), "password");
+      set("password", password_);
+    }
+  }
+  std::string_view port;
+  if (authority.starts_with('[')) {
+    const auto end = authority.find(']');
+    if (end == std::string_view::npos) refuse("the MySQL URL has a '[' without ']' in its host");
+    if (end + 1 < authority.size() && authority[end + 1] != ':') {
+      refuse(fmt::format("something else than a port follows the host of the MySQL URL; expected {}", form));
+    }
+    if (end + 2 <= authority.size()) port = authority.substr(end + 2);
+    authority = authority.substr(1, end - 1);
+  } else if (const auto colon = authority.rfind(':'); colon != std::string_view::npos) {
+    port = authority.substr(colon + 1);
+    authority = authority.substr(0, colon);
+  }
+  auto host = decoded(authority, "host");
+  if (!port.empty()) {
+    check_port(port);
+    set("port", std::string{port});
+    // The client library takes "localhost" for the Unix socket and leaves the port aside.
+    if (host.empty() || host == "localhost") host = "127.0.0.1";
+  }
+  if (!host.empty()) set("host", host);
+}
+
+void mysql_endpoint::read_parameters(std::string_view query) {
+  std::map<std::string, std::string> values;
+  while (!query.empty()) {
+    const auto end = query.find('&');
+    const auto part = query.substr(0, end);
+    query = end == std::string_view::npos ? std::string_view{} : query.substr(end + 1);
+    if (part.empty()) continue;
+    const auto equals = part.find('=');
+    const auto key = part.substr(0, equals);
+    const auto known = {"socket", "ssl_mode", "ssl_ca", "ssl_cert", "ssl_key"};
+    if (std::find(known.begin(), known.end(), key) == known.end()) {
+      refuse("a MySQL URL takes the parameters socket, ssl_mode, ssl_ca, ssl_cert and ssl_key, and no other");
+    }
+    values[std::string{key}] =
+        equals == std::string_view::npos ? std::string{} : decoded(part.substr(equals + 1), key);
+  }
+  if (const auto socket = values.find("socket"); socket != values.end()) set("unix_socket", socket->second);
+
+  const bool has_mode = values.contains("ssl_mode");
+  auto mode = values["ssl_mode"];
+  std::transform(mode.begin(), mode.end(), mode.begin(), [](unsigned char c) { return std::toupper(c); });
+  const bool has_ca = !values["ssl_ca"].empty();
+  if (mode == "VERIFY_CA" || mode == "VERIFY_IDENTITY") {
+    refuse(fmt::format(
+        "ssl_mode={} is refused: SOCI's MySQL backend cannot ask for it, and would go on unverified where a server "
+        "offers no TLS. REQUIRED with ssl_ca checks the certificate's chain; for more, let a TLS proxy beside the "
+        "program connect",
+        mode));
+  }
+  if (has_mode && mode != "DISABLED" && mode != "PREFERRED" && mode != "REQUIRED") {
+    refuse("ssl_mode is none of DISABLED, PREFERRED and REQUIRED");
+  }
+  if (mode == "DISABLED" && has_ca) refuse("ssl_mode=DISABLED and ssl_ca contradict each other");
+  if (mode == "REQUIRED" && !has_ca) {
+    refuse("ssl_mode=REQUIRED needs ssl_ca, the file of the authority that signed the server's certificate: SOCI's "
+           "MySQL backend uses TLS only with it");
+  }
+  if (!has_ca && (values.contains("ssl_cert") || values.contains("ssl_key"))) {
+    refuse("ssl_cert and ssl_key need ssl_ca: SOCI's MySQL backend uses TLS only with it");
+  }
+  // Whoever names an authority wants the server checked against it: never without TLS in silence.
+  must_encrypt_ = mode == "REQUIRED" || (has_ca && mode != "PREFERRED");
+  for (const auto& [key, option] : {std::pair{"ssl_ca", "sslca"}, {"ssl_cert", "sslcert"}, {"ssl_key", "sslkey"}}) {
+    if (!values[key].empty()) set(option, values[key]);
+  }
+}
+
+std::string mysql_endpoint::connect_string(std::chrono::milliseconds connect_timeout,
+                                           std::chrono::milliseconds read_timeout) const {
+  auto text = fmt::format("{}connect_timeout={}", text_, whole_seconds(connect_timeout));
+  if (read_timeout.count() > 0) {
+    const auto limit = whole_seconds(read_timeout) + 1;
+    text += fmt::format(" read_timeout={0} write_timeout={0}", limit);
+  }
+  return text;
+}
+
+std::string mysql_endpoint::scrub(std::string message) const {
+  if (password_.empty()) return message;
+  for (auto at = message.find(password_); at != std::string::npos; at = message.find(password_, at + 3)) {
+    message.replace(at, password_.size(), "***");
+  }
+  return message;
+}
+
+}  // namespace rowlock::store

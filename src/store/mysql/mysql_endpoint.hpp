@@ -1,0 +1,40 @@
+// From the caller's URL to what SOCI is given, and back to messages without secrets.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rowlock::store {
+
+class mysql_endpoint {
+ public:
+  // mysql://user:password@host:port/database?parameters, or mariadb://; every part may be percent-encoded.
+  // Parameters: socket, ssl_mode, ssl_ca, ssl_cert, ssl_key. Throws error(invalid_argument) for what cannot be
+  // read or not be honoured; the message repeats nothing of the URL but names.
+  explicit mysql_endpoint(std::string_view url);
+
+  // SOCI's connect string. read_timeout 0: an answer is waited for as long as it takes.
+  std::string connect_string(std::chrono::milliseconds connect_timeout,
+                             std::chrono::milliseconds read_timeout) const;
+
+  // The connection must be encrypted: asked of the server once it stands.
+  bool must_encrypt() const noexcept { return must_encrypt_; }
+  const std::string& database() const noexcept { return database_; }
+
+  // The message with the password replaced.
+  std::string scrub(std::string message) const;
+
+ private:
+  void read_authority(std::string_view authority);
+  void read_parameters(std::string_view query);
+  void set(std::string_view key, const std::string& value);
+
+  std::string text_;  // without time limits
+  std::string database_;
+  std::string password_;
+  bool must_encrypt_ = false;
+};
+
+}  // namespace rowlock::store

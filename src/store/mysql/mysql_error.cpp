@@ -1,0 +1,156 @@
+#include "store/mysql/mysql_error.hpp"
+
+#include <fmt/format.h>
+#include <soci/mysql/soci-mysql.h>
+#include <soci/soci.h>
+
+namespace rowlock::store {
+
+namespace {
+
+struct meaning {
+  errc code;
+  std::string_view advice;
+};
+
+constexpr std::string_view rights =
+    "grant the user SELECT, INSERT, UPDATE and DELETE on rowlock's tables (and what DDL a migration needs)";
+
+// Numbers of the server (1000 and above) and of the client library (2000 to 2999, of those that can happen
+// here). Both sorts break the connection where they say unreachable.
+meaning meaning_of(unsigned number) {
+  switch (number) {
+    case 1040:  // too many connections
+    case 1042:  // the host's name
+    case 1043:  // bad handshake
+    case 1047:  // a Galera node that is not ready, or not in the primary component
+    case 1053:  // the server shuts down
+    case 1077:
+    case 1079:
+    case 1080:
+    case 1081:
+    case 1129:  // the host is blocked
+    case 1152:
+    case 1153:  // packet too large
+    case 1154:
+    case 1155:
+    case 1156:
+    case 1157:
+    case 1158:
+    case 1159:
+    case 1160:
+    case 1161:
+    case 1184:
+    case 1203:
+    case 1226:
+    case 1927:  // killed
+    case 2002:
+    case 2003:
+    case 2004:
+    case 2005:
+    case 2006:
+    case 2012:
+    case 2013:
+    case 2014:
+    case 2026:  // TLS
+    case 2027:
+    case 2055:
+    case 3168:
+    case 3169:
+    case 4031:  // closed for being idle
+      return {errc::unreachable, ""};
+    case 1045:
+    case 1130:
+    case 1131:
+    case 1132:
+    case 1133:
+    case 1251:
+    case 1524:
+    case 1698:
+    case 1820:
+    case 1862:
+    case 2054:
+    case 2058:
+    case 2059:
+    case 2061:
+    case 3118:
+    case 4151: return {errc::authentication, ""};
+    case 1044:
+    case 1142:
+    case 1143:
+    case 1227:
+    case 1370: return {errc::privilege, rights};
+    case 1290:  // the server runs with --read-only
+    case 1792:
+    case 1836:
+    case 1874: return {errc::read_only, "connect to the primary"};
+    case 1054:
+    case 1109:
+    case 1146: return {errc::not_migrated, "rowlock's tables are missing or old here; run: rowlock migrate up"};
+    case 1020:
+    case 1180:  // a commit that the cluster refused
+    case 1205:
+    case 1213:
+    case 1614:
+    case 3101:
+    case 3572: return {errc::contention, ""};
+    case 1317:
+    case 1969:
+    case 3024: return {errc::contention, "it was cancelled; the limit is options::statement_timeout"};
+    case 1049: return {errc::database, "create the database, or name another one in the URL"};
+    default: return {errc::database, ""};
+  }
+}
+
+// Without the statement, which SOCI's what() has in it.
+std::string said_by(const std::exception& cause) {
+  const auto* failure = dynamic_cast<const soci::soci_error*>(&cause);
+  return failure ? failure->get_error_message() : cause.what();
+}
+
+std::string in_brackets(unsigned number) {
+  return number == 0 ? std::string{} : fmt::format(" ({})", number);
+}
+
+std::string with_advice(std::string_view advice) {
+  return advice.empty() ? std::string{} : fmt::format("; {}", advice);
+}
+
+}  // namespace
+
+unsigned mysql_error_number(const std::exception& cause) {
+  const auto* failure = dynamic_cast<const soci::mysql_soci_error*>(&cause);
+  return failure ? failure->err_num_ : 0;
+}
+
+error mysql_error(const std::exception& cause, std::string_view doing) {
+  if (const auto* known = dynamic_cast<const error*>(&cause)) return *known;
+  const auto number = mysql_error_number(cause);
+  if (number == 0) return error(errc::internal, fmt::format("{}: {}", doing, said_by(cause)));
+  const auto [code, advice] = meaning_of(number);
+  const auto text = code == errc::unreachable
+                        ? fmt::format("the connection to MySQL broke during {}: {}", doing, said_by(cause))
+                        : fmt::format("MySQL refused {}: {}", doing, said_by(cause));
+  return error(code, text + in_brackets(number) + with_advice(advice), std::to_string(number),
+               code == errc::unreachable);
+}
+
+error mysql_connect_error(const std::exception& cause) {
+  const auto number = mysql_error_number(cause);
+  auto [code, advice] = meaning_of(number);
+  if (code == errc::not_migrated || code == errc::contention) code = errc::unreachable;
+  // 1044: the user may not use this database; 2026 speaks of a certificate or of no TLS at all.
+  if (number == 2026 && said_by(cause).find("certificate") != std::string::npos) code = errc::authentication;
+  return error(code,
+               fmt::format("cannot connect to MySQL: {}{}{}", said_by(cause), in_brackets(number),
+                           number == 1044 ? std::string{} : with_advice(advice)),
+               number == 0 ? std::string{} : std::to_string(number));
+}
+
+error mysql_not_migrated(int found, const std::string& why) {
+  return error(errc::not_migrated,
+               fmt::format("{}; this rowlock needs schema version 1, found {}. Run: rowlock migrate up", why,
+                           found == 0 ? "none" : std::to_string(found)));
+}
+
+}  // namespace rowlock::store

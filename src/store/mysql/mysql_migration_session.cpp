@@ -1,0 +1,108 @@
+#include "store/mysql/mysql_migration_session.hpp"
+
+#include "store/mysql/mysql_script.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace rowlock::store {
+
+// No limit for a statement: another migrator is waited for, and the files set their own limit for locks.
+mysql_migration_session::mysql_migration_session(const std::string& url, const store_options& options)
+    : context_{url, options},
+      connection_{context_.endpoint, context_.catalog, options.connect_timeout, std::chrono::milliseconds{0}} {
+  set_up(connection_, context_, std::chrono::milliseconds{0});
+}
+
+bool mysql_migration_session::has(std::string_view table) {
+  return has_table(connection_, context_.options.prefix + std::string{table});
+}
+
+schema_state mysql_migration_session::state() {
+  if (!has("meta")) return {};
+  const auto rows = connection_.read("schema_state", 2);
+  if (rows.empty()) return {};
+  return {.version = static_cast<int>(integer_of(rows[0][0])),
+          .min_library = static_cast<int>(integer_of(rows[0][1]))};
+}
+
+bool mysql_migration_session::has_ledger() {
+  return has("migration");
+}
+
+std::vector<ledger_entry> mysql_migration_session::ledger() {
+  std::vector<ledger_entry> entries;
+  if (!has_ledger()) return entries;
+  for (const auto& row : connection_.read("read_ledger", 4)) {
+    entries.push_back(
+        {static_cast<int>(integer_of(row[0])), text_of(row[1]), text_of(row[2]), text_of(row[3])});
+  }
+  return entries;
+}
+
+std::int64_t mysql_migration_session::leases() {
+  if (!has("lease")) return 0;
+  return integer_of(connection_.read("live_leases", 1).at(0)[0]);
+}
+
+void mysql_migration_session::exclusively(const std::function<void()>& work) {
+  const mysql_value prefix{"prefix", context_.options.prefix};
+  if (!bool_of(connection_.read("migrate_take", 1, {prefix}).at(0)[0])) {
+    throw error(errc::contention, "another migrator has been at work for a year");
+  }
+  try {
+    work();
+  } catch (...) {
+    try {
+      connection_.read("migrate_give", 1, {prefix});
+    } catch (const error&) {
+      // The lock ends with the connection; what work() said matters more.
+    }
+    throw;
+  }
+  connection_.read("migrate_give", 1, {prefix});
+}
+
+void mysql_migration_session::run(const std::string& what, const std::string& sql) {
+  for (const auto& statement : split_statements(sql)) connection_.execute(what, statement);
+}
+
+void mysql_migration_session::record(const ledger_entry& entry) {
+  connection_.write("create_ledger");
+  connection_.write("record",
+                    {{"version", entry.version}, {"title", entry.title}, {"checksum", entry.checksum}});
+}
+
+void mysql_migration_session::forget(int version) {
+  if (has_ledger()) connection_.write("forget", {{"version", version}});
+}
+
+// The ledger comes first: an entry above meta's version is known to be one that was interrupted, while a version
+// without its entry would be taken for another tool's work.
+void mysql_migration_session::apply(const std::string& sql, const ledger_entry& entry) {
+  record(entry);
+  try {
+    run(fmt::format("migration {} {}", entry.version, entry.title), sql);
+  } catch (const error& problem) {
+    if (problem.code() != errc::unreachable) forget(entry.version);
+    throw;
+  }
+}
+
+void mysql_migration_session::revert(const std::string& sql, int version) {
+  run(fmt::format("the way back from migration {}", version), sql);
+  forget(version);
+}
+
+std::vector<std::string> mysql_migration_session::describe() {
+  std::vector<std::string> lines;
+  for (const auto& row : connection_.read("describe", 4)) {
+    lines.push_back(fmt::format("rowlock_{}.{} {}{}", text_of(row[0]).substr(context_.options.prefix.size()),
+                                text_of(row[1]), text_of(row[2]), bool_of(row[3]) ? " not null" : ""));
+  }
+  std::sort(lines.begin(), lines.end());
+  return lines;
+}
+
+}  // namespace rowlock::store

@@ -1,0 +1,114 @@
+// What reads, and locks nothing.
+#include "store/mysql/mysql_json.hpp"
+#include "store/mysql/mysql_session.hpp"
+
+namespace rowlock::store {
+
+namespace {
+
+constexpr std::size_t lock_columns = 18;
+
+std::chrono::milliseconds milliseconds_of(const mysql_field& field) {
+  return std::chrono::milliseconds{integer_of(field)};
+}
+
+// id, client_id, host, pid, application, ttl_ms.
+lease_record lease_of(const mysql_row& row, std::size_t first) {
+  return {.id = id_of<lease_id>(row[first]),
+          .client = id_of<lease_id>(row[first + 1]),
+          .host = text_of(row[first + 2]),
+          .pid = integer_of(row[first + 3]),
+          .application = text_of(row[first + 4]),
+          .ttl = milliseconds_of(row[first + 5])};
+}
+
+// A row of list and show.
+lock_info lock_of(const mysql_row& row) {
+  lock_info info;
+  info.row = {.name = text_of(row[0]),
+              .kind = model::parse_lock_kind(text_of(row[1])),
+              .capacity = integer_of(row[2]),
+              .in_use = integer_of(row[3]),
+              .token = integer_of(row[4]),
+              .next_ticket = integer_of(row[5]),
+              .lease = optional_id_of<lease_id>(row[6]),
+              .hold = optional_id_of<hold_id>(row[7]),
+              .has_queue = bool_of(row[8])};
+  info.waiters = integer_of(row[9]);
+  if (row[11] && info.row.hold) {
+    info.holders.push_back({.lease = lease_of(row, 11),
+                            .hold = *info.row.hold,
+                            .token = info.row.token,
+                            .held_for = milliseconds_of(row[10]),
+                            .expires_in = milliseconds_of(row[17])});
+  }
+  return info;
+}
+
+}  // namespace
+
+std::vector<hold_status> mysql_session::find(std::span<const hold_query> holds) {
+  std::vector<hold_status> result(holds.size());
+  if (holds.empty()) return result;
+  mysql_json asked;
+  for (const auto& wanted : holds) asked.row().hex(wanted.name).id(wanted.hold).end_row();
+  for (const auto& row : connection_.read("find", 8, {{"holds", asked.str()}})) {
+    const auto at = static_cast<std::size_t>(integer_of(row[0])) - 1;
+    auto& status = result.at(at);
+    status.hold = holds[at].hold;
+    if (row[6]) {
+      status.kind = model::parse_lock_kind(*row[6]);
+      status.capacity = integer_of(row[7]);
+    }
+    if (bool_of(row[1])) {
+      status.state = hold_status::where::held;
+      status.token = integer_of(row[2]);
+      status.lease = id_of<lease_id>(row[3]);
+      continue;
+    }
+    status.lease = optional_id_of<lease_id>(row[4]);
+    if (status.lease) status.state = hold_status::where::queued;
+    if (row[5]) status.takeover_in = std::chrono::microseconds{integer_of(row[5])};
+  }
+  return result;
+}
+
+std::vector<lock_info> mysql_session::list() {
+  std::vector<lock_info> result;
+  for (const auto& row : connection_.read("list", lock_columns)) result.push_back(lock_of(row));
+  return result;
+}
+
+std::optional<lock_info> mysql_session::show(const std::string& name) {
+  const auto rows = connection_.read("show", lock_columns, {{"name", name}});
+  if (rows.empty()) return {};
+  return lock_of(rows[0]);
+}
+
+std::vector<waiter_info> mysql_session::queue(const std::string& name) {
+  std::vector<waiter_info> result;
+  for (const auto& row : connection_.read("queue", 10, {{"name", name}})) {
+    auto& info = result.emplace_back();
+    info.waiter = {integer_of(row[0]), id_of<hold_id>(row[1]), id_of<lease_id>(row[2])};
+    info.alive = row[3].has_value();
+    if (info.alive) {
+      info.lease = lease_of(row, 3);
+      info.expires_in = milliseconds_of(row[9]);
+    } else {
+      info.lease.id = info.waiter.lease;
+    }
+  }
+  return result;
+}
+
+stale mysql_session::find_stale(std::size_t limit, std::chrono::microseconds skew) {
+  stale found;
+  const mysql_value most{"most", static_cast<std::int64_t>(limit)};
+  for (const auto& row : connection_.read("stale_leases", 1, {{"skew_us", skew.count()}, most})) {
+    found.expired_leases.push_back(id_of<lease_id>(row[0]));
+  }
+  for (const auto& row : connection_.read("stale_names", 1, {most})) found.names.push_back(text_of(row[0]));
+  return found;
+}
+
+}  // namespace rowlock::store

@@ -1,0 +1,208 @@
+// The world, leases, and the fast path.
+#include "store/mysql/mysql_session.hpp"
+
+#include "store/mysql/mysql_edit.hpp"
+#include "store/mysql/mysql_error.hpp"
+#include "store/mysql/mysql_json.hpp"
+#include "store/mysql/mysql_transaction.hpp"
+
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace rowlock::store {
+
+namespace {
+
+// In one order, so that two transactions that take the same rows wait for each other in one direction only.
+std::string sorted_ids(std::span<const lease_id> leases) {
+  std::vector<lease_id> sorted{leases.begin(), leases.end()};
+  std::sort(sorted.begin(), sorted.end());
+  mysql_json list;
+  for (const auto& lease : sorted) list.id(lease);
+  return list.str();
+}
+
+std::vector<lease_id> ids_of(const mysql_rows& rows) {
+  std::vector<lease_id> result;
+  for (const auto& row : rows) result.push_back(id_of<lease_id>(row[0]));
+  return result;
+}
+
+error no_meta() {
+  return mysql_not_migrated(0, "the row of rowlock's meta table is missing");
+}
+
+}  // namespace
+
+mysql_session::mysql_session(std::shared_ptr<const mysql_context> context)
+    : context_{std::move(context)},
+      connection_{context_->endpoint, context_->catalog, context_->options.connect_timeout,
+                  context_->options.statement_timeout},
+      facts_{set_up(connection_, *context_, context_->options.statement_timeout)},
+      waker_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
+  if (waker_ < 0) throw error(errc::internal, "no file descriptor is left for waking a waiter");
+  try {
+    check_schema_version(connection_, *context_);
+  } catch (...) {
+    ::close(waker_);
+    throw;
+  }
+}
+
+mysql_session::~mysql_session() {
+  ::close(waker_);
+}
+
+// ---- the world ---------------------------------------------------------------------------------------
+
+world mysql_session::world_of(const mysql_row& row) const {
+  return {.identity = facts_.identity,
+          .recorded_identity = text_of(row[0]),
+          .epoch = integer_of(row[1]),
+          .marker = text_of(row[2])};
+}
+
+world mysql_session::read_world() {
+  const auto rows = connection_.read("read_world", 3);
+  if (rows.empty()) throw no_meta();
+  return world_of(rows[0]);
+}
+
+world mysql_session::refresh_world() {
+  const auto settled = [](const world& now) {
+    return !now.marker.empty() && now.identity == now.recorded_identity;
+  };
+  if (world now = read_world(); settled(now)) return now;
+  mysql_transaction transaction{connection_, "refresh_world"};
+  const auto recorded = connection_.read("take_meta", 1);
+  if (recorded.empty()) throw no_meta();
+  std::vector<mysql_statement> changes{{"write_marker", {{"value", lease_id::random().to_string()}}}};
+  if (text_of(recorded[0][0]) != facts_.identity) {
+    const auto longest = integer_of(connection_.read("longest_ttl", 1).at(0)[0]);
+    changes.push_back({"lengthen_leases", {{"ttl_ms", longest}}});
+    changes.push_back({"change_identity", {{"identity", facts_.identity}}});
+  }
+  transaction.commit(changes);
+  return read_world();
+}
+
+std::int64_t mysql_session::raise_epoch(token above) {
+  if (connection_.write("raise_epoch", {{"epoch", (above >> 27) + 1}}) == 0) throw no_meta();
+  return connection_.last_insert_id();
+}
+
+// ---- leases ------------------------------------------------------------------------------------------
+
+void mysql_session::create_lease(const lease_record& lease) {
+  connection_.write("create_lease", lease_values(lease));
+  if (connection_.last_insert_id() == 2) {
+    throw error(errc::database, "lease " + lease.id.to_string() + " exists already and has expired");
+  }
+}
+
+renewal_reply mysql_session::renew_one(const lease_id& lease) {
+  const bool renewed = connection_.write("renew_one", {{"lease", lease.to_string()}}) == 1;
+  mysql_json asked;
+  if (renewed) asked.id(lease);
+  renewal_reply reply;
+  const auto rows = connection_.read("renewed", 5, {{"leases", asked.str()}});
+  if (rows.empty()) throw no_meta();
+  reply.world = world_of(rows[0]);
+  // Killed in between is as good as killed right after.
+  if (rows[0][3]) reply.renewed.push_back({lease, integer_of(rows[0][4])});
+  return reply;
+}
+
+renewal_reply mysql_session::renew(std::span<const lease_id> leases) {
+  if (leases.size() == 1) return renew_one(leases[0]);
+  renewal_reply reply;
+  mysql_transaction transaction{connection_, "renew"};
+  const auto living = ids_of(connection_.read("renew_take", 1, {{"leases", sorted_ids(leases)}}));
+  if (!living.empty()) connection_.write("renew", {{"leases", sorted_ids(living)}});
+  const auto rows = connection_.read("renewed", 5, {{"leases", sorted_ids(living)}});
+  if (rows.empty()) throw no_meta();
+  reply.world = world_of(rows[0]);
+  for (const auto& row : rows) {
+    if (row[3]) reply.renewed.push_back({id_of<lease_id>(row[3]), integer_of(row[4])});
+  }
+  transaction.commit();
+  return reply;
+}
+
+std::vector<lease_id> mysql_session::kill(std::span<const lease_id> leases, std::chrono::microseconds skew) {
+  const mysql_value grace{"skew_us", skew.count()};
+  if (leases.size() == 1) {
+    const bool killed = connection_.write("kill_one", {{"lease", leases[0].to_string()}, grace}) == 1;
+    return killed ? std::vector{leases[0]} : std::vector<lease_id>{};
+  }
+  mysql_transaction transaction{connection_, "kill"};
+  const auto expired = ids_of(connection_.read("kill_take", 1, {{"leases", sorted_ids(leases)}, grace}));
+  if (expired.empty()) return expired;
+  const mysql_statement last[] = {{"end_leases", {{"leases", sorted_ids(expired)}}}};
+  transaction.commit(last);
+  return expired;
+}
+
+void mysql_session::end(std::span<const lease_id> leases) {
+  if (!leases.empty()) connection_.write("end_leases", {{"leases", sorted_ids(leases)}});
+}
+
+// ---- fast path ---------------------------------------------------------------------------------------
+
+std::vector<grant> mysql_session::acquire(std::span<const acquire_request> requests) {
+  const mysql_value identity{"identity", facts_.identity};
+  if (requests.empty()) return {};
+  if (requests.size() == 1) {
+    const auto& one = requests.front();
+    const auto matched = connection_.write("acquire_one", {{"name", one.name},
+                                                           {"kind", std::string{to_string(one.kind)}},
+                                                           {"capacity", one.capacity},
+                                                           {"lease", one.lease.to_string()},
+                                                           {"hold", one.hold.to_string()},
+                                                           identity});
+    if (matched == 0) return {};
+    return {{one.hold, connection_.last_insert_id()}};
+  }
+  mysql_json batch;
+  for (const auto& request : requests) {
+    batch.row().hex(request.name).word(to_string(request.kind)).number(request.capacity);
+    batch.id(request.lease).id(request.hold).end_row();
+  }
+  const mysql_value asked{"requests", batch.str()};
+  if (connection_.write("acquire", {asked, identity}) == 0) return {};
+  std::vector<grant> grants;
+  for (const auto& row : connection_.read("acquired", 2, {asked})) {
+    grants.push_back({id_of<hold_id>(row[0]), integer_of(row[1])});
+  }
+  return grants;
+}
+
+std::vector<hold_id> mysql_session::release(std::span<const release_request> requests, durability) {
+  if (requests.empty()) return {};
+  if (requests.size() == 1) {
+    const auto& one = requests.front();
+    const auto matched = connection_.write("release_one", {{"name", one.name},
+                                                           {"lease", one.lease.to_string()},
+                                                           {"hold", one.hold.to_string()}});
+    return matched == 0 ? std::vector<hold_id>{} : std::vector{one.hold};
+  }
+  mysql_json batch;
+  for (const auto& request : requests) {
+    batch.row().hex(request.name).id(request.lease).id(request.hold).end_row();
+  }
+  mysql_transaction transaction{connection_, "release"};
+  mysql_json names;
+  std::vector<hold_id> freed;
+  for (const auto& row : connection_.read("release_take", 2, {{"requests", batch.str()}})) {
+    names.word(row[0].value());
+    freed.push_back(id_of<hold_id>(row[1]));
+  }
+  if (freed.empty()) return freed;
+  const mysql_statement last[] = {{"release", {{"names", names.str()}}}};
+  transaction.commit(last);
+  return freed;
+}
+
+}  // namespace rowlock::store

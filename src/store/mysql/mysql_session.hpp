@@ -1,0 +1,70 @@
+// The store's verbs on one MySQL or MariaDB connection.
+#pragma once
+
+#include "store/mysql/mysql_setup.hpp"
+#include "store/store.hpp"
+
+#include <atomic>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rowlock::store {
+
+class mysql_session final : public session {
+ public:
+  explicit mysql_session(std::shared_ptr<const mysql_context> context);
+  ~mysql_session() override;
+
+  world read_world() override;
+  world refresh_world() override;
+  std::int64_t raise_epoch(token above) override;
+
+  void create_lease(const lease_record& lease) override;
+  renewal_reply renew(std::span<const lease_id> leases) override;
+  std::vector<lease_id> kill(std::span<const lease_id> leases, std::chrono::microseconds skew) override;
+  void end(std::span<const lease_id> leases) override;
+
+  // One commit for each: InnoDB cannot commit without the disk for one session alone.
+  std::vector<grant> acquire(std::span<const acquire_request> requests) override;
+  std::vector<hold_id> release(std::span<const release_request> requests, durability how) override;
+
+  void create(std::span<const model::lock_definition> locks) override;
+  std::vector<edit_result> edit(std::span<const edit_request> requests) override;
+
+  std::vector<hold_status> find(std::span<const hold_query> holds) override;
+  std::vector<lock_info> list() override;
+  std::optional<lock_info> show(const std::string& name) override;
+  std::vector<waiter_info> queue(const std::string& name) override;
+  stale find_stale(std::size_t limit, std::chrono::microseconds skew) override;
+
+  std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) override;
+
+  // Nobody is told anything here: notify() leaves a mark on the client's lease, and ask() looks for it.
+  void listen(lease_id client) override;
+  void notify(std::span<const lease_id> clients) override;
+  bool ask() override;
+  bool wait(std::chrono::nanoseconds timeout) override;
+  void wake() noexcept override;
+  void interrupt() noexcept override;
+
+  std::string backend() const override;
+  bool end_ghost(const std::string& backend) override;
+
+  std::string warning() const override { return facts_.durability_danger; }
+
+ private:
+  world world_of(const mysql_row& row) const;  // identity, epoch, marker
+  renewal_reply renew_one(const lease_id& lease);
+  std::int64_t read_hints();
+
+  std::shared_ptr<const mysql_context> context_;
+  mysql_connection connection_;
+  mysql_facts facts_;
+  int waker_;  // an eventfd
+  std::vector<lease_id> listened_;
+  std::int64_t hints_ = 0;  // as read last
+  std::atomic<bool> interrupted_{false};
+};
+
+}  // namespace rowlock::store

@@ -1,0 +1,153 @@
+#include "store/mysql/mysql_setup.hpp"
+
+#include "store/mysql/mysql_error.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+namespace rowlock::store {
+
+namespace {
+
+constexpr int known_schema_version = 1;  // the one that is needed, and the newest one that is known
+// JSON_TABLE and SKIP LOCKED.
+constexpr int oldest_mariadb = 10'06;
+constexpr int oldest_mysql = 8'00;
+
+using names_and_values = std::map<std::string, std::string>;
+
+names_and_values by_name(const mysql_rows& rows) {
+  names_and_values result;
+  for (const auto& row : rows) result[text_of(row[0])] = text_of(row[1]);
+  return result;
+}
+
+// "10.11.6-MariaDB-..." and "8.0.36": major and minor as one number.
+int version_number(const std::string& version) {
+  int major = 0;
+  int minor = 0;
+  const auto* end = version.data() + version.size();
+  const auto first = std::from_chars(version.data(), end, major);
+  if (first.ptr < end) std::from_chars(first.ptr + 1, end, minor);
+  return major * 100 + minor;
+}
+
+bool is_mariadb(const std::string& version) {
+  return version.find("MariaDB") != std::string::npos;
+}
+
+void check_version(const std::string& version) {
+  const bool mariadb = is_mariadb(version);
+  if (version_number(version) >= (mariadb ? oldest_mariadb : oldest_mysql)) return;
+  throw error(errc::database,
+              fmt::format("{} {} is too old for rowlock, which needs {} or later",
+                          mariadb ? "MariaDB" : "MySQL", version, mariadb ? "10.6" : "8.0"));
+}
+
+void check_writable(names_and_values& variables) {
+  for (const auto* name : {"super_read_only", "read_only", "innodb_read_only"}) {
+    const auto& value = variables[name];
+    if (value.empty() || value == "OFF" || value == "0") continue;
+    throw error(errc::read_only,
+                fmt::format("{} is {} on this MySQL server: it is a replica, or was made read-only; connect to "
+                            "the primary",
+                            name, value));
+  }
+}
+
+void check_cluster(names_and_values& status) {
+  if (status["wsrep_ready"] == "ON" && status["wsrep_cluster_status"] == "Primary") return;
+  throw error(errc::unreachable,
+              fmt::format("this Galera node may not be used now: wsrep_ready is {}, wsrep_cluster_status is {}; "
+                          "connect to a node of the primary component",
+                          status["wsrep_ready"], status["wsrep_cluster_status"]));
+}
+
+std::int64_t whole_seconds(std::chrono::milliseconds time) {
+  return std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(time).count());
+}
+
+}  // namespace
+
+mysql_context::mysql_context(const std::string& url, const store_options& given)
+    : options{given}, endpoint{url}, catalog{embedded::mysql_queries(), given.prefix} {}
+
+mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
+                   std::chrono::milliseconds statement_timeout) {
+  // A migration may wait for another one, but not for ever in the midst of a transaction.
+  const auto lock_wait = statement_timeout.count() > 0 ? statement_timeout : context.options.statement_timeout;
+  connection.write("connect_settings", {{"timeout_ms", statement_timeout.count()},
+                                        {"lock_wait_s", whole_seconds(lock_wait)}});
+  connection.write("connect_isolation");
+  const auto facts = connection.read("connect_facts", 5).at(0);
+  const auto version = text_of(facts[0]);
+  check_version(version);
+  if (is_mariadb(version)) connection.allow_blocks();
+  if (!bool_of(facts[3])) {
+    throw error(errc::database,
+                "this server runs with sysdate-is-now, so a statement that waited reads an old clock: rowlock's "
+                "leases would be renewed after they have expired. Start it without that option");
+  }
+  auto variables = by_name(connection.read("connect_variables", 2));
+  auto status = by_name(connection.read("connect_status", 2));
+  if (context.endpoint.must_encrypt() && status["Ssl_cipher"].empty()) {
+    throw error(errc::unreachable, "this MySQL server offers no TLS, and the URL demands it (ssl_mode, ssl_ca)");
+  }
+  check_writable(variables);
+
+  mysql_facts result;
+  result.connection = integer_of(facts[1]);
+  result.up_since = integer_of(facts[4]) - integer_of(status["Uptime"]);
+  result.node = fmt::format("{}:{}", variables["hostname"], variables["port"]);
+  if (variables["wsrep_on"] == "ON") {
+    check_cluster(status);
+    result.identity = "galera/" + status["wsrep_cluster_state_uuid"];
+  } else if (const auto& uuid = variables["server_uuid"]; !uuid.empty()) {
+    result.identity = "mysql/" + uuid;
+  } else {
+    // MariaDB has no such id. A replica has another number at the least.
+    result.identity =
+        fmt::format("mariadb/{}/{}/{}", result.node, variables["server_id"], variables["datadir"]).substr(0, 255);
+  }
+  if (const auto& flush = variables["innodb_flush_log_at_trx_commit"]; flush != "1") {
+    result.durability_danger = fmt::format(
+        "innodb_flush_log_at_trx_commit is {}: a crash of the server may lose the last second's grants, and others "
+        "may be granted the same lock. Set it to 1",
+        flush);
+  }
+  return result;
+}
+
+bool has_table(mysql_connection& connection, const std::string& table) {
+  return bool_of(connection.read("has_table", 1, {{"table", table}}).at(0)[0]);
+}
+
+void check_schema_version(mysql_connection& connection, const mysql_context& context) {
+  const auto& prefix = context.options.prefix;
+  const auto& database = context.endpoint.database();
+  const auto rows = [&] {
+    try {
+      return connection.read("schema_state", 2);
+    } catch (const error& problem) {
+      if (problem.code() != errc::not_migrated) throw;
+      throw mysql_not_migrated(0, fmt::format("table {}meta is not in database \"{}\"", prefix, database));
+    }
+  }();
+  if (rows.empty()) throw mysql_not_migrated(0, fmt::format("table {}meta is empty", prefix));
+  const auto version = static_cast<int>(integer_of(rows[0][0]));
+  const auto min_library = static_cast<int>(integer_of(rows[0][1]));
+  if (version < known_schema_version) {
+    throw mysql_not_migrated(version, fmt::format("rowlock's tables in \"{}\" are too old", database));
+  }
+  if (min_library > known_schema_version) {
+    throw error(
+        errc::too_new,
+        fmt::format("schema version {} in \"{}\" forbids libraries that do not know version {}; this one knows "
+                    "{}. Update rowlock in this program",
+                    version, database, min_library, known_schema_version));
+  }
+}
+
+}  // namespace rowlock::store

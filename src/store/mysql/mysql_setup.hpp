@@ -1,0 +1,40 @@
+// What every connection goes through once, before it is of use.
+#pragma once
+
+#include "store/mysql/mysql_connection.hpp"
+#include "store/store.hpp"
+
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rowlock::store {
+
+// What the sessions of one database share.
+struct mysql_context {
+  mysql_context(const std::string& url, const store_options& given);
+
+  store_options options;
+  mysql_endpoint endpoint;
+  sql_catalog catalog;
+};
+
+struct mysql_facts {
+  std::string identity;           // of the server, or of its Galera cluster
+  std::string node;               // of the server itself
+  std::int64_t connection = 0;    // its number there
+  std::int64_t up_since = 0;      // seconds since 1970, give or take one
+  std::string durability_danger;  // empty: a commit is on disk before it is answered
+};
+
+// Pins the settings and refuses a server that is too old, read-only, or not part of its cluster.
+// statement_timeout 0: none, for migrations.
+mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
+                   std::chrono::milliseconds statement_timeout);
+
+// Throws error(not_migrated) or error(too_new).
+void check_schema_version(mysql_connection& connection, const mysql_context& context);
+
+bool has_table(mysql_connection& connection, const std::string& table);
+
+}  // namespace rowlock::store

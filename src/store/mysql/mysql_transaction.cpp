@@ -1,0 +1,34 @@
+#include "store/mysql/mysql_transaction.hpp"
+
+namespace rowlock::store {
+
+mysql_transaction::mysql_transaction(mysql_connection& connection, std::string_view doing,
+                                     std::span<const mysql_statement> first)
+    : connection_{connection}, doing_{doing} {
+  try {
+    if (first.empty()) {
+      connection_.execute(doing_, "START TRANSACTION");
+    } else {
+      connection_.write_all(doing_, "START TRANSACTION", first, "");
+    }
+  } catch (...) {
+    connection_.rollback();
+    throw;
+  }
+  open_ = true;
+}
+
+mysql_transaction::~mysql_transaction() {
+  if (open_) connection_.rollback();
+}
+
+void mysql_transaction::commit(std::span<const mysql_statement> last) {
+  if (last.empty()) {
+    connection_.execute(doing_, "COMMIT");
+  } else {
+    connection_.write_all(doing_, "", last, "COMMIT");
+  }
+  open_ = false;
+}
+
+}  // namespace rowlock::store

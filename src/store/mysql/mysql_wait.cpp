@@ -1,0 +1,134 @@
+// Hints, and ghosts.
+#include "store/mysql/mysql_json.hpp"
+#include "store/mysql/mysql_session.hpp"
+
+#include <fmt/format.h>
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <thread>
+
+namespace rowlock::store {
+
+namespace {
+
+using namespace std::chrono_literals;
+using clock = std::chrono::steady_clock;
+
+constexpr std::string_view unknown_thread = "1094";
+
+timespec timespec_of(std::chrono::nanoseconds time) {
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+  return {static_cast<time_t>(seconds.count()), static_cast<long>((time - seconds).count())};
+}
+
+// What backend() writes.
+struct ghost {
+  std::int64_t connection = 0;
+  std::int64_t up_since = 0;
+  std::string node;
+};
+
+ghost parse_ghost(const std::string& backend) {
+  ghost result;
+  const auto* end = backend.data() + backend.size();
+  const auto first = std::from_chars(backend.data(), end, result.connection);
+  if (first.ec == std::errc{} && first.ptr != end && *first.ptr == ' ') {
+    const auto second = std::from_chars(first.ptr + 1, end, result.up_since);
+    if (second.ec == std::errc{} && second.ptr != end && *second.ptr == ' ') {
+      result.node.assign(second.ptr + 1, end);
+      return result;
+    }
+  }
+  throw error(errc::invalid_argument, fmt::format("\"{}\" names no MySQL connection", backend));
+}
+
+}  // namespace
+
+std::int64_t mysql_session::read_hints() {
+  if (listened_.empty()) return 0;
+  mysql_json leases;
+  for (const auto& lease : listened_) leases.id(lease);
+  const auto rows = listened_.size() == 1
+                        ? connection_.read("hint", 1, {{"lease", listened_[0].to_string()}})
+                        : connection_.read("hints", 1, {{"leases", leases.str()}});
+  return rows.empty() ? 0 : integer_of(rows[0][0]);
+}
+
+void mysql_session::listen(lease_id client) {
+  if (std::find(listened_.begin(), listened_.end(), client) == listened_.end()) listened_.push_back(client);
+  hints_ = read_hints();
+}
+
+void mysql_session::notify(std::span<const lease_id> clients) {
+  mysql_json woken;
+  for (const auto& client : clients) woken.id(client);
+  if (!woken.empty()) connection_.write("notify", {{"woken", woken.str()}});
+}
+
+bool mysql_session::ask() {
+  const auto now = read_hints();
+  return std::exchange(hints_, now) != now;
+}
+
+bool mysql_session::wait(std::chrono::nanoseconds timeout) {
+  const auto deadline = clock::now() + std::clamp<std::chrono::nanoseconds>(timeout, 0ns, 24h);
+  for (;;) {
+    if (interrupted_) {
+      throw error(errc::unreachable, "wait: the connection to MySQL was interrupted", {}, true);
+    }
+    pollfd source{waker_, POLLIN, 0};
+    const auto left = timespec_of(std::max<std::chrono::nanoseconds>(deadline - clock::now(), 0ns));
+    const int ready = ::ppoll(&source, 1, &left, nullptr);
+    if (ready < 0 && errno == EINTR) continue;  // the deadline stays
+    if (ready <= 0) return false;
+    std::uint64_t count = 0;
+    [[maybe_unused]] const auto got = ::read(waker_, &count, sizeof count);
+    if (!interrupted_) return false;
+  }
+}
+
+void mysql_session::wake() noexcept {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto put = ::write(waker_, &one, sizeof one);
+}
+
+void mysql_session::interrupt() noexcept {
+  interrupted_ = true;
+  connection_.interrupt();
+  wake();
+}
+
+// A server counts its connections up from its start, so a number with the time of that start is never another's.
+std::string mysql_session::backend() const {
+  return fmt::format("{} {} {}", facts_.connection, facts_.up_since, facts_.node);
+}
+
+bool mysql_session::end_ghost(const std::string& backend) {
+  const auto asked = parse_ghost(backend);
+  // Another node of the cluster: from here it cannot be seen. The caller waits until it must be over.
+  if (asked.node != facts_.node) return false;
+  // The two may differ by the second in which they were read.
+  if (facts_.up_since > asked.up_since + 2) return true;
+  const mysql_value id{"id", asked.connection};
+  const auto deadline = clock::now() + std::min<clock::duration>(1s, context_->options.statement_timeout);
+  // A connection leaves the list after its transaction has ended. One that does not react is left to the caller.
+  for (auto pause = 1ms;; pause = std::min(pause * 2, 50ms)) {
+    if (connection_.read("find_backend", 1, {id}).empty()) return true;
+    try {
+      connection_.write("end_backend", {id});
+    } catch (const error& refused) {
+      if (refused.database_code() == unknown_thread) return true;
+      if (refused.code() == errc::privilege) return false;
+      throw;
+    }
+    if (clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(pause);
+  }
+}
+
+}  // namespace rowlock::store

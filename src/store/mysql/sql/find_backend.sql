@@ -1,0 +1,1 @@
+SELECT id FROM information_schema.processlist WHERE id = :id;

@@ -1,0 +1,1 @@
+DELETE FROM rowlock_migration WHERE version = :version;

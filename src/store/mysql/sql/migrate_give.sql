@@ -1,0 +1,1 @@
+SELECT RELEASE_LOCK(MD5(CONCAT('rowlock migrate ', DATABASE(), '.', :prefix)));

@@ -1,0 +1,4 @@
+-- What tells whether the database is still the one that it was, beside the server's own identity.
+SELECT m.identity, m.epoch, COALESCE((SELECT value FROM rowlock_marker WHERE id = 1), '')
+FROM rowlock_meta AS m
+WHERE m.id = 1;

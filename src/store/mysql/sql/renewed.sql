@@ -1,0 +1,6 @@
+-- Answers what read_world answers, with one row for each of :leases and one row in any case.
+SELECT m.identity, m.epoch, COALESCE((SELECT value FROM rowlock_marker WHERE id = 1), ''), HEX(l.id), l.notice
+FROM rowlock_meta AS m
+LEFT JOIN (JSON_TABLE(:leases, '$[*]' COLUMNS (id VARCHAR(32) PATH '$')) AS a
+           JOIN rowlock_lease AS l ON l.id = UNHEX(a.id)) ON TRUE
+WHERE m.id = 1;
