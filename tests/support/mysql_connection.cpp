@@ -114,6 +114,13 @@ std::string with_database(const std::string& url, const std::string& database) {
   return parts.to_string();
 }
 
+std::string mysql_client_command(const std::string& url) {
+  const url_parts parts{url};
+  return "mariadb --no-defaults --batch --raw --skip-column-names --host=" + parts.host +
+         " --port=" + std::to_string(parts.port) + " --user=" + parts.user + " --password=" + parts.password +
+         ' ' + parts.database;
+}
+
 std::string as_application(const std::string& url) {
   url_parts parts{url};
   parts.user = parts.password = "application";

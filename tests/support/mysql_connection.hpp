@@ -58,5 +58,7 @@ std::string with_database(const std::string& url, const std::string& database);
 // The same, as the user that the tests' own connections have: a look at the server's processes tells them
 // from rowlock's.
 std::string as_application(const std::string& url);
+// The command-line client there, for a shell: plain values, one row a line. It stops at the first error.
+std::string mysql_client_command(const std::string& url);
 
 }  // namespace rowlock::test
