@@ -106,9 +106,9 @@ audit ledger::check() {
   audit found;
   found.counted = ask("SELECT sum(value) FROM @counter");
   found.logged = ask("SELECT count(*) FROM @log");
-  found.token_faults =
-      ask("SELECT count(*) FROM (SELECT token, lag(token) OVER (PARTITION BY name ORDER BY id) AS earlier "
-          "FROM @log) AS entries WHERE token <= earlier");
+  found.token_faults = ask(
+      "SELECT count(*) FROM (SELECT token, lag(token) OVER (PARTITION BY name ORDER BY value, id) AS earlier "
+      "FROM @log) AS entries WHERE token <= earlier");
   found.queued =
       ask("SELECT count(*) FROM @log AS l JOIN @ticket AS t ON t.name = l.name AND t.hold_id = l.hold_id");
   found.ticket_faults = ask(
