@@ -1,5 +1,9 @@
 #include "journal.hpp"
 
+#ifdef EXAMPLE_MYSQL
+#include "journal_mysql.hpp"
+#endif
+
 #include <rowlock/guard/pqxx.hpp>
 #include <rowlock/guard/sqlite3.hpp>
 
@@ -113,5 +117,8 @@ class sqlite_journal : public journal {
 
 std::unique_ptr<journal> journal::open(const std::string& url) {
   if (url.starts_with("sqlite:")) return std::make_unique<sqlite_journal>(url.substr(7));
+#ifdef EXAMPLE_MYSQL
+  if (url.starts_with("mysql:") || url.starts_with("mariadb:")) return open_mysql_journal(url);
+#endif
   return std::make_unique<postgres_journal>(url);
 }

@@ -42,6 +42,9 @@ ROWLOCK_EXPORT const char* to_string(release_result result) noexcept;
 struct guard_statement {
   std::string sql;                      // placeholders in the dialect's own form
   std::vector<std::string> parameters;  // all text, in order
+  // Unless it is empty, run it next, with the same parameters; it must change exactly one row. A Galera
+  // cluster needs it, for it compares only what is written.
+  std::string write;
 };
 
 // Movable, not copyable; one hold is one acquisition. Destroying it releases it.

@@ -33,8 +33,9 @@ std::string host_name() {
 std::shared_ptr<engine> engine::open(database_source source, const options& settings, time_source& time) {
   auto made = std::make_shared<engine>(std::move(source), checked_settings(settings), time);
   const auto database = made->source_();
-  made->guard_sql_ = database->guard_sql();
   made->first_session_ = database->connect();
+  made->guard_sql_ = database->guard_sql();
+  made->guard_write_sql_ = database->guard_write_sql();
   const int carrying = database->single_writer() ? 1 : settings.connections - 1;
   std::vector<session_slot*> slots{&made->keeper_.slot()};
   made->queue_.split_duties(carrying > 1);

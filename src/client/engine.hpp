@@ -46,6 +46,7 @@ class engine : public std::enable_shared_from_this<engine> {
 
   context& shared() noexcept { return shared_; }
   const std::string& guard_sql() const noexcept { return guard_sql_; }
+  const std::string& guard_write_sql() const noexcept { return guard_write_sql_; }
   thread_entries& entries() noexcept { return entries_; }
 
   // Throws error(closed) or error(forked).
@@ -82,6 +83,7 @@ class engine : public std::enable_shared_from_this<engine> {
   database_source source_;
   context shared_;
   std::string guard_sql_;
+  std::string guard_write_sql_;
   std::string application_;
   std::string host_;
   const int pid_;

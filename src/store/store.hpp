@@ -277,6 +277,9 @@ class database {
   // The statement that proves a hold inside the caller's own transaction: `?`-free SQL of this dialect whose
   // parameters are, in order, the name and the hold's id as text. It returns one row when the hold stands.
   virtual std::string guard_sql() const = 0;
+  // What has to be run after it, with the same parameters, where a lock alone keeps nobody out; it changes
+  // one row. Known once a session has connected; empty: nothing.
+  virtual std::string guard_write_sql() const { return {}; }
 };
 
 }  // namespace rowlock::store

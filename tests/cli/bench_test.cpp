@@ -1,4 +1,7 @@
 #include "cli/cli_test.hpp"
+#ifdef ROWLOCK_TEST_MYSQL
+#include "support/mysql_connection.hpp"
+#endif
 
 #include <algorithm>
 
@@ -22,6 +25,9 @@ class bench_test : public cli_test {
     words command = url.starts_with("sqlite:")
                         ? words{"sqlite3", url.substr(7), ".tables"}
                         : words{"psql", "-d", url, "-Atc", "SELECT tablename FROM pg_tables"};
+#ifdef ROWLOCK_TEST_MYSQL
+    if (GetParam() == "mysql") command = {"sh", "-c", mysql_client_command(url) + " -e 'SHOW TABLES'"};
+#endif
     auto result = command_process{command, {}}.wait();
     EXPECT_EQ(result.exit_code, 0) << result.err;
     return result.out;
@@ -39,7 +45,8 @@ void expect_measured(const nlohmann::json& one, const std::string& scenario, int
               0.01 * one.at("ratio").get<double>());
   EXPECT_THAT(
       one.at("durability").get<std::string>(),
-      testing::AnyOf(testing::HasSubstr("synchronous_commit=on"), testing::HasSubstr("synchronous=FULL")));
+      testing::AnyOf(testing::HasSubstr("synchronous_commit=on"), testing::HasSubstr("synchronous=FULL"),
+                     testing::HasSubstr("innodb_flush_log_at_trx_commit=1")));
 }
 
 }  // namespace

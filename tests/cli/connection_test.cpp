@@ -1,6 +1,10 @@
 #include "cli/cli_test.hpp"
 #include "cli/scram_server.hpp"
+#include "model/ids.hpp"
 #include "support/temporary_folder.hpp"
+#ifdef ROWLOCK_TEST_MYSQL
+#include "support/mysql_connection.hpp"
+#endif
 
 namespace rowlock::test {
 
@@ -22,10 +26,17 @@ command_result list_at(const std::string& url) {
 class unreachable_test : public testing::TestWithParam<words> {};
 
 TEST_P(unreachable_test, is_69) {
-  if (!has("postgres")) GTEST_SKIP() << "postgres is not selected";
-  for (const std::string url :
-       {"postgresql://u:hush@127.0.0.1:1/db", "postgresql://u:hush@no.such.host.invalid/db",
-        "postgresql://u:hush@/db?host=/nowhere"}) {
+  words urls;
+  if (has("postgres")) {
+    urls = {"postgresql://u:hush@127.0.0.1:1/db", "postgresql://u:hush@no.such.host.invalid/db",
+            "postgresql://u:hush@/db?host=/nowhere"};
+  }
+  if (has("mysql")) {
+    urls.insert(urls.end(), {"mysql://u:hush@127.0.0.1:1/db", "mariadb://u:hush@127.0.0.1:1/db",
+                             "mysql://u:hush@no.such.host.invalid/db"});
+  }
+  if (urls.empty()) GTEST_SKIP() << "no store with a server is selected";
+  for (const auto& url : urls) {
     const auto result = rowlock_alone(GetParam(), {{"ROWLOCK_URL", url}});
     EXPECT_EQ(result.exit_code, 69) << url << ": " << result.err;
     EXPECT_THAT(result.err, testing::StartsWith("rowlock: "));
@@ -89,5 +100,61 @@ TEST_F(credentials_test, a_missing_privilege_is_77) {
   const auto refused = at("guest", {"run", "job", "--", "true"});
   EXPECT_EQ(refused.exit_code, 77) << refused.err;
 }
+
+#ifdef ROWLOCK_TEST_MYSQL
+
+// The same on MariaDB: users of this test's own, and a database that only one of them may use.
+class mysql_credentials_test : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!has("mysql")) GTEST_SKIP() << "mysql is not selected";
+    admin = std::make_unique<mysql_connection>(mysql_server_url());
+    admin->run("CREATE DATABASE " + name + "; CREATE USER owner_" + name + " IDENTIFIED BY 'right'; " +
+               "CREATE USER guest_" + name + " IDENTIFIED BY 'right'; GRANT ALL ON " + name + ".* TO owner_" +
+               name + "; GRANT SELECT ON " + name + ".* TO guest_" + name);
+  }
+  void TearDown() override {
+    if (admin) admin->run("DROP DATABASE " + name + "; DROP USER owner_" + name + ", guest_" + name);
+  }
+  std::string url(const std::string& user, const std::string& password) const {
+    const auto whole = with_database(mysql_server_url(), name);
+    return "mysql://" + user + '_' + name + ':' + password + whole.substr(whole.find('@'));
+  }
+
+  const std::string name = "t" + model::id128::random().to_string().substr(0, 12);
+  std::unique_ptr<mysql_connection> admin;
+};
+
+TEST_F(mysql_credentials_test, a_wrong_password_is_77_and_not_printed) {
+  for (const auto& line :
+       std::vector<words>{{"list", "-v"}, {"run", "job", "-v", "--", "true"}, {"migrate", "up", "-v"}}) {
+    const auto result = rowlock_alone(line, {{"ROWLOCK_URL", url("owner", "hush")}});
+    EXPECT_EQ(result.exit_code, 77) << result.err;
+    EXPECT_THAT(result.err, Not(HasSubstr("hush")));
+    EXPECT_THAT(result.err, testing::StartsWith("rowlock: "));
+  }
+  EXPECT_EQ(list_at(url("owner", "right")).exit_code, 78);
+  EXPECT_EQ(list_at(url("nobody", "right")).exit_code, 77);
+}
+
+// What a client needs is SELECT, INSERT, UPDATE and DELETE on its own tables; what the migrations need is all
+// on the database. Neither needs anything of the server's.
+TEST_F(mysql_credentials_test, a_missing_privilege_is_77) {
+  const auto at = [&](const std::string& user, const words& line) {
+    return rowlock_alone(line, {{"ROWLOCK_URL", url(user, "right")}});
+  };
+  EXPECT_EQ(at("guest", {"migrate", "up"}).exit_code, 77);
+  const auto migrated = at("owner", {"migrate", "up"});
+  EXPECT_EQ(migrated.exit_code, 0) << migrated.err;
+  const auto ran = at("owner", {"run", "job", "--", "true"});
+  EXPECT_EQ(ran.exit_code, 0) << ran.err;
+  const auto refused = at("guest", {"run", "job", "--", "true"});
+  EXPECT_EQ(refused.exit_code, 77) << refused.err;
+  admin->run("GRANT INSERT, UPDATE, DELETE ON " + name + ".* TO guest_" + name);
+  const auto allowed = at("guest", {"run", "job", "--", "true"});
+  EXPECT_EQ(allowed.exit_code, 0) << allowed.err;
+}
+
+#endif
 
 }  // namespace rowlock::test

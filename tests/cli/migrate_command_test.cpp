@@ -1,6 +1,9 @@
 #include "cli/cli_test.hpp"
 #include "model/ids.hpp"
 #include "support/temporary_folder.hpp"
+#ifdef ROWLOCK_TEST_MYSQL
+#include "support/mysql_connection.hpp"
+#endif
 
 #include <algorithm>
 #include <fstream>
@@ -26,12 +29,15 @@ class migrate_command_test : public cli_test {
     line.push_back("--json");
     return nlohmann::json::parse(migrate(line).out);
   }
-  // psql or sqlite3, as another tool would run a file.
+  // psql, mariadb or sqlite3, as another tool would run a file.
   command_result apply(const std::string& file) {
     const auto url = store->url();
-    const auto command = GetParam() == "postgres"
-                             ? "psql -Xq -v ON_ERROR_STOP=1 '" + url + "' -f '" + file + "'"
-                             : "sqlite3 -bail '" + url.substr(url.find(':') + 1) + "' < '" + file + "'";
+    auto command = GetParam() == "postgres"
+                       ? "psql -Xq -v ON_ERROR_STOP=1 '" + url + "' -f '" + file + "'"
+                       : "sqlite3 -bail '" + url.substr(url.find(':') + 1) + "' < '" + file + "'";
+#ifdef ROWLOCK_TEST_MYSQL
+    if (GetParam() == "mysql") command = mysql_client_command(url) + " < '" + file + "'";
+#endif
     return command_process{{"sh", "-c", command}, {}}.wait();
   }
   std::vector<std::string> names() const {
@@ -42,7 +48,9 @@ class migrate_command_test : public cli_test {
     std::ranges::sort(result);
     return result;
   }
-  std::string path(const std::string& name) const { return (folder_.path() / name).string(); }
+  std::string path(const std::string& name) const {
+    return (folder_.path() / name).string();
+  }
 
   std::string prefix_ = "m" + model::id128::random().to_string().substr(0, 12) + "_";
   temporary_folder folder_;
@@ -166,7 +174,7 @@ TEST_P(migrate_command_test, sql_refuses_what_would_be_injected) {
       EXPECT_EQ(result.out, "");
     }
   }
-  EXPECT_EQ(rowlock_alone({"migrate", "sql", "--dialect", "mysql"}).exit_code, 64);
+  EXPECT_EQ(rowlock_alone({"migrate", "sql", "--dialect", "oracle"}).exit_code, 64);
   EXPECT_EQ(rowlock_alone({"migrate", "sql", "--dialect", "sqlite", "--schema", "s"}).exit_code, 64);
   EXPECT_EQ(rowlock_alone({"migrate", "sql", "--dialect", "sqlite", "--format", "odd"}).exit_code, 64);
 }

@@ -6,6 +6,11 @@
 #ifdef ROWLOCK_TEST_SQLITE
 #include <rowlock/guard/sqlite3.hpp>
 #endif
+#ifdef ROWLOCK_TEST_MYSQL
+#include "support/mysql_connection.hpp"
+
+#include <rowlock/guard/mysql.hpp>
+#endif
 
 #include <stdexcept>
 
@@ -71,6 +76,20 @@ class raw_sqlite3 final : public raw_sql {
 };
 #endif
 
+#ifdef ROWLOCK_TEST_MYSQL
+class raw_mysql final : public raw_sql {
+ public:
+  explicit raw_mysql(const std::string& url) : connection_{as_application(url)} {}
+
+  void run(const std::string& sql) override { connection_.run(sql); }
+  std::string value(const std::string& sql) override { return connection_.value(sql); }
+  void guard(const hold& held) override { rowlock::guard(connection_.handle(), held); }
+
+ private:
+  mysql_connection connection_;
+};
+#endif
+
 }  // namespace
 
 std::unique_ptr<raw_sql> open_raw_sql(const store_fixture& fixture) {
@@ -80,6 +99,9 @@ std::unique_ptr<raw_sql> open_raw_sql(const store_fixture& fixture) {
 #endif
 #ifdef ROWLOCK_TEST_SQLITE
   if (url.starts_with("sqlite:")) return std::make_unique<raw_sqlite3>(url.substr(7));
+#endif
+#ifdef ROWLOCK_TEST_MYSQL
+  if (url.starts_with("mysql:")) return std::make_unique<raw_mysql>(url);
 #endif
   throw std::logic_error("no driver speaks to \"" + url + "\"");
 }

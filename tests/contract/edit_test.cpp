@@ -275,7 +275,7 @@ TEST_P(edit_test, skips_a_row_that_is_locked) {
 }
 
 TEST_P(edit_test, may_enqueue_at_a_guarded_lock_but_not_replace_its_grant) {
-  ROWLOCK_NEEDS(row_locks);
+  ROWLOCK_NEEDS(enqueue_beside_guard);
   const auto holder = held("a");
   auto guard = fixture().guard("a", holder.hold);
   EXPECT_FALSE(view("a").replaceable);
@@ -289,7 +289,7 @@ TEST_P(edit_test, may_enqueue_at_a_guarded_lock_but_not_replace_its_grant) {
 }
 
 TEST_P(edit_test, knows_a_guarded_lock_whose_holder_is_dead) {
-  ROWLOCK_NEEDS(row_locks);
+  ROWLOCK_NEEDS(enqueue_beside_guard);
   const auto holder = held("a");
   const auto guard = fixture().guard("a", holder.hold);
   kill(holder.lease);
@@ -373,7 +373,7 @@ TEST_P(edit_test, of_a_batch_does_not_stall_behind_one_locked_row) {
 }
 
 TEST_P(edit_test, of_a_batch_knows_which_of_them_is_guarded) {
-  ROWLOCK_NEEDS(row_locks);
+  ROWLOCK_NEEDS(enqueue_beside_guard);
   held("a");
   const auto guarded = held("b");
   held("c");

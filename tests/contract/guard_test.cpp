@@ -49,7 +49,7 @@ TEST_P(guard_test, lets_its_holder_renew) {
 }
 
 TEST_P(guard_test, may_be_had_twice) {
-  ROWLOCK_NEEDS(row_locks);
+  ROWLOCK_NEEDS(enqueue_beside_guard);
   const auto holder = held("a");
   auto one = fixture().guard("a", holder.hold);
   const auto two = fixture().guard("a", holder.hold);

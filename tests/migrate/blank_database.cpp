@@ -3,6 +3,10 @@
 #include "model/ids.hpp"
 #include "store/open.hpp"
 
+#ifdef ROWLOCK_TEST_MYSQL
+#include "support/mysql_connection.hpp"
+#endif
+
 #include <cstdio>
 #include <cstdlib>
 #include <fstream>
@@ -36,22 +40,30 @@ std::string output_of(const std::string& command) {
 }  // namespace
 
 blank_database::blank_database(const std::string& store) : store_{store} {
-  if (store_ != "postgres") return;
   const auto name = "t" + model::id128::random().to_string().substr(0, 12);
-  run("CREATE SCHEMA " + name);
-  schema_ = name;
+  if (store_ == "postgres") {
+    run("CREATE SCHEMA " + name);
+    schema_ = name;
+  }
+#ifdef ROWLOCK_TEST_MYSQL
+  if (store_ == "mysql") {
+    mysql_connection{mysql_server_url()}.run("CREATE DATABASE " + name);
+    database_url_ = with_database(mysql_server_url(), name);
+  }
+#endif
 }
 
 blank_database::~blank_database() {
-  if (schema_.empty()) return;
   try {
-    run("SET client_min_messages = warning; DROP SCHEMA " + schema_ + " CASCADE");
+    if (!schema_.empty()) run("SET client_min_messages = warning; DROP SCHEMA " + schema_ + " CASCADE");
+    if (!database_url_.empty()) run("DROP DATABASE " + database_url_.substr(database_url_.rfind('/') + 1));
   } catch (const std::exception& problem) {
     std::fprintf(stderr, "%s\n", problem.what());
   }
 }
 
 std::string blank_database::url() const {
+  if (store_ == "mysql") return database_url_;
   return store_ == "postgres" ? server_url() : "sqlite:" + (folder_.path() / "locks.db").string();
 }
 
@@ -67,6 +79,9 @@ std::string blank_database::tool(const std::string& arguments) const {
     return output_of("PGOPTIONS='-csearch_path=" + schema_ + "' psql -XqAt -v ON_ERROR_STOP=1 '" +
                      server_url() + "' " + arguments);
   }
+#ifdef ROWLOCK_TEST_MYSQL
+  if (store_ == "mysql") return output_of(mysql_client_command(database_url_) + ' ' + arguments);
+#endif
   return output_of("sqlite3 -batch -bail '" + (folder_.path() / "locks.db").string() + "' " + arguments);
 }
 
@@ -97,11 +112,14 @@ std::vector<std::string> blank_database::describe() const {
 void blank_database::add_lease(int seconds) const {
   const std::string columns =
       "INSERT INTO rowlock_lease (id, client_id, host, pid, application, ttl_ms, created_at, expires_at) ";
-  const auto id = "'" + model::id128::random().to_string() + "'";
+  const auto digits = "'" + model::id128::random().to_string() + "'";
+  const auto id = store_ == "mysql" ? "unhex(" + digits + ")" : digits;
   const auto values = "VALUES (" + id + ", " + id + ", 'host', 1, 'test', 1000, ";
   const auto ahead = std::to_string(seconds);
   if (store_ == "postgres") {
     run(columns + values + "clock_timestamp(), clock_timestamp() + interval '" + ahead + " seconds')");
+  } else if (store_ == "mysql") {
+    run(columns + values + "utc_timestamp(6), utc_timestamp(6) + INTERVAL " + ahead + " SECOND)");
   } else {
     run(columns + values + "0, (strftime('%s', 'now') + " + ahead + ") * 1000000)");
   }

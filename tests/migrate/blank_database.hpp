@@ -14,7 +14,7 @@ namespace rowlock::test {
 
 class blank_database {
  public:
-  explicit blank_database(const std::string& store);  // sqlite or postgres
+  explicit blank_database(const std::string& store);  // sqlite, postgres or mysql
   ~blank_database();
   blank_database(const blank_database&) = delete;
   blank_database& operator=(const blank_database&) = delete;
@@ -23,7 +23,7 @@ class blank_database {
   std::string url() const;
   rowlock::options settings() const;  // PostgreSQL: a schema of its own
 
-  // psql or sqlite3, stopping at the first error. Throws std::runtime_error with what the tool said.
+  // psql, mariadb or sqlite3, stopping at the first error. Throws std::runtime_error with what the tool said.
   std::string run(const std::string& sql) const;
   void run_file(const std::filesystem::path& file) const;
 
@@ -41,7 +41,8 @@ class blank_database {
   std::string tool(const std::string& arguments) const;
 
   std::string store_;
-  std::string schema_;
+  std::string schema_;        // PostgreSQL: its own
+  std::string database_url_;  // MariaDB: of its own database
   temporary_folder folder_;
 };
 

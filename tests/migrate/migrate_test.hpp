@@ -43,8 +43,8 @@ inline error error_of(const std::function<void()>& call) {
 
 }  // namespace rowlock::test
 
-#define ROWLOCK_FOR_EACH_SQL_STORE(suite)                                                           \
-  INSTANTIATE_TEST_SUITE_P(stores, suite,                                                           \
-                           testing::ValuesIn(::rowlock::test::selected_of({"sqlite", "postgres"})), \
-                           ::rowlock::test::store_test_name);                                       \
+#define ROWLOCK_FOR_EACH_SQL_STORE(suite)                                                                    \
+  INSTANTIATE_TEST_SUITE_P(stores, suite,                                                                    \
+                           testing::ValuesIn(::rowlock::test::selected_of({"sqlite", "postgres", "mysql"})), \
+                           ::rowlock::test::store_test_name);                                                \
   GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite)

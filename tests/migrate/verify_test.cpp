@@ -28,9 +28,9 @@ TEST_P(verify_test, a_missing_table_is_a_difference) {
 TEST_P(verify_test, another_type_is_a_difference) {
   open().up();
   db.run("ALTER TABLE rowlock_lease DROP COLUMN host; ALTER TABLE rowlock_lease ADD COLUMN host date");
-  EXPECT_THAT(open().verify(),
-              ElementsAre(testing::AnyOf(HasSubstr("rowlock_lease.host is date; expected text not null"),
-                                         HasSubstr("rowlock_lease.host is date; expected TEXT not null"))));
+  EXPECT_THAT(
+      open().verify(),
+      ElementsAre(testing::ContainsRegex("rowlock_lease\\.host is date; expected [a-zA-Z0-9() ]+ not null")));
 }
 
 // Expand, then contract: this version runs beside a newer one.

@@ -36,8 +36,8 @@ TEST_P(killed_waiter_test, that_is_dead_when_its_turn_comes_costs_nobody_any_tim
   auto line = form_queue();
   line[1].kill();
   until("the killed one's lease has expired", [&] {
-    const auto now = is_postgres() ? std::string{"clock_timestamp()"}
-                                   : std::string{"(julianday('now') - 2440587.5) * 86400000000.0"};
+    const auto now =
+        in_dialect("clock_timestamp()", "utc_timestamp(6)", "(julianday('now') - 2440587.5) * 86400000000.0");
     return number("SELECT count(*) FROM @lease WHERE expires_at > " + now) == 3;
   });
   EXPECT_EQ(line[0].ask("release"), "released");

@@ -15,34 +15,49 @@ void replace_all(std::string& text, const std::string& what, const std::string& 
 }
 
 constexpr const char* tables = R"(
-CREATE TABLE @counter (name text NOT NULL PRIMARY KEY, value bigint NOT NULL);
+CREATE TABLE @counter (name @name NOT NULL PRIMARY KEY, value bigint NOT NULL);
 CREATE TABLE @log (id @id, name text NOT NULL, hold_id text NOT NULL, token bigint NOT NULL,
                    value bigint NOT NULL, pid bigint NOT NULL);
 CREATE TABLE @ticket (name text NOT NULL, hold_id text NOT NULL, ticket bigint NOT NULL);
 )";
 
-constexpr const char* postgres_trigger = R"(
+// What the dialects say differently.
+struct words {
+  const char* id;    // the log's key
+  const char* name;  // of a counter's key
+  const char* trigger;
+};
+
+constexpr words postgres{"bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "text", R"(
 CREATE FUNCTION @note_ticket() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
   INSERT INTO @ticket VALUES (NEW.name, replace(NEW.hold_id::text, '-', ''), NEW.ticket);
   RETURN NULL;
 END $$;
 CREATE TRIGGER note_ticket AFTER INSERT ON @queue FOR EACH ROW EXECUTE FUNCTION @note_ticket();
-)";
+)"};
 
-constexpr const char* sqlite_trigger = R"(
+constexpr words mysql{"bigint NOT NULL AUTO_INCREMENT PRIMARY KEY", "varbinary(512)", R"(
+CREATE TRIGGER @note_ticket AFTER INSERT ON @queue FOR EACH ROW
+  INSERT INTO @ticket VALUES (NEW.name, lower(hex(NEW.hold_id)), NEW.ticket);
+)"};
+
+constexpr words sqlite{"INTEGER PRIMARY KEY AUTOINCREMENT", "text", R"(
 CREATE TRIGGER @note_ticket AFTER INSERT ON @queue BEGIN
   INSERT INTO @ticket VALUES (NEW.name, NEW.hold_id, NEW.ticket);
 END;
-)";
+)"};
+
+const words& words_of(dialect which) {
+  return which == dialect::postgres ? postgres : which == dialect::mysql ? mysql : sqlite;
+}
 
 }  // namespace
 
 void ledger::create(const std::vector<std::string>& names) {
-  const bool postgres = session_.is_postgres();
-  std::string script = std::string{tables} + (postgres ? postgres_trigger : sqlite_trigger);
-  replace_all(
-      script, "@id",
-      postgres ? "bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY" : "INTEGER PRIMARY KEY AUTOINCREMENT");
+  const auto& own = words_of(session_.dialect());
+  std::string script = std::string{tables} + own.trigger;
+  replace_all(script, "@id", own.id);
+  replace_all(script, "@name", own.name);
   replace_all(script, "@", prefix_);
   session_.run(script);
   for (const auto& name : names) {
@@ -56,12 +71,10 @@ std::int64_t ledger::read(const std::string& name) {
 
 void ledger::write(const hold& held, std::int64_t value) {
   const auto text = std::to_string(value);
-  session_.run("UPDATE " + prefix_ + "counter SET value = CAST($1 AS bigint) WHERE name = $2",
-               {text, held.name()});
-  session_.run("INSERT INTO " + prefix_ +
-                   "log (name, hold_id, token, value, pid) VALUES ($1, $2, CAST($3 AS bigint), "
-                   "CAST($4 AS bigint), CAST($5 AS bigint))",
-               {held.name(), held.id(), std::to_string(held.token()), text, std::to_string(::getpid())});
+  session_.run("UPDATE " + prefix_ + "counter SET value = $1 WHERE name = $2", {text, held.name()});
+  session_.run(
+      "INSERT INTO " + prefix_ + "log (name, hold_id, token, value, pid) VALUES ($1, $2, $3, $4, $5)",
+      {held.name(), held.id(), std::to_string(held.token()), text, std::to_string(::getpid())});
 }
 
 void ledger::add_unguarded(const hold& held) {
@@ -93,18 +106,18 @@ audit ledger::check() {
   audit found;
   found.counted = ask("SELECT sum(value) FROM @counter");
   found.logged = ask("SELECT count(*) FROM @log");
-  found.token_faults =
-      ask("SELECT count(*) FROM (SELECT token, lag(token) OVER (PARTITION BY name ORDER BY id) AS before "
-          "FROM @log) AS lines WHERE token <= before");
+  found.token_faults = ask(
+      "SELECT count(*) FROM (SELECT token, lag(token) OVER (PARTITION BY name ORDER BY value, id) AS earlier "
+      "FROM @log) AS entries WHERE token <= earlier");
   found.queued =
       ask("SELECT count(*) FROM @log AS l JOIN @ticket AS t ON t.name = l.name AND t.hold_id = l.hold_id");
   found.ticket_faults = ask(
       "SELECT count(*) FROM (SELECT t.ticket, lag(t.ticket) OVER (PARTITION BY l.name ORDER BY l.token) AS "
-      "before FROM @log AS l JOIN @ticket AS t ON t.name = l.name AND t.hold_id = l.hold_id) AS lines "
-      "WHERE ticket <= before");
+      "earlier FROM @log AS l JOIN @ticket AS t ON t.name = l.name AND t.hold_id = l.hold_id) AS entries "
+      "WHERE ticket <= earlier");
   found.repeated_values =
       ask("SELECT count(*) FROM (SELECT name, value FROM @log GROUP BY name, value HAVING count(*) > 1) AS "
-          "lines");
+          "entries");
   return found;
 }
 

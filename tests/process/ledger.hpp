@@ -15,7 +15,7 @@ namespace rowlock::test {
 struct audit {
   std::int64_t counted = 0;          // the sum of all counters
   std::int64_t logged = 0;           // lines of the log
-  std::int64_t token_faults = 0;     // lines whose token is not above the one before
+  std::int64_t token_faults = 0;     // lines whose token is not above that of the value before
   std::int64_t queued = 0;           // lines whose grant came out of the queue
   std::int64_t ticket_faults = 0;    // of those: granted before a lower ticket
   std::int64_t repeated_values = 0;  // two lines that wrote the same value: two holders at once

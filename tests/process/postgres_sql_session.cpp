@@ -42,7 +42,7 @@ class postgres_sql_session final : public sql_session {
 
   void begin() override { run("BEGIN", {}); }
   void guard(const hold& held) override { rowlock::guard(handle_.get(), held); }
-  bool is_postgres() const noexcept override { return true; }
+  test::dialect dialect() const noexcept override { return dialect::postgres; }
 
  private:
   std::unique_ptr<PGconn, decltype(&PQfinish)> handle_;

@@ -30,8 +30,7 @@ void process_test::SetUp() {
 }
 
 void own_server_test::SetUp() {
-  // Renewals alone bring releases to the disk, so that a crash can lose them.
-  server_ = std::make_unique<own_postgres>(std::vector<std::string>{"wal_writer_delay = 10s"});
+  server_ = GetParam() == "postgres" ? make_own_postgres() : make_own_mariadb();
   migrator{server_->url()}.up();
   use(server_->url(), options{}.prefix);
 }
@@ -50,11 +49,8 @@ void process_test::use(std::string url, std::string prefix) {
 }
 
 void process_test::TearDown() {
-  if (!session_ || !is_postgres()) return;
-  until("the workers' backends are gone", [&] {
-    return number("SELECT count(*) FROM pg_stat_activity WHERE application_name = $1",
-                  {"rowlock " + application_}) == 0;
-  });
+  if (!session_ || dialect() == dialect::sqlite) return;
+  until("the workers' backends are gone", [&] { return backends().empty(); });
 }
 
 worker_settings process_test::settings() const {
@@ -84,9 +80,39 @@ void process_test::until_queued(std::int64_t count) {
   until(std::to_string(count) + " waiters stand in the queue", [&] { return queued() == count; });
 }
 
+std::string process_test::in_dialect(const char* postgres, const char* mysql, const char* sqlite) const {
+  return dialect() == dialect::postgres ? postgres : dialect() == dialect::mysql ? mysql : sqlite;
+}
+
+std::vector<std::int64_t> process_test::backends() {
+  // MariaDB knows no application's name. Its database is the test's own, and the user is rowlock's alone.
+  const auto rows =
+      dialect() == dialect::postgres
+          ? session_->run("SELECT pid FROM pg_stat_activity WHERE application_name = $1 ORDER BY pid",
+                          {"rowlock " + application_})
+          : session_->run(
+                "SELECT id FROM information_schema.processlist "
+                "WHERE db = database() AND user = 'rowlock' ORDER BY id");
+  std::vector<std::int64_t> found;
+  for (const auto& row : rows) found.push_back(std::stoll(row.at(0)));
+  return found;
+}
+
 std::int64_t process_test::terminate_backends() {
-  return number("SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity WHERE application_name = $1",
-                {"rowlock " + application_});
+  const auto all = backends();
+  for (const auto id : all) {
+    const auto text = std::to_string(id);
+    if (dialect() == dialect::postgres) {
+      session_->run("SELECT pg_terminate_backend(" + text + ")");
+    } else {
+      try {
+        session_->run("KILL " + text);
+      } catch (const std::exception&) {
+        // It has left by itself.
+      }
+    }
+  }
+  return static_cast<std::int64_t>(all.size());
 }
 
 }  // namespace rowlock::test

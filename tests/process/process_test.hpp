@@ -2,7 +2,7 @@
 #pragma once
 
 #include "ledger.hpp"
-#include "own_postgres.hpp"
+#include "own_server.hpp"
 #include "support/store_fixture.hpp"
 #include "support/stores.hpp"
 #include "worker.hpp"
@@ -40,7 +40,9 @@ class process_test : public testing::TestWithParam<std::string> {
   sql_session& sql() { return *session_; }
   void reconnect() { session_ = sql_session::open(url_); }
   ledger book() { return {*session_, prefix_}; }
-  bool is_postgres() const { return session_->is_postgres(); }
+  test::dialect dialect() const { return session_->dialect(); }
+  // The one of the words that fits.
+  std::string in_dialect(const char* postgres, const char* mysql, const char* sqlite = "") const;
   // @ stands for the prefix.
   std::int64_t number(std::string sql, std::initializer_list<std::string> parameters = {});
 
@@ -52,7 +54,9 @@ class process_test : public testing::TestWithParam<std::string> {
   static void until(const std::string& what, const std::function<bool()>& is_so,
                     std::chrono::milliseconds limit = 30s);
 
-  // Ends the backends of all workers; how many there were. PostgreSQL.
+  // The server's backends of all workers, as numbers. Not of SQLite.
+  std::vector<std::int64_t> backends();
+  // Ends them; how many there were.
   std::int64_t terminate_backends();
 
  private:
@@ -63,24 +67,25 @@ class process_test : public testing::TestWithParam<std::string> {
   std::string application_;
 };
 
-// The same on a server of the test's own. PostgreSQL.
+// The same on a server of the test's own.
 class own_server_test : public process_test {
  protected:
   void SetUp() override;
   void TearDown() override;
 
-  own_postgres& server() { return *server_; }
+  own_server& server() { return *server_; }
 
  private:
-  std::unique_ptr<own_postgres> server_;
+  std::unique_ptr<own_server> server_;
 };
 
 }  // namespace rowlock::test
 
-#define ROWLOCK_FOR_EACH_SQL_STORE(suite)                                                           \
-  INSTANTIATE_TEST_SUITE_P(stores, suite,                                                           \
-                           testing::ValuesIn(::rowlock::test::selected_of({"sqlite", "postgres"})), \
+#define ROWLOCK_FOR_EACH_SQL_STORE(suite)                                                                    \
+  INSTANTIATE_TEST_SUITE_P(stores, suite,                                                                    \
+                           testing::ValuesIn(::rowlock::test::selected_of({"sqlite", "postgres", "mysql"})), \
                            ::rowlock::test::store_test_name)
-#define ROWLOCK_FOR_POSTGRES(suite)                                                                      \
-  INSTANTIATE_TEST_SUITE_P(stores, suite, testing::ValuesIn(::rowlock::test::selected_of({"postgres"})), \
+#define ROWLOCK_FOR_EACH_SERVER(suite)                                                             \
+  INSTANTIATE_TEST_SUITE_P(stores, suite,                                                          \
+                           testing::ValuesIn(::rowlock::test::selected_of({"postgres", "mysql"})), \
                            ::rowlock::test::store_test_name)

@@ -9,8 +9,11 @@ std::unique_ptr<sql_session> sql_session::open(const std::string& url) {
 #ifdef ROWLOCK_TEST_SQLITE
   if (url.starts_with(sqlite)) return open_sqlite_session(url.substr(sqlite.size()));
 #endif
+#ifdef ROWLOCK_TEST_MYSQL
+  if (url.starts_with("mysql:")) return open_mysql_session(url);
+#endif
 #ifdef ROWLOCK_TEST_POSTGRES
-  if (!url.starts_with(sqlite)) return open_postgres_session(url);
+  if (url.starts_with("postgres")) return open_postgres_session(url);
 #endif
   throw std::runtime_error("the store of this URL is not built in");
 }

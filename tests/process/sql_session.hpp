@@ -10,6 +10,8 @@
 
 namespace rowlock::test {
 
+enum class dialect { postgres, mysql, sqlite };
+
 class sql_session {
  public:
   using rows = std::vector<std::vector<std::string>>;
@@ -22,19 +24,20 @@ class sql_session {
   sql_session& operator=(const sql_session&) = delete;
   virtual ~sql_session() = default;
 
-  // One statement with parameters $1, $2…, or any number without.
+  // One statement with parameters $1, $2…, or as rowlock's guard writes them; or any number without.
   virtual rows run(const std::string& sql, std::initializer_list<std::string> parameters = {}) = 0;
   // Begins a transaction that will write.
   virtual void begin() = 0;
   // rowlock/guard/*.hpp: throws error(hold_lost) when the hold does not stand.
   virtual void guard(const hold& held) = 0;
-  virtual bool is_postgres() const noexcept = 0;
+  virtual test::dialect dialect() const noexcept = 0;
 
   // The only field, as a number.
   std::int64_t number(const std::string& sql, std::initializer_list<std::string> parameters = {});
 };
 
 std::unique_ptr<sql_session> open_postgres_session(const std::string& url);
+std::unique_ptr<sql_session> open_mysql_session(const std::string& url);
 std::unique_ptr<sql_session> open_sqlite_session(const std::string& path);
 
 }  // namespace rowlock::test

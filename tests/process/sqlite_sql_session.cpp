@@ -49,7 +49,7 @@ class sqlite_sql_session final : public sql_session {
   // A transaction that reads first could not write when somebody else has written since.
   void begin() override { run("BEGIN IMMEDIATE", {}); }
   void guard(const hold& held) override { rowlock::guard(handle_.get(), held); }
-  bool is_postgres() const noexcept override { return false; }
+  test::dialect dialect() const noexcept override { return dialect::sqlite; }
 
  private:
   rows run_script(const std::string& sql) {

@@ -25,7 +25,8 @@ worker::worker(const worker_settings& settings) {
       std::vector<std::string>{
           ROWLOCK_PROCESS_WORKER_PATH, settings.url, settings.prefix, settings.application,
           std::to_string(settings.ttl.count()), std::to_string(settings.statement_timeout.count()),
-          std::to_string(settings.connect_timeout.count()), std::to_string(settings.close_timeout.count())},
+          std::to_string(settings.connect_timeout.count()), std::to_string(settings.close_timeout.count()),
+          std::to_string(settings.skew.count())},
       setup);
   const auto said = answer();
   if (said != "connected") throw std::runtime_error("the worker says: " + said);

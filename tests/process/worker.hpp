@@ -19,6 +19,7 @@ struct worker_settings {
   std::chrono::milliseconds statement_timeout{0};  // 0: rowlock's own
   std::chrono::milliseconds connect_timeout{5'000};
   std::chrono::milliseconds close_timeout{2'000};
+  std::chrono::milliseconds skew{0};
 };
 
 struct granted {

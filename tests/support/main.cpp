@@ -12,7 +12,7 @@ int main(int argc, char** argv) try {
   testing::InitGoogleTest(&argc, argv);
   if (argc > 1) {
     std::fprintf(stderr,
-                 "unknown argument %s; --stores=memory,sqlite,postgres or GoogleTest's own are known\n",
+                 "unknown argument %s; --stores=memory,sqlite,postgres,mysql or GoogleTest's own are known\n",
                  argv[1]);
     return 64;
   }

@@ -9,6 +9,7 @@ std::string_view to_string(capability what) {
     case capability::row_locks: return "row_locks";
     case capability::targeted_wakeups: return "targeted_wakeups";
     case capability::backends: return "backends";
+    case capability::enqueue_beside_guard: return "enqueue_beside_guard";
   }
   return "unknown";
 }
@@ -20,6 +21,9 @@ std::unique_ptr<store_fixture> make_store_fixture(const std::string& name) {
 #endif
 #ifdef ROWLOCK_TEST_POSTGRES
   if (name == "postgres") return make_postgres_fixture();
+#endif
+#ifdef ROWLOCK_TEST_MYSQL
+  if (name == "mysql") return make_mysql_fixture();
 #endif
   throw std::runtime_error("the store \"" + name + "\" is not built in; leave it out with --stores=");
 }

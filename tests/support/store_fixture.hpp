@@ -14,9 +14,10 @@ namespace rowlock::test {
 // What not every store has. A test that needs one says so (contract_test::needs); the report lists what did
 // not run.
 enum class capability {
-  row_locks,         // a transaction holds single rows, and others skip them
-  targeted_wakeups,  // a notification is heard only by those that it is for
-  backends,          // sessions run in a server, whose backends can be ended
+  row_locks,             // a transaction holds single rows, and others skip them
+  targeted_wakeups,      // a notification is heard only by those that it is for
+  backends,              // sessions run in a server, whose backends can be ended
+  enqueue_beside_guard,  // a guarded row's queue can be changed while its grant stays
 };
 
 std::string_view to_string(capability what);
@@ -60,12 +61,13 @@ class store_fixture {
   virtual void change_identity() = 0;
 };
 
-// name: memory, sqlite or postgres. ROWLOCK_TEST_EXTRA_MIGRATION=1 adds a migration that a later version
-// might ship. Throws std::runtime_error when the store's server is not there.
+// name: memory, sqlite, postgres or mysql. ROWLOCK_TEST_EXTRA_MIGRATION=1 adds a migration that a later
+// version might ship. Throws std::runtime_error when the store's server is not there.
 std::unique_ptr<store_fixture> make_store_fixture(const std::string& name);
 
 std::unique_ptr<store_fixture> make_memory_fixture();
 std::unique_ptr<store_fixture> make_sqlite_fixture();
 std::unique_ptr<store_fixture> make_postgres_fixture();
+std::unique_ptr<store_fixture> make_mysql_fixture();
 
 }  // namespace rowlock::test

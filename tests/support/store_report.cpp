@@ -1,5 +1,8 @@
 #include "support/store_report.hpp"
 
+#include "support/stores.hpp"
+
+#include <algorithm>
 #include <cstdio>
 
 namespace rowlock::test {
@@ -11,7 +14,8 @@ std::string store_of(const testing::TestInfo& info) {
   if (!info.value_param()) return {};
   const std::string name = info.name();
   const std::string store = name.substr(name.rfind('/') + 1);
-  return store == "memory" || store == "sqlite" || store == "postgres" ? store : std::string{};
+  const auto& stores = selected_stores();
+  return std::ranges::count(stores, store) > 0 ? store : std::string{};
 }
 
 std::string reason_of(const testing::TestResult& result) {

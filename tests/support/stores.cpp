@@ -9,7 +9,7 @@ namespace rowlock::test {
 namespace {
 
 std::vector<std::string>& stores() {
-  static std::vector<std::string> all{"memory", "sqlite", "postgres"};
+  static std::vector<std::string> all{"memory", "sqlite", "postgres", "mysql"};
   return all;
 }
 
@@ -34,7 +34,7 @@ void select_stores(int& argc, char** argv) {
     for (std::string name; std::getline(list, name, ',');) {
       if (std::ranges::count(all, name) == 0) {
         throw std::invalid_argument("--stores: no store is named \"" + name +
-                                    "\"; there are memory, sqlite and postgres");
+                                    "\"; there are memory, sqlite, postgres and mysql");
       }
       stores().push_back(name);
     }

@@ -41,24 +41,28 @@ class floor_database {
   virtual std::string durability() = 0;
 
   // Counts since some start; only differences mean something. What the counting itself causes is left out.
-  // PostgreSQL: statements (or transactions) of this database. SQLite: committed write transactions of the
-  // file.
+  // PostgreSQL: statements (or transactions) of this database. MariaDB: statements of the server. SQLite:
+  // committed write transactions of the file.
   virtual std::int64_t activity() = 0;
   virtual std::string activity_name() = 0;
 
-  // Rows of rowlock's tables that were written. SQLite has no counter: it compares all rows with those of the
-  // call before, so a row changed twice between two calls counts once.
+  // Rows of rowlock's tables that were written; MariaDB: of the whole server's. SQLite has no counter: it
+  // compares all rows with those of the call before, so a row changed twice between two calls counts once.
   virtual std::int64_t rows_written() = 0;
   virtual std::string rows_written_name() = 0;
+  // How late a connection that went idle may publish what it has counted.
+  virtual std::chrono::seconds counts_within() const { return std::chrono::seconds{0}; }
 };
 
 // Connects and creates the table. Throws rowlock::error(invalid_argument) for a store that is not built in.
 std::unique_ptr<floor_database> open_floor(const plan& plan);
 
 std::unique_ptr<floor_database> open_postgres_floor(const plan& plan);
+std::unique_ptr<floor_database> open_mysql_floor(const plan& plan);
 std::unique_ptr<floor_database> open_sqlite_floor(const plan& plan);
 
 bool is_sqlite(const plan& plan);
+bool is_mysql(const plan& plan);
 
 inline constexpr int floor_rows = 64;
 

@@ -99,6 +99,7 @@ class postgres_floor final : public floor_database {
   }
 
   std::string rows_written_name() override { return "pg_stat_user_tables: inserted + updated + deleted"; }
+  std::chrono::seconds counts_within() const override { return std::chrono::seconds{11}; }
 
  private:
   std::int64_t number(const std::string& query) { return work_.exec1(query)[0].as<std::int64_t>(); }

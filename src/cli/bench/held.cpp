@@ -73,9 +73,8 @@ class holder {
 
 double rows_a_renewal(const plan& plan, floor_database& database, int count) {
   holder holder{plan, count};
-  // An idle backend of PostgreSQL keeps what it counted for up to ten seconds; the acquires must be out of
-  // the way.
-  auto settled = std::chrono::steady_clock::now() + (is_sqlite(plan) ? 0s : 11s);
+  // The acquires must be out of the way.
+  auto settled = std::chrono::steady_clock::now() + database.counts_within();
   do {
     holder.await_renewal();
   } while (std::chrono::steady_clock::now() < settled);

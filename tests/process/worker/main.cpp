@@ -1,4 +1,4 @@
-// rowlock_process_worker URL PREFIX APPLICATION TTL STATEMENT CONNECT CLOSE: times in milliseconds.
+// rowlock_process_worker URL PREFIX APPLICATION TTL STATEMENT CONNECT CLOSE SKEW: times in milliseconds.
 // ROWLOCK_TEST_LOG=1: what rowlock says goes to the standard error.
 #include "commands.hpp"
 
@@ -11,7 +11,7 @@
 int main(int count, char** arguments) {
   using std::chrono::milliseconds;
   using namespace std::chrono_literals;
-  if (count != 8) return 64;
+  if (count != 9) return 64;
   rowlock::options settings;
   settings.prefix = arguments[2];
   settings.application = arguments[3];
@@ -20,6 +20,7 @@ int main(int count, char** arguments) {
     settings.statement_timeout = milliseconds{limit};
   settings.connect_timeout = milliseconds{std::stoll(arguments[6])};
   settings.close_timeout = milliseconds{std::stoll(arguments[7])};
+  settings.skew = milliseconds{std::stoll(arguments[8])};
   if (std::getenv("ROWLOCK_TEST_LOG")) {
     settings.log = [](rowlock::log_level, std::string_view text) {
       const auto now = std::chrono::system_clock::now().time_since_epoch() / 1ms;

@@ -1,0 +1,6 @@
+// The journal in MariaDB or MySQL, where rowlock was built with their store.
+#pragma once
+
+#include "journal.hpp"
+
+std::unique_ptr<journal> open_mysql_journal(const std::string& url);

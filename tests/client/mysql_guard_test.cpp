@@ -1,0 +1,114 @@
+// What is special to guards on MariaDB and MySQL.
+#ifdef ROWLOCK_TEST_MYSQL
+
+#include "client/client_test.hpp"
+#include "client/raw_sql.hpp"
+#include "support/mysql_connection.hpp"
+
+#include <rowlock/guard/mysql.hpp>
+
+namespace rowlock::test {
+namespace {
+
+class mysql_guard_test : public client_test {
+ protected:
+  // The application's own connection.
+  mysql_connection app{as_application(fixture().url())};
+  client db = new_client();
+};
+
+TEST_P(mysql_guard_test, renewals_go_on_meanwhile) {
+  const client quick = new_client(quick_to_renew());
+  const hold held = mutex(quick, "a").acquire();
+  app.run("START TRANSACTION");
+  guard(app.handle(), held);
+  const auto renewals = quick.stats().renewals;
+  EXPECT_TRUE(eventually([&] { return quick.stats().renewals >= renewals + 2; }));
+  EXPECT_TRUE(held);
+  app.run("COMMIT");
+}
+
+// Those who come meanwhile cannot queue, and wait all the same.
+TEST_P(mysql_guard_test, who_wants_the_lock_meanwhile_gets_it_after) {
+  hold held = mutex(db, "a").acquire();
+  app.run("START TRANSACTION");
+  guard(app.handle(), held);
+  const client other = new_client();
+  attempt waiter{other, "a"};
+  EXPECT_FALSE(mutex(other, "a").try_acquire_for(200ms));
+  EXPECT_FALSE(waiter.is_over());
+  EXPECT_EQ(held.release(), release_result::pending);
+  EXPECT_EQ(holder_of("a"), held.id());
+  app.run("COMMIT");
+  EXPECT_GT(waiter.take().token(), held.token());
+}
+
+TEST_P(mysql_guard_test, a_dead_holders_guard_is_respected_to_its_end) {
+  const client vanished = new_client(slow_to_renew());
+  const hold held = mutex(vanished, "a").acquire();
+  app.run("START TRANSACTION");
+  guard(app.handle(), held);
+  kill(lease_of("a"));
+  EXPECT_FALSE(mutex(db, "a").try_acquire_for(200ms));
+  app.run("COMMIT");
+  EXPECT_TRUE(mutex(db, "a").try_acquire_for(20s));
+}
+
+TEST_P(mysql_guard_test, without_autocommit_no_begin_is_needed) {
+  const hold held = mutex(db, "a").acquire();
+  app.run("SET autocommit = 0");
+  EXPECT_NO_THROW(guard(app.handle(), held));
+  EXPECT_FALSE(mutex(db, "a").try_acquire());
+  app.run("COMMIT");
+}
+
+TEST_P(mysql_guard_test, survives_what_the_application_may_have_set) {
+  for (const auto* setting :
+       {"SET NAMES latin1", "SET character_set_connection = utf16", "SET sql_mode = 'NO_BACKSLASH_ESCAPES'",
+        "SET sql_mode = 'ANSI,ONLY_FULL_GROUP_BY'", "SET sql_select_limit = 1", "SET time_zone = '+09:00'"}) {
+    SCOPED_TRACE(setting);
+    mysql_connection own{as_application(fixture().url())};
+    own.run(setting);
+    const hold held = mutex(db, "n\\'ä\"?/" + std::string{setting}).acquire();
+    own.run("START TRANSACTION");
+    EXPECT_NO_THROW(guard(own.handle(), held));
+    own.run("COMMIT");
+  }
+}
+
+TEST_P(mysql_guard_test, a_name_that_differs_in_case_alone_is_another) {
+  const client slow = new_client(slow_to_renew());
+  const hold small = mutex(slow, "a").acquire();
+  ASSERT_TRUE(admin{db}.release("a"));
+  const hold large = mutex(db, "A").acquire();
+  app.run("START TRANSACTION");
+  EXPECT_NO_THROW(guard(app.handle(), large));
+  EXPECT_EQ(code_of([&] { guard(app.handle(), small); }), errc::hold_lost);
+  app.run("ROLLBACK");
+}
+
+// MariaDB 11.6 switches it on by default: reading a row anew that changed behind the snapshot is an error.
+TEST_P(mysql_guard_test, an_old_snapshot_is_refused_with_snapshot_isolation_too) {
+  try {
+    app.run("SET innodb_snapshot_isolation = 1");
+  } catch (const mysql_failure& unknown) {
+    GTEST_SKIP() << "this server has no innodb_snapshot_isolation: " << unknown.what();
+  }
+  app.run("START TRANSACTION WITH CONSISTENT SNAPSHOT");
+  const hold held = mutex(db, "a").acquire();
+  EXPECT_EQ(code_of([&] { guard(app.handle(), held); }), errc::database);
+  app.run("ROLLBACK");
+  app.run("START TRANSACTION WITH CONSISTENT SNAPSHOT");
+  EXPECT_NO_THROW(guard(app.handle(), held));
+  app.run("COMMIT");
+}
+
+// Where the run leaves MariaDB out.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(mysql_guard_test);
+INSTANTIATE_TEST_SUITE_P(stores, mysql_guard_test, testing::ValuesIn(selected_of({"mysql"})),
+                         store_test_name);
+
+}  // namespace
+}  // namespace rowlock::test
+
+#endif

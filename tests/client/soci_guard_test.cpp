@@ -1,0 +1,80 @@
+// Guarded transactions through SOCI.
+#ifdef ROWLOCK_TEST_SOCI
+
+#include "client/client_test.hpp"
+
+#include <rowlock/guard/soci.hpp>
+
+namespace rowlock::test {
+namespace {
+
+// mysql://user:password@host:port/database, in SOCI's words. What libpq takes goes to SOCI as it is.
+std::string soci_words(const std::string& url) {
+  if (!url.starts_with("mysql:")) return url;
+  std::string words;
+  std::size_t at = url.find("://") + 3;
+  for (const auto& [word, end] : {std::pair{"user", ':'}, {"password", '@'}, {"host", ':'}, {"port", '/'}}) {
+    const auto next = url.find(end, at);
+    words += std::string{word} + "='" + url.substr(at, next - at) + "' ";
+    at = next + 1;
+  }
+  return words + "db='" + url.substr(at) + "'";
+}
+
+class soci_guard_test : public client_test {
+ protected:
+  std::unique_ptr<soci::session> connect_soci() {
+    return std::make_unique<soci::session>(GetParam() == "postgres" ? "postgresql" : GetParam(),
+                                           soci_words(fixture().url()));
+  }
+
+  std::unique_ptr<soci::session> app = connect_soci();
+  client db = new_client();
+};
+
+TEST_P(soci_guard_test, proves_a_hold_and_keeps_everybody_out) {
+  hold held = mutex(db, "it's :name \\ ?").acquire();
+  {
+    soci::transaction tx{*app};
+    EXPECT_NO_THROW(guard(*app, held));
+    EXPECT_EQ(held.release(), release_result::pending);
+    EXPECT_FALSE(mutex(db, held.name()).try_acquire());
+    tx.commit();
+  }
+  EXPECT_GT(mutex(db, held.name()).acquire().token(), held.token());
+}
+
+TEST_P(soci_guard_test, refuses_a_hold_that_was_lost) {
+  const client slow = new_client(slow_to_renew());
+  const hold lost = mutex(slow, "a").acquire();
+  ASSERT_TRUE(admin{db}.release("a"));
+  soci::transaction tx{*app};
+  EXPECT_EQ(code_of([&] { guard(*app, lost); }), errc::hold_lost);
+}
+
+TEST_P(soci_guard_test, refuses_a_snapshot_of_before_the_acquire) {
+  const bool mysql = GetParam() == "mysql";
+  *app << (mysql ? "START TRANSACTION WITH CONSISTENT SNAPSHOT" : "BEGIN ISOLATION LEVEL REPEATABLE READ");
+  int one = 0;
+  *app << "SELECT 1", soci::into(one);
+  const hold held = mutex(db, "a").acquire();
+  // PostgreSQL's own error, or none of the rows: either way the transaction cannot go on.
+  EXPECT_ANY_THROW(guard(*app, held));
+  *app << "ROLLBACK";
+}
+
+TEST_P(soci_guard_test, outside_of_a_transaction_is_refused) {
+  const hold held = mutex(db, "a").acquire();
+  EXPECT_EQ(code_of([&] { guard(*app, held); }), errc::invalid_argument);
+  soci::transaction tx{*app};
+  EXPECT_NO_THROW(guard(*app, held));
+}
+
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(soci_guard_test);
+INSTANTIATE_TEST_SUITE_P(stores, soci_guard_test, testing::ValuesIn(selected_of({"postgres", "mysql"})),
+                         store_test_name);
+
+}  // namespace
+}  // namespace rowlock::test
+
+#endif

@@ -1,0 +1,63 @@
+#include "galera_test.hpp"
+
+namespace rowlock::test {
+
+namespace {
+
+constexpr auto ahead = 5s;
+
+// The third node's clock is later than the others'.
+class clock_test : public galera_test {
+ protected:
+  void SetUp() override {
+    ASSERT_NO_FATAL_FAILURE(galera_test::SetUp());
+    ASSERT_TRUE(nodes().has_clock()) << "libfaketime is not installed; run scripts/setup";
+    nodes().set_clock("+" + std::to_string(ahead.count()));
+  }
+  worker_settings with(int node, std::chrono::milliseconds skew) const {
+    auto made = settings(node);
+    made.ttl = 3s;
+    made.statement_timeout = 1s;
+    made.skew = skew;
+    return made;
+  }
+};
+
+TEST_F(clock_test, that_is_ahead_by_less_than_the_skew_takes_no_lock_from_a_living_holder) {
+  const auto skew = ahead + 1s;
+  worker holder{with(1, skew)};
+  worker waiter{with(3, skew)};
+  const auto before = holder.acquire("nightly");
+  waiter.tell("acquire nightly");
+  until_queued(1);
+  // Longer than it takes to take over from a holder that is dead, without the skew.
+  EXPECT_EQ(worker{with(3, skew)}.ask("try_for nightly 6000"), "busy");
+  EXPECT_TRUE(waiter.is_silent());
+  EXPECT_EQ(holder.ask("state"), "valid none");
+  holder.kill();
+  EXPECT_GT(waiter.grant(3s + skew + slack).token, before.token);
+  EXPECT_EQ(waiter.ask("release"), "released");
+}
+
+// Beyond the skew two may believe that they hold the lock. The data knows better.
+TEST_F(clock_test, that_is_ahead_by_more_than_the_skew_cannot_harm_what_is_guarded) {
+  const auto session = sql(1);
+  ledger book{*session, "rowlock_"};
+  book.create({"nightly"});
+  worker holder{with(1, 0s)};
+  worker rival{with(3, 0s)};
+  const auto before = holder.acquire("nightly");
+  EXPECT_EQ(holder.ask("write"), "written");
+  rival.tell("acquire nightly");
+  const auto after = rival.grant(10s);
+  EXPECT_GT(after.token, before.token);
+  EXPECT_TRUE(holder.ask("write").starts_with("error hold_lost"));
+  EXPECT_EQ(rival.ask("write"), "written");
+  const auto found = book.check();
+  EXPECT_EQ(found.counted, 2);
+  EXPECT_EQ(found.token_faults, 0);
+}
+
+}  // namespace
+
+}  // namespace rowlock::test

@@ -1,0 +1,45 @@
+// The three nodes of scripts/with-galera, and what befalls them.
+#pragma once
+
+#include "support/mysql_connection.hpp"
+
+#include <string>
+#include <vector>
+
+namespace rowlock::test {
+
+// Nodes are numbered from 1, as their folders are. Members throw std::runtime_error.
+class cluster {
+ public:
+  // Needs what scripts/with-galera exports.
+  cluster();
+
+  std::string url(int node, const std::string& database = "rowlock_test") const;
+  mysql_connection connect(int node) const { return mysql_connection{as_application(url(node))}; }
+
+  // The node's process ends at once. start() gives it back, and returns when all three answer.
+  void kill(int node) const;
+  void start(int node) const;
+  // Nothing from the others reaches it, and nothing of its own leaves it; its clients do. Returns when both
+  // sides have noticed.
+  void isolate(int node) const;
+  void rejoin(int node) const;
+  // Whether the third node's clock can be set apart.
+  bool has_clock() const;
+  // As "+5", in seconds; returns when the third node's server says so.
+  void set_clock(const std::string& later) const;
+
+  // All nodes are there and in order, whatever a test before has left.
+  void repair() const;
+
+ private:
+  std::string folder(int node) const { return folder_ + "/node" + std::to_string(node); }
+  // Whether the node sees so many, itself included, and takes statements.
+  bool is_ready(int node, int size) const;
+  void until_whole() const;
+
+  std::vector<std::string> urls_;
+  std::string folder_;
+};
+
+}  // namespace rowlock::test

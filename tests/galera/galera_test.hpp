@@ -1,0 +1,49 @@
+// Clients at different nodes of a cluster, and a fresh database that they share.
+#pragma once
+
+#include "cluster.hpp"
+#include "ledger.hpp"
+#include "worker.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+
+namespace rowlock::test {
+
+using namespace std::chrono_literals;
+
+// Says in the failure what it waited for.
+void until(const std::string& what, const std::function<bool()>& is_so,
+           std::chrono::milliseconds limit = 30s);
+
+// What a hand-over may take on a machine that is busy with three nodes.
+inline constexpr auto slack = 3'000ms;
+
+class galera_test : public testing::Test {
+ protected:
+  void SetUp() override;
+  void TearDown() override;
+
+  cluster& nodes() { return nodes_; }
+  std::string url(int node) const { return nodes_.url(node, database_); }
+
+  worker_settings settings(int node) const;
+  worker start(int node) const { return worker{settings(node)}; }
+
+  std::unique_ptr<sql_session> sql(int node) const { return sql_session::open(url(node)); }
+  std::int64_t number(const std::string& sql, int node = 1) const { return this->sql(node)->number(sql); }
+  // As this node sees it; the others may be a moment behind.
+  void until_queued(std::int64_t count, int node = 1) const;
+
+ private:
+  cluster nodes_;
+  // Never the name of another test's.
+  std::string database_;
+};
+
+}  // namespace rowlock::test

@@ -1,0 +1,82 @@
+// A guarded transaction at one node against those who take the lock away at another. The cluster orders them
+// when they commit, by what they have written; a lock on a row is known to its own node alone.
+#include "galera_test.hpp"
+
+#include <rowlock/guard/mysql.hpp>
+#include <rowlock/rowlock.hpp>
+
+#include <thread>
+
+namespace rowlock::test {
+
+namespace {
+
+class guard_race_test : public galera_test {
+ protected:
+  void SetUp() override {
+    ASSERT_NO_FATAL_FAILURE(galera_test::SetUp());
+    sql(1)->run(
+        "CREATE TABLE work (id bigint NOT NULL AUTO_INCREMENT PRIMARY KEY, token bigint NOT NULL);"
+        "CREATE TABLE seen (token bigint NOT NULL PRIMARY KEY, before_it bigint NOT NULL)");
+  }
+};
+
+TEST_F(guard_race_test, needs_a_write_which_the_guard_has) {
+  const client db = connect(url(1));
+  const hold held = mutex(db, "a").acquire();
+  EXPECT_NE(held.guard_statement().write, "");
+}
+
+TEST_F(guard_race_test, never_commits_after_the_next_holder_has_looked) {
+  options slow;
+  slow.ttl = 1h;  // it must not learn of its loss from a renewal
+  const client here = connect(url(1), slow);
+  const client there = connect(url(2), slow);
+  const auto look = sql(1);
+  int committed = 0;
+  int refused = 0;
+  for (int round = 0; round < 25; ++round) {
+    const hold old = mutex(here, "a").acquire();
+    const auto old_token = std::to_string(old.token());
+    std::jthread guarded{[&] {
+      mysql_connection app{as_application(url(1))};
+      try {
+        app.run("START TRANSACTION");
+        guard(app.handle(), old);
+        app.run("INSERT INTO work (token) VALUES (" + old_token + ")");
+        app.run("COMMIT");
+        ++committed;
+      } catch (const std::exception&) {
+        ++refused;
+      }
+    }};
+    // By force, at the other node, a little earlier or later in each round; and the next holder works.
+    std::this_thread::sleep_for(std::chrono::microseconds{300 * round});
+    until("it is released", [&] {
+      try {
+        return admin{there}.release("a");
+      } catch (const error& later) {
+        return false;
+      }
+    });
+    const hold next = mutex(there, "a").acquire();
+    mysql_connection app{as_application(url(2))};
+    app.run("START TRANSACTION");
+    guard(app.handle(), next);
+    app.run("INSERT INTO seen SELECT " + std::to_string(next.token()) +
+            ", count(*) FROM work WHERE token = " + old_token);
+    app.run("COMMIT");
+    guarded.join();
+    // Each node applies what the other has committed before it answers.
+    look->run("SET wsrep_sync_wait = 1");
+    EXPECT_EQ(look->number("SELECT count(*) FROM work WHERE token = " + old_token),
+              look->number("SELECT before_it FROM seen WHERE token = " + std::to_string(next.token())))
+        << "in round " << round;
+  }
+  EXPECT_GT(refused, 0) << "nobody was ever too late: the race was none";
+  EXPECT_GT(committed, 0) << "nobody was ever in time: the race was none";
+}
+
+}  // namespace
+
+}  // namespace rowlock::test

@@ -1,0 +1,110 @@
+#include "galera_test.hpp"
+
+#include <algorithm>
+
+namespace rowlock::test {
+
+namespace {
+
+class lost_node_test : public galera_test {
+ protected:
+  // Notes when whom the lock is granted, on the clock of the node where it happens.
+  void log_grants() {
+    sql(1)->run(
+        "CREATE TABLE grant_log (hold_id varchar(32) NOT NULL PRIMARY KEY, at bigint NOT NULL);"
+        "CREATE TRIGGER note_grant AFTER UPDATE ON rowlock_lock FOR EACH ROW "
+        "INSERT INTO grant_log SELECT lower(hex(NEW.hold_id)), timestampdiff(MICROSECOND, '1970-01-01', "
+        "sysdate(6)) "
+        "FROM DUAL WHERE NEW.hold_id IS NOT NULL AND NOT NEW.hold_id <=> OLD.hold_id");
+  }
+};
+
+// The queue keeps its order; whoever waits at the lost node loses its place with its lease, and only then.
+TEST_F(lost_node_test, that_is_killed_costs_its_own_waiters_their_place) {
+  auto mortal = settings(3);
+  mortal.ttl = 6s;
+  auto holder = start(1);
+  auto first = start(2);
+  worker there{mortal};
+  auto last = start(2);
+  auto token = holder.acquire("nightly").token;
+  int waiters = 0;
+  for (auto* one : {&first, &there, &last}) {
+    one->tell("acquire nightly");
+    until_queued(++waiters);
+  }
+  nodes().kill(3);
+  EXPECT_EQ(holder.ask("release"), "released");
+  const auto second = first.grant(10s).token;
+  EXPECT_GT(second, token);
+  EXPECT_EQ(first.ask("state"), "valid none");
+  EXPECT_TRUE(last.is_silent());
+  EXPECT_EQ(first.ask("release"), "released");
+  token = last.grant(mortal.ttl + 10s).token;
+  EXPECT_GT(token, second);
+  nodes().start(3);
+  EXPECT_EQ(last.ask("release"), "released");
+  EXPECT_GT(there.grant().token, token) << "it went on waiting, behind a new ticket";
+  EXPECT_EQ(there.ask("release"), "released");
+}
+
+TEST_F(lost_node_test, that_is_killed_under_load_loses_and_doubles_nothing) {
+  const auto session = sql(1);
+  ledger book{*session, "rowlock_"};
+  book.create({"one", "two"});
+  std::vector<worker> workers;
+  for (const int node : {1, 2, 3}) {
+    auto mortal = settings(node);
+    mortal.ttl = 6s;
+    workers.emplace_back(mortal);
+    ASSERT_EQ(workers.back().ask("load guarded 2 0 one two"), "loading");
+  }
+  const auto logged = [&] { return number("SELECT count(*) FROM rowlock_log"); };
+  until("grants are made", [&] { return logged() > 20; });
+  nodes().kill(3);
+  const auto before = logged();
+  until("grants go on", [&] { return logged() > before + 20; });
+  workers.back().kill();
+  nodes().start(3);
+  workers.pop_back();
+  for (auto& one : workers) {
+    auto counts = one.counts("halt", 60s);
+    EXPECT_EQ(counts["unaware"], 0);
+  }
+  const auto found = book.check();
+  EXPECT_EQ(found.counted, found.logged);
+  EXPECT_EQ(found.repeated_values, 0);
+  EXPECT_EQ(found.token_faults, 0);
+}
+
+// The isolated side takes no writes, so its holder's lease cannot be renewed, and the holder knows it before
+// anybody on the other side is granted the lock.
+TEST_F(lost_node_test, that_is_isolated_tells_its_holder_first) {
+  log_grants();
+  auto short_lived = settings(3);
+  short_lived.ttl = 6s;
+  short_lived.statement_timeout = 2s;
+  worker holder{short_lived};
+  auto waiter = start(1);
+  const auto before = holder.acquire("nightly");
+  waiter.tell("acquire nightly");
+  until_queued(1);
+  nodes().isolate(3);
+  const auto told = holder.ask("await_loss", 20s);
+  ASSERT_TRUE(told.starts_with("expired ")) << told;
+  const auto after = waiter.grant(short_lived.ttl + 10s);
+  EXPECT_GT(after.token, before.token);
+  const auto granted_at = number("SELECT at FROM grant_log WHERE hold_id = '" + after.hold_id + "'");
+  EXPECT_LT(std::stoll(told.substr(8)), granted_at);
+  EXPECT_EQ(holder.ask("release"), "lost");
+  nodes().rejoin(3);
+  holder.tell("acquire nightly");
+  until_queued(1);
+  EXPECT_EQ(waiter.ask("release"), "released");
+  EXPECT_GT(holder.grant().token, after.token);
+  EXPECT_EQ(holder.ask("release"), "released");
+}
+
+}  // namespace
+
+}  // namespace rowlock::test

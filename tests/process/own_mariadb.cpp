@@ -1,0 +1,114 @@
+#ifdef ROWLOCK_TEST_MYSQL
+
+#include "own_server.hpp"
+#include "support/mysql_connection.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <fstream>
+#include <stdexcept>
+#include <thread>
+#include <vector>
+
+namespace rowlock::test {
+
+namespace {
+
+// A port that nobody uses now, and that the kernel gives nobody by itself soon.
+int free_port() {
+  const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  socklen_t length = sizeof address;
+  const bool bound = probe >= 0 && ::bind(probe, reinterpret_cast<sockaddr*>(&address), length) == 0 &&
+                     ::getsockname(probe, reinterpret_cast<sockaddr*>(&address), &length) == 0;
+  if (probe >= 0) ::close(probe);
+  if (!bound) throw std::runtime_error("there is no free port");
+  return ntohs(address.sin_port);
+}
+
+class own_mariadb final : public own_server {
+ public:
+  own_mariadb() {
+    home_.run({required_environment("ROWLOCK_TEST_MYSQL_INSTALL"), "--no-defaults", "--datadir=" + data(),
+               "--auth-root-authentication-method=normal", "--skip-test-db"});
+    std::ofstream{home_.path() + "/init.sql"}
+        << "CREATE DATABASE IF NOT EXISTS rowlock_test;\n"
+           "DELETE FROM mysql.global_priv WHERE User = '';\n"
+           "FLUSH PRIVILEGES;\n"
+           "CREATE USER IF NOT EXISTS rowlock@'%' IDENTIFIED BY 'rowlock';\n"
+           "GRANT ALL PRIVILEGES ON *.* TO rowlock@'%' WITH GRANT OPTION;\n"
+           "CREATE USER IF NOT EXISTS application@'%' IDENTIFIED BY 'application';\n"
+           "GRANT ALL PRIVILEGES ON *.* TO application@'%' WITH GRANT OPTION;\n";
+    start();
+  }
+  ~own_mariadb() override {
+    go_on();
+    crash();
+  }
+
+  const std::string& url() const noexcept override { return url_; }
+
+  void start() override {
+    const int log = home_.open_log();
+    server_ = std::make_unique<child_process>(
+        std::vector<std::string>{required_environment("ROWLOCK_TEST_MYSQL_BIN"), "--no-defaults",
+                                 "--datadir=" + data(), "--socket=" + home_.path() + "/socket",
+                                 "--pid-file=" + home_.path() + "/pid", "--bind-address=127.0.0.1",
+                                 "--port=" + std::to_string(port_), "--skip-name-resolve",
+                                 "--max-connections=300", "--init-file=" + home_.path() + "/init.sql"},
+        home_.setup(log, SIGKILL));
+    ::close(log);
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{60};
+    for (;;) {
+      try {
+        mysql_connection{url_};
+        return;
+      } catch (const mysql_failure&) {
+        if (std::chrono::steady_clock::now() > deadline) {
+          throw std::runtime_error("no server: " + home_.said());
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds{10});
+      }
+    }
+  }
+  void crash() override {
+    if (!server_) return;
+    server_->kill();
+    server_.reset();
+  }
+
+  void stop() override {
+    server_->signal(SIGSTOP);
+    until_stopped(server_->pid());
+  }
+  void go_on() override {
+    if (server_) server_->signal(SIGCONT);
+  }
+
+  // Each of its commits is on disk: only the whole server could be told otherwise.
+  bool forgets_lazy_commits() const noexcept override { return false; }
+
+ private:
+  std::string data() const { return home_.path() + "/data"; }
+
+  server_home home_{"ROWLOCK_TEST_MYSQL_USER"};
+  const int port_ = free_port();
+  const std::string url_ = "mysql://rowlock:rowlock@127.0.0.1:" + std::to_string(port_) + "/rowlock_test";
+  std::unique_ptr<child_process> server_;
+};
+
+}  // namespace
+
+std::unique_ptr<own_server> make_own_mariadb() {
+  return std::make_unique<own_mariadb>();
+}
+
+}  // namespace rowlock::test
+
+#endif

@@ -1,0 +1,130 @@
+#include "support/mysql_connection.hpp"
+
+#include <cctype>
+#include <cstdlib>
+
+namespace rowlock::test {
+
+namespace {
+
+// Of mysql://user:password@host:port/database, without what must be escaped: the tests need none of it.
+struct url_parts {
+  std::string user, password, host, database;
+  unsigned port = 3306;
+
+  explicit url_parts(const std::string& url) {
+    const auto authority = url.find("://") + 3;
+    const auto slash = url.find('/', authority);
+    const auto at = url.find('@', authority);
+    if (slash == std::string::npos || at == std::string::npos || at > slash) {
+      throw std::runtime_error("not mysql://user@host/database: " + url);
+    }
+    const auto who = url.substr(authority, at - authority);
+    const auto where = url.substr(at + 1, slash - at - 1);
+    user = who.substr(0, who.find(':'));
+    if (user.size() < who.size()) password = who.substr(user.size() + 1);
+    host = where.substr(0, where.find(':'));
+    if (host.size() < where.size()) port = static_cast<unsigned>(std::stoul(where.substr(host.size() + 1)));
+    database = url.substr(slash + 1);
+  }
+  std::string to_string() const {
+    return "mysql://" + user + ':' + password + '@' + host + ':' + std::to_string(port) + '/' + database;
+  }
+};
+
+}  // namespace
+
+mysql_connection::mysql_connection(const std::string& url) : handle_{mysql_init(nullptr), &mysql_close} {
+  const url_parts parts{url};
+  mysql_options(handle_.get(), MYSQL_SET_CHARSET_NAME, "utf8mb4");
+  if (!mysql_real_connect(handle_.get(), parts.host.c_str(), parts.user.c_str(), parts.password.c_str(),
+                          parts.database.c_str(), parts.port, nullptr, CLIENT_MULTI_STATEMENTS)) {
+    fail();
+  }
+}
+
+void mysql_connection::fail() const {
+  throw mysql_failure{mysql_errno(handle_.get()), mysql_error(handle_.get())};
+}
+
+std::string mysql_connection::fill_in(const std::string& sql,
+                                      const std::vector<std::string>& parameters) const {
+  std::string filled;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < sql.size(); ++i) {
+    const bool numbered =
+        sql[i] == '$' && i + 1 < sql.size() && std::isdigit(static_cast<unsigned char>(sql[i + 1]));
+    if (!numbered && sql[i] != '?') {
+      filled += sql[i];
+      continue;
+    }
+    const auto& value = parameters.at(numbered ? static_cast<std::size_t>(sql[++i] - '1') : next++);
+    std::string escaped(value.size() * 2 + 1, '\0');
+    escaped.resize(mysql_real_escape_string(handle_.get(), escaped.data(), value.data(),
+                                            static_cast<unsigned long>(value.size())));
+    filled += '\'' + escaped + '\'';
+  }
+  return filled;
+}
+
+mysql_connection::rows mysql_connection::run(const std::string& sql,
+                                             std::initializer_list<std::string> parameters) {
+  const auto text = parameters.size() == 0 ? sql : fill_in(sql, parameters);
+  if (mysql_real_query(handle_.get(), text.data(), static_cast<unsigned long>(text.size())) != 0) fail();
+  rows answer;
+  for (;;) {
+    const std::unique_ptr<MYSQL_RES, decltype(&mysql_free_result)> result{mysql_store_result(handle_.get()),
+                                                                          &mysql_free_result};
+    if (result) {
+      answer.clear();
+      while (const MYSQL_ROW row = mysql_fetch_row(result.get())) {
+        const auto* lengths = mysql_fetch_lengths(result.get());
+        auto& fields = answer.emplace_back();
+        for (unsigned column = 0; column < mysql_num_fields(result.get()); ++column) {
+          fields.emplace_back(row[column] ? std::string{row[column], lengths[column]} : std::string{});
+        }
+      }
+    } else if (mysql_errno(handle_.get()) != 0) {
+      fail();
+    }
+    const int more = mysql_next_result(handle_.get());
+    if (more > 0) fail();
+    if (more < 0) return answer;
+  }
+}
+
+std::string mysql_connection::value(const std::string& sql, std::initializer_list<std::string> parameters) {
+  const auto answer = run(sql, parameters);
+  return answer.empty() || answer[0].empty() ? std::string{} : answer[0][0];
+}
+
+std::string mysql_server_url() {
+  const char* url = std::getenv("ROWLOCK_TEST_MYSQL_URL");
+  if (!url || !*url) {
+    throw std::runtime_error(
+        "ROWLOCK_TEST_MYSQL_URL is not set: run under scripts/with-mariadb, or leave MariaDB out with "
+        "--stores=memory,sqlite,postgres");
+  }
+  return url;
+}
+
+std::string with_database(const std::string& url, const std::string& database) {
+  url_parts parts{url};
+  parts.database = database;
+  return parts.to_string();
+}
+
+std::string mysql_client_command(const std::string& url) {
+  const url_parts parts{url};
+  return "mariadb --no-defaults --batch --raw --skip-column-names --host=" + parts.host +
+         " --port=" + std::to_string(parts.port) + " --user=" + parts.user + " --password=" + parts.password +
+         ' ' + parts.database;
+}
+
+std::string as_application(const std::string& url) {
+  url_parts parts{url};
+  parts.user = parts.password = "application";
+  return parts.to_string();
+}
+
+}  // namespace rowlock::test

@@ -1,0 +1,110 @@
+#include "store/open.hpp"
+#include "support/mysql_connection.hpp"
+#include "support/sql_fixture.hpp"
+#include "support/store_fixture.hpp"
+
+namespace rowlock::test {
+
+namespace {
+
+// Not the default, so that a statement which forgets the prefix finds no table.
+constexpr const char* prefix = "my_";
+
+class mysql_fixture final : public store_fixture {
+ public:
+  mysql_fixture() {
+    side_.run("CREATE DATABASE " + database_ + "; USE " + database_);
+    side_.run("SET time_zone = '+00:00'");
+    migrate(embedded::mysql_migrations(), prefix, [this](const std::string& sql) { side_.run(sql); });
+  }
+  ~mysql_fixture() override {
+    try {
+      side_.run("DROP DATABASE " + database_);
+    } catch (const std::exception&) {
+      // The server may be gone, and with it the tables.
+    }
+  }
+
+  bool can(capability what) const override {
+    switch (what) {
+      case capability::row_locks:
+      case capability::backends: return true;
+      case capability::targeted_wakeups:      // waiters poll
+      case capability::enqueue_beside_guard:  // InnoDB has no lock that allows a row's other columns to
+                                              // change
+        return false;
+    }
+    return false;
+  }
+
+  std::unique_ptr<store::database> open() override { return store::open(url(), options()); }
+  std::string url() const override { return with_database(mysql_server_url(), database_); }
+  store::store_options options() const override {
+    store::store_options options;
+    options.prefix = prefix;
+    options.application = "contract";
+    return options;
+  }
+
+  void expire(const model::lease_id& lease, std::chrono::microseconds ago) override {
+    side_.run(put("UPDATE @lease SET expires_at = SYSDATE(6) - INTERVAL ? MICROSECOND WHERE id = UNHEX(?)"),
+              {std::to_string(ago.count()), lease.to_string()});
+  }
+  void age(const std::string& name, std::chrono::microseconds unused_for) override {
+    side_.run(put("UPDATE @lock SET used_at = SYSDATE(6) - INTERVAL ? MICROSECOND WHERE name = ?"),
+              {std::to_string(unused_for.count()), name});
+  }
+
+  void make_unknown(const std::string& name) override {
+    side_.run(put("UPDATE @lock SET kind = 'later' WHERE name = ?"), {name});
+  }
+  rival lock_row(const std::string& name) override {
+    auto connection = transaction();
+    connection->run(put("SELECT 1 FROM @lock WHERE name = ? FOR UPDATE"), {name});
+    return connection;
+  }
+  rival guard(const std::string& name, const model::hold_id& hold) override {
+    auto connection = transaction();
+    if (connection->run(open()->guard_sql(), {name, hold.to_string()}).empty()) return {};
+    return connection;
+  }
+  rival stall_renewals() override {
+    auto connection = transaction();
+    connection->run(put("SELECT id FROM @lease LOCK IN SHARE MODE"));
+    return connection;
+  }
+
+  void lose_marker() override { side_.run(put("DELETE FROM @marker")); }
+  void change_identity() override { side_.run(put("UPDATE @meta SET identity = 'another'")); }
+
+ private:
+  // @ stands for the prefix.
+  static std::string put(std::string sql) { return sql.replace(sql.find('@'), 1, prefix); }
+
+  std::shared_ptr<mysql_connection> transaction() const {
+    auto connection = std::make_shared<mysql_connection>(as_application(url()));
+    connection->run("BEGIN");
+    // A connection whose client has left keeps its rows until the server notices; rolled back, it has let go.
+    auto* raw = connection.get();
+    return {raw, [connection = std::move(connection)](mysql_connection* open) mutable {
+              try {
+                open->run("ROLLBACK");
+              } catch (const std::exception&) {
+                // The server ended it already.
+              }
+              connection.reset();
+            }};
+  }
+
+  // Never the name of another test's, nor of what a crashed run left behind.
+  const std::string database_ = "t" + model::id128::random().to_string().substr(0, 12);
+  mysql_connection side_{as_application(mysql_server_url())};
+};
+
+}  // namespace
+
+std::unique_ptr<store_fixture> make_mysql_fixture() {
+  return std::make_unique<mysql_fixture>();
+}
+
+}  // namespace rowlock::test
