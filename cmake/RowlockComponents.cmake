@@ -1,4 +1,4 @@
-# rowlock::postgres and rowlock::sqlite exist when that store was built in, so that a program which needs one says so
+# rowlock::postgres, rowlock::mysql and rowlock::sqlite exist when that store was built in, so that a program which needs one says so
 # and fails at configure time rather than at its first connect(). They add nothing to rowlock::rowlock: the drivers
 # stay private, and a guard header's driver is the program's own dependency.
 foreach(backend IN LISTS ROWLOCK_BACKENDS)

@@ -36,6 +36,12 @@ inline backoff row_probe() {
   return {std::chrono::microseconds{200}, std::chrono::milliseconds{50}};
 }
 
+// A database that must be asked for hints: soon after something has happened, for more may follow, and then
+// seldom enough to cost nothing. The cap bounds how late a hand-over between processes is heard of.
+inline backoff hint_pause() {
+  return {std::chrono::milliseconds{2}, std::chrono::milliseconds{100}};
+}
+
 // A database that cannot be reached.
 inline backoff reconnect_pause() {
   return {std::chrono::milliseconds{20}, std::chrono::seconds{1}};

@@ -36,6 +36,10 @@ std::shared_ptr<engine> engine::open(database_source source, const options& sett
   made->first_session_ = database->connect();
   made->guard_sql_ = database->guard_sql();
   made->guard_write_sql_ = database->guard_write_sql();
+  if (database->must_be_asked()) made->keeper_.must_ask();
+  if (const auto danger = made->first_session_->warning(); !danger.empty()) {
+    made->shared_.log(log_level::warning, "{}", danger);
+  }
   const int carrying = database->single_writer() ? 1 : settings.connections - 1;
   std::vector<session_slot*> slots{&made->keeper_.slot()};
   made->queue_.split_duties(carrying > 1);

@@ -74,6 +74,7 @@ void lease_keeper::look_at(instant when) {
       return;
     }
   }
+  if (must_ask_ && silent_.load()) slot_.wake();
 }
 
 void lease_keeper::renew_soon() {
@@ -119,6 +120,7 @@ void lease_keeper::step() {
   if (now >= renew_at_ || renew_now_.load()) renew();
   if (now.time_since_epoch().count() >= look_at_.load()) look();
   if (now >= sweep_at_) sweep();
+  if (must_ask_) ask();
   if (check_due_ && now >= check_at_) look_after_holds();
   const auto until = next_event() - shared_.time.now();
   if (until > 0ns && slot_.wait(shared_.time.patience(until))) heard();
@@ -131,8 +133,25 @@ void lease_keeper::heard() {
   check_due_ = true;
 }
 
+void lease_keeper::ask() {
+  // In this order: whoever enters the room behind the question finds the silence and ends it.
+  silent_.store(true);
+  if (room_.empty()) {
+    ask_at_ = instant::max();
+    return;
+  }
+  silent_.store(false);
+  const auto now = shared_.time.now();
+  if (ask_at_ == instant::max()) asking_.reset();
+  if (now >= ask_at_ && slot_.call([](store::session& session) { return session.ask(); })) {
+    asking_.reset();
+    heard();
+  }
+  if (ask_at_ == instant::max() || now >= ask_at_) ask_at_ = now + asking_.next();
+}
+
 instant lease_keeper::next_event() const {
-  return std::min({renew_now_.load() ? instant{} : renew_at_, sweep_at_,
+  return std::min({ask_at_, renew_now_.load() ? instant{} : renew_at_, sweep_at_,
                    check_due_ ? check_at_ : instant::max(),
                    instant{std::chrono::nanoseconds{look_at_.load()}}});
 }
@@ -303,6 +322,7 @@ bool lease_keeper::look() {
   look_at_.store(instant::max().time_since_epoch().count());
   const auto queries = room_.queries();
   if (queries.empty()) return false;
+  if (ask_at_ != instant::max()) ask_at_ = shared_.time.now() + asking_.next();  // this asks for more
   bool delivered = false;
   const auto now = shared_.time.now();
   std::unordered_set<std::string> asked;  // one request a name suffices to have the dead cleared away

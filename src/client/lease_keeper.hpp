@@ -28,6 +28,8 @@ class lease_keeper {
   std::shared_ptr<client_layer::lease> lease() const;
 
   session_slot& slot() noexcept { return slot_; }
+  // Before run(): the database tells nobody of changes. It is asked while somebody waits, and else left alone.
+  void must_ask() noexcept { must_ask_ = true; }
   void run();  // the thread's body, until stop()
   void stop();
   // Ends the lease in the database. After run() has returned; throws what the store throws.
@@ -50,6 +52,7 @@ class lease_keeper {
   void look_after_holds();
   void send_releases_again();
   void heard();
+  void ask();
   bool look();  // true when somebody was granted
   void sweep();
   instant next_event() const;
@@ -72,6 +75,8 @@ class lease_keeper {
 
   std::atomic<std::int64_t> look_at_;  // nanoseconds of an instant
   std::atomic<bool> renew_now_{false};
+  std::atomic<bool> silent_{true};  // nobody waits, so nothing is asked
+  bool must_ask_ = false;
 
   // Used by the keeper's thread alone.
   backoff reconnect_ = reconnect_pause();
@@ -80,6 +85,8 @@ class lease_keeper {
   std::int64_t notice_ = 0;
   instant renew_at_{};
   instant sweep_at_{};
+  instant ask_at_ = instant::max();
+  backoff asking_ = hint_pause();
   instant check_at_{};       // the holds are not looked after before
   bool check_due_ = false;   // a hint came that no waiter explains
   bool suspicious_ = false;  // a hold was found missing

@@ -74,6 +74,9 @@ std::vector<migration> shipped_migrations(const std::string& dialect, const std:
 #ifdef ROWLOCK_HAS_POSTGRES
   if (dialect == "postgres") return migrate::pair_files(embedded::postgres_migrations(), prefix);
 #endif
+#ifdef ROWLOCK_HAS_MYSQL
+  if (dialect == "mysql") return migrate::pair_files(embedded::mysql_migrations(), prefix);
+#endif
 #ifdef ROWLOCK_HAS_SQLITE
   if (dialect == "sqlite") return migrate::pair_files(embedded::sqlite_migrations(), prefix);
 #endif

@@ -15,6 +15,8 @@ struct file {
 
 std::span<const file> postgres_queries();
 std::span<const file> postgres_migrations();
+std::span<const file> mysql_queries();
+std::span<const file> mysql_migrations();
 std::span<const file> sqlite_queries();
 std::span<const file> sqlite_migrations();
 

@@ -13,6 +13,9 @@
 #ifdef ROWLOCK_HAS_POSTGRES
 #include "store/postgres/postgres_database.hpp"
 #endif
+#ifdef ROWLOCK_HAS_MYSQL
+#include "store/mysql/mysql_database.hpp"
+#endif
 #ifdef ROWLOCK_HAS_SQLITE
 #include "store/sqlite/sqlite_database.hpp"
 #endif
@@ -44,6 +47,10 @@ database_url check(const std::string& url, const store_options& options) {
           "a schema was given for an SQLite file, which has none; leave it out and tell sets of tables apart "
           "by their prefix");
     }
+    if (parsed.dialect == "mysql") {
+      throw error(errc::invalid_argument,
+                  "a schema was given for MySQL, where a schema is a database; name it in the URL");
+    }
   }
   return parsed;
 }
@@ -58,6 +65,9 @@ std::vector<std::string> built_in_dialects() {
   return {
 #ifdef ROWLOCK_HAS_POSTGRES
       "postgres",
+#endif
+#ifdef ROWLOCK_HAS_MYSQL
+      "mysql",
 #endif
 #ifdef ROWLOCK_HAS_SQLITE
       "sqlite",
@@ -74,6 +84,9 @@ std::unique_ptr<database> open(const std::string& url, const store_options& opti
 #ifdef ROWLOCK_HAS_POSTGRES
   if (parsed.dialect == "postgres") return open_postgres(parsed.target, options);
 #endif
+#ifdef ROWLOCK_HAS_MYSQL
+  if (parsed.dialect == "mysql") return open_mysql(parsed.target, options);
+#endif
 #ifdef ROWLOCK_HAS_SQLITE
   if (parsed.dialect == "sqlite") return open_sqlite(parsed.target, options);
 #endif
@@ -84,6 +97,9 @@ std::unique_ptr<migration_session> open_for_migration(const std::string& url, co
   const auto parsed = check(url, options);
 #ifdef ROWLOCK_HAS_POSTGRES
   if (parsed.dialect == "postgres") return open_postgres_for_migration(parsed.target, options);
+#endif
+#ifdef ROWLOCK_HAS_MYSQL
+  if (parsed.dialect == "mysql") return open_mysql_for_migration(parsed.target, options);
 #endif
 #ifdef ROWLOCK_HAS_SQLITE
   if (parsed.dialect == "sqlite") return open_sqlite_for_migration(parsed.target, options);

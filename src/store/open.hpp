@@ -18,7 +18,7 @@ std::unique_ptr<database> open(const std::string& url, const store_options& opti
 // A connection for the migrator: it does not ask for a migrated schema. Creates a missing SQLite file.
 std::unique_ptr<migration_session> open_for_migration(const std::string& url, const store_options& options);
 
-// "postgres", "sqlite": the dialect that a URL's scheme names. Throws as open does.
+// "postgres", "mysql", "sqlite": the dialect that a URL's scheme names. Throws as open does.
 std::string dialect_of(std::string_view url);
 
 // The URL without its password, for messages and logs.

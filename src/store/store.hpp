@@ -244,6 +244,9 @@ class session {
   // Waits until something may have changed for the client, wake() is called or the timeout passes. True
   // when something may have changed. Throws error(unreachable) when the connection is gone.
   virtual bool wait(std::chrono::nanoseconds timeout) = 0;
+  // Where database::must_be_asked(): whether something may have changed for the clients that this session
+  // listens for, since it was asked last. One small statement; wait() hears of nothing there but wake().
+  virtual bool ask() { return true; }
   virtual void wake() noexcept = 0;
   // Breaks a running verb, which then throws error(unreachable) with outcome_unknown, and the session with
   // it.
@@ -254,6 +257,9 @@ class session {
   virtual std::string backend() const = 0;
   // Ends that backend, if it still lives, and returns whether it is certainly gone.
   virtual bool end_ghost(const std::string& backend) = 0;
+
+  // What of the server's settings endangers a promise of rowlock's, in a sentence; empty: nothing known.
+  virtual std::string warning() const { return {}; }
 };
 
 struct store_options {
@@ -270,10 +276,12 @@ class database {
   virtual ~database() = default;
   // Throws: unreachable, authentication, privilege, read_only, not_migrated, too_new.
   virtual std::unique_ptr<session> connect() = 0;
-  virtual std::string_view dialect() const noexcept = 0;  // postgres, sqlite, memory
+  virtual std::string_view dialect() const noexcept = 0;  // postgres, mysql, sqlite, memory
   // Only one transaction writes at a time in the whole database: a second carrying connection would only
   // wait.
   virtual bool single_writer() const noexcept { return false; }
+  // It tells nobody of changes: whoever waits must ask (session::ask), again and again.
+  virtual bool must_be_asked() const noexcept { return false; }
   // The statement that proves a hold inside the caller's own transaction: `?`-free SQL of this dialect whose
   // parameters are, in order, the name and the hold's id as text. It returns one row when the hold stands.
   virtual std::string guard_sql() const = 0;

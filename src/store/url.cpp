@@ -30,8 +30,8 @@ std::string_view scheme_of(std::string_view url) {
 
 std::string known_forms() {
   return fmt::format(
-      "this build has the stores {}; write postgresql://user@host/database, sqlite:relative.db or "
-      "sqlite:/absolute.db",
+      "this build has the stores {}; write postgresql://user@host/database, mysql://user@host/database, "
+      "sqlite:relative.db or sqlite:/absolute.db",
       fmt::join(built_in_dialects(), ", "));
 }
 
@@ -115,7 +115,10 @@ database_url parse_url(std::string_view url) {
   }
   if (scheme == "sqlite") return {"sqlite", sqlite_path(url.substr(scheme.size() + 1))};
   if (scheme == "mysql" || scheme == "mariadb") {
-    refuse(fmt::format("rowlock has no store for {}:// yet; {}", scheme, known_forms()));
+    if (!url.substr(scheme.size()).starts_with("://")) {
+      refuse(fmt::format("a {0}: URL needs two slashes; write {0}://user@host/database", scheme));
+    }
+    return {"mysql", std::string{url}};
   }
   if (scheme.empty())
     refuse("the database URL does not begin with a scheme that rowlock knows; " + known_forms());

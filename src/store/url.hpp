@@ -7,8 +7,8 @@
 namespace rowlock::store {
 
 struct database_url {
-  std::string dialect;  // postgres, sqlite
-  std::string target;   // what its store opens: the URL itself for libpq, the path of the file for SQLite
+  std::string dialect;  // postgres, mysql, sqlite
+  std::string target;   // what its store opens: the URL itself for a server, the path of the file for SQLite
 };
 
 // Throws error(invalid_argument) for a URL that names no database which rowlock knows. Does not ask whether

@@ -106,6 +106,16 @@ std::vector<hold_id> contract_test::waiting(const std::string& name) {
   return holds;
 }
 
+bool contract_test::hears(store::session& session, std::chrono::nanoseconds within) {
+  if (!database_->must_be_asked()) return session.wait(within);
+  const auto until = std::chrono::steady_clock::now() + within;
+  while (!session.ask()) {
+    if (std::chrono::steady_clock::now() >= until) return false;
+    session.wait(2ms);
+  }
+  return true;
+}
+
 model::token contract_test::next_token_of(const std::string& name) {
   const claim wanted = claim_to(name);
   const auto token = acquire(wanted);

@@ -63,6 +63,8 @@ class contract_test : public testing::TestWithParam<std::string> {
   store::hold_status find(const claim& wanted);
   std::optional<store::renewal> renew(const lease_id& lease);
   std::vector<hold_id> waiting(const std::string& name);  // by ticket
+  // Whether the session hears of something within that time, told or by asking for it.
+  bool hears(store::session& session, std::chrono::nanoseconds within);
 
   // The next grant's token, taken and given back.
   model::token next_token_of(const std::string& name);

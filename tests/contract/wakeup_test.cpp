@@ -24,7 +24,7 @@ constexpr auto long_enough = 20s;  // nothing here waits for it unless it fails
 TEST_P(wakeup_test, a_waiter_hears_that_it_was_granted) {
   held("a");
   const auto waiter = listening_waiter();
-  auto heard = std::async(std::launch::async, [&] { return b->wait(long_enough); });
+  auto heard = std::async(std::launch::async, [&] { return hears(*b, long_enough); });
   hand_over_and_notify(waiter);
   EXPECT_TRUE(heard.get());
   EXPECT_EQ(find(waiter).state, where::held);
@@ -34,7 +34,7 @@ TEST_P(wakeup_test, a_waiter_hears_what_was_said_before_it_waited) {
   held("a");
   const auto waiter = listening_waiter();
   hand_over_and_notify(waiter);
-  EXPECT_TRUE(b->wait(long_enough));
+  EXPECT_TRUE(hears(*b, long_enough));
 }
 
 TEST_P(wakeup_test, a_waiter_hears_again_and_again) {
@@ -43,7 +43,7 @@ TEST_P(wakeup_test, a_waiter_hears_again_and_again) {
   for (int i = 0; i < 5; ++i) {
     edit("a", enqueue(waiter.lease, hold_id::random()));
     a->notify(std::vector{waiter.lease});
-    EXPECT_TRUE(b->wait(long_enough)) << "in round " << i;
+    EXPECT_TRUE(hears(*b, long_enough)) << "in round " << i;
   }
 }
 
@@ -51,10 +51,10 @@ TEST_P(wakeup_test, a_waiter_hears_no_word_twice) {
   held("a");
   const auto waiter = listening_waiter();
   hand_over_and_notify(waiter);
-  EXPECT_TRUE(b->wait(long_enough));
+  EXPECT_TRUE(hears(*b, long_enough));
   // One change may be told in two hints, by the notification and by the write; but they end.
   int more = 0;
-  while (more < 10 && b->wait(50ms)) ++more;
+  while (more < 10 && hears(*b, 50ms)) ++more;
   EXPECT_LT(more, 3);
 }
 
@@ -62,11 +62,11 @@ TEST_P(wakeup_test, a_session_hears_for_several_clients) {
   held("a");
   listening_waiter();
   const auto second = listening_waiter();
-  while (b->wait(0ns)) {
+  while (hears(*b, 0ns)) {
   }
   edit("a", hand_over);
   a->notify(std::vector{new_lease(), second.lease});
-  EXPECT_TRUE(b->wait(long_enough));
+  EXPECT_TRUE(hears(*b, long_enough));
 }
 
 TEST_P(wakeup_test, others_are_not_woken) {
@@ -75,7 +75,7 @@ TEST_P(wakeup_test, others_are_not_woken) {
   const auto waiter = queued("a");
   b->listen(new_lease());
   hand_over_and_notify(waiter);
-  EXPECT_FALSE(b->wait(100ms));
+  EXPECT_FALSE(hears(*b, 100ms));
 }
 
 TEST_P(wakeup_test, waiting_ends_at_its_timeout) {

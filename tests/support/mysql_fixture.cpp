@@ -28,8 +28,8 @@ class mysql_fixture final : public store_fixture {
   bool can(capability what) const override {
     switch (what) {
       case capability::row_locks:
+      case capability::targeted_wakeups:
       case capability::backends: return true;
-      case capability::targeted_wakeups:      // waiters poll
       case capability::enqueue_beside_guard:  // InnoDB has no lock that allows a row's other columns to
                                               // change
         return false;

@@ -8,6 +8,11 @@ namespace rowlock::store {
 
 memory_database::memory_database(std::shared_ptr<memory_server> server) : server_(std::move(server)) {}
 
+bool memory_database::must_be_asked() const noexcept {
+  const std::lock_guard lock{server_->mutex_};
+  return !server_->tells_;
+}
+
 std::unique_ptr<session> memory_database::connect() {
   memory_call call{.server = *server_, .verb = "connect"};
   server_->call_hook(call);

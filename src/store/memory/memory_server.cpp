@@ -99,6 +99,11 @@ void memory_server::unguard(const std::string& name) {
   if (--guards_.at(name) == 0) guards_.erase(name);
 }
 
+void memory_server::tell_nobody() {
+  const std::lock_guard lock{mutex_};
+  tells_ = false;
+}
+
 void memory_server::on_call(hook around_each_verb) {
   const std::lock_guard lock{mutex_};
   hook_ = std::move(around_each_verb);

@@ -83,6 +83,9 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   bool guard(const std::string& name, const hold_id& hold);
   void unguard(const std::string& name);
 
+  // From now on it tells nobody of changes: sessions hear of them by asking. For clients opened after this.
+  void tell_nobody();
+
   // -- faults --
   using hook = std::function<void(memory_call&)>;
   void on_call(hook around_each_verb);
@@ -142,6 +145,7 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   std::vector<commit> history_;
   bool keeps_history_ = false;
   bool names_backends_ = false;
+  bool tells_ = true;
   std::uint64_t unblocked_ = 0;
   std::size_t blocked_ = 0;
   std::uint64_t next_backend_ = 1;

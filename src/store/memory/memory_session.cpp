@@ -341,11 +341,15 @@ bool memory_session::wait(std::chrono::nanoseconds timeout) {
     std::unique_lock lock{server_->mutex_};
     // An absolute time of a very long timeout would overflow.
     server_->changed_.wait_for(lock, std::clamp<std::chrono::nanoseconds>(timeout, 0ns, 24h),
-                               [&] { return heard_ || woken_ || broken_; });
+                               [&] { return (heard_ && server_->tells_) || woken_ || broken_; });
     if (broken_) throw_unreachable();
     woken_ = false;
-    return std::exchange(heard_, false);
+    return server_->tells_ && std::exchange(heard_, false);
   });
+}
+
+bool memory_session::ask() {
+  return run("ask", [this](memory_transaction&) { return std::exchange(heard_, false); });
 }
 
 void memory_session::wake() noexcept {

@@ -45,6 +45,7 @@ class memory_session final : public session {
   void listen(lease_id client) override;
   void notify(std::span<const lease_id> clients) override;
   bool wait(std::chrono::nanoseconds timeout) override;
+  bool ask() override;
   void wake() noexcept override;
   void interrupt() noexcept override;
 

@@ -16,6 +16,9 @@ class mysql_database final : public database {
   std::string_view dialect() const noexcept override { return "mysql"; }
   bool must_be_asked() const noexcept override { return true; }
   std::string guard_sql() const override { return context_->catalog["guard"]; }
+  std::string guard_write_sql() const override {
+    return context_->clustered ? context_->catalog["guard_write"] : std::string{};
+  }
 
  private:
   std::shared_ptr<const mysql_context> context_;

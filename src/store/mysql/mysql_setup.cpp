@@ -103,6 +103,7 @@ mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
   result.node = fmt::format("{}:{}", variables["hostname"], variables["port"]);
   if (variables["wsrep_on"] == "ON") {
     check_cluster(status);
+    context.clustered = true;
     result.identity = "galera/" + status["wsrep_cluster_state_uuid"];
   } else if (const auto& uuid = variables["server_uuid"]; !uuid.empty()) {
     result.identity = "mysql/" + uuid;

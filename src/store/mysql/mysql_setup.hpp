@@ -4,6 +4,7 @@
 #include "store/mysql/mysql_connection.hpp"
 #include "store/store.hpp"
 
+#include <atomic>
 #include <memory>
 #include <string>
 #include <vector>
@@ -17,6 +18,7 @@ struct mysql_context {
   store_options options;
   mysql_endpoint endpoint;
   sql_catalog catalog;
+  mutable std::atomic<bool> clustered{false};  // a Galera cluster was met
 };
 
 struct mysql_facts {

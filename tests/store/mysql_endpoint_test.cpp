@@ -1,0 +1,102 @@
+#ifdef ROWLOCK_TEST_MYSQL
+
+#include "store/mysql/mysql_endpoint.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rowlock::test {
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+using testing::Not;
+
+std::string connect_string(const std::string& url) {
+  return store::mysql_endpoint{url}.connect_string(2'500ms, 4s);
+}
+
+std::string refusal_of(const std::string& url) {
+  try {
+    store::mysql_endpoint{url};
+  } catch (const error& refused) {
+    EXPECT_EQ(refused.code(), errc::invalid_argument);
+    EXPECT_THAT(refused.what(), Not(HasSubstr("hush")));
+    return refused.what();
+  }
+  ADD_FAILURE() << url << " was accepted";
+  return {};
+}
+
+TEST(mysql_endpoint_test, takes_a_url_apart) {
+  const auto text = connect_string("mysql://app:hush@db.example:3307/shop");
+  for (const auto* part : {"user='app'", "password='hush'", "host='db.example'", "port='3307'", "dbname='shop'",
+                           "connect_timeout=3", "read_timeout=5", "write_timeout=5"}) {
+    EXPECT_THAT(text, HasSubstr(part));
+  }
+}
+
+TEST(mysql_endpoint_test, leaves_out_what_the_url_does_not_say) {
+  const auto text = store::mysql_endpoint{"mariadb:///shop"}.connect_string(1s, 0s);
+  for (const auto* part : {"user", "password", "host", "port", "read_timeout"}) {
+    EXPECT_THAT(text, Not(HasSubstr(part)));
+  }
+}
+
+TEST(mysql_endpoint_test, decodes_and_quotes) {
+  EXPECT_THAT(connect_string("mysql://a%40b:it%27s%5C%2F%3A%20x@db/shop"),
+              testing::AllOf(HasSubstr("user='a@b'"), HasSubstr("password='it\\'s\\\\/: x'")));
+  EXPECT_THAT(connect_string("mysql://[::1]:3307/shop"), testing::AllOf(HasSubstr("host='::1'"), HasSubstr("port='3307'")));
+}
+
+// The client library takes "localhost" for the Unix socket, whatever the port.
+TEST(mysql_endpoint_test, a_port_of_localhost_is_meant) {
+  EXPECT_THAT(connect_string("mysql://localhost:3307/shop"), HasSubstr("host='127.0.0.1'"));
+  EXPECT_THAT(connect_string("mysql://localhost/shop"), HasSubstr("host='localhost'"));
+  EXPECT_THAT(connect_string("mysql:///shop?socket=/run/my%20sql.sock"), HasSubstr("unix_socket='/run/my sql.sock'"));
+}
+
+TEST(mysql_endpoint_test, refuses_what_it_cannot_read_and_repeats_no_password) {
+  EXPECT_THAT(refusal_of("mysql://app:hush@db"), HasSubstr("name one database"));
+  EXPECT_THAT(refusal_of("mysql://app:hush@db/a/b"), HasSubstr("name one database"));
+  EXPECT_THAT(refusal_of("mysql://app:a@hush@db/shop"), HasSubstr("%40"));
+  EXPECT_THAT(refusal_of("mysql://app:a/hush@db/shop"), HasSubstr("%2F"));
+  EXPECT_THAT(refusal_of("mysql://app:a%hush@db/shop"), HasSubstr("%25"));
+  EXPECT_THAT(refusal_of("mysql://app:a%00hush@db/shop"), HasSubstr("zero byte"));
+  EXPECT_THAT(refusal_of("mysql://app:#hush@db/shop"), HasSubstr("%23"));
+  EXPECT_THAT(refusal_of("mysql://app@db:hush/shop"), HasSubstr("port"));
+  EXPECT_THAT(refusal_of("mysql://app@db:0/shop"), HasSubstr("port"));
+  EXPECT_THAT(refusal_of("mysql://db/shop?password=hush"), HasSubstr("no other"));
+}
+
+TEST(mysql_endpoint_test, refuses_a_verification_that_nobody_would_do) {
+  for (const std::string mode : {"VERIFY_CA", "VERIFY_IDENTITY", "verify_identity"}) {
+    EXPECT_THAT(refusal_of("mysql://db/shop?ssl_ca=/ca.pem&ssl_mode=" + mode), HasSubstr("refused"));
+  }
+  EXPECT_THAT(refusal_of("mysql://db/shop?ssl_mode=REQUIRED"), HasSubstr("ssl_ca"));
+  EXPECT_THAT(refusal_of("mysql://db/shop?ssl_cert=/c.pem&ssl_key=/k.pem"), HasSubstr("ssl_ca"));
+  EXPECT_THAT(refusal_of("mysql://db/shop?ssl_ca=/ca.pem&ssl_mode=DISABLED"), HasSubstr("contradict"));
+  EXPECT_THAT(refusal_of("mysql://db/shop?ssl_mode=hush"), HasSubstr("REQUIRED"));
+}
+
+TEST(mysql_endpoint_test, an_authority_is_named_to_be_asked) {
+  EXPECT_TRUE(store::mysql_endpoint{"mysql://db/shop?ssl_ca=/ca.pem"}.must_encrypt());
+  EXPECT_TRUE(store::mysql_endpoint{"mysql://db/shop?ssl_ca=/ca.pem&ssl_mode=REQUIRED"}.must_encrypt());
+  EXPECT_FALSE(store::mysql_endpoint{"mysql://db/shop?ssl_ca=/ca.pem&ssl_mode=PREFERRED"}.must_encrypt());
+  EXPECT_FALSE(store::mysql_endpoint{"mysql://db/shop"}.must_encrypt());
+  EXPECT_THAT(connect_string("mysql://db/shop?ssl_ca=/ca.pem&ssl_cert=/c.pem&ssl_key=/k.pem"),
+              testing::AllOf(HasSubstr("sslca='/ca.pem'"), HasSubstr("sslcert='/c.pem'"), HasSubstr("sslkey='/k.pem'")));
+}
+
+TEST(mysql_endpoint_test, scrubs_the_password) {
+  const store::mysql_endpoint endpoint{"mysql://app:hush@db/shop"};
+  EXPECT_EQ(endpoint.scrub("hush, hush!"), "***, ***!");
+  EXPECT_EQ(store::mysql_endpoint{"mysql://app@db/shop"}.scrub("hush"), "hush");
+}
+
+}  // namespace
+}  // namespace rowlock::test
+
+#endif
