@@ -78,8 +78,8 @@ class cli_test : public testing::TestWithParam<std::string> {
 
 }  // namespace rowlock::test
 
-#define ROWLOCK_FOR_EACH_SQL_STORE(suite)                                                           \
-  INSTANTIATE_TEST_SUITE_P(stores, suite,                                                           \
+#define ROWLOCK_FOR_EACH_SQL_STORE(suite)                                                                    \
+  INSTANTIATE_TEST_SUITE_P(stores, suite,                                                                    \
                            testing::ValuesIn(::rowlock::test::selected_of({"sqlite", "postgres", "mysql"})), \
-                           ::rowlock::test::store_test_name);                                       \
+                           ::rowlock::test::store_test_name);                                                \
   GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite)

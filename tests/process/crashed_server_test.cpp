@@ -73,6 +73,17 @@ TEST_P(crashed_server_test, forgets_releases_which_are_repaired_and_no_grants) {
   EXPECT_EQ(client.ask("release"), "released");
 }
 
+// Whoever renews a lease sees by it that commits may be missing.
+TEST_P(crashed_server_test, leaves_no_marker) {
+  start().finish();
+  const auto marked = number("SELECT count(*) FROM @marker");
+  EXPECT_EQ(marked, 1);
+  server().crash();
+  server().start();
+  reconnect();
+  EXPECT_EQ(number("SELECT count(*) FROM @marker"), 0);
+}
+
 // What was granted before a crash stays granted, and those who wait go on waiting. Their places may be
 // forgotten, for a ticket is no promise that anybody was told; then they take new ones.
 TEST_P(crashed_server_test, keeps_holder_and_waiters) {

@@ -28,53 +28,6 @@ int pid_of(const store::session& session) {
   return std::stoi(session.backend());
 }
 
-lease_id new_lease(store::session& session, std::chrono::milliseconds ttl) {
-  store::lease_record lease;
-  lease.id = lease.client = lease_id::random();
-  lease.host = "host";
-  lease.pid = 1;
-  lease.application = "test";
-  lease.ttl = ttl;
-  session.create_lease(lease);
-  return lease.id;
-}
-
-void create(store::session& session, const std::string& name) {
-  const model::lock_definition definition{.name = name};
-  session.create({&definition, 1});
-}
-
-std::optional<model::token> acquire(store::session& session, const claim& wanted) {
-  const store::acquire_request request{.name = wanted.name, .lease = wanted.lease, .hold = wanted.hold};
-  const auto grants = session.acquire({&request, 1});
-  if (grants.empty()) return {};
-  return grants.front().token;
-}
-
-bool release(store::session& session, const claim& held, store::durability how) {
-  const store::release_request request{.name = held.name, .lease = held.lease, .hold = held.hold};
-  return !session.release({&request, 1}, how).empty();
-}
-
-bool renew(store::session& session, lease_id lease) {
-  return !session.renew({&lease, 1}).renewed.empty();
-}
-
-store::edit_result edit(store::session& session, const std::string& name,
-                        const std::function<store::lock_change(const store::lock_view&)>& decide) {
-  const store::edit_request request{.name = name, .about = {}, .decide = decide};
-  return session.edit({&request, 1}).front();
-}
-
-std::optional<store::lock_view> look(store::session& session, const std::string& name) {
-  std::optional<store::lock_view> seen;
-  edit(session, name, [&](const store::lock_view& view) {
-    seen = view;
-    return store::lock_change{};
-  });
-  return seen;
-}
-
 std::string postgres_test::server_url() const {
   const char* url = std::getenv("ROWLOCK_TEST_POSTGRES_URL");
   return url ? url : "";
@@ -112,10 +65,7 @@ std::unique_ptr<raw_postgres> postgres_test::raw() {
 }
 
 claim postgres_test::held(store::session& session, const std::string& name) {
-  claim wanted{name, new_lease(session), hold_id::random()};
-  create(session, name);
-  EXPECT_TRUE(acquire(session, wanted));
-  return wanted;
+  return new_hold(session, name);
 }
 
 void postgres_test::restart(std::unique_ptr<store::session>& session) {

@@ -4,7 +4,7 @@
 
 #include "store/postgres/postgres_database.hpp"
 #include "store/raw_postgres.hpp"
-#include "store/store.hpp"
+#include "store/session_steps.hpp"
 
 #include <rowlock/error.hpp>
 
@@ -17,34 +17,12 @@
 
 namespace rowlock::test {
 
-using namespace std::chrono_literals;
-using model::hold_id;
-using model::lease_id;
-
 // The migrations, as rowlock's migrator applies them.
 void migrate_postgres(const std::string& url, const store::store_options& options);
 // A store's query, with the prefix put in.
 std::string postgres_query(std::string_view name, std::string_view prefix = "rowlock_");
 // The backend's process, from session::backend().
 int pid_of(const store::session& session);
-
-struct claim {
-  std::string name;
-  lease_id lease;
-  hold_id hold;
-};
-
-// What tests do with a session.
-lease_id new_lease(store::session& session, std::chrono::milliseconds ttl = 30s);
-void create(store::session& session, const std::string& name);
-std::optional<model::token> acquire(store::session& session, const claim& wanted);
-bool release(store::session& session, const claim& held,
-             store::durability how = store::durability::asynchronous);
-bool renew(store::session& session, lease_id lease);
-store::edit_result edit(store::session& session, const std::string& name,
-                        const std::function<store::lock_change(const store::lock_view&)>& decide);
-// The view that an edit has; empty when it is skipped or missing.
-std::optional<store::lock_view> look(store::session& session, const std::string& name);
 
 class postgres_test : public testing::Test {
  protected:

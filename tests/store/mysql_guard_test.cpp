@@ -1,0 +1,129 @@
+#ifdef ROWLOCK_TEST_MYSQL
+
+// The guard's statement against what the store takes, and against statements that look as good.
+#include "contract/decisions.hpp"
+#include "store/mysql_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+const std::string locking = "SELECT 1 FROM @lock WHERE name = ? AND hold_id = UNHEX(?) LOCK IN SHARE MODE";
+const std::string plain = "SELECT 1 FROM @lock WHERE name = ? AND hold_id = UNHEX(?)";
+
+const std::vector<std::string> levels{"READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ",
+                                      "SERIALIZABLE"};
+
+class mysql_guard_test : public mysql_test {
+ protected:
+  void SetUp() override {
+    mysql_test::SetUp();
+    if (HasFatalFailure() || IsSkipped()) return;
+    session_ = ready();
+    application_ = raw();
+    hold_ = new_hold(*session_, "a");
+    run(*side_, "CREATE TABLE account (balance INT NOT NULL)");
+    run(*side_, "INSERT INTO account VALUES (100)");
+  }
+  void begin(const std::string& level) {
+    application_->run("SET TRANSACTION ISOLATION LEVEL " + level + "; START TRANSACTION");
+  }
+  // Whether the statement proves the hold.
+  bool proves(const std::string& statement, const claim& held) {
+    return run(*application_, statement, {held.name, held.hold.to_string()}).size() == 1;
+  }
+  bool guarded(const claim& held) { return proves(database_->guard_sql(), held); }
+
+  std::unique_ptr<store::session> session_;
+  std::unique_ptr<mysql_connection> application_;
+  claim hold_;
+};
+
+TEST_F(mysql_guard_test, stops_what_would_take_the_hold_away_until_it_ends) {
+  for (const auto& level : levels) {
+    SCOPED_TRACE(level);
+    begin(level);
+    ASSERT_TRUE(guarded(hold_));
+    EXPECT_FALSE(release(*session_, hold_));
+    EXPECT_EQ(edit(*session_, "a", grant_to(new_lease(*session_), hold_id::random())),
+              store::edit_result::skipped);
+    application_->run("COMMIT");
+    EXPECT_TRUE(look(*session_, "a").value().replaceable);
+  }
+  EXPECT_TRUE(release(*session_, hold_));
+}
+
+TEST_F(mysql_guard_test, that_reads_plainly_alone_stops_nobody) {
+  for (const auto& level : {"READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ"}) {
+    SCOPED_TRACE(level);
+    begin(level);
+    ASSERT_TRUE(proves(plain, hold_));
+    EXPECT_TRUE(release(*session_, hold_)) << "then the lock is not needed";
+    application_->run("COMMIT");
+    ASSERT_TRUE(acquire(*session_, hold_));
+  }
+}
+
+// The balance was read before the acquire, and what the holder before has written is missing from it.
+TEST_F(mysql_guard_test, that_locks_alone_lets_an_old_snapshot_write) {
+  const auto withdraw = [&](const std::string& statement) {
+    begin("REPEATABLE READ");
+    application_->run("SELECT balance FROM account");
+    // The holder takes 50 and releases; this process acquires.
+    side_->run("UPDATE account SET balance = 50");
+    EXPECT_TRUE(release(*session_, hold_));
+    hold_ = new_hold(*session_, "a");
+    if (!proves(statement, hold_)) {
+      application_->run("ROLLBACK");
+      return false;
+    }
+    const auto balance = std::stoi(application_->value("SELECT balance FROM account"));
+    application_->run("UPDATE account SET balance = " + std::to_string(balance - 10) + "; COMMIT");
+    return true;
+  };
+  ASSERT_TRUE(withdraw(locking));
+  EXPECT_EQ(value("SELECT balance FROM account"), "90") << "this server needs no second look";
+  side_->run("UPDATE account SET balance = 100");
+  EXPECT_FALSE(withdraw(database_->guard_sql()));
+  EXPECT_EQ(value("SELECT balance FROM account"), "50");
+}
+
+TEST_F(mysql_guard_test, in_a_new_snapshot_proves_what_an_old_one_could_not) {
+  for (const auto& level : levels) {
+    SCOPED_TRACE(level);
+    begin(level);
+    EXPECT_TRUE(guarded(hold_));
+    EXPECT_TRUE(guarded(hold_)) << "once more";
+    application_->run("COMMIT");
+  }
+}
+
+TEST_F(mysql_guard_test, after_a_snapshot_of_this_very_hold_is_good) {
+  begin("REPEATABLE READ");
+  application_->run("SELECT balance FROM account");
+  const auto waiter = hold_id::random();
+  ASSERT_EQ(edit(*session_, "a", enqueue(new_lease(*session_), waiter)), store::edit_result::committed);
+  EXPECT_TRUE(guarded(hold_)) << "the row has changed since, but not the hold";
+  application_->run("COMMIT");
+}
+
+TEST_F(mysql_guard_test, waits_for_a_release_under_way_and_then_proves_nothing) {
+  for (const auto& level : levels) {
+    SCOPED_TRACE(level);
+    const auto releaser = raw();
+    run(*releaser,
+        "START TRANSACTION; UPDATE @lock SET hold_id = NULL, lease_id = NULL, in_use = 0 WHERE name = 'a'");
+    begin(level);
+    const auto id = application_->id();
+    auto answer = std::async(std::launch::async, [&] { return guarded(hold_); });
+    until_blocked(id);
+    releaser->run("COMMIT");
+    EXPECT_FALSE(answer.get());
+    application_->run("ROLLBACK");
+    hold_ = new_hold(*session_, "a");
+  }
+}
+
+}  // namespace
+}  // namespace rowlock::test
+
+#endif

@@ -1,0 +1,96 @@
+#ifdef ROWLOCK_TEST_MYSQL
+
+// Renewal and kill meet on one row, and each reads the clock once it holds it.
+#include "store/mysql_test.hpp"
+
+#include <thread>
+
+namespace rowlock::test {
+namespace {
+
+class mysql_renewal_test : public mysql_test {
+ protected:
+  void SetUp() override {
+    mysql_test::SetUp();
+    if (HasFatalFailure() || IsSkipped()) return;
+    session_ = ready();
+    other_ = raw();
+    lease_ = new_lease(*session_);
+  }
+  void lock_lease() { run(*other_, "START TRANSACTION; SELECT id FROM @lease FOR UPDATE"); }
+  void until_expired() {
+    while (expired() != "1") std::this_thread::sleep_for(5ms);
+  }
+  std::string expired() { return value("SELECT expires_at < sysdate(6) FROM @lease"); }
+
+  std::unique_ptr<store::session> session_;
+  std::unique_ptr<mysql_connection> other_;
+  lease_id lease_;
+};
+
+// utc_timestamp() is the time at which the statement began; this one waited for the row since.
+TEST_F(mysql_renewal_test, that_asks_for_the_statements_time_revives_an_expired_lease) {
+  const auto renewer = raw();
+  fixture_->expire(lease_, -1s);
+  lock_lease();
+  auto renewed = run_until_blocked(*renewer,
+                                   "UPDATE @lease SET expires_at = utc_timestamp(6) + INTERVAL 1 MINUTE "
+                                   "WHERE expires_at > utc_timestamp(6)");
+  until_expired();
+  other_->run("COMMIT");
+  renewed.get();
+  EXPECT_EQ(expired(), "0") << "this server reads the clock anew; then sysdate() is not needed";
+}
+
+TEST_F(mysql_renewal_test, of_the_store_reads_the_clock_after_the_wait) {
+  for (const std::string end : {"ROLLBACK", "COMMIT"}) {
+    SCOPED_TRACE(end);
+    fixture_->expire(lease_, -1s);
+    lock_lease();
+    auto renewed = std::async(std::launch::async, [&] { return renew(*session_, lease_); });
+    until_blocked(connection_of(*session_));
+    until_expired();
+    other_->run(end);
+    EXPECT_FALSE(renewed.get());
+    EXPECT_EQ(expired(), "1");
+  }
+}
+
+TEST_F(mysql_renewal_test, that_comes_first_wins_over_a_kill) {
+  lock_lease();
+  auto renewed = std::async(std::launch::async, [&] { return renew(*session_, lease_); });
+  until_blocked(connection_of(*session_));
+  // Not expired, and about to be renewed: the kill neither waits for long nor deletes.
+  const auto killer = connect();
+  const auto start = std::chrono::steady_clock::now();
+  EXPECT_TRUE(killer->kill({&lease_, 1}, -1h).empty()) << "with a skew that makes it look expired";
+  EXPECT_LT(std::chrono::steady_clock::now() - start, 2s);
+  other_->run("COMMIT");
+  EXPECT_TRUE(renewed.get());
+}
+
+TEST_F(mysql_renewal_test, writes_one_row_however_many_locks_are_held) {
+  std::vector<model::lock_definition> locks;
+  std::vector<store::acquire_request> requests;
+  for (int i = 0; i < 200; ++i) {
+    locks.push_back({.name = "lock/" + std::to_string(1000 + i)});
+    requests.push_back({.name = locks.back().name, .lease = lease_, .hold = hold_id::random()});
+  }
+  session_->create(locks);
+  ASSERT_EQ(session_->acquire(requests).size(), 200U);
+  const auto written = [&] {
+    std::int64_t sum = 0;
+    for (const auto* name : {"Handler_write", "Handler_update", "Handler_delete"}) {
+      sum += std::stoll(side_->run("SHOW GLOBAL STATUS LIKE '" + std::string{name} + "'").at(0).at(1));
+    }
+    return sum;
+  };
+  const auto before = written();
+  for (int i = 0; i < 10; ++i) ASSERT_TRUE(renew(*session_, lease_));
+  EXPECT_EQ(written() - before, 10);
+}
+
+}  // namespace
+}  // namespace rowlock::test
+
+#endif

@@ -1,0 +1,124 @@
+#ifdef ROWLOCK_TEST_MYSQL
+
+// No statement that writes decides from another table: each test shows what the tempting statement does in
+// the same steps, and what the store does.
+#include "store/mysql_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+class mysql_statement_rules_test : public mysql_test {
+ protected:
+  void SetUp() override {
+    mysql_test::SetUp();
+    if (HasFatalFailure() || IsSkipped()) return;
+    session_ = ready();
+    one_ = raw();
+    two_ = raw();
+    // As rowlock's own.
+    for (auto* each : {one_.get(), two_.get()})
+      each->run("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED");
+    create(*session_, "a");
+  }
+
+  // A lock whose holder's lease is missing, so that it is free; and a transaction that has just granted it to
+  // a lease which it also made.
+  claim grant_uncommitted() {
+    run(*one_, "UPDATE @lock SET in_use = 1, lease_id = random_bytes(16), hold_id = random_bytes(16)");
+    claim next{"a", lease_id::random(), hold_id::random()};
+    one_->run("START TRANSACTION");
+    run(*one_,
+        "INSERT INTO @lease (id, client_id, host, pid, application, ttl_ms, created_at, expires_at) "
+        "VALUES (UNHEX($1), UNHEX($1), '', 1, '', 30000, utc_timestamp(6), utc_timestamp(6) + INTERVAL 30 "
+        "SECOND)",
+        {next.lease.to_string()});
+    run(*one_, "UPDATE @lock SET lease_id = UNHEX(?), hold_id = UNHEX(?)",
+        {next.lease.to_string(), next.hold.to_string()});
+    return next;
+  }
+  std::string holder() { return value("SELECT lower(hex(lease_id)) FROM @lock"); }
+
+  std::unique_ptr<store::session> session_;
+  std::unique_ptr<mysql_connection> one_, two_;
+};
+
+TEST_F(mysql_statement_rules_test, acquire_that_asks_whether_the_holder_lives_steals_a_live_lock) {
+  const auto next = grant_uncommitted();
+  auto stolen = run_until_blocked(
+      *two_,
+      "UPDATE @lock AS l SET lease_id = UNHEX('11111111111111111111111111111111') WHERE name = 'a' AND "
+      "(lease_id IS NULL OR NOT EXISTS (SELECT 1 FROM @lease AS h WHERE h.id = l.lease_id))");
+  one_->run("COMMIT");
+  stolen.get();
+  EXPECT_NE(holder(), next.lease.to_string())
+      << "this server reads the lease anew; then the rule is not needed";
+}
+
+TEST_F(mysql_statement_rules_test, the_store_leaves_that_lock_to_its_holder) {
+  const auto next = grant_uncommitted();
+  const claim rival{"a", new_lease(*session_), hold_id::random()};
+  EXPECT_FALSE(acquire(*session_, rival));
+  EXPECT_EQ(edit(*session_, "a", [](const auto&) { return store::lock_change{}; }),
+            store::edit_result::skipped);
+  one_->run("COMMIT");
+  EXPECT_FALSE(acquire(*session_, rival));
+  const auto view = look(*session_, "a");
+  ASSERT_TRUE(view);
+  ASSERT_TRUE(view->holder) << "a sweep that frees this lock would clear a new hold";
+  EXPECT_EQ(view->holder->id, next.lease);
+}
+
+TEST_F(mysql_statement_rules_test, release_that_asks_whether_somebody_waits_loses_a_waiter) {
+  const auto holder = claim{"a", new_lease(*session_), hold_id::random()};
+  ASSERT_TRUE(acquire(*session_, holder));
+  run(*one_, "START TRANSACTION; UPDATE @lock SET has_queue = 1, next_ticket = 2 WHERE name = 'a'");
+  run(*one_,
+      "INSERT INTO @queue (name, ticket, hold_id, lease_id) VALUES ('a', 1, random_bytes(16), "
+      "random_bytes(16))");
+  auto released =
+      run_until_blocked(*two_,
+                        "UPDATE @lock AS l SET lease_id = NULL, hold_id = NULL, in_use = 0, has_queue = 0 "
+                        "WHERE name = 'a' AND NOT EXISTS (SELECT 1 FROM @queue AS q WHERE q.name = l.name)");
+  one_->run("COMMIT");
+  released.get();
+  EXPECT_EQ(value("SELECT has_queue FROM @lock"), "0") << "the rule is not needed on this server";
+  EXPECT_EQ(value("SELECT count(*) FROM @queue"), "1") << "and nobody will look";
+}
+
+TEST_F(mysql_statement_rules_test, the_store_sees_that_waiter) {
+  const auto holder = claim{"a", new_lease(*session_), hold_id::random()};
+  ASSERT_TRUE(acquire(*session_, holder));
+  const auto waiter = hold_id::random();
+  run(*one_, "START TRANSACTION; UPDATE @lock SET has_queue = 1, next_ticket = 2 WHERE name = 'a'");
+  run(*one_,
+      "INSERT INTO @queue (name, ticket, hold_id, lease_id) VALUES ('a', 1, UNHEX(?), random_bytes(16))",
+      {waiter.to_string()});
+  EXPECT_FALSE(release(*session_, holder));
+  one_->run("COMMIT");
+  EXPECT_FALSE(release(*session_, holder));
+  const auto view = look(*session_, "a");
+  ASSERT_TRUE(view);
+  ASSERT_EQ(view->queue.size(), 1U);
+  EXPECT_EQ(view->queue.front().waiter.hold, waiter);
+}
+
+// Whatever the application's server-wide settings are, ours are our own.
+TEST_F(mysql_statement_rules_test, the_store_pins_its_isolation) {
+  const auto level = side_->value("SELECT @@GLOBAL.tx_isolation");
+  side_->run("SET GLOBAL TRANSACTION ISOLATION LEVEL SERIALIZABLE");
+  const auto session = connect();
+  side_->run("SET GLOBAL TRANSACTION ISOLATION LEVEL REPEATABLE READ");
+  ASSERT_EQ(level, "REPEATABLE-READ") << "the default, which was put back";
+  const auto holder = claim{"a", new_lease(*session), hold_id::random()};
+  ASSERT_TRUE(acquire(*session, holder));
+  // A reader that locked what it reads would wait for this row, or be waited for.
+  run(*one_, "START TRANSACTION; SELECT 1 FROM @lock WHERE name = 'a' FOR UPDATE");
+  EXPECT_EQ(session->find(std::vector<store::hold_query>{{"a", holder.hold}}).at(0).state,
+            store::hold_status::where::held);
+  one_->run("ROLLBACK");
+}
+
+}  // namespace
+}  // namespace rowlock::test
+
+#endif

@@ -1,0 +1,59 @@
+#ifdef ROWLOCK_TEST_MYSQL
+
+#include "store/mysql_test.hpp"
+
+#include "support/stores.hpp"
+
+#include <thread>
+
+namespace rowlock::test {
+
+void mysql_test::SetUp() {
+  if (selected_of({"mysql"}).empty()) GTEST_SKIP() << "left out with --stores";
+  fixture_ = make_store_fixture("mysql");
+  database_ = fixture_->open();
+  side_ = raw();
+  side_->run("SET time_zone = '+00:00'");
+}
+
+std::unique_ptr<store::session> mysql_test::ready() {
+  auto session = connect();
+  session->refresh_world();
+  return session;
+}
+
+std::string mysql_test::put(std::string sql) const {
+  const auto& prefix = fixture_->options().prefix;
+  for (auto at = sql.find('@'); at != std::string::npos; at = sql.find('@', at + prefix.size())) {
+    sql.replace(at, 1, prefix);
+  }
+  return sql;
+}
+
+std::future<mysql_connection::rows> mysql_test::run_until_blocked(mysql_connection& connection,
+                                                                  const std::string& sql) {
+  const auto id = connection.id();
+  auto answer =
+      std::async(std::launch::async, [&connection, text = put(sql)] { return connection.run(text); });
+  until_blocked(id);
+  return answer;
+}
+
+std::string mysql_test::connection_of(const store::session& session) {
+  const auto backend = session.backend();
+  return backend.substr(0, backend.find(' '));
+}
+
+void mysql_test::until_blocked(const std::string& connection_id) {
+  const auto deadline = std::chrono::steady_clock::now() + 20s;
+  while (side_->value("SELECT trx_state FROM information_schema.innodb_trx WHERE trx_mysql_thread_id = ?",
+                      {connection_id}) != "LOCK WAIT") {
+    if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("it does not wait for a row");
+    // The server shows an old state for a tenth of a second.
+    std::this_thread::sleep_for(20ms);
+  }
+}
+
+}  // namespace rowlock::test
+
+#endif

@@ -1,0 +1,50 @@
+// A migrated database of its own on the server of ROWLOCK_TEST_MYSQL_URL, and connections beside the store's.
+#pragma once
+
+#include "store/session_steps.hpp"
+#include "support/mysql_connection.hpp"
+#include "support/store_fixture.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <future>
+#include <memory>
+#include <string>
+
+namespace rowlock::test {
+
+class mysql_test : public testing::Test {
+ protected:
+  void SetUp() override;
+
+  std::unique_ptr<store::session> connect() { return database_->connect(); }
+  // Connected, and of a world that grants.
+  std::unique_ptr<store::session> ready();
+  // A connection of the application's.
+  std::unique_ptr<mysql_connection> raw() {
+    return std::make_unique<mysql_connection>(as_application(fixture_->url()));
+  }
+  // Runs on a thread of its own; returns when the server says that it waits for a row. @ stands for the
+  // prefix.
+  std::future<mysql_connection::rows> run_until_blocked(mysql_connection& connection, const std::string& sql);
+  // Until the connection of this number does.
+  void until_blocked(const std::string& connection_id);
+  // The store's own.
+  static std::string connection_of(const store::session& session);
+
+  std::string put(std::string sql) const;  // the prefix for @
+  mysql_connection::rows run(mysql_connection& on, const std::string& sql,
+                             std::initializer_list<std::string> parameters = {}) {
+    return on.run(put(sql), parameters);
+  }
+  std::string value(const std::string& sql) { return side_->value(put(sql)); }
+
+  std::unique_ptr<store_fixture> fixture_;
+  std::unique_ptr<store::database> database_;
+  std::unique_ptr<mysql_connection> side_;
+};
+
+}  // namespace rowlock::test
