@@ -10,6 +10,7 @@
 
 #include <chrono>
 #include <fstream>
+#include <random>
 #include <stdexcept>
 #include <thread>
 #include <vector>
@@ -18,18 +19,21 @@ namespace rowlock::test {
 
 namespace {
 
-// A port that nobody uses now, and that the kernel gives nobody by itself soon.
+// A port that nobody uses now, below the range from which the kernel takes ports by itself.
 int free_port() {
-  const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  socklen_t length = sizeof address;
-  const bool bound = probe >= 0 && ::bind(probe, reinterpret_cast<sockaddr*>(&address), length) == 0 &&
-                     ::getsockname(probe, reinterpret_cast<sockaddr*>(&address), &length) == 0;
-  if (probe >= 0) ::close(probe);
-  if (!bound) throw std::runtime_error("there is no free port");
-  return ntohs(address.sin_port);
+  std::random_device random;
+  for (int attempt = 0; attempt < 100; ++attempt) {
+    const int port = std::uniform_int_distribution{10'000, 29'999}(random);
+    const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    const bool free = ::bind(probe, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
+    ::close(probe);
+    if (free) return port;
+  }
+  throw std::runtime_error("there is no free port");
 }
 
 class own_mariadb final : public own_server {
