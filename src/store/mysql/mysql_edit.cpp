@@ -38,10 +38,10 @@ std::optional<model::lease_view> lease_of(const mysql_row& row) {
 
 }  // namespace
 
-mysql_values lease_values(const lease_record& lease) {
-  return {{"lease", lease.id.to_string()},     {"client", lease.client.to_string()},
-          {"host", lease.host},                {"pid", lease.pid},
-          {"application", lease.application},  {"ttl_ms", lease.ttl.count()}};
+mysql_values lease_values(const lease_record& made) {
+  return {{"lease", made.id.to_string()},    {"client", made.client.to_string()},
+          {"host", made.host},               {"pid", made.pid},
+          {"application", made.application}, {"ttl_ms", made.ttl.count()}};
 }
 
 mysql_edit::mysql_edit(mysql_connection& connection, const std::string& identity,

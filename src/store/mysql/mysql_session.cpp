@@ -104,10 +104,8 @@ void mysql_session::create_lease(const lease_record& lease) {
 
 renewal_reply mysql_session::renew_one(const lease_id& lease) {
   const bool renewed = connection_.write("renew_one", {{"lease", lease.to_string()}}) == 1;
-  mysql_json asked;
-  if (renewed) asked.id(lease);
   renewal_reply reply;
-  const auto rows = connection_.read("renewed", 5, {{"leases", asked.str()}});
+  const auto rows = connection_.read("renewed_one", 5, {{"lease", renewed ? lease.to_string() : std::string{}}});
   if (rows.empty()) throw no_meta();
   reply.world = world_of(rows[0]);
   // Killed in between is as good as killed right after.

@@ -1,2 +1,10 @@
--- WHERE is asked once the row is held, as in renew_one: the two meet there.
-DELETE FROM rowlock_lease WHERE id = UNHEX(:lease) AND expires_at + INTERVAL :skew_us MICROSECOND <= SYSDATE(6);
+-- As kill_take, for a single lease, and deletes it at once.
+DELETE l
+FROM (
+  SELECT k.id
+  FROM rowlock_lease AS k
+  WHERE k.id = UNHEX(:lease) AND k.expires_at + INTERVAL :skew_us MICROSECOND <= SYSDATE(6)
+  LIMIT 1
+  FOR UPDATE SKIP LOCKED
+) AS expired
+STRAIGHT_JOIN rowlock_lease AS l ON l.id = expired.id;
