@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <charconv>
 #include <thread>
+#include <utility>
 
 namespace rowlock::store {
 
