@@ -40,8 +40,9 @@ void cluster::kill(int node) const {
   pid_t pid = 0;
   std::ifstream{folder(node) + "/pid"} >> pid;
   if (pid <= 0 || ::kill(pid, SIGKILL) != 0) throw std::runtime_error("the node does not run");
+  const int other = node % 3 + 1;
   until(
-      "the node has ended", [&] { return ::kill(pid, 0) != 0; }, patience);
+      "the others have noticed", [&] { return ::kill(pid, 0) != 0 && is_ready(other, 2); }, patience);
 }
 
 void cluster::start(int node) const {

@@ -17,7 +17,8 @@ class cluster {
   std::string url(int node, const std::string& database = "rowlock_test") const;
   mysql_connection connect(int node) const { return mysql_connection{as_application(url(node))}; }
 
-  // The node's process ends at once. start() gives it back, and returns when all three answer.
+  // The node's process ends at once; returns when the others have noticed. start() gives it back, and returns
+  // when all three answer.
   void kill(int node) const;
   void start(int node) const;
   // Nothing from the others reaches it, and nothing of its own leaves it; its clients do. Returns when both

@@ -45,7 +45,7 @@ worker_settings galera_test::settings(int node) const {
   made.prefix = "rowlock_";
   made.application = "node " + std::to_string(node);
   made.ttl = 20s;
-  made.statement_timeout = 4s;
+  made.statement_timeout = 2s;
   return made;
 }
 

@@ -83,7 +83,6 @@ TEST_F(lost_node_test, that_is_isolated_tells_its_holder_first) {
   log_grants();
   auto short_lived = settings(3);
   short_lived.ttl = 6s;
-  short_lived.statement_timeout = 2s;
   worker holder{short_lived};
   auto waiter = start(1);
   const auto before = holder.acquire("nightly");
