@@ -11,6 +11,7 @@
 #include <cerrno>
 #include <charconv>
 #include <thread>
+#include <utility>
 
 namespace rowlock::store {
 
@@ -51,11 +52,14 @@ ghost parse_ghost(const std::string& backend) {
 
 std::int64_t mysql_session::read_hints() {
   if (listened_.empty()) return 0;
-  mysql_json leases;
-  for (const auto& lease : listened_) leases.id(lease);
-  const auto rows = listened_.size() == 1
-                        ? connection_.read("hint", 1, {{"lease", listened_[0].to_string()}})
-                        : connection_.read("hints", 1, {{"leases", leases.str()}});
+  mysql_rows rows;
+  if (listened_.size() == 1) {
+    rows = connection_.read("hint", 1, {{"lease", listened_[0].to_string()}});
+  } else {
+    mysql_json leases;
+    for (const auto& lease : listened_) leases.id(lease);
+    rows = connection_.read("hints", 1, {{"leases", leases.str()}});
+  }
   return rows.empty() ? 0 : integer_of(rows[0][0]);
 }
 
