@@ -4,14 +4,14 @@ UPDATE (
   FROM JSON_TABLE(:requests, '$[*]' COLUMNS (name VARCHAR(1024) PATH '$[0]', kind VARCHAR(32) PATH '$[1]',
                                              capacity BIGINT PATH '$[2]', lease VARCHAR(32) PATH '$[3]',
                                              hold VARCHAR(32) PATH '$[4]')) AS a
-  STRAIGHT_JOIN rowlock_lock AS k ON k.name = UNHEX(a.name)
+  STRAIGHT_JOIN rowlock_lock AS k FORCE INDEX (PRIMARY) ON k.name = UNHEX(a.name)
   WHERE k.kind = a.kind AND k.capacity = a.capacity
     AND k.lease_id IS NULL AND k.in_use = 0 AND k.has_queue = 0
   LIMIT 1000000
   FOR UPDATE SKIP LOCKED
 ) AS free
 STRAIGHT_JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :identity
-STRAIGHT_JOIN rowlock_lock AS l ON l.name = free.name
+STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = free.name
 SET l.token = GREATEST(l.token + 1, m.epoch << 27),
     l.lease_id = free.lease_id,
     l.hold_id = free.hold_id,

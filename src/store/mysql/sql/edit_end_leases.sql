@@ -4,8 +4,8 @@ DELETE l
 FROM (
   SELECT k.id
   FROM JSON_TABLE(:ended, '$[*]' COLUMNS (id VARCHAR(32) PATH '$')) AS a
-  STRAIGHT_JOIN rowlock_lease AS k ON k.id = UNHEX(a.id)
+  STRAIGHT_JOIN rowlock_lease AS k FORCE INDEX (PRIMARY) ON k.id = UNHEX(a.id)
   LIMIT 1000000
   FOR UPDATE SKIP LOCKED
 ) AS t
-STRAIGHT_JOIN rowlock_lease AS l ON l.id = t.id;
+STRAIGHT_JOIN rowlock_lease AS l FORCE INDEX (PRIMARY) ON l.id = t.id;

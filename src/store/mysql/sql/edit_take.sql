@@ -3,7 +3,7 @@ SELECT COALESCE(GROUP_CONCAT(t.n), '') INTO @rowlock_taken
 FROM (
   SELECT a.n
   FROM JSON_TABLE(:asked, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]')) AS a
-  STRAIGHT_JOIN rowlock_lock AS k ON k.name = UNHEX(a.name)
+  STRAIGHT_JOIN rowlock_lock AS k FORCE INDEX (PRIMARY) ON k.name = UNHEX(a.name)
   LIMIT 1000000
   FOR UPDATE SKIP LOCKED
 ) AS t;

@@ -7,4 +7,4 @@ FROM (
   LIMIT 1
   FOR UPDATE SKIP LOCKED
 ) AS expired
-STRAIGHT_JOIN rowlock_lease AS l ON l.id = expired.id;
+STRAIGHT_JOIN rowlock_lease AS l FORCE INDEX (PRIMARY) ON l.id = expired.id;

@@ -6,5 +6,5 @@ UPDATE (
   LIMIT 1
   FOR UPDATE SKIP LOCKED
 ) AS held
-STRAIGHT_JOIN rowlock_lock AS l ON l.name = held.name
+STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = held.name
 SET l.lease_id = NULL, l.hold_id = NULL, l.in_use = 0;

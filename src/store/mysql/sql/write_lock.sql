@@ -5,7 +5,7 @@ UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (name VARCHAR(1024) PATH '$[0]', capacit
                                          next_ticket BIGINT PATH '$[4]', lease VARCHAR(32) PATH '$[5]',
                                          hold VARCHAR(32) PATH '$[6]', has_queue TINYINT PATH '$[7]',
                                          granted TINYINT PATH '$[8]')) AS a
-STRAIGHT_JOIN rowlock_lock AS l ON l.name = UNHEX(a.name)
+STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = UNHEX(a.name)
 SET l.capacity = a.capacity,
     l.in_use = a.in_use,
     l.token = a.token,
