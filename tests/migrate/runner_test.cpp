@@ -54,6 +54,9 @@ TEST_P(runner_test, goes_up_and_down_by_steps) {
 TEST_P(runner_test, a_file_that_fails_leaves_nothing_of_itself) {
   files[2].up = "CREATE TABLE more_3 (id integer PRIMARY KEY); SELECT nothing FROM nowhere;";
   EXPECT_THROW(runner().up({}, false), error);
+  EXPECT_EQ(runner().status().at(2).recorded, false);
+  // DDL commits by itself in MySQL: there a file must bear to be run again.
+  if (GetParam() == "mysql") db.run("DROP TABLE more_3");
   EXPECT_THROW(db.run("SELECT count(*) FROM more_3"), std::runtime_error);
   files[2].up = "CREATE TABLE more_3 (id integer PRIMARY KEY); UPDATE rowlock_meta SET schema_version = 3;";
   runner().up({}, false);
