@@ -7,7 +7,6 @@ namespace {
 class hints_test : public virtual_client_test {
  protected:
   hints_test() {
-    server->tell_nobody();
     mutex(holding, "a").acquire().release();
     mutex(waits, "b").acquire().release();
   }
@@ -19,7 +18,7 @@ class hints_test : public virtual_client_test {
   }
   int asked() const { return faults.count("ask"); }
 
-  client holding = new_client(seldom());
+  client holding = (server->tell_nobody(), new_client(seldom()));
   client waits = new_client(seldom());
 };
 
