@@ -52,7 +52,8 @@ class mysql_connection {
   std::int64_t last_insert_id();
 
   // Several statements of the catalog in order, with `before` and `after` around them (START TRANSACTION,
-  // COMMIT): in one round trip where the server takes blocks (MariaDB), else one by one. None may return rows.
+  // COMMIT): in one round trip where the server takes blocks (MariaDB), else one by one. None may return
+  // rows.
   void write_all(std::string_view doing, std::string_view before, std::span<const mysql_statement> statements,
                  std::string_view after);
   // SQL that is no query of the catalog.
@@ -69,7 +70,8 @@ class mysql_connection {
  private:
   struct driver;
 
-  mysql_rows run(std::string_view doing, const std::string& sql, std::size_t columns, const mysql_values& values);
+  mysql_rows run(std::string_view doing, const std::string& sql, std::size_t columns,
+                 const mysql_values& values);
   template <class Work>
   auto guarded(std::string_view doing, const Work& work);
   void check_usable(std::string_view doing) const;

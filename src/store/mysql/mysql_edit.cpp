@@ -39,9 +39,12 @@ std::optional<model::lease_view> lease_of(const mysql_row& row) {
 }  // namespace
 
 mysql_values lease_values(const lease_record& made) {
-  return {{"lease", made.id.to_string()},    {"client", made.client.to_string()},
-          {"host", made.host},               {"pid", made.pid},
-          {"application", made.application}, {"ttl_ms", made.ttl.count()}};
+  return {{"lease", made.id.to_string()},
+          {"client", made.client.to_string()},
+          {"host", made.host},
+          {"pid", made.pid},
+          {"application", made.application},
+          {"ttl_ms", made.ttl.count()}};
 }
 
 mysql_edit::mysql_edit(mysql_connection& connection, const std::string& identity,
@@ -113,8 +116,8 @@ void mysql_edit::read_waiter(std::size_t at, const mysql_row& row) {
   }
 }
 
-// One statement a table. What waits for a lease row stands last, so that the lock rows are held no longer than
-// it takes. Every change is durable: InnoDB knows no other commit of one session's.
+// One statement a table. What waits for a lease row stands last, so that the lock rows are held no longer
+// than it takes. Every change is durable: InnoDB knows no other commit of one session's.
 std::vector<mysql_statement> mysql_edit::writes(std::span<const lock_change> changes) const {
   std::vector<mysql_statement> result;
   mysql_json rows, enqueued, dequeued, ended, noticed;

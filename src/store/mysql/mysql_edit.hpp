@@ -15,7 +15,8 @@ mysql_values lease_values(const lease_record& lease);
 
 class mysql_edit {
  public:
-  mysql_edit(mysql_connection& connection, const std::string& identity, std::span<const edit_request> requests);
+  mysql_edit(mysql_connection& connection, const std::string& identity,
+             std::span<const edit_request> requests);
 
   std::vector<edit_result> run();
 

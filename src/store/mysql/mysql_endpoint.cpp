@@ -64,7 +64,8 @@ void mysql_endpoint::set(std::string_view key, const std::string& value) {
 
 mysql_endpoint::mysql_endpoint(std::string_view url) {
   const auto scheme = url.find("://");
-  if (scheme == std::string_view::npos) refuse(fmt::format("a MySQL URL needs two slashes; expected {}", form));
+  if (scheme == std::string_view::npos)
+    refuse(fmt::format("a MySQL URL needs two slashes; expected {}", form));
   auto rest = url.substr(scheme + 3);
   const auto question = rest.find('?');
   const auto query = question == std::string_view::npos ? std::string_view{} : rest.substr(question + 1);
@@ -74,8 +75,9 @@ mysql_endpoint::mysql_endpoint(std::string_view url) {
   }
   // A raw '@' or '/' in a password ends it too early; its rest would be taken for the host and be printed.
   if (std::count(rest.begin(), rest.end(), '@') > 1) {
-    refuse("the MySQL URL has more than one '@' before its parameters; write the one inside the user's name or "
-           "password as %40 (and '/' as %2F, ':' as %3A)");
+    refuse(
+        "the MySQL URL has more than one '@' before its parameters; write the one inside the user's name or "
+        "password as %40 (and '/' as %2F, ':' as %3A)");
   }
   const auto slash = rest.find('/');
   if (const auto at = rest.find('@'); at != std::string_view::npos && slash < at) {
@@ -148,26 +150,31 @@ void mysql_endpoint::read_parameters(std::string_view query) {
   std::transform(mode.begin(), mode.end(), mode.begin(), [](unsigned char c) { return std::toupper(c); });
   const bool has_ca = !values["ssl_ca"].empty();
   if (mode == "VERIFY_CA" || mode == "VERIFY_IDENTITY") {
-    refuse(fmt::format(
-        "ssl_mode={} is refused: SOCI's MySQL backend cannot ask for it, and would go on unverified where a server "
-        "offers no TLS. REQUIRED with ssl_ca checks the certificate's chain; for more, let a TLS proxy beside the "
-        "program connect",
-        mode));
+    refuse(
+        fmt::format("ssl_mode={} is refused: SOCI's MySQL backend cannot ask for it, and would go on "
+                    "unverified where a server "
+                    "offers no TLS. REQUIRED with ssl_ca checks the certificate's chain; for more, let a TLS "
+                    "proxy beside the "
+                    "program connect",
+                    mode));
   }
   if (has_mode && mode != "DISABLED" && mode != "PREFERRED" && mode != "REQUIRED") {
     refuse("ssl_mode is none of DISABLED, PREFERRED and REQUIRED");
   }
   if (mode == "DISABLED" && has_ca) refuse("ssl_mode=DISABLED and ssl_ca contradict each other");
   if (mode == "REQUIRED" && !has_ca) {
-    refuse("ssl_mode=REQUIRED needs ssl_ca, the file of the authority that signed the server's certificate: SOCI's "
-           "MySQL backend uses TLS only with it");
+    refuse(
+        "ssl_mode=REQUIRED needs ssl_ca, the file of the authority that signed the server's certificate: "
+        "SOCI's "
+        "MySQL backend uses TLS only with it");
   }
   if (!has_ca && (values.contains("ssl_cert") || values.contains("ssl_key"))) {
     refuse("ssl_cert and ssl_key need ssl_ca: SOCI's MySQL backend uses TLS only with it");
   }
   // Whoever names an authority wants the server checked against it: never without TLS in silence.
   must_encrypt_ = mode == "REQUIRED" || (has_ca && mode != "PREFERRED");
-  for (const auto& [key, option] : {std::pair{"ssl_ca", "sslca"}, {"ssl_cert", "sslcert"}, {"ssl_key", "sslkey"}}) {
+  for (const auto& [key, option] :
+       {std::pair{"ssl_ca", "sslca"}, {"ssl_cert", "sslcert"}, {"ssl_key", "sslkey"}}) {
     if (!values[key].empty()) set(option, values[key]);
   }
 }

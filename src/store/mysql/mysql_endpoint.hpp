@@ -11,8 +11,8 @@ namespace rowlock::store {
 class mysql_endpoint {
  public:
   // mysql://user:password@host:port/database?parameters, or mariadb://; every part may be percent-encoded.
-  // Parameters: socket, ssl_mode, ssl_ca, ssl_cert, ssl_key. Throws error(invalid_argument) for what cannot be
-  // read or not be honoured; the message repeats nothing of the URL but names.
+  // Parameters: socket, ssl_mode, ssl_ca, ssl_cert, ssl_key. Throws error(invalid_argument) for what cannot
+  // be read or not be honoured; the message repeats nothing of the URL but names.
   explicit mysql_endpoint(std::string_view url);
 
   // SOCI's connect string. read_timeout 0: an answer is waited for as long as it takes.

@@ -86,7 +86,8 @@ meaning meaning_of(unsigned number) {
     case 1874: return {errc::read_only, "connect to the primary"};
     case 1054:
     case 1109:
-    case 1146: return {errc::not_migrated, "rowlock's tables are missing or old here; run: rowlock migrate up"};
+    case 1146:
+      return {errc::not_migrated, "rowlock's tables are missing or old here; run: rowlock migrate up"};
     case 1020:
     case 1180:  // a commit that the cluster refused
     case 1205:

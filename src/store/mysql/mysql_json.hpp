@@ -8,8 +8,8 @@
 
 namespace rowlock::store {
 
-// Elements of one row stand in an array of their own; a batch of single values has none around them. Free text
-// and ids are sent in hex: nothing needs to be escaped, and nothing is read in a character set.
+// Elements of one row stand in an array of their own; a batch of single values has none around them. Free
+// text and ids are sent in hex: nothing needs to be escaped, and nothing is read in a character set.
 class mysql_json {
  public:
   mysql_json& row() {

@@ -11,7 +11,8 @@ namespace rowlock::store {
 // No limit for a statement: another migrator is waited for, and the files set their own limit for locks.
 mysql_migration_session::mysql_migration_session(const std::string& url, const store_options& options)
     : context_{url, options},
-      connection_{context_.endpoint, context_.catalog, options.connect_timeout, std::chrono::milliseconds{0}} {
+      connection_{context_.endpoint, context_.catalog, options.connect_timeout,
+                  std::chrono::milliseconds{0}} {
   set_up(connection_, context_, std::chrono::milliseconds{0});
 }
 
@@ -78,8 +79,8 @@ void mysql_migration_session::forget(int version) {
   if (has_ledger()) connection_.write("forget", {{"version", version}});
 }
 
-// The ledger comes first: an entry above meta's version is known to be one that was interrupted, while a version
-// without its entry would be taken for another tool's work.
+// The ledger comes first: an entry above meta's version is known to be one that was interrupted, while a
+// version without its entry would be taken for another tool's work.
 void mysql_migration_session::apply(const std::string& sql, const ledger_entry& entry) {
   record(entry);
   try {

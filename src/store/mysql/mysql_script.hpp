@@ -7,8 +7,8 @@
 
 namespace rowlock::store {
 
-// Cut at each semicolon outside of quotes and comments; comments that take a line of their own are left out, as
-// are empty statements. No DELIMITER, no stored programs.
+// Cut at each semicolon outside of quotes and comments; comments that take a line of their own are left out,
+// as are empty statements. No DELIMITER, no stored programs.
 std::vector<std::string> split_statements(std::string_view sql);
 
 }  // namespace rowlock::store

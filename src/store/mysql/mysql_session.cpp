@@ -105,7 +105,8 @@ void mysql_session::create_lease(const lease_record& lease) {
 renewal_reply mysql_session::renew_one(const lease_id& lease) {
   const bool renewed = connection_.write("renew_one", {{"lease", lease.to_string()}}) == 1;
   renewal_reply reply;
-  const auto rows = connection_.read("renewed_one", 5, {{"lease", renewed ? lease.to_string() : std::string{}}});
+  const auto rows =
+      connection_.read("renewed_one", 5, {{"lease", renewed ? lease.to_string() : std::string{}}});
   if (rows.empty()) throw no_meta();
   reply.world = world_of(rows[0]);
   // Killed in between is as good as killed right after.
@@ -181,9 +182,9 @@ std::vector<hold_id> mysql_session::release(std::span<const release_request> req
   if (requests.empty()) return {};
   if (requests.size() == 1) {
     const auto& one = requests.front();
-    const auto matched = connection_.write("release_one", {{"name", one.name},
-                                                           {"lease", one.lease.to_string()},
-                                                           {"hold", one.hold.to_string()}});
+    const auto matched = connection_.write(
+        "release_one",
+        {{"name", one.name}, {"lease", one.lease.to_string()}, {"hold", one.hold.to_string()}});
     return matched == 0 ? std::vector<hold_id>{} : std::vector{one.hold};
   }
   mysql_json batch;

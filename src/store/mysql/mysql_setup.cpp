@@ -41,28 +41,29 @@ bool is_mariadb(const std::string& version) {
 void check_version(const std::string& version) {
   const bool mariadb = is_mariadb(version);
   if (version_number(version) >= (mariadb ? oldest_mariadb : oldest_mysql)) return;
-  throw error(errc::database,
-              fmt::format("{} {} is too old for rowlock, which needs {} or later",
-                          mariadb ? "MariaDB" : "MySQL", version, mariadb ? "10.6" : "8.0"));
+  throw error(errc::database, fmt::format("{} {} is too old for rowlock, which needs {} or later",
+                                          mariadb ? "MariaDB" : "MySQL", version, mariadb ? "10.6" : "8.0"));
 }
 
 void check_writable(names_and_values& variables) {
   for (const auto* name : {"super_read_only", "read_only", "innodb_read_only"}) {
     const auto& value = variables[name];
     if (value.empty() || value == "OFF" || value == "0") continue;
-    throw error(errc::read_only,
-                fmt::format("{} is {} on this MySQL server: it is a replica, or was made read-only; connect to "
-                            "the primary",
-                            name, value));
+    throw error(
+        errc::read_only,
+        fmt::format("{} is {} on this MySQL server: it is a replica, or was made read-only; connect to "
+                    "the primary",
+                    name, value));
   }
 }
 
 void check_cluster(names_and_values& status) {
   if (status["wsrep_ready"] == "ON" && status["wsrep_cluster_status"] == "Primary") return;
-  throw error(errc::unreachable,
-              fmt::format("this Galera node may not be used now: wsrep_ready is {}, wsrep_cluster_status is {}; "
-                          "connect to a node of the primary component",
-                          status["wsrep_ready"], status["wsrep_cluster_status"]));
+  throw error(
+      errc::unreachable,
+      fmt::format("this Galera node may not be used now: wsrep_ready is {}, wsrep_cluster_status is {}; "
+                  "connect to a node of the primary component",
+                  status["wsrep_ready"], status["wsrep_cluster_status"]));
 }
 
 std::int64_t whole_seconds(std::chrono::milliseconds time) {
@@ -77,28 +78,32 @@ mysql_context::mysql_context(const std::string& url, const store_options& given)
 mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
                    std::chrono::milliseconds statement_timeout) {
   // A migration may wait for another one, but not for ever in the midst of a transaction.
-  const auto lock_wait = statement_timeout.count() > 0 ? statement_timeout : context.options.statement_timeout;
-  connection.write("connect_settings", {{"timeout_ms", statement_timeout.count()},
-                                        {"lock_wait_s", whole_seconds(lock_wait)}});
+  const auto lock_wait =
+      statement_timeout.count() > 0 ? statement_timeout : context.options.statement_timeout;
+  connection.write("connect_settings",
+                   {{"timeout_ms", statement_timeout.count()}, {"lock_wait_s", whole_seconds(lock_wait)}});
   connection.write("connect_isolation");
-  const auto facts = connection.read("connect_facts", 5).at(0);
+  const auto facts = connection.read("connect_facts", 6).at(0);
   const auto version = text_of(facts[0]);
   check_version(version);
   if (is_mariadb(version)) connection.allow_blocks();
   if (!bool_of(facts[3])) {
-    throw error(errc::database,
-                "this server runs with sysdate-is-now, so a statement that waited reads an old clock: rowlock's "
-                "leases would be renewed after they have expired. Start it without that option");
+    throw error(
+        errc::database,
+        "this server runs with sysdate-is-now, so a statement that waited reads an old clock: rowlock's "
+        "leases would be renewed after they have expired. Start it without that option");
   }
   auto variables = by_name(connection.read("connect_variables", 2));
   auto status = by_name(connection.read("connect_status", 2));
   if (context.endpoint.must_encrypt() && status["Ssl_cipher"].empty()) {
-    throw error(errc::unreachable, "this MySQL server offers no TLS, and the URL demands it (ssl_mode, ssl_ca)");
+    throw error(errc::unreachable,
+                "this MySQL server offers no TLS, and the URL demands it (ssl_mode, ssl_ca)");
   }
   check_writable(variables);
 
   mysql_facts result;
   result.connection = integer_of(facts[1]);
+  result.peer = text_of(facts[5]);
   result.up_since = integer_of(facts[4]) - integer_of(status["Uptime"]);
   result.node = fmt::format("{}:{}", variables["hostname"], variables["port"]);
   if (variables["wsrep_on"] == "ON") {
@@ -110,11 +115,13 @@ mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
   } else {
     // MariaDB has no such id. A replica has another number at the least.
     result.identity =
-        fmt::format("mariadb/{}/{}/{}", result.node, variables["server_id"], variables["datadir"]).substr(0, 255);
+        fmt::format("mariadb/{}/{}/{}", result.node, variables["server_id"], variables["datadir"])
+            .substr(0, 255);
   }
   if (const auto& flush = variables["innodb_flush_log_at_trx_commit"]; flush != "1") {
     result.durability_danger = fmt::format(
-        "innodb_flush_log_at_trx_commit is {}: a crash of the server may lose the last second's grants, and others "
+        "innodb_flush_log_at_trx_commit is {}: a crash of the server may lose the last second's grants, and "
+        "others "
         "may be granted the same lock. Set it to 1",
         flush);
   }
@@ -145,9 +152,10 @@ void check_schema_version(mysql_connection& connection, const mysql_context& con
   if (min_library > known_schema_version) {
     throw error(
         errc::too_new,
-        fmt::format("schema version {} in \"{}\" forbids libraries that do not know version {}; this one knows "
-                    "{}. Update rowlock in this program",
-                    version, database, min_library, known_schema_version));
+        fmt::format(
+            "schema version {} in \"{}\" forbids libraries that do not know version {}; this one knows "
+            "{}. Update rowlock in this program",
+            version, database, min_library, known_schema_version));
   }
 }
 

@@ -31,6 +31,7 @@ timespec timespec_of(std::chrono::nanoseconds time) {
 struct ghost {
   std::int64_t connection = 0;
   std::int64_t up_since = 0;
+  std::string peer;
   std::string node;
 };
 
@@ -41,8 +42,12 @@ ghost parse_ghost(const std::string& backend) {
   if (first.ec == std::errc{} && first.ptr != end && *first.ptr == ' ') {
     const auto second = std::from_chars(first.ptr + 1, end, result.up_since);
     if (second.ec == std::errc{} && second.ptr != end && *second.ptr == ' ') {
-      result.node.assign(second.ptr + 1, end);
-      return result;
+      const std::string rest{second.ptr + 1, end};
+      if (const auto space = rest.find(' '); space != std::string::npos) {
+        result.peer = rest.substr(0, space);
+        result.node = rest.substr(space + 1);
+        return result;
+      }
     }
   }
   throw error(errc::invalid_argument, fmt::format("\"{}\" names no MySQL connection", backend));
@@ -107,9 +112,11 @@ void mysql_session::interrupt() noexcept {
   wake();
 }
 
-// A server counts its connections up from its start, so a number with the time of that start is never another's.
+// A server counts its connections up from its start, so a number with the time of that start is never
+// another's. The time is known to two seconds, and a server may be back sooner: our end's port then tells a
+// stranger.
 std::string mysql_session::backend() const {
-  return fmt::format("{} {} {}", facts_.connection, facts_.up_since, facts_.node);
+  return fmt::format("{} {} {} {}", facts_.connection, facts_.up_since, facts_.peer, facts_.node);
 }
 
 bool mysql_session::end_ghost(const std::string& backend) {
@@ -119,10 +126,12 @@ bool mysql_session::end_ghost(const std::string& backend) {
   // The two may differ by the second in which they were read.
   if (facts_.up_since > asked.up_since + 2) return true;
   const mysql_value id{"id", asked.connection};
+  const mysql_value peer{"peer", asked.peer};
   const auto deadline = clock::now() + std::min<clock::duration>(1s, context_->options.statement_timeout);
-  // A connection leaves the list after its transaction has ended. One that does not react is left to the caller.
+  // A connection leaves the list after its transaction has ended. One that does not react is left to the
+  // caller.
   for (auto pause = 1ms;; pause = std::min(pause * 2, 50ms)) {
-    if (connection_.read("find_backend", 1, {id}).empty()) return true;
+    if (connection_.read("find_backend", 1, {id, peer}).empty()) return true;
     try {
       connection_.write("end_backend", {id});
     } catch (const error& refused) {
