@@ -201,6 +201,7 @@ void submission_queue::finish(const batch& done) {
   bool wake_acquiring = false;
   bool wake_releasing = false;
   bool idle = false;
+  bool over = false;  // the lanes end
   {
     const std::lock_guard lock{mutex_};
     for (const auto& name : done.names) reserved_.erase(name);
@@ -208,9 +209,10 @@ void submission_queue::finish(const batch& done) {
     wake_acquiring = std::exchange(acquiring_.blocked, false);
     wake_releasing = std::exchange(releasing_.blocked, false);
     idle = is_idle();
+    over = idle && stopped_;
   }
-  if (wake_acquiring || idle) acquiring_.work.notify_all();
-  if (wake_releasing || idle) releasing_.work.notify_all();
+  if (wake_acquiring || over) acquiring_.work.notify_all();
+  if (wake_releasing || over) releasing_.work.notify_all();
   if (idle) idle_.notify_all();
 }
 
