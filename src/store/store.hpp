@@ -277,8 +277,8 @@ class session {
 
 struct store_options {
   std::string prefix = "rowlock_";
-  std::string schema;  // PostgreSQL only; empty: the connection's search_path decides
-  std::string application;
+  std::string schema{};  // PostgreSQL only; empty: the connection's search_path decides
+  std::string application{};
   std::chrono::milliseconds statement_timeout{5'000};
   std::chrono::milliseconds connect_timeout{5'000};
 };
