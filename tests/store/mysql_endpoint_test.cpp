@@ -32,8 +32,8 @@ std::string refusal_of(const std::string& url) {
 
 TEST(mysql_endpoint_test, takes_a_url_apart) {
   const auto text = connect_string("mysql://app:hush@db.example:3307/shop");
-  for (const auto* part : {"user='app'", "password='hush'", "host='db.example'", "port='3307'", "dbname='shop'",
-                           "connect_timeout=3", "read_timeout=5", "write_timeout=5"}) {
+  for (const auto* part : {"user='app'", "password='hush'", "host='db.example'", "port='3307'",
+                           "dbname='shop'", "connect_timeout=3", "read_timeout=5", "write_timeout=5"}) {
     EXPECT_THAT(text, HasSubstr(part));
   }
 }
@@ -48,14 +48,16 @@ TEST(mysql_endpoint_test, leaves_out_what_the_url_does_not_say) {
 TEST(mysql_endpoint_test, decodes_and_quotes) {
   EXPECT_THAT(connect_string("mysql://a%40b:it%27s%5C%2F%3A%20x@db/shop"),
               testing::AllOf(HasSubstr("user='a@b'"), HasSubstr("password='it\\'s\\\\/: x'")));
-  EXPECT_THAT(connect_string("mysql://[::1]:3307/shop"), testing::AllOf(HasSubstr("host='::1'"), HasSubstr("port='3307'")));
+  EXPECT_THAT(connect_string("mysql://[::1]:3307/shop"),
+              testing::AllOf(HasSubstr("host='::1'"), HasSubstr("port='3307'")));
 }
 
 // The client library takes "localhost" for the Unix socket, whatever the port.
 TEST(mysql_endpoint_test, a_port_of_localhost_is_meant) {
   EXPECT_THAT(connect_string("mysql://localhost:3307/shop"), HasSubstr("host='127.0.0.1'"));
   EXPECT_THAT(connect_string("mysql://localhost/shop"), HasSubstr("host='localhost'"));
-  EXPECT_THAT(connect_string("mysql:///shop?socket=/run/my%20sql.sock"), HasSubstr("unix_socket='/run/my sql.sock'"));
+  EXPECT_THAT(connect_string("mysql:///shop?socket=/run/my%20sql.sock"),
+              HasSubstr("unix_socket='/run/my sql.sock'"));
 }
 
 TEST(mysql_endpoint_test, refuses_what_it_cannot_read_and_repeats_no_password) {
@@ -87,7 +89,8 @@ TEST(mysql_endpoint_test, an_authority_is_named_to_be_asked) {
   EXPECT_FALSE(store::mysql_endpoint{"mysql://db/shop?ssl_ca=/ca.pem&ssl_mode=PREFERRED"}.must_encrypt());
   EXPECT_FALSE(store::mysql_endpoint{"mysql://db/shop"}.must_encrypt());
   EXPECT_THAT(connect_string("mysql://db/shop?ssl_ca=/ca.pem&ssl_cert=/c.pem&ssl_key=/k.pem"),
-              testing::AllOf(HasSubstr("sslca='/ca.pem'"), HasSubstr("sslcert='/c.pem'"), HasSubstr("sslkey='/k.pem'")));
+              testing::AllOf(HasSubstr("sslca='/ca.pem'"), HasSubstr("sslcert='/c.pem'"),
+                             HasSubstr("sslkey='/k.pem'")));
 }
 
 TEST(mysql_endpoint_test, scrubs_the_password) {

@@ -13,7 +13,8 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 
 TEST(mysql_script_test, cuts_at_semicolons) {
-  EXPECT_THAT(split_statements("SELECT 1; SELECT 2;\n\nSELECT 3"), ElementsAre("SELECT 1", "SELECT 2", "SELECT 3"));
+  EXPECT_THAT(split_statements("SELECT 1; SELECT 2;\n\nSELECT 3"),
+              ElementsAre("SELECT 1", "SELECT 2", "SELECT 3"));
 }
 
 TEST(mysql_script_test, knows_nothing_where_nothing_is) {

@@ -1,7 +1,8 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
 // No statement that writes decides from another table: each test shows what the tempting statement does in
-// the same steps, and what the store does.
+// the same steps, and what the store does. InnoDB answers a sub-query before it waits for the row where the
+// sub-query does not depend on that row, and afterwards where it does; nobody should have to know which.
 #include "store/mysql_test.hpp"
 
 namespace rowlock::test {
@@ -47,7 +48,8 @@ TEST_F(mysql_statement_rules_test, acquire_that_asks_whether_the_holder_lives_st
   auto stolen = run_until_blocked(
       *two_,
       "UPDATE @lock AS l SET lease_id = UNHEX('11111111111111111111111111111111') WHERE name = 'a' AND "
-      "(lease_id IS NULL OR NOT EXISTS (SELECT 1 FROM @lease AS h WHERE h.id = l.lease_id))");
+      "(lease_id IS NULL OR NOT EXISTS (SELECT 1 FROM @lease AS h JOIN @lock AS k ON k.lease_id = h.id "
+      "WHERE k.name = 'a'))");
   one_->run("COMMIT");
   stolen.get();
   EXPECT_NE(holder(), next.lease.to_string())
@@ -78,7 +80,7 @@ TEST_F(mysql_statement_rules_test, release_that_asks_whether_somebody_waits_lose
   auto released =
       run_until_blocked(*two_,
                         "UPDATE @lock AS l SET lease_id = NULL, hold_id = NULL, in_use = 0, has_queue = 0 "
-                        "WHERE name = 'a' AND NOT EXISTS (SELECT 1 FROM @queue AS q WHERE q.name = l.name)");
+                        "WHERE name = 'a' AND NOT EXISTS (SELECT 1 FROM @queue AS q WHERE q.name = 'a')");
   one_->run("COMMIT");
   released.get();
   EXPECT_EQ(value("SELECT has_queue FROM @lock"), "0") << "the rule is not needed on this server";

@@ -49,7 +49,7 @@ void mysql_test::until_blocked(const std::string& connection_id) {
   while (side_->value("SELECT trx_state FROM information_schema.innodb_trx WHERE trx_mysql_thread_id = ?",
                       {connection_id}) != "LOCK WAIT") {
     if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("it does not wait for a row");
-    // The server shows an old state until it was not asked for a tenth of a second.
+    // The server looks anew only when nobody has asked for a tenth of a second.
     std::this_thread::sleep_for(120ms);
   }
 }
