@@ -39,7 +39,7 @@ ROWLOCK_EXPORT int required_schema_version() noexcept;
 
 // One database's schema. Uses one connection. Not for concurrent use; two migrators, in any processes, are
 // safe. Only settings.prefix, schema and the timeouts are used. Throws error: invalid_argument, unreachable,
-// authentication, privilege, read_only, schema.
+// authentication, privilege, read_only, schema, too_new.
 class ROWLOCK_EXPORT migrator {
  public:
   explicit migrator(const std::string& url, const options& settings = {});

@@ -37,6 +37,7 @@ void delivery::restart(const acquire_ptr& operation) {
   operation->lease.reset();
   operation->slow = false;
   operation->tried = false;
+  operation->contended = false;
   operation->hold = model::hold_id::random();
   queue_.submit(operation);
 }

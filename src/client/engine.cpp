@@ -74,6 +74,7 @@ engine::engine(database_source source, const options& settings, time_source& tim
             room_,
             delivery_,
             releases_,
+            crowded_,
             keeper_,
             [this](lease_id id, std::chrono::milliseconds ttl) {
               const auto mine = keeper_.lease();
@@ -103,7 +104,7 @@ store::lease_record engine::describe(lease_id id, lease_id client, std::chrono::
 hold_ptr engine::make_hold(const acquire_operation& operation, model::token token) {
   auto hold = std::make_shared<hold_state>(shared_from_this(), operation.definition.name, operation.hold,
                                            token, operation.lease);
-  hold->set_contended(operation.slow);
+  hold->set_contended(operation.contended);
   return hold;
 }
 
@@ -200,6 +201,11 @@ hold_ptr engine::acquire(const model::lock_definition& definition, const patienc
   if (how_long.limit && *how_long.limit > std::chrono::hours{24 * 3653}) {
     throw error(errc::invalid_argument, "a timeout of more than ten years; to wait for ever use acquire()");
   }
+  const auto cancelled = [&]() -> hold_ptr {
+    if (how_long.waits && !how_long.limit) throw error(errc::cancelled, "the wait for a lock was stopped");
+    return nullptr;
+  };
+  if (how.stop.stop_requested()) return cancelled();
   start_keeper();
   const auto operation = std::make_shared<acquire_operation>();
   operation->definition = definition;
@@ -225,10 +231,7 @@ hold_ptr engine::acquire(const model::lock_definition& definition, const patienc
   // waits.
   if (const auto left = room_.take(*operation)) delivery_.withdraw(*left);
   shared_.count.busy.fetch_add(1, std::memory_order_relaxed);
-  if (how.stop.stop_requested()) {
-    if (how_long.waits && !how_long.limit) throw error(errc::cancelled, "the wait for a lock was stopped");
-    return nullptr;
-  }
+  if (how.stop.stop_requested()) return cancelled();
   if (!how_long.waits) {
     throw error(errc::unreachable,
                 fmt::format("the database gave no answer within {} ms",
@@ -257,6 +260,7 @@ release_result engine::release(hold_state& hold) {
   operation->hold = hold.id();
   operation->lease = hold.lease();
   operation->fast = hold.lease()->is_renewed() && !hold.is_contended();
+  operation->hand_on = hold.lease()->is_renewed();
   operation->answer = std::make_shared<promised<release_result>>();
   const auto answer = operation->answer;
   const auto limit = shared_.settings.close_timeout;

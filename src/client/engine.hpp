@@ -95,6 +95,7 @@ class engine : public std::enable_shared_from_this<engine> {
   delivery delivery_;
   herald herald_;
   lease_keeper keeper_;
+  crowded_names crowded_;
   lane_desk desk_;
   thread_entries entries_;
   std::vector<std::unique_ptr<lane>> lanes_;

@@ -21,6 +21,7 @@ constexpr int rounds_at_most = 12;
 constexpr int failures_at_most = 20;
 // A rival's transaction lasts two round trips; a probe is one.
 constexpr int probes_at_once = 6;
+constexpr int hand_overs_at_once = 3;
 
 bool is_temporary(const error& failure) {
   return failure.code() == errc::unreachable || failure.code() == errc::contention ||
@@ -67,7 +68,7 @@ bool lane::carry_alone(batch work, Fast fast) {
 bool lane::carry_alone(const acquire_ptr& operation) {
   const std::unique_lock own{owner_, std::try_to_lock};
   if (!own || !slot_.is_connected()) return false;
-  return carry_alone(desk_.queue.alone(operation), [this](batch& work) { acquire_fast(work.acquires); });
+  return carry_alone(desk_.queue.alone(operation), [this](batch& work) { ask_for(work.acquires); });
 }
 
 bool lane::carry_alone(const release_ptr& operation, std::chrono::nanoseconds limit) {
@@ -82,7 +83,8 @@ bool lane::carry_alone(const release_ptr& operation, std::chrono::nanoseconds li
 void lane::carry(batch& work) {
   run_tasks(work.tasks);
   release_fast(work.releases);
-  acquire_fast(work.acquires);
+  hand_over_fast(work.releases);
+  ask_for(work.acquires);
   look_first(work.acquires);
   for (auto& operation : work.releases) items_.push_back({.acquire = {}, .release = operation});
   for (auto& operation : work.acquires) items_.push_back({.acquire = operation, .release = {}});
@@ -126,6 +128,27 @@ void lane::release_fast(std::vector<release_ptr>& operations) {
   }
 }
 
+// One round trip instead of an edit's two, where the head of the queue lives: somebody waits for it. A rival
+// who enters the queue has the row for a moment, so it is asked more than once.
+void lane::hand_over_fast(std::vector<release_ptr>& operations) {
+  if (operations.size() != 1) return;
+  const auto& operation = operations.front();
+  if (!std::exchange(operation->hand_on, false)) return;
+  const store::release_request request{operation->name, operation->lease->id(), operation->hold};
+  const std::chrono::microseconds skew = shared_.settings.skew;
+  for (int round = 0; round < hand_overs_at_once; ++round) {
+    const auto reply = call([&](store::session& session) { return session.hand_over(request, skew); });
+    if (!reply) continue;
+    if (const auto mine = desk_.keeper.lease(); mine && reply->client == mine->id()) {
+      deliver_to_waiter(reply->granted, reply->token, reply->has_queue);
+    }
+    operation->how = store::durability::durable;  // as the grant that came with it
+    answered(operation, release_result::released);
+    operations.clear();
+    return;
+  }
+}
+
 // Whether the operation is still wanted and has a lease to go on; a new lease makes it a new request.
 bool lane::prepare(const acquire_ptr& operation) {
   if (operation->answer.is_settled()) {
@@ -146,8 +169,15 @@ bool lane::prepare(const acquire_ptr& operation) {
   return true;
 }
 
-void lane::acquire_fast(std::vector<acquire_ptr>& operations) {
+// Where others queue, the queue is asked first; where it says nothing, the lock may be free.
+void lane::ask_for(std::vector<acquire_ptr>& operations) {
   std::erase_if(operations, [&](const acquire_ptr& operation) { return !prepare(operation); });
+  enqueue_fast(operations, true);
+  acquire_fast(operations);
+  enqueue_fast(operations, false);
+}
+
+void lane::acquire_fast(std::vector<acquire_ptr>& operations) {
   std::vector<store::acquire_request> requests;
   for (const auto& operation : operations) {
     if (operation->slow || std::exchange(operation->tried, true)) continue;
@@ -167,6 +197,25 @@ void lane::acquire_fast(std::vector<acquire_ptr>& operations) {
     desk_.deliver.granted(operation, found->token);
     return true;
   });
+}
+
+// One round trip instead of an edit's two, where the holder lives.
+void lane::enqueue_fast(std::vector<acquire_ptr>& operations, bool crowded_only) {
+  if (operations.size() != 1) return;
+  const auto operation = operations.front();
+  const auto& definition = operation->definition;
+  if (operation->slow || !operation->wait) return;
+  if (crowded_only && (operation->tried || !desk_.crowded.contains(definition.name))) return;
+  const store::acquire_request request{definition.name, definition.kind, definition.capacity,
+                                       operation->lease->id(), operation->hold};
+  const std::chrono::microseconds skew = shared_.settings.skew;
+  const auto hints = desk_.keeper.hints_heard();
+  operation->in_flight = true;
+  const auto takeover_in = call([&](store::session& session) { return session.enqueue(request, skew); });
+  operation->in_flight = false;
+  if (!takeover_in) return desk_.crowded.remove(definition.name);
+  wait_in_room(operation, *takeover_in, hints);
+  operations.clear();
 }
 
 // An attempt that would not wait only reads where it can: losing costs no row lock and no log.
@@ -235,6 +284,7 @@ void lane::edit_round(chores& todo, int round) {
   requests.reserve(items_.size());
   for (auto& item : items_) {
     item.sent_at = shared_.time.now();
+    item.hints = desk_.keeper.hints_heard();
     if (item.acquire) item.acquire->in_flight = true;
     requests.push_back({item.name(), item.acquire ? item.acquire->hold : item.release->hold,
                         [this, &item](const store::lock_view& view) {
@@ -263,7 +313,7 @@ void lane::edit_round(chores& todo, int round) {
         }
         break;
       case store::edit_result::committed:
-        if (item.made.outcome.next) hand_over(*item.made.outcome.next, todo);
+        if (item.made.outcome.next) hand_over(item, todo);
         another_round = item.moving_to ? settle_move(item)
                         : item.acquire ? settle_acquire(item, todo)
                                        : settle_release(item, todo);
@@ -294,6 +344,7 @@ bool lane::settle_acquire(edit_item& item, chores& todo) {
   const auto& made = item.made.outcome;
   switch (made.result) {
     case what::granted:
+      operation->contended = item.made.change.row && item.made.change.row->has_queue;
       if (operation->ttl && operation->lease->is_valid(shared_.time.now())) {
         auto id = lease_id::random();
         item.moving_to_record = desk_.explicit_lease(id, *operation->ttl);
@@ -302,23 +353,7 @@ bool lane::settle_acquire(edit_item& item, chores& todo) {
       }
       desk_.deliver.granted(operation, made.token);
       return false;
-    case what::queued: {
-      if (!operation->slow) shared_.count.waits.fetch_add(1, std::memory_order_relaxed);
-      operation->slow = true;
-      const auto takeover_at = shared_.time.now() + made.takeover_in + shared_.settings.skew;
-      if (!desk_.room.enter(operation, takeover_at)) {
-        // The client closes: the queue, which takes no more acquires, says so to the caller.
-        desk_.deliver.withdraw(*operation);
-        desk_.queue.submit(operation);
-        return false;
-      }
-      desk_.keeper.look_at(std::min(takeover_at, shared_.time.now() + shared_.settings.poll_interval));
-      // Whoever gave up before it was in the room did not find it there.
-      if (operation->answer.is_settled()) {
-        if (const auto left = desk_.room.take(*operation)) desk_.deliver.withdraw(*left);
-      }
-      return false;
-    }
+    case what::queued: wait_in_room(operation, made.takeover_in, item.hints); return false;
     case what::busy:
       shared_.count.busy.fetch_add(1, std::memory_order_relaxed);
       operation->answer.complete(nullptr);
@@ -343,6 +378,29 @@ bool lane::settle_acquire(edit_item& item, chores& todo) {
   operation->answer.fail(
       std::make_exception_ptr(error(errc::internal, "an acquire was decided as a release")));
   return false;
+}
+
+// hints: heard before the database put it into the queue.
+void lane::wait_in_room(const acquire_ptr& operation, std::chrono::microseconds takeover_in,
+                        std::uint64_t hints) {
+  if (!operation->slow) shared_.count.waits.fetch_add(1, std::memory_order_relaxed);
+  operation->slow = true;
+  desk_.crowded.add(operation->definition.name);
+  const auto takeover_at = shared_.time.now() + takeover_in + shared_.settings.skew;
+  if (!desk_.room.enter(operation, takeover_at)) {
+    // The client closes: the queue, which takes no more acquires, says so to the caller.
+    desk_.deliver.withdraw(*operation);
+    desk_.queue.submit(operation);
+    return;
+  }
+  // The lock may have been handed to it before it was here to be found.
+  const bool missed = desk_.keeper.hints_heard() != hints;
+  const auto now = shared_.time.now();
+  desk_.keeper.look_at(missed ? now : std::min(takeover_at, now + shared_.settings.poll_interval));
+  // Whoever gave up before it was in the room did not find it there.
+  if (operation->answer.is_settled()) {
+    if (const auto left = desk_.room.take(*operation)) desk_.deliver.withdraw(*left);
+  }
 }
 
 // I7: asked again after a lost answer, decide_move says granted as well.
@@ -382,14 +440,22 @@ bool lane::settle_release(edit_item& item, chores& todo) {
 // ---- answers
 // -----------------------------------------------------------------------------------------------------
 
-void lane::hand_over(const handed_over& next, chores& todo) {
+void lane::hand_over(const edit_item& item, chores& todo) {
+  const auto& next = *item.made.outcome.next;
   const auto mine = desk_.keeper.lease();
   if (!mine || next.client != mine->id()) {
     todo.wake.push_back(next.client);
     return;
   }
-  // Not in the room: its owner is about to find out, or to withdraw it.
-  if (const auto operation = desk_.room.take(next.waiter.hold)) desk_.deliver.granted(operation, next.token);
+  deliver_to_waiter(next.waiter.hold, next.token, item.made.change.row->has_queue);
+}
+
+// Not in the room: its owner is about to find out, or to withdraw it.
+void lane::deliver_to_waiter(hold_id hold, model::token token, bool contended) {
+  const auto operation = desk_.room.take(hold);
+  if (!operation) return;
+  operation->contended = contended;
+  desk_.deliver.granted(operation, token);
 }
 
 void lane::answered(const release_ptr& operation, release_result result) {

@@ -2,6 +2,7 @@
 // grant, release and failure of the client passes through here.
 #pragma once
 
+#include "client/crowded_names.hpp"
 #include "client/decisions.hpp"
 #include "client/delivery.hpp"
 #include "client/session_slot.hpp"
@@ -24,6 +25,7 @@ struct lane_desk {
   waiting_room& room;
   delivery& deliver;
   recent_releases& releases;
+  crowded_names& crowded;
   lease_keeper& keeper;
   std::function<store::lease_record(model::lease_id, std::chrono::milliseconds)> explicit_lease;
 };
@@ -51,6 +53,7 @@ class lane {
     std::shared_ptr<lease> moving_to{};  // the acquire was granted and moves to this explicit-ttl lease
     std::optional<store::lease_record> moving_to_record{};
     instant sent_at{};
+    std::uint64_t hints{};  // heard before it was sent
     decision made{};
 
     const std::string& name() const { return acquire ? acquire->definition.name : release->name; }
@@ -72,7 +75,11 @@ class lane {
   void carry(batch& work);
   void run_tasks(std::vector<task_ptr>& tasks);
   void release_fast(std::vector<release_ptr>& operations);
+  void hand_over_fast(std::vector<release_ptr>& operations);
+  // The fast path: who finds the lock free, and who enqueues behind its holder.
+  void ask_for(std::vector<acquire_ptr>& operations);
   void acquire_fast(std::vector<acquire_ptr>& operations);
+  void enqueue_fast(std::vector<acquire_ptr>& operations, bool crowded_only);
   void look_first(std::vector<acquire_ptr>& operations);
   void edit_all();
   void edit_round(chores& todo, int round);
@@ -84,7 +91,10 @@ class lane {
   bool settle_move(edit_item& item);
 
   bool prepare(const acquire_ptr& operation);
-  void hand_over(const handed_over& next, chores& todo);
+  void wait_in_room(const acquire_ptr& operation, std::chrono::microseconds takeover_in, std::uint64_t hints);
+  void hand_over(const edit_item& item, chores& todo);
+  // The room's waiter has been granted its lock.
+  void deliver_to_waiter(hold_id hold, model::token token, bool contended);
   void answered(const release_ptr& operation, release_result result);
   void was_absent(const release_ptr& operation);
   void row_was_locked(edit_item& item);

@@ -118,7 +118,10 @@ void lease_keeper::step() {
   }
   const auto now = shared_.time.now();
   if (now >= renew_at_ || renew_now_.load()) renew();
-  if (now.time_since_epoch().count() >= look_at_.load()) look();
+  if (now.time_since_epoch().count() >= look_at_.load()) {
+    look_at_.store(instant::max().time_since_epoch().count());
+    look();
+  }
   if (now >= sweep_at_) sweep();
   if (must_ask_) ask();
   if (check_due_ && now >= check_at_) look_after_holds();
@@ -129,6 +132,7 @@ void lease_keeper::step() {
 // A hint is for a waiter, or for a holder whose lock was taken by force; or, where hints are not addressed,
 // for nobody.
 void lease_keeper::heard() {
+  hints_.fetch_add(1);
   if (look()) return;
   check_due_ = true;
 }
@@ -318,8 +322,9 @@ void lease_keeper::send_releases_again() {
 // ---- those who wait
 // ----------------------------------------------------------------------------------------------
 
+// A look that is planned stays planned: where waiters come and go, each would wake this thread to plan it
+// anew.
 bool lease_keeper::look() {
-  look_at_.store(instant::max().time_since_epoch().count());
   const auto queries = room_.queries();
   if (queries.empty()) return false;
   if (ask_at_ != instant::max()) ask_at_ = shared_.time.now() + asking_.next();  // this asks for more
@@ -335,7 +340,10 @@ bool lease_keeper::look() {
       switch (status.state) {
         case store::hold_status::where::held:
           delivered = true;
-          if (const auto operation = room_.take(status.hold)) deliver_.granted(operation, status.token);
+          if (const auto operation = room_.take(status.hold)) {
+            operation->contended = status.has_queue;
+            deliver_.granted(operation, status.token);
+          }
           break;
         case store::hold_status::where::absent: ask_again(status.hold); break;
         case store::hold_status::where::queued: {

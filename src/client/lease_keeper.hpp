@@ -38,6 +38,8 @@ class lease_keeper {
   // Any thread. Brings forward a look at the waiting room, or a renewal.
   void look_at(instant when);
   void renew_soon();
+  // How many wake-ups have come. Any thread.
+  std::uint64_t hints_heard() const noexcept { return hints_.load(); }
   // Watchdog: ends the lease once its deadline has passed. The next deadline to watch, if there is one.
   std::optional<instant> expire(instant now);
 
@@ -74,6 +76,7 @@ class lease_keeper {
   bool stopped_ = false;
 
   std::atomic<std::int64_t> look_at_;  // nanoseconds of an instant
+  std::atomic<std::uint64_t> hints_{0};
   std::atomic<bool> renew_now_{false};
   std::atomic<bool> silent_{true};  // nobody waits, so nothing is asked
   bool must_ask_ = false;

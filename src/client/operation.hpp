@@ -114,6 +114,7 @@ struct acquire_operation {
   bool tried = false;                          // the fast path has been tried
   bool slow = false;       // the fast path cannot tell: an answer was lost, or it has been in the queue
   bool in_flight = false;  // in a statement that has not been answered
+  bool contended = false;  // it was granted before others who wait
   retry_state retry{};
   promised<std::shared_ptr<hold_state>> answer{};
 };
@@ -132,6 +133,7 @@ struct release_operation {
   std::shared_ptr<client_layer::lease> lease{};
   store::durability how = store::durability::asynchronous;
   bool fast = false;      // the fast path is worth a try
+  bool hand_on = false;   // so is a hand-over without an edit, when the fast path did not free it
   bool in_doubt = false;  // it was sent, and the answer was lost: it may have happened
   retry_state retry{};
   std::shared_ptr<promised<release_result>> answer{};  // null: nobody waits

@@ -26,16 +26,18 @@ std::exception_ptr closed_error() {
 
 void submission_queue::submit(acquire_ptr operation) {
   bool wake = false;
+  bool refused = false;
   {
     const std::lock_guard lock{mutex_};
-    if (!refusing_) {
-      acquires_.push_back(std::move(operation));
+    refused = refusing_;
+    if (!refused) {
+      acquires_.push_back(operation);
       acquiring_.blocked = false;
       wake = acquiring_.idle_lanes > 0;
     }
   }
   if (wake) acquiring_.work.notify_one();
-  if (operation) operation->answer.fail(closed_error());
+  if (refused) operation->answer.fail(closed_error());
 }
 
 void submission_queue::submit(release_ptr operation) {
@@ -52,33 +54,39 @@ void submission_queue::submit(release_ptr operation) {
 
 void submission_queue::submit(task_ptr operation) {
   side& releasing = releasing_side();
+  bool refused = false;
   {
     const std::lock_guard lock{mutex_};
-    if (!refusing_) {
-      tasks_.push_back(std::move(operation));
+    refused = refusing_;
+    if (!refused) {
+      tasks_.push_back(operation);
       releasing.blocked = false;
     }
   }
   releasing.work.notify_one();
-  if (operation) operation->answer.fail(closed_error());
+  if (refused) operation->answer.fail(closed_error());
 }
 
 void submission_queue::delay(acquire_ptr operation, std::chrono::nanoseconds pause) {
+  bool refused = false;
   {
     const std::lock_guard lock{mutex_};
-    if (!refusing_) delayed_.emplace(shared_.time.now() + pause, delayed{std::move(operation), nullptr});
+    refused = refusing_;
+    if (!refused) delayed_.emplace(shared_.time.now() + pause, delayed{operation, nullptr});
   }
   acquiring_.work.notify_one();
-  if (operation) operation->answer.fail(closed_error());
+  if (refused) operation->answer.fail(closed_error());
 }
 
 void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pause) {
+  bool dropped = false;
   {
     const std::lock_guard lock{mutex_};
-    if (!stopped_) delayed_.emplace(shared_.time.now() + pause, delayed{nullptr, std::move(operation)});
+    dropped = stopped_;
+    if (!dropped) delayed_.emplace(shared_.time.now() + pause, delayed{nullptr, operation});
   }
   acquiring_.work.notify_one();
-  if (operation && operation->answer) operation->answer->complete(release_result::unknown);
+  if (dropped && operation->answer) operation->answer->complete(release_result::unknown);
 }
 
 void submission_queue::allow_acquires(bool allowed) {
@@ -201,6 +209,7 @@ void submission_queue::finish(const batch& done) {
   bool wake_acquiring = false;
   bool wake_releasing = false;
   bool idle = false;
+  bool over = false;  // the lanes end
   {
     const std::lock_guard lock{mutex_};
     for (const auto& name : done.names) reserved_.erase(name);
@@ -208,9 +217,10 @@ void submission_queue::finish(const batch& done) {
     wake_acquiring = std::exchange(acquiring_.blocked, false);
     wake_releasing = std::exchange(releasing_.blocked, false);
     idle = is_idle();
+    over = idle && stopped_;
   }
-  if (wake_acquiring || idle) acquiring_.work.notify_all();
-  if (wake_releasing || idle) releasing_.work.notify_all();
+  if (wake_acquiring || over) acquiring_.work.notify_all();
+  if (wake_releasing || over) releasing_.work.notify_all();
   if (idle) idle_.notify_all();
 }
 

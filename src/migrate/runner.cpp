@@ -1,6 +1,7 @@
 #include "migrate/runner.hpp"
 
 #include "migrate/expectation.hpp"
+#include "store/schema_version.hpp"
 
 #include <rowlock/error.hpp>
 
@@ -195,13 +196,13 @@ std::vector<migration> runner::adopt(bool dry_run) {
 std::vector<std::string> runner::verify() {
   const auto now = session_.state();
   if (now.version == 0) {
-    return {fmt::format("the tables {}* are missing; run: rowlock migrate up", prefix_)};
+    return {fmt::format("the tables {}* are missing; run: {}", prefix_,
+                        store::migrate_command({.prefix = prefix_}))};
   }
   std::vector<std::string> result;
   if (now.version < newest()) {
-    result.push_back(
-        fmt::format("the schema has version {}, and this library needs {}; run: rowlock migrate up",
-                    now.version, newest()));
+    result.push_back(fmt::format("the schema has version {}, and this library needs {}; run: {}", now.version,
+                                 newest(), store::migrate_command({.prefix = prefix_})));
   }
   if (now.min_library > newest()) result.push_back(forbids_this(now, newest()));
   for (const auto& [version, entry] : by_version(session_.ledger())) {

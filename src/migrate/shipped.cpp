@@ -2,6 +2,7 @@
 
 #include "model/names.hpp"
 #include "store/open.hpp"
+#include "store/schema_version.hpp"
 #include "store/sql_catalog.hpp"
 
 #include <rowlock/error.hpp>
@@ -85,7 +86,7 @@ std::vector<migration> shipped_migrations(const std::string& dialect, const std:
 }
 
 int required_schema_version() noexcept {
-  return 1;
+  return store::library_schema_version;
 }
 
 ROWLOCK_END_NAMESPACE

@@ -80,6 +80,14 @@ struct release_request {
   hold_id hold;
 };
 
+// What a hold's end gave to the head of the queue.
+struct hand_over_reply {
+  hold_id granted;
+  lease_id client;  // whose waiter that was
+  model::token token = 0;
+  bool has_queue = false;  // others wait behind it
+};
+
 // Whether a commit is on disk before it is answered. Grants and renewals always are (I8).
 enum class durability : std::uint8_t { durable, asynchronous };
 
@@ -146,6 +154,7 @@ struct hold_status {
   hold_id hold;
   enum class where : std::uint8_t { absent, queued, held } state = where::absent;
   model::token token = 0;         // when held
+  bool has_queue = false;         // when held: somebody waits, or did
   std::optional<lease_id> lease;  // on which it is held or queued
   // When queued (or absent): how long until the present holder's lease may be killed. Zero when the lock is
   // free or its holder is dead, so that an edit would grant; negative when it is past. Empty: no such lock.
@@ -218,6 +227,16 @@ class session {
   // Frees those held as said, without a queue and not guarded; returns them. Others: nothing is said.
   virtual std::vector<hold_id> release(std::span<const release_request> requests, durability how) = 0;
 
+  // -- fast path of a lock that others want too, where it costs fewer round trips than an edit --
+  // Puts the request behind the living holder of a lock that exists as asked, and returns how long until that
+  // holder's lease may be killed. Empty: nothing is said.
+  virtual std::optional<std::chrono::microseconds> enqueue(const acquire_request& request,
+                                                           std::chrono::microseconds skew) = 0;
+  // Gives a mutex that is held as said, waited for and not guarded to the head of its queue, durably, and
+  // wakes that client, unless it is the releaser. Empty: nothing is said.
+  virtual std::optional<hand_over_reply> hand_over(const release_request& request,
+                                                   std::chrono::microseconds skew) = 0;
+
   // -- slow path --
   // Creates the names that are missing, each with a token above the floor and the epoch's. Existing ones
   // are left as they are. Names must be distinct and sorted.
@@ -264,8 +283,8 @@ class session {
 
 struct store_options {
   std::string prefix = "rowlock_";
-  std::string schema;  // PostgreSQL only; empty: the connection's search_path decides
-  std::string application;
+  std::string schema{};  // PostgreSQL only; empty: the connection's search_path decides
+  std::string application{};
   std::chrono::milliseconds statement_timeout{5'000};
   std::chrono::milliseconds connect_timeout{5'000};
 };

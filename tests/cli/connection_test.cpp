@@ -57,7 +57,7 @@ TEST(connection, a_sqlite_file_that_is_none_is_an_error_of_its_own) {
   const auto no_folder = list_at("sqlite:" + (folder.path() / "none/none.db").string());
   EXPECT_THAT(no_folder.exit_code, testing::AnyOf(69, 78)) << no_folder.err;
   const auto text = list_at("sqlite:/etc/passwd");
-  EXPECT_NE(text.exit_code, 0);
+  EXPECT_EQ(text.exit_code, 64) << text.err;
   EXPECT_THAT(text.err, testing::StartsWith("rowlock: "));
 }
 

@@ -105,7 +105,7 @@ TEST_F(close_clock_test, is_bounded_when_the_database_hangs) {
   settings.close_timeout = 2s;
   client db = new_client(settings);
   const hold held = mutex(db, "a").acquire();
-  for (const char* verb : {"release", "edit", "end"}) faults.hang(verb);
+  for (const char* verb : {"release", "hand_over", "edit", "end"}) faults.hang(verb);
   const auto began = time.now();
   auto closed = std::async(std::launch::async, [&] { db.close(); });
   ASSERT_TRUE(eventually([&] {
@@ -127,7 +127,7 @@ TEST_F(close_clock_test, ends_the_wait_of_one_who_enters_the_queue_meanwhile) {
   const hold held = mutex(other, "a").acquire();
   client db = new_client();
   const hold mine = mutex(db, "b").acquire();
-  faults.hang_answer("edit");
+  faults.hang_answer("enqueue");
   attempt asked{db, "a"};
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1 && queued("a") == 1; }));
   auto closed = std::async(std::launch::async, [&] { db.close(); });

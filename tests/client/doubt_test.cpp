@@ -49,6 +49,19 @@ TEST_F(doubt_test, a_slow_acquire_whose_answer_was_lost_is_one_grant) {
 TEST_F(doubt_test, a_place_in_the_queue_whose_answer_was_lost_is_one_place) {
   auto held = std::make_optional(mutex(db, "a").acquire());
   const auto edits = faults.count("edit");
+  faults.lose_answer("enqueue");
+  attempt asked{db, "a"};
+  ASSERT_TRUE(soon([&] { return faults.count("edit") == edits + 1; })) << "an edit finds its place";
+  EXPECT_EQ(queued("a"), 1U);
+  held.reset();
+  EXPECT_EQ(take(asked).id(), holder_of("a"));
+  expect_free_soon();
+}
+
+TEST_F(doubt_test, a_place_that_an_edit_took_and_whose_answer_was_lost_is_one_place) {
+  auto held = std::make_optional(mutex(db, "a").acquire());
+  const auto edits = faults.count("edit");
+  faults.lose_request("enqueue");
   faults.lose_answer("edit");
   attempt asked{db, "a"};
   ASSERT_TRUE(soon([&] { return faults.count("edit") == edits + 2; }));
@@ -59,8 +72,38 @@ TEST_F(doubt_test, a_place_in_the_queue_whose_answer_was_lost_is_one_place) {
 }
 
 TEST_F(doubt_test, a_hand_over_whose_answer_was_lost_reaches_its_waiter) {
+  for (const bool sent : {true, false}) {
+    SCOPED_TRACE(sent);
+    hold held = mutex(db, "a").acquire();
+    auto waiter = waiting(db, "a");
+    sent ? faults.lose_answer("hand_over") : faults.lose_request("hand_over");
+    auto released = std::async(std::launch::async, [&] { return held.release(); });
+    hold got = take(waiter);
+    EXPECT_EQ(got.token(), token());
+    EXPECT_EQ(released.get(), release_result::released);
+    got.release();
+  }
+}
+
+TEST_F(doubt_test, a_lock_that_comes_before_its_waiter_knows_that_it_waits_is_found_at_once) {
+  client other = new_client();
+  mutex(other, "b").acquire().release();
+  hold held = mutex(db, "a").acquire();
+  faults.hang_answer("enqueue");
+  attempt asked{other, "a"};
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1 && queued("a") == 1; }));
+  const auto waits = faults.count("wait");
+  held.release();
+  ASSERT_TRUE(eventually([&] { return faults.count("wait") > waits; })) << "the wake-up was heard";
+  server->unblock();
+  EXPECT_TRUE(eventually([&] { return asked.is_over(); })) << "no time passes, so no poll finds it";
+  EXPECT_EQ(asked.take().id(), holder_of("a"));
+}
+
+TEST_F(doubt_test, a_hand_over_by_an_edit_whose_answer_was_lost_reaches_its_waiter) {
   hold held = mutex(db, "a").acquire();
   auto waiter = waiting(db, "a");
+  faults.lose_request("hand_over");
   faults.lose_answer("edit");
   auto released = std::async(std::launch::async, [&] { return held.release(); });
   const hold got = take(waiter);
@@ -155,7 +198,7 @@ TEST_F(doubt_test, a_connection_that_dies_with_its_waiter_gone_leaves_no_place_i
   const hold held = mutex(db, "a").acquire();
   client other = new_client();
   mutex(other, "b").acquire().release();
-  faults.hang_answer("edit");
+  faults.hang_answer("enqueue");
   attempt asked{other, "a"};
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1 && queued("a") == 1; }));
   asked.stop();
@@ -217,11 +260,11 @@ TEST_F(doubt_test, a_release_that_is_known_to_be_on_disk_is_not_sent_again) {
   const auto edits = faults.count("edit");
   server->crash();
   pass_renewals(db);
-  // Its connections are gone, so this goes the slow way, and behind what would be sent again.
+  // Its connections are gone, so this is asked the slow way, and behind what would be sent again.
   attempt asked{db, "a"};
   take(asked).release();
   expect_free_soon();
-  EXPECT_EQ(faults.count("edit"), edits + 2);
+  EXPECT_EQ(faults.count("edit"), edits + 1);
 }
 
 TEST_F(doubt_test, try_acquire_says_unreachable_when_nothing_can_be_reached) {

@@ -55,6 +55,15 @@ TEST_F(postgres_durability_test, is_what_each_verb_promises) {
 
     edit(*session, "a", grant_to(lease, hold_id::random()));
     EXPECT_TRUE(on_disk()) << "a grant in an edit";
+
+    const claim holder{"b", lease, hold_id::random()};
+    const claim waiter{"b", lease, hold_id::random()};
+    ASSERT_TRUE(acquire(*session, holder));
+    ASSERT_TRUE(session->enqueue({.name = "b", .lease = lease, .hold = waiter.hold}, 0us));
+    EXPECT_FALSE(on_disk()) << "a place in the queue";
+    ASSERT_TRUE(session->hand_over({"b", lease, holder.hold}, 0us));
+    EXPECT_TRUE(on_disk()) << "a hand-over";
+    ASSERT_TRUE(release(*session, waiter, store::durability::durable));
     edit(*session, "a", [](const store::lock_view& view) {
       store::lock_change change;
       change.row = view.row;

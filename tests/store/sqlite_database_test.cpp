@@ -51,7 +51,7 @@ TEST_F(sqlite_database_test, a_folder_is_no_file) {
 TEST_F(sqlite_database_test, a_file_of_something_else_is_told) {
   const std::string other = folder_.path() / "letter.txt";
   std::ofstream{other} << std::string(4096, 'x');
-  expect_error([&] { store::open_sqlite(other, options_)->connect(); }, errc::database,
+  expect_error([&] { store::open_sqlite(other, options_)->connect(); }, errc::invalid_argument,
                "not an SQLite database");
   EXPECT_EQ(error_of([&] { store::open_sqlite(other, options_)->connect(); })->database_code(), "26");
 }

@@ -29,6 +29,7 @@ class mysql_fixture final : public store_fixture {
     switch (what) {
       case capability::row_locks:
       case capability::targeted_wakeups:
+      case capability::short_cuts:
       case capability::backends: return true;
       case capability::enqueue_beside_guard:  // InnoDB has no lock that allows a row's other columns to
                                               // change

@@ -8,6 +8,7 @@ std::string_view to_string(capability what) {
   switch (what) {
     case capability::row_locks: return "row_locks";
     case capability::targeted_wakeups: return "targeted_wakeups";
+    case capability::short_cuts: return "short_cuts";
     case capability::backends: return "backends";
     case capability::enqueue_beside_guard: return "enqueue_beside_guard";
   }

@@ -16,6 +16,7 @@ namespace rowlock::test {
 enum class capability {
   row_locks,             // a transaction holds single rows, and others skip them
   targeted_wakeups,      // a notification is heard only by those that it is for
+  short_cuts,            // enqueue and hand_over do what they can without an edit
   backends,              // sessions run in a server, whose backends can be ended
   enqueue_beside_guard,  // a guarded row's queue can be changed while its grant stays
 };

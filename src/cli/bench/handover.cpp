@@ -98,7 +98,7 @@ std::vector<double> commits_ms(const plan& plan, std::chrono::milliseconds slice
 }  // namespace
 
 std::vector<result> handover(const plan& plan) {
-  int processes = plan.threads.value_or(4);
+  int processes = plan.threads.value_or(2);
   if (processes < 2) {
     throw rowlock::error(rowlock::errc::invalid_argument,
                          "--threads of handover is the number of processes: 2 or more");

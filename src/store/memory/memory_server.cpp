@@ -197,6 +197,11 @@ void memory_server::transact_locked(const std::function<void(memory_transaction&
   if (before && transaction.wrote) history_.push_back({std::move(*before), transaction.how});
 }
 
+void memory_server::announce(lease_id client) {
+  for (memory_session* session : sessions_) session->heard_ |= session->listens_for_.contains(client);
+  changed_.notify_all();
+}
+
 void memory_server::break_sessions() {
   for (memory_session* session : sessions_) session->broken_ = true;
   // The rivals' transactions are gone with their connections.

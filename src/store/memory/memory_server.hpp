@@ -128,7 +128,8 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   void call_hook(memory_call& call);
   void transact(const std::function<void(memory_transaction&)>& work);
   void transact_locked(const std::function<void(memory_transaction&)>& work);
-  void break_sessions();  // Requires: mutex_ is held.
+  void announce(lease_id client);  // Requires: mutex_ is held.
+  void break_sessions();           // Requires: mutex_ is held.
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;

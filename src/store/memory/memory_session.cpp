@@ -206,6 +206,60 @@ std::vector<hold_id> memory_session::release(std::span<const release_request> re
   });
 }
 
+std::optional<std::chrono::microseconds> memory_session::enqueue(const acquire_request& request,
+                                                                 std::chrono::microseconds skew) {
+  using answer = std::optional<std::chrono::microseconds>;
+  return run("enqueue", [request, skew](memory_transaction& transaction) -> answer {
+    memory_tables& tables = transaction.tables;
+    transaction.how = durability::asynchronous;
+    const auto found = tables.locks.find(request.name);
+    if (found == tables.locks.end() || transaction.locked_rows.contains(request.name)) return {};
+    model::lock_row& row = found->second.row;
+    const bool as_asked =
+        row.kind != model::lock_kind::unknown && row.kind == request.kind && row.capacity == request.capacity;
+    if (!as_asked || !row.lease) return {};
+    const memory_lease* holder = tables.find_lease(*row.lease);
+    if (!holder || holder->expires_at + skew <= transaction.now || row.hold == request.hold) return {};
+    auto& queue = tables.queues[request.name];
+    if (std::ranges::any_of(queue, [&](const auto& one) { return one.second.hold == request.hold; }))
+      return {};
+    queue.insert({row.next_ticket, {row.next_ticket, request.hold, request.lease}});
+    ++row.next_ticket;
+    row.has_queue = true;
+    transaction.wrote = true;
+    return holder->expires_at - transaction.now;
+  });
+}
+
+std::optional<hand_over_reply> memory_session::hand_over(const release_request& request,
+                                                         std::chrono::microseconds skew) {
+  using answer = std::optional<hand_over_reply>;
+  return run("hand_over", [server = server_.get(), request, skew](memory_transaction& transaction) -> answer {
+    memory_tables& tables = transaction.tables;
+    const auto found = tables.locks.find(request.name);
+    const auto queue = tables.queues.find(request.name);
+    if (!transaction.same_world() || found == tables.locks.end() || queue == tables.queues.end()) return {};
+    if (transaction.locked_rows.contains(request.name) || transaction.guards.contains(request.name))
+      return {};
+    model::lock_row& row = found->second.row;
+    if (row.hold != request.hold || row.lease != request.lease || row.kind != model::lock_kind::mutex)
+      return {};
+    const model::waiter head = queue->second.begin()->second;
+    const memory_lease* next = tables.find_lease(head.lease);
+    if (!next || next->expires_at + skew <= transaction.now) return {};
+    queue->second.erase(queue->second.begin());
+    row.lease = head.lease;
+    row.hold = head.hold;
+    row.token = model::next_token(row.token, model::epoch_floor(tables.epoch));
+    row.has_queue = !queue->second.empty();
+    if (!row.has_queue) tables.queues.erase(queue);
+    found->second.used_at = transaction.now;
+    transaction.wrote = true;
+    if (next->record.client != request.lease) server->announce(next->record.client);
+    return hand_over_reply{head.hold, next->record.client, row.token, row.has_queue};
+  });
+}
+
 // ---- slow path ---------------------------------------------------------------------------------------
 
 void memory_session::create(std::span<const model::lock_definition> locks) {
@@ -325,12 +379,8 @@ void memory_session::listen(lease_id client) {
 }
 
 void memory_session::notify(std::span<const lease_id> clients) {
-  run("notify", [this, whom = copy_of(clients)](memory_transaction&) {
-    for (memory_session* other : server_->sessions_) {
-      other->heard_ |=
-          std::ranges::any_of(whom, [&](const lease_id& id) { return other->listens_for_.contains(id); });
-    }
-    server_->changed_.notify_all();
+  run("notify", [server = server_.get(), whom = copy_of(clients)](memory_transaction&) {
+    for (const lease_id& client : whom) server->announce(client);
     return true;
   });
 }

@@ -30,6 +30,10 @@ class memory_session final : public session {
 
   std::vector<grant> acquire(std::span<const acquire_request> requests) override;
   std::vector<hold_id> release(std::span<const release_request> requests, durability how) override;
+  std::optional<std::chrono::microseconds> enqueue(const acquire_request& request,
+                                                   std::chrono::microseconds skew) override;
+  std::optional<hand_over_reply> hand_over(const release_request& request,
+                                           std::chrono::microseconds skew) override;
 
   void create(std::span<const model::lock_definition> locks) override;
   std::vector<edit_result> edit(std::span<const edit_request> requests) override;

@@ -82,6 +82,7 @@ hold_status status_of(const memory_transaction& transaction, const hold_query& q
   if (holder && row.hold == query.hold) {
     status.state = hold_status::where::held;
     status.token = row.token;
+    status.has_queue = row.has_queue;
     status.lease = row.lease;
     return status;
   }

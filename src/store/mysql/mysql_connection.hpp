@@ -63,6 +63,7 @@ class mysql_connection {
   void rollback() noexcept;
   // MariaDB: BEGIN NOT ATOMIC ... END outside of stored programs.
   void allow_blocks() noexcept { blocks_ = true; }
+  bool takes_blocks() const noexcept { return blocks_; }
 
   // Any thread, while this object lives: what runs now fails as unreachable, and so does all that follows.
   void interrupt() noexcept;

@@ -148,10 +148,4 @@ error mysql_connect_error(const std::exception& cause) {
                number == 0 ? std::string{} : std::to_string(number));
 }
 
-error mysql_not_migrated(int found, const std::string& why) {
-  return error(errc::not_migrated,
-               fmt::format("{}; this rowlock needs schema version 1, found {}. Run: rowlock migrate up", why,
-                           found == 0 ? "none" : std::to_string(found)));
-}
-
 }  // namespace rowlock::store

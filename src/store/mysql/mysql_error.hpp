@@ -18,7 +18,4 @@ error mysql_error(const std::exception& cause, std::string_view doing);
 // Of a connection that was not made.
 error mysql_connect_error(const std::exception& cause);
 
-// The tables are missing, or older than this library. found: 0 when there are none.
-error mysql_not_migrated(int found, const std::string& why);
-
 }  // namespace rowlock::store

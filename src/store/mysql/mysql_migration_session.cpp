@@ -21,11 +21,7 @@ bool mysql_migration_session::has(std::string_view table) {
 }
 
 schema_state mysql_migration_session::state() {
-  if (!has("meta")) return {};
-  const auto rows = connection_.read("schema_state", 2);
-  if (rows.empty()) return {};
-  return {.version = static_cast<int>(integer_of(rows[0][0])),
-          .min_library = static_cast<int>(integer_of(rows[0][1]))};
+  return read_schema_state(connection_);
 }
 
 bool mysql_migration_session::has_ledger() {

@@ -52,7 +52,7 @@ std::vector<hold_status> mysql_session::find(std::span<const hold_query> holds) 
   if (holds.empty()) return result;
   mysql_json asked;
   for (const auto& wanted : holds) asked.row().hex(wanted.name).id(wanted.hold).end_row();
-  for (const auto& row : connection_.read("find", 8, {{"holds", asked.str()}})) {
+  for (const auto& row : connection_.read("find", 9, {{"holds", asked.str()}})) {
     const auto at = static_cast<std::size_t>(integer_of(row[0])) - 1;
     auto& status = result.at(at);
     status.hold = holds[at].hold;
@@ -63,6 +63,7 @@ std::vector<hold_status> mysql_session::find(std::span<const hold_query> holds) 
     if (bool_of(row[1])) {
       status.state = hold_status::where::held;
       status.token = integer_of(row[2]);
+      status.has_queue = bool_of(row[8]);
       status.lease = id_of<lease_id>(row[3]);
       continue;
     }

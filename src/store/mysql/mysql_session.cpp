@@ -2,9 +2,9 @@
 #include "store/mysql/mysql_session.hpp"
 
 #include "store/mysql/mysql_edit.hpp"
-#include "store/mysql/mysql_error.hpp"
 #include "store/mysql/mysql_json.hpp"
 #include "store/mysql/mysql_transaction.hpp"
+#include "store/schema_version.hpp"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
@@ -31,7 +31,7 @@ std::vector<lease_id> ids_of(const mysql_rows& rows) {
 }
 
 error no_meta() {
-  return mysql_not_migrated(0, "the row of rowlock's meta table is missing");
+  return error(errc::not_migrated, "the row of rowlock's meta table is missing; run: rowlock migrate up");
 }
 
 }  // namespace
@@ -44,7 +44,8 @@ mysql_session::mysql_session(std::shared_ptr<const mysql_context> context)
       waker_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
   if (waker_ < 0) throw error(errc::internal, "no file descriptor is left for waking a waiter");
   try {
-    check_schema_version(connection_, *context_);
+    check_schema_version(read_schema_state(connection_), context_->options,
+                         "database \"" + context_->endpoint.database() + '"');
   } catch (...) {
     ::close(waker_);
     throw;

@@ -29,6 +29,12 @@ class mysql_session final : public session {
   std::vector<grant> acquire(std::span<const acquire_request> requests) override;
   std::vector<hold_id> release(std::span<const release_request> requests, durability how) override;
 
+  // In one block of statements; MySQL, which knows none outside of stored programs, leaves it to an edit.
+  std::optional<std::chrono::microseconds> enqueue(const acquire_request& request,
+                                                   std::chrono::microseconds skew) override;
+  std::optional<hand_over_reply> hand_over(const release_request& request,
+                                           std::chrono::microseconds skew) override;
+
   void create(std::span<const model::lock_definition> locks) override;
   std::vector<edit_result> edit(std::span<const edit_request> requests) override;
 
@@ -57,6 +63,7 @@ class mysql_session final : public session {
   world world_of(const mysql_row& row) const;  // identity, epoch, marker
   renewal_reply renew_one(const lease_id& lease);
   std::int64_t read_hints();
+  void run_block(const std::string& query, const mysql_values& values);
 
   std::shared_ptr<const mysql_context> context_;
   mysql_connection connection_;

@@ -1,7 +1,5 @@
 #include "store/mysql/mysql_setup.hpp"
 
-#include "store/mysql/mysql_error.hpp"
-
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,7 +9,6 @@ namespace rowlock::store {
 
 namespace {
 
-constexpr int known_schema_version = 1;  // the one that is needed, and the newest one that is known
 // JSON_TABLE and SKIP LOCKED.
 constexpr int oldest_mariadb = 10'06;
 constexpr int oldest_mysql = 8'00;
@@ -132,30 +129,15 @@ bool has_table(mysql_connection& connection, const std::string& table) {
   return bool_of(connection.read("has_table", 1, {{"table", table}}).at(0)[0]);
 }
 
-void check_schema_version(mysql_connection& connection, const mysql_context& context) {
-  const auto& prefix = context.options.prefix;
-  const auto& database = context.endpoint.database();
-  const auto rows = [&] {
-    try {
-      return connection.read("schema_state", 2);
-    } catch (const error& problem) {
-      if (problem.code() != errc::not_migrated) throw;
-      throw mysql_not_migrated(0, fmt::format("table {}meta is not in database \"{}\"", prefix, database));
-    }
-  }();
-  if (rows.empty()) throw mysql_not_migrated(0, fmt::format("table {}meta is empty", prefix));
-  const auto version = static_cast<int>(integer_of(rows[0][0]));
-  const auto min_library = static_cast<int>(integer_of(rows[0][1]));
-  if (version < known_schema_version) {
-    throw mysql_not_migrated(version, fmt::format("rowlock's tables in \"{}\" are too old", database));
-  }
-  if (min_library > known_schema_version) {
-    throw error(
-        errc::too_new,
-        fmt::format(
-            "schema version {} in \"{}\" forbids libraries that do not know version {}; this one knows "
-            "{}. Update rowlock in this program",
-            version, database, min_library, known_schema_version));
+schema_state read_schema_state(mysql_connection& connection) {
+  try {
+    const auto rows = connection.read("schema_state", 2);
+    if (rows.empty()) return {};
+    return {.version = static_cast<int>(integer_of(rows[0][0])),
+            .min_library = static_cast<int>(integer_of(rows[0][1]))};
+  } catch (const error& problem) {
+    if (problem.code() == errc::not_migrated) return {};
+    throw;
   }
 }
 

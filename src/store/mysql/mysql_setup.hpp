@@ -1,6 +1,7 @@
 // What every connection goes through once, before it is of use.
 #pragma once
 
+#include "store/migration_session.hpp"
 #include "store/mysql/mysql_connection.hpp"
 #include "store/store.hpp"
 
@@ -35,8 +36,8 @@ struct mysql_facts {
 mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
                    std::chrono::milliseconds statement_timeout);
 
-// Throws error(not_migrated) or error(too_new).
-void check_schema_version(mysql_connection& connection, const mysql_context& context);
+// Version 0 where rowlock's tables are missing.
+schema_state read_schema_state(mysql_connection& connection);
 
 bool has_table(mysql_connection& connection, const std::string& table);
 

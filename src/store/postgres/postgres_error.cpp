@@ -83,10 +83,4 @@ error postgres_connect_error(std::string_view said) {
   return error(code, fmt::format("cannot connect to PostgreSQL: {}", said));
 }
 
-error postgres_not_migrated(int found, const std::string& why) {
-  return error(errc::not_migrated,
-               fmt::format("{}; this rowlock needs schema version 1, found {}. Run: rowlock migrate up", why,
-                           found == 0 ? "none" : std::to_string(found)));
-}
-
 }  // namespace rowlock::store

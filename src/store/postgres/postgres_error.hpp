@@ -15,7 +15,4 @@ error postgres_error(const std::exception& cause, std::string_view doing);
 // Of a connection that was not made. libpq gives no SQLSTATE there, only text. said: free of secrets.
 error postgres_connect_error(std::string_view said);
 
-// The tables are missing, or older than this library. found: 0 when there are none.
-error postgres_not_migrated(int found, const std::string& why);
-
 }  // namespace rowlock::store

@@ -28,10 +28,7 @@ bool postgres_migration_session::has_table(std::string_view table) {
 }
 
 schema_state postgres_migration_session::state() {
-  if (!has_table("meta")) return {};
-  const auto rows = connection_.call_once("schema_state");
-  if (rows.empty()) return {};
-  return {.version = rows[0]["schema_version"].as<int>(), .min_library = rows[0]["min_library"].as<int>()};
+  return read_schema_state(connection_, has_table("meta"));
 }
 
 bool postgres_migration_session::has_ledger() {

@@ -50,13 +50,17 @@ lock_info lock_of(const pqxx::row& row) {
 }  // namespace
 
 std::vector<hold_status> postgres_session::find(std::span<const hold_query> holds) {
-  postgres_array names, ids;
-  for (const auto& wanted : holds) {
-    names.add_text(wanted.name);
-    ids.add_id(wanted.hold);
-  }
+  const auto ask = [&] {
+    if (holds.size() == 1) return connection_.call("find_one", holds[0].name, holds[0].hold.to_string());
+    postgres_array names, ids;
+    for (const auto& wanted : holds) {
+      names.add_text(wanted.name);
+      ids.add_id(wanted.hold);
+    }
+    return connection_.call("find", names.str(), ids.str());
+  };
   std::vector<hold_status> result(holds.size());
-  for (const auto& row : connection_.call("find", names.str(), ids.str())) {
+  for (const auto& row : ask()) {
     const auto at = static_cast<std::size_t>(integer_of(row["n"])) - 1;
     auto& status = result[at];
     status.hold = holds[at].hold;
@@ -67,6 +71,7 @@ std::vector<hold_status> postgres_session::find(std::span<const hold_query> hold
     if (!row["held"].is_null() && bool_of(row["held"])) {
       status.state = hold_status::where::held;
       status.token = integer_of(row["token"]);
+      status.has_queue = bool_of(row["has_queue"]);
       status.lease = id_of<lease_id>(row["lease_id"]);
       continue;
     }

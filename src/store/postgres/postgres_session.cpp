@@ -17,7 +17,8 @@ postgres_array ids(std::span<const lease_id> leases) {
 }
 
 error no_meta() {
-  return postgres_not_migrated(0, "the row of rowlock's meta table is missing");
+  return {errc::not_migrated,
+          "the row of rowlock's meta table is missing; restore it, or run: rowlock migrate status"};
 }
 
 }  // namespace
@@ -28,7 +29,8 @@ postgres_session::postgres_session(std::shared_ptr<const postgres_context> conte
       facts_{set_up(connection_, *context_, context_->options.statement_timeout)},
       waker_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
   if (waker_.get() < 0) throw error(errc::internal, "no file descriptor is left for waking a waiter");
-  check_schema_version(connection_, *context_, facts_);
+  check_schema_version(read_schema_state(connection_, facts_.has_meta), context_->options,
+                       where(context_->options));
 }
 
 world postgres_session::read_world() {

@@ -6,15 +6,14 @@ namespace rowlock::store {
 
 namespace {
 
-constexpr int oldest_server = 120000;    // materialized CTEs, plan_cache_mode
-constexpr int known_schema_version = 1;  // the one that is needed, and the newest one that is known
+constexpr int oldest_server = 120000;  // materialized CTEs, plan_cache_mode
+
+}  // namespace
 
 std::string where(const store_options& options) {
   return options.schema.empty() ? std::string{"the connection's search_path"}
                                 : fmt::format("schema \"{}\"", options.schema);
 }
-
-}  // namespace
 
 postgres_context::postgres_context(const std::string& url, const store_options& given)
     : options{given}, conninfo{url, given}, catalog{embedded::postgres_queries(), given.prefix} {}
@@ -40,38 +39,20 @@ postgres_facts set_up(postgres_connection& connection, const postgres_context& c
                 "default_transaction_read_only is on for this role or database; rowlock must write");
   }
   if (!row["schema_exists"].as<bool>()) {
-    throw error(
-        errc::not_migrated,
-        fmt::format("schema \"{0}\" does not exist; make it with CREATE SCHEMA {0}, then run: rowlock "
-                    "migrate up",
-                    options.schema));
+    throw error(errc::not_migrated,
+                fmt::format("schema \"{0}\" does not exist; make it with CREATE SCHEMA {0}, then run: {1}",
+                            options.schema, migrate_command(options)));
   }
   return {.synchronous_commit = row["synchronous_commit"].c_str(),
           .backend = fmt::format("{} {}", row["pid"].c_str(), row["started_us"].c_str()),
           .has_meta = row["has_meta"].as<bool>()};
 }
 
-void check_schema_version(postgres_connection& connection, const postgres_context& context,
-                          const postgres_facts& facts) {
-  const auto& options = context.options;
-  if (!facts.has_meta) {
-    throw postgres_not_migrated(0, fmt::format("table {}meta is not in {}, or this role may not use it",
-                                               options.prefix, where(options)));
-  }
+schema_state read_schema_state(postgres_connection& connection, bool has_meta) {
+  if (!has_meta) return {};
   const auto rows = connection.call_once("schema_state");
-  if (rows.empty()) throw postgres_not_migrated(0, fmt::format("table {}meta is empty", options.prefix));
-  const int version = rows[0]["schema_version"].as<int>();
-  const int min_library = rows[0]["min_library"].as<int>();
-  if (version < known_schema_version) {
-    throw postgres_not_migrated(version, fmt::format("rowlock's tables in {} are too old", where(options)));
-  }
-  if (min_library > known_schema_version) {
-    throw error(
-        errc::too_new,
-        fmt::format("schema version {} in {} forbids libraries that do not know version {}; this one knows "
-                    "{}. Update rowlock in this program",
-                    version, where(options), min_library, known_schema_version));
-  }
+  if (rows.empty()) return {};
+  return {.version = rows[0]["schema_version"].as<int>(), .min_library = rows[0]["min_library"].as<int>()};
 }
 
 }  // namespace rowlock::store

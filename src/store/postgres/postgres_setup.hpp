@@ -2,6 +2,7 @@
 #pragma once
 
 #include "store/postgres/postgres_connection.hpp"
+#include "store/schema_version.hpp"
 #include "store/store.hpp"
 
 #include <memory>
@@ -29,8 +30,10 @@ struct postgres_facts {
 postgres_facts set_up(postgres_connection& connection, const postgres_context& context,
                       std::chrono::milliseconds statement_timeout);
 
-// Throws error(not_migrated) or error(too_new).
-void check_schema_version(postgres_connection& connection, const postgres_context& context,
-                          const postgres_facts& facts);
+// Version 0 where rowlock's tables are missing.
+schema_state read_schema_state(postgres_connection& connection, bool has_meta);
+
+// For messages.
+std::string where(const store_options& options);
 
 }  // namespace rowlock::store

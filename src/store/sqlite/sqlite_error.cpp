@@ -34,7 +34,7 @@ meaning meaning_of(int code, std::string_view said) {
     case SQLITE_AUTH:
     case SQLITE_PERM: return {errc::privilege, "check the permissions of the file and of its folder"};
     case SQLITE_NOTADB:
-      return {errc::database, "the file is not an SQLite database; check the path in the URL"};
+      return {errc::invalid_argument, "the file is not an SQLite database; check the path in the URL"};
     case SQLITE_CORRUPT:
       return {errc::database, "the file is damaged; restore it from a backup, then run: rowlock epoch raise"};
     case SQLITE_FULL: return {errc::database, "the disk is full"};

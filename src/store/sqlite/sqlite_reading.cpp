@@ -57,6 +57,7 @@ std::vector<hold_status> sqlite_session::find(std::span<const hold_query> holds)
     if (query.integer(0) != 0) {
       status.state = hold_status::where::held;
       status.token = query.integer(1);
+      status.has_queue = query.integer(7) != 0;
       status.lease = query.id<lease_id>(2);
       continue;
     }

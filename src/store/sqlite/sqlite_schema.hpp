@@ -14,7 +14,4 @@ bool has_table(sqlite_connection& connection, const std::string& table);
 // Version 0 where rowlock's tables are missing.
 schema_state read_schema_state(sqlite_connection& connection, std::string_view prefix);
 
-// Throws error(not_migrated) or error(too_new) unless this library can work with the file.
-void check_schema_version(sqlite_connection& connection, std::string_view prefix);
-
 }  // namespace rowlock::store

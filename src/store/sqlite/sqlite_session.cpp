@@ -1,5 +1,6 @@
 #include "store/sqlite/sqlite_session.hpp"
 
+#include "store/schema_version.hpp"
 #include "store/sqlite/sqlite_schema.hpp"
 
 #include <rowlock/error.hpp>
@@ -20,7 +21,8 @@ sqlite_session::sqlite_session(const std::string& path, std::shared_ptr<const sq
   sqlite3_file_control(connection_.handle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
   if (moved != 0)
     throw error(errc::unreachable, fmt::format("the file {} was replaced while it was opened", path));
-  check_schema_version(connection_, options.prefix);
+  check_schema_version(read_schema_state(connection_, options.prefix), options, connection_.path(),
+                       "--url sqlite:" + connection_.path());
   connection_.use_wal();
   seen_version_ = data_version();
 }

@@ -6,7 +6,8 @@ SELECT a.n,
        HEX(w.id),
        IF(l.name IS NULL, NULL, IF(h.id IS NULL, 0, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at))),
        l.kind,
-       l.capacity
+       l.capacity,
+       l.has_queue
 FROM JSON_TABLE(:holds, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
                                         hold VARCHAR(32) PATH '$[1]')) AS a
 LEFT JOIN rowlock_lock AS l ON l.name = UNHEX(a.name)

@@ -16,8 +16,7 @@ taken AS MATERIALIZED (
   JOIN unnest($1::text[], $2::text[], $3::bigint[], $4::uuid[], $5::uuid[])
     AS a (name, kind, capacity, lease_id, hold_id)
     ON a.name = l.name AND a.kind = l.kind AND a.capacity = l.capacity
-  WHERE l.name = ANY ($1::text[])
-    AND l.lease_id IS NULL
+  WHERE l.lease_id IS NULL
     AND l.in_use = 0
     AND NOT l.has_queue
     AND (SELECT count(*) FROM world) = 1

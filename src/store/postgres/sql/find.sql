@@ -9,7 +9,8 @@ SELECT a.n,
             ELSE (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000000)::bigint
        END AS takeover_us,
        l.kind,
-       l.capacity
+       l.capacity,
+       l.has_queue
 FROM unnest($1::text[], $2::uuid[]) WITH ORDINALITY AS a (name, hold_id, n)
 LEFT JOIN rowlock_lock AS l ON l.name = a.name
 LEFT JOIN rowlock_lease AS h ON h.id = l.lease_id

@@ -6,7 +6,7 @@ WITH taken AS MATERIALIZED (
   FROM rowlock_lock AS l
   JOIN unnest($1::text[], $2::uuid[], $3::uuid[]) AS a (name, lease_id, hold_id)
     ON l.name = a.name AND l.lease_id = a.lease_id AND l.hold_id = a.hold_id
-  WHERE l.name = ANY ($1::text[]) AND NOT l.has_queue
+  WHERE NOT l.has_queue
   ORDER BY l.name
   FOR UPDATE OF l SKIP LOCKED
 )

@@ -1,0 +1,25 @@
+// Which version of rowlock's schema this library works with.
+#pragma once
+
+#include "store/migration_session.hpp"
+#include "store/store.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <string>
+
+namespace rowlock::store {
+
+// The version that is needed, and the newest one that is known.
+inline constexpr int library_schema_version = 1;
+
+// The command that makes or updates the tables; `global` options of the command stand before the prefix and
+// the schema of these.
+std::string migrate_command(const store_options& options, const std::string& global = {});
+
+// Throws error(not_migrated) or error(too_new) unless this library can work with what was found. where: the
+// place, for the message.
+void check_schema_version(const schema_state& found, const store_options& options, const std::string& where,
+                          const std::string& global = {});
+
+}  // namespace rowlock::store
