@@ -28,7 +28,8 @@ class lease_keeper {
   std::shared_ptr<client_layer::lease> lease() const;
 
   session_slot& slot() noexcept { return slot_; }
-  // Before run(): the database tells nobody of changes. It is asked while somebody waits, and else left alone.
+  // Before run(): the database tells nobody of changes. It is asked while somebody waits, and else left
+  // alone.
   void must_ask() noexcept { must_ask_ = true; }
   void run();  // the thread's body, until stop()
   void stop();

@@ -49,8 +49,7 @@ TEST(url, refuses_forms_of_sqlite_that_tools_read_differently) {
 }
 
 TEST(url, refuses_stores_that_are_not_there_with_what_is) {
-  for (const std::string url :
-       {"oracle://app:hush@db/shop", "https://app:hush@db/shop"}) {
+  for (const std::string url : {"oracle://app:hush@db/shop", "https://app:hush@db/shop"}) {
     const auto text = refusal_of(url);
     EXPECT_TRUE(says(text, url.substr(0, url.find(':')))) << text;
     EXPECT_TRUE(says(text, "sqlite:")) << text;
