@@ -5,6 +5,7 @@
 #include <rowlock/guard/mysql.hpp>
 #include <rowlock/rowlock.hpp>
 
+#include <future>
 #include <thread>
 
 namespace rowlock::test {
@@ -38,12 +39,15 @@ TEST_F(guard_race_test, never_commits_after_the_next_holder_has_looked) {
   for (int round = 0; round < 25; ++round) {
     const hold old = mutex(here, "a").acquire();
     const auto old_token = std::to_string(old.token());
+    std::promise<void> taken;
     std::jthread guarded{[&] {
       mysql_connection app{as_application(url(1))};
       try {
         app.run("START TRANSACTION");
         guard(app.handle(), old);
         app.run("INSERT INTO work (token) VALUES (" + old_token + ")");
+        // Each third is too late for certain, each third in time, and the others race.
+        if (round % 3 == 1) taken.get_future().wait();
         app.run("COMMIT");
         ++committed;
       } catch (const std::exception&) {
@@ -51,6 +55,7 @@ TEST_F(guard_race_test, never_commits_after_the_next_holder_has_looked) {
       }
     }};
     // By force, at the other node, a little earlier or later in each round; and the next holder works.
+    if (round % 3 == 0) guarded.join();
     std::this_thread::sleep_for(std::chrono::microseconds{300 * round});
     until("it is released", [&] {
       try {
@@ -66,7 +71,8 @@ TEST_F(guard_race_test, never_commits_after_the_next_holder_has_looked) {
     app.run("INSERT INTO seen SELECT " + std::to_string(next.token()) +
             ", count(*) FROM work WHERE token = " + old_token);
     app.run("COMMIT");
-    guarded.join();
+    taken.set_value();
+    if (guarded.joinable()) guarded.join();
     // Each node applies what the other has committed before it answers.
     look->run("SET wsrep_sync_wait = 1");
     EXPECT_EQ(look->number("SELECT count(*) FROM work WHERE token = " + old_token),
