@@ -5,12 +5,31 @@
 
 #include <rowlock/guard/soci.hpp>
 
+#ifdef ROWLOCK_TEST_POSTGRES
+#include <libpq-fe.h>
+#endif
+
 namespace rowlock::test {
 namespace {
 
-// mysql://user:password@host:port/database, in SOCI's words. What libpq takes goes to SOCI as it is.
+#ifdef ROWLOCK_TEST_POSTGRES
+// SOCI 4.0 reads keywords alone, not libpq's URLs.
+std::string libpq_words(const std::string& url) {
+  const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> parsed{
+      PQconninfoParse(url.c_str(), nullptr), &PQconninfoFree};
+  std::string words;
+  for (const auto* option = parsed.get(); option->keyword != nullptr; ++option) {
+    if (option->val != nullptr) words += std::string{option->keyword} + '=' + option->val + ' ';
+  }
+  return words;
+}
+#endif
+
+// mysql://user:password@host:port/database, in SOCI's words.
 std::string soci_words(const std::string& url) {
-  if (!url.starts_with("mysql:")) return url;
+#ifdef ROWLOCK_TEST_POSTGRES
+  if (!url.starts_with("mysql:")) return libpq_words(url);
+#endif
   std::string words;
   std::size_t at = url.find("://") + 3;
   for (const auto& [word, end] : {std::pair{"user", ':'}, {"password", '@'}, {"host", ':'}, {"port", '/'}}) {
