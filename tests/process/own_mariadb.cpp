@@ -38,7 +38,7 @@ int free_port() {
 
 class own_mariadb final : public own_server {
  public:
-  own_mariadb() {
+  explicit own_mariadb(const std::vector<std::string>& arguments) : more_{arguments} {
     home_.run({required_environment("ROWLOCK_TEST_MYSQL_INSTALL"), "--no-defaults", "--datadir=" + data(),
                "--auth-root-authentication-method=normal", "--skip-test-db"});
     std::ofstream{home_.path() + "/init.sql"}
@@ -60,13 +60,18 @@ class own_mariadb final : public own_server {
 
   void start() override {
     const int log = home_.open_log();
-    server_ = std::make_unique<child_process>(
-        std::vector<std::string>{required_environment("ROWLOCK_TEST_MYSQL_BIN"), "--no-defaults",
-                                 "--datadir=" + data(), "--socket=" + home_.path() + "/socket",
-                                 "--pid-file=" + home_.path() + "/pid", "--bind-address=127.0.0.1",
-                                 "--port=" + std::to_string(port_), "--skip-name-resolve",
-                                 "--max-connections=300", "--init-file=" + home_.path() + "/init.sql"},
-        home_.setup(log, SIGKILL));
+    std::vector<std::string> arguments{required_environment("ROWLOCK_TEST_MYSQL_BIN"),
+                                       "--no-defaults",
+                                       "--datadir=" + data(),
+                                       "--socket=" + home_.path() + "/socket",
+                                       "--pid-file=" + home_.path() + "/pid",
+                                       "--bind-address=127.0.0.1",
+                                       "--port=" + std::to_string(port_),
+                                       "--skip-name-resolve",
+                                       "--max-connections=300",
+                                       "--init-file=" + home_.path() + "/init.sql"};
+    arguments.insert(arguments.end(), more_.begin(), more_.end());
+    server_ = std::make_unique<child_process>(arguments, home_.setup(log, SIGKILL));
     ::close(log);
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{60};
     for (;;) {
@@ -101,6 +106,7 @@ class own_mariadb final : public own_server {
  private:
   std::string data() const { return home_.path() + "/data"; }
 
+  const std::vector<std::string> more_;
   server_home home_{"ROWLOCK_TEST_MYSQL_USER"};
   const int port_ = free_port();
   const std::string url_ = "mysql://rowlock:rowlock@127.0.0.1:" + std::to_string(port_) + "/rowlock_test";
@@ -109,8 +115,8 @@ class own_mariadb final : public own_server {
 
 }  // namespace
 
-std::unique_ptr<own_server> make_own_mariadb() {
-  return std::make_unique<own_mariadb>();
+std::unique_ptr<own_server> make_own_mariadb(const std::vector<std::string>& arguments) {
+  return std::make_unique<own_mariadb>(arguments);
 }
 
 }  // namespace rowlock::test

@@ -6,6 +6,7 @@
 #include <sys/types.h>
 #include <memory>
 #include <string>
+#include <vector>
 
 namespace rowlock::test {
 
@@ -33,7 +34,8 @@ class own_server {
 // Both are durable as by default, reached by a Unix socket or a loopback port, and need what
 // scripts/with-postgres or with-mariadb exports. Throw std::runtime_error with what the server said.
 std::unique_ptr<own_server> make_own_postgres();
-std::unique_ptr<own_server> make_own_mariadb();
+// arguments: more of them for the server, stronger than its usual ones.
+std::unique_ptr<own_server> make_own_mariadb(const std::vector<std::string>& arguments = {});
 
 // A folder for it, and the user that it runs as: servers refuse to run as root.
 class server_home {

@@ -141,7 +141,10 @@ error mysql_connect_error(const std::exception& cause) {
   auto [code, advice] = meaning_of(number);
   if (code == errc::not_migrated || code == errc::contention) code = errc::unreachable;
   // 1044: the user may not use this database; 2026 speaks of a certificate or of no TLS at all.
-  if (number == 2026 && said_by(cause).find("certificate") != std::string::npos) code = errc::authentication;
+  if (number == 2026 && said_by(cause).find("certificate") != std::string::npos) {
+    code = errc::authentication;
+    advice = "ssl_ca in the URL must name the file of the authority that signed the server's certificate";
+  }
   return error(code,
                fmt::format("cannot connect to MySQL: {}{}{}", said_by(cause), in_brackets(number),
                            number == 1044 ? std::string{} : with_advice(advice)),

@@ -1,0 +1,30 @@
+// Certificates for a test, made by the openssl command.
+#pragma once
+
+#include "support/temporary_folder.hpp"
+
+#include <string>
+#include <vector>
+
+namespace rowlock::test {
+
+class certificates {
+ public:
+  // Two authorities, `known` and `other`, and a certificate for `address` that the known one has signed.
+  // Any user may read all of it. Throws std::runtime_error when openssl fails.
+  explicit certificates(const std::string& address);
+
+  std::string known() const { return file("known.pem"); }
+  std::string other() const { return file("other.pem"); }
+  std::string server() const { return file("server.pem"); }
+  std::string server_key() const { return file("server.key"); }
+
+ private:
+  std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
+  // A key and its certificate, which nobody else signs.
+  void make(const std::string& name, const std::vector<std::string>& more = {}) const;
+
+  temporary_folder folder_;
+};
+
+}  // namespace rowlock::test

@@ -1,0 +1,111 @@
+#ifdef ROWLOCK_TEST_MYSQL
+
+// What a URL's ssl_… parameters really do between SOCI, the client library and a server.
+#include "certificates.hpp"
+#include "own_server.hpp"
+#include "store/mysql/mysql_setup.hpp"
+#include "support/mysql_connection.hpp"
+#include "support/stores.hpp"
+
+#include <rowlock/rowlock.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rowlock::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+using testing::HasSubstr;
+
+class mysql_tls_test : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    if (selected_of({"mysql"}).empty()) return;
+    files_ = std::make_unique<certificates>("127.0.0.1");
+    server_ = make_own_mariadb({"--ssl-cert=" + files_->server(), "--ssl-key=" + files_->server_key()});
+  }
+  static void TearDownTestSuite() {
+    server_.reset();
+    files_.reset();
+  }
+  void SetUp() override {
+    if (!server_) GTEST_SKIP() << "left out with --stores";
+  }
+
+  // The connection's cipher, once all that a session checks is checked. Empty: it is not encrypted.
+  static std::string cipher(const std::string& url) {
+    const store::mysql_context context{url, {}};
+    store::mysql_connection connection{context.endpoint, context.catalog, 5s, 5s};
+    store::set_up(connection, context, 5s);
+    for (const auto& row : connection.read("connect_status", 2)) {
+      if (row[0] == "Ssl_cipher") return row[1].value_or("");
+    }
+    throw std::runtime_error("the server does not know Ssl_cipher");
+  }
+  static error refusal_of(const std::string& url) {
+    try {
+      return error(errc::internal, "connected, and its cipher is \"" + cipher(url) + '"');
+    } catch (const error& refused) {
+      return refused;
+    }
+  }
+
+  static std::unique_ptr<certificates> files_;
+  static std::unique_ptr<own_server> server_;
+};
+
+std::unique_ptr<certificates> mysql_tls_test::files_;
+std::unique_ptr<own_server> mysql_tls_test::server_;
+
+TEST_F(mysql_tls_test, an_authority_that_has_signed_the_certificate_encrypts) {
+  EXPECT_NE(cipher(server_->url() + "?ssl_ca=" + files_->known()), "");
+  EXPECT_NE(cipher(server_->url() + "?ssl_mode=REQUIRED&ssl_ca=" + files_->known()), "");
+}
+
+// All of the client's connections: this user may have no other.
+TEST_F(mysql_tls_test, a_client_works_through_it) {
+  mysql_connection{server_->url()}.run(
+      "CREATE USER secret@'%' IDENTIFIED BY 'rowlock' REQUIRE SSL; GRANT ALL PRIVILEGES ON *.* TO "
+      "secret@'%'");
+  auto url = server_->url();
+  url.replace(url.find("rowlock:"), 7, "secret");
+  EXPECT_EQ(refusal_of(url).code(), errc::authentication);
+  url += "?ssl_ca=" + files_->known();
+  migrator{url}.up();
+  const auto db = connect(url);
+  mutex nightly{db, "nightly"};
+  EXPECT_GT(nightly.acquire().token(), 0);
+}
+
+TEST_F(mysql_tls_test, an_authority_that_has_not_is_refused) {
+  for (const std::string mode : {"", "&ssl_mode=REQUIRED", "&ssl_mode=PREFERRED"}) {
+    const auto refused = refusal_of(server_->url() + "?ssl_ca=" + files_->other() + mode);
+    EXPECT_EQ(refused.code(), errc::authentication) << refused.what();
+    EXPECT_THAT(refused.what(), HasSubstr("certificate"));
+    EXPECT_THAT(refused.what(), HasSubstr("ssl_ca")) << "what to look at";
+  }
+}
+
+TEST_F(mysql_tls_test, an_authority_that_is_not_there_is_refused) {
+  const auto refused = refusal_of(server_->url() + "?ssl_ca=/nowhere/ca.pem");
+  EXPECT_EQ(refused.code(), errc::authentication) << refused.what();
+  EXPECT_THAT(refused.what(), HasSubstr("ssl_ca"));
+}
+
+TEST_F(mysql_tls_test, a_server_without_it_is_refused_where_it_is_demanded) {
+  const auto plain = make_own_mariadb({"--skip-ssl"});
+  for (const std::string mode : {"", "&ssl_mode=REQUIRED"}) {
+    const auto refused = refusal_of(plain->url() + "?ssl_ca=" + files_->known() + mode);
+    EXPECT_EQ(refused.code(), errc::unreachable) << refused.what();
+    EXPECT_THAT(refused.what(), HasSubstr("offers no TLS"));
+  }
+  EXPECT_EQ(cipher(plain->url() + "?ssl_mode=PREFERRED&ssl_ca=" + files_->known()), "");
+}
+
+}  // namespace
+
+}  // namespace rowlock::test
+
+#endif
