@@ -52,7 +52,17 @@ class ROWLOCK_EXPORT client {
 
 // Connects, and checks that the schema is migrated and the database writable.
 //
-// url: postgresql://… (given to libpq as it is), sqlite:relative.db, sqlite:/absolute.db.
+// url: postgresql://… (given to libpq as it is), sqlite:relative.db, sqlite:/absolute.db, or
+// mysql://user:password@host:port/database (mariadb:// is the same) with these parameters:
+//   socket             a Unix socket instead of host and port.
+//   ssl_ca             the file of the authority that has signed the server's certificate. Demands TLS, as
+//                      ssl_mode=REQUIRED says too; ssl_mode=PREFERRED does without where there is none.
+//   ssl_mode=VERIFY_IDENTITY
+//                      The certificate must name the host as well, and a server that offers no TLS is left
+//                      before the login. Without ssl_ca the system's authorities count.
+//   ssl_cert, ssl_key  a certificate of our own.
+// Without ssl_ca or VERIFY_IDENTITY do not count on encryption. What else is wanted of TLS, a tunnel beside
+// the program can do.
 // Throws error: invalid_argument, unreachable, authentication, privilege, read_only, not_migrated, too_new.
 ROWLOCK_EXPORT client connect(const std::string& url, const options& settings = {});
 

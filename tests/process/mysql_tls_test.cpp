@@ -19,12 +19,17 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
+std::string with(std::string url, const std::string& part, const std::string& other) {
+  return url.replace(url.find(part), part.size(), other);
+}
+
 class mysql_tls_test : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     if (selected_of({"mysql"}).empty()) return;
     files_ = std::make_unique<certificates>("127.0.0.1");
-    server_ = make_own_mariadb({"--ssl-cert=" + files_->server(), "--ssl-key=" + files_->server_key()});
+    server_ = make_own_mariadb({"--ssl-cert=" + files_->server(), "--ssl-key=" + files_->server_key(),
+                                "--bind-address=127.0.0.1,127.0.0.2"});
   }
   static void TearDownTestSuite() {
     server_.reset();
@@ -69,8 +74,7 @@ TEST_F(mysql_tls_test, a_client_works_through_it) {
   mysql_connection{server_->url()}.run(
       "CREATE USER secret@'%' IDENTIFIED BY 'rowlock' REQUIRE SSL; GRANT ALL PRIVILEGES ON *.* TO "
       "secret@'%'");
-  auto url = server_->url();
-  url.replace(url.find("rowlock:"), 7, "secret");
+  auto url = with(server_->url(), "rowlock:", "secret:");
   EXPECT_EQ(refusal_of(url).code(), errc::authentication);
   url += "?ssl_ca=" + files_->known();
   migrator{url}.up();
@@ -94,6 +98,25 @@ TEST_F(mysql_tls_test, an_authority_that_is_not_there_is_refused) {
   EXPECT_THAT(refused.what(), HasSubstr("ssl_ca"));
 }
 
+TEST_F(mysql_tls_test, the_address_is_verified_where_that_is_asked_for) {
+  EXPECT_NE(cipher(server_->url() + "?ssl_mode=VERIFY_IDENTITY&ssl_ca=" + files_->known()), "");
+  const auto elsewhere = with(server_->url(), "127.0.0.1", "127.0.0.2") + "?ssl_ca=" + files_->known();
+  EXPECT_NE(cipher(elsewhere), "") << "the chain alone is right here";
+  const auto refused = refusal_of(elsewhere + "&ssl_mode=VERIFY_IDENTITY");
+  EXPECT_EQ(refused.code(), errc::authentication) << refused.what();
+  EXPECT_THAT(refused.what(), HasSubstr("must name the URL's host"));
+}
+
+// Without ssl_ca those that the system trusts are asked.
+TEST_F(mysql_tls_test, a_verified_server_needs_an_authority) {
+  for (const std::string authority : {"", "&ssl_ca=/nowhere/ca.pem"}) {
+    const auto refused = refusal_of(server_->url() + "?ssl_mode=VERIFY_IDENTITY" + authority);
+    EXPECT_EQ(refused.code(), errc::authentication) << refused.what();
+  }
+  const auto refused = refusal_of(server_->url() + "?ssl_mode=VERIFY_IDENTITY&ssl_ca=" + files_->other());
+  EXPECT_EQ(refused.code(), errc::authentication) << refused.what();
+}
+
 TEST_F(mysql_tls_test, a_server_without_it_is_refused_where_it_is_demanded) {
   const auto plain = make_own_mariadb({"--skip-ssl"});
   for (const std::string mode : {"", "&ssl_mode=REQUIRED"}) {
@@ -102,6 +125,11 @@ TEST_F(mysql_tls_test, a_server_without_it_is_refused_where_it_is_demanded) {
     EXPECT_THAT(refused.what(), HasSubstr("offers no TLS"));
   }
   EXPECT_EQ(cipher(plain->url() + "?ssl_mode=PREFERRED&ssl_ca=" + files_->known()), "");
+  // A password that it would refuse is not even sent.
+  const auto refused = refusal_of(with(plain->url(), "rowlock@", "wrong@") +
+                                  "?ssl_mode=VERIFY_IDENTITY&ssl_ca=" + files_->known());
+  EXPECT_EQ(refused.code(), errc::unreachable) << refused.what();
+  EXPECT_THAT(refused.what(), HasSubstr("the server does not support it"));
 }
 
 }  // namespace

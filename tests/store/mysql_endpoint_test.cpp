@@ -74,8 +74,12 @@ TEST(mysql_endpoint_test, refuses_what_it_cannot_read_and_repeats_no_password) {
 }
 
 TEST(mysql_endpoint_test, refuses_a_verification_that_nobody_would_do) {
-  for (const std::string mode : {"VERIFY_CA", "VERIFY_IDENTITY", "verify_identity"}) {
+  for (const std::string mode : {"VERIFY_CA", "verify_ca"}) {
     EXPECT_THAT(refusal_of("mysql://db/shop?ssl_ca=/ca.pem&ssl_mode=" + mode), HasSubstr("refused"));
+  }
+  for (const std::string without_name :
+       {"mysql:///shop?", "mysql://localhost/shop?", "mysql://db/shop?socket=/s&"}) {
+    EXPECT_THAT(refusal_of(without_name + "ssl_mode=VERIFY_IDENTITY"), HasSubstr("Unix socket"));
   }
   EXPECT_THAT(refusal_of("mysql://db/shop?ssl_mode=REQUIRED"), HasSubstr("ssl_ca"));
   EXPECT_THAT(refusal_of("mysql://db/shop?ssl_cert=/c.pem&ssl_key=/k.pem"), HasSubstr("ssl_ca"));
@@ -91,6 +95,24 @@ TEST(mysql_endpoint_test, an_authority_is_named_to_be_asked) {
   EXPECT_THAT(connect_string("mysql://db/shop?ssl_ca=/ca.pem&ssl_cert=/c.pem&ssl_key=/k.pem"),
               testing::AllOf(HasSubstr("sslca='/ca.pem'"), HasSubstr("sslcert='/c.pem'"),
                              HasSubstr("sslkey='/k.pem'")));
+}
+
+TEST(mysql_endpoint_test, has_the_name_verified_by_the_client_library) {
+  const store::mysql_endpoint endpoint{"mysql://db.example:3307/shop?ssl_mode=verify_identity"};
+  EXPECT_TRUE(endpoint.must_encrypt());
+  EXPECT_THAT(endpoint.connect_string(1s, 1s),
+              testing::AllOf(HasSubstr("host='host={db.example};ssl-verify-server-cert=1'"),
+                             HasSubstr("port='3307'")));
+  EXPECT_THAT(connect_string("mysql://[fe80::1%25eth0]/shop?ssl_mode=VERIFY_IDENTITY"),
+              HasSubstr("host='host={fe80::1%eth0};"));
+}
+
+// Options of the client library's could stand there, and take back what other parameters ask for.
+TEST(mysql_endpoint_test, a_host_is_a_host) {
+  for (const std::string host : {"db;ssl-ca=%2Fx", "host=db", "db%7D%3Bssl-verify-server-cert%3D0",
+                                 "replication:%2F%2Fdb", "one,two"}) {
+    EXPECT_THAT(refusal_of("mysql://" + host + "/shop"), HasSubstr("host")) << host;
+  }
 }
 
 TEST(mysql_endpoint_test, scrubs_the_password) {

@@ -3,14 +3,23 @@
 #include <rowlock/error.hpp>
 
 #include <fmt/format.h>
+#include <mysql.h>
 
 #include <algorithm>
+#include <cctype>
 #include <charconv>
 #include <map>
 
 namespace rowlock::store {
 
 namespace {
+
+// The client library's, in the place of a host.
+#if defined(MARIADB_PACKAGE_VERSION_ID) && MARIADB_PACKAGE_VERSION_ID >= 30301
+constexpr bool takes_connection_strings = true;
+#else
+constexpr bool takes_connection_strings = false;
+#endif
 
 constexpr std::string_view form = "mysql://user:password@host:port/database?parameters";
 
@@ -44,6 +53,11 @@ void check_port(std::string_view port) {
   if (failure != std::errc{} || end != port.data() + port.size() || number < 1 || number > 65535) {
     refuse(fmt::format("the port in the MySQL URL is not a number from 1 to 65535; expected {}", form));
   }
+}
+
+bool is_host_char(unsigned char c) {
+  return std::isalnum(c) != 0 ||
+         std::string_view{".-_:%"}.find(static_cast<char>(c)) != std::string_view::npos;
 }
 
 std::int64_t whole_seconds(std::chrono::milliseconds time) {
@@ -124,7 +138,11 @@ void mysql_endpoint::read_authority(std::string_view authority) {
     // The client library takes "localhost" for the Unix socket and leaves the port aside.
     if (host.empty() || host == "localhost") host = "127.0.0.1";
   }
-  if (!host.empty()) set("host", host);
+  // The client library reads more into a host that has other characters: options, or a plugin's name.
+  if (!std::all_of(host.begin(), host.end(), is_host_char)) {
+    refuse(fmt::format("the host in the MySQL URL is neither a name nor an address; expected {}", form));
+  }
+  host_ = std::move(host);
 }
 
 void mysql_endpoint::read_parameters(std::string_view query) {
@@ -149,17 +167,26 @@ void mysql_endpoint::read_parameters(std::string_view query) {
   auto mode = values["ssl_mode"];
   std::transform(mode.begin(), mode.end(), mode.begin(), [](unsigned char c) { return std::toupper(c); });
   const bool has_ca = !values["ssl_ca"].empty();
-  if (mode == "VERIFY_CA" || mode == "VERIFY_IDENTITY") {
+  if (mode == "VERIFY_CA") {
     refuse(
-        fmt::format("ssl_mode={} is refused: SOCI's MySQL backend cannot ask for it, and would go on "
-                    "unverified where a server "
-                    "offers no TLS. REQUIRED with ssl_ca checks the certificate's chain; for more, let a TLS "
-                    "proxy beside the "
-                    "program connect",
-                    mode));
+        "ssl_mode=VERIFY_CA is refused: it cannot be asked for through SOCI. VERIFY_IDENTITY checks more; "
+        "REQUIRED with ssl_ca checks the certificate's chain too, but leaves a server without TLS only after "
+        "the login");
   }
-  if (has_mode && mode != "DISABLED" && mode != "PREFERRED" && mode != "REQUIRED") {
-    refuse("ssl_mode is none of DISABLED, PREFERRED and REQUIRED");
+  const bool verify = mode == "VERIFY_IDENTITY";
+  if (has_mode && !verify && mode != "DISABLED" && mode != "PREFERRED" && mode != "REQUIRED") {
+    refuse("ssl_mode is none of DISABLED, PREFERRED, REQUIRED and VERIFY_IDENTITY");
+  }
+  if (verify && !takes_connection_strings) {
+    refuse(
+        "ssl_mode=VERIFY_IDENTITY needs MariaDB's client library 3.3 or later below SOCI; with another one "
+        "go "
+        "through a tunnel that verifies the server");
+  }
+  if (verify && (host_.empty() || host_ == "localhost" || values.contains("socket"))) {
+    refuse(
+        "ssl_mode=VERIFY_IDENTITY needs the host that the server's certificate names; a Unix socket has "
+        "none");
   }
   if (mode == "DISABLED" && has_ca) refuse("ssl_mode=DISABLED and ssl_ca contradict each other");
   if (mode == "REQUIRED" && !has_ca) {
@@ -172,10 +199,18 @@ void mysql_endpoint::read_parameters(std::string_view query) {
     refuse("ssl_cert and ssl_key need ssl_ca: SOCI's MySQL backend uses TLS only with it");
   }
   // Whoever names an authority wants the server checked against it: never without TLS in silence.
-  must_encrypt_ = mode == "REQUIRED" || (has_ca && mode != "PREFERRED");
+  must_encrypt_ = verify || mode == "REQUIRED" || (has_ca && mode != "PREFERRED");
   for (const auto& [key, option] :
        {std::pair{"ssl_ca", "sslca"}, {"ssl_cert", "sslcert"}, {"ssl_key", "sslkey"}}) {
     if (!values[key].empty()) set(option, values[key]);
+  }
+  if (verify) {
+    // SOCI passes no such option on. But MariaDB's client library takes a connection string in the place of
+    // a host (its mariadb_connect() is no more than that), and with this option a server without TLS is left
+    // before the login.
+    set("host", fmt::format("host={{{}}};ssl-verify-server-cert=1", host_));
+  } else if (!host_.empty()) {
+    set("host", host_);
   }
 }
 

@@ -32,6 +32,7 @@ class mysql_endpoint {
   void set(std::string_view key, const std::string& value);
 
   std::string text_;  // without time limits
+  std::string host_;
   std::string database_;
   std::string password_;
   bool must_encrypt_ = false;

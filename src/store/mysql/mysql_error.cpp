@@ -140,13 +140,17 @@ error mysql_connect_error(const std::exception& cause) {
   const auto number = mysql_error_number(cause);
   auto [code, advice] = meaning_of(number);
   if (code == errc::not_migrated || code == errc::contention) code = errc::unreachable;
-  // 1044: the user may not use this database; 2026 speaks of a certificate or of no TLS at all.
-  if (number == 2026 && said_by(cause).find("certificate") != std::string::npos) {
+  // 1044: the user may not use this database; 2026 speaks of a certificate, of its file, or of no TLS at all.
+  const auto said = said_by(cause);
+  const auto speaks_of = [&](const char* words) { return said.find(words) != std::string::npos; };
+  if (number == 2026 && (speaks_of("certificate") || speaks_of("No such file"))) {
     code = errc::authentication;
-    advice = "ssl_ca in the URL must name the file of the authority that signed the server's certificate";
+    advice =
+        "ssl_ca in the URL must name the file of the authority that signed the server's certificate; with "
+        "ssl_mode=VERIFY_IDENTITY the certificate must name the URL's host";
   }
   return error(code,
-               fmt::format("cannot connect to MySQL: {}{}{}", said_by(cause), in_brackets(number),
+               fmt::format("cannot connect to MySQL: {}{}{}", said, in_brackets(number),
                            number == 1044 ? std::string{} : with_advice(advice)),
                number == 0 ? std::string{} : std::to_string(number));
 }
