@@ -33,4 +33,9 @@ void check_schema_version(const schema_state& found, const store_options& option
   }
 }
 
+error missing_meta_row(const store_options& options, const std::string& global) {
+  return error(errc::not_migrated, fmt::format("the row of the table {}meta is missing; run: {}",
+                                               options.prefix, migrate_command(options, global)));
+}
+
 }  // namespace rowlock::store

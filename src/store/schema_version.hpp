@@ -22,4 +22,7 @@ std::string migrate_command(const store_options& options, const std::string& glo
 void check_schema_version(const schema_state& found, const store_options& options, const std::string& where,
                           const std::string& global = {});
 
+// For a table that is there without its one row.
+error missing_meta_row(const store_options& options, const std::string& global = {});
+
 }  // namespace rowlock::store

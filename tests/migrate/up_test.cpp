@@ -1,4 +1,5 @@
 #include "migrate/migrate_test.hpp"
+#include "store/open.hpp"
 
 #include <rowlock/client.hpp>
 
@@ -30,6 +31,19 @@ TEST_P(up_test, records_each_in_the_ledger) {
 TEST_P(up_test, leaves_the_schema_that_verify_expects) {
   open().up();
   EXPECT_THAT(open().verify(), IsEmpty());
+}
+
+// Who is connected meanwhile is told to run it.
+TEST_P(up_test, puts_back_a_row_of_meta_that_is_missing) {
+  open().up();
+  const auto database = store::open(db.url(), {.schema = db.settings().schema});
+  const auto session = database->connect();
+  db.run("DELETE FROM rowlock_meta");
+  const auto problem = error_of([&] { session->read_world(); });
+  EXPECT_EQ(problem.code(), errc::not_migrated);
+  EXPECT_THAT(problem.what(), testing::AllOf(HasSubstr("rowlock_meta"), HasSubstr("migrate up")));
+  EXPECT_THAT(versions(open().up()), ElementsAre(1));
+  EXPECT_NO_THROW(session->read_world());
 }
 
 TEST_P(up_test, dry_run_says_the_same_and_does_nothing) {

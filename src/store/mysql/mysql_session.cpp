@@ -30,10 +30,6 @@ std::vector<lease_id> ids_of(const mysql_rows& rows) {
   return result;
 }
 
-error no_meta() {
-  return error(errc::not_migrated, "the row of rowlock's meta table is missing; run: rowlock migrate up");
-}
-
 }  // namespace
 
 mysql_session::mysql_session(std::shared_ptr<const mysql_context> context)
@@ -67,7 +63,7 @@ world mysql_session::world_of(const mysql_row& row) const {
 
 world mysql_session::read_world() {
   const auto rows = connection_.read("read_world", 3);
-  if (rows.empty()) throw no_meta();
+  if (rows.empty()) throw missing_meta_row(context_->options);
   return world_of(rows[0]);
 }
 
@@ -78,7 +74,7 @@ world mysql_session::refresh_world() {
   if (world now = read_world(); settled(now)) return now;
   mysql_transaction transaction{connection_, "refresh_world"};
   const auto recorded = connection_.read("take_meta", 1);
-  if (recorded.empty()) throw no_meta();
+  if (recorded.empty()) throw missing_meta_row(context_->options);
   std::vector<mysql_statement> changes{{"write_marker", {{"value", lease_id::random().to_string()}}}};
   if (text_of(recorded[0][0]) != facts_.identity) {
     const auto longest = integer_of(connection_.read("longest_ttl", 1).at(0)[0]);
@@ -90,7 +86,8 @@ world mysql_session::refresh_world() {
 }
 
 std::int64_t mysql_session::raise_epoch(token above) {
-  if (connection_.write("raise_epoch", {{"epoch", (above >> 27) + 1}}) == 0) throw no_meta();
+  if (connection_.write("raise_epoch", {{"epoch", (above >> 27) + 1}}) == 0)
+    throw missing_meta_row(context_->options);
   return connection_.last_insert_id();
 }
 
@@ -108,7 +105,7 @@ renewal_reply mysql_session::renew_one(const lease_id& lease) {
   renewal_reply reply;
   const auto rows =
       connection_.read("renewed_one", 5, {{"lease", renewed ? lease.to_string() : std::string{}}});
-  if (rows.empty()) throw no_meta();
+  if (rows.empty()) throw missing_meta_row(context_->options);
   reply.world = world_of(rows[0]);
   // Killed in between is as good as killed right after.
   if (rows[0][3]) reply.renewed.push_back({lease, integer_of(rows[0][4])});
@@ -122,7 +119,7 @@ renewal_reply mysql_session::renew(std::span<const lease_id> leases) {
   const auto living = ids_of(connection_.read("renew_take", 1, {{"leases", sorted_ids(leases)}}));
   if (!living.empty()) connection_.write("renew", {{"leases", sorted_ids(living)}});
   const auto rows = connection_.read("renewed", 5, {{"leases", sorted_ids(living)}});
-  if (rows.empty()) throw no_meta();
+  if (rows.empty()) throw missing_meta_row(context_->options);
   reply.world = world_of(rows[0]);
   for (const auto& row : rows) {
     if (row[3]) reply.renewed.push_back({id_of<lease_id>(row[3]), integer_of(row[4])});

@@ -16,11 +16,6 @@ postgres_array ids(std::span<const lease_id> leases) {
   return array;
 }
 
-error no_meta() {
-  return {errc::not_migrated,
-          "the row of rowlock's meta table is missing; restore it, or run: rowlock migrate status"};
-}
-
 }  // namespace
 
 postgres_session::postgres_session(std::shared_ptr<const postgres_context> context)
@@ -35,7 +30,7 @@ postgres_session::postgres_session(std::shared_ptr<const postgres_context> conte
 
 world postgres_session::read_world() {
   const auto rows = connection_.call("read_world");
-  if (rows.empty()) throw no_meta();
+  if (rows.empty()) throw missing_meta_row(context_->options);
   return world_of(rows[0]);
 }
 
@@ -46,7 +41,7 @@ world postgres_session::refresh_world() {
                       connection_.execute("read_world");
   try {
     const auto rows = connection_.script("refresh_world", script);
-    if (rows.empty()) throw no_meta();
+    if (rows.empty()) throw missing_meta_row(context_->options);
     return world_of(rows[0]);
   } catch (const error&) {
     connection_.rollback();
@@ -56,7 +51,7 @@ world postgres_session::refresh_world() {
 
 std::int64_t postgres_session::raise_epoch(token above) {
   const auto rows = connection_.call("raise_epoch", std::to_string(above));
-  if (rows.empty()) throw no_meta();
+  if (rows.empty()) throw missing_meta_row(context_->options);
   return integer_of(rows[0][0]);
 }
 
@@ -71,7 +66,7 @@ void postgres_session::create_lease(const lease_record& lease) {
 
 renewal_reply postgres_session::renew(std::span<const lease_id> leases) {
   const auto rows = connection_.call("renew", ids(leases).str());
-  if (rows.empty()) throw no_meta();
+  if (rows.empty()) throw missing_meta_row(context_->options);
   renewal_reply reply;
   reply.world = world_of(rows[0]);
   for (const auto& row : rows) {

@@ -13,7 +13,8 @@ namespace rowlock::store {
 
 sqlite_session::sqlite_session(const std::string& path, std::shared_ptr<const sql_catalog> catalog,
                                const store_options& options)
-    : connection_{path, std::move(catalog), options.statement_timeout, missing_file::refuse},
+    : options_{options},
+      connection_{path, std::move(catalog), options.statement_timeout, missing_file::refuse},
       file_{path},
       watch_{path, sqlite3_filename_wal(sqlite3_db_filename(connection_.handle(), "main"))} {
   // The file may have been replaced between its opening and the look at its identity.
@@ -22,7 +23,7 @@ sqlite_session::sqlite_session(const std::string& path, std::shared_ptr<const sq
   if (moved != 0)
     throw error(errc::unreachable, fmt::format("the file {} was replaced while it was opened", path));
   check_schema_version(read_schema_state(connection_, options.prefix), options, connection_.path(),
-                       "--url sqlite:" + connection_.path());
+                       url_option());
   connection_.use_wal();
   seen_version_ = data_version();
 }
@@ -49,11 +50,7 @@ void sqlite_session::writing::finish() {
 
 world sqlite_session::world_now() {
   auto query = connection_.query("read_world");
-  if (!query.next()) {
-    throw error(
-        errc::not_migrated,
-        fmt::format("rowlock's meta table in {} is empty; run: rowlock migrate up", connection_.path()));
-  }
+  if (!query.next()) throw missing_meta_row(options_, url_option());
   return {.identity = file_.identity(),
           .recorded_identity = query.text(0),
           .epoch = query.integer(1),

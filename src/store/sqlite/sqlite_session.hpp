@@ -77,7 +77,10 @@ class sqlite_session final : public session {
   std::optional<lock_view> view_of(const edit_request& request, const world& now);  // empty: no such lock
   void apply(const std::string& name, const lock_change& change);
   std::int64_t data_version();
+  // For a command in an error's text.
+  std::string url_option() const { return "--url sqlite:" + connection_.path(); }
 
+  const store_options options_;
   sqlite_connection connection_;
   sqlite_file file_;
   sqlite_watch watch_;
