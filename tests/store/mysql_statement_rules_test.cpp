@@ -4,6 +4,7 @@
 // the same steps, and what the store does. InnoDB looks at a row's last version before it waits for it, where
 // the row is not found by its key: what a sub-query has seen by then stays. Nobody should have to know when.
 #include "store/mysql_test.hpp"
+#include "store/statement_rules.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -57,16 +58,7 @@ TEST_F(mysql_statement_rules_test, acquire_that_asks_whether_the_holder_lives_st
 
 TEST_F(mysql_statement_rules_test, the_store_leaves_that_lock_to_its_holder) {
   const auto next = grant_uncommitted();
-  const claim rival{"a", new_lease(*session_), hold_id::random()};
-  EXPECT_FALSE(acquire(*session_, rival));
-  EXPECT_EQ(edit(*session_, "a", [](const auto&) { return store::lock_change{}; }),
-            store::edit_result::skipped);
-  one_->run("COMMIT");
-  EXPECT_FALSE(acquire(*session_, rival));
-  const auto view = look(*session_, "a");
-  ASSERT_TRUE(view);
-  ASSERT_TRUE(view->holder) << "a sweep that frees this lock would clear a new hold";
-  EXPECT_EQ(view->holder->id, next.lease);
+  expect_left_to_its_holder(*session_, next, [&] { one_->run("COMMIT"); });
 }
 
 TEST_F(mysql_statement_rules_test, release_that_asks_whether_somebody_waits_loses_a_waiter) {
@@ -87,20 +79,16 @@ TEST_F(mysql_statement_rules_test, release_that_asks_whether_somebody_waits_lose
 }
 
 TEST_F(mysql_statement_rules_test, the_store_sees_that_waiter) {
-  const auto holder = claim{"a", new_lease(*session_), hold_id::random()};
-  ASSERT_TRUE(acquire(*session_, holder));
-  const auto waiter = hold_id::random();
-  run(*one_, "START TRANSACTION; UPDATE @lock SET has_queue = 1, next_ticket = 2 WHERE name = 'a'");
-  run(*one_,
-      "INSERT INTO @queue (name, ticket, hold_id, lease_id) VALUES ('a', 1, UNHEX(?), random_bytes(16))",
-      {waiter.to_string()});
-  EXPECT_FALSE(release(*session_, holder));
-  one_->run("COMMIT");
-  EXPECT_FALSE(release(*session_, holder));
-  const auto view = look(*session_, "a");
-  ASSERT_TRUE(view);
-  ASSERT_EQ(view->queue.size(), 1U);
-  EXPECT_EQ(view->queue.front().waiter.hold, waiter);
+  expect_waiter_is_seen(
+      *session_,
+      [&](hold_id waiter) {
+        run(*one_, "START TRANSACTION; UPDATE @lock SET has_queue = 1, next_ticket = 2 WHERE name = 'a'");
+        run(*one_,
+            "INSERT INTO @queue (name, ticket, hold_id, lease_id) VALUES ('a', 1, UNHEX(?), "
+            "random_bytes(16))",
+            {waiter.to_string()});
+      },
+      [&] { one_->run("COMMIT"); });
 }
 
 // Whatever the application's server-wide settings are, ours are our own.

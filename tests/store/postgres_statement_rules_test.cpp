@@ -1,6 +1,7 @@
 // No statement that writes decides from another table: each test shows what the tempting statement does in
 // the same steps, and what the store does.
 #include "store/postgres_test.hpp"
+#include "store/statement_rules.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -54,16 +55,7 @@ TEST_F(postgres_statement_rules_test, acquire_that_asks_whether_the_holder_lives
 
 TEST_F(postgres_statement_rules_test, the_store_leaves_that_lock_to_its_holder) {
   const auto next = grant_uncommitted();
-  const claim rival{"a", new_lease(*session_), hold_id::random()};
-  EXPECT_FALSE(acquire(*session_, rival));
-  EXPECT_EQ(edit(*session_, "a", [](const auto&) { return store::lock_change{}; }),
-            store::edit_result::skipped);
-  one_->run("COMMIT");
-  EXPECT_FALSE(acquire(*session_, rival));
-  const auto view = look(*session_, "a");
-  ASSERT_TRUE(view);
-  ASSERT_TRUE(view->holder) << "a sweep that frees this lock would clear a new hold";
-  EXPECT_EQ(view->holder->id, next.lease);
+  expect_left_to_its_holder(*session_, next, [&] { one_->run("COMMIT"); });
 }
 
 TEST_F(postgres_statement_rules_test, release_that_asks_whether_somebody_waits_loses_a_waiter) {
@@ -85,21 +77,16 @@ TEST_F(postgres_statement_rules_test, release_that_asks_whether_somebody_waits_l
 }
 
 TEST_F(postgres_statement_rules_test, the_store_sees_that_waiter) {
-  const auto holder = claim{"a", new_lease(*session_), hold_id::random()};
-  ASSERT_TRUE(acquire(*session_, holder));
-  const auto waiter = hold_id::random();
-  one_->run("BEGIN; UPDATE rowlock_lock SET has_queue = true, next_ticket = 2 WHERE name = 'a'");
-  one_->run(
-      "INSERT INTO rowlock_queue (name, ticket, hold_id, lease_id) VALUES ('a', 1, $1::uuid, "
-      "gen_random_uuid())",
-      {waiter.to_string()});
-  EXPECT_FALSE(release(*session_, holder));
-  one_->run("COMMIT");
-  EXPECT_FALSE(release(*session_, holder));
-  const auto view = look(*session_, "a");
-  ASSERT_TRUE(view);
-  ASSERT_EQ(view->queue.size(), 1U);
-  EXPECT_EQ(view->queue.front().waiter.hold, waiter);
+  expect_waiter_is_seen(
+      *session_,
+      [&](hold_id waiter) {
+        one_->run("BEGIN; UPDATE rowlock_lock SET has_queue = true, next_ticket = 2 WHERE name = 'a'");
+        one_->run(
+            "INSERT INTO rowlock_queue (name, ticket, hold_id, lease_id) VALUES ('a', 1, $1::uuid, "
+            "gen_random_uuid())",
+            {waiter.to_string()});
+      },
+      [&] { one_->run("COMMIT"); });
 }
 
 // The locking step takes the newest row, the rest of the statement began with an older one.
