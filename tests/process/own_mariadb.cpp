@@ -57,6 +57,9 @@ class own_mariadb final : public own_server {
   }
 
   const std::string& url() const noexcept override { return url_; }
+  std::string local_url() const override {
+    return "mysql://rowlock:rowlock@/rowlock_test?socket=" + home_.path() + "/socket";
+  }
 
   void start() override {
     const int log = home_.open_log();

@@ -33,6 +33,7 @@ class own_postgres final : public own_server {
   }
 
   const std::string& url() const noexcept override { return url_; }
+  std::string local_url() const override { return url_; }
 
   void start() override {
     const int log = home_.open_log();

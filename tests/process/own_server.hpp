@@ -18,6 +18,8 @@ class own_server {
   virtual ~own_server() = default;
 
   virtual const std::string& url() const noexcept = 0;
+  // By its Unix socket.
+  virtual std::string local_url() const = 0;
 
   virtual void start() = 0;  // and until it answers
   // Every process of it ends at once, and nothing is written.

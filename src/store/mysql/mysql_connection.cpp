@@ -83,6 +83,16 @@ mysql_connection::~mysql_connection() {
   ::close(socket_);
 }
 
+std::optional<std::int64_t> mysql_connection::local_server() const {
+  int domain = 0;
+  socklen_t size = sizeof domain;
+  if (::getsockopt(socket_, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 || domain != AF_UNIX) return {};
+  ucred server{};
+  size = sizeof server;
+  if (::getsockopt(socket_, SOL_SOCKET, SO_PEERCRED, &server, &size) != 0) return 0;
+  return server.pid;
+}
+
 void mysql_connection::interrupt() noexcept {
   ::shutdown(socket_, SHUT_RDWR);
 }

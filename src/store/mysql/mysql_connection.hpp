@@ -13,6 +13,7 @@
 #include <functional>
 #include <initializer_list>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -64,6 +65,9 @@ class mysql_connection {
   // MariaDB: BEGIN NOT ATOMIC ... END outside of stored programs.
   void allow_blocks() noexcept { blocks_ = true; }
   bool takes_blocks() const noexcept { return blocks_; }
+
+  // Through a Unix socket: the process that listens there, 0 if it is of another container. Else nothing.
+  std::optional<std::int64_t> local_server() const;
 
   // Any thread, while this object lives: what runs now fails as unreachable, and so does all that follows.
   void interrupt() noexcept;

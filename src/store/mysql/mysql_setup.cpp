@@ -80,7 +80,7 @@ mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
   connection.write("connect_settings",
                    {{"timeout_ms", statement_timeout.count()}, {"lock_wait_s", whole_seconds(lock_wait)}});
   connection.write("connect_isolation");
-  const auto facts = connection.read("connect_facts", 6).at(0);
+  const auto facts = connection.read("connect_facts", 5).at(0);
   const auto version = text_of(facts[0]);
   check_version(version);
   if (is_mariadb(version)) connection.allow_blocks();
@@ -100,8 +100,9 @@ mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
 
   mysql_facts result;
   result.connection = integer_of(facts[1]);
-  result.peer = text_of(facts[5]);
-  result.up_since = integer_of(facts[4]) - integer_of(status["Uptime"]);
+  result.peer = text_of(facts[4]);
+  if (const auto process = connection.local_server()) result.peer = fmt::format("localhost/{}", *process);
+  result.up_since = integer_of(connection.read("connect_start", 1).at(0)[0]);
   result.node = fmt::format("{}:{}", variables["hostname"], variables["port"]);
   if (variables["wsrep_on"] == "ON") {
     check_cluster(status);

@@ -21,6 +21,7 @@ using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
 constexpr std::string_view unknown_thread = "1094";
+constexpr std::string_view others_thread = "1095";  // and no right to end it
 
 timespec timespec_of(std::chrono::nanoseconds time) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
@@ -113,8 +114,8 @@ void mysql_session::interrupt() noexcept {
 }
 
 // A server counts its connections up from its start, so a number with the time of that start is never
-// another's. The time is known to two seconds, and a server may be back sooner: our end's port then tells a
-// stranger.
+// another's; but for a server that was started twice within a second, or twice at the same time of a clock
+// that was set back. Then the port of our end tells a stranger, or the process behind the Unix socket.
 std::string mysql_session::backend() const {
   return fmt::format("{} {} {} {}", facts_.connection, facts_.up_since, facts_.peer, facts_.node);
 }
@@ -123,20 +124,23 @@ bool mysql_session::end_ghost(const std::string& backend) {
   const auto asked = parse_ghost(backend);
   // Another node of the cluster: from here it cannot be seen. The caller waits until it must be over.
   if (asked.node != facts_.node) return false;
-  // The two may differ by the second in which they were read.
-  if (facts_.up_since > asked.up_since + 2) return true;
+  // It ended with the server that was started again since. The other way round a clock was set back.
+  if (asked.up_since != facts_.up_since) return asked.up_since < facts_.up_since;
+  const bool local = asked.peer.starts_with("localhost/");
+  if (local && asked.peer != facts_.peer) return false;
   const mysql_value id{"id", asked.connection};
-  const mysql_value peer{"peer", asked.peer};
   const auto deadline = clock::now() + std::min<clock::duration>(1s, context_->options.statement_timeout);
   // A connection leaves the list after its transaction has ended. One that does not react is left to the
   // caller.
   for (auto pause = 1ms;; pause = std::min(pause * 2, 50ms)) {
-    if (connection_.read("find_backend", 1, {id, peer}).empty()) return true;
+    const auto found = connection_.read("find_backend", 1, {id});
+    if (!found.empty() && text_of(found[0][0]) != (local ? "localhost" : asked.peer)) return true;
+    // Another user's connection is not listed to everybody: only its number says that it is gone.
     try {
       connection_.write("end_backend", {id});
     } catch (const error& refused) {
       if (refused.database_code() == unknown_thread) return true;
-      if (refused.code() == errc::privilege) return false;
+      if (refused.database_code() == others_thread) return false;
       throw;
     }
     if (clock::now() >= deadline) return false;

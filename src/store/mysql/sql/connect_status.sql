@@ -1,2 +1,2 @@
 SHOW STATUS WHERE Variable_name IN
-  ('Uptime', 'Ssl_cipher', 'wsrep_ready', 'wsrep_cluster_status', 'wsrep_cluster_state_uuid');
+  ('Ssl_cipher', 'wsrep_ready', 'wsrep_cluster_status', 'wsrep_cluster_state_uuid');

@@ -1,1 +1,1 @@
-SELECT id FROM information_schema.processlist WHERE id = :id AND host = :peer;
+SELECT host FROM information_schema.processlist WHERE id = :id;
