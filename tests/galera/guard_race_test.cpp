@@ -83,6 +83,58 @@ TEST_F(guard_race_test, never_commits_after_the_next_holder_has_looked) {
   EXPECT_GT(committed, 0) << "nobody was ever in time: the race was none";
 }
 
+// Here nothing but the guard's write helps. A node that applies a loss ends those who have the row locked,
+// but not one whose commit has its place in the order already: that one is applied again, and looks at
+// nothing.
+TEST_F(guard_race_test, refuses_a_commit_that_is_ordered_after_a_loss_which_its_node_has_yet_to_apply) {
+  options slow;
+  slow.ttl = 1h;
+  const client here = connect(url(1), slow);
+  const client there = connect(url(2), slow);
+  sql(2)->run("CREATE TABLE valve (id int NOT NULL PRIMARY KEY)");
+  const hold old = mutex(here, "a").acquire();
+  const auto old_token = std::to_string(old.token());
+  mysql_connection late{as_application(url(1))};
+  late.run("START TRANSACTION");
+  guard(late.handle(), old);
+  late.run("INSERT INTO work (token) VALUES (" + old_token + ")");
+  // These changes wait at the first node, one in each thread that applies any, and so does what comes after.
+  mysql_connection valve{as_application(url(1))};
+  valve.run("LOCK TABLES valve READ");
+  for (auto threads = number("SELECT @@GLOBAL.wsrep_slave_threads"); threads > 0; --threads) {
+    sql(2)->run("ALTER TABLE valve COMMENT 'closed " + std::to_string(threads) + "'");
+  }
+  until("it is released", [&] { return admin{there}.release("a"); });
+  const hold next = mutex(there, "a").acquire();
+  const auto other = sql(2);
+  other->begin();
+  other->guard(next);
+  other->run("INSERT INTO seen SELECT " + std::to_string(next.token()) +
+             ", count(*) FROM work WHERE token = " + old_token);
+  other->run("COMMIT");
+  const auto sent = [look = sql(1)] {
+    return std::stoll(look->run("SHOW GLOBAL STATUS LIKE 'wsrep_replicated'").at(0).at(1));
+  };
+  late.run("DO 1");  // until here nothing has ended it
+  const auto before = sent();
+  auto commit = std::async(std::launch::async, [&] {
+    try {
+      late.run("COMMIT");
+      return 0U;
+    } catch (const mysql_failure& refused) {
+      return refused.number();
+    }
+  });
+  until("its commit is ordered",
+        [&] { return commit.wait_for(0s) == std::future_status::ready || sent() > before; });
+  valve.run("UNLOCK TABLES");
+  EXPECT_EQ(commit.get(), 1213U);
+  const auto look = sql(1);
+  look->run("SET wsrep_sync_wait = 1");
+  EXPECT_EQ(look->number("SELECT before_it FROM seen"), 0);
+  EXPECT_EQ(look->number("SELECT count(*) FROM work"), 0) << "written after the next holder had looked";
+}
+
 }  // namespace
 
 }  // namespace rowlock::test
