@@ -59,16 +59,16 @@ void add_bench(CLI::App& app, context& global) {
   }
   bench->add_option("scenario", chosen->scenario, help)->required()->check(CLI::IsMember(names));
   bench
-      ->add_option(
-          "--threads", chosen->threads,
-          "Threads; of handover, processes (default 2); of waiters, how many wait; of held, how many locks")
+      ->add_option("--threads", chosen->threads,
+                   "Threads; of handover, processes (default 2), of handover-local, threads (default 4); of "
+                   "waiters, how many wait; of held, how many locks")
       ->check(CLI::Range(1, 100'000));
   bench->add_option("--rounds", chosen->rounds, "How often rowlock and its floor are measured in turn")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   bench
       ->add_option("--seconds", chosen->seconds,
-                   "Length of one measurement; default 2, handover 3, waiters 60")
+                   "Length of one measurement; default 2, handovers 3, waiters 60")
       ->check(CLI::Range(0.01, 3600.0));
   bench->callback(
       [chosen, &global] { global.action = [chosen, &global] { return run_bench(global, *chosen); }; });

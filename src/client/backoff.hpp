@@ -39,7 +39,7 @@ inline backoff row_probe() {
 // A database that must be asked for hints: soon after something has happened, for more may follow, and then
 // seldom enough to cost nothing. The cap bounds how late a hand-over between processes is heard of.
 inline backoff hint_pause() {
-  return {std::chrono::milliseconds{2}, std::chrono::milliseconds{100}};
+  return {std::chrono::milliseconds{2}, std::chrono::milliseconds{140}};
 }
 
 // A database that cannot be reached.

@@ -78,6 +78,14 @@ TEST_P(bench_test, handover_passes_the_lock_between_processes) {
   EXPECT_LE(results[0].at("p50_ms").get<double>(), results[0].at("p99_ms").get<double>());
 }
 
+TEST_P(bench_test, handover_local_passes_the_lock_between_threads) {
+  auto results = bench("handover-local", {}, "0.3");
+  ASSERT_EQ(results.size(), 1u);
+  expect_measured(results[0], "handover-local", 4);
+  EXPECT_GT(results[0].at("hand_overs").get<int>(), 5);
+  EXPECT_LE(results[0].at("p50_ms").get<double>(), results[0].at("p99_ms").get<double>());
+}
+
 TEST_P(bench_test, waiters_cost_is_counted) {
   auto results = bench("waiters", {"--threads", "20"}, "4");
   ASSERT_EQ(results.size(), 1u);

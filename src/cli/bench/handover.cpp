@@ -10,9 +10,12 @@
 
 #include <atomic>
 #include <chrono>
-#include <cstdio>
+#include <exception>
+#include <mutex>
 #include <new>
 #include <system_error>
+#include <thread>
+#include <vector>
 
 namespace rowlock::cli::bench {
 
@@ -21,9 +24,12 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t samples_max = 1 << 20;
+// In one process whoever has released is back at once. Held that long, the lock has found it in the queue,
+// and what is measured is the hand-over alone.
+constexpr auto lining_up = 2ms;
 
-// What the processes share. Only the lock's holder touches anything but stop, so the lock itself keeps it in
-// order.
+// What processes or threads share. Only the lock's holder touches anything but stop, so the lock itself keeps
+// it in order.
 struct baton {
   std::atomic<bool> stop = false;
   std::int64_t released_at_ns = 0;  // when the release that made the present holder began
@@ -48,13 +54,10 @@ class shared_baton {
   baton* baton_;
 };
 
-// One process: acquires, notes how long ago its predecessor began to release, releases.
-void pass_around(const plan& plan, int me, const shared_baton& shared, worker_channel& channel) {
-  rowlock::client db = rowlock::connect(plan.url, plan.settings);
-  rowlock::mutex warm_up{db, fmt::format("bench/own/{}", me)};
-  warm_up.acquire().release();
+// One of those who pass the lock on: acquires, notes how long ago its predecessor began to release, releases.
+void pass_around(const rowlock::client& db, int me, const shared_baton& shared,
+                 std::chrono::milliseconds held_for = 0ms) {
   rowlock::mutex passed{db, "bench/passed"};
-  channel.ready_and_wait();
   while (!shared->stop) {
     rowlock::hold hold = passed.acquire();
     std::int64_t now = monotonic_ns();
@@ -62,19 +65,56 @@ void pass_around(const plan& plan, int me, const shared_baton& shared, worker_ch
       shared->took_ns[shared->count++] = now - shared->released_at_ns;
     }
     shared->releaser = me;
+    if (held_for > 0ms) std::this_thread::sleep_for(held_for);
     shared->released_at_ns = monotonic_ns();
     hold.release();
   }
 }
 
-std::vector<double> hand_over_ms(const plan& plan, int processes, std::chrono::milliseconds slice) {
-  shared_baton shared;
-  worker_group workers{processes,
-                       [&](int me, worker_channel& channel) { pass_around(plan, me, shared, channel); }};
+rowlock::client warm_client(const plan& plan, int me) {
+  rowlock::client db = rowlock::connect(plan.url, plan.settings);
+  rowlock::mutex{db, fmt::format("bench/own/{}", me)}.acquire().release();
+  return db;
+}
+
+void run_processes(const plan& plan, int count, std::chrono::milliseconds slice, const shared_baton& shared) {
+  worker_group workers{count, [&](int me, worker_channel& channel) {
+                         rowlock::client db = warm_client(plan, me);
+                         channel.ready_and_wait();
+                         pass_around(db, me, shared);
+                       }};
   workers.start();
   workers.wait_while_running(slice);
   shared->stop = true;
   workers.finish();
+}
+
+void run_threads(const plan& plan, int count, std::chrono::milliseconds slice, const shared_baton& shared) {
+  rowlock::client db = warm_client(plan, 0);
+  std::exception_ptr failure;
+  std::mutex failed;
+  std::vector<std::jthread> threads;
+  for (int me = 0; me < count; ++me) {
+    threads.emplace_back([&, me] {
+      try {
+        pass_around(db, me, shared, lining_up);
+      } catch (...) {
+        const std::lock_guard lock{failed};
+        failure = std::current_exception();
+      }
+    });
+  }
+  std::this_thread::sleep_for(slice);
+  shared->stop = true;
+  threads.clear();
+  if (failure) std::rethrow_exception(failure);
+}
+
+using runners = void (*)(const plan&, int, std::chrono::milliseconds, const shared_baton&);
+
+std::vector<double> hand_over_ms(const plan& plan, runners run, int count, std::chrono::milliseconds slice) {
+  shared_baton shared;
+  run(plan, count, slice, shared);
   std::vector<double> took;
   for (std::size_t i = 0; i < shared->count; ++i)
     took.push_back(static_cast<double>(shared->took_ns[i]) / 1e6);
@@ -95,27 +135,26 @@ std::vector<double> commits_ms(const plan& plan, std::chrono::milliseconds slice
   return took;
 }
 
-}  // namespace
-
-std::vector<result> handover(const plan& plan) {
-  int processes = plan.threads.value_or(2);
-  if (processes < 2) {
+std::vector<result> measure(const plan& plan, const char* scenario, const char* of_what, int usual,
+                            runners run) {
+  int count = plan.threads.value_or(usual);
+  if (count < 2) {
     throw rowlock::error(rowlock::errc::invalid_argument,
-                         "--threads of handover is the number of processes: 2 or more");
+                         fmt::format("--threads of {} is the number of {}: 2 or more", scenario, of_what));
   }
   auto slice = plan.slice.value_or(3s);
   std::vector<double> p50;
   std::vector<double> p99;
   std::vector<double> commit;
-  std::size_t count = 0;
+  std::size_t hand_overs = 0;
   result one;
-  one.scenario = "handover";
-  one.threads = processes;
+  one.scenario = scenario;
+  one.threads = count;
   one.unit = "ms from release to acquired (p50)";
   auto measure_rowlock = [&] {
-    std::vector<double> took = hand_over_ms(plan, processes, slice);
-    if (took.empty()) throw std::runtime_error("the lock never passed from one process to another");
-    count += took.size();
+    std::vector<double> took = hand_over_ms(plan, run, count, slice);
+    if (took.empty()) throw std::runtime_error(fmt::format("the lock never passed between {}", of_what));
+    hand_overs += took.size();
     p50.push_back(median(took));
     p99.push_back(quantile(took, 0.99));
   };
@@ -129,9 +168,19 @@ std::vector<result> handover(const plan& plan) {
   one.details["p50_ms"] = one.rowlock;
   one.details["p99_ms"] = median(p99);
   one.details["commit_ms"] = one.floor;
-  one.details["hand_overs"] = count;
+  one.details["hand_overs"] = hand_overs;
   one.details["rounds"] = plan.rounds;
   return {one};
+}
+
+}  // namespace
+
+std::vector<result> handover(const plan& plan) {
+  return measure(plan, "handover", "processes", 2, run_processes);
+}
+
+std::vector<result> handover_local(const plan& plan) {
+  return measure(plan, "handover-local", "threads", 4, run_threads);
 }
 
 }  // namespace rowlock::cli::bench

@@ -7,6 +7,7 @@ const std::vector<scenario>& scenarios() {
       {"uncontended", "acquire and release by one thread", uncontended},
       {"parallel", "many threads of one process, each with a name of its own", parallel},
       {"handover", "processes pass one name around", handover},
+      {"handover-local", "threads of one process pass one name around", handover_local},
       {"waiters", "what 1,000 waiting acquires cost", waiters},
       {"held", "rows that a renewal writes with 10,000 locks held", held},
   };

@@ -42,6 +42,8 @@ std::vector<result> parallel(const plan& plan);
 // Processes pass one name around: from the start of a release to the next holder's return, against one
 // durable commit.
 std::vector<result> handover(const plan& plan);
+// The same between threads of one process.
+std::vector<result> handover_local(const plan& plan);
 // What 1,000 waiting acquires cost the server, against one.
 std::vector<result> waiters(const plan& plan);
 // Rows that a renewal writes with 10,000 locks held, against one held.

@@ -3,6 +3,7 @@
 #include "store/mysql/mysql_error.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <soci/mysql/soci-mysql.h>
 #include <soci/soci.h>
 
@@ -35,18 +36,62 @@ bool is_name_char(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
+// Calls change(at, length) for each :name in the text, which it may change there; it returns where to go on.
+template <class Change>
+void at_each_use(std::string& sql, const std::string& name, Change change) {
+  const auto word = ":" + name;
+  for (auto at = sql.find(word); at != std::string::npos; at = sql.find(word, at)) {
+    const auto end = at + word.size();
+    at = end == sql.size() || !is_name_char(sql[end]) ? change(at, word.size()) : end;
+  }
+}
+
 // In one block several statements may have a value of the same name: :name becomes :name_7.
 std::string with_numbered_names(std::string sql, mysql_values& values, std::size_t number) {
   const auto suffix = fmt::format("_{}", number);
   for (auto& given : values) {
-    const auto name = ":" + given.name;
-    for (auto at = sql.find(name); at != std::string::npos; at = sql.find(name, at + name.size())) {
-      const auto end = at + name.size();
-      if (end == sql.size() || !is_name_char(sql[end])) sql.insert(end, suffix);
-    }
+    at_each_use(sql, given.name, [&](std::size_t at, std::size_t length) {
+      sql.insert(at + length, suffix);
+      return at + length + suffix.size();
+    });
     given.name += suffix;
   }
   return sql;
+}
+
+std::string with_literals(std::string sql, const mysql_values& values) {
+  for (const auto& given : values) {
+    const auto* literals = std::get_if<mysql_literals>(&given.value);
+    if (literals == nullptr) continue;
+    at_each_use(sql, given.name, [&](std::size_t at, std::size_t length) {
+      sql.replace(at, length, literals->text);
+      return at + literals->text.size();
+    });
+  }
+  return sql;
+}
+
+// The server's own form of a query: a question mark for each :name, whose order stands in `uses`.
+std::string with_question_marks(std::string_view sql, std::vector<std::string>& uses) {
+  std::string result;
+  for (std::size_t at = 0; at < sql.size();) {
+    auto end = at + 1;
+    if (sql[at] == ':') {
+      while (end < sql.size() && is_name_char(sql[end])) ++end;
+      uses.emplace_back(sql.substr(at, end - at));
+      result += '?';
+    } else {
+      result += sql[at];
+    }
+    at = end;
+  }
+  return result;
+}
+
+std::string quoted(std::string_view text) {
+  std::string result = "'";
+  for (const char c : text) result.append(c == '\'' ? 2 : 1, c);
+  return result + '\'';
 }
 
 }  // namespace
@@ -56,8 +101,18 @@ struct mysql_connection::driver {
 
   explicit driver(const std::string& connect_string) : session{soci::mysql, connect_string} {}
 
-  int socket() {
-    return static_cast<int>(static_cast<soci::mysql_session_backend*>(session.get_backend())->conn_->net.fd);
+  MYSQL* connection() { return static_cast<soci::mysql_session_backend*>(session.get_backend())->conn_; }
+  int socket() { return static_cast<int>(connection()->net.fd); }
+
+  // A block that has returned rows says at its end how it ended. SOCI does not read so far.
+  void read_to_the_end() {
+    int next = -1;
+    while ((next = mysql_next_result(connection())) == 0) {
+      if (auto* more = mysql_store_result(connection())) mysql_free_result(more);
+    }
+    if (next > 0) {
+      throw soci::mysql_soci_error(mysql_error(connection()), static_cast<int>(mysql_errno(connection())));
+    }
   }
 };
 
@@ -115,10 +170,14 @@ mysql_rows mysql_connection::run(std::string_view doing, const std::string& sql,
     std::vector<soci::indicator> known(columns, soci::i_ok);
     for (std::size_t i = 0; i < columns; ++i) statement.exchange(soci::into(texts[i], known[i]));
     for (const auto& given : values) {
-      std::visit([&](const auto& value) { statement.exchange(soci::use(value, given.name)); }, given.value);
+      if (const auto* text = std::get_if<std::string>(&given.value)) {
+        statement.exchange(soci::use(*text, given.name));
+      } else if (const auto* number = std::get_if<long long>(&given.value)) {
+        statement.exchange(soci::use(*number, given.name));
+      }
     }
     statement.alloc();
-    statement.prepare(sql);
+    statement.prepare(with_literals(sql, values));
     statement.define_and_bind();
     mysql_rows rows;
     for (bool more = statement.execute(true); more; more = statement.fetch()) {
@@ -129,6 +188,7 @@ mysql_rows mysql_connection::run(std::string_view doing, const std::string& sql,
       }
     }
     if (columns == 0) matched_ = statement.get_affected_rows();
+    driver_->read_to_the_end();
     return rows;
   });
 }
@@ -140,6 +200,38 @@ mysql_rows mysql_connection::read(const std::string& query, std::size_t columns,
 std::int64_t mysql_connection::write(const std::string& query, const mysql_values& values) {
   run(query, catalog_[query], 0, values);
   return matched_;
+}
+
+const std::string& mysql_connection::prepared(const std::string& query) {
+  if (const auto known = prepared_.find(query); known != prepared_.end()) return known->second;
+  std::vector<std::string> uses;
+  const auto sql = with_question_marks(catalog_[query], uses);
+  execute(query, fmt::format("PREPARE rowlock_{} FROM {}", query, quoted(sql)));
+  return prepared_[query] = fmt::format("EXECUTE rowlock_{} USING {}", query, fmt::join(uses, ", "));
+}
+
+std::int64_t mysql_connection::write_prepared(const std::string& query, const mysql_values& values) {
+  run(query, prepared(query), 0, values);
+  return matched_;
+}
+
+mysql_rows mysql_connection::run_block(std::string_view doing, const std::string& sql, std::size_t columns,
+                                       const mysql_values& values) {
+  try {
+    return run(doing, sql, columns, values);
+  } catch (const error&) {
+    rollback();
+    throw;
+  }
+}
+
+mysql_rows mysql_connection::read_block(const std::string& query, std::size_t columns,
+                                        const mysql_values& values) {
+  return run_block(query, prepared(query), columns, values);
+}
+
+void mysql_connection::write_block(const std::string& query, const mysql_values& values) {
+  run_block(query, catalog_[query], 0, values);
 }
 
 std::int64_t mysql_connection::last_insert_id() {

@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <functional>
 #include <initializer_list>
+#include <map>
 #include <memory>
 #include <optional>
 #include <span>
@@ -22,10 +23,15 @@
 
 namespace rowlock::store {
 
+// Stands in a query as it is: literals that need no quoting, see mysql_list.
+struct mysql_literals {
+  std::string text;
+};
+
 // A value for :name in a query. Texts are quoted by SOCI.
 struct mysql_value {
   std::string name;
-  std::variant<std::string, long long> value;
+  std::variant<std::string, long long, mysql_literals> value;
 };
 
 using mysql_values = std::vector<mysql_value>;
@@ -45,10 +51,17 @@ class mysql_connection {
   mysql_connection(const mysql_connection&) = delete;
   mysql_connection& operator=(const mysql_connection&) = delete;
 
-  // The rows of a query, whose first `columns` columns are read, as texts.
+  // The rows of a query, whose first `columns` columns are read, as texts. Of a block: those of the one
+  // statement that returns rows, if it came to that.
   mysql_rows read(const std::string& query, std::size_t columns, const mysql_values& values = {});
   // How many rows a query matched, which for INSERT ... ON DUPLICATE KEY UPDATE says little.
   std::int64_t write(const std::string& query, const mysql_values& values = {});
+  // MariaDB: as write, for what is sent often: the server parses the query once.
+  std::int64_t write_prepared(const std::string& query, const mysql_values& values);
+  // MariaDB: a block that begins and ends a transaction. One that fails leaves none open; one that is read is
+  // prepared.
+  mysql_rows read_block(const std::string& query, std::size_t columns, const mysql_values& values);
+  void write_block(const std::string& query, const mysql_values& values);
   // What the write before set with LAST_INSERT_ID(expression). It is stale where that matched no row.
   std::int64_t last_insert_id();
 
@@ -62,7 +75,7 @@ class mysql_connection {
 
   // For a script that leaves a transaction open, or may leave one when it fails. Never throws.
   void rollback() noexcept;
-  // MariaDB: BEGIN NOT ATOMIC ... END outside of stored programs.
+  // MariaDB: BEGIN NOT ATOMIC ... END outside of stored programs, and SET STATEMENT ... FOR.
   void allow_blocks() noexcept { blocks_ = true; }
   bool takes_blocks() const noexcept { return blocks_; }
 
@@ -77,6 +90,9 @@ class mysql_connection {
 
   mysql_rows run(std::string_view doing, const std::string& sql, std::size_t columns,
                  const mysql_values& values);
+  const std::string& prepared(const std::string& query);
+  mysql_rows run_block(std::string_view doing, const std::string& sql, std::size_t columns,
+                       const mysql_values& values);
   template <class Work>
   auto guarded(std::string_view doing, const Work& work);
   void check_usable(std::string_view doing) const;
@@ -84,6 +100,7 @@ class mysql_connection {
 
   const mysql_endpoint& endpoint_;
   const sql_catalog& catalog_;
+  std::map<std::string, std::string> prepared_;  // how a query of the catalog is executed
   std::unique_ptr<driver> driver_;
   std::int64_t matched_ = 0;
   int socket_ = -1;  // a duplicate, so that interrupt() cannot hit a number that another file has taken

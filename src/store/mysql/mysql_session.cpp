@@ -1,4 +1,4 @@
-// The world, leases, and the fast path.
+// The world and leases.
 #include "store/mysql/mysql_session.hpp"
 
 #include "store/mysql/mysql_edit.hpp"
@@ -144,62 +144,6 @@ std::vector<lease_id> mysql_session::kill(std::span<const lease_id> leases, std:
 
 void mysql_session::end(std::span<const lease_id> leases) {
   if (!leases.empty()) connection_.write("end_leases", {{"leases", sorted_ids(leases)}});
-}
-
-// ---- fast path ---------------------------------------------------------------------------------------
-
-std::vector<grant> mysql_session::acquire(std::span<const acquire_request> requests) {
-  const mysql_value identity{"identity", facts_.identity};
-  if (requests.empty()) return {};
-  if (requests.size() == 1) {
-    const auto& one = requests.front();
-    const auto matched = connection_.write("acquire_one", {{"name", one.name},
-                                                           {"kind", std::string{to_string(one.kind)}},
-                                                           {"capacity", one.capacity},
-                                                           {"lease", one.lease.to_string()},
-                                                           {"hold", one.hold.to_string()},
-                                                           identity});
-    if (matched == 0) return {};
-    return {{one.hold, connection_.last_insert_id()}};
-  }
-  mysql_json batch;
-  for (const auto& request : requests) {
-    batch.row().hex(request.name).word(to_string(request.kind)).number(request.capacity);
-    batch.id(request.lease).id(request.hold).end_row();
-  }
-  const mysql_value asked{"requests", batch.str()};
-  if (connection_.write("acquire", {asked, identity}) == 0) return {};
-  std::vector<grant> grants;
-  for (const auto& row : connection_.read("acquired", 2, {asked})) {
-    grants.push_back({id_of<hold_id>(row[0]), integer_of(row[1])});
-  }
-  return grants;
-}
-
-std::vector<hold_id> mysql_session::release(std::span<const release_request> requests, durability) {
-  if (requests.empty()) return {};
-  if (requests.size() == 1) {
-    const auto& one = requests.front();
-    const auto matched = connection_.write(
-        "release_one",
-        {{"name", one.name}, {"lease", one.lease.to_string()}, {"hold", one.hold.to_string()}});
-    return matched == 0 ? std::vector<hold_id>{} : std::vector{one.hold};
-  }
-  mysql_json batch;
-  for (const auto& request : requests) {
-    batch.row().hex(request.name).id(request.lease).id(request.hold).end_row();
-  }
-  mysql_transaction transaction{connection_, "release"};
-  mysql_json names;
-  std::vector<hold_id> freed;
-  for (const auto& row : connection_.read("release_take", 2, {{"requests", batch.str()}})) {
-    names.word(row[0].value());
-    freed.push_back(id_of<hold_id>(row[1]));
-  }
-  if (freed.empty()) return freed;
-  const mysql_statement last[] = {{"release", {{"names", names.str()}}}};
-  transaction.commit(last);
-  return freed;
 }
 
 }  // namespace rowlock::store

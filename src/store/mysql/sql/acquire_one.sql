@@ -1,18 +1,14 @@
--- Grants a single lock; its token is the inserted id, which says nothing where no row was matched.
--- The inner query never waits, and what it locked is this statement's own. The key is forced: a small table would be
--- scanned, rivals' locked rows and all. Where meta does not name this server nothing is granted.
-UPDATE (
-  SELECT k.name
-  FROM rowlock_lock AS k
-  WHERE k.name = :name AND k.kind = :kind AND k.capacity = :capacity
-    AND k.lease_id IS NULL AND k.in_use = 0 AND k.has_queue = 0
-  LIMIT 1
-  FOR UPDATE SKIP LOCKED
-) AS free
-STRAIGHT_JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :identity
-STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = free.name
-SET l.token = LAST_INSERT_ID(GREATEST(l.token + 1, m.epoch << 27)),
-    l.lease_id = UNHEX(:lease),
-    l.hold_id = UNHEX(:hold),
-    l.in_use = l.capacity,
-    l.used_at = SYSDATE(6);
+-- Grants a single lock; its token is the inserted id, which says nothing where no row was matched. MariaDB only.
+-- It waits for nobody, so that what it reads of meta is as old as the row: a locked row is error 1205 at once. The key
+-- is forced: a small table would be scanned, rivals' locked rows and all. Where meta does not name this server nothing
+-- is granted.
+SET STATEMENT innodb_lock_wait_timeout = 0 FOR
+UPDATE rowlock_lock FORCE INDEX (PRIMARY)
+SET token = LAST_INSERT_ID(GREATEST(token + 1, (SELECT m.epoch FROM rowlock_meta AS m WHERE m.id = 1) << 27)),
+    lease_id = UNHEX(:lease),
+    hold_id = UNHEX(:hold),
+    in_use = capacity,
+    used_at = SYSDATE(6)
+WHERE name = :name AND kind = :kind AND capacity = :capacity
+  AND lease_id IS NULL AND in_use = 0 AND has_queue = 0
+  AND (SELECT m.identity FROM rowlock_meta AS m WHERE m.id = 1) = :identity;

@@ -1,41 +1,50 @@
--- Gives a lock to the head of its queue, if that lives, and marks its client's lease, in MariaDB's way of sending
--- several statements at once. handed_over tells what happened; what is not plain is left as it is, for an edit.
--- The lock's row comes first; what else decides is read by a later statement, with a snapshot of its own. The client's
--- lease comes last, for a renewal may hold it for a moment.
+-- Gives a lock to the head of its queue, if that lives, marks its client's lease, and tells the hold, the client, the
+-- token, and whether others may wait behind it. What is not plain is left as it is, for an edit, and nothing is told.
+-- MariaDB only.
+-- The lock's row comes first; what else decides is read by a later statement, with a snapshot of its own. While the row
+-- is held nobody is waited for: a client's lease that is locked, by its renewal, is marked after the commit.
 BEGIN NOT ATOMIC
   DECLARE given BIGINT;
+  DECLARE free_ticket BIGINT;
   DECLARE head BIGINT;
+  DECLARE next_token BIGINT;
   DECLARE next_hold BINARY(16);
   DECLARE next_lease BINARY(16);
   DECLARE next_client BINARY(16);
-  SET @rowlock_token = NULL, @rowlock_more = NULL;
+  DECLARE at_hand BINARY(16);
   START TRANSACTION;
-  SELECT l.token INTO given
+  SELECT l.token, l.next_ticket INTO given, free_ticket
   FROM rowlock_lock AS l
   WHERE l.name = :name AND l.kind = 'mutex' AND l.lease_id = UNHEX(:lease) AND l.hold_id = UNHEX(:hold)
     AND l.has_queue = 1
   FOR UPDATE SKIP LOCKED;
   IF given IS NOT NULL THEN
-    SELECT q.ticket, q.hold_id, q.lease_id, h.client_id, GREATEST(given + 1, m.epoch << 27),
-           EXISTS (SELECT 1 FROM rowlock_queue AS b WHERE b.name = :name AND b.ticket > q.ticket)
-    INTO head, next_hold, next_lease, next_client, @rowlock_token, @rowlock_more
+    SELECT q.ticket, q.hold_id, q.lease_id, h.client_id,
+           IF(h.id IS NULL, NULL, GREATEST(given + 1, m.epoch << 27))
+    INTO head, next_hold, next_lease, next_client, next_token
     FROM rowlock_queue AS q
-    JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :identity
-    JOIN rowlock_lease AS h ON h.id = q.lease_id AND h.expires_at + INTERVAL :skew_us MICROSECOND > SYSDATE(6)
-    WHERE q.name = :name AND q.ticket = (SELECT MIN(f.ticket) FROM rowlock_queue AS f WHERE f.name = :name);
+    LEFT JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :identity
+    LEFT JOIN rowlock_lease AS h ON h.id = q.lease_id AND h.expires_at + INTERVAL :skew_us MICROSECOND > SYSDATE(6)
+    WHERE q.name = :name
+    ORDER BY q.ticket
+    LIMIT 1;
   END IF;
-  IF @rowlock_token IS NOT NULL THEN
+  IF next_token IS NULL THEN
+    COMMIT;
+  ELSE
     UPDATE rowlock_lock
-    SET token = @rowlock_token, lease_id = next_lease, hold_id = next_hold, in_use = capacity,
-        has_queue = @rowlock_more, used_at = SYSDATE(6)
+    SET token = next_token, lease_id = next_lease, hold_id = next_hold, in_use = capacity, has_queue = free_ticket > head + 1,
+        used_at = SYSDATE(6)
     WHERE name = :name;
     DELETE FROM rowlock_queue WHERE name = :name AND ticket = head;
     IF next_client <> UNHEX(:lease) THEN
+      SELECT h.id INTO at_hand FROM rowlock_lease AS h WHERE h.id = next_client FOR UPDATE SKIP LOCKED;
+      UPDATE rowlock_lease SET wakes = wakes + 1 WHERE id = at_hand;
+    END IF;
+    COMMIT;
+    IF next_client <> UNHEX(:lease) AND at_hand IS NULL THEN
       UPDATE rowlock_lease SET wakes = wakes + 1 WHERE id = next_client;
     END IF;
-    SET @rowlock_granted = HEX(next_hold), @rowlock_client = HEX(next_client);
-  ELSE
-    SET @rowlock_granted = NULL;
+    SELECT HEX(next_hold), HEX(next_client), next_token, free_ticket > head + 1;
   END IF;
-  COMMIT;
 END;

@@ -1,23 +1,26 @@
--- Goes behind the living holder of a lock, in MariaDB's way of sending several statements at once. queue_entered tells
--- whether. What is not plain (dead, expired, locked, another kind, asked again) is left as it is, for an edit.
+-- Goes behind the living holder of a lock, and tells how long until that one may be killed. What is not plain (dead,
+-- expired, locked, another kind, asked again) is left as it is, for an edit, and nothing is told. MariaDB only.
 -- The lock's row comes first; what else decides is read by a later statement, with a snapshot of its own.
 BEGIN NOT ATOMIC
   DECLARE held_by BINARY(16);
   DECLARE my_ticket BIGINT;
-  SET @rowlock_takeover = NULL;
+  DECLARE takeover_us BIGINT;
   START TRANSACTION;
   SELECT l.lease_id, l.next_ticket INTO held_by, my_ticket
   FROM rowlock_lock AS l
   WHERE l.name = :name AND l.kind = :kind AND l.capacity = :capacity
     AND l.lease_id IS NOT NULL AND l.hold_id <> UNHEX(:hold)
   FOR UPDATE SKIP LOCKED;
-  SELECT TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at) INTO @rowlock_takeover
+  SELECT TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at) INTO takeover_us
   FROM rowlock_lease AS h
   WHERE h.id = held_by AND h.expires_at + INTERVAL :skew_us MICROSECOND > SYSDATE(6)
     AND NOT EXISTS (SELECT 1 FROM rowlock_queue AS q WHERE q.name = :name AND q.hold_id = UNHEX(:hold));
-  IF @rowlock_takeover IS NOT NULL THEN
+  IF takeover_us IS NULL THEN
+    COMMIT;
+  ELSE
     INSERT INTO rowlock_queue (name, ticket, hold_id, lease_id) VALUES (:name, my_ticket, UNHEX(:hold), UNHEX(:lease));
     UPDATE rowlock_lock SET next_ticket = my_ticket + 1, has_queue = 1 WHERE name = :name;
+    COMMIT;
+    SELECT takeover_us;
   END IF;
-  COMMIT;
 END;

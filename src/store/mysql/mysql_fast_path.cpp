@@ -1,0 +1,140 @@
+// Grants and releases that are decided from the lock's row alone.
+//
+// MariaDB: one plain statement that waits for no row. Where a row of its batch is locked it fails with 1205
+// at once, and changes nothing; then, and on MySQL, which cannot be told not to wait, the batch goes a longer
+// way that skips locked rows.
+#include "store/mysql/mysql_json.hpp"
+#include "store/mysql/mysql_list.hpp"
+#include "store/mysql/mysql_session.hpp"
+#include "store/mysql/mysql_transaction.hpp"
+
+namespace rowlock::store {
+
+namespace {
+
+constexpr std::string_view row_is_locked = "1205";
+
+// False when a row was locked.
+template <class Statement>
+bool unless_locked(Statement statement) {
+  try {
+    statement();
+    return true;
+  } catch (const error& failure) {
+    if (failure.database_code() != row_is_locked) throw;
+    return false;
+  }
+}
+
+}  // namespace
+
+std::vector<grant> mysql_session::acquire(std::span<const acquire_request> requests) {
+  if (requests.empty()) return {};
+  if (!connection_.takes_blocks()) return acquire_unlocked(requests);
+  if (requests.size() == 1) return acquire_one(requests.front());
+  mysql_list names, holds;
+  mysql_choice kind, capacity, lease, hold;
+  for (const auto& request : requests) {
+    const auto name = mysql_literal(request.name);
+    names.add(name);
+    holds.add(mysql_literal(request.hold));
+    kind.add(name, mysql_literal(to_string(request.kind)));
+    capacity.add(name, mysql_literal(request.capacity));
+    lease.add(name, mysql_literal(request.lease));
+    hold.add(name, mysql_literal(request.hold));
+  }
+  mysql_rows granted;
+  const bool done = unless_locked([&] {
+    granted = connection_.read("acquire_plain", 2,
+                               {{"names", names},
+                                {"holds", holds},
+                                {"kind", kind},
+                                {"capacity", capacity},
+                                {"lease", lease},
+                                {"hold", hold},
+                                {"identity", facts_.identity}});
+  });
+  return done ? grants_of(granted) : acquire_unlocked(requests);
+}
+
+std::vector<grant> mysql_session::acquire_one(const acquire_request& request) {
+  std::int64_t matched = 0;
+  unless_locked([&] {
+    matched = connection_.write_prepared("acquire_one", {{"name", request.name},
+                                                         {"kind", std::string{to_string(request.kind)}},
+                                                         {"capacity", request.capacity},
+                                                         {"lease", request.lease.to_string()},
+                                                         {"hold", request.hold.to_string()},
+                                                         {"identity", facts_.identity}});
+  });
+  if (matched == 0) return {};
+  return {{request.hold, connection_.last_insert_id()}};
+}
+
+std::vector<grant> mysql_session::acquire_unlocked(std::span<const acquire_request> requests) {
+  mysql_json batch;
+  for (const auto& request : requests) {
+    batch.row().hex(request.name).word(to_string(request.kind)).number(request.capacity);
+    batch.id(request.lease).id(request.hold).end_row();
+  }
+  const mysql_value asked{"requests", batch.str()};
+  if (connection_.write("acquire", {asked, {"identity", facts_.identity}}) == 0) return {};
+  return grants_of(connection_.read("acquired", 2, {asked}));
+}
+
+std::vector<grant> mysql_session::grants_of(const mysql_rows& rows) {
+  std::vector<grant> grants;
+  for (const auto& row : rows) grants.push_back({id_of<hold_id>(row[0]), integer_of(row[1])});
+  return grants;
+}
+
+std::vector<hold_id> mysql_session::release(std::span<const release_request> requests, durability) {
+  if (requests.empty()) return {};
+  if (!connection_.takes_blocks()) return release_unlocked(requests);
+  if (requests.size() == 1) return release_one(requests.front());
+  mysql_list names, holds;
+  mysql_choice lease;
+  std::vector<hold_id> all;
+  for (const auto& request : requests) {
+    const auto name = mysql_literal(request.name);
+    names.add(name);
+    holds.add(mysql_literal(request.hold));
+    lease.add(name, mysql_literal(request.lease));
+    all.push_back(request.hold);
+  }
+  const mysql_value count{"count", static_cast<long long>(requests.size())};
+  const bool done = unless_locked([&] {
+    connection_.write_block("release_plain", {{"names", names}, {"holds", holds}, {"lease", lease}, count});
+  });
+  return done ? all : release_unlocked(requests);
+}
+
+std::vector<hold_id> mysql_session::release_one(const release_request& request) {
+  std::int64_t matched = 0;
+  unless_locked([&] {
+    matched = connection_.write(
+        "release_one",
+        {{"name", request.name}, {"lease", request.lease.to_string()}, {"hold", request.hold.to_string()}});
+  });
+  return matched == 0 ? std::vector<hold_id>{} : std::vector{request.hold};
+}
+
+std::vector<hold_id> mysql_session::release_unlocked(std::span<const release_request> requests) {
+  mysql_json batch;
+  for (const auto& request : requests) {
+    batch.row().hex(request.name).id(request.lease).id(request.hold).end_row();
+  }
+  mysql_transaction transaction{connection_, "release"};
+  mysql_json names;
+  std::vector<hold_id> freed;
+  for (const auto& row : connection_.read("release_take", 2, {{"requests", batch.str()}})) {
+    names.word(row[0].value());
+    freed.push_back(id_of<hold_id>(row[1]));
+  }
+  if (freed.empty()) return freed;
+  const mysql_statement last[] = {{"release", {{"names", names.str()}}}};
+  transaction.commit(last);
+  return freed;
+}
+
+}  // namespace rowlock::store
