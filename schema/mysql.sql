@@ -29,6 +29,12 @@ CREATE TABLE rowlock_lock (
   lease_id    BINARY(16),
   hold_id     BINARY(16),
   has_queue   TINYINT         NOT NULL DEFAULT 0,
+  fair        TINYINT         NOT NULL DEFAULT 1,  -- requests never overtake those who wait
+  delay_ms    BIGINT          NOT NULL DEFAULT 0,  -- how long it rests after its holder was lost
+  value       LONGBLOB,  -- an election's
+  request_token  BIGINT,  -- holds up to this token are asked to release, until then
+  request_until  DATETIME(6),
+  request_reason LONGBLOB,
   guards      BIGINT          NOT NULL DEFAULT 0,  -- Galera certifies only what is written: a guard counts here
   used_at     DATETIME(6)     NOT NULL,  -- the latest acquire
   PRIMARY KEY (name)
@@ -41,6 +47,8 @@ CREATE TABLE rowlock_permit (
   lease_id    BINARY(16)      NOT NULL,
   weight      BIGINT          NOT NULL,
   token       BIGINT          NOT NULL,
+  guards      BIGINT          NOT NULL DEFAULT 0,
+  granted_at  DATETIME(6)     NOT NULL,
   PRIMARY KEY (name, hold_id)
 ) ENGINE = InnoDB;
 

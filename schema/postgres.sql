@@ -32,6 +32,12 @@ CREATE TABLE rowlock_lock (
   lease_id    uuid,
   hold_id     uuid,
   has_queue   boolean     NOT NULL DEFAULT false,
+  fair        boolean     NOT NULL DEFAULT true,  -- requests never overtake those who wait
+  delay_ms    bigint      NOT NULL DEFAULT 0,  -- how long it rests after its holder was lost
+  value       text,  -- an election's
+  request_token  bigint,  -- holds up to this token are asked to release, until then
+  request_until  timestamptz,
+  request_reason text,
   used_at     timestamptz NOT NULL DEFAULT clock_timestamp(),  -- the latest acquire
   PRIMARY KEY (name)
 ) WITH (
@@ -48,6 +54,7 @@ CREATE TABLE rowlock_permit (
   lease_id    uuid        NOT NULL,
   weight      bigint      NOT NULL,
   token       bigint      NOT NULL,
+  granted_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (name, hold_id)
 ) WITH (
   autovacuum_vacuum_scale_factor = 0.1,

@@ -25,6 +25,12 @@ CREATE TABLE rowlock_lock (
   lease_id    TEXT,
   hold_id     TEXT,
   has_queue   INTEGER NOT NULL DEFAULT 0,
+  fair        INTEGER NOT NULL DEFAULT 1,  -- requests never overtake those who wait
+  delay_ms    INTEGER NOT NULL DEFAULT 0,  -- how long it rests after its holder was lost
+  value       TEXT,  -- an election's
+  request_token  INTEGER,  -- holds up to this token are asked to release, until then
+  request_until  INTEGER,
+  request_reason TEXT,
   used_at     INTEGER NOT NULL
 ) WITHOUT ROWID;
 
@@ -34,6 +40,7 @@ CREATE TABLE rowlock_permit (
   lease_id    TEXT    NOT NULL,
   weight      INTEGER NOT NULL,
   token       INTEGER NOT NULL,
+  granted_at  INTEGER NOT NULL,
   PRIMARY KEY (name, hold_id)
 ) WITHOUT ROWID;
 

@@ -30,6 +30,12 @@ CREATE TABLE IF NOT EXISTS rowlock_lock (
   lease_id    BINARY(16),
   hold_id     BINARY(16),
   has_queue   TINYINT         NOT NULL DEFAULT 0,
+  fair        TINYINT         NOT NULL DEFAULT 1,
+  delay_ms    BIGINT          NOT NULL DEFAULT 0,
+  value       LONGBLOB,
+  request_token  BIGINT,
+  request_until  DATETIME(6),
+  request_reason LONGBLOB,
   guards      BIGINT          NOT NULL DEFAULT 0,
   used_at     DATETIME(6)     NOT NULL,
   PRIMARY KEY (name)
@@ -42,6 +48,8 @@ CREATE TABLE IF NOT EXISTS rowlock_permit (
   lease_id    BINARY(16)      NOT NULL,
   weight      BIGINT          NOT NULL,
   token       BIGINT          NOT NULL,
+  guards      BIGINT          NOT NULL DEFAULT 0,
+  granted_at  DATETIME(6)     NOT NULL,
   PRIMARY KEY (name, hold_id)
 ) ENGINE = InnoDB;
 

@@ -34,6 +34,12 @@ CREATE TABLE IF NOT EXISTS rowlock_lock (
   lease_id    uuid,
   hold_id     uuid,
   has_queue   boolean     NOT NULL DEFAULT false,
+  fair        boolean     NOT NULL DEFAULT true,
+  delay_ms    bigint      NOT NULL DEFAULT 0,
+  value       text,
+  request_token  bigint,
+  request_until  timestamptz,
+  request_reason text,
   used_at     timestamptz NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (name)
 ) WITH (
@@ -50,6 +56,7 @@ CREATE TABLE IF NOT EXISTS rowlock_permit (
   lease_id    uuid        NOT NULL,
   weight      bigint      NOT NULL,
   token       bigint      NOT NULL,
+  granted_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (name, hold_id)
 ) WITH (
   autovacuum_vacuum_scale_factor = 0.1,

@@ -28,6 +28,12 @@ CREATE TABLE IF NOT EXISTS rowlock_lock (
   lease_id    TEXT,
   hold_id     TEXT,
   has_queue   INTEGER NOT NULL DEFAULT 0,
+  fair        INTEGER NOT NULL DEFAULT 1,
+  delay_ms    INTEGER NOT NULL DEFAULT 0,
+  value       TEXT,
+  request_token  INTEGER,
+  request_until  INTEGER,
+  request_reason TEXT,
   used_at     INTEGER NOT NULL
 ) WITHOUT ROWID;
 
@@ -37,6 +43,7 @@ CREATE TABLE IF NOT EXISTS rowlock_permit (
   lease_id    TEXT    NOT NULL,
   weight      INTEGER NOT NULL,
   token       INTEGER NOT NULL,
+  granted_at  INTEGER NOT NULL,
   PRIMARY KEY (name, hold_id)
 ) WITHOUT ROWID;
 

@@ -1,238 +1,174 @@
 #include "client/decisions.hpp"
 
+#include "client/draft.hpp"
+
 #include <algorithm>
 
 namespace rowlock::client_layer {
 
 namespace {
 
-using store::lock_change;
+using model::lock_kind;
+using model::lock_mode;
+using std::chrono::microseconds;
 using store::lock_view;
 using what = outcome::what;
 
-// The row while a decision is made, and the queue as far as it was read.
-class draft {
- public:
-  draft(const lock_view& view, std::chrono::microseconds skew) : view_(view), row_(view.row), skew_(skew) {
-    for (const auto& entry : view.queue) {
-      if (entry.lease) {
-        living_.push_back(entry);
-      } else {
-        made_.change.dequeue.push_back(entry.waiter.hold);
-      }
-    }
-  }
-
-  const model::lock_row& row() const { return row_; }
-  bool held_by(hold_id hold) const { return row_.hold == hold; }
-  bool held_by_the_living() const { return row_.lease && view_.holder; }
-  bool is_expired(const model::lease_view& lease) const { return lease.expires_in + skew_ <= skew_.zero(); }
-
-  bool is_queued(hold_id hold) const {
-    return (view_.own && view_.own->hold == hold && !removed(hold)) ||
-           std::any_of(living_.begin(), living_.end(), [&](const auto& w) { return w.waiter.hold == hold; });
-  }
-
-  // The first living waiter, unless only unread rows could tell.
-  const store::waiter_view* head() const { return living_.empty() ? nullptr : &living_.front(); }
-  bool head_is_unknown() const { return living_.empty() && !view_.queue_complete; }
-
-  void clear_holder() {
-    row_.lease.reset();
-    row_.hold.reset();
-    row_.in_use = 0;
-  }
-
-  void grant(lease_id lease, hold_id hold) {
-    if (is_queued(hold)) dequeue(hold);
-    row_.lease = lease;
-    row_.hold = hold;
-    row_.in_use = row_.capacity;
-    row_.token = model::next_token(row_.token, view_.epoch_floor);
-    made_.change.granted_now = true;
-    made_.change.durable = true;
-  }
-
-  // I9: who is granted is never chosen but here.
-  void grant_head() {
-    const store::waiter_view next = *head();
-    grant(next.waiter.lease, next.waiter.hold);
-    made_.outcome.next = handed_over{next.waiter, next.lease->client, row_.token};
-  }
-
-  void bump_token() { row_.token = model::next_token(row_.token, view_.epoch_floor); }
-
-  void enqueue(lease_id lease, hold_id hold) {
-    made_.change.enqueue = model::waiter{row_.next_ticket++, hold, lease};
-  }
-
-  void dequeue(hold_id hold) {
-    if (!removed(hold)) made_.change.dequeue.push_back(hold);
-    std::erase_if(living_, [&](const auto& entry) { return entry.waiter.hold == hold; });
-  }
-
-  lock_change& change() { return made_.change; }
-
-  decision finish(outcome::what result) {
-    made_.outcome.result = result;
-    row_.has_queue = !living_.empty() || made_.change.enqueue || !view_.queue_complete;
-    if (!same(row_, view_.row) || made_.change.enqueue || !made_.change.dequeue.empty())
-      made_.change.row = row_;
-    return std::move(made_);
-  }
-
-  // Nothing is written.
-  decision leave(outcome::what result) {
-    made_.change = {};
-    made_.outcome.result = result;
-    return std::move(made_);
-  }
-
-  decision leave_expired(lease_id lease) {
-    made_.outcome.leases = {lease};
-    return leave(what::expired);
-  }
-
-  client_layer::outcome& outcome() { return made_.outcome; }
-
- private:
-  bool removed(hold_id hold) const {
-    const auto& gone = made_.change.dequeue;
-    return std::find(gone.begin(), gone.end(), hold) != gone.end();
-  }
-
-  static bool same(const model::lock_row& a, const model::lock_row& b) {
-    return a.in_use == b.in_use && a.token == b.token && a.next_ticket == b.next_ticket &&
-           a.lease == b.lease && a.hold == b.hold && a.has_queue == b.has_queue;
-  }
-
-  const lock_view& view_;
-  model::lock_row row_;
-  std::chrono::microseconds skew_;
-  std::vector<store::waiter_view> living_;
-  decision made_;
-};
-
-// Whether it is known who comes next. If not, says what must be done first and leaves the holder as it is, so
-// that the same request can be decided again.
-std::optional<decision> unsettled(draft& lock) {
-  if (lock.head_is_unknown()) return lock.finish(what::again);
-  const auto* head = lock.head();
-  if (head != nullptr && lock.is_expired(*head->lease)) return lock.leave_expired(head->lease->id);
-  return {};
+// A lock of a later version's kind has rules that are not known here. Those of a latch and a barrier are not
+// the queue's.
+bool has_other_rules(lock_kind kind) {
+  return kind == lock_kind::unknown || kind == lock_kind::latch || kind == lock_kind::barrier;
 }
 
-// Frees the row and grants it to its first living waiter, if it has one. Where the epoch is not the right one
-// a token could repeat: then the row stays free, with its queue, until the world is refreshed.
-void pass_on(draft& lock, const lock_view& view) {
-  lock.clear_holder();
-  if (lock.head() != nullptr && view.same_world) lock.grant_head();
+bool is_as_asked(const model::lock_row& stored, const model::lock_definition& asked) {
+  return stored.kind == asked.kind && stored.capacity == asked.capacity && stored.fair == asked.fair;
 }
 
-// A lock of a later version's kind has rules that are not known here.
-std::optional<decision> unknown_kind(draft& lock) {
-  if (lock.row().kind != model::lock_kind::unknown) return {};
-  return lock.leave(what::mismatch);
-}
-
-decision stay_behind(draft& lock, const acquire_wish& wish, std::chrono::microseconds takeover_in) {
+decision stay_behind(draft& lock, const acquire_wish& wish, microseconds takeover_in) {
   lock.outcome().takeover_in = takeover_in;
   if (lock.is_queued(wish.hold)) return lock.finish(what::queued);
   if (!wish.wait) return lock.finish(what::busy);
-  lock.enqueue(wish.lease, wish.hold);
+  const bool shared = wish.mode == lock_mode::shared;
+  lock.enqueue({0, wish.hold, wish.lease, shared ? wish.weight : lock.row().capacity, wish.mode});
   return lock.finish(what::queued);
+}
+
+decision granted(draft& lock, hold_id hold) {
+  const auto* permit = lock.permit_of(hold);
+  lock.outcome().token = permit ? permit->token : lock.row().token;
+  lock.outcome().weight = permit ? permit->weight : lock.row().capacity;
+  std::erase_if(lock.outcome().next, [&](const auto& one) { return one.waiter.hold == hold; });
+  return lock.finish(what::granted);
+}
+
+std::int64_t weight_of(const acquire_wish& wish, const draft& lock) {
+  if (!wish.everything) return wish.weight;
+  return std::max<std::int64_t>(lock.row().capacity - lock.row().in_use, 1);
 }
 
 }  // namespace
 
-decision decide_acquire(const lock_view& view, const acquire_wish& wish, std::chrono::microseconds skew) {
+decision decide_acquire(const lock_view& view, const acquire_wish& wish, microseconds skew) {
   draft lock{view, skew};
   const auto& stored = view.row;
-  if (stored.kind != wish.definition.kind || stored.capacity != wish.definition.capacity) {
-    lock.outcome().stored = {stored.name, stored.kind, stored.capacity};
+  if (!is_as_asked(stored, wish.definition)) {
+    lock.outcome().stored = {stored.name, stored.kind, stored.capacity, stored.fair};
     return lock.leave(what::mismatch);
   }
-  if (lock.held_by(wish.hold) && lock.held_by_the_living()) {
-    lock.outcome().token = stored.token;
+  if (const auto token = lock.token_of(wish.hold)) {
+    const auto* permit = lock.permit_of(wish.hold);
+    lock.outcome().token = *token;
+    lock.outcome().weight = permit ? permit->weight : stored.capacity;
     return lock.leave(what::granted);
   }
   if (lock.held_by_the_living()) {
-    if (lock.is_expired(*view.holder)) return lock.leave_expired(view.holder->id);
-    return stay_behind(lock, wish, view.holder->expires_in);
+    if (auto expired = lock.expired_holders(); !expired.empty())
+      return lock.leave_expired(std::move(expired));
+    return stay_behind(lock, wish, lock.takeover_in());
   }
-  // Free, or held by the dead.
-  if (!view.replaceable) return stay_behind(lock, wish, std::chrono::microseconds{0});
-  if (!view.same_world) return lock.leave(what::foreign);
-  if (auto first = unsettled(lock)) return std::move(*first);
-  if (lock.head() != nullptr) {
-    pass_on(lock, view);
-    if (lock.held_by(wish.hold)) {
-      lock.outcome().token = lock.row().token;
-      lock.outcome().next.reset();
-      return lock.finish(what::granted);
-    }
-    return stay_behind(lock, wish, std::chrono::hours{1});
+  if (lock.row().lease && !view.replaceable) return stay_behind(lock, wish, microseconds{0});
+  lock.clear_holder();  // a dead one
+  const auto fits = [&] { return lock.fits(wish.mode, weight_of(wish, lock)); };
+  if (!view.same_world && (lock.has_waiters() ? lock.has_next() : fits())) return lock.leave(what::foreign);
+  if (auto first = lock.unsettled()) return std::move(*first);
+  lock.grant_everybody_next();
+  if (lock.token_of(wish.hold)) return granted(lock, wish.hold);
+  const bool in_turn = !lock.has_waiters() || (!stored.fair && !wish.everything);
+  if (in_turn && view.same_world && fits()) {
+    // Its lease is not known here, and nobody asks for it any more.
+    lock.grant({0, wish.hold, wish.lease, weight_of(wish, lock), wish.mode}, {});
+    return granted(lock, wish.hold);
   }
-  lock.grant(wish.lease, wish.hold);
-  lock.outcome().token = lock.row().token;
-  return lock.finish(what::granted);
+  if (auto expired = lock.expired_holders(); !expired.empty()) return lock.leave_expired(std::move(expired));
+  return stay_behind(lock, wish, lock.takeover_in());
 }
 
 decision decide_release(const lock_view& view, hold_id hold, std::optional<lease_id> ended,
-                        std::chrono::microseconds skew) {
+                        microseconds skew) {
   draft lock{view, skew};
-  if (!lock.held_by(hold)) {
-    if (!lock.is_queued(hold)) return lock.leave(what::absent);
-    lock.dequeue(hold);
-    return lock.finish(what::released);
-  }
-  if (!view.replaceable) return lock.leave(what::guarded);
-  const bool was_living = lock.held_by_the_living();
-  if (auto first = unsettled(lock)) return std::move(*first);
-  pass_on(lock, view);
-  if (ended) {
+  const bool has_permit = std::any_of(view.permits.begin(), view.permits.end(),
+                                      [&](const auto& entry) { return entry.permit.hold == hold; });
+  const bool held = lock.held_by(hold) || has_permit;
+  if (!held && !lock.is_queued(hold)) return lock.leave(what::absent);
+  if (held && !view.replaceable) return lock.leave(what::guarded);
+  const bool was_living = !held || lock.token_of(hold);
+  if (lock.held_by(hold)) lock.clear_holder();
+  if (has_permit) lock.remove_permit(hold);
+  if (!held) lock.dequeue(hold);
+  if (auto first = lock.unsettled()) return std::move(*first);
+  // A lock that is free is handed on by whoever asks next. Where others hold it still, nobody would.
+  if (!view.same_world && lock.has_permits() && lock.has_next()) return lock.leave(what::foreign);
+  lock.grant_everybody_next();
+  if (held && ended) {
     lock.change().end_leases.push_back(*ended);
     lock.change().durable = true;
   }
   return lock.finish(was_living ? what::released : what::absent);
 }
 
-decision decide_force(const lock_view& view, std::chrono::microseconds skew) {
+decision decide_force(const lock_view& view, std::optional<hold_id> only, microseconds skew) {
   draft lock{view, skew};
-  if (auto refused = unknown_kind(lock)) return std::move(*refused);
-  if (!lock.row().lease) return lock.leave(what::absent);
+  if (has_other_rules(view.row.kind)) return lock.leave(what::mismatch);
+  std::vector<lease_id> clients;
+  bool found = false;
+  const auto take = [&](hold_id hold, const std::optional<model::lease_view>& lease) {
+    if (only && hold != *only) return;
+    found = true;
+    const bool told = !lease || std::find(clients.begin(), clients.end(), lease->client) != clients.end();
+    if (!told) clients.push_back(lease->client);
+    if (lock.held_by(hold)) {
+      lock.clear_holder();
+    } else {
+      lock.remove_permit(hold);
+    }
+  };
+  if (view.row.hold) take(*view.row.hold, view.holder);
+  for (const auto& entry : view.permits) take(entry.permit.hold, entry.lease);
+  if (!found) return lock.leave(what::absent);
   if (!view.replaceable) return lock.leave(what::guarded);
   if (!view.same_world) return lock.leave(what::foreign);
-  if (auto first = unsettled(lock)) return std::move(*first);
+  if (auto first = lock.unsettled()) return std::move(*first);
   lock.bump_token();
-  pass_on(lock, view);
-  if (view.holder) lock.change().notice = view.holder->client;
+  lock.grant_everybody_next();
+  lock.change().notices = std::move(clients);
   lock.change().durable = true;
   return lock.finish(what::released);
 }
 
-decision decide_sweep(const lock_view& view, std::chrono::microseconds skew) {
+decision decide_sweep(const lock_view& view, microseconds skew) {
   draft lock{view, skew};
-  if (auto refused = unknown_kind(lock)) return std::move(*refused);
-  if (lock.held_by_the_living()) {
-    if (lock.is_expired(*view.holder)) return lock.leave_expired(view.holder->id);
-    return lock.finish(what::busy);
-  }
-  if (!view.replaceable) return lock.leave(what::guarded);
-  if (!view.same_world) return lock.leave(what::foreign);
-  if (auto first = unsettled(lock)) return std::move(*first);
-  pass_on(lock, view);
-  return lock.finish(what::released);
+  if (has_other_rules(view.row.kind)) return lock.leave(what::mismatch);
+  if (auto expired = lock.expired_holders(); !expired.empty()) return lock.leave_expired(std::move(expired));
+  if (lock.held_by_the_living()) return lock.finish(what::busy);
+  const bool names_the_dead = view.row.lease || std::any_of(view.permits.begin(), view.permits.end(),
+                                                            [](const auto& entry) { return !entry.lease; });
+  if (names_the_dead && !view.replaceable) return lock.leave(what::guarded);
+  if ((names_the_dead || lock.has_next()) && !view.same_world) return lock.leave(what::foreign);
+  lock.clear_holder();
+  if (auto first = lock.unsettled()) return std::move(*first);
+  lock.grant_everybody_next();
+  return lock.finish(lock.has_permits() && !names_the_dead ? what::busy : what::released);
 }
 
 decision decide_move(const lock_view& view, hold_id hold, const store::lease_record& lease) {
-  draft lock{view, std::chrono::microseconds{0}};
-  if (!lock.held_by(hold) || !lock.held_by_the_living()) return lock.leave(what::absent);
-  lock.outcome().token = view.row.token;
-  if (view.row.lease == lease.id) return lock.leave(what::granted);
+  draft lock{view, microseconds{0}};
+  const auto token = lock.token_of(hold);
+  if (!token) return lock.leave(what::absent);
+  const auto* standing = lock.permit_of(hold);
+  std::optional<model::permit> moving;
+  if (standing) moving = *standing;
+  lock.outcome().token = *token;
+  lock.outcome().weight = moving ? moving->weight : view.row.capacity;
   decision moved = lock.leave(what::granted);
+  if ((moving ? moving->lease : *view.row.lease) == lease.id) return moved;
   moved.change.row = view.row;
-  moved.change.row->lease = lease.id;
+  if (moving) {
+    moving->lease = lease.id;
+    moved.change.remove_permits.push_back(hold);
+    moved.change.add_permits.push_back(*moving);
+  } else {
+    moved.change.row->lease = lease.id;
+  }
   moved.change.create_lease = lease;
   moved.change.durable = true;
   return moved;

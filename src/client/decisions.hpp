@@ -1,8 +1,9 @@
 // Every decision about a lock, once, for all stores: pure functions from what a transaction read under the
 // lock row (store::lock_view) to what it writes (store::lock_change) and what became of the request.
 //
-// I1, I2 and I9 are enforced here: only grant() puts a holder into a row, it takes the next token, and it
-// takes the first living waiter.
+// A mutex, a shared_mutex and a semaphore are one thing here, a weighted fair semaphore: an exclusive request
+// needs the lock free, a shared one of weight n needs n of the capacity. Requests are granted in the order of
+// their tickets, and the first that does not fit stops all behind it. How is in draft.hpp.
 #pragma once
 
 #include "model/lock.hpp"
@@ -25,10 +26,10 @@ struct handed_over {
 
 struct outcome {
   enum class what {
-    granted,   // the asking hold has the lock, with `token`
-    queued,    // it waits; the holder's lease may be killed in `takeover_in`
+    granted,   // the asking hold has the lock, with `token` and `weight`
+    queued,    // it waits; the first lease that stands in its way may be killed in `takeover_in`
     busy,      // it neither has the lock nor waits
-    released,  // it had the lock or a place in the queue, and has it no more
+    released,  // it had the lock or a place in the queue, and has it no more; what was asked for is done
     absent,    // it has neither
     guarded,   // a guarded transaction keeps the grant; ask again later
     mismatch,  // the stored lock is another one, see `stored`
@@ -37,9 +38,11 @@ struct outcome {
     again,     // dead waiters were cleared away, ask again
   } result = what::busy;
   model::token token = 0;
+  std::int64_t weight = 1;
   std::chrono::microseconds takeover_in{0};
   std::vector<lease_id> leases;
-  std::optional<handed_over> next;  // who else was granted in this change
+  std::vector<handed_over> next;  // who else was granted in this change
+  bool more = false;              // beyond the part of the queue that was read others may fit: sweep
   model::lock_definition stored;
 };
 
@@ -53,6 +56,9 @@ struct acquire_wish {
   lease_id lease;
   hold_id hold;
   bool wait = false;
+  model::lock_mode mode = model::lock_mode::exclusive;
+  std::int64_t weight = 1;  // of a shared wish
+  bool everything = false;  // a shared wish for all that is free, when nobody waits; it does not wait itself
 };
 
 // Asked again with the same hold it says the same, with the same token (I7).
@@ -63,13 +69,27 @@ decision decide_acquire(const store::lock_view& view, const acquire_wish& wish,
 decision decide_release(const store::lock_view& view, hold_id hold, std::optional<lease_id> ended,
                         std::chrono::microseconds skew);
 
-// Takes the lock from whoever holds it.
-decision decide_force(const store::lock_view& view, std::chrono::microseconds skew);
+// Takes the lock from all who hold it, or from that hold alone.
+decision decide_force(const store::lock_view& view, std::optional<hold_id> only,
+                      std::chrono::microseconds skew);
 
 // Frees what the dead hold, grants to the living, removes dead waiters.
 decision decide_sweep(const store::lock_view& view, std::chrono::microseconds skew);
 
 // Puts a hold onto an explicit-ttl lease of its own, in the commit that creates it.
 decision decide_move(const store::lock_view& view, hold_id hold, const store::lease_record& lease);
+
+// ---- of a hold, or a lock, that stands (decide_change.cpp) ----
+
+// Makes an exclusive hold a shared one of weight 1, with the same token. Readers at the head of the queue
+// join it; a waiting writer does not slip in.
+decision decide_downgrade(const store::lock_view& view, hold_id hold, std::chrono::microseconds skew);
+
+// Makes a shared hold the exclusive one, with a new token, where nobody else holds or waits. Busy otherwise.
+decision decide_upgrade(const store::lock_view& view, hold_id hold, std::chrono::microseconds skew);
+
+// Changes what a semaphore has to give. Below what is in use nothing is granted until it fits again; those
+// who wait for more than there is are sent away.
+decision decide_resize(const store::lock_view& view, std::int64_t capacity, std::chrono::microseconds skew);
 
 }  // namespace rowlock::client_layer

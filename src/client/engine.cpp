@@ -34,8 +34,10 @@ std::shared_ptr<engine> engine::open(database_source source, const options& sett
   auto made = std::make_shared<engine>(std::move(source), checked_settings(settings), time);
   const auto database = made->source_();
   made->first_session_ = database->connect();
-  made->guard_sql_ = database->guard_sql();
-  made->guard_write_sql_ = database->guard_write_sql();
+  for (const auto mode : {model::lock_mode::exclusive, model::lock_mode::shared}) {
+    auto& guard = mode == model::lock_mode::shared ? made->shared_guard_ : made->exclusive_guard_;
+    guard = {database->guard_sql(mode), database->guard_write_sql(mode)};
+  }
   if (database->must_be_asked()) made->keeper_.must_ask();
   if (const auto danger = made->first_session_->warning(); !danger.empty()) {
     made->shared_.log(log_level::warning, "{}", danger);
@@ -103,7 +105,7 @@ store::lease_record engine::describe(lease_id id, lease_id client, std::chrono::
 
 hold_ptr engine::make_hold(const acquire_operation& operation, model::token token) {
   auto hold = std::make_shared<hold_state>(shared_from_this(), operation.definition.name, operation.hold,
-                                           token, operation.lease);
+                                           token, operation.lease, operation.mode, operation.weight);
   hold->set_contended(operation.contended);
   return hold;
 }
@@ -195,7 +197,7 @@ std::chrono::nanoseconds engine::longest_call() const {
 }
 
 hold_ptr engine::acquire(const model::lock_definition& definition, const patience& how_long,
-                         const acquire_options& how) {
+                         const acquire_options& how, const demand& what) {
   check_usable();
   if (how.ttl != 0ms) model::check_explicit_ttl(how.ttl);
   if (how_long.limit && *how_long.limit > std::chrono::hours{24 * 3653}) {
@@ -209,6 +211,9 @@ hold_ptr engine::acquire(const model::lock_definition& definition, const patienc
   start_keeper();
   const auto operation = std::make_shared<acquire_operation>();
   operation->definition = definition;
+  operation->mode = what.mode;
+  operation->weight = what.weight;
+  operation->everything = what.everything;
   operation->wait = how_long.waits;
   if (how.ttl != 0ms) operation->ttl = how.ttl;
   std::optional<instant> until;
@@ -259,8 +264,9 @@ release_result engine::release(hold_state& hold) {
   operation->name = hold.name();
   operation->hold = hold.id();
   operation->lease = hold.lease();
-  operation->fast = hold.lease()->is_renewed() && !hold.is_contended();
-  operation->hand_on = hold.lease()->is_renewed();
+  const bool plain = hold.lease()->is_renewed() && hold.mode() == model::lock_mode::exclusive;
+  operation->fast = plain && !hold.is_contended();
+  operation->hand_on = plain;
   operation->answer = std::make_shared<promised<release_result>>();
   const auto answer = operation->answer;
   const auto limit = shared_.settings.close_timeout;
@@ -284,11 +290,12 @@ void engine::perform(std::function<void(store::session&)> work) {
 }
 
 release_result engine::change(const std::string& name, release_operation::aim purpose,
-                              std::chrono::nanoseconds patience) {
+                              std::chrono::nanoseconds patience, model::hold_id only) {
   check_usable();
   start_lanes();
   auto operation = std::make_shared<release_operation>();
   operation->name = name;
+  operation->hold = only;
   operation->purpose = purpose;
   operation->answer = std::make_shared<promised<release_result>>();
   const auto answer = operation->answer;
@@ -305,7 +312,7 @@ void engine::give_back_holds() {
     operation->name = hold->name();
     operation->hold = hold->id();
     operation->lease = hold->lease();
-    operation->fast = hold->lease()->is_renewed();
+    operation->fast = hold->lease()->is_renewed() && hold->mode() == model::lock_mode::exclusive;
     operation->how = store::durability::durable;
     herald_.lose(hold, loss::closed);
     queue_.submit(std::move(operation));

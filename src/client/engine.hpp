@@ -33,6 +33,19 @@ struct patience {
   std::optional<std::chrono::nanoseconds> limit{};
 };
 
+// What hold::guard_statement gives for holds of one mode.
+struct guard_text {
+  std::string sql;
+  std::string write;
+};
+
+// What an acquire asks for besides the name.
+struct demand {
+  model::lock_mode mode = model::lock_mode::exclusive;
+  std::int64_t weight = 1;
+  bool everything = false;  // all that is free, without waiting
+};
+
 // Thread-safe. Shared by the client's handles, its holds and its threads.
 class engine : public std::enable_shared_from_this<engine> {
  public:
@@ -45,8 +58,9 @@ class engine : public std::enable_shared_from_this<engine> {
   ~engine();
 
   context& shared() noexcept { return shared_; }
-  const std::string& guard_sql() const noexcept { return guard_sql_; }
-  const std::string& guard_write_sql() const noexcept { return guard_write_sql_; }
+  const guard_text& guard(model::lock_mode mode) const noexcept {
+    return mode == model::lock_mode::shared ? shared_guard_ : exclusive_guard_;
+  }
   thread_entries& entries() noexcept { return entries_; }
 
   // Throws error(closed) or error(forked).
@@ -55,14 +69,15 @@ class engine : public std::enable_shared_from_this<engine> {
 
   // Null: busy, the time is up, or a limited wait was stopped. Throws as mutex::acquire does.
   hold_ptr acquire(const model::lock_definition& definition, const patience& how_long,
-                   const acquire_options& how);
+                   const acquire_options& how, const demand& what = {});
   release_result release(hold_state& hold);
 
   // Runs work with a carrying connection's session, and waits for it. Not retried.
   void perform(std::function<void(store::session&)> work);
   // Forces or sweeps a lock; the answer as the database gave it.
+  // only: of a force, the one hold that is meant; nil: all.
   release_result change(const std::string& name, release_operation::aim purpose,
-                        std::chrono::nanoseconds patience);
+                        std::chrono::nanoseconds patience, model::hold_id only = {});
 
   void close() noexcept;
 
@@ -82,8 +97,8 @@ class engine : public std::enable_shared_from_this<engine> {
 
   database_source source_;
   context shared_;
-  std::string guard_sql_;
-  std::string guard_write_sql_;
+  guard_text exclusive_guard_;
+  guard_text shared_guard_;
   std::string application_;
   std::string host_;
   const int pid_;

@@ -5,8 +5,15 @@
 namespace rowlock::client_layer {
 
 hold_state::hold_state(std::shared_ptr<client_layer::engine> engine, std::string name, model::hold_id id,
-                       model::token token, std::shared_ptr<client_layer::lease> lease)
-    : engine_(std::move(engine)), name_(std::move(name)), id_(id), token_(token), lease_(std::move(lease)) {}
+                       model::token token, std::shared_ptr<client_layer::lease> lease, model::lock_mode mode,
+                       std::int64_t weight)
+    : engine_(std::move(engine)),
+      name_(std::move(name)),
+      id_(id),
+      token_(token),
+      mode_(mode),
+      weight_(weight),
+      lease_(std::move(lease)) {}
 
 hold_state::~hold_state() = default;
 
@@ -55,6 +62,12 @@ bool hold_state::begin_release() noexcept {
   if (!lease_->is_valid(engine_->shared().time.now())) lose(loss::expired);
   int expected = held;
   return fate_.compare_exchange_strong(expected, released);
+}
+
+void hold_state::become(model::lock_mode mode, std::int64_t weight, model::token token) noexcept {
+  mode_.store(mode);
+  weight_.store(weight);
+  token_.store(token);
 }
 
 bool hold_state::enter() noexcept {

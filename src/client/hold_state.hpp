@@ -21,7 +21,8 @@ class engine;
 class hold_state {
  public:
   hold_state(std::shared_ptr<client_layer::engine> engine, std::string name, model::hold_id id,
-             model::token token, std::shared_ptr<client_layer::lease> lease);
+             model::token token, std::shared_ptr<client_layer::lease> lease,
+             model::lock_mode mode = model::lock_mode::exclusive, std::int64_t weight = 1);
   hold_state(const hold_state&) = delete;
   hold_state& operator=(const hold_state&) = delete;
   ~hold_state();
@@ -29,7 +30,9 @@ class hold_state {
   client_layer::engine& engine() const noexcept { return *engine_; }
   const std::string& name() const noexcept { return name_; }
   model::hold_id id() const noexcept { return id_; }
-  model::token token() const noexcept { return token_; }
+  model::token token() const noexcept { return token_.load(); }
+  model::lock_mode mode() const noexcept { return mode_.load(); }
+  std::int64_t weight() const noexcept { return weight_.load(); }
   const std::shared_ptr<client_layer::lease>& lease() const noexcept { return lease_; }
 
   bool is_valid() const noexcept;
@@ -51,6 +54,9 @@ class hold_state {
   void set_contended(bool contended) noexcept { contended_ = contended; }
   bool is_contended() const noexcept { return contended_; }
 
+  // It was downgraded or upgraded in the database.
+  void become(model::lock_mode mode, std::int64_t weight, model::token token) noexcept;
+
   // How often a recursive lock has entered; released by the last.
   bool enter() noexcept;
   bool leave() noexcept { return entries_.fetch_sub(1) == 1; }
@@ -63,7 +69,9 @@ class hold_state {
   std::shared_ptr<client_layer::engine> engine_;
   std::string name_;
   model::hold_id id_;
-  model::token token_;
+  std::atomic<model::token> token_;
+  std::atomic<model::lock_mode> mode_;
+  std::atomic<std::int64_t> weight_;
   std::shared_ptr<client_layer::lease> lease_;
   std::atomic<int> fate_{held};  // held, released, or the loss
   std::atomic<int> entries_{1};

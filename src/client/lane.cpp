@@ -180,7 +180,8 @@ void lane::ask_for(std::vector<acquire_ptr>& operations) {
 void lane::acquire_fast(std::vector<acquire_ptr>& operations) {
   std::vector<store::acquire_request> requests;
   for (const auto& operation : operations) {
-    if (operation->slow || std::exchange(operation->tried, true)) continue;
+    const bool shared = operation->mode == model::lock_mode::shared;
+    if (shared || operation->slow || std::exchange(operation->tried, true)) continue;
     requests.push_back({operation->definition.name, operation->definition.kind,
                         operation->definition.capacity, operation->lease->id(), operation->hold});
     operation->in_flight = true;
@@ -204,7 +205,7 @@ void lane::enqueue_fast(std::vector<acquire_ptr>& operations, bool crowded_only)
   if (operations.size() != 1) return;
   const auto operation = operations.front();
   const auto& definition = operation->definition;
-  if (operation->slow || !operation->wait) return;
+  if (operation->slow || !operation->wait || operation->mode == model::lock_mode::shared) return;
   if (crowded_only && (operation->tried || !desk_.crowded.contains(definition.name))) return;
   const store::acquire_request request{definition.name, definition.kind, definition.capacity,
                                        operation->lease->id(), operation->hold};
@@ -235,8 +236,12 @@ void lane::look_first(std::vector<acquire_ptr>& operations) {
     const auto takeover_in = status->second->takeover_in;
     // A lock of another kind is refused by name, under its row.
     const auto& wanted = operation->definition;
-    if (status->second->kind != wanted.kind || status->second->capacity != wanted.capacity) return false;
+    const auto& stored = *status->second;
+    if (stored.kind != wanted.kind || stored.capacity != wanted.capacity || stored.fair != wanted.fair)
+      return false;
     if (!takeover_in || *takeover_in + shared_.settings.skew <= 0us) return false;
+    const bool shared = operation->mode == model::lock_mode::shared;
+    if (shared && stored.in_use + operation->weight <= stored.capacity) return false;
     shared_.count.busy.fetch_add(1, std::memory_order_relaxed);
     operation->answer.complete(nullptr);
     return true;
@@ -264,12 +269,17 @@ decision lane::decide(edit_item& item, const store::lock_view& view) const {
   if (item.moving_to) return decide_move(view, item.acquire->hold, *item.moving_to_record);
   if (item.acquire) {
     const auto& operation = *item.acquire;
-    return decide_acquire(view, {operation.definition, operation.lease->id(), operation.hold, operation.wait},
+    return decide_acquire(view,
+                          {operation.definition, operation.lease->id(), operation.hold, operation.wait,
+                           operation.mode, operation.weight, operation.everything},
                           skew);
   }
   const auto& operation = *item.release;
   switch (operation.purpose) {
-    case release_operation::aim::force: return decide_force(view, skew);
+    case release_operation::aim::force: {
+      const auto only = operation.hold.is_nil() ? std::optional<hold_id>{} : operation.hold;
+      return decide_force(view, only, skew);
+    }
     case release_operation::aim::sweep: return decide_sweep(view, skew);
     case release_operation::aim::release: break;
   }
@@ -313,7 +323,7 @@ void lane::edit_round(chores& todo, int round) {
         }
         break;
       case store::edit_result::committed:
-        if (item.made.outcome.next) hand_over(item, todo);
+        hand_over(item, todo);
         another_round = item.moving_to ? settle_move(item)
                         : item.acquire ? settle_acquire(item, todo)
                                        : settle_release(item, todo);
@@ -351,6 +361,7 @@ bool lane::settle_acquire(edit_item& item, chores& todo) {
         item.moving_to = std::make_shared<lease>(id, *operation->ttl, false);
         return true;
       }
+      operation->weight = made.weight;
       desk_.deliver.granted(operation, made.token);
       return false;
     case what::queued: wait_in_room(operation, made.takeover_in, item.hints); return false;
@@ -430,7 +441,7 @@ bool lane::settle_release(edit_item& item, chores& todo) {
       row_was_locked(item);
       return false;
     case what::released:
-      if (item.made.change.notice) todo.wake.push_back(*item.made.change.notice);
+      todo.wake.insert(todo.wake.end(), item.made.change.notices.begin(), item.made.change.notices.end());
       answered(operation, release_result::released);
       return false;
     default: was_absent(operation); return false;
@@ -440,14 +451,22 @@ bool lane::settle_release(edit_item& item, chores& todo) {
 // ---- answers
 // -----------------------------------------------------------------------------------------------------
 
+// Who was granted besides the one who asked: told here, or to be woken. Beyond what was read of the queue
+// others may be granted too.
 void lane::hand_over(const edit_item& item, chores& todo) {
-  const auto& next = *item.made.outcome.next;
   const auto mine = desk_.keeper.lease();
-  if (!mine || next.client != mine->id()) {
-    todo.wake.push_back(next.client);
-    return;
+  for (const auto& next : item.made.outcome.next) {
+    if (mine && next.client == mine->id()) {
+      deliver_to_waiter(next.waiter.hold, next.token, item.made.change.row->has_queue);
+    } else if (std::find(todo.wake.begin(), todo.wake.end(), next.client) == todo.wake.end()) {
+      todo.wake.push_back(next.client);
+    }
   }
-  deliver_to_waiter(next.waiter.hold, next.token, item.made.change.row->has_queue);
+  if (!item.made.outcome.more) return;
+  auto sweep = std::make_shared<release_operation>();
+  sweep->name = item.name();
+  sweep->purpose = release_operation::aim::sweep;
+  desk_.queue.submit(std::move(sweep));
 }
 
 // Not in the room: its owner is about to find out, or to withdraw it.

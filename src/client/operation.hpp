@@ -106,6 +106,9 @@ struct retry_state {
 // Asks for a lock. A grant is a hold_state; busy is null.
 struct acquire_operation {
   model::lock_definition definition;
+  model::lock_mode mode = model::lock_mode::exclusive;
+  std::int64_t weight = 1;  // of a shared request, and of what it was granted
+  bool everything = false;  // all that is free, see acquire_wish
   bool wait = false;
   std::optional<std::chrono::milliseconds> ttl;  // explicit
 
@@ -123,13 +126,13 @@ struct acquire_operation {
 struct release_operation {
   enum class aim : std::uint8_t {
     release,  // this hold's grant, or its place in the queue
-    force,    // whoever's grant
+    force,    // everybody's grant, or that hold's alone
     sweep,    // what the dead have
   };
 
   std::string name;
   aim purpose = aim::release;
-  model::hold_id hold{};  // of release
+  model::hold_id hold{};  // of release; of force, unless it is nil
   std::shared_ptr<client_layer::lease> lease{};
   store::durability how = store::durability::asynchronous;
   bool fast = false;      // the fast path is worth a try

@@ -1,17 +1,42 @@
 #include "model/lock.hpp"
 
+#include <array>
+
 namespace rowlock::model {
+
+namespace {
+
+constexpr std::array known_kinds{lock_kind::mutex, lock_kind::shared_mutex, lock_kind::semaphore,
+                                 lock_kind::latch, lock_kind::barrier,      lock_kind::election};
+
+}  // namespace
 
 std::string_view to_string(lock_kind kind) noexcept {
   switch (kind) {
     case lock_kind::mutex: return "mutex";
+    case lock_kind::shared_mutex: return "shared_mutex";
+    case lock_kind::semaphore: return "semaphore";
+    case lock_kind::latch: return "latch";
+    case lock_kind::barrier: return "barrier";
+    case lock_kind::election: return "election";
     case lock_kind::unknown: break;
   }
   return "unknown";
 }
 
 lock_kind parse_lock_kind(std::string_view text) noexcept {
-  return text == "mutex" ? lock_kind::mutex : lock_kind::unknown;
+  for (const auto kind : known_kinds) {
+    if (text == to_string(kind)) return kind;
+  }
+  return lock_kind::unknown;
+}
+
+std::string_view to_string(lock_mode mode) noexcept {
+  return mode == lock_mode::shared ? "shared" : "exclusive";
+}
+
+lock_mode parse_lock_mode(std::string_view text) noexcept {
+  return text == "shared" ? lock_mode::shared : lock_mode::exclusive;
 }
 
 }  // namespace rowlock::model

@@ -16,20 +16,34 @@ using token = std::int64_t;
 
 // What a lock is. Stored as its name; a name taken with another kind is refused. A kind of a later version,
 // whose clients may use the same tables, is unknown here: such a lock is shown, and left alone.
-enum class lock_kind : std::uint8_t { unknown, mutex };
+enum class lock_kind : std::uint8_t { unknown, mutex, shared_mutex, semaphore, latch, barrier, election };
 
 std::string_view to_string(lock_kind kind) noexcept;
 lock_kind parse_lock_kind(std::string_view text) noexcept;
+
+// Whether a hold leaves room for others. An exclusive one stands in the lock's own row and takes the whole
+// capacity; shared ones are permits of some weight. A mode of a later version counts as exclusive.
+enum class lock_mode : std::uint8_t { exclusive, shared };
+
+std::string_view to_string(lock_mode mode) noexcept;
+lock_mode parse_lock_mode(std::string_view text) noexcept;
+
+// Of every shared_mutex: a reader weighs 1, a writer the whole.
+inline constexpr std::int64_t shared_mutex_capacity = 1'000'000;
 
 // What a name must be in the database, or become when it is missing.
 struct lock_definition {
   std::string name;
   lock_kind kind = lock_kind::mutex;
   std::int64_t capacity = 1;
+  bool fair = true;  // a request never overtakes those who wait
+  // How long the lock rests when its holder was lost and not released. Taken from whoever creates the name.
+  std::chrono::milliseconds delay{0};
 };
 
-// One row of `lock`. Tokens only rise (I2). While held by an exclusive holder, lease and hold are set and
-// in_use equals capacity; `token` is then the holder's own token.
+// One row of `lock`. Tokens only rise (I2); `token` is that of the latest grant. While held by an exclusive
+// holder, lease and hold are set and in_use equals capacity; otherwise in_use is the sum of its permits'
+// weights.
 struct lock_row {
   std::string name;
   lock_kind kind = lock_kind::mutex;
@@ -40,13 +54,25 @@ struct lock_row {
   std::optional<lease_id> lease;
   std::optional<hold_id> hold;
   bool has_queue = false;
+  bool fair = true;
+  std::chrono::milliseconds delay{0};
 };
 
-// One row of `queue`: a waiter, in ticket order.
+// One row of `permit`: a shared hold.
+struct permit {
+  hold_id hold;
+  lease_id lease;
+  std::int64_t weight = 1;
+  model::token token = 0;
+};
+
+// One row of `queue`: a waiter, in ticket order. An exclusive one weighs the lock's capacity.
 struct waiter {
   std::int64_t ticket = 0;
   hold_id hold;
   lease_id lease;
+  std::int64_t weight = 1;
+  lock_mode mode = lock_mode::exclusive;
 };
 
 // What is known of a lease that exists. Dead means the row is missing; an expired lease lives until it is

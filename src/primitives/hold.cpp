@@ -99,8 +99,8 @@ guard_statement hold::guard_statement() const {
                              "); a guarded write needs one that stands"
                        : std::string{"this hold holds nothing; a guarded write needs one that stands"});
   }
-  const auto& engine = state_->engine();
-  return {engine.guard_sql(), {state_->name(), state_->id().to_string()}, engine.guard_write_sql()};
+  const auto& guard = state_->engine().guard(state_->mode());
+  return {guard.sql, {state_->name(), state_->id().to_string()}, guard.write};
 }
 
 ROWLOCK_END_NAMESPACE

@@ -101,13 +101,19 @@ struct waiter_view {
   std::optional<model::lease_view> lease;  // empty: the waiter is dead
 };
 
+struct permit_view {
+  model::permit permit;
+  std::optional<model::lease_view> lease;  // empty: its holder is dead
+};
+
 // What the transaction read after it had the row: current, and unchanged until it ends.
 struct lock_view {
   model::lock_row row;
-  // False while a guarded transaction of the holder's holds the row: then the grant must stay, and only
-  // the queue, has_queue and next_ticket may be written.
+  // False while a guarded transaction of a holder's holds the row: then no hold may be taken away or
+  // replaced. The queue may change, and permits may be added.
   bool replaceable = true;
   std::optional<model::lease_view> holder;  // of row.lease; empty: free, or the holder is dead
+  std::vector<permit_view> permits;         // all of them, dead ones too
   std::vector<waiter_view> queue;           // the first queue_window rows in ticket order, dead ones too
   bool queue_complete = true;               // no row stands behind those
   std::optional<model::waiter> own;         // the queue row of edit_request::about, wherever it stands
@@ -117,17 +123,20 @@ struct lock_view {
 
 // What the transaction writes before it commits. An empty change writes nothing and rolls back.
 struct lock_change {
-  std::optional<model::lock_row> row;  // the whole row, by its name
-  bool granted_now = false;            // the row's exclusive holder is new: stamps its time of acquire
+  std::optional<model::lock_row> row;  // the whole row, by its name; but its kind, fairness and delay
+  bool granted_now = false;            // somebody was granted: stamps the time of the latest acquire
+  std::vector<hold_id> remove_permits;
+  std::vector<model::permit> add_permits;  // after those were removed, so that one may be replaced
   std::optional<model::waiter> enqueue;
   std::vector<hold_id> dequeue;
   std::optional<lease_record> create_lease;  // an explicit-ttl lease, in the same commit
   std::vector<lease_id> end_leases;          // explicit-ttl leases whose only hold ended
-  std::optional<lease_id> notice;            // bump this lease's notice
+  std::vector<lease_id> notices;             // bump these leases' notices
   bool durable = false;                      // a batch with one durable change commits durably
 
   bool empty() const {
-    return !row && !enqueue && dequeue.empty() && !create_lease && end_leases.empty() && !notice;
+    return !row && remove_permits.empty() && add_permits.empty() && !enqueue && dequeue.empty() &&
+           !create_lease && end_leases.empty() && notices.empty();
   }
 };
 
@@ -153,20 +162,26 @@ struct hold_query {
 struct hold_status {
   hold_id hold;
   enum class where : std::uint8_t { absent, queued, held } state = where::absent;
-  model::token token = 0;         // when held
+  model::token token = 0;         // when held: the hold's own
   bool has_queue = false;         // when held: somebody waits, or did
   std::optional<lease_id> lease;  // on which it is held or queued
-  // When queued (or absent): how long until the present holder's lease may be killed. Zero when the lock is
-  // free or its holder is dead, so that an edit would grant; negative when it is past. Empty: no such lock.
+  // When queued (or absent): how long until the first lease of those that stand in the way may be killed: of
+  // the present holders, and of the head of the queue where no exclusive holder has the lock. Zero when the
+  // lock is free or one of them is dead, so that an edit would grant; negative when it is past. Empty: no
+  // such lock.
   std::optional<std::chrono::microseconds> takeover_in;
   // What the lock is stored as. Meaningless when there is none.
   model::lock_kind kind = model::lock_kind::unknown;
   std::int64_t capacity = 0;
+  std::int64_t in_use = 0;
+  bool fair = true;
 };
 
 struct holder_info {
   lease_record lease;
   hold_id hold;
+  std::int64_t weight = 1;
+  model::lock_mode mode = model::lock_mode::exclusive;
   model::token token = 0;
   std::chrono::milliseconds held_for{0};
   std::chrono::milliseconds expires_in{0};  // negative: expired, not yet killed
@@ -188,7 +203,8 @@ struct waiter_info {
 // What a sweep may find, read without locks: each is checked again under its row.
 struct stale {
   std::vector<lease_id> expired_leases;
-  std::vector<std::string> names;  // locks that name a missing lease, as holder or in the queue
+  // Locks that name a missing lease, as holder or in the queue. The permits of a latch outlive their leases.
+  std::vector<std::string> names;
 };
 
 // ---- the session ---------------------------------------------------------------------------------------
@@ -221,19 +237,21 @@ class session {
   virtual void end(std::span<const lease_id> leases) = 0;  // durable
 
   // -- fast path: decides from the lock rows alone; at most one request a name --
-  // Grants those that exist as asked, are free and have no queue; durable. Others are not in the reply, and
-  // that says nothing about why.
+  // Grants those that exist as asked, are free and have no queue, exclusively; durable. Others are not in the
+  // reply, and that says nothing about why.
   virtual std::vector<grant> acquire(std::span<const acquire_request> requests) = 0;
-  // Frees those held as said, without a queue and not guarded; returns them. Others: nothing is said.
+  // Frees those held exclusively as said, without a queue and not guarded; returns them. Others: nothing is
+  // said.
   virtual std::vector<hold_id> release(std::span<const release_request> requests, durability how) = 0;
 
   // -- fast path of a lock that others want too, where it costs fewer round trips than an edit --
-  // Puts the request behind the living holder of a lock that exists as asked, and returns how long until that
-  // holder's lease may be killed. Empty: nothing is said.
+  // Puts the exclusive request behind the living exclusive holder of a lock that exists as asked, and returns
+  // how long until that holder's lease may be killed. Empty: nothing is said.
   virtual std::optional<std::chrono::microseconds> enqueue(const acquire_request& request,
                                                            std::chrono::microseconds skew) = 0;
-  // Gives a mutex that is held as said, waited for and not guarded to the head of its queue, durably, and
-  // wakes that client, unless it is the releaser. Empty: nothing is said.
+  // Gives a mutex or shared_mutex that is held exclusively as said, waited for and not guarded to the head of
+  // its queue, if that is exclusive too, durably, and wakes that client, unless it is the releaser. Empty:
+  // nothing is said.
   virtual std::optional<hand_over_reply> hand_over(const release_request& request,
                                                    std::chrono::microseconds skew) = 0;
 
@@ -303,10 +321,10 @@ class database {
   virtual bool must_be_asked() const noexcept { return false; }
   // The statement that proves a hold inside the caller's own transaction: `?`-free SQL of this dialect whose
   // parameters are, in order, the name and the hold's id as text. It returns one row when the hold stands.
-  virtual std::string guard_sql() const = 0;
+  virtual std::string guard_sql(model::lock_mode mode) const = 0;
   // What has to be run after it, with the same parameters, where a lock alone keeps nobody out; it changes
   // one row. Known once a session has connected; empty: nothing.
-  virtual std::string guard_write_sql() const { return {}; }
+  virtual std::string guard_write_sql(model::lock_mode) const { return {}; }
 };
 
 }  // namespace rowlock::store

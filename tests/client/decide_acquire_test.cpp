@@ -122,9 +122,9 @@ TEST(decide_acquire_test, grants_nothing_in_a_foreign_world_but_lets_wait) {
 TEST(decide_acquire_test, hands_a_free_lock_to_the_head_of_the_queue_and_waits_behind_it) {
   const auto made = acquire(a_lock().queued(first).queued(second), me);
   EXPECT_EQ(made.outcome.result, what::queued);
-  ASSERT_TRUE(made.outcome.next);
-  EXPECT_EQ(made.outcome.next->waiter.hold, first.hold);
-  EXPECT_EQ(made.outcome.next->token, 8);
+  ASSERT_EQ(made.outcome.next.size(), 1U);
+  EXPECT_EQ(made.outcome.next.front().waiter.hold, first.hold);
+  EXPECT_EQ(made.outcome.next.front().token, 8);
   EXPECT_EQ(made.change.row->hold, first.hold);
   EXPECT_THAT(made.change.dequeue, ElementsAre(first.hold));
   EXPECT_EQ(made.change.enqueue->ticket, 3);
@@ -143,7 +143,7 @@ TEST(decide_acquire_test, is_granted_its_turn_at_the_head_of_the_queue) {
   const auto made = acquire(a_lock().queued(me).queued(first), me);
   EXPECT_EQ(made.outcome.result, what::granted);
   EXPECT_EQ(made.outcome.token, 8);
-  EXPECT_FALSE(made.outcome.next) << "nobody else is to be woken";
+  EXPECT_THAT(made.outcome.next, IsEmpty()) << "nobody else is to be woken";
   EXPECT_THAT(made.change.dequeue, ElementsAre(me.hold));
   EXPECT_TRUE(made.change.row->has_queue);
 }
@@ -155,7 +155,7 @@ TEST(decide_acquire_test, the_last_of_the_queue_leaves_it_empty) {
 TEST(decide_acquire_test, wakes_the_process_of_a_waiter_on_a_lease_of_its_own) {
   party other;
   other.client = lease_id::random();
-  EXPECT_EQ(acquire(a_lock().queued(other), me).outcome.next->client, other.client);
+  EXPECT_EQ(acquire(a_lock().queued(other), me).outcome.next.front().client, other.client);
 }
 
 TEST(decide_acquire_test, skips_dead_waiters_and_removes_them) {

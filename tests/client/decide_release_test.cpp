@@ -18,7 +18,7 @@ decision release(const store::lock_view& view, std::optional<lease_id> ended = {
   return client_layer::decide_release(view, me.hold, ended, no_skew);
 }
 decision force(const store::lock_view& view) {
-  return client_layer::decide_force(view, no_skew);
+  return client_layer::decide_force(view, {}, no_skew);
 }
 decision sweep(const store::lock_view& view) {
   return client_layer::decide_sweep(view, no_skew);
@@ -47,9 +47,9 @@ TEST(decide_release_test, hands_over_to_the_head_of_the_queue_durably) {
   EXPECT_EQ(made.change.row->in_use, 1);
   EXPECT_TRUE(made.change.durable);
   EXPECT_TRUE(made.change.granted_now);
-  ASSERT_TRUE(made.outcome.next);
-  EXPECT_EQ(made.outcome.next->client, first.client);
-  EXPECT_EQ(made.outcome.next->token, 8);
+  ASSERT_EQ(made.outcome.next.size(), 1U);
+  EXPECT_EQ(made.outcome.next.front().client, first.client);
+  EXPECT_EQ(made.outcome.next.front().token, 8);
   EXPECT_THAT(made.change.dequeue, ElementsAre(first.hold));
   EXPECT_TRUE(made.change.row->has_queue);
 }
@@ -110,7 +110,7 @@ TEST(decide_release_test, grants_to_nobody_in_a_foreign_world) {
   const auto made = release(a_lock().held_by(me).queued(first).foreign());
   EXPECT_EQ(made.outcome.result, what::released);
   expect_free(made);
-  EXPECT_FALSE(made.outcome.next);
+  EXPECT_THAT(made.outcome.next, IsEmpty());
   EXPECT_TRUE(made.change.row->has_queue);
 }
 
@@ -127,7 +127,7 @@ TEST(decide_force_test, raises_the_token_frees_and_tells_the_holders_process) {
   EXPECT_EQ(made.outcome.result, what::released);
   expect_free(made);
   EXPECT_EQ(made.change.row->token, 8);
-  EXPECT_EQ(made.change.notice, holder.client);
+  EXPECT_THAT(made.change.notices, ElementsAre(holder.client));
   EXPECT_TRUE(made.change.durable);
 }
 
@@ -135,7 +135,7 @@ TEST(decide_force_test, hands_over_above_the_raised_token) {
   const auto made = force(a_lock().held_by(me).queued(first));
   EXPECT_EQ(made.change.row->hold, first.hold);
   EXPECT_GT(made.change.row->token, 8);
-  EXPECT_EQ(made.outcome.next->token, made.change.row->token);
+  EXPECT_EQ(made.outcome.next.front().token, made.change.row->token);
 }
 
 TEST(decide_force_test, of_what_nobody_holds_is_absent) {
@@ -146,7 +146,7 @@ TEST(decide_force_test, of_what_nobody_holds_is_absent) {
 TEST(decide_force_test, of_what_the_dead_hold_frees_it_and_tells_nobody) {
   const auto made = force(a_lock().held_by(me, {}));
   expect_free(made);
-  EXPECT_FALSE(made.change.notice);
+  EXPECT_THAT(made.change.notices, IsEmpty());
 }
 
 TEST(decide_force_test, respects_a_guard_and_a_foreign_world) {

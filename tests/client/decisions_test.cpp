@@ -135,7 +135,7 @@ TEST_P(decisions_test, keep_exclusion_tokens_and_order) {
       who.hold = hold_id::random();
     } else if (thrown < 85) {
       lock.releasing = lock.row().lease;
-      settle(who, [&](const auto& view) { return client_layer::decide_force(view, no_skew); });
+      settle(who, [&](const auto& view) { return client_layer::decide_force(view, {}, no_skew); });
     } else if (thrown < 92) {
       settle(who, [&](const auto& view) { return client_layer::decide_sweep(view, no_skew); });
     } else {

@@ -85,7 +85,7 @@ inline store::lock_change force_release(const store::lock_view& now) {
   change.row = now.row;
   take(change);
   change.row->token = model::next_token(now.row.token, now.epoch_floor);
-  if (now.holder) change.notice = now.holder->client;
+  if (now.holder) change.notices = {now.holder->client};
   change.durable = true;
   return change;
 }

@@ -240,7 +240,7 @@ TEST_P(edit_test, bumps_the_notice_of_a_lease) {
   create("a");
   edit("a", [&](const store::lock_view&) {
     store::lock_change change;
-    change.notice = lease;
+    change.notices = {lease};
     return change;
   });
   EXPECT_GT(renew(lease).value().notice, before);
@@ -251,7 +251,7 @@ TEST_P(edit_test, bumps_the_notice_of_a_dead_lease_in_silence) {
   EXPECT_EQ(edit("a",
                  [&](const store::lock_view&) {
                    store::lock_change change;
-                   change.notice = lease_id::random();
+                   change.notices = {lease_id::random()};
                    return change;
                  }),
             edit_result::committed);

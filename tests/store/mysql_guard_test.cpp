@@ -31,7 +31,7 @@ class mysql_guard_test : public mysql_test {
   bool proves(const std::string& statement, const claim& held) {
     return run(*application_, statement, {held.name, held.hold.to_string()}).size() == 1;
   }
-  bool guarded(const claim& held) { return proves(database_->guard_sql(), held); }
+  bool guarded(const claim& held) { return proves(database_->guard_sql(model::lock_mode::exclusive), held); }
 
   std::unique_ptr<store::session> session_;
   std::unique_ptr<mysql_connection> application_;
@@ -83,7 +83,7 @@ TEST_F(mysql_guard_test, that_locks_alone_lets_an_old_snapshot_write) {
   ASSERT_TRUE(withdraw(locking));
   EXPECT_EQ(value("SELECT balance FROM account"), "90") << "this server needs no second look";
   side_->run("UPDATE account SET balance = 100");
-  EXPECT_FALSE(withdraw(database_->guard_sql()));
+  EXPECT_FALSE(withdraw(database_->guard_sql(model::lock_mode::exclusive)));
   EXPECT_EQ(value("SELECT balance FROM account"), "50");
 }
 

@@ -17,7 +17,7 @@ class postgres_guard_test : public postgres_test {
     hold_ = held(*session_, "a");
   }
   raw_postgres::rows guard() {
-    return application_->run(store::open_postgres(url_, options_)->guard_sql(),
+    return application_->run(store::open_postgres(url_, options_)->guard_sql(model::lock_mode::exclusive),
                              {hold_.name, hold_.hold.to_string()});
   }
   // The guard with its values put in, for a statement that is sent and left waiting.

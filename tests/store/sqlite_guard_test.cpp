@@ -16,7 +16,8 @@ class sqlite_guard_test : public sqlite_test {
   }
 
   raw_sqlite::answer guard(raw_sqlite& application) {
-    return application.ask(store::open_sqlite(path(), options_)->guard_sql(), {"a", hold_.to_string()});
+    return application.ask(store::open_sqlite(path(), options_)->guard_sql(model::lock_mode::exclusive),
+                           {"a", hold_.to_string()});
   }
   // Somebody else's attempt to take the lock: its lease is dead, says the attacker.
   void expect_nobody_can_take_it() {

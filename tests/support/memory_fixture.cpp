@@ -19,7 +19,8 @@ store_fixture::rival memory_fixture::lock_row(const std::string& name) {
   return {nullptr, [server = server_, name](void*) { server->unlock_row(name); }};
 }
 
-store_fixture::rival memory_fixture::guard(const std::string& name, const model::hold_id& hold) {
+store_fixture::rival memory_fixture::guard(const std::string& name, const model::hold_id& hold,
+                                           model::lock_mode) {
   if (!server_->guard(name, hold)) return {};
   // A shared_ptr of null is empty to the eye; this one must look like something.
   return {server_.get(), [server = server_, name](void*) { server->unguard(name); }};

@@ -15,7 +15,7 @@ class memory_fixture final : public store_fixture {
   void age(const std::string& name, std::chrono::microseconds unused_for) override;
   void make_unknown(const std::string& name) override { server_->make_unknown(name); }
   rival lock_row(const std::string& name) override;
-  rival guard(const std::string& name, const model::hold_id& hold) override;
+  rival guard(const std::string& name, const model::hold_id& hold, model::lock_mode mode) override;
   rival stall_renewals() override;
   void lose_marker() override { server_->lose_marker(); }
   void change_identity() override { server_->change_identity("memory/2"); }

@@ -64,9 +64,9 @@ class mysql_fixture final : public store_fixture {
     connection->run(put("SELECT 1 FROM @lock WHERE name = ? FOR UPDATE"), {name});
     return connection;
   }
-  rival guard(const std::string& name, const model::hold_id& hold) override {
+  rival guard(const std::string& name, const model::hold_id& hold, model::lock_mode mode) override {
     auto connection = transaction();
-    if (connection->run(open()->guard_sql(), {name, hold.to_string()}).empty()) return {};
+    if (connection->run(open()->guard_sql(mode), {name, hold.to_string()}).empty()) return {};
     return connection;
   }
   rival stall_renewals() override {

@@ -101,9 +101,9 @@ class postgres_fixture final : public store_fixture {
     connection->run("SELECT 1 FROM " + prefix_ + "lock WHERE name = $1 FOR UPDATE", {name});
     return connection;
   }
-  rival guard(const std::string& name, const model::hold_id& hold) override {
+  rival guard(const std::string& name, const model::hold_id& hold, model::lock_mode mode) override {
     auto connection = transaction();
-    if (connection->run(open()->guard_sql(), {name, hold.to_string()}) == 0) return {};
+    if (connection->run(open()->guard_sql(mode), {name, hold.to_string()}) == 0) return {};
     return connection;
   }
   rival stall_renewals() override {

@@ -89,9 +89,9 @@ class sqlite_fixture final : public store_fixture {
     side().run("UPDATE rowlock_lock SET kind = 'later' WHERE name = ?", {name});
   }
   rival lock_row(const std::string&) override { throw std::logic_error("SQLite locks no single row"); }
-  rival guard(const std::string& name, const model::hold_id& hold) override {
+  rival guard(const std::string& name, const model::hold_id& hold, model::lock_mode mode) override {
     auto connection = transaction();
-    if (connection->run(open()->guard_sql(), {name, hold.to_string()}) == 0) return {};
+    if (connection->run(open()->guard_sql(mode), {name, hold.to_string()}) == 0) return {};
     return connection;
   }
   rival stall_renewals() override { return transaction(); }

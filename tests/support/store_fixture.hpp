@@ -52,7 +52,10 @@ class store_fixture {
 
   virtual rival lock_row(const std::string& name) = 0;
   // A guarded transaction of the holder's. Null: the guard's statement found no such hold.
-  virtual rival guard(const std::string& name, const model::hold_id& hold) = 0;
+  rival guard(const std::string& name, const model::hold_id& hold) {
+    return guard(name, hold, model::lock_mode::exclusive);
+  }
+  virtual rival guard(const std::string& name, const model::hold_id& hold, model::lock_mode mode) = 0;
   // Renewals wait until it ends.
   virtual rival stall_renewals() = 0;
 

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <vector>
 
 namespace rowlock::store {
 
@@ -14,6 +15,38 @@ namespace {
   throw error(errc::internal, fmt::format("a change of \"{}\" {}", before.row.name, why));
 }
 
+struct permits_after {
+  std::int64_t weight = 0;
+  bool granted = false;  // one with a new token
+};
+
+permits_after check_permits(const lock_view& before, const lock_change& change) {
+  permits_after after;
+  std::vector<model::permit> left;
+  for (const auto& one : before.permits) {
+    if (std::ranges::count(change.remove_permits, one.permit.hold) == 0) left.push_back(one.permit);
+  }
+  auto last = std::max(before.row.token, before.epoch_floor - 1);
+  for (const auto& added : change.add_permits) {
+    const auto has_same = [&](const model::permit& one) { return one.hold == added.hold; };
+    if (std::ranges::any_of(left, has_same)) refuse(before, "adds a permit that is there");
+    const bool moved = std::ranges::any_of(before.permits, [&](const auto& one) {
+      return has_same(one.permit) && one.permit.token == added.token && one.permit.weight == added.weight;
+    });
+    const bool downgraded = before.row.hold == added.hold && before.row.token == added.token;
+    if (!moved && !downgraded) {
+      if (added.token <= last) refuse(before, "grants a permit without a new token");
+      last = added.token;
+      after.granted = true;
+    }
+    if (added.weight < 1) refuse(before, "adds a permit without weight");
+    left.push_back(added);
+  }
+  if (change.row->token < last && after.granted) refuse(before, "forgets the token of a permit");
+  for (const auto& one : left) after.weight += one.weight;
+  return after;
+}
+
 }  // namespace
 
 void check_change(const lock_view& before, const lock_change& change) {
@@ -21,6 +54,8 @@ void check_change(const lock_view& before, const lock_change& change) {
     if (!good) refuse(before, why);
   };
   if (!change.row) {
+    require(change.remove_permits.empty() && change.add_permits.empty(),
+            "changes permits without writing the lock's row");
     require(!change.enqueue, "enqueues without writing the lock's row");
     require(!change.granted_now, "stamps a grant without writing the lock's row");
     return;
@@ -28,20 +63,25 @@ void check_change(const lock_view& before, const lock_change& change) {
   require(before.row.kind != model::lock_kind::unknown, "writes a lock of a kind that it does not know");
   const model::lock_row& was = before.row;
   const model::lock_row& is = *change.row;
-  const bool same_grant = is.hold == was.hold && is.lease == was.lease && is.token == was.token;
   const bool new_hold = is.hold && is.hold != was.hold;
+  const auto after = check_permits(before, change);
+  const bool same_grant = is.hold == was.hold && is.lease == was.lease && change.remove_permits.empty();
 
-  require(is.name == was.name && is.kind == was.kind && is.capacity == was.capacity, "redefines the lock");
+  require(is.name == was.name && is.kind == was.kind, "redefines the lock");
+  require(is.capacity == was.capacity || is.kind == model::lock_kind::semaphore, "redefines the lock");
   require(is.hold.has_value() == is.lease.has_value(),
           "has a hold without a lease, or a lease without a hold");
-  require(is.in_use == (is.hold ? is.capacity : 0), "leaves in_use beside what is held");
+  require(!is.hold || after.weight == 0, "grants to one and to many");
+  require(is.in_use == (is.hold ? is.capacity : after.weight), "leaves in_use beside what is held");
+  require(is.capacity < was.capacity || is.in_use <= std::max(is.capacity, was.in_use), "grants too much");
   require(is.token >= was.token, "lowers the token");
   require(is.next_ticket >= was.next_ticket, "lowers the next ticket");
   require(before.replaceable || same_grant, "replaces a guarded grant");
   require(!new_hold || (is.token > was.token && is.token >= before.epoch_floor),
           "grants without a new token");
-  require(!new_hold || before.same_world, "grants in a world that is not the recorded one");
-  require(new_hold == change.granted_now, "stamps a time of acquire that is none, or leaves one out");
+  const bool granted = new_hold || after.granted;
+  require(!granted || before.same_world, "grants in a world that is not the recorded one");
+  require(granted == change.granted_now, "stamps a time of acquire that is none, or leaves one out");
 
   std::size_t left = before.queue.size() + (change.enqueue ? 1 : 0);
   for (const auto& one : before.queue) {

@@ -16,7 +16,7 @@ class memory_database final : public database {
   std::string_view dialect() const noexcept override { return "memory"; }
   bool must_be_asked() const noexcept override;
   // There is no SQL; memory_server::guard is the guard.
-  std::string guard_sql() const override { return {}; }
+  std::string guard_sql(model::lock_mode) const override { return {}; }
 
  private:
   std::shared_ptr<memory_server> server_;

@@ -88,8 +88,10 @@ void memory_server::unlock_row(const std::string& name) {
 bool memory_server::guard(const std::string& name, const hold_id& hold) {
   const std::lock_guard lock{mutex_};
   const auto found = tables_.locks.find(name);
-  if (found == tables_.locks.end() || found->second.row.hold != hold || locked_rows_.contains(name))
-    return false;
+  if (found == tables_.locks.end() || locked_rows_.contains(name)) return false;
+  const auto permits = tables_.permits.find(name);
+  const bool shared = permits != tables_.permits.end() && permits->second.contains(hold);
+  if (!shared && found->second.row.hold != hold) return false;
   ++guards_[name];
   return true;
 }

@@ -29,6 +29,11 @@ void apply(memory_transaction& transaction, const std::string& name, const lock_
   memory_lock& lock = tables.locks.at(name);
   if (change.row) lock.row = *change.row;
   if (change.granted_now) lock.used_at = transaction.now;
+  auto& permits = tables.permits[name];
+  for (const hold_id& gone : change.remove_permits) permits.erase(gone);
+  for (const model::permit& added : change.add_permits)
+    permits.insert({added.hold, {added, transaction.now}});
+  if (permits.empty()) tables.permits.erase(name);
   auto& queue = tables.queues[name];
   std::erase_if(queue,
                 [&](const auto& one) { return std::ranges::count(change.dequeue, one.second.hold) > 0; });
@@ -39,9 +44,8 @@ void apply(memory_transaction& transaction, const std::string& name, const lock_
         {change.create_lease->id, {*change.create_lease, transaction.now + change.create_lease->ttl}});
   }
   for (const lease_id& id : change.end_leases) tables.leases.erase(id);
-  if (change.notice) {
-    if (const auto lease = tables.leases.find(*change.notice); lease != tables.leases.end())
-      ++lease->second.notice;
+  for (const lease_id& id : change.notices) {
+    if (const auto lease = tables.leases.find(id); lease != tables.leases.end()) ++lease->second.notice;
   }
 }
 
@@ -223,7 +227,7 @@ std::optional<std::chrono::microseconds> memory_session::enqueue(const acquire_r
     auto& queue = tables.queues[request.name];
     if (std::ranges::any_of(queue, [&](const auto& one) { return one.second.hold == request.hold; }))
       return {};
-    queue.insert({row.next_ticket, {row.next_ticket, request.hold, request.lease}});
+    queue.insert({row.next_ticket, {row.next_ticket, request.hold, request.lease, row.capacity}});
     ++row.next_ticket;
     row.has_queue = true;
     transaction.wrote = true;
@@ -242,9 +246,10 @@ std::optional<hand_over_reply> memory_session::hand_over(const release_request& 
     if (transaction.locked_rows.contains(request.name) || transaction.guards.contains(request.name))
       return {};
     model::lock_row& row = found->second.row;
-    if (row.hold != request.hold || row.lease != request.lease || row.kind != model::lock_kind::mutex)
-      return {};
+    const bool known = row.kind == model::lock_kind::mutex || row.kind == model::lock_kind::shared_mutex;
+    if (row.hold != request.hold || row.lease != request.lease || !known) return {};
     const model::waiter head = queue->second.begin()->second;
+    if (head.mode != model::lock_mode::exclusive) return {};
     const memory_lease* next = tables.find_lease(head.lease);
     if (!next || next->expires_at + skew <= transaction.now) return {};
     queue->second.erase(queue->second.begin());
@@ -270,6 +275,8 @@ void memory_session::create(std::span<const model::lock_definition> locks) {
       row.name = definition.name;
       row.kind = definition.kind;
       row.capacity = definition.capacity;
+      row.fair = definition.fair;
+      row.delay = definition.delay;
       row.token = std::max(tables.token_floor, model::epoch_floor(tables.epoch));
       if (tables.locks.insert({definition.name, {row, transaction.now}}).second) transaction.wrote = true;
     }
@@ -357,7 +364,7 @@ std::int64_t memory_session::collect(std::chrono::milliseconds idle, std::size_t
       const auto& [name, lock] = *at;
       const bool unused = lock.row.kind != model::lock_kind::unknown && !lock.row.lease &&
                           lock.row.in_use == 0 && !lock.row.has_queue && !tables.queues.contains(name) &&
-                          lock.used_at + idle <= transaction.now;
+                          !tables.permits.contains(name) && lock.used_at + idle <= transaction.now;
       if (!unused || transaction.locked_rows.contains(name) ||
           collected == static_cast<std::int64_t>(limit)) {
         ++at;

@@ -18,6 +18,11 @@ struct memory_lease {
   std::int64_t notice = 0;
 };
 
+struct memory_permit {
+  model::permit permit;
+  timestamp granted_at{0};
+};
+
 struct memory_lock {
   model::lock_row row;
   timestamp used_at{0};
@@ -27,6 +32,7 @@ struct memory_lock {
 struct memory_tables {
   std::map<lease_id, memory_lease> leases;
   std::map<std::string, memory_lock> locks;
+  std::map<std::string, std::map<hold_id, memory_permit>> permits;      // by name
   std::map<std::string, std::map<std::int64_t, model::waiter>> queues;  // by name, then ticket
   std::int64_t epoch = 0;
   token token_floor = 0;

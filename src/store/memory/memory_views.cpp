@@ -13,6 +13,16 @@ std::chrono::milliseconds in_milliseconds(timestamp duration) {
   return std::chrono::floor<std::chrono::milliseconds>(duration);
 }
 
+// In the order of their grants.
+std::vector<const memory_permit*> permits_of(const memory_transaction& transaction, const std::string& name) {
+  std::vector<const memory_permit*> result;
+  const auto found = transaction.tables.permits.find(name);
+  if (found == transaction.tables.permits.end()) return result;
+  for (const auto& [hold, held] : found->second) result.push_back(&held);
+  std::ranges::sort(result, {}, [](const auto* held) { return held->permit.token; });
+  return result;
+}
+
 }  // namespace
 
 world world_of(const memory_transaction& transaction) {
@@ -33,6 +43,9 @@ lock_view view_of(const memory_transaction& transaction, const edit_request& req
   view.row = transaction.tables.locks.at(request.name).row;
   view.replaceable = !transaction.guards.contains(request.name);
   if (view.row.lease) view.holder = view_of_lease(transaction, *view.row.lease);
+  for (const auto* held : permits_of(transaction, request.name)) {
+    view.permits.push_back({held->permit, view_of_lease(transaction, held->permit.lease)});
+  }
   if (const auto queue = transaction.tables.queues.find(request.name);
       queue != transaction.tables.queues.end()) {
     for (const auto& [ticket, waiter] : queue->second) {
@@ -50,15 +63,22 @@ lock_view view_of(const memory_transaction& transaction, const edit_request& req
 lock_info info_of(const memory_transaction& transaction, const memory_lock& lock) {
   lock_info info;
   info.row = lock.row;
-  if (lock.row.lease) {
-    if (const memory_lease* lease = transaction.tables.find_lease(*lock.row.lease)) {
-      info.holders.push_back({.lease = lease->record,
-                              .hold = *lock.row.hold,
-                              .token = lock.row.token,
-                              .held_for = in_milliseconds(transaction.now - lock.used_at),
-                              .expires_in = in_milliseconds(lease->expires_at - transaction.now)});
-    }
-  }
+  const auto add = [&](const model::permit& held, model::lock_mode mode, timestamp since) {
+    const memory_lease* lease = transaction.tables.find_lease(held.lease);
+    if (!lease) return;
+    info.holders.push_back({.lease = lease->record,
+                            .hold = held.hold,
+                            .weight = held.weight,
+                            .mode = mode,
+                            .token = held.token,
+                            .held_for = in_milliseconds(transaction.now - since),
+                            .expires_in = in_milliseconds(lease->expires_at - transaction.now)});
+  };
+  const auto& row = lock.row;
+  if (row.lease)
+    add({*row.hold, *row.lease, row.capacity, row.token}, model::lock_mode::exclusive, lock.used_at);
+  for (const auto* held : permits_of(transaction, row.name))
+    add(held->permit, model::lock_mode::shared, held->granted_at);
   if (const auto queue = transaction.tables.queues.find(lock.row.name);
       queue != transaction.tables.queues.end()) {
     info.waiters = std::ranges::count_if(queue->second, [&](const auto& one) {
@@ -76,6 +96,8 @@ hold_status status_of(const memory_transaction& transaction, const hold_query& q
   const model::lock_row& row = found->second.row;
   status.kind = row.kind;
   status.capacity = row.capacity;
+  status.in_use = row.in_use;
+  status.fair = row.fair;
 
   const memory_lease* holder = row.lease ? transaction.tables.find_lease(*row.lease) : nullptr;
   // A hold whose lease is dead is none, whatever the row still says.
@@ -86,7 +108,28 @@ hold_status status_of(const memory_transaction& transaction, const hold_query& q
     status.lease = row.lease;
     return status;
   }
-  status.takeover_in = holder ? holder->expires_at - transaction.now : 0us;
+  std::optional<timestamp> takeover_in;
+  const auto consider = [&](const memory_lease* lease) {
+    const auto due = lease ? lease->expires_at - transaction.now : 0us;
+    if (!takeover_in || due < *takeover_in) takeover_in = due;
+  };
+  if (row.lease) consider(holder);
+  for (const auto* held : permits_of(transaction, query.name)) {
+    const memory_lease* lease = transaction.tables.find_lease(held->permit.lease);
+    if (lease && held->permit.hold == query.hold) {
+      status.state = hold_status::where::held;
+      status.token = held->permit.token;
+      status.has_queue = row.has_queue;
+      status.lease = held->permit.lease;
+      return status;
+    }
+    if (row.kind != model::lock_kind::latch) consider(lease);
+  }
+  if (const auto queue = transaction.tables.queues.find(query.name);
+      takeover_in && !row.lease && queue != transaction.tables.queues.end()) {
+    consider(transaction.tables.find_lease(queue->second.begin()->second.lease));
+  }
+  status.takeover_in = takeover_in.value_or(0us);
   if (const auto queue = transaction.tables.queues.find(query.name);
       queue != transaction.tables.queues.end()) {
     for (const auto& [ticket, waiter] : queue->second) {
@@ -128,8 +171,11 @@ stale stale_of(const memory_transaction& transaction, std::size_t limit, std::ch
   const auto dead = [&](const lease_id& id) { return tables.find_lease(id) == nullptr; };
   for (const auto& [name, lock] : tables.locks) {
     const auto queue = tables.queues.find(name);
+    const bool permits_die = lock.row.kind != model::lock_kind::latch;
     const bool names_dead =
         (lock.row.lease && dead(*lock.row.lease)) ||
+        (permits_die && std::ranges::any_of(permits_of(transaction, name),
+                                            [&](const auto* held) { return dead(held->permit.lease); })) ||
         (queue != tables.queues.end() &&
          std::ranges::any_of(queue->second, [&](const auto& one) { return dead(one.second.lease); }));
     if (names_dead && result.names.size() < limit) result.names.push_back(name);

@@ -15,9 +15,12 @@ class mysql_database final : public database {
   std::unique_ptr<session> connect() override { return std::make_unique<mysql_session>(context_); }
   std::string_view dialect() const noexcept override { return "mysql"; }
   bool must_be_asked() const noexcept override { return true; }
-  std::string guard_sql() const override { return context_->catalog["guard"]; }
-  std::string guard_write_sql() const override {
-    return context_->clustered ? context_->catalog["guard_write"] : std::string{};
+  std::string guard_sql(model::lock_mode mode) const override {
+    return context_->catalog[mode == model::lock_mode::shared ? "guard_shared" : "guard"];
+  }
+  std::string guard_write_sql(model::lock_mode mode) const override {
+    if (!context_->clustered) return {};
+    return context_->catalog[mode == model::lock_mode::shared ? "guard_write_shared" : "guard_write"];
   }
 
  private:

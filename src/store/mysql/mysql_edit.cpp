@@ -18,13 +18,17 @@ enum column : std::size_t {
   hold,
   client,
   expires_us,
+  weight,
+  mode,
+  hold_token,
   found,
   taken,
   kind,
   capacity,
   in_use,
-  lock_token,
   has_queue,
+  fair,
+  delay_ms,
   epoch_floor,
   same_world,
   columns
@@ -76,10 +80,10 @@ void mysql_edit::read(const std::string& asked) {
   for (const auto& row :
        connection_.read("edit_read", columns, {{"asked", asked}, {"identity", identity_}})) {
     const auto at = static_cast<std::size_t>(integer_of(row[request])) - 1;
-    if (integer_of(row[part]) == 0) {
-      read_lock(at, row);
-    } else {
-      read_waiter(at, row);
+    switch (integer_of(row[part])) {
+      case 0: read_lock(at, row); break;
+      case 3: read_permit(at, row); break;
+      default: read_waiter(at, row);
     }
   }
 }
@@ -94,11 +98,13 @@ void mysql_edit::read_lock(std::size_t at, const mysql_row& row) {
               .kind = model::parse_lock_kind(text_of(row[kind])),
               .capacity = integer_of(row[capacity]),
               .in_use = integer_of(row[in_use]),
-              .token = integer_of(row[lock_token]),
+              .token = integer_of(row[hold_token]),
               .next_ticket = integer_of(row[ticket]),
               .lease = optional_id_of<lease_id>(row[lease]),
               .hold = optional_id_of<hold_id>(row[hold]),
-              .has_queue = bool_of(row[has_queue])};
+              .has_queue = bool_of(row[has_queue]),
+              .fair = bool_of(row[fair]),
+              .delay = std::chrono::milliseconds{integer_of(row[delay_ms])}};
   view.holder = lease_of(row);
   view.epoch_floor = integer_of(row[epoch_floor]);
   view.same_world = bool_of(row[same_world]);
@@ -106,7 +112,8 @@ void mysql_edit::read_lock(std::size_t at, const mysql_row& row) {
 
 void mysql_edit::read_waiter(std::size_t at, const mysql_row& row) {
   auto& view = views_[at];
-  const model::waiter waiter{integer_of(row[ticket]), id_of<hold_id>(row[hold]), id_of<lease_id>(row[lease])};
+  const model::waiter waiter{integer_of(row[ticket]), id_of<hold_id>(row[hold]), id_of<lease_id>(row[lease]),
+                             integer_of(row[weight]), model::parse_lock_mode(text_of(row[mode]))};
   if (integer_of(row[part]) == 2) {
     view.own = waiter;
   } else if (view.queue.size() < queue_window) {
@@ -116,11 +123,17 @@ void mysql_edit::read_waiter(std::size_t at, const mysql_row& row) {
   }
 }
 
+void mysql_edit::read_permit(std::size_t at, const mysql_row& row) {
+  const model::permit permit{id_of<hold_id>(row[hold]), id_of<lease_id>(row[lease]), integer_of(row[weight]),
+                             integer_of(row[hold_token])};
+  views_[at].permits.push_back({permit, lease_of(row)});
+}
+
 // One statement a table. What waits for a lease row stands last, so that the lock rows are held no longer
 // than it takes. Every change is durable: InnoDB knows no other commit of one session's.
 std::vector<mysql_statement> mysql_edit::writes(std::span<const lock_change> changes) const {
   std::vector<mysql_statement> result;
-  mysql_json rows, enqueued, dequeued, ended, noticed;
+  mysql_json rows, enqueued, dequeued, removed, added, ended, noticed;
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const auto& name = requests_[i].name;
     const auto& change = changes[i];
@@ -131,17 +144,25 @@ std::vector<mysql_statement> mysql_edit::writes(std::span<const lock_change> cha
       rows.number(row->has_queue ? 1 : 0).number(change.granted_now ? 1 : 0).end_row();
     }
     if (const auto& waiter = change.enqueue) {
-      enqueued.row().hex(name).number(waiter->ticket).id(waiter->hold).id(waiter->lease).end_row();
+      enqueued.row().hex(name).number(waiter->ticket).id(waiter->hold).id(waiter->lease);
+      enqueued.number(waiter->weight).word(to_string(waiter->mode)).end_row();
     }
     for (const auto& gone : change.dequeue) dequeued.row().hex(name).id(gone).end_row();
+    for (const auto& gone : change.remove_permits) removed.row().hex(name).id(gone).end_row();
+    for (const auto& permit : change.add_permits) {
+      added.row().hex(name).id(permit.hold).id(permit.lease).number(permit.weight).number(permit.token);
+      added.end_row();
+    }
     for (const auto& id : change.end_leases) ended.id(id);
-    if (change.notice) noticed.id(*change.notice);
+    for (const auto& id : change.notices) noticed.id(id);
   }
   const auto add = [&](const char* query, const char* name, const mysql_json& batch) {
     if (!batch.empty()) result.push_back({query, {{name, batch.str()}}});
   };
   add("dequeue", "dequeue", dequeued);
   add("enqueue", "enqueue", enqueued);
+  add("remove_permits", "removed", removed);
+  add("add_permits", "added", added);
   add("write_lock", "rows", rows);
   add("edit_end_leases", "ended", ended);
   add("notice", "noticed", noticed);

@@ -24,6 +24,7 @@ class mysql_edit {
   void read(const std::string& asked);
   void read_lock(std::size_t at, const mysql_row& row);
   void read_waiter(std::size_t at, const mysql_row& row);
+  void read_permit(std::size_t at, const mysql_row& row);
   std::vector<mysql_statement> writes(std::span<const lock_change> changes) const;
 
   mysql_connection& connection_;

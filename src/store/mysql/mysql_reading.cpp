@@ -6,7 +6,7 @@ namespace rowlock::store {
 
 namespace {
 
-constexpr std::size_t lock_columns = 18;
+constexpr std::size_t lock_columns = 24;
 
 std::chrono::milliseconds milliseconds_of(const mysql_field& field) {
   return std::chrono::milliseconds{integer_of(field)};
@@ -22,7 +22,7 @@ lease_record lease_of(const mysql_row& row, std::size_t first) {
           .ttl = milliseconds_of(row[first + 5])};
 }
 
-// A row of list and show.
+// A row of list and show, without its holder.
 lock_info lock_of(const mysql_row& row) {
   lock_info info;
   info.row = {.name = text_of(row[0]),
@@ -33,16 +33,28 @@ lock_info lock_of(const mysql_row& row) {
               .next_ticket = integer_of(row[5]),
               .lease = optional_id_of<lease_id>(row[6]),
               .hold = optional_id_of<hold_id>(row[7]),
-              .has_queue = bool_of(row[8])};
-  info.waiters = integer_of(row[9]);
-  if (row[11] && info.row.hold) {
-    info.holders.push_back({.lease = lease_of(row, 11),
-                            .hold = *info.row.hold,
-                            .token = info.row.token,
-                            .held_for = milliseconds_of(row[10]),
-                            .expires_in = milliseconds_of(row[17])});
-  }
+              .has_queue = bool_of(row[8]),
+              .fair = bool_of(row[9]),
+              .delay = milliseconds_of(row[10])};
+  info.waiters = integer_of(row[11]);
   return info;
+}
+
+// The rows of a lock follow one another.
+std::vector<lock_info> locks_of(const mysql_rows& rows) {
+  std::vector<lock_info> locks;
+  for (const auto& row : rows) {
+    if (locks.empty() || locks.back().row.name != text_of(row[0])) locks.push_back(lock_of(row));
+    if (!row[12]) continue;
+    locks.back().holders.push_back({.lease = lease_of(row, 12),
+                                    .hold = id_of<hold_id>(row[20]),
+                                    .weight = integer_of(row[21]),
+                                    .mode = model::parse_lock_mode(text_of(row[22])),
+                                    .token = integer_of(row[23]),
+                                    .held_for = milliseconds_of(row[19]),
+                                    .expires_in = milliseconds_of(row[18])});
+  }
+  return locks;
 }
 
 }  // namespace
@@ -52,13 +64,15 @@ std::vector<hold_status> mysql_session::find(std::span<const hold_query> holds) 
   if (holds.empty()) return result;
   mysql_json asked;
   for (const auto& wanted : holds) asked.row().hex(wanted.name).id(wanted.hold).end_row();
-  for (const auto& row : connection_.read("find", 9, {{"holds", asked.str()}})) {
+  for (const auto& row : connection_.read("find", 11, {{"holds", asked.str()}})) {
     const auto at = static_cast<std::size_t>(integer_of(row[0])) - 1;
     auto& status = result.at(at);
     status.hold = holds[at].hold;
     if (row[6]) {
       status.kind = model::parse_lock_kind(*row[6]);
       status.capacity = integer_of(row[7]);
+      status.in_use = integer_of(row[9]);
+      status.fair = bool_of(row[10]);
     }
     if (bool_of(row[1])) {
       status.state = hold_status::where::held;
@@ -75,26 +89,25 @@ std::vector<hold_status> mysql_session::find(std::span<const hold_query> holds) 
 }
 
 std::vector<lock_info> mysql_session::list() {
-  std::vector<lock_info> result;
-  for (const auto& row : connection_.read("list", lock_columns)) result.push_back(lock_of(row));
-  return result;
+  return locks_of(connection_.read("list", lock_columns));
 }
 
 std::optional<lock_info> mysql_session::show(const std::string& name) {
-  const auto rows = connection_.read("show", lock_columns, {{"name", name}});
-  if (rows.empty()) return {};
-  return lock_of(rows[0]);
+  auto found = locks_of(connection_.read("show", lock_columns, {{"name", name}}));
+  if (found.empty()) return {};
+  return std::move(found.front());
 }
 
 std::vector<waiter_info> mysql_session::queue(const std::string& name) {
   std::vector<waiter_info> result;
-  for (const auto& row : connection_.read("queue", 10, {{"name", name}})) {
+  for (const auto& row : connection_.read("queue", 12, {{"name", name}})) {
     auto& info = result.emplace_back();
-    info.waiter = {integer_of(row[0]), id_of<hold_id>(row[1]), id_of<lease_id>(row[2])};
-    info.alive = row[3].has_value();
+    info.waiter = {integer_of(row[0]), id_of<hold_id>(row[1]), id_of<lease_id>(row[2]), integer_of(row[3]),
+                   model::parse_lock_mode(text_of(row[4]))};
+    info.alive = row[5].has_value();
     if (info.alive) {
-      info.lease = lease_of(row, 3);
-      info.expires_in = milliseconds_of(row[9]);
+      info.lease = lease_of(row, 5);
+      info.expires_in = milliseconds_of(row[11]);
     } else {
       info.lease.id = info.waiter.lease;
     }

@@ -14,7 +14,8 @@ namespace {
 std::string batch_of(const std::vector<model::lock_definition>& locks) {
   mysql_json batch;
   for (const auto& lock : locks) {
-    batch.row().hex(lock.name).word(to_string(lock.kind)).number(lock.capacity).end_row();
+    batch.row().hex(lock.name).word(to_string(lock.kind)).number(lock.capacity);
+    batch.number(lock.fair ? 1 : 0).number(lock.delay.count()).end_row();
   }
   return batch.str();
 }

@@ -18,11 +18,20 @@ class postgres_database final : public database {
 
   std::string_view dialect() const noexcept override { return "postgres"; }
 
-  std::string guard_sql() const override {
+  std::string guard_sql(model::lock_mode mode) const override {
     const auto& options = context_->options;
     const auto schema = options.schema.empty() ? std::string{} : fmt::format("\"{}\".", options.schema);
-    return fmt::format("SELECT 1 FROM {}{}lock WHERE name = $1 AND hold_id = $2::uuid FOR KEY SHARE", schema,
-                       options.prefix);
+    if (mode == model::lock_mode::exclusive) {
+      return fmt::format("SELECT 1 FROM {}{}lock WHERE name = $1 AND hold_id = $2::uuid FOR KEY SHARE",
+                         schema, options.prefix);
+    }
+    // The permit may be gone when the wait for the lock's row ends, and this statement's snapshot would still
+    // show it. So it is locked too, behind the row: a row that is gone cannot be.
+    return fmt::format(
+        "WITH l AS MATERIALIZED (SELECT name FROM {0}{1}lock WHERE name = $1 FOR KEY SHARE) "
+        "SELECT 1 FROM {0}{1}permit AS p JOIN l ON l.name = p.name WHERE p.hold_id = $2::uuid "
+        "FOR KEY SHARE OF p",
+        schema, options.prefix);
   }
 
  private:

@@ -18,14 +18,18 @@ enum column : int {
   hold,
   client,
   expires_us,
+  weight,
+  mode,
+  hold_token,
   found,
   taken,
   replaceable,
   kind,
   capacity,
   in_use,
-  lock_token,
   has_queue,
+  fair,
+  delay_ms,
   epoch_floor,
   same_world,
 };
@@ -40,7 +44,8 @@ std::optional<model::lease_view> lease_of(const pqxx::row& row) {
 // caller's.
 void check_grant_stays(const lock_view& view, const lock_change& change) {
   if (view.replaceable || !change.row) return;
-  if (change.row->lease != view.row.lease || change.row->hold != view.row.hold) {
+  if (change.row->lease != view.row.lease || change.row->hold != view.row.hold ||
+      !change.remove_permits.empty()) {
     throw error(errc::internal, "an edit replaces a grant that a guarded transaction relies on");
   }
 }
@@ -64,13 +69,26 @@ class edit_script {
       enqueue_[1].add(waiter->ticket);
       enqueue_[2].add_id(waiter->hold);
       enqueue_[3].add_id(waiter->lease);
+      enqueue_[4].add(waiter->weight);
+      enqueue_[5].add_word(to_string(waiter->mode));
+    }
+    for (const auto& gone : change.remove_permits) {
+      remove_permits_[0].add_text(name);
+      remove_permits_[1].add_id(gone);
+    }
+    for (const auto& permit : change.add_permits) {
+      add_permits_[0].add_text(name);
+      add_permits_[1].add_id(permit.hold);
+      add_permits_[2].add_id(permit.lease);
+      add_permits_[3].add(permit.weight);
+      add_permits_[4].add(permit.token);
     }
     for (const auto& gone : change.dequeue) {
       dequeue_[0].add_text(name);
       dequeue_[1].add_id(gone);
     }
     for (const auto& ended : change.end_leases) ended_.add_id(ended);
-    if (change.notice) noticed_.add_id(*change.notice);
+    for (const auto& noticed : change.notices) noticed_.add_id(noticed);
   }
 
   // What waits for a lease row stands last, so that the lock rows are held no longer than it takes.
@@ -81,7 +99,14 @@ class edit_script {
     if (!dequeue_[0].empty()) script += connection_.execute("dequeue", dequeue_[0].str(), dequeue_[1].str());
     if (!enqueue_[0].empty()) {
       script += connection_.execute("enqueue", enqueue_[0].str(), enqueue_[1].str(), enqueue_[2].str(),
-                                    enqueue_[3].str());
+                                    enqueue_[3].str(), enqueue_[4].str(), enqueue_[5].str());
+    }
+    if (!remove_permits_[0].empty()) {
+      script += connection_.execute("remove_permits", remove_permits_[0].str(), remove_permits_[1].str());
+    }
+    if (!add_permits_[0].empty()) {
+      script += connection_.execute("add_permits", add_permits_[0].str(), add_permits_[1].str(),
+                                    add_permits_[2].str(), add_permits_[3].str(), add_permits_[4].str());
     }
     if (!row_[0].empty()) {
       script +=
@@ -109,7 +134,7 @@ class edit_script {
   postgres_connection& connection_;
   bool durable_ = false;
   std::string leases_;
-  postgres_array row_[9], enqueue_[4], dequeue_[2], ended_, noticed_;
+  postgres_array row_[9], enqueue_[6], dequeue_[2], remove_permits_[2], add_permits_[5], ended_, noticed_;
 };
 
 }  // namespace
@@ -148,10 +173,10 @@ void postgres_edit::read() {
   open_ = true;
   for (const auto& row : connection_.script("edit", script)) {
     const auto at = static_cast<std::size_t>(integer_of(row[request])) - 1;
-    if (row[part].as<int>() == 0) {
-      read_lock(at, row);
-    } else {
-      read_waiter(at, row);
+    switch (row[part].as<int>()) {
+      case 0: read_lock(at, row); break;
+      case 3: read_permit(at, row); break;
+      default: read_waiter(at, row);
     }
   }
 }
@@ -165,11 +190,13 @@ void postgres_edit::read_lock(std::size_t at, const pqxx::row& row) {
               .kind = model::parse_lock_kind(row[kind].c_str()),
               .capacity = integer_of(row[capacity]),
               .in_use = integer_of(row[in_use]),
-              .token = integer_of(row[lock_token]),
+              .token = integer_of(row[hold_token]),
               .next_ticket = integer_of(row[ticket]),
               .lease = optional_id_of<lease_id>(row[lease]),
               .hold = optional_id_of<hold_id>(row[hold]),
-              .has_queue = bool_of(row[has_queue])};
+              .has_queue = bool_of(row[has_queue]),
+              .fair = bool_of(row[fair]),
+              .delay = std::chrono::milliseconds{integer_of(row[delay_ms])}};
   view.replaceable = bool_of(row[replaceable]);
   view.holder = lease_of(row);
   view.epoch_floor = integer_of(row[epoch_floor]);
@@ -178,7 +205,8 @@ void postgres_edit::read_lock(std::size_t at, const pqxx::row& row) {
 
 void postgres_edit::read_waiter(std::size_t at, const pqxx::row& row) {
   auto& view = views_[at];
-  const model::waiter waiter{integer_of(row[ticket]), id_of<hold_id>(row[hold]), id_of<lease_id>(row[lease])};
+  const model::waiter waiter{integer_of(row[ticket]), id_of<hold_id>(row[hold]), id_of<lease_id>(row[lease]),
+                             integer_of(row[weight]), model::parse_lock_mode(row[mode].c_str())};
   if (row[part].as<int>() == 2) {
     view.own = waiter;
   } else if (view.queue.size() < queue_window) {
@@ -186,6 +214,12 @@ void postgres_edit::read_waiter(std::size_t at, const pqxx::row& row) {
   } else {
     view.queue_complete = false;
   }
+}
+
+void postgres_edit::read_permit(std::size_t at, const pqxx::row& row) {
+  const model::permit permit{id_of<hold_id>(row[hold]), id_of<lease_id>(row[lease]), integer_of(row[weight]),
+                             integer_of(row[hold_token])};
+  views_[at].permits.push_back({permit, lease_of(row)});
 }
 
 void postgres_edit::write(std::span<const lock_change> changes) {

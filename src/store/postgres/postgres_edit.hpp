@@ -23,6 +23,7 @@ class postgres_edit {
   void read();
   void read_lock(std::size_t at, const pqxx::row& row);
   void read_waiter(std::size_t at, const pqxx::row& row);
+  void read_permit(std::size_t at, const pqxx::row& row);
   void write(std::span<const lock_change> changes);
 
   postgres_connection& connection_;

@@ -24,7 +24,7 @@ lease_record lease_of(const pqxx::row& row, int first) {
           .ttl = milliseconds_of(row[first + 5])};
 }
 
-// A row of list and show.
+// A row of list and show, without its holder.
 lock_info lock_of(const pqxx::row& row) {
   lock_info info;
   info.row = {.name = row[0].c_str(),
@@ -35,16 +35,28 @@ lock_info lock_of(const pqxx::row& row) {
               .next_ticket = integer_of(row[5]),
               .lease = optional_id_of<lease_id>(row[6]),
               .hold = optional_id_of<hold_id>(row[7]),
-              .has_queue = bool_of(row[8])};
-  info.waiters = integer_of(row[9]);
-  if (!row[11].is_null() && info.row.hold) {
-    info.holders.push_back({.lease = lease_of(row, 11),
-                            .hold = *info.row.hold,
-                            .token = info.row.token,
-                            .held_for = milliseconds_of(row[10]),
-                            .expires_in = milliseconds_of(row[17])});
-  }
+              .has_queue = bool_of(row[8]),
+              .fair = bool_of(row[9]),
+              .delay = milliseconds_of(row[10])};
+  info.waiters = integer_of(row[11]);
   return info;
+}
+
+// The rows of a lock follow one another.
+std::vector<lock_info> locks_of(const pqxx::result& rows) {
+  std::vector<lock_info> locks;
+  for (const auto& row : rows) {
+    if (locks.empty() || locks.back().row.name != row[0].c_str()) locks.push_back(lock_of(row));
+    if (row[12].is_null()) continue;
+    locks.back().holders.push_back({.lease = lease_of(row, 12),
+                                    .hold = id_of<hold_id>(row[20]),
+                                    .weight = integer_of(row[21]),
+                                    .mode = model::parse_lock_mode(row[22].c_str()),
+                                    .token = integer_of(row[23]),
+                                    .held_for = milliseconds_of(row[19]),
+                                    .expires_in = milliseconds_of(row[18])});
+  }
+  return locks;
 }
 
 }  // namespace
@@ -67,6 +79,8 @@ std::vector<hold_status> postgres_session::find(std::span<const hold_query> hold
     if (!row["kind"].is_null()) {
       status.kind = model::parse_lock_kind(row["kind"].c_str());
       status.capacity = integer_of(row["capacity"]);
+      status.in_use = integer_of(row["in_use"]);
+      status.fair = bool_of(row["fair"]);
     }
     if (!row["held"].is_null() && bool_of(row["held"])) {
       status.state = hold_status::where::held;
@@ -85,28 +99,25 @@ std::vector<hold_status> postgres_session::find(std::span<const hold_query> hold
 }
 
 std::vector<lock_info> postgres_session::list() {
-  std::vector<lock_info> result;
-  for (const auto& row : connection_.script("list", with_scans + connection_.execute("list"))) {
-    result.push_back(lock_of(row));
-  }
-  return result;
+  return locks_of(connection_.script("list", with_scans + connection_.execute("list")));
 }
 
 std::optional<lock_info> postgres_session::show(const std::string& name) {
-  const auto rows = connection_.call("show", name);
-  if (rows.empty()) return {};
-  return lock_of(rows[0]);
+  auto found = locks_of(connection_.call("show", name));
+  if (found.empty()) return {};
+  return std::move(found.front());
 }
 
 std::vector<waiter_info> postgres_session::queue(const std::string& name) {
   std::vector<waiter_info> result;
   for (const auto& row : connection_.call("queue", name)) {
     auto& info = result.emplace_back();
-    info.waiter = {integer_of(row[0]), id_of<hold_id>(row[1]), id_of<lease_id>(row[2])};
-    info.alive = !row[3].is_null();
+    info.waiter = {integer_of(row[0]), id_of<hold_id>(row[1]), id_of<lease_id>(row[2]), integer_of(row[3]),
+                   model::parse_lock_mode(row[4].c_str())};
+    info.alive = !row[5].is_null();
     if (info.alive) {
-      info.lease = lease_of(row, 3);
-      info.expires_in = milliseconds_of(row[9]);
+      info.lease = lease_of(row, 5);
+      info.expires_in = milliseconds_of(row[11]);
     } else {
       info.lease.id = info.waiter.lease;
     }

@@ -7,17 +7,20 @@
 namespace rowlock::store {
 
 void postgres_session::create(std::span<const model::lock_definition> locks) {
-  postgres_array names, kinds, capacities;
+  postgres_array names, kinds, capacities, fairness, delays;
   for (const auto& lock : locks) {
     names.add_text(lock.name);
     kinds.add_word(to_string(lock.kind));
     capacities.add(lock.capacity);
+    fairness.add(lock.fair);
+    delays.add(std::int64_t{lock.delay.count()});
   }
   // Need not be on disk before it is answered: the log is in order, so a grant of the name that is on disk
   // has its creation, and the floor that it read, on disk before it. A creation that a crash takes is done
   // again.
   const auto script = "BEGIN;\nSET LOCAL synchronous_commit = off;\n" +
-                      connection_.execute("create_locks", names.str(), kinds.str(), capacities.str()) +
+                      connection_.execute("create_locks", names.str(), kinds.str(), capacities.str(),
+                                          fairness.str(), delays.str()) +
                       connection_.execute("create_tokens", names.str()) + "COMMIT";
   try {
     connection_.script("create", script);

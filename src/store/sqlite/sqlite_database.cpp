@@ -18,7 +18,7 @@ class sqlite_database final : public database {
     return std::make_unique<sqlite_session>(path_, catalog_, options_);
   }
   std::string_view dialect() const noexcept override { return "sqlite"; }
-  std::string guard_sql() const override { return (*catalog_)["guard"]; }
+  std::string guard_sql(model::lock_mode) const override { return (*catalog_)["guard"]; }
 
  private:
   std::string path_;

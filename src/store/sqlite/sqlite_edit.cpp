@@ -18,7 +18,10 @@ void sqlite_session::create(std::span<const model::lock_definition> locks) {
   writing transaction{*this, durability::durable};
   std::int64_t created = 0;
   for (const auto& lock : locks) {
-    created += connection_.query("create_lock", lock.name, to_string(lock.kind), lock.capacity).run();
+    created += connection_
+                   .query("create_lock", lock.name, to_string(lock.kind), lock.capacity,
+                          std::int64_t{lock.fair}, std::int64_t{lock.delay.count()})
+                   .run();
   }
   if (created > 0) transaction.finish();
 }
@@ -57,8 +60,15 @@ std::optional<lock_view> sqlite_session::view_of(const edit_request& request, co
                 .next_ticket = query.integer(4),
                 .lease = query.optional_id<lease_id>(5),
                 .hold = query.optional_id<hold_id>(6),
-                .has_queue = query.integer(7) != 0};
-    view.holder = lease_view_of(query, view.row.lease, 8, 9);
+                .has_queue = query.integer(7) != 0,
+                .fair = query.integer(8) != 0,
+                .delay = std::chrono::milliseconds{query.integer(9)}};
+    view.holder = lease_view_of(query, view.row.lease, 10, 11);
+  }
+  for (auto query = connection_.query("edit_permits", request.name); query.next();) {
+    const model::permit permit{query.id<hold_id>(0), query.id<lease_id>(1), query.integer(2),
+                               query.integer(3)};
+    view.permits.push_back({permit, lease_view_of(query, permit.lease, 4, 5)});
   }
   for (auto query = connection_.query("edit_queue", request.name, std::int64_t{queue_window + 1});
        query.next();) {
@@ -66,12 +76,16 @@ std::optional<lock_view> sqlite_session::view_of(const edit_request& request, co
       view.queue_complete = false;
       break;
     }
-    const model::waiter waiter{query.integer(0), query.id<hold_id>(1), query.id<lease_id>(2)};
-    view.queue.push_back({waiter, lease_view_of(query, waiter.lease, 3, 4)});
+    const model::waiter waiter{query.integer(0), query.id<hold_id>(1), query.id<lease_id>(2),
+                               query.integer(3), model::parse_lock_mode(query.text(4))};
+    view.queue.push_back({waiter, lease_view_of(query, waiter.lease, 5, 6)});
   }
   if (!request.about.is_nil()) {
     auto query = connection_.query("edit_own", request.name, request.about);
-    if (query.next()) view.own = model::waiter{query.integer(0), request.about, query.id<lease_id>(1)};
+    if (query.next()) {
+      view.own = model::waiter{query.integer(0), request.about, query.id<lease_id>(1), query.integer(2),
+                               model::parse_lock_mode(query.text(3))};
+    }
   }
   view.epoch_floor = model::epoch_floor(now.epoch);
   view.same_world = now.identity == now.recorded_identity;
@@ -86,12 +100,19 @@ void sqlite_session::apply(const std::string& name, const lock_change& change) {
                row->hold, std::int64_t{row->has_queue}, std::int64_t{change.granted_now})
         .run();
   }
+  for (const auto& hold : change.remove_permits) connection_.query("remove_permits", name, hold).run();
+  for (const auto& permit : change.add_permits) {
+    connection_.query("add_permits", name, permit.hold, permit.lease, permit.weight, permit.token).run();
+  }
   for (const auto& hold : change.dequeue) connection_.query("dequeue", name, hold).run();
   if (const auto& waiter = change.enqueue) {
-    connection_.query("enqueue", name, waiter->ticket, waiter->hold, waiter->lease).run();
+    connection_
+        .query("enqueue", name, waiter->ticket, waiter->hold, waiter->lease, waiter->weight,
+               to_string(waiter->mode))
+        .run();
   }
   for (const auto& id : change.end_leases) connection_.query("end_lease", id).run();
-  if (change.notice) connection_.query("notice", *change.notice).run();
+  for (const auto& id : change.notices) connection_.query("notice", id).run();
 }
 
 }  // namespace rowlock::store

@@ -18,7 +18,7 @@ lease_record lease_of(const sqlite_query& row, int first) {
           .ttl = std::chrono::milliseconds{row.integer(first + 5)}};
 }
 
-// A row of the queries list and show.
+// A row of the queries list and show, without its holder.
 lock_info lock_of(const sqlite_query& row) {
   lock_info info;
   info.row = {.name = row.text(0),
@@ -29,16 +29,24 @@ lock_info lock_of(const sqlite_query& row) {
               .next_ticket = row.integer(5),
               .lease = row.optional_id<lease_id>(6),
               .hold = row.optional_id<hold_id>(7),
-              .has_queue = row.integer(8) != 0};
-  info.waiters = row.integer(9);
-  if (!row.null(10) && info.row.hold) {
-    info.holders.push_back({.lease = lease_of(row, 10),
-                            .hold = *info.row.hold,
-                            .token = info.row.token,
-                            .held_for = milliseconds_of(row.integer(17)),
-                            .expires_in = milliseconds_of(row.integer(16))});
-  }
+              .has_queue = row.integer(8) != 0,
+              .fair = row.integer(9) != 0,
+              .delay = std::chrono::milliseconds{row.integer(10)}};
+  info.waiters = row.integer(11);
   return info;
+}
+
+// The rows of a lock follow one another.
+void add_row(std::vector<lock_info>& locks, const sqlite_query& row) {
+  if (locks.empty() || locks.back().row.name != row.text(0)) locks.push_back(lock_of(row));
+  if (row.null(12)) return;
+  locks.back().holders.push_back({.lease = lease_of(row, 12),
+                                  .hold = row.id<hold_id>(20),
+                                  .weight = row.integer(21),
+                                  .mode = model::parse_lock_mode(row.text(22)),
+                                  .token = row.integer(23),
+                                  .held_for = milliseconds_of(row.integer(19)),
+                                  .expires_in = milliseconds_of(row.integer(18))});
 }
 
 }  // namespace
@@ -54,6 +62,8 @@ std::vector<hold_status> sqlite_session::find(std::span<const hold_query> holds)
     if (!query.next()) continue;
     status.kind = model::parse_lock_kind(query.text(5));
     status.capacity = query.integer(6);
+    status.in_use = query.integer(8);
+    status.fair = query.integer(9) != 0;
     if (query.integer(0) != 0) {
       status.state = hold_status::where::held;
       status.token = query.integer(1);
@@ -73,25 +83,27 @@ std::vector<hold_status> sqlite_session::find(std::span<const hold_query> holds)
 
 std::vector<lock_info> sqlite_session::list() {
   std::vector<lock_info> result;
-  for (auto query = connection_.query("list"); query.next();) result.push_back(lock_of(query));
+  for (auto query = connection_.query("list"); query.next();) add_row(result, query);
   return result;
 }
 
 std::optional<lock_info> sqlite_session::show(const std::string& name) {
-  auto query = connection_.query("show", name);
-  if (!query.next()) return {};
-  return lock_of(query);
+  std::vector<lock_info> found;
+  for (auto query = connection_.query("show", name); query.next();) add_row(found, query);
+  if (found.empty()) return {};
+  return std::move(found.front());
 }
 
 std::vector<waiter_info> sqlite_session::queue(const std::string& name) {
   std::vector<waiter_info> result;
   for (auto query = connection_.query("queue", name); query.next();) {
     auto& info = result.emplace_back();
-    info.waiter = {query.integer(0), query.id<hold_id>(1), query.id<lease_id>(2)};
-    info.alive = !query.null(3);
+    info.waiter = {query.integer(0), query.id<hold_id>(1), query.id<lease_id>(2), query.integer(3),
+                   model::parse_lock_mode(query.text(4))};
+    info.alive = !query.null(5);
     if (info.alive) {
-      info.lease = lease_of(query, 3);
-      info.expires_in = milliseconds_of(query.integer(9));
+      info.lease = lease_of(query, 5);
+      info.expires_in = milliseconds_of(query.integer(11));
     } else {
       info.lease.id = info.waiter.lease;
     }

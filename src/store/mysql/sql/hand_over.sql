@@ -1,5 +1,5 @@
--- Gives a lock to the head of its queue, if that lives, marks its client's lease, and tells the hold, the client, the
--- token, and whether others may wait behind it. What is not plain is left as it is, for an edit, and nothing is told.
+-- Gives a lock to the head of its queue, if that lives and is exclusive, marks its client's lease, and tells the hold,
+-- the client, the token, and whether others may wait behind it. What is not plain is left as it is, for an edit, and nothing is told.
 -- MariaDB only.
 -- The lock's row comes first; what else decides is read by a later statement, with a snapshot of its own. While the row
 -- is held nobody is waited for: a client's lease that is locked, by its renewal, is marked after the commit.
@@ -15,12 +15,12 @@ BEGIN NOT ATOMIC
   START TRANSACTION;
   SELECT l.token, l.next_ticket INTO given, free_ticket
   FROM rowlock_lock AS l
-  WHERE l.name = :name AND l.kind = 'mutex' AND l.lease_id = UNHEX(:lease) AND l.hold_id = UNHEX(:hold)
-    AND l.has_queue = 1
+  WHERE l.name = :name AND l.kind IN ('mutex', 'shared_mutex')
+    AND l.lease_id = UNHEX(:lease) AND l.hold_id = UNHEX(:hold) AND l.has_queue = 1
   FOR UPDATE SKIP LOCKED;
   IF given IS NOT NULL THEN
     SELECT q.ticket, q.hold_id, q.lease_id, h.client_id,
-           IF(h.id IS NULL, NULL, GREATEST(given + 1, m.epoch << 27))
+           IF(h.id IS NULL OR q.mode <> 'exclusive', NULL, GREATEST(given + 1, m.epoch << 27))
     INTO head, next_hold, next_lease, next_client, next_token
     FROM rowlock_queue AS q
     LEFT JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :identity
@@ -33,8 +33,8 @@ BEGIN NOT ATOMIC
     COMMIT;
   ELSE
     UPDATE rowlock_lock
-    SET token = next_token, lease_id = next_lease, hold_id = next_hold, in_use = capacity, has_queue = free_ticket > head + 1,
-        used_at = SYSDATE(6)
+    SET token = next_token, lease_id = next_lease, hold_id = next_hold, in_use = capacity,
+        has_queue = free_ticket > head + 1, used_at = SYSDATE(6)
     WHERE name = :name;
     DELETE FROM rowlock_queue WHERE name = :name AND ticket = head;
     IF next_client <> UNHEX(:lease) THEN

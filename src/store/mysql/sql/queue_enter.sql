@@ -18,7 +18,8 @@ BEGIN NOT ATOMIC
   IF takeover_us IS NULL THEN
     COMMIT;
   ELSE
-    INSERT INTO rowlock_queue (name, ticket, hold_id, lease_id) VALUES (:name, my_ticket, UNHEX(:hold), UNHEX(:lease));
+    INSERT INTO rowlock_queue (name, ticket, hold_id, lease_id, weight)
+    VALUES (:name, my_ticket, UNHEX(:hold), UNHEX(:lease), :capacity);
     UPDATE rowlock_lock SET next_ticket = my_ticket + 1, has_queue = 1 WHERE name = :name;
     COMMIT;
     SELECT takeover_us;

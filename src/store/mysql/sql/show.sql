@@ -1,11 +1,23 @@
 -- As list, for one lock: :name.
 SELECT l.name, l.kind, l.capacity, l.in_use, l.token, l.next_ticket, HEX(l.lease_id), HEX(l.hold_id), l.has_queue,
+       l.fair, l.delay_ms,
        (SELECT COUNT(*)
         FROM rowlock_queue AS q JOIN rowlock_lease AS w ON w.id = q.lease_id
         WHERE q.name = l.name) AS waiters,
-       FLOOR(TIMESTAMPDIFF(MICROSECOND, l.used_at, SYSDATE(6)) / 1000) AS held_ms,
        HEX(h.id), HEX(h.client_id), h.host, h.pid, h.application, h.ttl_ms,
-       FLOOR(TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at) / 1000) AS expires_ms
+       FLOOR(TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at) / 1000) AS expires_ms,
+       FLOOR(TIMESTAMPDIFF(MICROSECOND, g.since, SYSDATE(6)) / 1000) AS held_ms,
+       HEX(g.hold_id), g.weight, g.mode, g.token
 FROM rowlock_lock AS l
-LEFT JOIN rowlock_lease AS h ON h.id = l.lease_id
-WHERE l.name = :name;
+LEFT JOIN (
+  SELECT k.name, k.hold_id, k.lease_id, k.capacity AS weight, 'exclusive' AS mode, k.token, k.used_at AS since
+  FROM rowlock_lock AS k
+  WHERE k.lease_id IS NOT NULL AND k.name = :name
+  UNION ALL
+  SELECT p.name, p.hold_id, p.lease_id, p.weight, 'shared', p.token, p.granted_at
+  FROM rowlock_permit AS p
+  WHERE p.name = :name
+) AS g ON g.name = l.name
+LEFT JOIN rowlock_lease AS h ON h.id = g.lease_id
+WHERE l.name = :name
+ORDER BY g.token;

@@ -1,5 +1,5 @@
 -- Reads what an edit decides from, after its rows are held. $1 names, $2 holds asked about.
--- part 0: the lock and its holder's lease; 1: the head of its queue; 2: the waiter that was asked about.
+-- part 0: the lock and its holder's lease; 1: the head of its queue; 2: the waiter that was asked about; 3: its permits.
 WITH asked AS MATERIALIZED (
   SELECT a.n,
          a.name,
@@ -17,8 +17,9 @@ world AS MATERIALIZED (
 )
 SELECT 0 AS part, a.n, l.next_ticket AS ticket, l.lease_id, l.hold_id, h.client_id,
        (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000000)::bigint AS expires_us,
+       NULL::bigint AS weight, NULL::text AS mode, l.token,
        l.name IS NOT NULL AS found, a.taken, a.replaceable,
-       l.kind, l.capacity, l.in_use, l.token, l.has_queue, w.epoch_floor, w.same_world
+       l.kind, l.capacity, l.in_use, l.has_queue, l.fair, l.delay_ms, w.epoch_floor, w.same_world
 FROM asked AS a
 CROSS JOIN world AS w
 LEFT JOIN rowlock_lock AS l ON l.name = a.name
@@ -26,17 +27,28 @@ LEFT JOIN rowlock_lease AS h ON h.id = l.lease_id
 UNION ALL
 SELECT 1, a.n, q.ticket, q.lease_id, q.hold_id, h.client_id,
        (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000000)::bigint,
-       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+       q.weight, q.mode, NULL,
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM asked AS a
 CROSS JOIN LATERAL (
-  SELECT ticket, lease_id, hold_id FROM rowlock_queue WHERE name = a.name ORDER BY ticket LIMIT 65
+  SELECT ticket, lease_id, hold_id, weight, mode FROM rowlock_queue WHERE name = a.name ORDER BY ticket LIMIT 65
 ) AS q
 LEFT JOIN rowlock_lease AS h ON h.id = q.lease_id
 WHERE a.taken
 UNION ALL
 SELECT 2, a.n, q.ticket, q.lease_id, q.hold_id, NULL, NULL,
-       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+       q.weight, q.mode, NULL,
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM asked AS a
 JOIN rowlock_queue AS q ON q.name = a.name AND q.hold_id = a.about
 WHERE a.taken
-ORDER BY part, n, ticket;
+UNION ALL
+SELECT 3, a.n, NULL, p.lease_id, p.hold_id, h.client_id,
+       (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000000)::bigint,
+       p.weight, NULL, p.token,
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+FROM asked AS a
+JOIN rowlock_permit AS p ON p.name = a.name
+LEFT JOIN rowlock_lease AS h ON h.id = p.lease_id
+WHERE a.taken
+ORDER BY part, n, ticket, token;

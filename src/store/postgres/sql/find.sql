@@ -1,23 +1,47 @@
--- $1 names, $2 holds. A hold or waiter whose lease is missing is dead, and so absent.
+-- $1 names, $2 holds. A hold or waiter whose lease is missing is dead, and so absent. The takeover is that of the first
+-- lease that stands in the way: the exclusive holder's, or else of the permits and of the head of the queue.
 SELECT a.n,
-       l.hold_id = a.hold_id AND h.id IS NOT NULL AS held,
-       l.token,
-       l.lease_id,
+       coalesce(l.hold_id = a.hold_id AND h.id IS NOT NULL, false) OR p.lease_id IS NOT NULL AS held,
+       coalesce(p.token, l.token) AS token,
+       coalesce(p.lease_id, l.lease_id) AS lease_id,
        q.lease_id AS queued_lease_id,
        CASE WHEN l.name IS NULL THEN NULL
-            WHEN h.id IS NULL THEN 0
-            ELSE (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000000)::bigint
+            WHEN l.lease_id IS NOT NULL
+            THEN coalesce((extract(epoch FROM h.expires_at - clock_timestamp()) * 1000000)::bigint, 0)
+            ELSE least(coalesce(s.expires_us, 0), f.expires_us)
        END AS takeover_us,
        l.kind,
        l.capacity,
-       l.has_queue
+       l.has_queue,
+       l.in_use,
+       l.fair
 FROM unnest($1::text[], $2::uuid[]) WITH ORDINALITY AS a (name, hold_id, n)
 LEFT JOIN rowlock_lock AS l ON l.name = a.name
 LEFT JOIN rowlock_lease AS h ON h.id = l.lease_id
 LEFT JOIN LATERAL (
+  SELECT p.token, p.lease_id
+  FROM rowlock_permit AS p
+  JOIN rowlock_lease AS w ON w.id = p.lease_id
+  WHERE l.lease_id IS NULL AND l.in_use > 0 AND p.name = l.name AND p.hold_id = a.hold_id
+) AS p ON true
+LEFT JOIN LATERAL (
+  SELECT min(coalesce((extract(epoch FROM w.expires_at - clock_timestamp()) * 1000000)::bigint, 0)) AS expires_us
+  FROM rowlock_permit AS s
+  LEFT JOIN rowlock_lease AS w ON w.id = s.lease_id
+  WHERE l.lease_id IS NULL AND l.in_use > 0 AND p.lease_id IS NULL AND l.kind <> 'latch' AND s.name = l.name
+) AS s ON true
+LEFT JOIN LATERAL (
+  SELECT coalesce((extract(epoch FROM w.expires_at - clock_timestamp()) * 1000000)::bigint, 0) AS expires_us
+  FROM rowlock_queue AS f
+  LEFT JOIN rowlock_lease AS w ON w.id = f.lease_id
+  WHERE l.lease_id IS NULL AND l.in_use > 0 AND f.name = l.name
+  ORDER BY f.ticket
+  LIMIT 1
+) AS f ON true
+LEFT JOIN LATERAL (
   SELECT w.id AS lease_id
   FROM rowlock_queue AS q
   JOIN rowlock_lease AS w ON w.id = q.lease_id
-  WHERE l.has_queue AND q.name = a.name AND q.hold_id = a.hold_id
+  WHERE l.has_queue AND q.name = l.name AND q.hold_id = a.hold_id
 ) AS q ON true
 ORDER BY a.n;

@@ -1,11 +1,21 @@
--- Every lock with its living holder and the number of its living waiters.
+-- Every lock with the number of its living waiters: a row for each holder, and one where there is none.
 SELECT l.name, l.kind, l.capacity, l.in_use, l.token, l.next_ticket, l.lease_id, l.hold_id, l.has_queue,
+       l.fair, l.delay_ms,
        (SELECT count(*)
         FROM rowlock_queue AS q JOIN rowlock_lease AS w ON w.id = q.lease_id
         WHERE q.name = l.name) AS waiters,
-       (extract(epoch FROM clock_timestamp() - l.used_at) * 1000)::bigint AS held_ms,
        h.id, h.client_id, h.host, h.pid, h.application, h.ttl_ms,
-       (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000)::bigint AS expires_ms
+       (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000)::bigint AS expires_ms,
+       (extract(epoch FROM clock_timestamp() - g.since) * 1000)::bigint AS held_ms,
+       g.hold_id, g.weight, g.mode, g.token
 FROM rowlock_lock AS l
-LEFT JOIN rowlock_lease AS h ON h.id = l.lease_id
-ORDER BY l.name;
+LEFT JOIN LATERAL (
+  SELECT l.hold_id, l.lease_id, l.capacity AS weight, 'exclusive' AS mode, l.token, l.used_at AS since
+  WHERE l.lease_id IS NOT NULL
+  UNION ALL
+  SELECT p.hold_id, p.lease_id, p.weight, 'shared', p.token, p.granted_at
+  FROM rowlock_permit AS p
+  WHERE p.name = l.name
+) AS g ON true
+LEFT JOIN rowlock_lease AS h ON h.id = g.lease_id
+ORDER BY l.name, g.token;

@@ -1,5 +1,5 @@
 -- $1 name.
-SELECT q.ticket, q.hold_id, q.lease_id, w.id, w.client_id, w.host, w.pid, w.application, w.ttl_ms,
+SELECT q.ticket, q.hold_id, q.lease_id, q.weight, q.mode, w.id, w.client_id, w.host, w.pid, w.application, w.ttl_ms,
        (extract(epoch FROM w.expires_at - clock_timestamp()) * 1000)::bigint AS expires_ms
 FROM rowlock_queue AS q
 LEFT JOIN rowlock_lease AS w ON w.id = q.lease_id

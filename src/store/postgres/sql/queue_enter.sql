@@ -12,10 +12,10 @@ WITH counted AS (
     AND h.id = l.lease_id
     AND h.expires_at + $4::bigint * interval '1 microsecond' > clock_timestamp()
     AND NOT EXISTS (SELECT FROM rowlock_queue AS q WHERE q.name = $1::text AND q.hold_id = $3::text::uuid)
-  RETURNING l.next_ticket - 1 AS ticket, h.expires_at
+  RETURNING l.next_ticket - 1 AS ticket, l.capacity, h.expires_at
 ), entered AS (
-  INSERT INTO rowlock_queue (name, ticket, hold_id, lease_id)
-  SELECT $1::text, ticket, $3::text::uuid, $2::uuid FROM counted
+  INSERT INTO rowlock_queue (name, ticket, hold_id, lease_id, weight)
+  SELECT $1::text, ticket, $3::text::uuid, $2::uuid, capacity FROM counted
 )
 SELECT (extract(epoch FROM expires_at - clock_timestamp()) * 1000000)::bigint,
        set_config('synchronous_commit', 'off', true)

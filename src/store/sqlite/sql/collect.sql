@@ -1,7 +1,7 @@
 -- Kinds of a later version are left to it.
 DELETE FROM rowlock_lock
  WHERE name = ?1
-   AND kind = 'mutex'
+   AND kind IN ('mutex', 'shared_mutex', 'semaphore', 'latch', 'barrier', 'election')
    AND lease_id IS NULL
    AND in_use = 0
    AND has_queue = 0

@@ -1,1 +1,1 @@
-SELECT ticket, lease_id FROM rowlock_queue WHERE name = ?1 AND hold_id = ?2;
+SELECT ticket, lease_id, weight, mode FROM rowlock_queue WHERE name = ?1 AND hold_id = ?2;

@@ -1,0 +1,77 @@
+#include "client/decisions.hpp"
+
+#include "client/draft.hpp"
+
+#include <vector>
+
+namespace rowlock::client_layer {
+
+namespace {
+
+using std::chrono::microseconds;
+using store::lock_view;
+using what = outcome::what;
+
+// Asked again after a lost answer: it is done (I7).
+decision done(draft& lock, model::token token) {
+  lock.outcome().token = token;
+  return lock.leave(what::granted);
+}
+
+}  // namespace
+
+decision decide_downgrade(const lock_view& view, hold_id hold, microseconds skew) {
+  draft lock{view, skew};
+  const auto token = lock.token_of(hold);
+  if (!token) return lock.leave(what::absent);
+  if (lock.permit_of(hold)) return done(lock, *token);
+  if (!view.replaceable) return lock.leave(what::guarded);
+  lock.outcome().token = *token;
+  lock.share();
+  if (!view.same_world && lock.has_next()) return lock.leave(what::foreign);
+  if (auto first = lock.unsettled()) return std::move(*first);
+  lock.grant_everybody_next();
+  return lock.finish(what::granted);
+}
+
+decision decide_upgrade(const lock_view& view, hold_id hold, microseconds skew) {
+  draft lock{view, skew};
+  const auto token = lock.token_of(hold);
+  if (!token) return lock.leave(what::absent);
+  if (lock.held_by(hold)) return done(lock, *token);
+  if (!view.replaceable) return lock.leave(what::guarded);
+  if (!view.same_world) return lock.leave(what::foreign);
+  if (auto first = lock.unsettled()) return std::move(*first);
+  lock.grant_everybody_next();  // who waited behind the dead alone
+  const auto permit = *lock.permit_of(hold);
+  const bool alone = lock.row().in_use == permit.weight;
+  if (!alone) {
+    auto expired = lock.expired_holders();
+    std::erase(expired, permit.lease);
+    if (!expired.empty()) return lock.leave_expired(std::move(expired));
+  }
+  if (!alone || lock.has_waiters()) return lock.finish(what::busy);
+  lock.make_exclusive(permit);
+  lock.outcome().token = lock.row().token;
+  return lock.finish(what::granted);
+}
+
+decision decide_resize(const lock_view& view, std::int64_t capacity, microseconds skew) {
+  draft lock{view, skew};
+  if (view.row.kind != model::lock_kind::semaphore) {
+    lock.outcome().stored = {view.row.name, view.row.kind, view.row.capacity, view.row.fair};
+    return lock.leave(what::mismatch);
+  }
+  if (view.row.capacity == capacity) return lock.leave(what::released);
+  lock.resize(capacity);
+  if (!view.same_world && lock.has_next()) return lock.leave(what::foreign);
+  // Where only unread rows tell who is next, the sweep behind this finds out: those who wait for too much are
+  // gone from the queue then.
+  if (auto first = lock.unsettled(); first && first->outcome.result == what::expired)
+    return std::move(*first);
+  lock.grant_everybody_next();
+  lock.change().durable = true;
+  return lock.finish(what::released);
+}
+
+}  // namespace rowlock::client_layer

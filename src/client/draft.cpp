@@ -1,0 +1,255 @@
+#include "client/draft.hpp"
+
+#include <algorithm>
+
+namespace rowlock::client_layer {
+
+namespace {
+
+using model::lock_mode;
+using std::chrono::microseconds;
+
+bool same(const model::lock_row& a, const model::lock_row& b) {
+  return a.capacity == b.capacity && a.in_use == b.in_use && a.token == b.token &&
+         a.next_ticket == b.next_ticket && a.lease == b.lease && a.hold == b.hold &&
+         a.has_queue == b.has_queue;
+}
+
+template <class Id>
+bool contains(const std::vector<Id>& ids, const Id& id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+}  // namespace
+
+draft::draft(const store::lock_view& view, microseconds skew)
+    : view_(view), skew_(skew), row_(view.row), holder_(view.holder) {
+  leave_out_the_dead();
+  recount();
+}
+
+// A guarded transaction may rely on a dead hold: until it ends that stays, and counts.
+void draft::leave_out_the_dead() {
+  const bool permits_stay = !view_.replaceable || row_.kind == model::lock_kind::latch;
+  for (const auto& entry : view_.permits) {
+    if (entry.lease || permits_stay) {
+      permits_.push_back(entry);
+    } else {
+      made_.change.remove_permits.push_back(entry.permit.hold);
+    }
+  }
+  for (const auto& entry : view_.queue) {
+    if (entry.lease && can_ever_fit(entry.waiter)) {
+      living_.push_back(entry);
+    } else {
+      made_.change.dequeue.push_back(entry.waiter.hold);
+    }
+  }
+}
+
+void draft::recount() {
+  row_.in_use = 0;
+  for (const auto& entry : permits_) row_.in_use += entry.permit.weight;
+  if (row_.lease) row_.in_use = row_.capacity;
+}
+
+// ---- who holds
+// ---------------------------------------------------------------------------------------------------
+
+const model::permit* draft::permit_of(hold_id hold) const {
+  for (const auto& entry : permits_) {
+    if (entry.permit.hold == hold) return &entry.permit;
+  }
+  return nullptr;
+}
+
+std::optional<model::token> draft::token_of(hold_id hold) const {
+  if (held_by(hold)) return holder_ ? std::optional{row_.token} : std::nullopt;
+  for (const auto& entry : permits_) {
+    if (entry.permit.hold == hold && entry.lease) return entry.permit.token;
+  }
+  return {};
+}
+
+std::vector<lease_id> draft::expired_holders() const {
+  std::vector<lease_id> expired;
+  if (holder_ && is_expired(*holder_)) expired.push_back(holder_->id);
+  for (const auto& entry : permits_) {
+    if (entry.lease && is_expired(*entry.lease) && !contains(expired, entry.lease->id))
+      expired.push_back(entry.lease->id);
+  }
+  return expired;
+}
+
+microseconds draft::takeover_in() const {
+  std::optional<microseconds> first;
+  const auto consider = [&](const std::optional<model::lease_view>& lease) {
+    const auto due = lease ? lease->expires_in : microseconds{0};
+    if (!first || due < *first) first = due;
+  };
+  if (row_.lease) consider(holder_);
+  for (const auto& entry : permits_) consider(entry.lease);
+  if (!row_.lease && !living_.empty()) consider(living_.front().lease);
+  return first.value_or(microseconds{0});
+}
+
+// ---- who waits
+// ---------------------------------------------------------------------------------------------------
+
+bool draft::is_queued(hold_id hold) const {
+  return (view_.own && view_.own->hold == hold && !removed(hold)) ||
+         std::any_of(living_.begin(), living_.end(),
+                     [&](const auto& entry) { return entry.waiter.hold == hold; });
+}
+
+bool draft::removed(hold_id hold) const {
+  return contains(made_.change.dequeue, hold);
+}
+
+// A guarded transaction may hold the row of a lock that is free: then permits may come, but no new holder.
+bool draft::fits(lock_mode mode, std::int64_t weight, std::int64_t in_use) const {
+  if (row_.lease) return false;
+  if (mode == lock_mode::exclusive) return in_use == 0 && view_.replaceable;
+  return in_use + weight <= row_.capacity;
+}
+
+// Not after the capacity was lowered: such a waiter would stop all others for ever.
+bool draft::can_ever_fit(const model::waiter& waiter) const {
+  return waiter.mode == lock_mode::exclusive || waiter.weight <= row_.capacity;
+}
+
+draft::prospect draft::look_ahead() const {
+  prospect ahead;
+  auto in_use = row_.in_use;
+  if (row_.lease || in_use >= row_.capacity) return ahead;
+  ahead.unknown = living_.empty() && !view_.queue_complete;
+  for (const auto& [waiter, lease] : living_) {
+    if (in_use >= row_.capacity) break;
+    if (is_expired(*lease)) {
+      ahead.expired.push_back(lease->id);
+      continue;
+    }
+    if (!fits(waiter.mode, waiter.weight, in_use)) break;
+    in_use = waiter.mode == lock_mode::exclusive ? row_.capacity : in_use + waiter.weight;
+  }
+  return ahead;
+}
+
+bool draft::has_next() const {
+  if (living_.empty()) return !view_.queue_complete && row_.in_use < row_.capacity;
+  const auto& head = living_.front().waiter;
+  return fits(head.mode, head.weight);
+}
+
+std::optional<decision> draft::unsettled() {
+  auto ahead = look_ahead();
+  if (ahead.unknown) return draft{view_, skew_}.finish(outcome::what::again);
+  if (!ahead.expired.empty()) return leave_expired(std::move(ahead.expired));
+  return {};
+}
+
+// ---- changes
+// -----------------------------------------------------------------------------------------------------
+
+void draft::clear_holder() {
+  row_.lease.reset();
+  row_.hold.reset();
+  holder_.reset();
+  recount();
+}
+
+void draft::remove_permit(hold_id hold) {
+  std::erase_if(permits_, [&](const auto& entry) { return entry.permit.hold == hold; });
+  if (!contains(made_.change.remove_permits, hold)) made_.change.remove_permits.push_back(hold);
+  recount();
+}
+
+void draft::resize(std::int64_t capacity) {
+  row_.capacity = capacity;
+  for (const auto& entry : view_.queue) {
+    if (!can_ever_fit(entry.waiter)) dequeue(entry.waiter.hold);
+  }
+}
+
+void draft::grant(const model::waiter& wanted, const std::optional<model::lease_view>& lease) {
+  if (is_queued(wanted.hold)) dequeue(wanted.hold);
+  bump_token();
+  if (wanted.mode == lock_mode::exclusive) {
+    row_.lease = wanted.lease;
+    row_.hold = wanted.hold;
+    holder_ = lease;
+  } else {
+    const model::permit permit{wanted.hold, wanted.lease, wanted.weight, row_.token};
+    made_.change.add_permits.push_back(permit);
+    permits_.push_back({permit, lease});
+  }
+  recount();
+  made_.change.granted_now = true;
+  made_.change.durable = true;
+}
+
+void draft::grant_everybody_next() {
+  if (!view_.same_world) return;
+  while (!living_.empty() && has_next()) {
+    const auto next = living_.front();
+    grant(next.waiter, next.lease);
+    made_.outcome.next.push_back({next.waiter, next.lease->client, row_.token});
+  }
+  made_.outcome.more = living_.empty() && !row_.lease && has_next();
+}
+
+void draft::enqueue(const model::waiter& wanted) {
+  made_.change.enqueue = wanted;
+  made_.change.enqueue->ticket = row_.next_ticket++;
+}
+
+void draft::dequeue(hold_id hold) {
+  if (!removed(hold)) made_.change.dequeue.push_back(hold);
+  std::erase_if(living_, [&](const auto& entry) { return entry.waiter.hold == hold; });
+}
+
+void draft::share() {
+  const model::permit permit{*row_.hold, *row_.lease, 1, row_.token};
+  made_.change.add_permits.push_back(permit);
+  permits_.push_back({permit, holder_});
+  clear_holder();
+  made_.change.durable = true;
+}
+
+void draft::make_exclusive(const model::permit& permit) {
+  const auto lease = std::find_if(permits_.begin(), permits_.end(), [&](const auto& entry) {
+                       return entry.permit.hold == permit.hold;
+                     })->lease;
+  const model::waiter wanted{0, permit.hold, permit.lease, row_.capacity, lock_mode::exclusive};
+  remove_permit(wanted.hold);
+  grant(wanted, lease);
+}
+
+// ---- results
+// -----------------------------------------------------------------------------------------------------
+
+decision draft::finish(outcome::what result) {
+  auto& change = made_.change;
+  made_.outcome.result = result;
+  row_.has_queue = has_waiters() || change.enqueue;
+  const bool others = change.enqueue || !change.dequeue.empty() || !change.remove_permits.empty() ||
+                      !change.add_permits.empty();
+  // Whatever changes beside the row writes it too: Galera compares only what is written.
+  if (others || !same(row_, view_.row)) change.row = row_;
+  return std::move(made_);
+}
+
+decision draft::leave(outcome::what result) {
+  made_.change = {};
+  made_.outcome.next.clear();
+  made_.outcome.more = false;
+  made_.outcome.result = result;
+  return std::move(made_);
+}
+
+decision draft::leave_expired(std::vector<lease_id> leases) {
+  made_.outcome.leases = std::move(leases);
+  return leave(outcome::what::expired);
+}
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,88 @@
+// A lock while a decision about it is made: what was read, what has been changed of it, and who comes next.
+//
+// I1, I2 and I9 are enforced here: only grant() makes a holder, it takes the next token, and of those who
+// wait it is always the first living one.
+#pragma once
+
+#include "client/decisions.hpp"
+
+#include <optional>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+class draft {
+ public:
+  // Waiters and permits of the dead are gone from the start, unless a guarded transaction keeps the permits.
+  draft(const store::lock_view& view, std::chrono::microseconds skew);
+
+  const model::lock_row& row() const { return row_; }
+
+  // -- who holds --
+  bool held_by(hold_id hold) const { return row_.hold == hold; }  // exclusively
+  bool held_by_the_living() const { return row_.lease && holder_; }
+  const model::permit* permit_of(hold_id hold) const;
+  // Of a hold on a lease that exists.
+  std::optional<model::token> token_of(hold_id hold) const;
+  bool has_permits() const { return !permits_.empty(); }
+  bool is_expired(const model::lease_view& lease) const {
+    return lease.expires_in + skew_ <= std::chrono::microseconds{0};
+  }
+  std::vector<lease_id> expired_holders() const;
+  // How long until the first lease of those that stand in the way may be killed: of the holders, and of the
+  // head of the queue where it may be what the others wait for.
+  std::chrono::microseconds takeover_in() const;
+
+  // -- who waits --
+  bool is_queued(hold_id hold) const;
+  bool has_waiters() const { return !living_.empty() || !view_.queue_complete; }
+  bool fits(model::lock_mode mode, std::int64_t weight) const { return fits(mode, weight, row_.in_use); }
+  // Whether somebody who waits may be granted now, as far as is known.
+  bool has_next() const;
+
+  // -- changes --
+  void clear_holder();
+  void remove_permit(hold_id hold);
+  void resize(std::int64_t capacity);
+  void bump_token() { row_.token = model::next_token(row_.token, view_.epoch_floor); }
+  void grant(const model::waiter& wanted, const std::optional<model::lease_view>& lease);
+  void grant_everybody_next();
+  void enqueue(const model::waiter& wanted);
+  void dequeue(hold_id hold);
+  // A hold that stands becomes shared or exclusive, with its token.
+  void share();
+  void make_exclusive(const model::permit& permit);
+
+  // -- results --
+  store::lock_change& change() { return made_.change; }
+  client_layer::outcome& outcome() { return made_.outcome; }
+  decision finish(outcome::what result);
+  decision leave(outcome::what result);  // nothing is written
+  decision leave_expired(std::vector<lease_id> leases);
+  // Whether it is known who may be granted next. If not, says what must be done first; then nothing of this
+  // draft is written but that the dead are cleared away, and the same request can be decided again.
+  std::optional<decision> unsettled();
+
+ private:
+  struct prospect {
+    std::vector<lease_id> expired;  // of waiters who would be granted, or stand in the way of others
+    bool unknown = false;           // only unread rows tell who comes first
+  };
+
+  bool fits(model::lock_mode mode, std::int64_t weight, std::int64_t in_use) const;
+  bool can_ever_fit(const model::waiter& waiter) const;
+  void leave_out_the_dead();
+  void recount();
+  prospect look_ahead() const;
+  bool removed(hold_id hold) const;
+
+  const store::lock_view& view_;
+  const std::chrono::microseconds skew_;
+  model::lock_row row_;
+  std::optional<model::lease_view> holder_;
+  std::vector<store::permit_view> permits_;
+  std::vector<store::waiter_view> living_;
+  decision made_;
+};
+
+}  // namespace rowlock::client_layer
