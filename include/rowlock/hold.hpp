@@ -65,8 +65,12 @@ class ROWLOCK_EXPORT hold {
   bool valid() const noexcept;
 
   // The fencing token: above that of every earlier hold of this name, unchanged by renewal and re-entry.
-  // Below 2^53. 0 when this object holds nothing.
+  // Holds that share a lock have each their own. Below 2^53. 0 when this object holds nothing.
   std::int64_t token() const noexcept;
+
+  // How much of the lock's capacity it has: of a semaphore the permits, of a shared_mutex 1 for a reader. An
+  // exclusive hold has the whole. 0 when this object holds nothing.
+  std::int64_t weight() const noexcept;
 
   // The lock's name, and this acquisition's 128-bit id as 32 hex digits. Empty when this object holds
   // nothing.
@@ -93,6 +97,7 @@ class ROWLOCK_EXPORT hold {
 
   // For rowlock's own primitives.
   explicit hold(std::shared_ptr<client_layer::hold_state> state) noexcept;
+  const std::shared_ptr<client_layer::hold_state>& state() const noexcept { return state_; }
 
  private:
   std::shared_ptr<client_layer::hold_state> state_;

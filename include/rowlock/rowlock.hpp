@@ -1,12 +1,15 @@
-// Everything but the guards. Read in this order: options, hold, mutex, client, error, admin, migrate.
+// Everything but the guards. Read in this order: options, hold, mutex, client, error, shared_mutex,
+// counting_semaphore, recursive_mutex, admin, migrate.
 #pragma once
 
 #include <rowlock/admin.hpp>
 #include <rowlock/client.hpp>
 #include <rowlock/config.hpp>
+#include <rowlock/counting_semaphore.hpp>
 #include <rowlock/error.hpp>
 #include <rowlock/hold.hpp>
 #include <rowlock/migrate.hpp>
 #include <rowlock/mutex.hpp>
 #include <rowlock/options.hpp>
 #include <rowlock/recursive_mutex.hpp>
+#include <rowlock/shared_mutex.hpp>

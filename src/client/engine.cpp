@@ -1,5 +1,6 @@
 #include "client/engine.hpp"
 
+#include "client/grants.hpp"
 #include "client/settings.hpp"
 #include "model/names.hpp"
 
@@ -212,7 +213,7 @@ hold_ptr engine::acquire(const model::lock_definition& definition, const patienc
   const auto operation = std::make_shared<acquire_operation>();
   operation->definition = definition;
   operation->mode = what.mode;
-  operation->weight = what.weight;
+  operation->weight = what.mode == model::lock_mode::shared ? what.weight : definition.capacity;
   operation->everything = what.everything;
   operation->wait = how_long.waits;
   if (how.ttl != 0ms) operation->ttl = how.ttl;
@@ -301,6 +302,57 @@ release_result engine::change(const std::string& name, release_operation::aim pu
   const auto answer = operation->answer;
   queue_.submit(std::move(operation));
   return await_release(answer, patience);
+}
+
+namespace {
+
+// One round of engine::settle, kept until its task is done: the caller may have given up.
+struct attempt {
+  store::edit_result result = store::edit_result::skipped;
+  decision made;
+};
+
+}  // namespace
+
+outcome engine::settle(const std::string& name, model::hold_id about,
+                       std::function<decision(const store::lock_view&)> decide) {
+  const auto until = shared_.time.now() + shared_.settings.statement_timeout;
+  auto pause = row_probe();
+  for (;;) {
+    const auto round = std::make_shared<attempt>();
+    perform([this, round, name, about, decide](store::session& session) {
+      const store::edit_request request{name, about, [&](const store::lock_view& view) {
+                                          round->made = decide(view);
+                                          return round->made.change;
+                                        }};
+      round->result = session.edit({&request, 1}).front();
+      if (round->result != store::edit_result::committed) return;
+      const auto& decided = round->made.outcome;
+      if (const auto wake = deliver_grants(desk_, name, round->made); !wake.empty()) session.notify(wake);
+      if (!decided.leases.empty()) session.kill(decided.leases, shared_.settings.skew);
+      if (decided.result == outcome::what::foreign) session.refresh_world();
+    });
+    auto& decided = round->made.outcome;
+    if (round->result == store::edit_result::missing) {
+      decided.result = outcome::what::absent;
+      return decided;
+    }
+    if (round->result == store::edit_result::committed) {
+      switch (decided.result) {
+        case outcome::what::expired:
+        case outcome::what::foreign:
+        case outcome::what::again: continue;
+        case outcome::what::guarded: break;
+        default: return decided;
+      }
+    }
+    if (shared_.time.now() >= until) {
+      throw error(errc::contention, "the row of \"" + name +
+                                        "\" is kept by a guarded transaction, or by a client that hangs; ask "
+                                        "again when that has ended");
+    }
+    std::this_thread::sleep_for(pause.next());
+  }
 }
 
 // ---- the end

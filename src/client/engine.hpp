@@ -79,6 +79,13 @@ class engine : public std::enable_shared_from_this<engine> {
   release_result change(const std::string& name, release_operation::aim purpose,
                         std::chrono::nanoseconds patience, model::hold_id only = {});
 
+  // Decides about a lock, or a hold of it, under its row, until that is settled: not expired, foreign, again
+  // or guarded. A lock that does not exist has nothing (absent). Not retried when the connection breaks.
+  // Throws error(contention) when a guarded transaction, or anybody, keeps the row for longer than a
+  // statement may take.
+  outcome settle(const std::string& name, model::hold_id about,
+                 std::function<decision(const store::lock_view&)> decide);
+
   void close() noexcept;
 
  private:

@@ -1,5 +1,6 @@
 #include "client/lane.hpp"
 
+#include "client/grants.hpp"
 #include "client/lease_keeper.hpp"
 
 #include <algorithm>
@@ -140,7 +141,7 @@ void lane::hand_over_fast(std::vector<release_ptr>& operations) {
     const auto reply = call([&](store::session& session) { return session.hand_over(request, skew); });
     if (!reply) continue;
     if (const auto mine = desk_.keeper.lease(); mine && reply->client == mine->id()) {
-      deliver_to_waiter(reply->granted, reply->token, reply->has_queue);
+      deliver_to_waiter(desk_, reply->granted, reply->token, reply->has_queue);
     }
     operation->how = store::durability::durable;  // as the grant that came with it
     answered(operation, release_result::released);
@@ -323,7 +324,7 @@ void lane::edit_round(chores& todo, int round) {
         }
         break;
       case store::edit_result::committed:
-        hand_over(item, todo);
+        for (const auto& client : deliver_grants(desk_, item.name(), item.made)) todo.wake.push_back(client);
         another_round = item.moving_to ? settle_move(item)
                         : item.acquire ? settle_acquire(item, todo)
                                        : settle_release(item, todo);
@@ -375,12 +376,7 @@ bool lane::settle_acquire(edit_item& item, chores& todo) {
     case what::foreign: todo.refresh = true; return true;
     case what::again: return true;
     case what::mismatch:
-      operation->answer.fail(std::make_exception_ptr(
-          error(errc::mismatch,
-                fmt::format("\"{}\" is stored as a {} of capacity {}, and was asked for as a {} of "
-                            "capacity {}: use it as it is stored, or another name",
-                            operation->definition.name, to_string(made.stored.kind), made.stored.capacity,
-                            to_string(operation->definition.kind), operation->definition.capacity))));
+      operation->answer.fail(std::make_exception_ptr(mismatch(operation->definition, made.stored)));
       return false;
     case what::released:
     case what::absent:
@@ -450,32 +446,6 @@ bool lane::settle_release(edit_item& item, chores& todo) {
 
 // ---- answers
 // -----------------------------------------------------------------------------------------------------
-
-// Who was granted besides the one who asked: told here, or to be woken. Beyond what was read of the queue
-// others may be granted too.
-void lane::hand_over(const edit_item& item, chores& todo) {
-  const auto mine = desk_.keeper.lease();
-  for (const auto& next : item.made.outcome.next) {
-    if (mine && next.client == mine->id()) {
-      deliver_to_waiter(next.waiter.hold, next.token, item.made.change.row->has_queue);
-    } else if (std::find(todo.wake.begin(), todo.wake.end(), next.client) == todo.wake.end()) {
-      todo.wake.push_back(next.client);
-    }
-  }
-  if (!item.made.outcome.more) return;
-  auto sweep = std::make_shared<release_operation>();
-  sweep->name = item.name();
-  sweep->purpose = release_operation::aim::sweep;
-  desk_.queue.submit(std::move(sweep));
-}
-
-// Not in the room: its owner is about to find out, or to withdraw it.
-void lane::deliver_to_waiter(hold_id hold, model::token token, bool contended) {
-  const auto operation = desk_.room.take(hold);
-  if (!operation) return;
-  operation->contended = contended;
-  desk_.deliver.granted(operation, token);
-}
 
 void lane::answered(const release_ptr& operation, release_result result) {
   if (result == release_result::released && operation->purpose == release_operation::aim::release) {

@@ -92,9 +92,6 @@ class lane {
 
   bool prepare(const acquire_ptr& operation);
   void wait_in_room(const acquire_ptr& operation, std::chrono::microseconds takeover_in, std::uint64_t hints);
-  void hand_over(const edit_item& item, chores& todo);
-  // The room's waiter has been granted its lock.
-  void deliver_to_waiter(hold_id hold, model::token token, bool contended);
   void answered(const release_ptr& operation, release_result result);
   void was_absent(const release_ptr& operation);
   void row_was_locked(edit_item& item);

@@ -9,6 +9,8 @@
 
 #include <rowlock/error.hpp>
 
+#include <fmt/format.h>
+
 #include <condition_variable>
 #include <exception>
 #include <functional>
@@ -32,6 +34,18 @@ inline error copy_of(const std::exception_ptr& failure) {
   } catch (const std::exception& unknown) {
     return {errc::internal, unknown.what()};
   }
+}
+
+// The name is another lock than it was asked for (I11).
+inline error mismatch(const model::lock_definition& asked, const model::lock_definition& stored) {
+  const auto described = [](const model::lock_definition& lock) {
+    return fmt::format("{}{} of capacity {}", lock.fair ? "" : "unfair ", to_string(lock.kind),
+                       lock.capacity);
+  };
+  return {errc::mismatch,
+          fmt::format("\"{}\" is stored as a {}, and was asked for as a {}: use it as it is stored, or "
+                      "another name",
+                      asked.name, described(stored), described(asked))};
 }
 
 // The caller's side: a result that arrives once, which the caller may cease to wait for.

@@ -59,6 +59,10 @@ std::int64_t hold::token() const noexcept {
   return state_ ? state_->token() : 0;
 }
 
+std::int64_t hold::weight() const noexcept {
+  return state_ ? state_->weight() : 0;
+}
+
 const std::string& hold::name() const noexcept {
   static const std::string nothing;
   return state_ ? state_->name() : nothing;

@@ -1,6 +1,5 @@
 #include "primitives/standard_lock.hpp"
 
-#include "client/engine.hpp"
 #include "model/names.hpp"
 
 #include <rowlock/error.hpp>
@@ -12,20 +11,20 @@ acquirer::acquirer(client db, model::lock_definition definition)
   model::check_name(definition_.name);
 }
 
-hold acquirer::acquire(const acquire_options& how) const {
-  return hold{db_.engine()->acquire(definition_, {.waits = true}, how)};
+hold acquirer::acquire(const acquire_options& how, const demand& what) const {
+  return hold{db_.engine()->acquire(definition_, {.waits = true}, how, what)};
 }
 
-std::optional<hold> acquirer::try_acquire(const acquire_options& how) const {
-  auto held = db_.engine()->acquire(definition_, {.waits = false}, how);
+std::optional<hold> acquirer::try_acquire(const acquire_options& how, const demand& what) const {
+  auto held = db_.engine()->acquire(definition_, {.waits = false}, how, what);
   if (!held) return {};
   return hold{std::move(held)};
 }
 
-std::optional<hold> acquirer::try_acquire_for(std::chrono::nanoseconds timeout,
-                                              const acquire_options& how) const {
-  if (timeout <= std::chrono::nanoseconds{0}) return try_acquire(how);
-  auto held = db_.engine()->acquire(definition_, {.waits = true, .limit = timeout}, how);
+std::optional<hold> acquirer::try_acquire_for(std::chrono::nanoseconds timeout, const acquire_options& how,
+                                              const demand& what) const {
+  if (timeout <= std::chrono::nanoseconds{0}) return try_acquire(how, what);
+  auto held = db_.engine()->acquire(definition_, {.waits = true, .limit = timeout}, how, what);
   if (!held) return {};
   return hold{std::move(held)};
 }

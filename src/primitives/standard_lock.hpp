@@ -1,6 +1,7 @@
 // The standard's lock()/unlock() over holds, shared by the primitives that offer them.
 #pragma once
 
+#include "client/engine.hpp"
 #include "model/lock.hpp"
 
 #include <rowlock/client.hpp>
@@ -18,6 +19,8 @@
 
 namespace rowlock::primitives {
 
+using client_layer::demand;
+
 // Acquires one lock of one client, each form once.
 class acquirer {
  public:
@@ -26,9 +29,12 @@ class acquirer {
   const client& db() const noexcept { return db_; }
   const std::string& name() const noexcept { return definition_.name; }
 
-  hold acquire(const acquire_options& how) const;
-  std::optional<hold> try_acquire(const acquire_options& how) const;
-  std::optional<hold> try_acquire_for(std::chrono::nanoseconds timeout, const acquire_options& how) const;
+  client_layer::engine& engine() const noexcept { return *db_.engine(); }
+
+  hold acquire(const acquire_options& how, const demand& what = {}) const;
+  std::optional<hold> try_acquire(const acquire_options& how, const demand& what = {}) const;
+  std::optional<hold> try_acquire_for(std::chrono::nanoseconds timeout, const acquire_options& how,
+                                      const demand& what = {}) const;
 
  private:
   client db_;

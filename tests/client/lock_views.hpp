@@ -37,16 +37,25 @@ class view_builder {
   view_builder& held_by(const party& who, std::optional<std::chrono::microseconds> expires_in = 30s) {
     view_.row.lease = who.lease;
     view_.row.hold = who.hold;
-    view_.row.in_use = 1;
+    view_.row.in_use = view_.row.capacity;
     if (expires_in) view_.holder = who.view(*expires_in);
     return *this;
   }
-  view_builder& queued(const party& who, std::optional<std::chrono::microseconds> expires_in = 30s) {
-    store::waiter_view entry{{view_.row.next_ticket++, who.hold, who.lease}, {}};
-    if (expires_in) entry.lease = who.view(*expires_in);
-    view_.queue.push_back(entry);
-    view_.row.has_queue = true;
+  // Shared by one more, in the order of their tokens.
+  view_builder& shared_by(const party& who, std::int64_t weight = 1,
+                          std::optional<std::chrono::microseconds> expires_in = 30s) {
+    view_.permits.push_back({{who.hold, who.lease, weight, ++view_.row.token}, {}});
+    if (expires_in) view_.permits.back().lease = who.view(*expires_in);
+    view_.row.in_use += weight;
     return *this;
+  }
+  view_builder& queued(const party& who, std::optional<std::chrono::microseconds> expires_in = 30s) {
+    return queue({view_.row.next_ticket, who.hold, who.lease, view_.row.capacity}, who, expires_in);
+  }
+  view_builder& queued_to_share(const party& who, std::int64_t weight = 1,
+                                std::optional<std::chrono::microseconds> expires_in = 30s) {
+    return queue({view_.row.next_ticket, who.hold, who.lease, weight, model::lock_mode::shared}, who,
+                 expires_in);
   }
   view_builder& dead_waiter(const party& who = {}) { return queued(who, {}); }
   // More rows stand in the queue than were read.
@@ -76,10 +85,27 @@ class view_builder {
     view_.row.capacity = capacity;
     return *this;
   }
+  view_builder& kind(model::lock_kind kind) {
+    view_.row.kind = kind;
+    return *this;
+  }
+  view_builder& unfair() {
+    view_.row.fair = false;
+    return *this;
+  }
 
   operator store::lock_view() const { return view_; }  // NOLINT: a view is what a builder stands for
 
  private:
+  view_builder& queue(const model::waiter& waiter, const party& who,
+                      std::optional<std::chrono::microseconds> expires_in) {
+    view_.queue.push_back({waiter, {}});
+    if (expires_in) view_.queue.back().lease = who.view(*expires_in);
+    ++view_.row.next_ticket;
+    view_.row.has_queue = true;
+    return *this;
+  }
+
   store::lock_view view_;
 };
 
@@ -87,8 +113,34 @@ inline view_builder a_lock() {
   return {};
 }
 
+inline view_builder a_semaphore(std::int64_t capacity) {
+  return view_builder{}.kind(model::lock_kind::semaphore).capacity(capacity);
+}
+inline view_builder a_shared_mutex() {
+  return view_builder{}.kind(model::lock_kind::shared_mutex).capacity(model::shared_mutex_capacity);
+}
+
 inline acquire_wish wish_of(const party& who, bool wait) {
   return {{"a", model::lock_kind::mutex, 1}, who.lease, who.hold, wait};
+}
+
+// What asks for the lock of that view as it is stored.
+inline decision share(const store::lock_view& view, const party& who, std::int64_t weight = 1,
+                      bool wait = true) {
+  const auto& row = view.row;
+  return client_layer::decide_acquire(view,
+                                      {{row.name, row.kind, row.capacity, row.fair},
+                                       who.lease,
+                                       who.hold,
+                                       wait,
+                                       model::lock_mode::shared,
+                                       weight},
+                                      no_skew);
+}
+inline decision write(const store::lock_view& view, const party& who, bool wait = true) {
+  const auto& row = view.row;
+  return client_layer::decide_acquire(
+      view, {{row.name, row.kind, row.capacity, row.fair}, who.lease, who.hold, wait}, no_skew);
 }
 
 inline decision acquire(const store::lock_view& view, const party& who, bool wait = true,

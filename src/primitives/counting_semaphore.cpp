@@ -1,0 +1,123 @@
+#include <rowlock/counting_semaphore.hpp>
+#include <rowlock/error.hpp>
+
+#include "primitives/standard_lock.hpp"
+
+#include <fmt/format.h>
+
+#include <atomic>
+
+namespace rowlock::primitives {
+
+namespace {
+
+constexpr std::int64_t most = 1'000'000'000;
+
+void check_capacity(std::int64_t capacity) {
+  if (capacity >= 1 && capacity <= most) return;
+  throw error(errc::invalid_argument,
+              fmt::format("a semaphore's capacity of {} is outside 1 to {}", capacity, most));
+}
+
+}  // namespace
+
+class semaphore_lock {
+ public:
+  semaphore_lock(client db, std::string name, std::int64_t capacity)
+      : db_(std::move(db)), name_(std::move(name)), capacity_(capacity) {
+    check_capacity(capacity);
+    acquiring();  // checks the name
+  }
+
+  const std::string& name() const { return name_; }
+  std::int64_t capacity() const { return capacity_.load(); }
+  client_layer::engine& engine() const { return *db_.engine(); }
+
+  model::lock_definition definition() const { return {name_, model::lock_kind::semaphore, capacity_.load()}; }
+  acquirer acquiring() const { return {db_, definition()}; }
+
+  demand permits(std::int64_t wanted) const {
+    if (wanted >= 1 && wanted <= capacity()) return {model::lock_mode::shared, wanted};
+    throw error(
+        errc::invalid_argument,
+        fmt::format("{} permits of \"{}\" are asked for, whose capacity is {}", wanted, name_, capacity()));
+  }
+
+  std::int64_t available() const {
+    const auto wanted = definition();
+    const auto status = std::make_shared<store::hold_status>();
+    engine().perform([name = name_, status](store::session& session) {
+      const store::hold_query query{name, {}};
+      *status = session.find({&query, 1}).front();
+    });
+    if (!status->takeover_in) return wanted.capacity;  // nobody has asked for it yet
+    if (status->kind != wanted.kind || status->capacity != wanted.capacity) {
+      throw client_layer::mismatch(wanted, {name_, status->kind, status->capacity, status->fair});
+    }
+    return std::max<std::int64_t>(status->capacity - status->in_use, 0);
+  }
+
+  void resize(std::int64_t capacity) {
+    check_capacity(capacity);
+    auto resized = definition();
+    resized.capacity = capacity;
+    engine().perform([resized](store::session& session) { session.create({&resized, 1}); });
+    const auto skew = engine().shared().settings.skew;
+    const auto settled = engine().settle(name_, {}, [capacity, skew](const store::lock_view& view) {
+      return client_layer::decide_resize(view, capacity, skew);
+    });
+    if (settled.result == client_layer::outcome::what::mismatch) {
+      throw client_layer::mismatch(resized, settled.stored);
+    }
+    capacity_.store(capacity);
+  }
+
+ private:
+  client db_;
+  std::string name_;
+  std::atomic<std::int64_t> capacity_;
+};
+
+}  // namespace rowlock::primitives
+
+ROWLOCK_BEGIN_NAMESPACE
+
+counting_semaphore::counting_semaphore(client db, std::string name, std::int64_t capacity)
+    : lock_(std::make_unique<primitives::semaphore_lock>(std::move(db), std::move(name), capacity)) {}
+
+counting_semaphore::~counting_semaphore() = default;
+
+const std::string& counting_semaphore::name() const noexcept {
+  return lock_->name();
+}
+
+std::int64_t counting_semaphore::capacity() const noexcept {
+  return lock_->capacity();
+}
+
+hold counting_semaphore::acquire(std::int64_t permits, const acquire_options& how) {
+  return lock_->acquiring().acquire(how, lock_->permits(permits));
+}
+
+std::optional<hold> counting_semaphore::try_acquire(std::int64_t permits, const acquire_options& how) {
+  return lock_->acquiring().try_acquire(how, lock_->permits(permits));
+}
+
+std::optional<hold> counting_semaphore::try_acquire_for(std::chrono::nanoseconds timeout,
+                                                        std::int64_t permits, const acquire_options& how) {
+  return lock_->acquiring().try_acquire_for(timeout, how, lock_->permits(permits));
+}
+
+std::optional<hold> counting_semaphore::drain(const acquire_options& how) {
+  return lock_->acquiring().try_acquire(how, {.mode = model::lock_mode::shared, .everything = true});
+}
+
+std::int64_t counting_semaphore::available() const {
+  return lock_->available();
+}
+
+void counting_semaphore::resize(std::int64_t capacity) {
+  lock_->resize(capacity);
+}
+
+ROWLOCK_END_NAMESPACE

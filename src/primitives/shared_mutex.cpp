@@ -1,0 +1,218 @@
+#include <rowlock/error.hpp>
+#include <rowlock/shared_mutex.hpp>
+
+#include "client/hold_state.hpp"
+#include "primitives/standard_lock.hpp"
+
+#include <algorithm>
+
+namespace rowlock::primitives {
+
+namespace {
+
+using client_layer::outcome;
+
+constexpr demand reading{model::lock_mode::shared, 1};
+
+}  // namespace
+
+// What lock_shared() has locked, by thread, each as often as it was entered. Thread-safe.
+class read_holds {
+ public:
+  // Another entry of the calling thread's, into a hold that stands. False: it has none.
+  bool enter() {
+    const std::lock_guard lock{mutex_};
+    const auto mine = innermost();
+    if (mine == held_.end() || !mine->held->valid()) return false;
+    ++mine->entries;
+    return true;
+  }
+  void push(hold held) {
+    auto owned = std::make_unique<hold>(std::move(held));
+    const std::lock_guard lock{mutex_};
+    held_.push_back({std::this_thread::get_id(), std::move(owned), 1});
+  }
+  // Undoes the calling thread's last entry; the hold, when that was its first. Throws error(hold_lost) when
+  // it has none.
+  std::unique_ptr<hold> leave(const std::string& name) {
+    const std::lock_guard lock{mutex_};
+    const auto mine = innermost();
+    if (mine == held_.end()) {
+      throw error(errc::hold_lost,
+                  "\"" + name + "\" is not locked to read by this thread; lock_shared() it before");
+    }
+    if (--mine->entries > 0) return nullptr;
+    auto last = std::move(mine->held);
+    held_.erase(mine);
+    return last;
+  }
+  // Null: the calling thread reads nothing.
+  const hold* current() {
+    const std::lock_guard lock{mutex_};
+    const auto mine = innermost();
+    return mine == held_.end() ? nullptr : mine->held.get();
+  }
+
+ private:
+  struct entry {
+    std::thread::id thread;
+    std::unique_ptr<hold> held;
+    int entries;
+  };
+
+  std::vector<entry>::iterator innermost() {
+    const auto last = std::find_if(held_.rbegin(), held_.rend(),
+                                   [](const entry& one) { return one.thread == std::this_thread::get_id(); });
+    return last == held_.rend() ? held_.end() : std::prev(last.base());
+  }
+
+  std::mutex mutex_;
+  std::vector<entry> held_;
+};
+
+class shared_lock {
+ public:
+  shared_lock(client db, std::string name)
+      : base{std::move(db), {std::move(name), model::lock_kind::shared_mutex, model::shared_mutex_capacity}} {
+  }
+
+  const std::string& name() const { return base.acquiring().name(); }
+
+  // What the hold's database row became; throws unless it is granted or busy.
+  template <class Decide>
+  outcome change(const hold& held, Decide decide) {
+    const auto state = state_of(held);
+    auto& engine = base.acquiring().engine();
+    const auto skew = engine.shared().settings.skew;
+    auto settled = engine.settle(
+        name(), state->id(),
+        [decide, id = state->id(), skew](const store::lock_view& view) { return decide(view, id, skew); });
+    if (settled.result == outcome::what::absent) throw lost();
+    return settled;
+  }
+
+  client_layer::hold_ptr state_of(const hold& held) const {
+    if (held.name() != name() || &held.state()->engine() != &base.acquiring().engine()) {
+      throw error(errc::invalid_argument, "the hold is not one of \"" + name() + "\"");
+    }
+    if (!held.valid()) throw lost();
+    return held.state();
+  }
+
+  standard_lock base;
+  read_holds reads;
+
+ private:
+  error lost() const { return {errc::hold_lost, "the hold of \"" + name() + "\" is over"}; }
+};
+
+}  // namespace rowlock::primitives
+
+ROWLOCK_BEGIN_NAMESPACE
+
+using primitives::reading;
+
+shared_mutex::shared_mutex(client db, std::string name)
+    : lock_(std::make_unique<primitives::shared_lock>(std::move(db), std::move(name))) {}
+
+shared_mutex::~shared_mutex() = default;
+
+const std::string& shared_mutex::name() const noexcept {
+  return lock_->name();
+}
+
+hold shared_mutex::acquire(const acquire_options& how) {
+  return lock_->base.acquiring().acquire(how);
+}
+
+std::optional<hold> shared_mutex::try_acquire(const acquire_options& how) {
+  return lock_->base.acquiring().try_acquire(how);
+}
+
+std::optional<hold> shared_mutex::try_acquire_for(std::chrono::nanoseconds timeout,
+                                                  const acquire_options& how) {
+  return lock_->base.acquiring().try_acquire_for(timeout, how);
+}
+
+hold shared_mutex::acquire_shared(const acquire_options& how) {
+  return lock_->base.acquiring().acquire(how, reading);
+}
+
+std::optional<hold> shared_mutex::try_acquire_shared(const acquire_options& how) {
+  return lock_->base.acquiring().try_acquire(how, reading);
+}
+
+std::optional<hold> shared_mutex::try_acquire_shared_for(std::chrono::nanoseconds timeout,
+                                                         const acquire_options& how) {
+  return lock_->base.acquiring().try_acquire_for(timeout, how, reading);
+}
+
+void shared_mutex::downgrade(hold& held) {
+  const auto settled = lock_->change(held, client_layer::decide_downgrade);
+  held.state()->become(model::lock_mode::shared, 1, settled.token);
+}
+
+bool shared_mutex::try_upgrade(hold& held) {
+  const auto settled = lock_->change(held, client_layer::decide_upgrade);
+  if (settled.result != primitives::outcome::what::granted) return false;
+  held.state()->become(model::lock_mode::exclusive, model::shared_mutex_capacity, settled.token);
+  return true;
+}
+
+void shared_mutex::lock() {
+  if (lock_->base.locked().is_mine() || lock_->reads.current() != nullptr) {
+    throw error(errc::deadlock, "this thread has locked \"" + name() +
+                                    "\" already and would wait for itself; unlock it first");
+  }
+  lock_->base.locked().push(acquire());
+}
+
+bool shared_mutex::try_lock() {
+  auto held = try_acquire();
+  if (held) lock_->base.locked().push(std::move(*held));
+  return held.has_value();
+}
+
+bool shared_mutex::lock_within(std::chrono::nanoseconds timeout) {
+  auto held = try_acquire_for(timeout);
+  if (held) lock_->base.locked().push(std::move(*held));
+  return held.has_value();
+}
+
+void shared_mutex::unlock() {
+  lock_->base.locked().pop().release();
+}
+
+void shared_mutex::lock_shared() {
+  if (lock_->reads.enter()) return;
+  if (lock_->base.locked().is_mine()) {
+    throw error(errc::deadlock, "this thread has locked \"" + name() +
+                                    "\" to write and would wait for itself; unlock it first");
+  }
+  lock_->reads.push(acquire_shared());
+}
+
+bool shared_mutex::try_lock_shared() {
+  if (lock_->reads.enter()) return true;
+  auto held = try_acquire_shared();
+  if (held) lock_->reads.push(std::move(*held));
+  return held.has_value();
+}
+
+bool shared_mutex::lock_shared_within(std::chrono::nanoseconds timeout) {
+  if (lock_->reads.enter()) return true;
+  auto held = try_acquire_shared_for(timeout);
+  if (held) lock_->reads.push(std::move(*held));
+  return held.has_value();
+}
+
+void shared_mutex::unlock_shared() {
+  if (const auto last = lock_->reads.leave(name())) last->release();
+}
+
+const hold& shared_mutex::current_hold() const {
+  if (const auto* reads = lock_->reads.current()) return *reads;
+  return lock_->base.locked().top();
+}
+
+ROWLOCK_END_NAMESPACE

@@ -1,0 +1,157 @@
+#include "client/client_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+class counting_semaphore_test : public client_test {
+ protected:
+  std::future<hold> in_turn(client on, std::int64_t permits, std::int64_t capacity = 4) {
+    const auto before = queued("a");
+    auto result = std::async(std::launch::async, [on, permits, capacity] {
+      return counting_semaphore(on, "a", capacity).acquire(permits);
+    });
+    EXPECT_TRUE(eventually([&] { return queued("a") == before + 1; }));
+    return result;
+  }
+  static bool is_over(const std::future<hold>& waiting) {
+    return waiting.wait_for(0s) == std::future_status::ready;
+  }
+
+  client db = new_client();
+  client other = new_client();
+  counting_semaphore gpus{db, "a", 4};
+};
+
+TEST_P(counting_semaphore_test, gives_as_many_as_there_are) {
+  EXPECT_EQ(gpus.available(), 4);
+  hold one = gpus.acquire();
+  EXPECT_EQ(one.weight(), 1);
+  hold two = counting_semaphore(other, "a", 4).acquire(3);
+  EXPECT_EQ(two.weight(), 3);
+  EXPECT_GT(two.token(), one.token());
+  EXPECT_EQ(gpus.available(), 0);
+  EXPECT_FALSE(gpus.try_acquire());
+  EXPECT_FALSE(gpus.try_acquire_for(20ms));
+  EXPECT_EQ(two.release(), release_result::released);
+  EXPECT_EQ(gpus.available(), 3);
+  EXPECT_FALSE(gpus.try_acquire(4));
+  EXPECT_TRUE(gpus.try_acquire(3));
+}
+
+TEST_P(counting_semaphore_test, a_large_request_is_not_starved_by_small_ones) {
+  hold one = gpus.acquire(2);
+  hold two = gpus.acquire(2);
+  auto large = in_turn(other, 3);
+  auto small = in_turn(db, 1);
+  EXPECT_FALSE(gpus.try_acquire(1));
+  one.release();
+  EXPECT_FALSE(is_over(large));
+  EXPECT_FALSE(is_over(small)) << "though it would fit";
+  two.release();
+  EXPECT_EQ(large.get().weight(), 3);
+  EXPECT_TRUE(small.get());
+}
+
+TEST_P(counting_semaphore_test, a_release_grants_all_that_fit) {
+  auto held = std::make_optional(gpus.acquire(4));
+  auto one = in_turn(db, 1);
+  auto two = in_turn(other, 2);
+  auto three = in_turn(other, 2);
+  held.reset();
+  auto first = one.get();
+  auto second = two.get();
+  EXPECT_FALSE(is_over(three));
+  first.release();
+  EXPECT_TRUE(three.get());
+}
+
+TEST_P(counting_semaphore_test, what_the_dead_had_comes_back) {
+  const hold lost = gpus.acquire(4);
+  kill(side().show("a").value().holders.at(0).lease.id);
+  EXPECT_EQ(counting_semaphore(other, "a", 4).try_acquire(4).value().weight(), 4);
+}
+
+TEST_P(counting_semaphore_test, who_waits_kills_those_who_have_expired) {
+  const hold lost = gpus.acquire(3);
+  auto waiting = in_turn(other, 2);
+  fixture().expire(side().show("a").value().holders.at(0).lease.id);
+  EXPECT_TRUE(waiting.get());
+}
+
+TEST_P(counting_semaphore_test, drain_takes_all_that_is_free) {
+  const hold one = gpus.acquire(1);
+  auto rest = gpus.drain();
+  ASSERT_TRUE(rest);
+  EXPECT_EQ(rest->weight(), 3);
+  EXPECT_FALSE(gpus.drain());
+  auto waiting = in_turn(other, 2);
+  EXPECT_EQ(rest->release(), release_result::released);
+  const hold got = waiting.get();
+  auto large = in_turn(other, 4);
+  EXPECT_FALSE(gpus.drain()) << "somebody waits";
+  EXPECT_EQ(gpus.available(), 1);
+  const_cast<hold&>(one).release();
+  const_cast<hold&>(got).release();
+  EXPECT_TRUE(large.get());
+}
+
+TEST_P(counting_semaphore_test, resize_grants_what_has_become_free) {
+  const hold one = gpus.acquire(4);
+  auto waiting = in_turn(other, 2);
+  gpus.resize(6);
+  EXPECT_EQ(gpus.capacity(), 6);
+  const hold got = waiting.get();
+  EXPECT_EQ(got.weight(), 2);
+  EXPECT_EQ(code_of([&] { counting_semaphore(other, "a", 4).try_acquire(); }), errc::mismatch);
+}
+
+TEST_P(counting_semaphore_test, resize_below_what_is_in_use_takes_nothing) {
+  hold one = gpus.acquire(3);
+  auto large = in_turn(other, 4);
+  gpus.resize(2);
+  EXPECT_TRUE(one);
+  EXPECT_EQ(gpus.available(), 0);
+  EXPECT_EQ(code_of([&] { large.get(); }), errc::mismatch) << "it can never be granted";
+  EXPECT_FALSE(gpus.try_acquire());
+  one.release();
+  EXPECT_EQ(gpus.available(), 2);
+}
+
+TEST_P(counting_semaphore_test, resize_of_a_new_name_makes_it) {
+  counting_semaphore fresh{db, "new", 1};
+  fresh.resize(3);
+  EXPECT_EQ(fresh.acquire(3).weight(), 3);
+  EXPECT_EQ(side().show("new").value().row.capacity, 3);
+}
+
+TEST_P(counting_semaphore_test, another_capacity_or_kind_is_refused) {
+  const hold one = gpus.acquire();
+  EXPECT_EQ(code_of([&] { counting_semaphore(other, "a", 5).acquire(); }), errc::mismatch);
+  EXPECT_EQ(code_of([&] { counting_semaphore(other, "a", 5).try_acquire(); }), errc::mismatch);
+  EXPECT_EQ(code_of([&] { counting_semaphore(other, "a", 5).available(); }), errc::mismatch);
+  EXPECT_EQ(code_of([&] { mutex(db, "a").acquire(); }), errc::mismatch);
+  mutex(db, "m").acquire().release();
+  EXPECT_EQ(code_of([&] { counting_semaphore(db, "m", 1).acquire(); }), errc::mismatch);
+  EXPECT_EQ(code_of([&] { counting_semaphore(db, "m", 1).resize(2); }), errc::mismatch);
+}
+
+TEST_P(counting_semaphore_test, impossible_numbers_are_refused) {
+  EXPECT_EQ(code_of([&] { gpus.acquire(0); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { gpus.try_acquire(5); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { counting_semaphore(db, "b", 0); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { gpus.resize(-1); }), errc::invalid_argument);
+}
+
+TEST_P(counting_semaphore_test, an_explicit_ttl_carries_a_permit) {
+  hold held = gpus.acquire(2, {.ttl = 20s});
+  EXPECT_EQ(held.weight(), 2);
+  EXPECT_LE(held.remaining(), 20s);
+  EXPECT_EQ(side().show("a").value().holders.at(0).lease.ttl, 20s);
+  EXPECT_EQ(held.release(), release_result::released);
+  EXPECT_EQ(gpus.available(), 4);
+}
+
+ROWLOCK_FOR_EACH_STORE(counting_semaphore_test);
+
+}  // namespace
+}  // namespace rowlock::test

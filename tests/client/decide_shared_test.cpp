@@ -1,0 +1,355 @@
+// Decisions about locks that several hold at once: readers beside writers, and counted permits.
+#include "client/lock_views.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rowlock::test {
+namespace {
+
+using client_layer::decide_downgrade;
+using client_layer::decide_force;
+using client_layer::decide_move;
+using client_layer::decide_release;
+using client_layer::decide_resize;
+using client_layer::decide_sweep;
+using client_layer::decide_upgrade;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+const party me;
+const party first;
+const party second;
+const party third;
+
+std::vector<hold_id> granted_next(const decision& made) {
+  std::vector<hold_id> holds;
+  for (const auto& next : made.outcome.next) holds.push_back(next.waiter.hold);
+  return holds;
+}
+std::vector<hold_id> added(const decision& made) {
+  std::vector<hold_id> holds;
+  for (const auto& permit : made.change.add_permits) holds.push_back(permit.hold);
+  return holds;
+}
+decision release(const store::lock_view& view, const party& who = me) {
+  return decide_release(view, who.hold, {}, no_skew);
+}
+
+TEST(decide_shared_test, a_free_lock_is_shared_durably_with_the_next_token) {
+  const auto made = share(a_semaphore(4), me, 3);
+  EXPECT_EQ(made.outcome.result, what::granted);
+  EXPECT_EQ(made.outcome.token, 8);
+  EXPECT_EQ(made.outcome.weight, 3);
+  EXPECT_TRUE(made.change.durable);
+  EXPECT_TRUE(made.change.granted_now);
+  ASSERT_EQ(made.change.add_permits.size(), 1U);
+  EXPECT_EQ(made.change.add_permits[0].hold, me.hold);
+  EXPECT_EQ(made.change.add_permits[0].lease, me.lease);
+  EXPECT_EQ(made.change.add_permits[0].weight, 3);
+  EXPECT_EQ(made.change.add_permits[0].token, 8);
+  EXPECT_EQ(made.change.row->in_use, 3);
+  EXPECT_EQ(made.change.row->token, 8);
+  EXPECT_FALSE(made.change.row->hold);
+}
+
+TEST(decide_shared_test, readers_join_readers_and_a_writer_waits_for_them) {
+  const auto joined = share(a_shared_mutex().shared_by(first), me);
+  EXPECT_EQ(joined.outcome.result, what::granted);
+  EXPECT_EQ(joined.change.row->in_use, 2);
+  const auto waits = write(a_shared_mutex().shared_by(first, 1, 20s).shared_by(second, 1, 10s), me);
+  EXPECT_EQ(waits.outcome.result, what::queued);
+  EXPECT_EQ(waits.outcome.takeover_in, 10s) << "the earliest of the holders";
+  EXPECT_EQ(waits.change.enqueue->mode, model::lock_mode::exclusive);
+  EXPECT_EQ(waits.change.enqueue->weight, model::shared_mutex_capacity);
+}
+
+TEST(decide_shared_test, a_reader_waits_for_the_writer_who_holds_and_for_the_one_who_waits) {
+  const auto behind_holder = share(a_shared_mutex().held_by(first), me);
+  EXPECT_EQ(behind_holder.outcome.result, what::queued);
+  EXPECT_EQ(behind_holder.change.enqueue->mode, model::lock_mode::shared);
+  const auto behind_waiter = share(a_shared_mutex().shared_by(first).queued(second), me);
+  EXPECT_EQ(behind_waiter.outcome.result, what::queued) << "I9";
+  EXPECT_THAT(behind_waiter.change.add_permits, IsEmpty());
+  EXPECT_EQ(share(a_shared_mutex().shared_by(first).queued(second), me, 1, false).outcome.result, what::busy);
+}
+
+TEST(decide_shared_test, a_small_request_does_not_overtake_a_large_one) {
+  const auto made = share(a_semaphore(4).shared_by(first, 3).queued_to_share(second, 2), me, 1);
+  EXPECT_EQ(made.outcome.result, what::queued) << "I9";
+}
+
+TEST(decide_shared_test, what_does_not_fit_waits) {
+  EXPECT_EQ(share(a_semaphore(4).shared_by(first, 2), me, 2).outcome.result, what::granted);
+  EXPECT_EQ(share(a_semaphore(4).shared_by(first, 2), me, 3).outcome.result, what::queued) << "I1";
+}
+
+TEST(decide_shared_test, asked_again_says_the_same_token_and_weight_and_writes_nothing) {
+  const auto made = share(a_semaphore(4).shared_by(me, 2).shared_by(first, 2), me, 2);
+  EXPECT_EQ(made.outcome.result, what::granted);
+  EXPECT_EQ(made.outcome.token, 8);
+  EXPECT_EQ(made.outcome.weight, 2);
+  EXPECT_TRUE(made.change.empty());
+}
+
+TEST(decide_shared_test, neighbours_are_granted_together_when_the_writer_leaves) {
+  const auto made =
+      release(a_shared_mutex().held_by(me).queued_to_share(first).queued_to_share(second).queued(third));
+  EXPECT_EQ(made.outcome.result, what::released);
+  EXPECT_THAT(granted_next(made), ElementsAre(first.hold, second.hold));
+  EXPECT_THAT(added(made), ElementsAre(first.hold, second.hold));
+  EXPECT_EQ(made.outcome.next[0].token, 8);
+  EXPECT_EQ(made.outcome.next[1].token, 9);
+  EXPECT_EQ(made.change.row->token, 9);
+  EXPECT_EQ(made.change.row->in_use, 2);
+  EXPECT_TRUE(made.change.row->has_queue);
+  EXPECT_TRUE(made.change.durable);
+}
+
+TEST(decide_shared_test, the_last_reader_hands_over_to_the_writer) {
+  const auto still = release(a_shared_mutex().shared_by(me).shared_by(first).queued(second));
+  EXPECT_THAT(granted_next(still), IsEmpty());
+  EXPECT_THAT(still.change.remove_permits, ElementsAre(me.hold));
+  EXPECT_EQ(still.change.row->in_use, 1);
+  const auto last = release(a_shared_mutex().shared_by(me).queued(second).queued_to_share(third));
+  EXPECT_THAT(granted_next(last), ElementsAre(second.hold));
+  EXPECT_EQ(last.change.row->hold, second.hold);
+  EXPECT_EQ(last.change.row->in_use, model::shared_mutex_capacity);
+}
+
+TEST(decide_shared_test, a_writer_who_gives_up_lets_the_readers_behind_it_in) {
+  const auto made = release(a_shared_mutex().shared_by(first).queued(me).queued_to_share(second));
+  EXPECT_EQ(made.outcome.result, what::released);
+  EXPECT_THAT(granted_next(made), ElementsAre(second.hold));
+}
+
+TEST(decide_shared_test, the_permit_of_the_dead_comes_back_with_any_edit) {
+  const auto made = share(a_semaphore(2).shared_by(first, 2, {}), me, 2);
+  EXPECT_EQ(made.outcome.result, what::granted);
+  EXPECT_THAT(made.change.remove_permits, ElementsAre(first.hold));
+  EXPECT_EQ(made.change.row->in_use, 2);
+}
+
+TEST(decide_shared_test, has_all_expired_holders_killed_that_stand_in_the_way) {
+  const auto view =
+      a_semaphore(4).shared_by(first, 1, -1s).shared_by(second, 2, 30s).shared_by(third, 1, -2s);
+  const auto made = share(view, me, 2);
+  EXPECT_EQ(made.outcome.result, what::expired);
+  EXPECT_THAT(made.outcome.leases, ElementsAre(first.lease, third.lease));
+  EXPECT_TRUE(made.change.empty());
+}
+
+TEST(decide_shared_test, kills_nobody_for_what_fits) {
+  EXPECT_EQ(share(a_semaphore(4).shared_by(first, 1, -1s), me, 3).outcome.result, what::granted);
+}
+
+TEST(decide_shared_test, an_expired_writer_at_the_head_is_killed_for_the_readers_behind_it) {
+  const auto made = share(a_shared_mutex().shared_by(first).queued(second, -1s), me);
+  EXPECT_EQ(made.outcome.result, what::expired);
+  EXPECT_THAT(made.outcome.leases, ElementsAre(second.lease));
+  const auto later = share(a_shared_mutex().shared_by(first).queued(second, {}).queued_to_share(third), me);
+  EXPECT_EQ(later.outcome.result, what::granted);
+  EXPECT_THAT(granted_next(later), ElementsAre(third.hold));
+}
+
+TEST(decide_shared_test, waits_no_longer_than_for_the_head_of_the_queue) {
+  const auto made = share(a_shared_mutex().shared_by(first, 1, 20s).queued(second, 5s), me);
+  EXPECT_EQ(made.outcome.takeover_in, 5s) << "I6";
+}
+
+TEST(decide_shared_test, each_next_head_must_live) {
+  const auto made = release(a_shared_mutex()
+                                .held_by(me)
+                                .queued_to_share(first)
+                                .queued_to_share(second, 1, -1s)
+                                .queued_to_share(third));
+  EXPECT_EQ(made.outcome.result, what::expired);
+  EXPECT_THAT(made.outcome.leases, ElementsAre(second.lease));
+  EXPECT_TRUE(made.change.empty());
+}
+
+TEST(decide_shared_test, says_that_more_may_be_granted_beyond_what_was_read) {
+  EXPECT_TRUE(release(a_shared_mutex().held_by(me).queued_to_share(first).more_behind()).outcome.more);
+  EXPECT_FALSE(release(a_shared_mutex().held_by(me).queued(first).more_behind()).outcome.more);
+}
+
+TEST(decide_shared_test, under_a_guard_permits_come_but_none_goes) {
+  EXPECT_EQ(share(a_semaphore(4).shared_by(first).guarded(), me).outcome.result, what::granted);
+  EXPECT_EQ(release(a_semaphore(4).shared_by(me).guarded()).outcome.result, what::guarded);
+  const auto dead = share(a_semaphore(1).shared_by(first, 1, {}).guarded(), me);
+  EXPECT_EQ(dead.outcome.result, what::queued) << "I1: its transaction may still write";
+  EXPECT_EQ(dead.outcome.takeover_in, 0us);
+  EXPECT_THAT(dead.change.remove_permits, IsEmpty());
+  EXPECT_EQ(write(a_shared_mutex().guarded(), me).outcome.result, what::queued);
+}
+
+TEST(decide_shared_test, in_a_foreign_world_nobody_is_granted_and_nobody_forgotten) {
+  EXPECT_EQ(share(a_semaphore(2).shared_by(first).foreign(), me).outcome.result, what::foreign);
+  EXPECT_EQ(share(a_semaphore(1).shared_by(first).foreign(), me).outcome.result, what::queued);
+  EXPECT_EQ(
+      release(a_semaphore(2).shared_by(me).shared_by(first).queued_to_share(second).foreign()).outcome.result,
+      what::foreign);
+}
+
+TEST(decide_shared_test, unfair_locks_let_a_request_overtake_where_it_fits) {
+  const auto view = a_semaphore(4).unfair().shared_by(first, 3).queued_to_share(second, 2);
+  EXPECT_EQ(share(view, me, 1).outcome.result, what::granted);
+  EXPECT_EQ(share(view, me, 2).outcome.result, what::queued);
+}
+
+TEST(decide_shared_test, another_fairness_is_another_lock) {
+  const auto made = client_layer::decide_acquire(a_lock().unfair(), wish_of(me, true), no_skew);
+  EXPECT_EQ(made.outcome.result, what::mismatch);
+}
+
+TEST(decide_shared_test, drain_takes_all_that_is_free_when_nobody_waits) {
+  const auto drain = [](const store::lock_view& view) {
+    return client_layer::decide_acquire(
+        view,
+        {{"a", model::lock_kind::semaphore, 5}, me.lease, me.hold, false, model::lock_mode::shared, 1, true},
+        no_skew);
+  };
+  const auto made = drain(a_semaphore(5).shared_by(first, 2));
+  EXPECT_EQ(made.outcome.result, what::granted);
+  EXPECT_EQ(made.outcome.weight, 3);
+  EXPECT_EQ(made.change.row->in_use, 5);
+  EXPECT_EQ(drain(a_semaphore(5).shared_by(first, 5)).outcome.result, what::busy);
+  EXPECT_EQ(drain(a_semaphore(5).shared_by(first, 4).queued_to_share(second, 2)).outcome.result, what::busy);
+}
+
+TEST(decide_shared_test, a_permit_moves_to_a_lease_of_its_own_with_its_token) {
+  const auto to = lease_id::random();
+  const auto made =
+      decide_move(a_semaphore(4).shared_by(me, 2), me.hold, {to, me.lease, "host", 1, "test", 5s});
+  EXPECT_EQ(made.outcome.result, what::granted);
+  EXPECT_EQ(made.outcome.token, 8);
+  EXPECT_EQ(made.outcome.weight, 2);
+  EXPECT_THAT(made.change.remove_permits, ElementsAre(me.hold));
+  ASSERT_EQ(made.change.add_permits.size(), 1U);
+  EXPECT_EQ(made.change.add_permits[0].lease, to);
+  EXPECT_EQ(made.change.add_permits[0].token, 8);
+  EXPECT_TRUE(made.change.row) << "Galera compares only what is written";
+  EXPECT_FALSE(made.change.granted_now);
+}
+
+TEST(decide_shared_test, force_takes_from_all_and_tells_each_client_once) {
+  party sibling;
+  sibling.client = first.client;
+  const auto made =
+      decide_force(a_semaphore(4).shared_by(first).shared_by(sibling).shared_by(second), {}, no_skew);
+  EXPECT_EQ(made.outcome.result, what::released);
+  EXPECT_THAT(made.change.remove_permits, ElementsAre(first.hold, sibling.hold, second.hold));
+  EXPECT_THAT(made.change.notices, ElementsAre(first.client, second.client));
+  EXPECT_EQ(made.change.row->token, 11);
+  EXPECT_EQ(made.change.row->in_use, 0);
+}
+
+TEST(decide_shared_test, force_of_one_hold_leaves_the_others) {
+  const auto made = decide_force(a_semaphore(4).shared_by(first).shared_by(second), second.hold, no_skew);
+  EXPECT_THAT(made.change.remove_permits, ElementsAre(second.hold));
+  EXPECT_EQ(made.change.row->in_use, 1);
+  EXPECT_EQ(decide_force(a_semaphore(4).shared_by(first), second.hold, no_skew).outcome.result, what::absent);
+}
+
+TEST(decide_shared_test, sweep_frees_what_the_dead_hold_and_grants_it) {
+  const auto made =
+      decide_sweep(a_semaphore(2).shared_by(first, 1, {}).shared_by(second).queued_to_share(third), no_skew);
+  EXPECT_EQ(made.outcome.result, what::released);
+  EXPECT_THAT(made.change.remove_permits, ElementsAre(first.hold));
+  EXPECT_THAT(granted_next(made), ElementsAre(third.hold));
+  EXPECT_EQ(made.change.row->in_use, 2);
+  const auto living = decide_sweep(a_semaphore(2).shared_by(first), no_skew);
+  EXPECT_EQ(living.outcome.result, what::busy);
+  EXPECT_TRUE(living.change.empty());
+}
+
+TEST(decide_shared_test, leaves_latches_barriers_and_later_kinds_alone) {
+  for (const auto kind : {model::lock_kind::latch, model::lock_kind::barrier, model::lock_kind::unknown}) {
+    EXPECT_TRUE(decide_sweep(a_semaphore(2).kind(kind).shared_by(first, 1, {}), no_skew).change.empty());
+    EXPECT_TRUE(decide_force(a_semaphore(2).kind(kind).shared_by(first), {}, no_skew).change.empty());
+  }
+}
+
+TEST(decide_downgrade_test, keeps_hold_and_token_and_lets_neighbours_in_but_no_writer) {
+  const auto made = decide_downgrade(
+      a_shared_mutex().held_by(me).queued_to_share(first).queued(second).queued_to_share(third), me.hold,
+      no_skew);
+  EXPECT_EQ(made.outcome.result, what::granted);
+  EXPECT_EQ(made.outcome.token, 7);
+  EXPECT_THAT(added(made), ElementsAre(me.hold, first.hold));
+  EXPECT_EQ(made.change.add_permits[0].token, 7);
+  EXPECT_EQ(made.change.row->in_use, 2);
+  EXPECT_FALSE(made.change.row->hold);
+  EXPECT_TRUE(made.change.durable);
+  const auto alone = decide_downgrade(a_shared_mutex().held_by(me).queued(second), me.hold, no_skew);
+  EXPECT_THAT(granted_next(alone), IsEmpty()) << "a writer does not slip in";
+}
+
+TEST(decide_downgrade_test, asked_again_is_done_and_of_what_is_not_held_absent) {
+  const auto again = decide_downgrade(a_shared_mutex().shared_by(me), me.hold, no_skew);
+  EXPECT_EQ(again.outcome.result, what::granted);
+  EXPECT_TRUE(again.change.empty());
+  EXPECT_EQ(decide_downgrade(a_shared_mutex().held_by(first), me.hold, no_skew).outcome.result, what::absent);
+  EXPECT_EQ(decide_downgrade(a_shared_mutex().held_by(me, {}), me.hold, no_skew).outcome.result,
+            what::absent);
+  EXPECT_EQ(decide_downgrade(a_shared_mutex().held_by(me).guarded(), me.hold, no_skew).outcome.result,
+            what::guarded);
+}
+
+TEST(decide_upgrade_test, of_the_only_reader_is_a_new_grant_of_the_same_hold) {
+  const auto made = decide_upgrade(a_shared_mutex().shared_by(me), me.hold, no_skew);
+  EXPECT_EQ(made.outcome.result, what::granted);
+  EXPECT_EQ(made.outcome.token, 9);
+  EXPECT_EQ(made.change.row->hold, me.hold);
+  EXPECT_EQ(made.change.row->lease, me.lease);
+  EXPECT_EQ(made.change.row->in_use, model::shared_mutex_capacity);
+  EXPECT_THAT(made.change.remove_permits, ElementsAre(me.hold));
+  EXPECT_TRUE(made.change.granted_now);
+  const auto again = decide_upgrade(a_shared_mutex().held_by(me), me.hold, no_skew);
+  EXPECT_EQ(again.outcome.token, 7);
+  EXPECT_TRUE(again.change.empty());
+}
+
+TEST(decide_upgrade_test, is_busy_beside_others_and_before_those_who_wait) {
+  EXPECT_EQ(decide_upgrade(a_shared_mutex().shared_by(me).shared_by(first), me.hold, no_skew).outcome.result,
+            what::busy);
+  EXPECT_EQ(decide_upgrade(a_shared_mutex().shared_by(me).queued(first), me.hold, no_skew).outcome.result,
+            what::busy);
+  EXPECT_EQ(decide_upgrade(a_shared_mutex().shared_by(first), me.hold, no_skew).outcome.result, what::absent);
+}
+
+TEST(decide_upgrade_test, has_expired_readers_and_waiters_killed_first) {
+  EXPECT_THAT(decide_upgrade(a_shared_mutex().shared_by(me).shared_by(first, 1, -1s), me.hold, no_skew)
+                  .outcome.leases,
+              ElementsAre(first.lease));
+  EXPECT_THAT(
+      decide_upgrade(a_shared_mutex().shared_by(me).queued(first, -1s), me.hold, no_skew).outcome.leases,
+      ElementsAre(first.lease));
+}
+
+TEST(decide_resize_test, grants_what_has_become_free) {
+  const auto made = decide_resize(
+      a_semaphore(2).shared_by(first, 2).queued_to_share(second, 2).queued_to_share(third, 2), 4, no_skew);
+  EXPECT_EQ(made.outcome.result, what::released);
+  EXPECT_EQ(made.change.row->capacity, 4);
+  EXPECT_THAT(granted_next(made), ElementsAre(second.hold));
+  EXPECT_EQ(made.change.row->in_use, 4);
+}
+
+TEST(decide_resize_test, below_what_is_in_use_takes_nothing_and_sends_away_who_can_never_be_granted) {
+  const auto made = decide_resize(
+      a_semaphore(4).shared_by(first, 4).queued_to_share(second, 3).queued_to_share(third, 2), 2, no_skew);
+  EXPECT_EQ(made.change.row->capacity, 2);
+  EXPECT_EQ(made.change.row->in_use, 4);
+  EXPECT_THAT(made.change.remove_permits, IsEmpty());
+  EXPECT_THAT(made.change.dequeue, ElementsAre(second.hold));
+  EXPECT_TRUE(made.change.row->has_queue);
+}
+
+TEST(decide_resize_test, of_anything_but_a_semaphore_is_refused) {
+  EXPECT_EQ(decide_resize(a_lock(), 2, no_skew).outcome.result, what::mismatch);
+  EXPECT_TRUE(decide_resize(a_semaphore(2), 2, no_skew).change.empty());
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,260 @@
+#include "client/client_test.hpp"
+
+#include <mutex>
+#include <shared_mutex>
+
+namespace rowlock::test {
+namespace {
+
+using testing::UnorderedElementsAre;
+
+class shared_mutex_test : public client_test {
+ protected:
+  // Waits on a thread of its own; returns when it stands in the queue.
+  std::future<hold> in_turn(std::function<hold()> acquire) {
+    const auto before = queued("a");
+    auto result = std::async(std::launch::async, std::move(acquire));
+    EXPECT_TRUE(eventually([&] { return queued("a") == before + 1; }));
+    return result;
+  }
+  std::future<hold> reader(client on) {
+    return in_turn([on] { return shared_mutex(on, "a").acquire_shared(); });
+  }
+  std::future<hold> writer(client on) {
+    return in_turn([on] { return shared_mutex(on, "a").acquire(); });
+  }
+  static bool is_over(const std::future<hold>& waiting) {
+    return waiting.wait_for(0s) == std::future_status::ready;
+  }
+  std::size_t holders() { return side().show("a").value().holders.size(); }
+
+  client db = new_client();
+  client other = new_client();
+};
+
+TEST_P(shared_mutex_test, readers_share_and_a_writer_does_not) {
+  shared_mutex wanted{db, "a"};
+  shared_mutex elsewhere{other, "a"};
+  hold one = wanted.acquire_shared();
+  const auto two = elsewhere.try_acquire_shared();
+  ASSERT_TRUE(two);
+  EXPECT_TRUE(one);
+  EXPECT_GT(two->token(), one.token());
+  EXPECT_EQ(one.weight(), 1);
+  EXPECT_EQ(holders(), 2U);
+  EXPECT_FALSE(elsewhere.try_acquire());
+  EXPECT_FALSE(elsewhere.try_acquire_for(20ms));
+  EXPECT_EQ(one.release(), release_result::released);
+  EXPECT_FALSE(wanted.try_acquire());
+}
+
+TEST_P(shared_mutex_test, a_writer_excludes_readers_and_writers) {
+  shared_mutex elsewhere{other, "a"};
+  hold held = shared_mutex(db, "a").acquire();
+  EXPECT_EQ(held.weight(), side().show("a").value().row.capacity);
+  EXPECT_FALSE(elsewhere.try_acquire_shared());
+  EXPECT_FALSE(elsewhere.try_acquire_shared_for(20ms));
+  EXPECT_FALSE(elsewhere.try_acquire());
+  held.release();
+  EXPECT_TRUE(elsewhere.try_acquire_shared());
+}
+
+TEST_P(shared_mutex_test, is_granted_in_turn_with_neighbouring_readers_together) {
+  auto held = std::make_optional(shared_mutex(db, "a").acquire());
+  auto one = reader(db);
+  auto two = reader(other);
+  auto write = writer(other);
+  auto late = reader(db);
+  held.reset();
+  auto first = one.get();
+  auto second = two.get();
+  EXPECT_TRUE(first);
+  EXPECT_TRUE(second);
+  EXPECT_EQ(holders(), 2U);
+  EXPECT_FALSE(is_over(write));
+  EXPECT_FALSE(is_over(late));
+  first.release();
+  EXPECT_FALSE(is_over(write));
+  second.release();
+  auto written = write.get();
+  EXPECT_FALSE(is_over(late));
+  EXPECT_GT(written.token(), second.token());
+  written.release();
+  EXPECT_TRUE(late.get());
+}
+
+TEST_P(shared_mutex_test, later_readers_do_not_overtake_a_writer_who_waits) {
+  auto held = std::make_optional(shared_mutex(db, "a").acquire_shared());
+  auto write = writer(other);
+  EXPECT_FALSE(shared_mutex(db, "a").try_acquire_shared());
+  auto late = reader(db);
+  held.reset();
+  auto written = write.get();
+  EXPECT_FALSE(is_over(late));
+  written.release();
+  EXPECT_TRUE(late.get());
+}
+
+TEST_P(shared_mutex_test, a_writer_who_gives_up_lets_the_readers_behind_it_in) {
+  const hold held = shared_mutex(db, "a").acquire_shared();
+  std::stop_source stop;
+  auto write = std::async(std::launch::async, [&] {
+    return shared_mutex(other, "a").try_acquire_for(1h, {.stop = stop.get_token()});
+  });
+  ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
+  auto late = reader(db);
+  stop.request_stop();
+  EXPECT_FALSE(write.get());
+  EXPECT_TRUE(late.get());
+}
+
+TEST_P(shared_mutex_test, what_a_dead_reader_had_comes_back) {
+  const hold lost = shared_mutex(db, "a").acquire_shared();
+  kill(side().show("a").value().holders.at(0).lease.id);
+  EXPECT_TRUE(shared_mutex(other, "a").try_acquire());
+}
+
+TEST_P(shared_mutex_test, an_expired_reader_is_killed_by_a_writer_who_waits) {
+  const hold lost = shared_mutex(db, "a").acquire_shared();
+  auto write = writer(other);
+  fixture().expire(side().show("a").value().holders.at(0).lease.id);
+  EXPECT_TRUE(write.get());
+}
+
+TEST_P(shared_mutex_test, an_explicit_ttl_carries_a_reader) {
+  shared_mutex wanted{db, "a"};
+  hold held = wanted.acquire_shared({.ttl = 20s});
+  EXPECT_LE(held.remaining(), 20s);
+  const auto lease = side().show("a").value().holders.at(0).lease;
+  EXPECT_EQ(lease.ttl, 20s);
+  EXPECT_NE(lease.id, lease.client);
+  EXPECT_EQ(held.release(), release_result::released);
+  EXPECT_EQ(side().find_stale(100, -1h).expired_leases.size(), 1U) << "of the client";
+}
+
+TEST_P(shared_mutex_test, downgrade_keeps_the_token_and_writers_out) {
+  shared_mutex wanted{db, "a"};
+  hold held = wanted.acquire();
+  const auto token = held.token();
+  const auto id = held.id();
+  auto neighbour = reader(other);
+  auto write = writer(other);
+  wanted.downgrade(held);
+  EXPECT_TRUE(held);
+  EXPECT_EQ(held.token(), token);
+  EXPECT_EQ(held.id(), id);
+  EXPECT_EQ(held.weight(), 1);
+  EXPECT_TRUE(neighbour.get()) << "granted by the downgrade, and given back here";
+  EXPECT_FALSE(is_over(write));
+  wanted.downgrade(held);
+  EXPECT_EQ(held.release(), release_result::released);
+  EXPECT_GT(write.get().token(), token);
+}
+
+TEST_P(shared_mutex_test, try_upgrade_of_the_only_reader_gives_it_a_new_token) {
+  shared_mutex wanted{db, "a"};
+  hold held = wanted.acquire_shared();
+  const auto token = held.token();
+  EXPECT_TRUE(wanted.try_upgrade(held));
+  EXPECT_GT(held.token(), token);
+  EXPECT_GT(held.weight(), 1);
+  EXPECT_EQ(held.id(), holder_of("a"));
+  EXPECT_FALSE(shared_mutex(other, "a").try_acquire_shared());
+  EXPECT_TRUE(wanted.try_upgrade(held));
+  EXPECT_EQ(held.release(), release_result::released);
+  EXPECT_TRUE(shared_mutex(other, "a").try_acquire());
+}
+
+TEST_P(shared_mutex_test, try_upgrade_is_refused_beside_others_and_before_who_waits) {
+  shared_mutex wanted{db, "a"};
+  hold held = wanted.acquire_shared();
+  auto beside = std::make_optional(shared_mutex(other, "a").acquire_shared());
+  EXPECT_FALSE(wanted.try_upgrade(held));
+  EXPECT_TRUE(held);
+  beside.reset();
+  auto write = writer(other);
+  EXPECT_FALSE(wanted.try_upgrade(held));
+  held.release();
+  EXPECT_TRUE(write.get());
+}
+
+TEST_P(shared_mutex_test, downgrade_and_upgrade_of_what_is_over_say_so) {
+  shared_mutex wanted{db, "a"};
+  hold held = wanted.acquire();
+  admin(other).release("a");
+  EXPECT_EQ(code_of([&] { wanted.downgrade(held); }), errc::hold_lost);
+  hold stranger = shared_mutex(db, "b").acquire();
+  EXPECT_EQ(code_of([&] { wanted.downgrade(stranger); }), errc::invalid_argument);
+  hold released = shared_mutex(db, "c").acquire_shared();
+  released.release();
+  EXPECT_EQ(code_of([&] { shared_mutex(db, "c").try_upgrade(released); }), errc::hold_lost);
+}
+
+TEST_P(shared_mutex_test, serves_the_standards_locks) {
+  shared_mutex wanted{db, "a"};
+  {
+    std::shared_lock one{wanted};
+    EXPECT_EQ(wanted.current_hold().weight(), 1);
+    std::shared_lock beside{wanted, 1s};
+    EXPECT_TRUE(beside);
+    EXPECT_EQ(holders(), 1U) << "counted";
+    EXPECT_EQ(code_of([&] { wanted.lock(); }), errc::deadlock);
+  }
+  EXPECT_EQ(holders(), 0U);
+  {
+    std::unique_lock one{wanted};
+    EXPECT_EQ(wanted.current_hold().id(), holder_of("a"));
+    EXPECT_EQ(code_of([&] { wanted.lock_shared(); }), errc::deadlock);
+    EXPECT_FALSE(std::async(std::launch::async, [&] { return wanted.try_lock_shared(); }).get());
+  }
+  EXPECT_EQ(code_of([&] { wanted.unlock_shared(); }), errc::hold_lost);
+}
+
+TEST_P(shared_mutex_test, a_thread_that_reads_enters_again_before_a_writer_who_waits) {
+  shared_mutex wanted{db, "a"};
+  wanted.lock_shared();
+  auto write = writer(other);
+  wanted.lock_shared();
+  wanted.unlock_shared();
+  EXPECT_FALSE(is_over(write));
+  wanted.unlock_shared();
+  EXPECT_TRUE(write.get());
+}
+
+TEST_P(shared_mutex_test, another_kind_of_that_name_is_refused) {
+  shared_mutex(db, "a").acquire_shared().release();
+  EXPECT_EQ(code_of([&] { mutex(db, "a").acquire(); }), errc::mismatch);
+  EXPECT_EQ(code_of([&] { mutex(other, "a").try_acquire(); }), errc::mismatch);
+}
+
+TEST_P(shared_mutex_test, force_takes_it_from_all_readers) {
+  hold one = shared_mutex(db, "a").acquire_shared();
+  hold two = shared_mutex(other, "a").acquire_shared();
+  EXPECT_TRUE(admin(db).release("a"));
+  EXPECT_EQ(holders(), 0U);
+  EXPECT_EQ(one.release(), release_result::lost);
+  EXPECT_EQ(two.release(), release_result::lost);
+}
+
+ROWLOCK_FOR_EACH_STORE(shared_mutex_test);
+
+// A thread enters the queue where no more of it is read: the rest is granted by the sweep that follows.
+class many_readers_test : public virtual_client_test {
+ protected:
+  client db = new_client();
+};
+
+TEST_F(many_readers_test, are_granted_beyond_the_part_of_the_queue_that_is_read) {
+  auto held = std::make_optional(shared_mutex(db, "a").acquire());
+  std::vector<std::future<hold>> readers;
+  for (std::size_t i = 0; i < store::queue_window + 8; ++i) {
+    readers.push_back(std::async(std::launch::async, [&] { return shared_mutex(db, "a").acquire_shared(); }));
+  }
+  ASSERT_TRUE(soon([&] { return queued("a") == store::queue_window + 8; }));
+  held.reset();
+  EXPECT_TRUE(soon([&] { return queued("a") == 0; }));
+  for (auto& reader : readers) EXPECT_TRUE(reader.get());
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,291 @@
+// Shared and counted holds: what an edit writes of them is read everywhere.
+#include "contract/contract_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+using model::lock_kind;
+using model::lock_mode;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class permit_test : public contract_test {
+ protected:
+  void create_semaphore(const std::string& name, std::int64_t capacity = 10,
+                        lock_kind kind = lock_kind::semaphore) {
+    a->create(std::vector<model::lock_definition>{{name, kind, capacity}});
+  }
+
+  // Shares the lock, fit or not.
+  claim shared(const std::string& name, std::int64_t weight = 1, lease_id lease = {}) {
+    claim made{name, lease.is_nil() ? new_lease() : lease};
+    edit(name, [&](const store::lock_view& now) { return share(now, made, weight); });
+    return made;
+  }
+  static store::lock_change share(const store::lock_view& now, const claim& by, std::int64_t weight) {
+    store::lock_change change;
+    change.row = now.row;
+    change.row->token = model::next_token(now.row.token, now.epoch_floor);
+    change.row->in_use += weight;
+    change.add_permits.push_back({by.hold, by.lease, weight, change.row->token});
+    change.granted_now = true;
+    change.durable = true;
+    return change;
+  }
+  edit_result give_back(const claim& held) {
+    return edit(held.name, [&](const store::lock_view& now) {
+      store::lock_change change;
+      change.row = now.row;
+      for (const auto& one : now.permits) {
+        if (one.permit.hold == held.hold) change.row->in_use -= one.permit.weight;
+      }
+      change.remove_permits.push_back(held.hold);
+      return change;
+    });
+  }
+  claim queued_to_share(const std::string& name, std::int64_t weight) {
+    claim made{name, new_lease()};
+    edit(name, [&](const store::lock_view& now) {
+      store::lock_change change;
+      change.row = now.row;
+      change.row->has_queue = true;
+      change.enqueue =
+          model::waiter{change.row->next_ticket++, made.hold, made.lease, weight, lock_mode::shared};
+      return change;
+    });
+    return made;
+  }
+};
+
+TEST_P(permit_test, an_edit_sees_the_kind_the_capacity_and_the_fairness) {
+  a->create(
+      std::vector<model::lock_definition>{{"a", lock_kind::semaphore, 7, false, 5s},
+                                          {"b", lock_kind::shared_mutex, model::shared_mutex_capacity}});
+  const auto one = view("a").row;
+  EXPECT_EQ(one.kind, lock_kind::semaphore);
+  EXPECT_EQ(one.capacity, 7);
+  EXPECT_FALSE(one.fair);
+  EXPECT_EQ(one.delay, 5s);
+  const auto other = view("b").row;
+  EXPECT_EQ(other.kind, lock_kind::shared_mutex);
+  EXPECT_TRUE(other.fair);
+  EXPECT_EQ(other.delay, 0s);
+}
+
+TEST_P(permit_test, an_edit_sees_all_permits_with_their_leases) {
+  create_semaphore("a");
+  const auto one = shared("a", 2);
+  const auto two = shared("a", 3);
+  kill(one.lease);
+  const auto now = view("a");
+  EXPECT_EQ(now.row.in_use, 5);
+  EXPECT_FALSE(now.row.hold);
+  ASSERT_EQ(now.permits.size(), 2U);
+  EXPECT_EQ(now.permits[0].permit.hold, one.hold);
+  EXPECT_EQ(now.permits[0].permit.weight, 2);
+  EXPECT_FALSE(now.permits[0].lease);
+  EXPECT_EQ(now.permits[1].permit.hold, two.hold);
+  EXPECT_EQ(now.permits[1].permit.lease, two.lease);
+  EXPECT_EQ(now.permits[1].permit.weight, 3);
+  EXPECT_EQ(now.permits[1].permit.token, now.row.token);
+  EXPECT_EQ(now.permits[1].lease.value().client, two.lease);
+  EXPECT_EQ(give_back(one), edit_result::committed);
+  EXPECT_EQ(view("a").permits.size(), 1U);
+  EXPECT_EQ(view("a").row.in_use, 3);
+}
+
+TEST_P(permit_test, of_one_name_are_not_seen_under_another) {
+  create_semaphore("a");
+  create_semaphore("b");
+  shared("a");
+  EXPECT_THAT(view("b").permits, IsEmpty());
+}
+
+TEST_P(permit_test, may_be_replaced_in_one_change) {
+  create_semaphore("a");
+  const auto held = shared("a", 2);
+  store::lease_record to{lease_id::random(), held.lease, "host", 1, "test", 20s};
+  edit("a", [&](const store::lock_view& now) {
+    store::lock_change change;
+    change.row = now.row;
+    auto moved = now.permits.at(0).permit;
+    moved.lease = to.id;
+    change.remove_permits.push_back(held.hold);
+    change.add_permits.push_back(moved);
+    change.create_lease = to;
+    return change;
+  });
+  const auto now = view("a");
+  ASSERT_EQ(now.permits.size(), 1U);
+  EXPECT_EQ(now.permits[0].permit.lease, to.id);
+  EXPECT_EQ(now.permits[0].lease.value().client, held.lease);
+}
+
+TEST_P(permit_test, waiters_have_a_weight_and_a_mode) {
+  create_semaphore("a");
+  shared("a", 10);
+  const auto waiter = queued_to_share("a", 4);
+  const auto now = view("a", waiter.hold);
+  ASSERT_EQ(now.queue.size(), 1U);
+  for (const auto& seen : {now.queue[0].waiter, now.own.value(), a->queue("a").at(0).waiter}) {
+    EXPECT_EQ(seen.hold, waiter.hold);
+    EXPECT_EQ(seen.weight, 4);
+    EXPECT_EQ(seen.mode, lock_mode::shared);
+  }
+}
+
+TEST_P(permit_test, are_found_as_held_with_their_own_token) {
+  create_semaphore("a");
+  const auto one = shared("a");
+  const auto token = view("a").row.token;
+  const auto two = shared("a");
+  EXPECT_EQ(find(one).state, where::held);
+  EXPECT_EQ(find(one).token, token);
+  EXPECT_EQ(find(one).lease, one.lease);
+  EXPECT_EQ(find(two).token, view("a").row.token);
+  kill(one.lease);
+  EXPECT_EQ(find(one).state, where::absent);
+  EXPECT_EQ(find(two).state, where::held);
+  EXPECT_EQ(a->find(std::vector<store::hold_query>{{"a", one.hold}, {"a", two.hold}}).at(1).state,
+            where::held);
+}
+
+TEST_P(permit_test, who_waits_learns_of_the_earliest_lease_in_the_way) {
+  create_semaphore("a");
+  const auto one = shared("a", 5, new_lease(25s));
+  const auto two = shared("a", 5, new_lease(12s));
+  const auto waiter = queued_to_share("a", 1);
+  const auto status = find(waiter);
+  EXPECT_EQ(status.state, where::queued);
+  EXPECT_EQ(status.kind, lock_kind::semaphore);
+  EXPECT_EQ(status.capacity, 10);
+  EXPECT_EQ(status.in_use, 10);
+  EXPECT_TRUE(status.fair);
+  EXPECT_GT(status.takeover_in.value(), 5s);
+  EXPECT_LE(status.takeover_in.value(), 12s);
+  kill(one.lease);
+  EXPECT_LE(find(waiter).takeover_in.value(), 0s) << "an edit would grant";
+  EXPECT_LE(a->find(std::vector<store::hold_query>{{"b", {}}, {"a", waiter.hold}}).at(1).takeover_in.value(),
+            0s);
+}
+
+TEST_P(permit_test, a_head_of_the_queue_that_dies_is_in_the_way) {
+  create_semaphore("a");
+  shared("a", 9);
+  const auto head = queued_to_share("a", 5);
+  const auto behind = queued_to_share("a", 1);
+  EXPECT_GT(find(behind).takeover_in.value(), 5s);
+  fixture().expire(head.lease);
+  EXPECT_LT(find(behind).takeover_in.value(), 0s);
+  kill(head.lease);
+  EXPECT_LE(find(behind).takeover_in.value(), 0s);
+}
+
+TEST_P(permit_test, the_fast_statements_leave_a_shared_lock_alone) {
+  create_semaphore("a", 1, lock_kind::mutex);
+  const auto held = shared("a");
+  const auto rival = claim{"a", new_lease()};
+  EXPECT_FALSE(acquire(rival));
+  EXPECT_FALSE(release(held));
+  EXPECT_FALSE(a->enqueue(rival.request(), 0us));
+  EXPECT_FALSE(a->hand_over(held.giving_back(), 0us));
+  EXPECT_EQ(view("a").permits.size(), 1U);
+  give_back(held);
+  EXPECT_TRUE(acquire(rival));
+}
+
+TEST_P(permit_test, a_hand_over_says_nothing_where_the_head_shares) {
+  const auto holder = held("a");
+  queued_to_share("a", 1);
+  EXPECT_FALSE(a->hand_over(holder.giving_back(), 0us));
+  EXPECT_EQ(find(holder).state, where::held);
+}
+
+TEST_P(permit_test, are_listed_as_holders_with_their_weight) {
+  create_semaphore("a");
+  held("b");
+  const auto one = shared("a", 2);
+  const auto two = shared("a", 3);
+  shared("a", 4, [&] {
+    const auto dead = new_lease();
+    end(dead);
+    return dead;
+  }());
+  queued_to_share("a", 5);
+  const auto all = a->list();
+  ASSERT_EQ(all.size(), 2U);
+  for (const auto& info : {all[0], a->show("a").value()}) {
+    EXPECT_EQ(info.row.name, "a");
+    EXPECT_EQ(info.row.kind, lock_kind::semaphore);
+    EXPECT_EQ(info.waiters, 1);
+    ASSERT_EQ(info.holders.size(), 2U);
+    EXPECT_EQ(info.holders[0].hold, one.hold);
+    EXPECT_EQ(info.holders[0].weight, 2);
+    EXPECT_EQ(info.holders[0].mode, lock_mode::shared);
+    EXPECT_LT(info.holders[0].token, info.holders[1].token);
+    EXPECT_EQ(info.holders[1].hold, two.hold);
+    EXPECT_EQ(info.holders[1].lease.id, two.lease);
+    EXPECT_EQ(info.holders[1].weight, 3);
+    EXPECT_GT(info.holders[1].expires_in, 5s);
+    EXPECT_LT(info.holders[1].held_for, 5s);
+  }
+  ASSERT_EQ(all[1].holders.size(), 1U);
+  EXPECT_EQ(all[1].holders[0].mode, lock_mode::exclusive);
+  EXPECT_EQ(all[1].holders[0].weight, 1);
+}
+
+TEST_P(permit_test, of_the_dead_are_stale_but_a_latchs) {
+  create_semaphore("a");
+  create_semaphore("b", 3, lock_kind::latch);
+  kill(shared("a").lease);
+  kill(shared("b").lease);
+  EXPECT_THAT(a->find_stale(100, 0us).names, ElementsAre("a"));
+}
+
+TEST_P(permit_test, keep_their_lock_from_being_collected) {
+  create_semaphore("a");
+  const auto held = shared("a");
+  fixture().age("a", 1h);
+  EXPECT_EQ(a->collect(0s, 100), 0);
+  give_back(held);
+  fixture().age("a", 1h);
+  EXPECT_EQ(a->collect(0s, 100), 1);
+}
+
+TEST_P(permit_test, the_capacity_can_change) {
+  create_semaphore("a");
+  edit("a", [](const store::lock_view& now) {
+    store::lock_change change;
+    change.row = now.row;
+    change.row->capacity = 3;
+    return change;
+  });
+  EXPECT_EQ(view("a").row.capacity, 3);
+}
+
+TEST_P(permit_test, a_guard_of_one_stands_and_proves_nothing_for_what_is_gone) {
+  create_semaphore("a");
+  const auto one = shared("a");
+  const auto two = shared("a");
+  EXPECT_TRUE(fixture().guard("a", one.hold, lock_mode::shared));
+  give_back(two);
+  EXPECT_FALSE(fixture().guard("a", two.hold, lock_mode::shared));
+  EXPECT_TRUE(fixture().guard("a", one.hold, lock_mode::shared));
+}
+
+TEST_P(permit_test, others_may_come_but_none_may_go_beside_a_guard) {
+  ROWLOCK_NEEDS(enqueue_beside_guard);
+  create_semaphore("a");
+  const auto held = shared("a");
+  const auto guard = fixture().guard("a", held.hold, lock_mode::shared);
+  ASSERT_TRUE(guard);
+  EXPECT_FALSE(view("a").replaceable);
+  const auto other = shared("a");
+  EXPECT_EQ(find(other).state, where::held);
+  EXPECT_TRUE(fixture().guard("a", other.hold, lock_mode::shared));
+}
+
+ROWLOCK_FOR_EACH_STORE(permit_test);
+
+}  // namespace
+}  // namespace rowlock::test
