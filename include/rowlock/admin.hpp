@@ -17,6 +17,8 @@ struct holder_info {
   std::string application;
   std::string hold_id;
   std::string lease_id;
+  std::string mode;         // exclusive or shared
+  std::int64_t weight = 1;  // how much of the lock's capacity it has
   std::int64_t token = 0;
   std::chrono::milliseconds held_for{0};
   std::chrono::milliseconds expires_in{0};  // negative: expired, and not yet taken over
@@ -24,9 +26,10 @@ struct holder_info {
 
 struct lock_info {
   std::string name;
-  std::string kind;
+  std::string kind;  // mutex, shared_mutex, semaphore, ..., or unknown: a later version's
   std::int64_t capacity = 0;
   std::int64_t in_use = 0;
+  bool fair = true;
   std::int64_t token = 0;  // of the latest grant
   std::int64_t waiters = 0;
   std::vector<holder_info> holders;
@@ -39,6 +42,8 @@ struct waiter_info {
   std::string application;
   std::string hold_id;
   std::string lease_id;
+  std::string mode;         // exclusive or shared
+  std::int64_t weight = 1;  // how much of the lock's capacity it waits for
   std::chrono::milliseconds expires_in{0};
   bool alive = true;  // false: its process is gone; it will be skipped
 };
@@ -59,11 +64,11 @@ class ROWLOCK_EXPORT admin {
   std::optional<lock_info> show(const std::string& name);   // empty: no such lock
   std::vector<waiter_info> queue(const std::string& name);  // in ticket order
 
-  // Takes the lock from its holder: the token rises, the holder is told at once (loss::forced), the first
-  // waiter is granted. False: nobody held it. Throws error(invalid_argument) for an impossible name,
-  // error(contention) when a guarded transaction of the holder's keeps the row for longer than
-  // options::statement_timeout.
-  bool release(const std::string& name);
+  // Takes the lock from its holders, or from the one with that hold_id alone: the token rises, they are told
+  // at once (loss::forced), who is first in the queue is granted. False: nobody held it. Throws
+  // error(invalid_argument) for an impossible name or id, error(contention) when a guarded transaction of a
+  // holder's keeps the row for longer than options::statement_timeout.
+  bool release(const std::string& name, const std::string& hold_id = {});
 
   // Kills expired leases and frees what they held. Clients do this too; it hurts nobody.
   sweep_result sweep();

@@ -15,13 +15,14 @@ json to_json(const lock_info& lock) {
                        {"application", holder.application},
                        {"hold_id", holder.hold_id},
                        {"lease_id", holder.lease_id},
+                       {"mode", holder.mode},
+                       {"weight", holder.weight},
                        {"token", holder.token},
                        {"held_ms", holder.held_for.count()},
                        {"expires_in_ms", holder.expires_in.count()}});
   }
-  return {{"name", lock.name},     {"kind", lock.kind},   {"capacity", lock.capacity},
-          {"in_use", lock.in_use}, {"token", lock.token}, {"waiters", lock.waiters},
-          {"holders", holders}};
+  return {{"name", lock.name}, {"kind", lock.kind},   {"capacity", lock.capacity}, {"in_use", lock.in_use},
+          {"fair", lock.fair}, {"token", lock.token}, {"waiters", lock.waiters},   {"holders", holders}};
 }
 
 json to_json(const waiter_info& waiter) {
@@ -31,6 +32,8 @@ json to_json(const waiter_info& waiter) {
           {"application", waiter.application},
           {"hold_id", waiter.hold_id},
           {"lease_id", waiter.lease_id},
+          {"mode", waiter.mode},
+          {"weight", waiter.weight},
           {"expires_in_ms", waiter.expires_in.count()},
           {"alive", waiter.alive}};
 }

@@ -59,20 +59,13 @@ class signal_watch {
   std::thread thread_;
 };
 
-std::optional<hold> acquire(mutex& lock, std::optional<std::chrono::milliseconds> wait,
-                            const acquire_options& how) {
-  if (!wait) return lock.acquire(how);
-  if (wait->count() == 0) return lock.try_acquire(how);
-  return lock.try_acquire_for(*wait, how);
-}
-
 }  // namespace
 
-acquired acquire_within(mutex& lock, std::optional<std::chrono::milliseconds> wait, signal_queue& signals) {
+acquired acquire_within(const request& ask, const patience& wait, signal_queue& signals) {
   signal_watch watch{signals};
   acquired result;
   try {
-    result.hold = acquire(lock, wait, {.ttl = {}, .stop = watch.token()});
+    result.hold = ask(wait, {.ttl = {}, .stop = watch.token()});
   } catch (const error& problem) {
     if (problem.code() != errc::cancelled) throw;
   }

@@ -4,9 +4,10 @@
 #include "cli/signal_queue.hpp"
 
 #include <rowlock/hold.hpp>
-#include <rowlock/mutex.hpp>
+#include <rowlock/options.hpp>
 
 #include <chrono>
+#include <functional>
 #include <optional>
 
 namespace rowlock::cli {
@@ -16,7 +17,13 @@ struct acquired {
   int signal = 0;                     // that ended the wait
 };
 
-// wait: empty: for ever; zero: not at all. Throws as rowlock::mutex does.
-acquired acquire_within(mutex& lock, std::optional<std::chrono::milliseconds> wait, signal_queue& signals);
+// wait: empty: for ever; zero: not at all.
+using patience = std::optional<std::chrono::milliseconds>;
+
+// Asks for whatever is wanted, with that patience; empty: busy.
+using request = std::function<std::optional<hold>(const patience& wait, const acquire_options& how)>;
+
+// Throws what the request throws.
+acquired acquire_within(const request& ask, const patience& wait, signal_queue& signals);
 
 }  // namespace rowlock::cli

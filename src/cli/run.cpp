@@ -5,8 +5,10 @@
 #include "cli/patience.hpp"
 #include "cli/text.hpp"
 
+#include <rowlock/counting_semaphore.hpp>
 #include <rowlock/error.hpp>
 #include <rowlock/mutex.hpp>
+#include <rowlock/shared_mutex.hpp>
 
 #include <fmt/format.h>
 
@@ -26,12 +28,16 @@ struct run_words {
   std::string ttl = "1m";
   std::string kill_after;
   bool no_wait = false;
+  bool shared = false;
+  bool exclusive = false;
+  std::int64_t permits = 1;
+  std::int64_t capacity = 0;  // none was given
   int busy_code = busy;
 };
 
 struct run_settings {
   std::string name;
-  std::optional<milliseconds> wait;
+  patience wait;
   milliseconds ttl{0};
   milliseconds kill_after{0};
   int busy_code = busy;
@@ -55,6 +61,44 @@ run_settings parse(const run_words& words) {
                     format_duration(result.kill_after), format_duration(result.ttl)));
   }
   return result;
+}
+
+// Acquires, tries, or waits a while.
+template <class Acquire, class Try, class TryFor>
+request asking(Acquire acquire, Try try_once, TryFor try_for) {
+  return [=](const patience& wait, const acquire_options& how) -> std::optional<hold> {
+    if (!wait) return acquire(how);
+    if (wait->count() == 0) return try_once(how);
+    return try_for(*wait, how);
+  };
+}
+
+template <class Lock>
+request asking(const std::shared_ptr<Lock>& lock) {
+  return asking([lock](const auto& how) { return lock->acquire(how); },
+                [lock](const auto& how) { return lock->try_acquire(how); },
+                [lock](auto wait, const auto& how) { return lock->try_acquire_for(wait, how); });
+}
+
+request asking_to_share(const std::shared_ptr<shared_mutex>& lock) {
+  return asking([lock](const auto& how) { return lock->acquire_shared(how); },
+                [lock](const auto& how) { return lock->try_acquire_shared(how); },
+                [lock](auto wait, const auto& how) { return lock->try_acquire_shared_for(wait, how); });
+}
+
+request asking_for(const std::shared_ptr<counting_semaphore>& lock, std::int64_t permits) {
+  return asking([=](const auto& how) { return lock->acquire(permits, how); },
+                [=](const auto& how) { return lock->try_acquire(permits, how); },
+                [=](auto wait, const auto& how) { return lock->try_acquire_for(wait, permits, how); });
+}
+
+request wanted(const client& db, const run_words& words) {
+  if (words.shared) return asking_to_share(std::make_shared<shared_mutex>(db, words.name));
+  if (words.exclusive) return asking(std::make_shared<shared_mutex>(db, words.name));
+  if (words.capacity != 0) {
+    return asking_for(std::make_shared<counting_semaphore>(db, words.name, words.capacity), words.permits);
+  }
+  return asking(std::make_shared<mutex>(db, words.name));
 }
 
 int run_holding(const context& global, const run_settings& chosen, hold held, signal_queue& signals) {
@@ -93,10 +137,10 @@ int run(const context& global, const run_words& words) {
   settings.ttl = chosen.ttl;
   settings.statement_timeout = std::min(settings.statement_timeout, chosen.ttl / 3);
   const auto db = connect(global.database_url(), settings);
-  mutex lock{db, chosen.name};
+  const auto ask = wanted(db, words);
 
   signal_queue signals;
-  auto [held, signal] = acquire_within(lock, chosen.wait, signals);
+  auto [held, signal] = acquire_within(ask, chosen.wait, signals);
   if (signal != 0) return by_signal + signal;
   if (!held) {
     global.note(fmt::format("'{}' is busy", chosen.name));
@@ -111,6 +155,8 @@ void add_run(CLI::App& app, context& global) {
   auto* command = add_subcommand(
       app, "run", "Run a command while holding a lock: run NAME -- COMMAND ...",
       "rowlock run billing/nightly --wait 30s -- ./bill-everyone\n"
+      "rowlock run catalog --shared -- ./report\n"
+      "rowlock run gpu --permits 2 --capacity 8 -- ./train\n"
       "Without --wait it waits for ever. The command finds ROWLOCK_NAME and ROWLOCK_TOKEN in its\n"
       "environment, and its exit code is passed on. 75: busy. 76: the hold was lost while it ran.");
   auto words = std::make_shared<run_words>();
@@ -118,6 +164,22 @@ void add_run(CLI::App& app, context& global) {
   auto* wait = command->add_option("-w,--wait", words->wait, "Give up after that long (30s); 0: do not wait")
                    ->type_name("DURATION");
   command->add_flag("-n,--no-wait", words->no_wait, "As --wait 0")->excludes(wait);
+  auto* shared = command->add_flag("-s,--shared", words->shared,
+                                   "Read: beside others who share it, and not beside one with --exclusive");
+  auto* exclusive = command->add_flag("-x,--exclusive", words->exclusive,
+                                      "Write: alone, in turn with those who share the same name");
+  auto* permits =
+      command->add_option("--permits", words->permits, "How many of --capacity the command takes (1)")
+          ->type_name("N")
+          ->check(CLI::PositiveNumber);
+  auto* capacity = command
+                       ->add_option("--capacity", words->capacity,
+                                    "How many permits there are; the same wherever the name is used")
+                       ->type_name("M")
+                       ->check(CLI::PositiveNumber);
+  permits->needs(capacity);
+  shared->excludes(exclusive)->excludes(capacity);
+  exclusive->excludes(capacity);
   command
       ->add_option("--ttl", words->ttl,
                    "How long the hold outlives a machine that vanished (1m); renewed meanwhile")

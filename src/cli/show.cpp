@@ -22,6 +22,7 @@ void print(const lock_info& lock) {
   for (const auto& holder : lock.holders) {
     rows.push_back({"holder", fmt::format("{}, pid {}, {}", holder.host, holder.pid, holder.application)});
     rows.push_back({"  hold", holder.hold_id});
+    rows.push_back({"  mode", fmt::format("{}, {} of {}", holder.mode, holder.weight, lock.capacity)});
     rows.push_back({"  token", std::to_string(holder.token)});
     rows.push_back({"  held for", format_duration(holder.held_for)});
     rows.push_back({"  expires in", format_duration(holder.expires_in)});

@@ -23,16 +23,14 @@ auto ask(const client& db, Work work) {
 }
 
 lock_info to_public(const store::lock_info& info) {
-  lock_info shown{info.row.name,
-                  std::string{to_string(info.row.kind)},
-                  info.row.capacity,
-                  info.row.in_use,
-                  info.row.token,
-                  info.waiters,
-                  {}};
+  lock_info shown{info.row.name,     std::string{to_string(info.row.kind)},
+                  info.row.capacity, info.row.in_use,
+                  info.row.fair,     info.row.token,
+                  info.waiters,      {}};
   for (const auto& holder : info.holders) {
     shown.holders.push_back({holder.lease.host, holder.lease.pid, holder.lease.application,
-                             holder.hold.to_string(), holder.lease.id.to_string(), holder.token,
+                             holder.hold.to_string(), holder.lease.id.to_string(),
+                             std::string{to_string(holder.mode)}, holder.weight, holder.token,
                              holder.held_for, holder.expires_in});
   }
   return shown;
@@ -62,16 +60,18 @@ std::vector<waiter_info> admin::queue(const std::string& name) {
   std::vector<waiter_info> shown;
   for (const auto& info : ask(db_, [name](store::session& session) { return session.queue(name); })) {
     shown.push_back({info.waiter.ticket, info.lease.host, info.lease.pid, info.lease.application,
-                     info.waiter.hold.to_string(), info.waiter.lease.to_string(), info.expires_in,
+                     info.waiter.hold.to_string(), info.waiter.lease.to_string(),
+                     std::string{to_string(info.waiter.mode)}, info.waiter.weight, info.expires_in,
                      info.alive});
   }
   return shown;
 }
 
-bool admin::release(const std::string& name) {
+bool admin::release(const std::string& name, const std::string& hold_id) {
   model::check_name(name);
+  const auto only = hold_id.empty() ? model::hold_id{} : model::hold_id::parse(hold_id);
   switch (db_.engine()->change(name, release_operation::aim::force,
-                               db_.engine()->shared().settings.statement_timeout)) {
+                               db_.engine()->shared().settings.statement_timeout, only)) {
     case release_result::released: return true;
     case release_result::lost: return false;
     case release_result::pending:
