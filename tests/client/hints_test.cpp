@@ -29,7 +29,7 @@ TEST_F(hints_test, nobody_asks_where_nobody_waits) {
   EXPECT_EQ(asked(), 0);
 }
 
-TEST_F(hints_test, a_waiter_hears_of_its_grant_within_a_tenth_of_a_second) {
+TEST_F(hints_test, a_waiter_hears_of_its_grant_within_150_ms) {
   hold held = mutex(holding, "a").acquire();
   auto waiter = waiting(waits, "a");
   for (int i = 0; i < 20; ++i) {
@@ -39,7 +39,7 @@ TEST_F(hints_test, a_waiter_hears_of_its_grant_within_a_tenth_of_a_second) {
   ASSERT_FALSE(waiter.is_over());
   held.release();
   ASSERT_TRUE(eventually([&] { return !holder_of("a").empty() && queued("a") == 0; }));
-  advance(101ms);
+  advance(150ms);
   EXPECT_TRUE(eventually([&] { return waiter.is_over(); }));
 }
 
@@ -47,13 +47,13 @@ TEST_F(hints_test, one_question_is_asked_for_all_and_seldom) {
   const hold held = mutex(holding, "a").acquire();
   std::vector<attempt> waiters;
   for (int i = 0; i < 8; ++i) waiters.push_back(waiting(waits, "a"));
-  // Over ten seconds: at most one in 50 ms, however many wait.
+  // Over ten seconds: at most one in 70 ms, however many wait.
   const auto before = asked();
   for (int i = 0; i < 1000; ++i) {
     advance(10ms);
     if (i % 20 == 0) std::this_thread::sleep_for(3ms);
   }
-  EXPECT_LE(asked() - before, 200);
+  EXPECT_LE(asked() - before, 150);
   EXPECT_GE(asked() - before, 10);
   for (auto& one : waiters) one.stop();
 }

@@ -117,13 +117,18 @@ TEST_P(contended_test, enqueue_skips_a_row_that_is_locked) {
   EXPECT_TRUE(enqueue(waiter));
 }
 
-TEST_P(contended_test, enqueue_works_beside_a_guarded_hold) {
+TEST_P(contended_test, enqueue_works_beside_a_guarded_hold_or_when_the_guard_ends) {
   ROWLOCK_NEEDS(short_cuts);
-  ROWLOCK_NEEDS(enqueue_beside_guard);
+  ROWLOCK_NEEDS(row_locks);
   const auto holder = held("a");
-  const auto guard = fixture().guard("a", holder.hold);
+  const auto waiter = claim_to("a");
+  auto guard = fixture().guard("a", holder.hold);
   ASSERT_TRUE(guard);
-  EXPECT_TRUE(enqueue(claim_to("a")));
+  const bool lets_in = fixture().can(capability::enqueue_beside_guard);
+  EXPECT_EQ(enqueue(waiter).has_value(), lets_in);
+  guard.reset();
+  EXPECT_EQ(enqueue(waiter).has_value(), !lets_in) << "who is in the queue is not put there twice";
+  EXPECT_EQ(find(waiter).state, where::queued);
 }
 
 TEST_P(contended_test, enqueue_handles_any_name) {

@@ -57,7 +57,7 @@ class mysql_session final : public session {
   std::string backend() const override;
   bool end_ghost(const std::string& backend) override;
 
-  std::string warning() const override { return facts_.durability_danger; }
+  std::string warning() const override { return facts_.danger; }
 
  private:
   world world_of(const mysql_row& row) const;  // identity, epoch, marker

@@ -12,6 +12,8 @@ namespace {
 // JSON_TABLE and SKIP LOCKED.
 constexpr int oldest_mariadb = 10'06;
 constexpr int oldest_mysql = 8'00;
+// 256 requests with names of 512 bytes, each in hex and several times.
+constexpr std::int64_t largest_statement = 4 << 20;
 
 using names_and_values = std::map<std::string, std::string>;
 
@@ -61,6 +63,23 @@ void check_cluster(names_and_values& status) {
       fmt::format("this Galera node may not be used now: wsrep_ready is {}, wsrep_cluster_status is {}; "
                   "connect to a node of the primary component",
                   status["wsrep_ready"], status["wsrep_cluster_status"]));
+}
+
+std::string danger_of(names_and_values& variables) {
+  if (const auto& flush = variables["innodb_flush_log_at_trx_commit"]; flush != "1") {
+    return fmt::format(
+        "innodb_flush_log_at_trx_commit is {}: a crash of the server may lose the last second's grants, and "
+        "others may be granted the same lock. Set it to 1",
+        flush);
+  }
+  const auto packet = integer_of(variables["max_allowed_packet"]);
+  if (packet < largest_statement) {
+    return fmt::format(
+        "max_allowed_packet is {}: a batch of many long names does not fit, and the server would break the "
+        "connection. Set it to {} or more",
+        packet, largest_statement);
+  }
+  return {};
 }
 
 std::int64_t whole_seconds(std::chrono::milliseconds time) {
@@ -116,13 +135,7 @@ mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
         fmt::format("mariadb/{}/{}/{}", result.node, variables["server_id"], variables["datadir"])
             .substr(0, 255);
   }
-  if (const auto& flush = variables["innodb_flush_log_at_trx_commit"]; flush != "1") {
-    result.durability_danger = fmt::format(
-        "innodb_flush_log_at_trx_commit is {}: a crash of the server may lose the last second's grants, and "
-        "others "
-        "may be granted the same lock. Set it to 1",
-        flush);
-  }
+  result.danger = danger_of(variables);
   return result;
 }
 

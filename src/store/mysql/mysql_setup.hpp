@@ -23,13 +23,13 @@ struct mysql_context {
 };
 
 struct mysql_facts {
-  std::string identity;           // of the server, or of its Galera cluster
-  std::string node;               // of the server itself
-  std::int64_t connection = 0;    // its number there
-  std::string peer;               // our end of it, as the server knows it: address and port; or localhost/
-                                  // and the server's process
-  std::int64_t up_since = 0;      // seconds since 1970
-  std::string durability_danger;  // empty: a commit is on disk before it is answered
+  std::string identity;         // of the server, or of its Galera cluster
+  std::string node;             // of the server itself
+  std::int64_t connection = 0;  // its number there
+  std::string peer;             // our end of it, as the server knows it: address and port; or localhost/
+                                // and the server's process
+  std::int64_t up_since = 0;    // seconds since 1970
+  std::string danger;           // what of the settings endangers a promise of rowlock's; empty: nothing known
 };
 
 // Pins the settings and refuses a server that is too old, read-only, or not part of its cluster.

@@ -1,3 +1,3 @@
 SHOW GLOBAL VARIABLES WHERE Variable_name IN
   ('read_only', 'super_read_only', 'innodb_read_only', 'hostname', 'port', 'server_id', 'server_uuid', 'datadir',
-   'wsrep_on', 'innodb_flush_log_at_trx_commit');
+   'wsrep_on', 'innodb_flush_log_at_trx_commit', 'max_allowed_packet');

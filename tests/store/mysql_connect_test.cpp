@@ -1,0 +1,81 @@
+#ifdef ROWLOCK_TEST_MYSQL
+
+// What a server's settings are answered with at connect.
+#include "store/mysql_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class mysql_connect_test : public mysql_test {
+ protected:
+  // A setting of the whole server's, put back in the end.
+  class changed {
+   public:
+    changed(mysql_connection& on, const std::string& variable, const std::string& value)
+        : on_{on}, variable_{variable}, before_{on.value("SELECT @@GLOBAL." + variable)} {
+      on_.run("SET GLOBAL " + variable_ + " = " + value);
+    }
+    ~changed() { on_.run("SET GLOBAL " + variable_ + " = " + before_); }
+    changed(const changed&) = delete;
+    changed& operator=(const changed&) = delete;
+
+   private:
+    mysql_connection& on_;
+    std::string variable_;
+    std::string before_;
+  };
+};
+
+TEST_F(mysql_connect_test, of_a_sound_server_warns_of_nothing) {
+  EXPECT_THAT(connect()->warning(), IsEmpty());
+}
+
+TEST_F(mysql_connect_test, refuses_a_server_that_is_read_only) {
+  const changed replica{*side_, "read_only", "1"};
+  try {
+    connect();
+    FAIL() << "a replica was taken for a primary";
+  } catch (const error& refused) {
+    EXPECT_EQ(refused.code(), errc::read_only);
+    EXPECT_THAT(refused.what(), HasSubstr("read_only is ON"));
+    EXPECT_THAT(refused.what(), HasSubstr("connect to the primary"));
+  }
+}
+
+TEST_F(mysql_connect_test, warns_of_commits_that_a_crash_would_lose) {
+  const changed lazy{*side_, "innodb_flush_log_at_trx_commit", "2"};
+  EXPECT_THAT(connect()->warning(), HasSubstr("innodb_flush_log_at_trx_commit is 2"));
+}
+
+TEST_F(mysql_connect_test, warns_of_packets_too_small_for_a_batch) {
+  const changed small{*side_, "max_allowed_packet", "1048576"};
+  EXPECT_THAT(connect()->warning(), HasSubstr("max_allowed_packet is 1048576"));
+}
+
+TEST_F(mysql_connect_test, the_longest_batch_fits_into_what_it_does_not_warn_of) {
+  const changed just{*side_, "max_allowed_packet", "4194304"};
+  const auto session = ready();
+  EXPECT_THAT(session->warning(), IsEmpty());
+  std::vector<store::acquire_request> acquires;
+  std::vector<store::release_request> releases;
+  std::vector<model::lock_definition> locks;
+  for (int i = 0; i < 256; ++i) {
+    auto name = std::to_string(1000 + i);
+    name.resize(512, 'x');
+    // Nothing is the same for all of them, so that nothing is said only once.
+    locks.push_back({name, model::lock_kind::semaphore, 1 + i});
+    acquires.push_back({name, model::lock_kind::semaphore, 1 + i, lease_id::random(), hold_id::random()});
+    releases.push_back({name, acquires.back().lease, acquires.back().hold});
+  }
+  session->create(locks);
+  EXPECT_EQ(session->acquire(acquires).size(), acquires.size());
+  EXPECT_EQ(session->release(releases, store::durability::asynchronous).size(), releases.size());
+}
+
+}  // namespace
+}  // namespace rowlock::test
+
+#endif
