@@ -25,10 +25,10 @@ CREATE TABLE rowlock_lock (
   lease_id    TEXT,
   hold_id     TEXT,
   has_queue   INTEGER NOT NULL DEFAULT 0,
-  fair        INTEGER NOT NULL DEFAULT 1,  -- requests never overtake those who wait
-  delay_ms    INTEGER NOT NULL DEFAULT 0,  -- how long it rests after its holder was lost
-  value       TEXT,  -- an election's
-  request_token  INTEGER,  -- holds up to this token are asked to release, until then
+  fair        INTEGER NOT NULL DEFAULT 1,
+  delay_ms    INTEGER NOT NULL DEFAULT 0,
+  value       TEXT,
+  request_token  INTEGER,
   request_until  INTEGER,
   request_reason TEXT,
   used_at     INTEGER NOT NULL

@@ -123,6 +123,45 @@ TEST_F(mysql_guard_test, waits_for_a_release_under_way_and_then_proves_nothing) 
   }
 }
 
+TEST_F(mysql_guard_test, of_a_permit_stops_what_would_take_it_away_and_looks_twice) {
+  session_->create(std::vector<model::lock_definition>{{"s", model::lock_kind::semaphore, 5}});
+  model::permit permit{hold_id::random(), new_lease(*session_), 2, 0};
+  const auto add = [&](const store::lock_view& now) {
+    store::lock_change change;
+    change.row = now.row;
+    change.row->in_use = permit.weight;
+    permit.token = ++change.row->token;
+    change.add_permits.push_back(permit);
+    return change;
+  };
+  const auto take = [&](const store::lock_view& now) {
+    store::lock_change change;
+    change.row = now.row;
+    change.row->in_use = 0;
+    change.remove_permits.push_back(permit.hold);
+    return change;
+  };
+  const claim held{"s", permit.lease, permit.hold};
+  const auto guard = database_->guard_sql(model::lock_mode::shared);
+  for (const auto& level : levels) {
+    SCOPED_TRACE(level);
+    edit(*session_, "s", add);
+    begin(level);
+    ASSERT_TRUE(proves(guard, held));
+    EXPECT_EQ(edit(*session_, "s", take), store::edit_result::skipped);
+    application_->run("COMMIT");
+    ASSERT_EQ(edit(*session_, "s", take), store::edit_result::committed);
+    begin(level);
+    EXPECT_FALSE(proves(guard, held));
+    application_->run("ROLLBACK");
+  }
+  begin("REPEATABLE READ");
+  application_->run("SELECT balance FROM account");
+  edit(*session_, "s", add);
+  EXPECT_FALSE(proves(guard, held)) << "the snapshot is older than the permit";
+  application_->run("ROLLBACK");
+}
+
 }  // namespace
 }  // namespace rowlock::test
 

@@ -103,5 +103,73 @@ TEST_F(postgres_guard_test, of_a_new_hold_after_the_snapshot_proves_nothing_rath
   application_->run("ROLLBACK");
 }
 
+// The guard of a permit, beside what takes the permit away.
+class postgres_shared_guard_test : public postgres_guard_test {
+ protected:
+  void SetUp() override {
+    postgres_guard_test::SetUp();
+    if (HasFatalFailure() || IsSkipped()) return;
+    session_->create(std::vector<model::lock_definition>{{"s", model::lock_kind::semaphore, 5}});
+    permit_ = {hold_id::random(), new_lease(*session_), 2, 0};
+    edit(*session_, "s", [&](const store::lock_view& now) {
+      store::lock_change change;
+      change.row = now.row;
+      change.row->in_use = permit_.weight;
+      permit_.token = ++change.row->token;
+      change.add_permits.push_back(permit_);
+      return change;
+    });
+  }
+  std::string with_values(std::string statement) {
+    statement.replace(statement.find("$1"), 2, "'s'");
+    return statement.replace(statement.find("$2"), 2, "'" + permit_.hold.to_string() + "'");
+  }
+  std::string shared_guard() {
+    return with_values(store::open_postgres(url_, options_)->guard_sql(model::lock_mode::shared));
+  }
+  // Whether the guard still finds the permit when it has waited for an edit that removed it.
+  bool proves_what_is_gone(const std::string& guard) {
+    auto editor = raw();
+    editor->run("BEGIN; SELECT FROM rowlock_lock WHERE name = 's' FOR UPDATE");
+    application_->run("BEGIN");
+    application_->run_until_blocked(guard, *side_);
+    editor->run("DELETE FROM rowlock_permit; UPDATE rowlock_lock SET in_use = 0 WHERE name = 's'; COMMIT");
+    const bool proved = !application_->finish().empty();
+    application_->run("ROLLBACK");
+    return proved;
+  }
+
+  model::permit permit_;
+};
+
+TEST_F(postgres_shared_guard_test, stops_what_would_take_the_permit_away_until_it_ends) {
+  const auto take = [&](const store::lock_view& now) {
+    store::lock_change change;
+    change.row = now.row;
+    change.row->in_use = 0;
+    change.remove_permits.push_back(permit_.hold);
+    return change;
+  };
+  for (const std::string level : {"READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE"}) {
+    application_->run("BEGIN ISOLATION LEVEL " + level);
+    ASSERT_EQ(application_->run(shared_guard()).size(), 1U) << level;
+    EXPECT_FALSE(look(*session_, "s").value().replaceable) << level;
+    EXPECT_THROW(edit(*session_, "s", take), error) << level;
+    application_->run("COMMIT");
+  }
+  EXPECT_EQ(edit(*session_, "s", take), store::edit_result::committed);
+}
+
+TEST_F(postgres_shared_guard_test, that_waited_for_the_row_does_not_prove_what_is_gone) {
+  EXPECT_FALSE(proves_what_is_gone(shared_guard()));
+}
+
+// Why the permit is locked too.
+TEST_F(postgres_shared_guard_test, that_only_reads_the_permit_would_prove_it) {
+  EXPECT_TRUE(proves_what_is_gone(with_values(
+      "SELECT 1 FROM rowlock_lock AS l WHERE name = $1 AND EXISTS (SELECT FROM rowlock_permit AS p "
+      "WHERE p.name = l.name AND p.hold_id = $2::uuid) FOR KEY SHARE")));
+}
+
 }  // namespace
 }  // namespace rowlock::test

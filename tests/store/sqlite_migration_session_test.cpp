@@ -140,7 +140,7 @@ TEST_F(sqlite_migration_session_test, describe_names_each_column_with_the_prefix
   EXPECT_TRUE(std::is_sorted(lines.begin(), lines.end()));
   EXPECT_EQ(std::count(lines.begin(), lines.end(), "rowlock_lock.lease_id TEXT"), 1);
   EXPECT_EQ(std::count(lines.begin(), lines.end(), "rowlock_lock.name TEXT not null"), 1);
-  EXPECT_EQ(lines.size(), 38U);
+  EXPECT_EQ(lines.size(), 45U);
 }
 
 TEST_F(sqlite_migration_session_test, live_leases_are_counted) {
