@@ -54,10 +54,10 @@ free_port() {
 }
 
 # run_command COMMAND…: with this script's input; returns its status. In the background, so that a signal is handled at
-# once and not when the command has ended.
+# once and not when the command has ended; a shell lets what it puts there ignore Ctrl-C, which is taken back.
 run_command() {
   local status=0
-  "$@" <&0 &
+  env --default-signal=INT,QUIT "$@" <&0 &
   child=$!
   wait "$child" || status=$?
   return "$status"

@@ -40,7 +40,7 @@ class own_mariadb final : public own_server {
  public:
   explicit own_mariadb(const std::vector<std::string>& arguments) : more_{arguments} {
     home_.run({required_environment("ROWLOCK_TEST_MYSQL_INSTALL"), "--no-defaults", "--datadir=" + data(),
-               "--auth-root-authentication-method=normal", "--skip-test-db"});
+               "--tmpdir=" + home_.path(), "--auth-root-authentication-method=normal", "--skip-test-db"});
     std::ofstream{home_.path() + "/init.sql"}
         << "CREATE DATABASE IF NOT EXISTS rowlock_test;\n"
            "DELETE FROM mysql.global_priv WHERE User = '';\n"
@@ -66,6 +66,7 @@ class own_mariadb final : public own_server {
     std::vector<std::string> arguments{required_environment("ROWLOCK_TEST_MYSQL_BIN"),
                                        "--no-defaults",
                                        "--datadir=" + data(),
+                                       "--tmpdir=" + home_.path(),
                                        "--socket=" + home_.path() + "/socket",
                                        "--pid-file=" + home_.path() + "/pid",
                                        "--bind-address=127.0.0.1",
