@@ -152,6 +152,12 @@ enum class edit_result : std::uint8_t {
   missing,    // no such lock; decide was not called
 };
 
+// Decides about all locks of an edit at once, so that all change or none does. results[i] and views[i] belong
+// to request i; a view says something only where the result is `committed`. Change i is for request i, and is
+// empty where that one is not. Called once, when all has been read; must not throw, wait or do I/O.
+using joint_decision = std::function<std::vector<lock_change>(std::span<const edit_result> results,
+                                                              std::span<const lock_view> views)>;
+
 // ---- reading -----------------------------------------------------------------------------------------
 
 struct hold_query {
@@ -259,9 +265,13 @@ class session {
   // Creates the names that are missing, each with a token above the floor and the epoch's. Existing ones
   // are left as they are. Names must be distinct and sorted.
   virtual void create(std::span<const model::lock_definition> locks) = 0;
-  // One transaction: locks the rows in name order, skipping locked ones; reads; calls decide for each;
-  // writes the changes; commits. Names must be distinct and sorted. Result i belongs to request i.
-  virtual std::vector<edit_result> edit(std::span<const edit_request> requests) = 0;
+  // One transaction: locks the rows in name order, skipping locked ones; reads all of them; only then decides
+  // about each; writes the changes; commits. Names must be distinct and sorted. Result i belongs to request
+  // i.
+  std::vector<edit_result> edit(std::span<const edit_request> requests);
+  // The same, with one decision about all of them; those of the requests are not called.
+  virtual std::vector<edit_result> edit_together(std::span<const edit_request> requests,
+                                                 const joint_decision& decide) = 0;
 
   // -- reading: no row lock, no transaction id, no log --
   virtual std::vector<hold_status> find(std::span<const hold_query> holds) = 0;  // reply i for query i

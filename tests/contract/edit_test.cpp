@@ -321,6 +321,51 @@ TEST_P(edit_test, of_a_batch_answers_each_request) {
   EXPECT_EQ(find(holder).state, where::absent);
 }
 
+// All or nothing: what is written of one lock may depend on what was read of all.
+TEST_P(edit_test, together_decides_when_all_has_been_read) {
+  create("a");
+  create("b");
+  const auto lease = new_lease();
+  const auto grant_if_all_are_free = [&](std::span<const edit_result> results,
+                                         std::span<const store::lock_view> views) {
+    std::vector<store::lock_change> changes(results.size());
+    const auto is_free = [](const auto& now) { return !now.row.lease; };
+    if (std::ranges::count(results, edit_result::committed) != 3 || !std::ranges::all_of(views, is_free)) {
+      return changes;
+    }
+    for (std::size_t i = 0; i < views.size(); ++i) {
+      changes[i] = grant_to(lease, hold_id::random())(views[i]);
+    }
+    return changes;
+  };
+  const std::vector<store::edit_request> requests{{"a", {}, {}}, {"b", {}, {}}, {"c", {}, {}}};
+  EXPECT_THAT(a->edit_together(requests, grant_if_all_are_free),
+              ElementsAre(edit_result::committed, edit_result::committed, edit_result::missing));
+  EXPECT_FALSE(view("a").row.lease) << "c is missing";
+  {
+    const auto holder = held("c");
+    a->edit_together(requests, grant_if_all_are_free);
+    EXPECT_FALSE(view("a").row.lease) << "c is not free";
+    ASSERT_TRUE(release(holder));
+  }
+  EXPECT_THAT(a->edit_together(requests, grant_if_all_are_free),
+              ElementsAre(edit_result::committed, edit_result::committed, edit_result::committed));
+  for (const auto* name : {"a", "b", "c"}) EXPECT_EQ(view(name).row.lease, lease) << name;
+}
+
+TEST_P(edit_test, together_knows_which_rows_are_locked) {
+  ROWLOCK_NEEDS(row_locks);
+  create("a");
+  create("b");
+  const auto rival = fixture().lock_row("b");
+  std::vector<edit_result> seen;
+  a->edit_together(std::vector<store::edit_request>{{"a", {}, {}}, {"b", {}, {}}}, [&](auto results, auto) {
+    seen.assign(results.begin(), results.end());
+    return std::vector<store::lock_change>(results.size());
+  });
+  EXPECT_THAT(seen, ElementsAre(edit_result::committed, edit_result::skipped));
+}
+
 TEST_P(edit_test, of_a_batch_gives_each_its_own_view) {
   std::vector<std::string> names;
   std::vector<claim> holders;

@@ -284,7 +284,8 @@ void memory_session::create(std::span<const model::lock_definition> locks) {
   });
 }
 
-std::vector<edit_result> memory_session::edit(std::span<const edit_request> requests) {
+std::vector<edit_result> memory_session::edit_together(std::span<const edit_request> requests,
+                                                       const joint_decision& decide) {
   memory_call call{.server = *server_, .verb = "edit", .session = this};
   return around(call, [&] {
     if (call.ghost) throw error(errc::internal, "an edit decides in its caller and cannot become a ghost");
@@ -294,7 +295,7 @@ std::vector<edit_result> memory_session::edit(std::span<const edit_request> requ
 
     std::vector<edit_result> results(requests.size(), edit_result::committed);
     server_->transact([&](memory_transaction& transaction) {
-      std::vector<lock_change> changes(requests.size());
+      std::vector<lock_view> views(requests.size());
       transaction.how = durability::asynchronous;
       for (std::size_t i = 0; i < requests.size(); ++i) {
         if (!transaction.tables.locks.contains(requests[i].name)) {
@@ -302,14 +303,13 @@ std::vector<edit_result> memory_session::edit(std::span<const edit_request> requ
         } else if (transaction.locked_rows.contains(requests[i].name)) {
           results[i] = edit_result::skipped;
         } else {
-          const lock_view view = view_of(transaction, requests[i]);
-          changes[i] = requests[i].decide(view);
-          check_change(view, changes[i]);
+          views[i] = view_of(transaction, requests[i]);
         }
       }
-      // Every decision has seen the state before all changes, as in one transaction of a database.
+      const auto changes = decide(results, views);
       for (std::size_t i = 0; i < requests.size(); ++i) {
         if (changes[i].empty()) continue;
+        check_change(views[i], changes[i]);
         apply(transaction, requests[i].name, changes[i]);
         transaction.wrote = true;
         if (changes[i].durable) transaction.how = durability::durable;

@@ -59,7 +59,7 @@ mysql_edit::mysql_edit(mysql_connection& connection, const std::string& identity
       results_(requests.size(), edit_result::missing),
       views_(requests.size()) {}
 
-std::vector<edit_result> mysql_edit::run() {
+std::vector<edit_result> mysql_edit::run(const joint_decision& decide) {
   mysql_json batch;
   for (const auto& asked : requests_) {
     batch.row().hex(asked.name).id(asked.about).end_row();
@@ -68,11 +68,7 @@ std::vector<edit_result> mysql_edit::run() {
   const mysql_statement first[] = {{"edit_take", {{"asked", asked}}}};
   mysql_transaction transaction{connection_, "edit", first};
   read(asked);
-  std::vector<lock_change> changes(requests_.size());
-  for (std::size_t i = 0; i < requests_.size(); ++i) {
-    if (results_[i] == edit_result::committed) changes[i] = requests_[i].decide(views_[i]);
-  }
-  if (const auto last = writes(changes); !last.empty()) transaction.commit(last);
+  if (const auto last = writes(decide(results_, views_)); !last.empty()) transaction.commit(last);
   return results_;
 }
 

@@ -18,7 +18,7 @@ class mysql_edit {
   mysql_edit(mysql_connection& connection, const std::string& identity,
              std::span<const edit_request> requests);
 
-  std::vector<edit_result> run();
+  std::vector<edit_result> run(const joint_decision& decide);
 
  private:
   void read(const std::string& asked);

@@ -35,9 +35,10 @@ void mysql_session::create(std::span<const model::lock_definition> locks) {
   if (!missing.empty()) connection_.write("create_locks", {{"locks", batch_of(missing)}});
 }
 
-std::vector<edit_result> mysql_session::edit(std::span<const edit_request> requests) {
+std::vector<edit_result> mysql_session::edit_together(std::span<const edit_request> requests,
+                                                      const joint_decision& decide) {
   if (requests.empty()) return {};
-  return mysql_edit{connection_, facts_.identity, requests}.run();
+  return mysql_edit{connection_, facts_.identity, requests}.run(decide);
 }
 
 std::int64_t mysql_session::collect(std::chrono::milliseconds idle, std::size_t limit) {

@@ -149,14 +149,10 @@ postgres_edit::~postgres_edit() {
   if (open_) connection_.rollback();
 }
 
-std::vector<edit_result> postgres_edit::run() {
+std::vector<edit_result> postgres_edit::run(const joint_decision& decide) {
   read();
-  std::vector<lock_change> changes(requests_.size());
-  for (std::size_t i = 0; i < requests_.size(); ++i) {
-    if (results_[i] != edit_result::committed) continue;
-    changes[i] = requests_[i].decide(views_[i]);
-    check_grant_stays(views_[i], changes[i]);
-  }
+  const auto changes = decide(results_, views_);
+  for (std::size_t i = 0; i < requests_.size(); ++i) check_grant_stays(views_[i], changes[i]);
   write(changes);
   return results_;
 }

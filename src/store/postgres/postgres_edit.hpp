@@ -17,7 +17,7 @@ class postgres_edit {
   postgres_edit(const postgres_edit&) = delete;
   postgres_edit& operator=(const postgres_edit&) = delete;
 
-  std::vector<edit_result> run();
+  std::vector<edit_result> run(const joint_decision& decide);
 
  private:
   void read();

@@ -30,7 +30,8 @@ class postgres_session final : public session {
                                            std::chrono::microseconds skew) override;
 
   void create(std::span<const model::lock_definition> locks) override;
-  std::vector<edit_result> edit(std::span<const edit_request> requests) override;
+  std::vector<edit_result> edit_together(std::span<const edit_request> requests,
+                                         const joint_decision& decide) override;
 
   std::vector<hold_status> find(std::span<const hold_query> holds) override;
   std::vector<lock_info> list() override;

@@ -30,8 +30,9 @@ void postgres_session::create(std::span<const model::lock_definition> locks) {
   }
 }
 
-std::vector<edit_result> postgres_session::edit(std::span<const edit_request> requests) {
-  return postgres_edit{connection_, requests}.run();
+std::vector<edit_result> postgres_session::edit_together(std::span<const edit_request> requests,
+                                                         const joint_decision& decide) {
+  return postgres_edit{connection_, requests}.run(decide);
 }
 
 std::int64_t postgres_session::collect(std::chrono::milliseconds idle, std::size_t limit) {

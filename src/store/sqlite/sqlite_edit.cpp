@@ -26,20 +26,22 @@ void sqlite_session::create(std::span<const model::lock_definition> locks) {
   if (created > 0) transaction.finish();
 }
 
-std::vector<edit_result> sqlite_session::edit(std::span<const edit_request> requests) {
+std::vector<edit_result> sqlite_session::edit_together(std::span<const edit_request> requests,
+                                                       const joint_decision& decide) {
   std::vector<edit_result> results(requests.size(), edit_result::committed);
-  std::vector<lock_change> changes(requests.size());
+  std::vector<lock_view> views(requests.size());
   // Always durable: SQLite wants to know before the transaction begins, and only its end tells what is
   // granted.
   writing transaction{*this, durability::durable};
   const world now = world_now();
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    if (const auto view = view_of(requests[i], now)) {
-      changes[i] = requests[i].decide(*view);
+    if (auto view = view_of(requests[i], now)) {
+      views[i] = std::move(*view);
     } else {
       results[i] = edit_result::missing;
     }
   }
+  const auto changes = decide(results, views);
   const auto empty = [](const lock_change& change) { return change.empty(); };
   if (std::all_of(changes.begin(), changes.end(), empty)) return results;
   for (std::size_t i = 0; i < requests.size(); ++i) apply(requests[i].name, changes[i]);
