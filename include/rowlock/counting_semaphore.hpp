@@ -25,6 +25,8 @@ class semaphore_lock;
 
 ROWLOCK_BEGIN_NAMESPACE
 
+class wanted;
+
 // Unlike the standard's, permits are given back by the hold that took them, all of it at once, and by nobody
 // else; so they cannot be lost or doubled. Thread safety: every member may be called from any thread at once.
 class ROWLOCK_EXPORT counting_semaphore {
@@ -67,6 +69,9 @@ class ROWLOCK_EXPORT counting_semaphore {
   void resize(std::int64_t capacity);
 
  private:
+  friend ROWLOCK_EXPORT wanted permits(const counting_semaphore& lock,
+                                       std::int64_t count);  // acquire_all.hpp
+
   std::unique_ptr<primitives::semaphore_lock> lock_;
 };
 

@@ -26,6 +26,8 @@ class standard_lock;
 
 ROWLOCK_BEGIN_NAMESPACE
 
+class wanted;
+
 // Lockable and TimedLockable, so std::unique_lock and std::scoped_lock work.
 //
 // Not recursive: a second acquire waits for the first hold, also in one thread. FIFO among all waiters of all
@@ -79,6 +81,7 @@ class ROWLOCK_EXPORT mutex {
   const hold& current_hold() const;
 
  private:
+  friend class wanted;  // of acquire_all.hpp
   bool lock_within(std::chrono::nanoseconds timeout);
 
   std::unique_ptr<primitives::standard_lock> lock_;

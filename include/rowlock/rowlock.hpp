@@ -1,7 +1,8 @@
 // Everything but the guards. Read in this order: options, hold, mutex, client, error, shared_mutex,
-// counting_semaphore, recursive_mutex, admin, migrate.
+// counting_semaphore, acquire_all, recursive_mutex, admin, migrate.
 #pragma once
 
+#include <rowlock/acquire_all.hpp>
 #include <rowlock/admin.hpp>
 #include <rowlock/client.hpp>
 #include <rowlock/config.hpp>

@@ -26,6 +26,8 @@ class shared_lock;
 
 ROWLOCK_BEGIN_NAMESPACE
 
+class wanted;
+
 // SharedLockable and SharedTimedLockable as well as TimedLockable, so std::shared_lock, std::unique_lock and
 // std::scoped_lock work.
 //
@@ -106,6 +108,8 @@ class ROWLOCK_EXPORT shared_mutex {
   const hold& current_hold() const;
 
  private:
+  friend class wanted;  // of acquire_all.hpp
+  friend ROWLOCK_EXPORT wanted shared(const shared_mutex& lock);
   bool lock_within(std::chrono::nanoseconds timeout);
   bool lock_shared_within(std::chrono::nanoseconds timeout);
 

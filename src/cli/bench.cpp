@@ -61,7 +61,7 @@ void add_bench(CLI::App& app, context& global) {
   bench
       ->add_option("--threads", chosen->threads,
                    "Threads; of handover, processes (default 2), of handover-local, threads (default 4); of "
-                   "waiters, how many wait; of held, how many locks")
+                   "waiters, how many wait; of all and held, how many locks")
       ->check(CLI::Range(1, 100'000));
   bench->add_option("--rounds", chosen->rounds, "How often rowlock and its floor are measured in turn")
       ->check(CLI::Range(1, 1000))

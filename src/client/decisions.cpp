@@ -83,6 +83,27 @@ decision decide_acquire(const lock_view& view, const acquire_wish& wish, microse
   return stay_behind(lock, wish, lock.takeover_in());
 }
 
+std::vector<decision> decide_acquire_together(std::span<const store::edit_result> results,
+                                              std::span<const lock_view> views,
+                                              std::span<const acquire_wish> wishes, bool all,
+                                              microseconds skew) {
+  std::vector<decision> made(wishes.size());
+  for (std::size_t i = 0; i < wishes.size(); ++i) {
+    if (results[i] == store::edit_result::committed) made[i] = decide_acquire(views[i], wishes[i], skew);
+  }
+  const auto is_granted = [](const decision& one) { return one.outcome.result == what::granted; };
+  auto kept = std::find_if_not(made.begin(), made.end(), is_granted);
+  if (all && kept != made.end()) kept = made.begin();
+  for (; kept != made.end(); ++kept) {
+    // What was done for the dead and for others stays, but not together with a grant that is not wanted
+    // alone.
+    if (!is_granted(*kept)) continue;
+    *kept = decision{};
+    kept->outcome.result = what::absent;
+  }
+  return made;
+}
+
 decision decide_release(const lock_view& view, hold_id hold, std::optional<lease_id> ended,
                         microseconds skew) {
   draft lock{view, skew};

@@ -11,6 +11,7 @@
 
 #include <chrono>
 #include <optional>
+#include <span>
 #include <vector>
 
 namespace rowlock::client_layer {
@@ -64,6 +65,14 @@ struct acquire_wish {
 // Asked again with the same hold it says the same, with the same token (I7).
 decision decide_acquire(const store::lock_view& view, const acquire_wish& wish,
                         std::chrono::microseconds skew);
+
+// Several wishes of one client's, each about another name, in name order; none of them waits. In one
+// transaction: all are granted or none is (all), or as many from the front as are free before the first that
+// is not. Decision i is for wish i; those that were left ungranted for another's sake say absent.
+std::vector<decision> decide_acquire_together(std::span<const store::edit_result> results,
+                                              std::span<const store::lock_view> views,
+                                              std::span<const acquire_wish> wishes, bool all,
+                                              std::chrono::microseconds skew);
 
 // Gives back a grant or a place in the queue. ended: an explicit-ttl lease that ends with it.
 decision decide_release(const store::lock_view& view, hold_id hold, std::optional<lease_id> ended,

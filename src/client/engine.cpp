@@ -29,6 +29,35 @@ std::string host_name() {
   return ::gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
 }
 
+void check_timeout(const patience& how_long) {
+  if (how_long.limit && *how_long.limit > std::chrono::hours{24 * 3653}) {
+    throw error(errc::invalid_argument, "a timeout of more than ten years; to wait for ever use acquire()");
+  }
+}
+
+// Of a wait that was stopped.
+hold_ptr stopped(const patience& how_long) {
+  if (how_long.waits && !how_long.limit) throw error(errc::cancelled, "the wait for a lock was stopped");
+  return nullptr;
+}
+
+acquire_ptr make_operation(const model::lock_definition& definition, bool waits, const acquire_options& how,
+                           const demand& what) {
+  auto operation = std::make_shared<acquire_operation>();
+  operation->definition = definition;
+  operation->mode = what.mode;
+  operation->weight = what.mode == model::lock_mode::shared ? what.weight : definition.capacity;
+  operation->everything = what.everything;
+  operation->wait = waits;
+  if (how.ttl != 0ms) operation->ttl = how.ttl;
+  return operation;
+}
+
+// Of a hold whose release another call has begun, or that was lost.
+release_result over(const hold_state& hold) {
+  return hold.loss() == loss::none ? release_result::released : release_result::lost;
+}
+
 }  // namespace
 
 std::shared_ptr<engine> engine::open(database_source source, const options& settings, time_source& time) {
@@ -197,26 +226,37 @@ std::chrono::nanoseconds engine::longest_call() const {
   return shared_.settings.connect_timeout + 2 * shared_.settings.statement_timeout;
 }
 
+acquire_ptr engine::ask(const model::lock_definition& definition, bool waits, const acquire_options& how,
+                        const demand& what) {
+  check_usable();
+  if (how.ttl != 0ms) model::check_explicit_ttl(how.ttl);
+  start_keeper();
+  const auto operation = make_operation(definition, waits, how, what);
+  queue_.submit(operation);
+  return operation;
+}
+
+std::optional<hold_ptr> engine::await(const acquire_ptr& operation, std::optional<instant> until,
+                                      const std::stop_token& stop) {
+  if (auto answer = operation->answer.wait(shared_.time, until, stop)) {
+    if (*answer && operation->ttl) watchdog_->look_again();
+    return std::move(*answer);
+  }
+  // Given up. If it stands in the queue it is taken out here; if a lane has it, the lane finds that nobody
+  // waits.
+  if (const auto left = room_.take(*operation)) delivery_.withdraw(*left);
+  shared_.count.busy.fetch_add(1, std::memory_order_relaxed);
+  return {};
+}
+
 hold_ptr engine::acquire(const model::lock_definition& definition, const patience& how_long,
                          const acquire_options& how, const demand& what) {
   check_usable();
   if (how.ttl != 0ms) model::check_explicit_ttl(how.ttl);
-  if (how_long.limit && *how_long.limit > std::chrono::hours{24 * 3653}) {
-    throw error(errc::invalid_argument, "a timeout of more than ten years; to wait for ever use acquire()");
-  }
-  const auto cancelled = [&]() -> hold_ptr {
-    if (how_long.waits && !how_long.limit) throw error(errc::cancelled, "the wait for a lock was stopped");
-    return nullptr;
-  };
-  if (how.stop.stop_requested()) return cancelled();
+  check_timeout(how_long);
+  if (how.stop.stop_requested()) return stopped(how_long);
   start_keeper();
-  const auto operation = std::make_shared<acquire_operation>();
-  operation->definition = definition;
-  operation->mode = what.mode;
-  operation->weight = what.mode == model::lock_mode::shared ? what.weight : definition.capacity;
-  operation->everything = what.everything;
-  operation->wait = how_long.waits;
-  if (how.ttl != 0ms) operation->ttl = how.ttl;
+  const auto operation = make_operation(definition, how_long.waits, how, what);
   std::optional<instant> until;
   if (!how_long.waits) {
     until = shared_.time.now() + longest_call();
@@ -229,38 +269,25 @@ hold_ptr engine::acquire(const model::lock_definition& definition, const patienc
                        return lane->carries(duty::acquires) && lane->carry_alone(operation);
                      });
   if (!alone) queue_.submit(operation);
-  if (auto answer = operation->answer.wait(shared_.time, until, how.stop)) {
-    if (*answer && operation->ttl) watchdog_->look_again();
-    return std::move(*answer);
-  }
-  // Given up. If it stands in the queue it is taken out here; if a lane has it, the lane finds that nobody
-  // waits.
-  if (const auto left = room_.take(*operation)) delivery_.withdraw(*left);
-  shared_.count.busy.fetch_add(1, std::memory_order_relaxed);
-  if (how.stop.stop_requested()) return cancelled();
-  if (!how_long.waits) {
-    throw error(errc::unreachable,
-                fmt::format("the database gave no answer within {} ms",
-                            std::chrono::duration_cast<std::chrono::milliseconds>(longest_call()).count()));
-  }
+  if (auto answer = await(operation, until, how.stop)) return std::move(*answer);
+  if (how.stop.stop_requested()) return stopped(how_long);
+  if (!how_long.waits) throw no_answer(longest_call());
   return nullptr;
 }
 
-release_result engine::await_release(const std::shared_ptr<promised<release_result>>& answer,
-                                     std::chrono::nanoseconds limit) {
-  if (const auto result = answer->wait(shared_.time, shared_.time.now() + limit)) return *result;
+release_result engine::await_release(const std::shared_ptr<promised<release_result>>& answer, instant until) {
+  if (const auto result = answer->wait(shared_.time, until)) return *result;
   for (const auto& lane : lanes_) {
     if (lane->slot().is_connected()) return release_result::pending;
   }
   return release_result::unknown;
 }
 
-release_result engine::release(hold_state& hold) {
+release_ptr engine::operation_of(hold_state& hold) {
   // In any case: the registry would keep a hold, and with it this engine, that a close in another thread has
   // ended.
   holds_.remove(hold);
-  if (!hold.begin_release())
-    return hold.loss() == loss::none ? release_result::released : release_result::lost;
+  if (!hold.begin_release()) return nullptr;
   auto operation = std::make_shared<release_operation>();
   operation->name = hold.name();
   operation->hold = hold.id();
@@ -269,25 +296,65 @@ release_result engine::release(hold_state& hold) {
   operation->fast = plain && !hold.is_contended();
   operation->hand_on = plain;
   operation->answer = std::make_shared<promised<release_result>>();
+  return operation;
+}
+
+release_result engine::release(hold_state& hold) {
+  auto operation = operation_of(hold);
+  if (!operation) return over(hold);
   const auto answer = operation->answer;
   const auto limit = shared_.settings.close_timeout;
   const bool alone = std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
     return lane->carries(duty::releases) && lane->carry_alone(operation, limit);
   });
   if (!alone) queue_.submit(std::move(operation));
-  return await_release(answer, limit);
+  return await_release(answer, shared_.time.now() + limit);
+}
+
+std::vector<release_result> engine::release(std::span<const hold_ptr> holds) {
+  std::vector<release_ptr> operations;
+  for (const auto& hold : holds) operations.push_back(operation_of(*hold));
+  auto sent = operations;
+  std::erase(sent, nullptr);
+  queue_.submit(sent);
+  const auto until = shared_.time.now() + shared_.settings.close_timeout;
+  std::vector<release_result> results;
+  for (std::size_t i = 0; i < holds.size(); ++i) {
+    results.push_back(operations[i] ? await_release(operations[i]->answer, until) : over(*holds[i]));
+  }
+  return results;
+}
+
+std::shared_ptr<promised<release_result>> engine::begin_release(hold_state& hold) {
+  auto operation = operation_of(hold);
+  if (!operation) return nullptr;
+  auto answer = operation->answer;
+  queue_.submit(std::move(operation));
+  return answer;
+}
+
+task_ptr engine::begin(std::function<void(store::session&)> work, std::function<void()> undo) {
+  check_usable();
+  start_lanes();
+  auto task = std::make_shared<task_operation>();
+  task->work = std::move(work);
+  task->undo = std::move(undo);
+  queue_.submit(task);
+  return task;
+}
+
+bool engine::await(const task_ptr& task, std::optional<instant> until, const std::stop_token& stop) {
+  return task->answer.wait(shared_.time, until, stop).has_value();
+}
+
+void engine::await_answer(const task_ptr& task) {
+  if (await(task, shared_.time.now() + longest_call())) return;
+  throw error(errc::unreachable, "the database gave no answer in time; whether it happened is unknown", {},
+              true);
 }
 
 void engine::perform(std::function<void(store::session&)> work) {
-  check_usable();
-  start_lanes();
-  const auto task = std::make_shared<task_operation>();
-  task->work = std::move(work);
-  queue_.submit(task);
-  if (!task->answer.wait(shared_.time, shared_.time.now() + longest_call())) {
-    throw error(errc::unreachable, "the database gave no answer in time; whether it happened is unknown", {},
-                true);
-  }
+  await_answer(begin(std::move(work)));
 }
 
 release_result engine::change(const std::string& name, release_operation::aim purpose,
@@ -301,51 +368,53 @@ release_result engine::change(const std::string& name, release_operation::aim pu
   operation->answer = std::make_shared<promised<release_result>>();
   const auto answer = operation->answer;
   queue_.submit(std::move(operation));
-  return await_release(answer, patience);
+  return await_release(answer, shared_.time.now() + patience);
 }
 
-namespace {
-
-// One round of engine::settle, kept until its task is done: the caller may have given up.
-struct attempt {
+struct engine::settling::attempt {
   store::edit_result result = store::edit_result::skipped;
   decision made;
 };
 
-}  // namespace
+engine::settling engine::begin_settle(const std::string& name, model::hold_id about,
+                                      std::function<decision(const store::lock_view&)> decide) {
+  const auto round = std::make_shared<settling::attempt>();
+  const auto task = begin([this, round, name, about, decide = std::move(decide)](store::session& session) {
+    const store::edit_request request{name, about, [&](const store::lock_view& view) {
+                                        round->made = decide(view);
+                                        return round->made.change;
+                                      }};
+    round->result = session.edit({&request, 1}).front();
+    if (round->result != store::edit_result::committed) return;
+    const auto& decided = round->made.outcome;
+    if (const auto wake = deliver_grants(desk_, name, round->made); !wake.empty()) session.notify(wake);
+    if (!decided.leases.empty()) session.kill(decided.leases, shared_.settings.skew);
+    if (decided.result == outcome::what::foreign) session.refresh_world();
+  });
+  return {task, round};
+}
+
+std::optional<outcome> engine::outcome_of(const settling& round) {
+  auto& decided = round.made->made.outcome;
+  if (round.made->result == store::edit_result::missing) decided.result = outcome::what::absent;
+  if (round.made->result == store::edit_result::skipped) return {};
+  switch (decided.result) {
+    case outcome::what::expired:
+    case outcome::what::foreign:
+    case outcome::what::again:
+    case outcome::what::guarded: return {};
+    default: return decided;
+  }
+}
 
 outcome engine::settle(const std::string& name, model::hold_id about,
                        std::function<decision(const store::lock_view&)> decide) {
   const auto until = shared_.time.now() + shared_.settings.statement_timeout;
   auto pause = row_probe();
   for (;;) {
-    const auto round = std::make_shared<attempt>();
-    perform([this, round, name, about, decide](store::session& session) {
-      const store::edit_request request{name, about, [&](const store::lock_view& view) {
-                                          round->made = decide(view);
-                                          return round->made.change;
-                                        }};
-      round->result = session.edit({&request, 1}).front();
-      if (round->result != store::edit_result::committed) return;
-      const auto& decided = round->made.outcome;
-      if (const auto wake = deliver_grants(desk_, name, round->made); !wake.empty()) session.notify(wake);
-      if (!decided.leases.empty()) session.kill(decided.leases, shared_.settings.skew);
-      if (decided.result == outcome::what::foreign) session.refresh_world();
-    });
-    auto& decided = round->made.outcome;
-    if (round->result == store::edit_result::missing) {
-      decided.result = outcome::what::absent;
-      return decided;
-    }
-    if (round->result == store::edit_result::committed) {
-      switch (decided.result) {
-        case outcome::what::expired:
-        case outcome::what::foreign:
-        case outcome::what::again: continue;
-        case outcome::what::guarded: break;
-        default: return decided;
-      }
-    }
+    const auto round = begin_settle(name, about, decide);
+    await_answer(round.task);
+    if (auto settled = outcome_of(round)) return std::move(*settled);
     if (shared_.time.now() >= until) {
       throw error(errc::contention, "the row of \"" + name +
                                         "\" is kept by a guarded transaction, or by a client that hangs; ask "

@@ -18,6 +18,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -71,9 +72,24 @@ class engine : public std::enable_shared_from_this<engine> {
   hold_ptr acquire(const model::lock_definition& definition, const patience& how_long,
                    const acquire_options& how, const demand& what = {});
   release_result release(hold_state& hold);
+  // All at once: in one statement where they are held exclusively and nobody waits. Result i is hold i's.
+  std::vector<release_result> release(std::span<const hold_ptr> holds);
+
+  // The two halves of acquire(), for those who ask several clients at once. await(): empty when it was given
+  // up; then whatever it is granted later is given back.
+  acquire_ptr ask(const model::lock_definition& definition, bool waits, const acquire_options& how,
+                  const demand& what = {});
+  std::optional<hold_ptr> await(const acquire_ptr& operation, std::optional<instant> until,
+                                const std::stop_token& stop);
+  // Those of release(). Null: it was over before.
+  std::shared_ptr<promised<release_result>> begin_release(hold_state& hold);
+  release_result await_release(const std::shared_ptr<promised<release_result>>& answer, instant until);
 
   // Runs work with a carrying connection's session, and waits for it. Not retried.
   void perform(std::function<void(store::session&)> work);
+  // Its halves. await(): false when it was given up.
+  task_ptr begin(std::function<void(store::session&)> work, std::function<void()> undo = {});
+  bool await(const task_ptr& task, std::optional<instant> until, const std::stop_token& stop = {});
   // Forces or sweeps a lock; the answer as the database gave it.
   // only: of a force, the one hold that is meant; nil: all.
   release_result change(const std::string& name, release_operation::aim purpose,
@@ -85,20 +101,29 @@ class engine : public std::enable_shared_from_this<engine> {
   // statement may take.
   outcome settle(const std::string& name, model::hold_id about,
                  std::function<decision(const store::lock_view&)> decide);
+  // One round of it, whose task is to be awaited. The outcome then: empty when it is not settled yet.
+  struct settling;
+  settling begin_settle(const std::string& name, model::hold_id about,
+                        std::function<decision(const store::lock_view&)> decide);
+  static std::optional<outcome> outcome_of(const settling& round);
 
   void close() noexcept;
+
+  // What joint_acquire works with.
+  lane_desk& desk() noexcept { return desk_; }
+  hold_registry& holds() noexcept { return holds_; }
+  std::chrono::nanoseconds longest_call() const;
+  void start_keeper();
 
  private:
   std::unique_ptr<store::session> connect();
   store::lease_record describe(lease_id id, lease_id client, std::chrono::milliseconds ttl) const;
   hold_ptr make_hold(const acquire_operation& operation, model::token token);
   void start_lanes();
-  void start_keeper();
   template <class Body>
   void start_thread(const char* name, Body body);
-  release_result await_release(const std::shared_ptr<promised<release_result>>& answer,
-                               std::chrono::nanoseconds limit);
-  std::chrono::nanoseconds longest_call() const;
+  release_ptr operation_of(hold_state& hold);
+  void await_answer(const task_ptr& task);
   void give_back_holds();
   void give_back_everything(instant until);
 
@@ -133,6 +158,12 @@ class engine : public std::enable_shared_from_this<engine> {
   std::mutex threads_mutex_;
   std::condition_variable thread_ended_;
   int running_threads_ = 0;
+};
+
+struct engine::settling {
+  struct attempt;
+  task_ptr task;
+  std::shared_ptr<attempt> made;  // kept until the task is done: the caller may have given up
 };
 
 // What a rowlock::client holds: closes the engine when the last handle goes.

@@ -97,12 +97,15 @@ void lane::carry(batch& work) {
 
 void lane::run_tasks(std::vector<task_ptr>& tasks) {
   for (auto& task : tasks) {
+    if (task->answer.is_settled()) continue;
+    bool wanted = false;
     try {
       call([&](store::session& session) { task->work(session); });
-      task->answer.complete(true);
+      wanted = task->answer.complete(true);
     } catch (...) {
-      task->answer.fail(std::current_exception());
+      wanted = task->answer.fail(std::current_exception());
     }
+    if (!wanted && task->undo) task->undo();
   }
   tasks.clear();
 }

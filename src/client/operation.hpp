@@ -48,6 +48,13 @@ inline error mismatch(const model::lock_definition& asked, const model::lock_def
                       asked.name, described(stored), described(asked))};
 }
 
+// Whoever would not wait for a holder still waits for the database, that long.
+inline error no_answer(std::chrono::nanoseconds within) {
+  return {errc::unreachable,
+          fmt::format("the database gave no answer within {} ms",
+                      std::chrono::duration_cast<std::chrono::milliseconds>(within).count())};
+}
+
 // The caller's side: a result that arrives once, which the caller may cease to wait for.
 template <class Result>
 class promised {
@@ -156,9 +163,11 @@ struct release_operation {
   std::shared_ptr<promised<release_result>> answer{};  // null: nobody waits
 };
 
-// Runs with a lane's session, for administration. Not retried.
+// Runs with a lane's session, for what is no matter of one name. Not retried, and not begun when its caller
+// has given up.
 struct task_operation {
   std::function<void(store::session&)> work;
+  std::function<void()> undo;  // when the caller gave up while it ran
   promised<bool> answer{};
 };
 

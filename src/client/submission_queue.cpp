@@ -41,11 +41,15 @@ void submission_queue::submit(acquire_ptr operation) {
 }
 
 void submission_queue::submit(release_ptr operation) {
+  submit(std::vector{std::move(operation)});
+}
+
+void submission_queue::submit(const std::vector<release_ptr>& operations) {
   side& releasing = releasing_side();
   bool wake = false;
   {
     const std::lock_guard lock{mutex_};
-    releases_.push_back(std::move(operation));
+    releases_.insert(releases_.end(), operations.begin(), operations.end());
     releasing.blocked = false;
     wake = releasing.idle_lanes > 0;
   }

@@ -45,6 +45,7 @@ class submission_queue {
 
   void submit(acquire_ptr operation);
   void submit(release_ptr operation);
+  void submit(const std::vector<release_ptr>& operations);  // so that one batch may carry them all
   void submit(task_ptr operation);
 
   // Brings an operation back after a pause.

@@ -112,6 +112,10 @@ std::optional<hold> counting_semaphore::drain(const acquire_options& how) {
   return lock_->acquiring().try_acquire(how, {.mode = model::lock_mode::shared, .everything = true});
 }
 
+wanted permits(const counting_semaphore& lock, std::int64_t count) {
+  return lock.lock_->acquiring().wanted(lock.lock_->permits(count));
+}
+
 std::int64_t counting_semaphore::available() const {
   return lock_->available();
 }

@@ -52,6 +52,8 @@ void mutex::unlock() {
   lock_->locked().pop().release();
 }
 
+wanted::wanted(const mutex& lock) : wanted(lock.lock_->acquiring().wanted()) {}
+
 const hold& mutex::current_hold() const {
   return lock_->locked().top();
 }

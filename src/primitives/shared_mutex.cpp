@@ -210,6 +210,12 @@ void shared_mutex::unlock_shared() {
   if (const auto last = lock_->reads.leave(name())) last->release();
 }
 
+wanted::wanted(const shared_mutex& lock) : wanted(lock.lock_->base.acquiring().wanted()) {}
+
+wanted shared(const shared_mutex& lock) {
+  return lock.lock_->base.acquiring().wanted(reading);
+}
+
 const hold& shared_mutex::current_hold() const {
   if (const auto* reads = lock_->reads.current()) return *reads;
   return lock_->base.locked().top();

@@ -1,5 +1,6 @@
 #include "primitives/standard_lock.hpp"
 
+#include "client/joint_acquire.hpp"
 #include "model/names.hpp"
 
 #include <rowlock/error.hpp>
@@ -9,6 +10,10 @@ namespace rowlock::primitives {
 acquirer::acquirer(client db, model::lock_definition definition)
     : db_(std::move(db)), definition_(std::move(definition)) {
   model::check_name(definition_.name);
+}
+
+rowlock::wanted acquirer::wanted(const demand& what) const {
+  return {db_, {definition_, what}};
 }
 
 hold acquirer::acquire(const acquire_options& how, const demand& what) const {

@@ -4,6 +4,7 @@
 #include "client/engine.hpp"
 #include "model/lock.hpp"
 
+#include <rowlock/acquire_all.hpp>
 #include <rowlock/client.hpp>
 #include <rowlock/hold.hpp>
 #include <rowlock/options.hpp>
@@ -30,6 +31,7 @@ class acquirer {
   const std::string& name() const noexcept { return definition_.name; }
 
   client_layer::engine& engine() const noexcept { return *db_.engine(); }
+  rowlock::wanted wanted(const demand& what = {}) const;  // together with others
 
   hold acquire(const acquire_options& how, const demand& what = {}) const;
   std::optional<hold> try_acquire(const acquire_options& how, const demand& what = {}) const;

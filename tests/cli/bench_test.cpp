@@ -70,6 +70,14 @@ TEST_P(bench_test, parallel_names_the_floor_of_each_number_of_connections) {
   EXPECT_EQ(results[0].at("floor").get<double>(), best);
 }
 
+TEST_P(bench_test, all_is_several_names_against_one_transaction) {
+  auto results = bench("all", {"--rounds", "1"});
+  ASSERT_EQ(results.size(), 3u);
+  expect_measured(results[0], "all", 2);
+  expect_measured(results[1], "all", 8);
+  expect_measured(results[2], "all", 32);
+}
+
 TEST_P(bench_test, handover_passes_the_lock_between_processes) {
   auto results = bench("handover", {}, "0.3");
   ASSERT_EQ(results.size(), 1u);

@@ -21,6 +21,8 @@ class floor_connection {
   virtual ~floor_connection() = default;
 
   virtual void update() = 0;  // one durable single-row update
+  // So many rows, at most floor_rows, in one durable transaction.
+  virtual void update_together(int rows) = 0;
   void pair() {
     update();
     update();

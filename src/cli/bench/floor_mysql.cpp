@@ -72,6 +72,12 @@ class mysql_connection final : public floor_connection {
     }
   }
 
+  void update_together(int rows) override {
+    soci::transaction transaction{session_};
+    for (row_ = 0; row_ < rows; ++row_) update();
+    transaction.commit();
+  }
+
  private:
   soci::session session_;
   int owner_ = 0;

@@ -25,13 +25,21 @@ class postgres_connection final : public floor_connection {
   }
 
   // Each statement is a transaction of its own: one round trip and one durable commit.
-  void update() override {
-    if (work_.exec_prepared("update", row_, ++owner_).affected_rows() != 1) {
+  void update() override { update(row_); }
+
+  void update_together(int rows) override {
+    work_.exec("BEGIN");
+    for (int row = 0; row < rows; ++row) update(row);
+    work_.exec("COMMIT");
+  }
+
+ private:
+  void update(int row) {
+    if (work_.exec_prepared("update", row, ++owner_).affected_rows() != 1) {
       throw std::runtime_error("the bench's own table lost a row; does another bench run on this database?");
     }
   }
 
- private:
   pqxx::connection connection_;
   pqxx::nontransaction work_;
   int row_;

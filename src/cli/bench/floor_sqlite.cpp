@@ -71,6 +71,15 @@ class sqlite_connection final : public floor_connection {
     sqlite3_reset(update_.get());
   }
 
+  void update_together(int rows) override {
+    execute(database_.get(), "BEGIN IMMEDIATE");
+    for (int row = 0; row < rows; ++row) {
+      sqlite3_bind_int(update_.get(), 1, row);
+      update();
+    }
+    execute(database_.get(), "COMMIT");
+  }
+
  private:
   database_handle database_;
   statement_handle update_;

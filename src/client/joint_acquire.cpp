@@ -1,0 +1,266 @@
+#include "client/joint_acquire.hpp"
+
+#include "client/grants.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rowlock::client_layer {
+
+namespace {
+
+using namespace std::chrono_literals;
+using what = outcome::what;
+
+// As a lane's: more rounds than this mean rivals that never rest.
+constexpr int rounds_at_most = 12;
+// One failure may be an old connection that broke in the pool; two are a database that cannot be reached.
+constexpr int failures_at_most = 2;
+
+}  // namespace
+
+struct joint_acquire::round {
+  engine& on;
+  std::shared_ptr<client_layer::lease> lease;  // null: there is none yet, and nothing is asked
+  std::vector<acquire_wish> wishes;            // in name order
+  bool all = false;
+  std::vector<store::edit_result> results{};
+  std::vector<decision> made{};
+  std::vector<hold_ptr> holds{};  // of the first wishes
+
+  // In a lane's thread.
+  void run(store::session& session) {
+    if (!lease) return;
+    std::vector<store::edit_request> requests;
+    for (const auto& wish : wishes) requests.push_back({wish.definition.name, wish.hold, {}});
+    const std::chrono::microseconds skew = on.shared().settings.skew;
+    results = session.edit_together(requests, [&](auto outcomes, auto views) {
+      made = decide_acquire_together(outcomes, views, wishes, all, skew);
+      std::vector<store::lock_change> changes;
+      for (const auto& one : made) changes.push_back(one.change);
+      return changes;
+    });
+    do_chores(session, skew);
+    take();
+  }
+
+  void do_chores(store::session& session, std::chrono::microseconds skew) {
+    std::vector<lease_id> wake;
+    std::vector<lease_id> kill;
+    std::vector<model::lock_definition> create;
+    bool refresh = false;
+    for (std::size_t i = 0; i < wishes.size(); ++i) {
+      const auto& decided = made[i].outcome;
+      if (results[i] == store::edit_result::missing) create.push_back(wishes[i].definition);
+      kill.insert(kill.end(), decided.leases.begin(), decided.leases.end());
+      refresh = refresh || decided.result == what::foreign;
+      const auto others = deliver_grants(on.desk(), wishes[i].definition.name, made[i]);
+      wake.insert(wake.end(), others.begin(), others.end());
+    }
+    if (!wake.empty()) session.notify(wake);
+    if (!kill.empty()) session.kill(kill, skew);
+    if (!create.empty()) session.create(create);
+    if (refresh) session.refresh_world();
+  }
+
+  // What was granted counts only if the lease is still valid here and now (I5).
+  void take() {
+    auto& shared = on.shared();
+    if (!lease->is_valid(shared.time.now())) return;
+    for (std::size_t i = 0; i < made.size() && made[i].outcome.result == what::granted; ++i) {
+      const auto& wish = wishes[i];
+      auto hold =
+          std::make_shared<hold_state>(on.shared_from_this(), wish.definition.name, wish.hold,
+                                       made[i].outcome.token, lease, wish.mode, made[i].outcome.weight);
+      hold->set_contended(made[i].change.row && made[i].change.row->has_queue);
+      on.holds().add(hold);
+      holds.push_back(std::move(hold));
+      shared.count.acquired.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+
+  enum class state { granted, busy, again, locked, lapsed };
+
+  // What keeps the wishes that were not granted; of those who wait, the first one's, for they go on with it.
+  // Throws error(mismatch).
+  state rest() const {
+    bool locked = false;
+    bool again = false;
+    bool busy = false;
+    bool first = true;
+    for (std::size_t i = 0; i < made.size(); ++i) {
+      const auto& decided = made[i].outcome;
+      if (decided.result == what::granted) {
+        if (i >= holds.size()) return state::lapsed;
+        continue;
+      }
+      if (decided.result == what::mismatch) throw mismatch(wishes[i].definition, decided.stored);
+      if (!all && !std::exchange(first, false)) continue;
+      if (results[i] == store::edit_result::skipped) {
+        locked = true;
+      } else if (results[i] == store::edit_result::missing || decided.result == what::expired ||
+                 decided.result == what::foreign || decided.result == what::again) {
+        again = true;
+      } else if (decided.result == what::busy) {
+        busy = true;
+      }
+    }
+    return busy ? state::busy : again ? state::again : locked ? state::locked : state::granted;
+  }
+
+  // Nobody waits for it any more, or nobody knows what it has: whatever that is goes back.
+  void withdraw() const {
+    if (!lease) return;
+    for (const auto& hold : holds) {
+      hold->begin_release();
+      on.holds().remove(*hold);
+    }
+    std::vector<release_ptr> operations;
+    for (const auto& wish : wishes) {
+      auto release = std::make_shared<release_operation>();
+      release->name = wish.definition.name;
+      release->hold = wish.hold;
+      release->lease = lease;
+      operations.push_back(std::move(release));
+    }
+    on.desk().queue.submit(operations);
+  }
+};
+
+joint_acquire::joint_acquire(engine& on, std::vector<wanted_lock> wanted, const patience& how_long,
+                             std::stop_token stop)
+    : engine_(on), wanted_(std::move(wanted)), how_long_(how_long), stop_(std::move(stop)) {
+  const auto limit = how_long_.waits ? how_long_.limit : engine_.longest_call();
+  if (limit) until_ = engine_.shared().time.now() + *limit;
+}
+
+joint_acquire::~joint_acquire() {
+  give_back();
+}
+
+std::vector<hold_ptr> joint_acquire::run() {
+  engine_.check_usable();
+  engine_.start_keeper();
+  for (;;) {
+    if (is_over()) return nothing();
+    switch (take_what_is_free()) {
+      case progress::over: return nothing();
+      case progress::busy: {
+        if (!how_long_.waits) return {};
+        const auto& next = wanted_[holds_.size()];
+        auto left = how_long_;
+        if (until_) left.limit = *until_ - engine_.shared().time.now();
+        auto held = engine_.acquire(next.definition, left, {.stop = stop_}, next.what);
+        if (!held) return {};
+        holds_.push_back(std::move(held));
+        break;
+      }
+      case progress::all: {
+        const bool stand =
+            std::all_of(holds_.begin(), holds_.end(), [](const hold_ptr& hold) { return hold->is_valid(); });
+        if (stand) return std::exchange(holds_, {});
+        // While others were waited for, one was taken away by force, or the lease ran out.
+        give_back();
+        break;
+      }
+    }
+  }
+}
+
+// As an acquire of one lock says it.
+std::vector<hold_ptr> joint_acquire::nothing() const {
+  if (stop_.stop_requested() && how_long_.waits && !how_long_.limit) {
+    throw error(errc::cancelled, "the wait for several locks was stopped");
+  }
+  if (!how_long_.waits) throw no_answer(engine_.longest_call());
+  return {};
+}
+
+std::shared_ptr<joint_acquire::round> joint_acquire::next_round() {
+  auto lease = engine_.desk().keeper.lease();
+  if (lease && lease != lease_) {
+    // What was asked for on the lease before has died with it.
+    lease_ = lease;
+    in_doubt_.reset();
+    ids_.clear();
+    for (std::size_t i = 0; i < wanted_.size(); ++i) ids_.push_back(model::hold_id::random());
+  }
+  auto next = std::make_shared<round>(round{engine_, lease, {}, !how_long_.waits});
+  for (std::size_t i = holds_.size(); lease && i < wanted_.size(); ++i) {
+    const auto& [definition, asked] = wanted_[i];
+    next->wishes.push_back(
+        {definition, lease->id(), ids_[i], false, asked.mode, asked.weight, asked.everything});
+  }
+  return next;
+}
+
+joint_acquire::progress joint_acquire::take_what_is_free() {
+  auto probe = row_probe();
+  auto reconnect = reconnect_pause();
+  int failures = 0;
+  const auto begun = engine_.shared().time.now();
+  for (int rounds = 0; holds_.size() < wanted_.size(); ++rounds) {
+    const auto asked = next_round();
+    try {
+      const auto task = engine_.begin([asked](store::session& session) { asked->run(session); },
+                                      [asked] { asked->withdraw(); });
+      if (!engine_.await(task, until_, stop_)) return progress::over;
+    } catch (const error& failure) {
+      // The next round finds by the holds' ids what this one has done (I7).
+      if (!in_doubt_) in_doubt_ = asked;
+      if (!failure.transient() || (!how_long_.waits && ++failures == failures_at_most)) throw;
+      if (!rest(reconnect.next())) return progress::over;
+      continue;
+    }
+    if (!asked->lease) {
+      if (!rest(1ms)) return progress::over;
+      continue;
+    }
+    holds_.insert(holds_.end(), asked->holds.begin(), asked->holds.end());
+    switch (asked->rest()) {
+      case round::state::granted: break;
+      case round::state::lapsed: asked->withdraw(); break;
+      case round::state::busy: return progress::busy;
+      case round::state::again:
+        if (rounds < rounds_at_most) break;
+        if (how_long_.waits) return progress::busy;
+        if (!rest(probe.next())) return progress::over;
+        break;
+      case round::state::locked:
+        // Whoever waits does so as for one lock.
+        if (how_long_.waits) return progress::busy;
+        if (engine_.shared().time.now() > begun + engine_.shared().settings.statement_timeout) {
+          return progress::busy;
+        }
+        if (!rest(probe.next())) return progress::over;
+        break;
+    }
+  }
+  in_doubt_.reset();
+  return progress::all;
+}
+
+bool joint_acquire::is_over() const {
+  return stop_.stop_requested() || (until_ && engine_.shared().time.now() >= *until_);
+}
+
+// False: the wait is over.
+bool joint_acquire::rest(std::chrono::nanoseconds pause) {
+  const auto now = engine_.shared().time.now();
+  const auto until = until_ ? std::min(*until_, now + pause) : now + pause;
+  promised<bool>{}.wait(engine_.shared().time, until, stop_);
+  return !is_over();
+}
+
+void joint_acquire::give_back() noexcept {
+  try {
+    if (!holds_.empty()) engine_.release(std::exchange(holds_, {}));
+    if (in_doubt_) std::exchange(in_doubt_, nullptr)->withdraw();
+  } catch (const std::exception& failure) {
+    engine_.shared().log(log_level::error, "giving back what was acquired of several locks: {}",
+                         failure.what());
+  }
+  lease_.reset();  // so that the next round has ids of its own
+}
+
+}  // namespace rowlock::client_layer

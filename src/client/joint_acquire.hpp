@@ -1,0 +1,57 @@
+// Acquires several locks of one client, all or none: in one edit when all are free, else in name order, which
+// no two callers can wait for each other in.
+#pragma once
+
+#include "client/engine.hpp"
+
+#include <rowlock/hold.hpp>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+struct wanted_lock {
+  model::lock_definition definition;
+  demand what;
+};
+
+// One call, in the thread of its caller.
+class joint_acquire {
+ public:
+  // Requires: the names are distinct and sorted.
+  joint_acquire(engine& on, std::vector<wanted_lock> wanted, const patience& how_long, std::stop_token stop);
+  joint_acquire(const joint_acquire&) = delete;
+  joint_acquire& operator=(const joint_acquire&) = delete;
+  ~joint_acquire();  // gives back what run() has not handed out
+
+  // The holds, in the order of the names. Empty: busy, the time is up, or the wait was stopped.
+  std::vector<hold_ptr> run();
+
+ private:
+  // One edit about those that are not held yet. Lives until its task is done.
+  struct round;
+  enum class progress { all, busy, over };
+
+  progress take_what_is_free();
+  std::shared_ptr<round> next_round();
+  std::vector<hold_ptr> nothing() const;
+  bool is_over() const;
+  bool rest(std::chrono::nanoseconds pause);
+  void give_back() noexcept;
+
+  engine& engine_;
+  const std::vector<wanted_lock> wanted_;
+  const patience how_long_;
+  const std::stop_token stop_;
+  std::optional<instant> until_;
+  std::vector<hold_ptr> holds_;      // of the first names
+  std::vector<model::hold_id> ids_;  // of every name, whenever it is asked for on this lease
+  std::shared_ptr<lease> lease_;
+  std::shared_ptr<round> in_doubt_;  // the first whose answer was lost: what it asked for may be held
+};
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,299 @@
+#include "client/client_test.hpp"
+
+#include <algorithm>
+
+namespace rowlock::test {
+namespace {
+
+using testing::Each;
+using testing::ElementsAre;
+
+class acquire_all_test : public client_test {
+ protected:
+  // On a thread of its own; stopped when the test ends before it.
+  auto asking(std::vector<wanted> locks) {
+    return std::async(std::launch::async, [this, locks = std::move(locks)] {
+      return try_acquire_all_for(1h, locks, stop_.get_token());
+    });
+  }
+  ~acquire_all_test() override { stop_.request_stop(); }
+  std::size_t holders(const std::string& name) {
+    const auto info = side().show(name);
+    return info ? info->holders.size() : 0;
+  }
+
+  client db = new_client();
+  client other = new_client();
+  mutex a{db, "a"}, b{db, "b"}, c{db, "c"};
+
+ private:
+  std::stop_source stop_;
+};
+
+TEST_P(acquire_all_test, takes_locks_of_every_kind_and_tells_them_in_the_order_asked) {
+  shared_mutex rates{db, "rates"};
+  counting_semaphore slots{db, "slots", 8};
+  auto all = try_acquire_all({b, permits(slots, 3), a, shared(rates)});
+  ASSERT_TRUE(all);
+  EXPECT_TRUE(*all);
+  ASSERT_EQ(all->size(), 4U);
+  EXPECT_EQ((*all)[0].name(), "b");
+  EXPECT_EQ((*all)[1].name(), "slots");
+  EXPECT_EQ((*all)[2].name(), "a");
+  EXPECT_EQ((*all)[3].name(), "rates");
+  EXPECT_EQ((*all)[1].weight(), 3);
+  EXPECT_EQ((*all)[3].weight(), 1);
+  for (const auto& one : *all) {
+    EXPECT_EQ(holder_of(one.name()), one.id());
+    EXPECT_EQ(token_of(one.name()), one.token());
+  }
+  EXPECT_TRUE(shared_mutex(other, "rates").try_acquire_shared());
+  EXPECT_FALSE(shared_mutex(other, "rates").try_acquire());
+  EXPECT_FALSE(mutex(other, "a").try_acquire());
+  EXPECT_FALSE(counting_semaphore(other, "slots", 8).try_acquire(6));
+  EXPECT_THAT(all->release(), ElementsAre(release_result::released, release_result::released,
+                                          release_result::released, release_result::released));
+  EXPECT_FALSE(*all);
+  for (const auto* name : {"a", "b", "rates", "slots"}) EXPECT_EQ(holders(name), 0U) << name;
+}
+
+TEST_P(acquire_all_test, takes_nothing_when_one_is_held) {
+  acquire_all({a, b, c});
+  const auto token = token_of("a");
+  const auto held = mutex(other, "c").acquire();
+  EXPECT_FALSE(try_acquire_all({a, b, c}));
+  EXPECT_EQ(token_of("a"), token) << "it was never granted";
+  EXPECT_FALSE(is_held("a"));
+  EXPECT_FALSE(is_held("b"));
+  EXPECT_EQ(holder_of("c"), held.id());
+}
+
+TEST_P(acquire_all_test, takes_nothing_when_one_is_waited_for) {
+  shared_mutex read{db, "a"};
+  hold reader = read.acquire_shared();
+  auto writer = std::async(std::launch::async, [this] { return shared_mutex(other, "a").acquire(); });
+  ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
+  EXPECT_FALSE(try_acquire_all({b, shared(read)}));
+  EXPECT_FALSE(is_held("b"));
+  reader.release();
+  EXPECT_TRUE(writer.get());
+}
+
+TEST_P(acquire_all_test, waits_in_the_order_of_the_names) {
+  auto held = std::make_optional(mutex(other, "b").acquire());
+  auto asked = asking({c, b, a});
+  ASSERT_TRUE(eventually([&] { return queued("b") == 1; }));
+  EXPECT_TRUE(is_held("a"));
+  EXPECT_FALSE(is_held("c"));
+  held.reset();
+  const auto all = asked.get();
+  ASSERT_TRUE(all);
+  EXPECT_EQ((*all)[0].name(), "c");
+  for (const auto& one : *all) EXPECT_EQ(holder_of(one.name()), one.id());
+}
+
+TEST_P(acquire_all_test, leaves_nothing_when_the_time_is_up) {
+  const auto held = mutex(other, "b").acquire();
+  EXPECT_FALSE(try_acquire_all_for(50ms, {a, b, c}));
+  EXPECT_TRUE(eventually([&] { return !is_held("a") && !is_held("c") && queued("b") == 0; }));
+}
+
+TEST_P(acquire_all_test, leaves_nothing_when_it_is_stopped) {
+  const auto held = mutex(other, "b").acquire();
+  std::stop_source stop;
+  auto asked = std::async(std::launch::async, [&] {
+    return code_of([&] { acquire_all({a, b, c}, stop.get_token()); });
+  });
+  ASSERT_TRUE(eventually([&] { return queued("b") == 1; }));
+  stop.request_stop();
+  EXPECT_EQ(asked.get(), errc::cancelled);
+  EXPECT_TRUE(eventually([&] { return !is_held("a") && queued("b") == 0; }));
+}
+
+TEST_P(acquire_all_test, begins_again_when_one_was_taken_away_meanwhile) {
+  auto held = std::make_optional(mutex(other, "b").acquire());
+  auto asked = asking({a, b});
+  ASSERT_TRUE(eventually([&] { return queued("b") == 1; }));
+  const auto token = token_of("a");
+  admin(other).release("a");
+  ASSERT_TRUE(eventually([&] { return db.stats().lost == 1; }));
+  held.reset();
+  const auto all = asked.get();
+  ASSERT_TRUE(all);
+  EXPECT_TRUE(*all);
+  EXPECT_GT((*all)[0].token(), token);
+  EXPECT_EQ(holder_of("a"), (*all)[0].id());
+}
+
+TEST_P(acquire_all_test, takes_over_what_the_dead_and_the_expired_held) {
+  const auto lost = mutex(other, "a").acquire();
+  const auto also_lost = counting_semaphore(other, "slots", 2).acquire(2);
+  fixture().expire(lease_of("a"));
+  counting_semaphore slots{db, "slots", 2};
+  EXPECT_TRUE(try_acquire_all({a, b, permits(slots)}));
+}
+
+TEST_P(acquire_all_test, callers_with_opposite_orders_do_not_wait_in_a_circle) {
+  int inside = 0;
+  int counted = 0;
+  const int rounds = 12;
+  const auto work = [&](const client& on, bool backwards) {
+    mutex one{on, "a"}, two{on, "b"}, three{on, "c"};
+    std::vector<wanted> locks{one, two, three};
+    if (backwards) std::ranges::reverse(locks);
+    for (int i = 0; i < rounds; ++i) {
+      const auto all = acquire_all(locks);
+      EXPECT_EQ(++inside, 1);
+      ++counted;
+      --inside;
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (const bool backwards : {true, false}) {
+    threads.emplace_back([&, backwards] { work(db, backwards); });
+    threads.emplace_back([&, backwards] { work(other, backwards); });
+  }
+  threads.clear();
+  EXPECT_EQ(counted, 4 * rounds);
+}
+
+TEST_P(acquire_all_test, refuses_what_cannot_be_right) {
+  const mutex again{db, "a"};
+  EXPECT_EQ(code_of([&] { try_acquire_all({a, again}); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { try_acquire_all({}); }), errc::invalid_argument);
+  const mutex elsewhere{other, "b"};
+  EXPECT_EQ(code_of([&] { try_acquire_all({a, elsewhere}); }), errc::invalid_argument);
+  const counting_semaphore slots{db, "slots", 2};
+  EXPECT_EQ(code_of([&] { permits(slots, 3); }), errc::invalid_argument);
+}
+
+TEST_P(acquire_all_test, holds_nothing_when_one_is_another_lock) {
+  counting_semaphore(other, "b", 3).acquire().release();
+  EXPECT_EQ(code_of([&] { try_acquire_all({a, b}); }), errc::mismatch);
+  EXPECT_EQ(code_of([&] { acquire_all({a, b}); }), errc::mismatch);
+  EXPECT_TRUE(eventually([&] { return !is_held("a"); }));
+}
+
+TEST_P(acquire_all_test, a_set_releases_what_was_not_moved_out_of_it) {
+  hold kept;
+  {
+    auto all = acquire_all({a, b});
+    kept = all.take(0);
+    EXPECT_FALSE(all);
+  }
+  EXPECT_FALSE(is_held("b"));
+  EXPECT_EQ(holder_of("a"), kept.id());
+  EXPECT_TRUE(kept);
+}
+
+TEST_P(acquire_all_test, hands_what_it_gives_back_to_those_who_wait) {
+  auto all = acquire_all({a, b});
+  auto one = waiting(other, "a");
+  auto two = waiting(other, "b");
+  EXPECT_THAT(all.release(), Each(release_result::released));
+  EXPECT_TRUE(one.take());
+  EXPECT_TRUE(two.take());
+}
+
+ROWLOCK_FOR_EACH_STORE(acquire_all_test);
+
+class acquire_all_doubt_test : public virtual_client_test {
+ protected:
+  acquire_all_doubt_test() { acquire_all({a, b}); }
+
+  std::int64_t token(const std::string& name) const { return server->snapshot().locks.at(name).row.token; }
+  bool all_are_free() const { return holder_of("a").empty() && holder_of("b").empty(); }
+
+  client db = new_client();
+  mutex a{db, "a"}, b{db, "b"};
+};
+
+TEST_F(acquire_all_doubt_test, costs_one_edit_and_one_release_whatever_the_number) {
+  const auto edits = faults.count("edit");
+  const auto releases = faults.count("release");
+  acquire_all({a, b}).release();
+  EXPECT_EQ(faults.count("edit"), edits + 1);
+  EXPECT_EQ(faults.count("release"), releases + 1);
+  EXPECT_TRUE(all_are_free());
+}
+
+TEST_F(acquire_all_doubt_test, an_edit_whose_answer_was_lost_is_one_grant_each) {
+  const auto before = token("a");
+  for (const bool sent : {true, false}) {
+    sent ? faults.lose_answer("edit") : faults.lose_request("edit");
+    auto asked = std::async(std::launch::async, [&] { return acquire_all({a, b}); });
+    ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
+    const auto all = asked.get();
+    EXPECT_TRUE(all);
+    EXPECT_EQ(token("a"), before + (sent ? 1 : 2));
+    EXPECT_EQ(all[0].token(), token("a"));
+    EXPECT_EQ(all[1].token(), token("b"));
+  }
+}
+
+TEST_F(acquire_all_doubt_test, an_edit_in_doubt_whose_caller_gave_up_leaves_nothing) {
+  faults.lose_answer("edit", 2);
+  auto asked = std::async(std::launch::async, [&] { return code_of([&] { try_acquire_all({a, b}); }); });
+  ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(asked.get(), errc::unreachable);
+  EXPECT_TRUE(soon([&] { return all_are_free(); }));
+}
+
+TEST_F(acquire_all_doubt_test, an_edit_that_comes_too_late_leaves_nothing) {
+  for (const bool before : {true, false}) {
+    before ? faults.hang("edit") : faults.hang_answer("edit");
+    std::stop_source stop;
+    auto asked = std::async(std::launch::async, [&] {
+      return try_acquire_all_for(1h, {a, b}, stop.get_token());
+    });
+    ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+    EXPECT_EQ(all_are_free(), before);
+    stop.request_stop();
+    EXPECT_FALSE(asked.get());
+    const auto edits = faults.count("edit");
+    server->unblock();
+    EXPECT_TRUE(soon([&] { return faults.count("edit") > edits && all_are_free(); }));
+  }
+}
+
+TEST_F(acquire_all_doubt_test, waits_through_an_outage) {
+  faults.cut(true);
+  auto asked = std::async(std::launch::async, [&] { return acquire_all({a, b}); });
+  ASSERT_TRUE(soon([&] { return faults.count("connect") >= 5; }));
+  faults.cut(false);
+  ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_TRUE(asked.get());
+}
+
+TEST_F(acquire_all_doubt_test, a_client_that_vanishes_while_it_waits_blocks_nobody_beyond_its_lease) {
+  client other = new_client();
+  auto held = std::make_optional(mutex(other, "b").acquire());
+  auto settings = calm();
+  settings.close_timeout = 10ms;
+  auto vanishing = std::make_optional(new_client(settings));
+  {
+    const mutex one{*vanishing, "a"}, two{*vanishing, "b"};
+    std::stop_source stop;
+    auto asked = std::async(std::launch::async, [&] {
+      return try_acquire_all_for(1h, {one, two}, stop.get_token());
+    });
+    ASSERT_TRUE(soon([&] { return queued("b") == 1; }));
+    faults.cut(true);
+    stop.request_stop();
+    ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
+    EXPECT_FALSE(asked.get());
+  }
+  vanishing.reset();
+  faults.cut(false);
+  EXPECT_FALSE(holder_of("a").empty()) << "nobody could give it back";
+  held.reset();
+  auto after = std::async(std::launch::async, [&] {
+    const mutex one{other, "a"}, two{other, "b"};
+    return acquire_all({one, two});
+  });
+  ASSERT_TRUE(soon([&] { return after.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_TRUE(after.get());
+}
+
+}  // namespace
+}  // namespace rowlock::test
