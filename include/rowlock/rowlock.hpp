@@ -1,5 +1,5 @@
 // Everything but the guards. Read in this order: options, hold, mutex, client, error, shared_mutex,
-// counting_semaphore, acquire_all, recursive_mutex, admin, migrate.
+// counting_semaphore, acquire_all, recursive_mutex, quorum_mutex, admin, migrate.
 #pragma once
 
 #include <rowlock/acquire_all.hpp>
@@ -12,5 +12,6 @@
 #include <rowlock/migrate.hpp>
 #include <rowlock/mutex.hpp>
 #include <rowlock/options.hpp>
+#include <rowlock/quorum_mutex.hpp>
 #include <rowlock/recursive_mutex.hpp>
 #include <rowlock/shared_mutex.hpp>

@@ -2,6 +2,7 @@
 
 #include "client/draft.hpp"
 
+#include <algorithm>
 #include <vector>
 
 namespace rowlock::client_layer {
@@ -54,6 +55,18 @@ decision decide_upgrade(const lock_view& view, hold_id hold, microseconds skew) 
   lock.make_exclusive(permit);
   lock.outcome().token = lock.row().token;
   return lock.finish(what::granted);
+}
+
+decision decide_raise_token(const lock_view& view, hold_id hold, model::token at_least) {
+  draft lock{view, microseconds{0}};
+  if (!lock.held_by(hold) || !lock.token_of(hold)) return lock.leave(what::absent);
+  lock.outcome().token = std::max(view.row.token, at_least);
+  if (view.row.token >= at_least) return lock.leave(what::granted);
+  decision raised = lock.leave(what::granted);
+  raised.change.row = view.row;
+  raised.change.row->token = at_least;
+  raised.change.durable = true;
+  return raised;
 }
 
 decision decide_resize(const lock_view& view, std::int64_t capacity, microseconds skew) {

@@ -97,6 +97,10 @@ decision decide_downgrade(const store::lock_view& view, hold_id hold, std::chron
 // Makes a shared hold the exclusive one, with a new token, where nobody else holds or waits. Busy otherwise.
 decision decide_upgrade(const store::lock_view& view, hold_id hold, std::chrono::microseconds skew);
 
+// Raises the token of an exclusive hold to `at_least`, never lowers it: granted, with the token that it has
+// now. The next grant of the name is above it.
+decision decide_raise_token(const store::lock_view& view, hold_id hold, model::token at_least);
+
 // Changes what a semaphore has to give. Below what is in use nothing is granted until it fits again; those
 // who wait for more than there is are sent away.
 decision decide_resize(const store::lock_view& view, std::int64_t capacity, std::chrono::microseconds skew);

@@ -76,6 +76,12 @@ hold attempt::take() {
   return result_.get();
 }
 
+client make_virtual_client(std::shared_ptr<store::database> database, const options& settings,
+                           const std::shared_ptr<virtual_time>& time) {
+  const auto handle = open_engine(std::move(database), settings, *time, time);
+  return client{{std::make_shared<clock_runner>(handle, *time), handle.get()}};
+}
+
 std::optional<errc> code_of(const std::function<void()>& call) {
   try {
     call();
@@ -164,8 +170,7 @@ options virtual_client_test::calm() {
 }
 
 client virtual_client_test::new_client(const options& settings) {
-  const auto handle = open_engine(server->open(), settings, time, time_);
-  return client{{std::make_shared<clock_runner>(handle, time), handle.get()}};
+  return make_virtual_client(server->open(), settings, time_);
 }
 
 void virtual_client_test::advance(std::chrono::milliseconds by) {

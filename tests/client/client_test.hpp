@@ -46,6 +46,10 @@ class attempt {
   std::future<hold> result_;
 };
 
+// On a clock of the test's.
+client make_virtual_client(std::shared_ptr<store::database> database, const options& settings,
+                           const std::shared_ptr<virtual_time>& time);
+
 // The code of the error that the call throws; fails the test when it throws none.
 std::optional<errc> code_of(const std::function<void()>& call);
 

@@ -50,6 +50,7 @@ bool fault_plan::due(std::string_view verb, kind what) {
 }
 
 void fault_plan::on_call(memory_call& call) {
+  if (moments_left_.fetch_sub(1) <= 0) cut(true);
   if (call.at == memory_call::phase::before) {
     {
       const std::lock_guard lock{mutex_};

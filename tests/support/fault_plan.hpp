@@ -4,6 +4,7 @@
 #include "store/memory/memory_server.hpp"
 
 #include <atomic>
+#include <limits>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -37,6 +38,8 @@ class fault_plan : public std::enable_shared_from_this<fault_plan> {
 
   // Nothing can be reached, and nobody can connect.
   void cut(bool unreachable) { cut_.store(unreachable); }
+  // The same from so many moments on: a call has two, before anything happened and before its answer.
+  void cut_after(int moments) { moments_left_.store(moments); }
 
   int count(const std::string& verb) const;  // how often it was called
 
@@ -56,6 +59,7 @@ class fault_plan : public std::enable_shared_from_this<fault_plan> {
 
   std::shared_ptr<store::memory_server> server_;
   std::atomic<bool> cut_{false};
+  std::atomic<int> moments_left_{std::numeric_limits<int>::max()};
   mutable std::mutex mutex_;
   std::map<std::pair<std::string, kind>, fault> planned_;
   std::map<std::string, int> counts_;

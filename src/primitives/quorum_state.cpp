@@ -1,0 +1,120 @@
+#include "primitives/quorum_state.hpp"
+
+#include <algorithm>
+
+namespace rowlock::primitives {
+
+using std::chrono::nanoseconds;
+
+nanoseconds remaining_of_majority(std::span<const hold_ptr> members, std::size_t majority) {
+  std::vector<nanoseconds> left;
+  for (const auto& member : members) {
+    if (member && member->is_valid()) left.push_back(member->remaining());
+  }
+  if (left.size() < majority) return nanoseconds{0};
+  std::sort(left.begin(), left.end(), std::greater<>{});
+  return left[majority - 1];
+}
+
+std::vector<release_result> release_everywhere(
+    std::span<const hold_ptr> members,
+    const std::function<client_layer::instant(client_layer::engine&)>& until) {
+  std::vector<std::shared_ptr<client_layer::promised<release_result>>> answers;
+  for (const auto& member : members) {
+    answers.push_back(member ? member->engine().begin_release(*member) : nullptr);
+  }
+  std::vector<release_result> results;
+  for (std::size_t i = 0; i < members.size(); ++i) {
+    if (!answers[i]) {
+      results.push_back(release_result::lost);
+    } else {
+      auto& engine = members[i]->engine();
+      results.push_back(engine.await_release(answers[i], until(engine)));
+    }
+  }
+  return results;
+}
+
+quorum_state::quorum_state(std::vector<hold_ptr> members, std::size_t majority, nanoseconds drift,
+                           model::token token)
+    : members_(std::move(members)), majority_(majority), drift_(drift), token_(token) {
+  for (const auto& member : members_) holds_.emplace_back(member);
+  first_ =
+      std::find_if(members_.begin(), members_.end(), [](const auto& one) { return one != nullptr; })->get();
+  name_ = &first_->name();
+  // One that was lost before is told of here and now.
+  for (const auto& member : members_) {
+    if (!member) continue;
+    watches_.push_back(std::make_unique<watch>(member->stop_token(),
+                                               [this, raw = member.get()] { member_was_lost(raw->loss()); }));
+  }
+}
+
+quorum_state::~quorum_state() {
+  if (is_forked()) return;
+  try {
+    release();
+  } catch (const std::exception& failure) {
+    shared().log(log_level::error, "releasing \"{}\" on its members: {}", name(), failure.what());
+  }
+}
+
+std::size_t quorum_state::standing() const noexcept {
+  return static_cast<std::size_t>(std::count_if(members_.begin(), members_.end(), [](const auto& one) {
+    return one && one->loss() == rowlock::loss::none;
+  }));
+}
+
+// Runs the user's callbacks, one of which may destroy this object.
+void quorum_state::member_was_lost(rowlock::loss reason) noexcept {
+  if (over_.load() || standing() >= majority_) return;
+  auto none = rowlock::loss::none;
+  if (!loss_.compare_exchange_strong(none, reason)) return;
+  std::stop_source told = stop_;
+  told.request_stop();
+}
+
+rowlock::loss quorum_state::loss() const noexcept {
+  if (const auto told = loss_.load(); told != rowlock::loss::none || over_.load()) return told;
+  if (standing() >= majority_) return rowlock::loss::none;
+  // The watchdogs have not come round yet, but nobody may be told that it stands.
+  for (const auto& member : members_) {
+    if (member && member->loss() != rowlock::loss::none) return member->loss();
+  }
+  return rowlock::loss::none;
+}
+
+bool quorum_state::is_valid() const noexcept {
+  return !over_.load() && loss() == rowlock::loss::none;
+}
+
+nanoseconds quorum_state::remaining() const noexcept {
+  if (!is_valid()) return nanoseconds{0};
+  return std::max(remaining_of_majority(members_, majority_) - drift_, nanoseconds{0});
+}
+
+bool quorum_state::is_forked() const noexcept {
+  return first_->engine().is_forked();
+}
+
+release_result quorum_state::release() {
+  if (is_forked()) first_->engine().check_usable();
+  if (released_) return *released_;
+  const bool stood = is_valid();
+  if (const auto lost = loss(); !stood) loss_.store(lost);
+  over_.store(true);
+  const auto results = release_everywhere(members_, [](client_layer::engine& engine) {
+    return engine.shared().time.now() + engine.shared().settings.close_timeout;
+  });
+  const auto say = [&](release_result result) {
+    return static_cast<std::size_t>(std::count(results.begin(), results.end(), result));
+  };
+  released_ = !stood                                       ? release_result::lost
+              : say(release_result::released) >= majority_ ? release_result::released
+              : say(release_result::pending) > 0           ? release_result::pending
+              : say(release_result::unknown) > 0           ? release_result::unknown
+                                                           : release_result::lost;
+  return *released_;
+}
+
+}  // namespace rowlock::primitives

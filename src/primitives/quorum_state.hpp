@@ -1,0 +1,70 @@
+// What stands behind a quorum_hold: the members' holds, and what is told when too few of them stand.
+#pragma once
+
+#include "client/engine.hpp"
+
+#include <rowlock/hold.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <span>
+#include <stop_token>
+#include <vector>
+
+namespace rowlock::primitives {
+
+using client_layer::hold_ptr;
+
+// How long a majority of the holds (null: none) stands: what the last of the best ones has left. Zero: fewer
+// stand.
+std::chrono::nanoseconds remaining_of_majority(std::span<const hold_ptr> members, std::size_t majority);
+
+// Gives back at once what is held, and waits for the answers until a time that each member's client says.
+std::vector<release_result> release_everywhere(
+    std::span<const hold_ptr> members,
+    const std::function<client_layer::instant(client_layer::engine&)>& until);
+
+class quorum_state {
+ public:
+  // members[i]: null where that member has not granted.
+  quorum_state(std::vector<hold_ptr> members, std::size_t majority, std::chrono::nanoseconds drift,
+               model::token token);
+  quorum_state(const quorum_state&) = delete;
+  quorum_state& operator=(const quorum_state&) = delete;
+  ~quorum_state();
+
+  bool is_valid() const noexcept;
+  model::token token() const noexcept { return token_; }
+  const std::string& name() const noexcept { return *name_; }
+  std::chrono::nanoseconds remaining() const noexcept;
+  std::stop_token stop_token() const noexcept { return stop_.get_token(); }
+  rowlock::loss loss() const noexcept;
+  const std::vector<hold>& holds() const noexcept { return holds_; }
+  bool is_forked() const noexcept;
+  const client_layer::context& shared() const noexcept { return first_->engine().shared(); }
+  release_result release();
+
+ private:
+  using watch = std::stop_callback<std::function<void()>>;
+
+  std::size_t standing() const noexcept;
+  void member_was_lost(rowlock::loss reason) noexcept;
+
+  const std::vector<hold_ptr> members_;
+  std::vector<hold> holds_;
+  const client_layer::hold_state* first_;
+  const std::string* name_;
+  const std::size_t majority_;
+  const std::chrono::nanoseconds drift_;
+  const model::token token_;
+  std::stop_source stop_;
+  std::atomic<rowlock::loss> loss_{rowlock::loss::none};
+  std::optional<release_result> released_;
+  std::atomic<bool> over_{false};  // release() was called: nothing is told any more
+  // The last, so that none of them runs when the rest is destroyed.
+  std::vector<std::unique_ptr<watch>> watches_;
+};
+
+}  // namespace rowlock::primitives

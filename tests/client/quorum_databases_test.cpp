@@ -1,0 +1,87 @@
+// A quorum of real databases of three kinds.
+#include "client/client_test.hpp"
+
+#include <atomic>
+#include <vector>
+
+namespace rowlock::test {
+namespace {
+
+class quorum_databases_test : public testing::Test {
+ protected:
+  void SetUp() override {
+    for (const auto& store : selected_of({"sqlite", "postgres", "mysql"})) {
+      fixtures.push_back(make_store_fixture(store));
+    }
+    if (fixtures.size() < 3) GTEST_SKIP() << "needs sqlite, postgres and mysql";
+  }
+
+  std::vector<client> new_clients() const {
+    std::vector<client> clients;
+    for (const auto& fixture : fixtures) {
+      options settings;
+      settings.close_timeout = 20s;
+      settings.prefix = fixture->options().prefix;
+      clients.push_back(connect(fixture->url(), settings));
+    }
+    return clients;
+  }
+  static quorum_options patient() { return {.member_timeout = 3s}; }
+
+  std::vector<std::unique_ptr<store_fixture>> fixtures;
+};
+
+TEST_F(quorum_databases_test, one_holds_and_its_token_is_everywhere) {
+  const auto mine = new_clients();
+  mutex busy{mine[1], "global"};
+  for (int i = 0; i < 5; ++i) busy.acquire();
+  quorum_mutex lock{mine, "global", patient()};
+  auto held = lock.acquire();
+  ASSERT_TRUE(held);
+  quorum_mutex elsewhere{new_clients(), "global", patient()};
+  EXPECT_FALSE(elsewhere.try_acquire());
+  for (std::size_t i = 0; i < held.size(); ++i) {
+    EXPECT_EQ(fixtures[i]->open()->connect()->show("global").value().row.token, held.token()) << i;
+    EXPECT_EQ(held.member_hold(i).guard_statement().parameters.at(1), held.member_hold(i).id());
+  }
+  EXPECT_EQ(held.release(), release_result::released);
+  const auto next = elsewhere.acquire();
+  EXPECT_GT(next.token(), held.token());
+}
+
+TEST_F(quorum_databases_test, tokens_rise_when_each_in_turn_is_missing) {
+  std::int64_t last = 0;
+  for (std::size_t missing = 0; missing < 3; ++missing) {
+    const auto mine = new_clients();
+    std::vector<client> some = mine;
+    some.erase(some.begin() + static_cast<std::ptrdiff_t>(missing));
+    mutex busy{mine[(missing + 1) % 3], "global"};
+    for (int i = 0; i < 5; ++i) busy.acquire();
+    const auto held = quorum_mutex{some, "global", {.members = 3, .member_timeout = 3s}}.acquire();
+    EXPECT_GT(held.token(), last);
+    last = held.token();
+  }
+}
+
+TEST_F(quorum_databases_test, rivals_exclude_each_other) {
+  std::atomic<int> inside{0};
+  std::atomic<int> counted{0};
+  {
+    std::vector<std::jthread> rivals;
+    for (int rival = 0; rival < 3; ++rival) {
+      rivals.emplace_back([&] {
+        quorum_mutex lock{new_clients(), "global", patient()};
+        for (int i = 0; i < 4; ++i) {
+          const auto held = lock.acquire();
+          EXPECT_EQ(inside.fetch_add(1), 0);
+          ++counted;
+          inside.fetch_sub(1);
+        }
+      });
+    }
+  }
+  EXPECT_EQ(counted, 12);
+}
+
+}  // namespace
+}  // namespace rowlock::test
