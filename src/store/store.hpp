@@ -132,11 +132,12 @@ struct lock_change {
   std::optional<lease_record> create_lease;  // an explicit-ttl lease, in the same commit
   std::vector<lease_id> end_leases;          // explicit-ttl leases whose only hold ended
   std::vector<lease_id> notices;             // bump these leases' notices
+  std::optional<std::string> value;          // of the lock: what its holder proclaims
   bool durable = false;                      // a batch with one durable change commits durably
 
   bool empty() const {
     return !row && remove_permits.empty() && add_permits.empty() && !enqueue && dequeue.empty() &&
-           !create_lease && end_leases.empty() && notices.empty();
+           !create_lease && end_leases.empty() && notices.empty() && !value;
   }
 };
 
@@ -197,6 +198,7 @@ struct lock_info {
   model::lock_row row;
   std::int64_t waiters = 0;          // whose lease exists
   std::vector<holder_info> holders;  // whose lease exists
+  std::optional<std::string> value;  // as it was written last, by whomever
 };
 
 struct waiter_info {
@@ -255,9 +257,9 @@ class session {
   // how long until that holder's lease may be killed. Empty: nothing is said.
   virtual std::optional<std::chrono::microseconds> enqueue(const acquire_request& request,
                                                            std::chrono::microseconds skew) = 0;
-  // Gives a mutex or shared_mutex that is held exclusively as said, waited for and not guarded to the head of
-  // its queue, if that is exclusive too, durably, and wakes that client, unless it is the releaser. Empty:
-  // nothing is said.
+  // Gives a mutex, shared_mutex or election that is held exclusively as said, waited for and not guarded to
+  // the head of its queue, if that is exclusive too, durably, and wakes that client, unless it is the
+  // releaser. Empty: nothing is said.
   virtual std::optional<hand_over_reply> hand_over(const release_request& request,
                                                    std::chrono::microseconds skew) = 0;
 

@@ -22,6 +22,8 @@ struct permits_after {
 
 permits_after check_permits(const lock_view& before, const lock_change& change) {
   permits_after after;
+  // Those who passed a barrier together have one token, and take nothing.
+  const bool gathered = before.row.kind == model::lock_kind::barrier;
   std::vector<model::permit> left;
   for (const auto& one : before.permits) {
     if (std::ranges::count(change.remove_permits, one.permit.hold) == 0) left.push_back(one.permit);
@@ -35,11 +37,13 @@ permits_after check_permits(const lock_view& before, const lock_change& change) 
     });
     const bool downgraded = before.row.hold == added.hold && before.row.token == added.token;
     if (!moved && !downgraded) {
-      if (added.token <= last) refuse(before, "grants a permit without a new token");
+      const bool with_others = gathered && after.granted && added.token == last;
+      if (added.token <= last && !with_others) refuse(before, "grants a permit without a new token");
       last = added.token;
       after.granted = true;
     }
-    if (added.weight < 1) refuse(before, "adds a permit without weight");
+    if ((added.weight < 1) != gathered)
+      refuse(before, "adds a permit without weight, or one with weight to a barrier");
     left.push_back(added);
   }
   if (change.row->token < last && after.granted) refuse(before, "forgets the token of a permit");

@@ -28,6 +28,7 @@ void apply(memory_transaction& transaction, const std::string& name, const lock_
   memory_tables& tables = transaction.tables;
   memory_lock& lock = tables.locks.at(name);
   if (change.row) lock.row = *change.row;
+  if (change.value) lock.value = change.value;
   if (change.granted_now) lock.used_at = transaction.now;
   auto& permits = tables.permits[name];
   for (const hold_id& gone : change.remove_permits) permits.erase(gone);
@@ -246,7 +247,8 @@ std::optional<hand_over_reply> memory_session::hand_over(const release_request& 
     if (transaction.locked_rows.contains(request.name) || transaction.guards.contains(request.name))
       return {};
     model::lock_row& row = found->second.row;
-    const bool known = row.kind == model::lock_kind::mutex || row.kind == model::lock_kind::shared_mutex;
+    const bool known = row.kind == model::lock_kind::mutex || row.kind == model::lock_kind::shared_mutex ||
+                       row.kind == model::lock_kind::election;
     if (row.hold != request.hold || row.lease != request.lease || !known) return {};
     const model::waiter head = queue->second.begin()->second;
     if (head.mode != model::lock_mode::exclusive) return {};

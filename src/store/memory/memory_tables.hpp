@@ -26,6 +26,7 @@ struct memory_permit {
 struct memory_lock {
   model::lock_row row;
   timestamp used_at{0};
+  std::optional<std::string> value{};
 };
 
 // The marker is not here: it does not survive a crash.

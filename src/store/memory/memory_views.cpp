@@ -63,6 +63,7 @@ lock_view view_of(const memory_transaction& transaction, const edit_request& req
 lock_info info_of(const memory_transaction& transaction, const memory_lock& lock) {
   lock_info info;
   info.row = lock.row;
+  info.value = lock.value;
   const auto add = [&](const model::permit& held, model::lock_mode mode, timestamp since) {
     const memory_lease* lease = transaction.tables.find_lease(held.lease);
     if (!lease) return;

@@ -129,7 +129,7 @@ void mysql_edit::read_permit(std::size_t at, const mysql_row& row) {
 // than it takes. Every change is durable: InnoDB knows no other commit of one session's.
 std::vector<mysql_statement> mysql_edit::writes(std::span<const lock_change> changes) const {
   std::vector<mysql_statement> result;
-  mysql_json rows, enqueued, dequeued, removed, added, ended, noticed;
+  mysql_json rows, enqueued, dequeued, removed, added, ended, noticed, proclaimed;
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const auto& name = requests_[i].name;
     const auto& change = changes[i];
@@ -149,6 +149,7 @@ std::vector<mysql_statement> mysql_edit::writes(std::span<const lock_change> cha
       added.row().hex(name).id(permit.hold).id(permit.lease).number(permit.weight).number(permit.token);
       added.end_row();
     }
+    if (change.value) proclaimed.row().hex(name).hex(*change.value).end_row();
     for (const auto& id : change.end_leases) ended.id(id);
     for (const auto& id : change.notices) noticed.id(id);
   }
@@ -160,6 +161,7 @@ std::vector<mysql_statement> mysql_edit::writes(std::span<const lock_change> cha
   add("remove_permits", "removed", removed);
   add("add_permits", "added", added);
   add("write_lock", "rows", rows);
+  add("write_value", "proclaimed", proclaimed);
   add("edit_end_leases", "ended", ended);
   add("notice", "noticed", noticed);
   return result;

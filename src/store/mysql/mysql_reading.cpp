@@ -6,7 +6,7 @@ namespace rowlock::store {
 
 namespace {
 
-constexpr std::size_t lock_columns = 24;
+constexpr std::size_t lock_columns = 25;
 
 std::chrono::milliseconds milliseconds_of(const mysql_field& field) {
   return std::chrono::milliseconds{integer_of(field)};
@@ -37,6 +37,7 @@ lock_info lock_of(const mysql_row& row) {
               .fair = bool_of(row[9]),
               .delay = milliseconds_of(row[10])};
   info.waiters = integer_of(row[11]);
+  if (row[24]) info.value = text_of(row[24]);
   return info;
 }
 

@@ -64,6 +64,7 @@ class edit_script {
                               std::to_string(made.pid), made.application, std::to_string(made.ttl.count()));
     }
     if (change.row) add_row(name, *change.row, change.granted_now);
+    if (change.value) values_ += connection_.execute("write_value", name, *change.value);
     if (const auto& waiter = change.enqueue) {
       enqueue_[0].add_text(name);
       enqueue_[1].add(waiter->ticket);
@@ -113,6 +114,7 @@ class edit_script {
           connection_.execute("write_lock", row_[0].str(), row_[1].str(), row_[2].str(), row_[3].str(),
                               row_[4].str(), row_[5].str(), row_[6].str(), row_[7].str(), row_[8].str());
     }
+    script += values_;
     if (!ended_.empty()) script += connection_.execute("edit_end_leases", ended_.str());
     if (!noticed_.empty()) script += connection_.execute("notice", noticed_.str());
     return script + "COMMIT";
@@ -134,6 +136,7 @@ class edit_script {
   postgres_connection& connection_;
   bool durable_ = false;
   std::string leases_;
+  std::string values_;
   postgres_array row_[9], enqueue_[6], dequeue_[2], remove_permits_[2], add_permits_[5], ended_, noticed_;
 };
 

@@ -39,6 +39,7 @@ lock_info lock_of(const pqxx::row& row) {
               .fair = bool_of(row[9]),
               .delay = milliseconds_of(row[10])};
   info.waiters = integer_of(row[11]);
+  if (!row[24].is_null()) info.value = row[24].c_str();
   return info;
 }
 

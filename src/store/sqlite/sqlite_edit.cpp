@@ -102,6 +102,7 @@ void sqlite_session::apply(const std::string& name, const lock_change& change) {
                row->hold, std::int64_t{row->has_queue}, std::int64_t{change.granted_now})
         .run();
   }
+  if (change.value) connection_.query("write_value", name, *change.value).run();
   for (const auto& hold : change.remove_permits) connection_.query("remove_permits", name, hold).run();
   for (const auto& permit : change.add_permits) {
     connection_.query("add_permits", name, permit.hold, permit.lease, permit.weight, permit.token).run();

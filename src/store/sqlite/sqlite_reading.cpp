@@ -33,6 +33,7 @@ lock_info lock_of(const sqlite_query& row) {
               .fair = row.integer(9) != 0,
               .delay = std::chrono::milliseconds{row.integer(10)}};
   info.waiters = row.integer(11);
+  if (!row.null(24)) info.value = row.text(24);
   return info;
 }
 

@@ -28,7 +28,7 @@ FROM JSON_TABLE(:holds, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PAT
                                         hold VARCHAR(32) PATH '$[1]')) AS a
 LEFT JOIN rowlock_lock AS l ON l.name = UNHEX(a.name)
 LEFT JOIN rowlock_lease AS h ON h.id = l.lease_id
-LEFT JOIN rowlock_permit AS p ON l.in_use > 0 AND p.name = l.name AND p.hold_id = UNHEX(a.hold)
+LEFT JOIN rowlock_permit AS p ON (l.in_use > 0 OR l.kind = 'barrier') AND p.name = l.name AND p.hold_id = UNHEX(a.hold)
 LEFT JOIN rowlock_lease AS g ON g.id = p.lease_id
 LEFT JOIN rowlock_queue AS q ON l.has_queue AND q.name = l.name AND q.hold_id = UNHEX(a.hold)
 LEFT JOIN rowlock_lease AS w ON w.id = q.lease_id;

@@ -15,7 +15,7 @@ BEGIN NOT ATOMIC
   START TRANSACTION;
   SELECT l.token, l.next_ticket INTO given, free_ticket
   FROM rowlock_lock AS l
-  WHERE l.name = :name AND l.kind IN ('mutex', 'shared_mutex')
+  WHERE l.name = :name AND l.kind IN ('mutex', 'shared_mutex', 'election')
     AND l.lease_id = UNHEX(:lease) AND l.hold_id = UNHEX(:hold) AND l.has_queue = 1
   FOR UPDATE SKIP LOCKED;
   IF given IS NOT NULL THEN

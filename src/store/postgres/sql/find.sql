@@ -22,7 +22,7 @@ LEFT JOIN LATERAL (
   SELECT p.token, p.lease_id
   FROM rowlock_permit AS p
   JOIN rowlock_lease AS w ON w.id = p.lease_id
-  WHERE l.lease_id IS NULL AND l.in_use > 0 AND p.name = l.name AND p.hold_id = a.hold_id
+  WHERE l.lease_id IS NULL AND (l.in_use > 0 OR l.kind = 'barrier') AND p.name = l.name AND p.hold_id = a.hold_id
 ) AS p ON true
 LEFT JOIN LATERAL (
   SELECT min(coalesce((extract(epoch FROM w.expires_at - clock_timestamp()) * 1000000)::bigint, 0)) AS expires_us

@@ -7,7 +7,7 @@ SELECT l.name, l.kind, l.capacity, l.in_use, l.token, l.next_ticket, l.lease_id,
        h.id, h.client_id, h.host, h.pid, h.application, h.ttl_ms,
        (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000)::bigint AS expires_ms,
        (extract(epoch FROM clock_timestamp() - g.since) * 1000)::bigint AS held_ms,
-       g.hold_id, g.weight, g.mode, g.token
+       g.hold_id, g.weight, g.mode, g.token, l.value
 FROM rowlock_lock AS l
 LEFT JOIN LATERAL (
   SELECT l.hold_id, l.lease_id, l.capacity AS weight, 'exclusive' AS mode, l.token, l.used_at AS since
