@@ -13,7 +13,7 @@
 ROWLOCK_BEGIN_NAMESPACE
 
 enum class errc {
-  invalid_argument,  // a name, duration, option or URL that cannot be right; nothing was sent
+  invalid_argument,  // a name, duration, option or URL that cannot be right; nothing was changed
   mismatch,          // the stored lock has another kind or capacity than the one asked for
   unreachable,       // no connection, or it broke and stayed broken
   authentication,    // the database refused the user or the password
@@ -23,6 +23,7 @@ enum class errc {
   too_new,           // the schema forbids libraries as old as this one (meta.min_library)
   timed_out,         // an acquire that throws ran out of time
   cancelled,         // an acquire was stopped by its stop token
+  broken_barrier,    // another member of a barrier's generation died or gave up; all may arrive again
   hold_lost,         // an operation needed a hold that is no longer held
   deadlock,          // the caller already holds what it is about to wait for
   closed,            // the client was closed

@@ -1,14 +1,17 @@
 // Everything but the guards. Read in this order: options, hold, mutex, client, error, shared_mutex,
-// counting_semaphore, acquire_all, recursive_mutex, quorum_mutex, admin, migrate.
+// counting_semaphore, acquire_all, recursive_mutex, latch, barrier, election, quorum_mutex, admin, migrate.
 #pragma once
 
 #include <rowlock/acquire_all.hpp>
 #include <rowlock/admin.hpp>
+#include <rowlock/barrier.hpp>
 #include <rowlock/client.hpp>
 #include <rowlock/config.hpp>
 #include <rowlock/counting_semaphore.hpp>
+#include <rowlock/election.hpp>
 #include <rowlock/error.hpp>
 #include <rowlock/hold.hpp>
+#include <rowlock/latch.hpp>
 #include <rowlock/migrate.hpp>
 #include <rowlock/mutex.hpp>
 #include <rowlock/options.hpp>

@@ -15,6 +15,7 @@ int exit_code_of(errc code) noexcept {
     case errc::schema: return wrong_schema;
     case errc::timed_out:
     case errc::cancelled:
+    case errc::broken_barrier:
     case errc::contention: return busy;
     case errc::hold_lost: return hold_lost;
     case errc::deadlock:

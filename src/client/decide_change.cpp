@@ -1,6 +1,7 @@
 #include "client/decisions.hpp"
 
 #include "client/draft.hpp"
+#include "client/proclamation.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -67,6 +68,16 @@ decision decide_raise_token(const lock_view& view, hold_id hold, model::token at
   raised.change.row->token = at_least;
   raised.change.durable = true;
   return raised;
+}
+
+decision decide_proclaim(const lock_view& view, hold_id hold, const std::string& value) {
+  draft lock{view, microseconds{0}};
+  const auto token = lock.held_by(hold) ? lock.token_of(hold) : std::nullopt;
+  if (!token) return lock.leave(what::absent);
+  decision made = done(lock, *token);
+  made.change.value = proclaimed_by(*token, value);
+  made.change.durable = true;
+  return made;
 }
 
 decision decide_resize(const lock_view& view, std::int64_t capacity, microseconds skew) {

@@ -1,6 +1,7 @@
 #include "client/decisions.hpp"
 
 #include "client/draft.hpp"
+#include "client/gather.hpp"
 
 #include <algorithm>
 
@@ -13,16 +14,6 @@ using model::lock_mode;
 using std::chrono::microseconds;
 using store::lock_view;
 using what = outcome::what;
-
-// A lock of a later version's kind has rules that are not known here. Those of a latch and a barrier are not
-// the queue's.
-bool has_other_rules(lock_kind kind) {
-  return kind == lock_kind::unknown || kind == lock_kind::latch || kind == lock_kind::barrier;
-}
-
-bool is_as_asked(const model::lock_row& stored, const model::lock_definition& asked) {
-  return stored.kind == asked.kind && stored.capacity == asked.capacity && stored.fair == asked.fair;
-}
 
 decision stay_behind(draft& lock, const acquire_wish& wish, microseconds takeover_in) {
   lock.outcome().takeover_in = takeover_in;
@@ -51,10 +42,8 @@ std::int64_t weight_of(const acquire_wish& wish, const draft& lock) {
 decision decide_acquire(const lock_view& view, const acquire_wish& wish, microseconds skew) {
   draft lock{view, skew};
   const auto& stored = view.row;
-  if (!is_as_asked(stored, wish.definition)) {
-    lock.outcome().stored = {stored.name, stored.kind, stored.capacity, stored.fair};
-    return lock.leave(what::mismatch);
-  }
+  if (auto other = lock.refuse_other(wish.definition)) return std::move(*other);
+  if (gathers(stored.kind)) return gather(lock, view, wish);
   if (const auto token = lock.token_of(wish.hold)) {
     const auto* permit = lock.permit_of(wish.hold);
     lock.outcome().token = *token;
@@ -111,6 +100,10 @@ decision decide_release(const lock_view& view, hold_id hold, std::optional<lease
                                       [&](const auto& entry) { return entry.permit.hold == hold; });
   const bool held = lock.held_by(hold) || has_permit;
   if (!held && !lock.is_queued(hold)) return lock.leave(what::absent);
+  if (!held && view.row.kind == lock_kind::barrier) {
+    lock.break_up();
+    return lock.finish(what::released);
+  }
   if (held && !view.replaceable) return lock.leave(what::guarded);
   const bool was_living = !held || lock.token_of(hold);
   if (lock.held_by(hold)) lock.clear_holder();
@@ -129,7 +122,9 @@ decision decide_release(const lock_view& view, hold_id hold, std::optional<lease
 
 decision decide_force(const lock_view& view, std::optional<hold_id> only, microseconds skew) {
   draft lock{view, skew};
-  if (has_other_rules(view.row.kind)) return lock.leave(what::mismatch);
+  // Nobody holds a latch or a barrier; and a lock of a later version's kind has rules that are not known
+  // here.
+  if (gathers(view.row.kind) || view.row.kind == lock_kind::unknown) return lock.leave(what::mismatch);
   std::vector<lease_id> clients;
   bool found = false;
   const auto take = [&](hold_id hold, const std::optional<model::lease_view>& lease) {
@@ -158,7 +153,8 @@ decision decide_force(const lock_view& view, std::optional<hold_id> only, micros
 
 decision decide_sweep(const lock_view& view, microseconds skew) {
   draft lock{view, skew};
-  if (has_other_rules(view.row.kind)) return lock.leave(what::mismatch);
+  if (view.row.kind == lock_kind::unknown) return lock.leave(what::mismatch);
+  if (gathers(view.row.kind)) return sweep_gathering(lock);
   if (auto expired = lock.expired_holders(); !expired.empty()) return lock.leave_expired(std::move(expired));
   if (lock.held_by_the_living()) return lock.finish(what::busy);
   const bool names_the_dead = view.row.lease || std::any_of(view.permits.begin(), view.permits.end(),

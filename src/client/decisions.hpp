@@ -4,6 +4,8 @@
 // A mutex, a shared_mutex and a semaphore are one thing here, a weighted fair semaphore: an exclusive request
 // needs the lock free, a shared one of weight n needs n of the capacity. Requests are granted in the order of
 // their tickets, and the first that does not fit stops all behind it. How is in draft.hpp.
+//
+// Who waits at a latch or a barrier waits for others to come: those are in decide_gather.cpp.
 #pragma once
 
 #include "model/lock.hpp"
@@ -12,6 +14,7 @@
 #include <chrono>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 namespace rowlock::client_layer {
@@ -37,13 +40,17 @@ struct outcome {
     expired,   // kill these `leases` first, then ask again
     foreign,   // this server is not the recorded one: refresh the world, then ask again
     again,     // dead waiters were cleared away, ask again
+    broken,    // of a barrier: another member of its generation has died or given up
+    overrun,   // of a latch: fewer remain to be counted down than it asks for, `remaining`
   } result = what::busy;
   model::token token = 0;
   std::int64_t weight = 1;
   std::chrono::microseconds takeover_in{0};
   std::vector<lease_id> leases;
   std::vector<handed_over> next;  // who else was granted in this change
+  std::vector<lease_id> wake;     // whose waiters are in no queue any more, and were not granted
   bool more = false;              // beyond the part of the queue that was read others may fit: sweep
+  std::int64_t remaining = 0;
   model::lock_definition stored;
 };
 
@@ -60,6 +67,8 @@ struct acquire_wish {
   model::lock_mode mode = model::lock_mode::exclusive;
   std::int64_t weight = 1;  // of a shared wish
   bool everything = false;  // a shared wish for all that is free, when nobody waits; it does not wait itself
+  bool arrived = false;     // it has stood in the queue
+  bool leaving = false;     // of a barrier: it waits no longer, and says what became of it
 };
 
 // Asked again with the same hold it says the same, with the same token (I7).
@@ -88,6 +97,16 @@ decision decide_sweep(const store::lock_view& view, std::chrono::microseconds sk
 // Puts a hold onto an explicit-ttl lease of its own, in the commit that creates it.
 decision decide_move(const store::lock_view& view, hold_id hold, const store::lease_record& lease);
 
+// ---- of a latch and a barrier (decide_gather.cpp); what they share is decided by the functions above ----
+
+// Counts a latch down by a permit that never dies. The same hold counts once (I7). At zero all who wait are
+// let go.
+decision decide_count_down(const store::lock_view& view, const model::lock_definition& definition,
+                           hold_id hold, std::int64_t n);
+
+// Takes back all that a latch was counted down by.
+decision decide_reset(const store::lock_view& view, const model::lock_definition& definition);
+
 // ---- of a hold, or a lock, that stands (decide_change.cpp) ----
 
 // Makes an exclusive hold a shared one of weight 1, with the same token. Readers at the head of the queue
@@ -100,6 +119,9 @@ decision decide_upgrade(const store::lock_view& view, hold_id hold, std::chrono:
 // Raises the token of an exclusive hold to `at_least`, never lowers it: granted, with the token that it has
 // now. The next grant of the name is above it.
 decision decide_raise_token(const store::lock_view& view, hold_id hold, model::token at_least);
+
+// Writes what the holder proclaims. Absent when that hold is not the exclusive one.
+decision decide_proclaim(const store::lock_view& view, hold_id hold, const std::string& value);
 
 // Changes what a semaphore has to give. Below what is in use nothing is granted until it fits again; those
 // who wait for more than there is are sent away.

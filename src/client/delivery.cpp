@@ -3,6 +3,7 @@
 namespace rowlock::client_layer {
 
 void delivery::granted(const acquire_ptr& operation, model::token token) {
+  if (gathers(operation->definition.kind)) return passed(operation, token);
   if (operation->ttl && operation->lease->is_renewed()) {
     // One more step, on the slow path, moves the hold to a lease of its own.
     operation->slow = true;
@@ -23,6 +24,12 @@ void delivery::granted(const acquire_ptr& operation, model::token token) {
   hold->begin_release();
   holds_.remove(*hold);
   withdraw(*operation);
+}
+
+// That a latch is open or a generation complete stays true when the lease is gone. Nothing is held.
+void delivery::passed(const acquire_ptr& operation, model::token token) {
+  operation->answer.complete(make_hold_(*operation, token));
+  if (operation->definition.kind == model::lock_kind::barrier) withdraw(*operation);
 }
 
 void delivery::withdraw(const acquire_operation& operation) {

@@ -28,6 +28,8 @@ class delivery {
   void restart(const acquire_ptr& operation);
 
  private:
+  void passed(const acquire_ptr& operation, model::token token);
+
   context& shared_;
   submission_queue& queue_;
   hold_registry& holds_;

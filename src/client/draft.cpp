@@ -26,6 +26,7 @@ draft::draft(const store::lock_view& view, microseconds skew)
     : view_(view), skew_(skew), row_(view.row), holder_(view.holder) {
   leave_out_the_dead();
   recount();
+  if (row_.kind == model::lock_kind::barrier && !made_.change.dequeue.empty()) break_up();
 }
 
 // A guarded transaction may rely on a dead hold: until it ends that stays, and counts.
@@ -121,7 +122,7 @@ bool draft::can_ever_fit(const model::waiter& waiter) const {
 draft::prospect draft::look_ahead() const {
   prospect ahead;
   auto in_use = row_.in_use;
-  if (row_.lease || in_use >= row_.capacity) return ahead;
+  if (row_.lease || in_use >= row_.capacity || gathers(row_.kind)) return ahead;
   ahead.unknown = living_.empty() && !view_.queue_complete;
   for (const auto& [waiter, lease] : living_) {
     if (in_use >= row_.capacity) break;
@@ -136,9 +137,18 @@ draft::prospect draft::look_ahead() const {
 }
 
 bool draft::has_next() const {
+  if (gathers(row_.kind)) return false;
   if (living_.empty()) return !view_.queue_complete && row_.in_use < row_.capacity;
   const auto& head = living_.front().waiter;
   return fits(head.mode, head.weight);
+}
+
+std::vector<lease_id> draft::expired_waiters() const {
+  std::vector<lease_id> expired;
+  for (const auto& entry : living_) {
+    if (is_expired(*entry.lease) && !contains(expired, entry.lease->id)) expired.push_back(entry.lease->id);
+  }
+  return expired;
 }
 
 std::optional<decision> draft::unsettled() {
@@ -161,6 +171,12 @@ void draft::clear_holder() {
 void draft::remove_permit(hold_id hold) {
   std::erase_if(permits_, [&](const auto& entry) { return entry.permit.hold == hold; });
   if (!contains(made_.change.remove_permits, hold)) made_.change.remove_permits.push_back(hold);
+  recount();
+}
+
+void draft::remove_all_permits() {
+  for (const auto& entry : permits_) made_.change.remove_permits.push_back(entry.permit.hold);
+  permits_.clear();
   recount();
 }
 
@@ -208,6 +224,48 @@ void draft::dequeue(hold_id hold) {
   std::erase_if(living_, [&](const auto& entry) { return entry.waiter.hold == hold; });
 }
 
+void draft::count_down(hold_id hold, std::int64_t n) {
+  bump_token();
+  const model::permit permit{hold, {}, n, row_.token};
+  made_.change.add_permits.push_back(permit);
+  permits_.push_back({permit, {}});
+  recount();
+  made_.change.granted_now = true;
+  made_.change.durable = true;
+}
+
+void draft::let_go() {
+  for (const auto& [waiter, lease] : living_) {
+    made_.outcome.next.push_back({waiter, lease->client, row_.token});
+    made_.change.dequeue.push_back(waiter.hold);
+  }
+  living_.clear();
+  made_.outcome.more = !view_.queue_complete;
+}
+
+// Each finds its permit, and by it that it was there, until it gives that back.
+void draft::complete(const model::waiter& last) {
+  bump_token();
+  const auto pass = [&](const model::waiter& member) {
+    made_.change.add_permits.push_back({member.hold, member.lease, 0, row_.token});
+  };
+  for (const auto& [waiter, lease] : living_) pass(waiter);
+  pass(last);
+  let_go();
+  made_.change.granted_now = true;
+  made_.change.durable = true;
+}
+
+// Durable: a row that came back after a crash would be taken for somebody who has arrived.
+void draft::break_up() {
+  for (const auto& [waiter, lease] : living_) {
+    if (!contains(made_.outcome.wake, lease->client)) made_.outcome.wake.push_back(lease->client);
+    made_.change.dequeue.push_back(waiter.hold);
+  }
+  living_.clear();
+  made_.change.durable = true;
+}
+
 void draft::share() {
   const model::permit permit{*row_.hold, *row_.lease, 1, row_.token};
   made_.change.add_permits.push_back(permit);
@@ -239,9 +297,16 @@ decision draft::finish(outcome::what result) {
   return std::move(made_);
 }
 
+std::optional<decision> draft::refuse_other(const model::lock_definition& asked) {
+  if (row_.kind == asked.kind && row_.capacity == asked.capacity && row_.fair == asked.fair) return {};
+  made_.outcome.stored = {row_.name, row_.kind, row_.capacity, row_.fair};
+  return leave(outcome::what::mismatch);
+}
+
 decision draft::leave(outcome::what result) {
   made_.change = {};
   made_.outcome.next.clear();
+  made_.outcome.wake.clear();
   made_.outcome.more = false;
   made_.outcome.result = result;
   return std::move(made_);

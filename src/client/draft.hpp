@@ -14,6 +14,7 @@ namespace rowlock::client_layer {
 class draft {
  public:
   // Waiters and permits of the dead are gone from the start, unless a guarded transaction keeps the permits.
+  // A latch keeps its permits, whoever counted; a barrier that has lost a member is broken.
   draft(const store::lock_view& view, std::chrono::microseconds skew);
 
   const model::lock_row& row() const { return row_; }
@@ -39,16 +40,29 @@ class draft {
   bool fits(model::lock_mode mode, std::int64_t weight) const { return fits(mode, weight, row_.in_use); }
   // Whether somebody who waits may be granted now, as far as is known.
   bool has_next() const;
+  std::size_t waiting() const { return living_.size(); }  // as far as was read
+  std::vector<lease_id> expired_waiters() const;
+
+  // Empty: the lock is what was asked for (I11).
+  std::optional<decision> refuse_other(const model::lock_definition& asked);
 
   // -- changes --
   void clear_holder();
   void remove_permit(hold_id hold);
+  void remove_all_permits();
   void resize(std::int64_t capacity);
   void bump_token() { row_.token = model::next_token(row_.token, view_.epoch_floor); }
   void grant(const model::waiter& wanted, const std::optional<model::lease_view>& lease);
   void grant_everybody_next();
   void enqueue(const model::waiter& wanted);
   void dequeue(hold_id hold);
+  // A permit of no lease, which outlives its client.
+  void count_down(hold_id hold, std::int64_t n);
+  // All who wait at a latch go on; of a barrier, with the last to come and the number of their generation.
+  void let_go();
+  void complete(const model::waiter& last);
+  // All who wait at a barrier go away, and are woken to find that out.
+  void break_up();
   // A hold that stands becomes shared or exclusive, with its token.
   void share();
   void make_exclusive(const model::permit& permit);

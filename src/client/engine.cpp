@@ -275,6 +275,38 @@ hold_ptr engine::acquire(const model::lock_definition& definition, const patienc
   return nullptr;
 }
 
+std::optional<model::token> engine::arrive(const model::lock_definition& definition, const patience& how_long,
+                                           const std::stop_token& stop) {
+  check_usable();
+  check_timeout(how_long);
+  const auto left = [&]() -> std::optional<model::token> {
+    if (!how_long.limit) throw error(errc::cancelled, "the wait at a barrier was stopped");
+    return {};
+  };
+  if (stop.stop_requested()) return left();
+  start_keeper();
+  const auto operation = std::make_shared<acquire_operation>();
+  operation->definition = definition;
+  operation->mode = model::lock_mode::shared;
+  operation->wait = true;
+  std::optional<instant> until;
+  if (how_long.limit) until = shared_.time.now() + *how_long.limit;
+  queue_.submit(operation);
+  if (const auto answer = operation->answer.wait_a_while(shared_.time, until, stop))
+    return (*answer)->token();
+  // The others may have gone on with this one meanwhile: the database says.
+  operation->leaving.store(true);
+  if (auto waiting = room_.take(*operation)) queue_.submit(std::move(waiting));
+  if (const auto answer = operation->answer.wait(shared_.time, shared_.time.now() + longest_call())) {
+    return *answer ? (*answer)->token() : left();
+  }
+  if (const auto waiting = room_.take(*operation)) delivery_.withdraw(*waiting);
+  throw error(errc::unreachable,
+              "\"" + definition.name +
+                  "\" was left, but the database gave no answer: whether all had arrived before is unknown",
+              {}, true);
+}
+
 release_result engine::await_release(const std::shared_ptr<promised<release_result>>& answer, instant until) {
   if (const auto result = answer->wait(shared_.time, until)) return *result;
   for (const auto& lane : lanes_) {
@@ -421,6 +453,22 @@ outcome engine::settle(const std::string& name, model::hold_id about,
                                         "again when that has ended");
     }
     std::this_thread::sleep_for(pause.next());
+  }
+}
+
+outcome engine::settle_surely(const model::lock_definition& definition,
+                              std::function<decision(const store::lock_view&)> decide) {
+  const auto until = shared_.time.now() + longest_call();
+  auto pause = reconnect_pause();
+  for (;;) {
+    try {
+      auto settled = settle(definition.name, {}, decide);
+      if (settled.result != outcome::what::absent) return settled;
+      perform([definition](store::session& session) { session.create({&definition, 1}); });
+    } catch (const error& failure) {
+      if (!failure.transient() || shared_.time.now() >= until) throw;
+      std::this_thread::sleep_for(pause.next());
+    }
   }
 }
 

@@ -85,6 +85,12 @@ class engine : public std::enable_shared_from_this<engine> {
   std::shared_ptr<promised<release_result>> begin_release(hold_state& hold);
   release_result await_release(const std::shared_ptr<promised<release_result>>& answer, instant until);
 
+  // Arrives at a barrier, waits for the others, and returns the number of the generation that is complete.
+  // Empty: the time is up, or a limited wait was stopped; then the generation is broken. Throws as
+  // barrier::arrive_and_wait does.
+  std::optional<model::token> arrive(const model::lock_definition& definition, const patience& how_long,
+                                     const std::stop_token& stop);
+
   // Runs work with a carrying connection's session, and waits for it. Not retried.
   void perform(std::function<void(store::session&)> work);
   // Its halves. await(): false when it was given up.
@@ -106,6 +112,10 @@ class engine : public std::enable_shared_from_this<engine> {
   settling begin_settle(const std::string& name, model::hold_id about,
                         std::function<decision(const store::lock_view&)> decide);
   static std::optional<outcome> outcome_of(const settling& round);
+  // The same for a lock that is made where it is missing, and again while the database cannot be reached, as
+  // long as one call may take: for what may be decided twice.
+  outcome settle_surely(const model::lock_definition& definition,
+                        std::function<decision(const store::lock_view&)> decide);
 
   void close() noexcept;
 

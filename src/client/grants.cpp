@@ -23,6 +23,13 @@ std::vector<lease_id> deliver_grants(lane_desk& desk, const std::string& name, c
       wake.push_back(next.client);
     }
   }
+  for (const auto& client : made.outcome.wake) {
+    if (mine && client == mine->id()) {
+      desk.keeper.look_at(desk.shared.time.now());
+    } else if (std::find(wake.begin(), wake.end(), client) == wake.end()) {
+      wake.push_back(client);
+    }
+  }
   if (made.outcome.more) {
     auto sweep = std::make_shared<release_operation>();
     sweep->name = name;

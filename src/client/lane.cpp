@@ -165,6 +165,11 @@ bool lane::prepare(const acquire_ptr& operation) {
     return false;
   }
   if (operation->lease != lease) {
+    if (operation->lease && operation->definition.kind == model::lock_kind::barrier) {
+      // Its place went with the lease, and the others are about to hear of that.
+      operation->answer.fail(std::make_exception_ptr(broken(operation->definition.name)));
+      return false;
+    }
     if (operation->lease) operation->hold = hold_id::random();
     operation->lease = std::move(lease);
     operation->slow = false;
@@ -273,10 +278,11 @@ decision lane::decide(edit_item& item, const store::lock_view& view) const {
   if (item.moving_to) return decide_move(view, item.acquire->hold, *item.moving_to_record);
   if (item.acquire) {
     const auto& operation = *item.acquire;
-    return decide_acquire(view,
-                          {operation.definition, operation.lease->id(), operation.hold, operation.wait,
-                           operation.mode, operation.weight, operation.everything},
-                          skew);
+    return decide_acquire(
+        view,
+        {operation.definition, operation.lease->id(), operation.hold, operation.wait, operation.mode,
+         operation.weight, operation.everything, operation.arrived, operation.leaving.load()},
+        skew);
   }
   const auto& operation = *item.release;
   switch (operation.purpose) {
@@ -381,6 +387,10 @@ bool lane::settle_acquire(edit_item& item, chores& todo) {
     case what::mismatch:
       operation->answer.fail(std::make_exception_ptr(mismatch(operation->definition, made.stored)));
       return false;
+    case what::broken:
+      operation->answer.fail(std::make_exception_ptr(broken(operation->definition.name)));
+      return false;
+    case what::overrun:
     case what::released:
     case what::absent:
     case what::guarded: break;
@@ -395,6 +405,7 @@ void lane::wait_in_room(const acquire_ptr& operation, std::chrono::microseconds 
                         std::uint64_t hints) {
   if (!operation->slow) shared_.count.waits.fetch_add(1, std::memory_order_relaxed);
   operation->slow = true;
+  operation->arrived = true;
   desk_.crowded.add(operation->definition.name);
   const auto takeover_at = shared_.time.now() + takeover_in + shared_.settings.skew;
   if (!desk_.room.enter(operation, takeover_at)) {
@@ -410,6 +421,8 @@ void lane::wait_in_room(const acquire_ptr& operation, std::chrono::microseconds 
   // Whoever gave up before it was in the room did not find it there.
   if (operation->answer.is_settled()) {
     if (const auto left = desk_.room.take(*operation)) desk_.deliver.withdraw(*left);
+  } else if (operation->leaving.load()) {
+    if (const auto left = desk_.room.take(*operation)) desk_.queue.submit(left);
   }
 }
 

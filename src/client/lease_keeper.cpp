@@ -347,7 +347,7 @@ bool lease_keeper::look() {
           break;
         case store::hold_status::where::absent: ask_again(status.hold); break;
         case store::hold_status::where::queued: {
-          const auto takeover_in = status.takeover_in.value_or(0us) + shared_.settings.skew;
+          const auto takeover_in = due_in(status, part[i].name);
           if (takeover_in > 0us) {
             room_.set_takeover(status.hold, now + takeover_in);
           } else if (asked.insert(part[i].name).second) {
@@ -364,6 +364,20 @@ bool lease_keeper::look() {
     look_at(std::min(*takeover, shared_.time.now() + shared_.settings.poll_interval));
   }
   return delivered;
+}
+
+// How long until somebody's death may change what a waiter waits for. At a latch nobody's does; at a barrier
+// that of each of those who wait.
+std::chrono::microseconds lease_keeper::due_in(const store::hold_status& status, const std::string& name) {
+  if (!gathers(status.kind)) return status.takeover_in.value_or(0us) + shared_.settings.skew;
+  std::chrono::microseconds first = 1h;
+  if (status.kind == model::lock_kind::latch) return first;
+  for (const auto& member : slot_.call([&](store::session& session) { return session.queue(name); })) {
+    // It is told in whole milliseconds, rounded down.
+    const auto due = member.alive ? member.expires_in + shared_.settings.skew + 1ms : 0ms;
+    first = std::min<std::chrono::microseconds>(first, due);
+  }
+  return first;
 }
 
 void lease_keeper::sweep() {

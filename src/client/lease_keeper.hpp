@@ -57,6 +57,7 @@ class lease_keeper {
   void heard();
   void ask();
   bool look();  // true when somebody was granted
+  std::chrono::microseconds due_in(const store::hold_status& status, const std::string& name);
   void sweep();
   instant next_event() const;
   void pause(std::chrono::nanoseconds length);

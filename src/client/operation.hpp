@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
 #include <condition_variable>
 #include <exception>
 #include <functional>
@@ -55,6 +56,13 @@ inline error no_answer(std::chrono::nanoseconds within) {
                       std::chrono::duration_cast<std::chrono::milliseconds>(within).count())};
 }
 
+// Of a barrier: those who waited together go apart again.
+inline error broken(const std::string& name) {
+  return {errc::broken_barrier, "a member of this generation of \"" + name +
+                                    "\" died or gave up before all had arrived; agree what to do, and arrive "
+                                    "again"};
+}
+
 // The caller's side: a result that arrives once, which the caller may cease to wait for.
 template <class Result>
 class promised {
@@ -75,6 +83,17 @@ class promised {
   // Waits until then, or until stop is requested. Empty: the caller has given up, and no result will come.
   std::optional<Result> wait(time_source& time, std::optional<instant> then,
                              const std::stop_token& stop = {}) {
+    return wait(time, then, stop, true);
+  }
+  // The same for a caller who goes on waiting: a result may come yet.
+  std::optional<Result> wait_a_while(time_source& time, std::optional<instant> then,
+                                     const std::stop_token& stop) {
+    return wait(time, then, stop, false);
+  }
+
+ private:
+  std::optional<Result> wait(time_source& time, std::optional<instant> then, const std::stop_token& stop,
+                             bool gives_up) {
     std::stop_callback on_stop{stop, [this] {
                                  const std::lock_guard lock{mutex_};
                                  changed_.notify_one();
@@ -88,14 +107,13 @@ class promised {
       }
     }
     if (!settled_) {
-      settled_ = true;
+      settled_ = gives_up;
       return {};
     }
     if (failure_) throw copy_of(*failure_);
     return std::move(result_);
   }
 
- private:
   template <class Store>
   bool settle(Store store) {
     {
@@ -139,6 +157,8 @@ struct acquire_operation {
   bool slow = false;       // the fast path cannot tell: an answer was lost, or it has been in the queue
   bool in_flight = false;  // in a statement that has not been answered
   bool contended = false;  // it was granted before others who wait
+  bool arrived = false;    // it has stood in the database's queue
+  std::atomic<bool> leaving{false};  // its caller waits no longer, and wants to know what became of it
   retry_state retry{};
   promised<std::shared_ptr<hold_state>> answer{};
 };

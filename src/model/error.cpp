@@ -16,6 +16,7 @@ const char* to_string(errc code) noexcept {
     case errc::too_new: return "too_new";
     case errc::timed_out: return "timed_out";
     case errc::cancelled: return "cancelled";
+    case errc::broken_barrier: return "broken_barrier";
     case errc::hold_lost: return "hold_lost";
     case errc::deadlock: return "deadlock";
     case errc::closed: return "closed";
@@ -41,6 +42,7 @@ bool error::transient() const noexcept {
     case errc::unreachable:
     case errc::read_only:
     case errc::timed_out:
+    case errc::broken_barrier:
     case errc::contention: return true;
     default: return outcome_unknown_;
   }

@@ -19,6 +19,11 @@ using token = std::int64_t;
 enum class lock_kind : std::uint8_t { unknown, mutex, shared_mutex, semaphore, latch, barrier, election };
 
 std::string_view to_string(lock_kind kind) noexcept;
+
+// Whose waiters wait for one another and not for a holder: they are let go together.
+constexpr bool gathers(lock_kind kind) {
+  return kind == lock_kind::latch || kind == lock_kind::barrier;
+}
 lock_kind parse_lock_kind(std::string_view text) noexcept;
 
 // Whether a hold leaves room for others. An exclusive one stands in the lock's own row and takes the whole

@@ -63,6 +63,18 @@ void check_name(std::string_view name) {
   }
 }
 
+void check_value(std::string_view value) {
+  if (value.size() > 4096) {
+    refuse(fmt::format("a value has {} bytes; at most 4096 are allowed", value.size()));
+  }
+  for (std::size_t at = 0; at < value.size();) {
+    const std::size_t length = utf8_length(value.substr(at));
+    if (length == 0) refuse(fmt::format("a value is not UTF-8: byte {} begins no character", at));
+    if (value[at] == '\0') refuse(fmt::format("a value has a NUL at byte {}; none are allowed", at));
+    at += length;
+  }
+}
+
 void check_identifier(std::string_view what, std::string_view value) {
   const auto ok = [](char c, bool first) {
     return (c >= 'a' && c <= 'z') || c == '_' || (!first && c >= '0' && c <= '9');

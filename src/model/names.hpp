@@ -10,6 +10,9 @@ namespace rowlock::model {
 // I11: UTF-8, 1 to 512 bytes, no control characters.
 void check_name(std::string_view name);
 
+// What is proclaimed: UTF-8, at most 4096 bytes, no NUL.
+void check_value(std::string_view value);
+
 // [a-z_][a-z0-9_]{0,30}. what: "prefix" or "schema".
 void check_identifier(std::string_view what, std::string_view value);
 

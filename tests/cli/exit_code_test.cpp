@@ -14,6 +14,7 @@ TEST(exit_code, is_one_for_each_kind_of_error) {
       {errc::cancelled, 75},        {errc::hold_lost, 76}, {errc::deadlock, 70},
       {errc::closed, 70},           {errc::forked, 70},    {errc::contention, 75},
       {errc::schema, 78},           {errc::database, 70},  {errc::internal, 70},
+      {errc::broken_barrier, 75},
   };
   // A new kind must be given a code here too.
   EXPECT_EQ(expected.size(), static_cast<std::size_t>(errc::internal) + 1);

@@ -72,6 +72,9 @@ void commands::run(const std::string& line) try {
     return say("held");
   }
   if (what == "release_many") return say(release_all());
+  if (what == "count_down") return say(count_down(words));
+  if (what == "await_latch") return say(await_latch(words));
+  if (what == "arrive") return say(arrive(words));
   if (what == "fork") return words >> name, say(fork_child(name));
   if (what == "close") return db_.close(), say("closed");
   say("no such command: " + line);
@@ -106,6 +109,29 @@ std::string commands::release_all() {
   const auto all = released == many_.size();
   many_.clear();
   return all ? "released" : "not all released";
+}
+
+std::string commands::count_down(std::istream& words) {
+  std::string name;
+  std::int64_t count = 0;
+  words >> name >> count;
+  latch{db_, name, count}.count_down();
+  return "counted";
+}
+
+std::string commands::await_latch(std::istream& words) {
+  std::string name;
+  std::int64_t count = 0;
+  words >> name >> count;
+  latch{db_, name, count}.wait();
+  return "open";
+}
+
+std::string commands::arrive(std::istream& words) {
+  std::string name;
+  std::int64_t parties = 0;
+  words >> name >> parties;
+  return "complete " + std::to_string(barrier{db_, name, parties}.arrive_and_wait());
 }
 
 std::string commands::state() const {

@@ -31,6 +31,10 @@ class commands {
   std::string start_load(std::istream& words);
   std::string fork_child(const std::string& name);
   std::string release_all();
+  // Of a latch and a barrier.
+  std::string count_down(std::istream& words);
+  std::string await_latch(std::istream& words);
+  std::string arrive(std::istream& words);
   std::string keep(std::optional<hold> made);
 
   std::string url_;

@@ -1,0 +1,70 @@
+#include <rowlock/barrier.hpp>
+#include <rowlock/error.hpp>
+
+#include "primitives/standard_lock.hpp"
+
+#include <fmt/format.h>
+
+namespace rowlock::primitives {
+
+class barrier_lock {
+ public:
+  barrier_lock(client db, std::string name, std::int64_t parties)
+      : asked{std::move(name), model::lock_kind::barrier, parties}, acquire_{std::move(db), asked} {
+    static_assert(barrier::most_parties <= static_cast<std::int64_t>(store::queue_window));
+    if (parties >= 1 && parties <= barrier::most_parties) return;
+    throw error(errc::invalid_argument,
+                fmt::format("a barrier of {} parties is asked for; 1 to {} are possible", parties,
+                            barrier::most_parties));
+  }
+
+  client_layer::engine& engine() const { return acquire_.engine(); }
+
+  std::int64_t waiting() const {
+    const auto found = std::make_shared<std::optional<store::lock_info>>();
+    engine().perform([name = asked.name, found](store::session& session) { *found = session.show(name); });
+    if (!*found) return 0;
+    const auto& row = (*found)->row;
+    if (row.kind != asked.kind || row.capacity != asked.capacity) {
+      throw client_layer::mismatch(asked, {asked.name, row.kind, row.capacity, row.fair});
+    }
+    return (*found)->waiters;
+  }
+
+  const model::lock_definition asked;
+
+ private:
+  acquirer acquire_;
+};
+
+}  // namespace rowlock::primitives
+
+ROWLOCK_BEGIN_NAMESPACE
+
+barrier::barrier(client db, std::string name, std::int64_t parties)
+    : lock_(std::make_unique<primitives::barrier_lock>(std::move(db), std::move(name), parties)) {}
+
+barrier::~barrier() = default;
+
+const std::string& barrier::name() const noexcept {
+  return lock_->asked.name;
+}
+
+std::int64_t barrier::parties() const noexcept {
+  return lock_->asked.capacity;
+}
+
+std::int64_t barrier::arrive_and_wait(std::stop_token stop) {
+  return lock_->engine().arrive(lock_->asked, {.waits = true}, stop).value();
+}
+
+std::optional<std::int64_t> barrier::arrive_and_wait_for(std::chrono::nanoseconds timeout,
+                                                         std::stop_token stop) {
+  return lock_->engine().arrive(lock_->asked, {.waits = true, .limit = timeout}, stop);
+}
+
+std::int64_t barrier::waiting() const {
+  return lock_->waiting();
+}
+
+ROWLOCK_END_NAMESPACE

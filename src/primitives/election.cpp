@@ -1,0 +1,103 @@
+#include <rowlock/election.hpp>
+#include <rowlock/error.hpp>
+
+#include "client/proclamation.hpp"
+#include "model/names.hpp"
+#include "primitives/standard_lock.hpp"
+
+#include <algorithm>
+
+using namespace std::chrono_literals;
+
+namespace rowlock::primitives {
+
+namespace {
+
+leadership leadership_of(const store::lock_info& stored) {
+  leadership known;
+  known.token = stored.row.token;
+  if (stored.holders.empty() || stored.holders.front().expires_in <= 0ms) return known;
+  const auto& leader = stored.holders.front();
+  known.led = true;
+  known.value = client_layer::proclaimed_in(stored.row.token, stored.value);
+  known.host = leader.lease.host;
+  known.pid = leader.lease.pid;
+  known.application = leader.lease.application;
+  return known;
+}
+
+}  // namespace
+
+}  // namespace rowlock::primitives
+
+ROWLOCK_BEGIN_NAMESPACE
+
+void term::proclaim(const std::string& value) {
+  model::check_value(value);
+  const auto lost = [this] {
+    return error(errc::hold_lost, "the office \"" + office_.name() + "\" is held no more");
+  };
+  if (!office_.valid()) throw lost();
+  const auto state = office_.state();
+  const auto settled = state->engine().settle(
+      state->name(), state->id(),
+      [id = state->id(), value](const auto& view) { return client_layer::decide_proclaim(view, id, value); });
+  if (settled.result == client_layer::outcome::what::absent) throw lost();
+}
+
+election::election(client db, std::string name)
+    : office_(std::make_unique<primitives::acquirer>(
+          std::move(db), model::lock_definition{std::move(name), model::lock_kind::election, 1})) {}
+
+election::~election() = default;
+
+const std::string& election::name() const noexcept {
+  return office_->name();
+}
+
+term election::campaign(const acquire_options& how) {
+  return term{office_->acquire(how)};
+}
+
+std::optional<term> election::try_campaign(const acquire_options& how) {
+  auto held = office_->try_acquire(how);
+  if (!held) return {};
+  return term{std::move(*held)};
+}
+
+std::optional<term> election::campaign_for(std::chrono::nanoseconds timeout, const acquire_options& how) {
+  auto held = office_->try_acquire_for(timeout, how);
+  if (!held) return {};
+  return term{std::move(*held)};
+}
+
+leadership election::observe() const {
+  const auto found = std::make_shared<std::optional<store::lock_info>>();
+  office_->engine().perform([name = name(), found](store::session& session) { *found = session.show(name); });
+  if (!*found) return {};
+  const auto& row = (*found)->row;
+  if (row.kind != model::lock_kind::election) {
+    throw client_layer::mismatch({name(), model::lock_kind::election, 1},
+                                 {row.name, row.kind, row.capacity, row.fair});
+  }
+  return primitives::leadership_of(**found);
+}
+
+std::optional<leadership> election::wait_for_change(const leadership& seen, std::chrono::nanoseconds timeout,
+                                                    std::stop_token stop) const {
+  auto& shared = office_->engine().shared();
+  const auto until = shared.time.now() + std::min<std::chrono::nanoseconds>(timeout, 24h * 3653);
+  for (;;) {
+    const auto now = shared.time.now();
+    try {
+      if (auto known = observe(); known != seen) return known;
+    } catch (const error& failure) {
+      if (!failure.transient() || now >= until) throw;
+    }
+    if (now >= until || stop.stop_requested()) return {};
+    client_layer::promised<bool> nothing;  // but the time and stop end this
+    nothing.wait(shared.time, std::min(until, now + shared.settings.poll_interval), stop);
+  }
+}
+
+ROWLOCK_END_NAMESPACE

@@ -1,0 +1,127 @@
+#include <rowlock/error.hpp>
+#include <rowlock/latch.hpp>
+
+#include "primitives/standard_lock.hpp"
+
+#include <fmt/format.h>
+
+namespace rowlock::primitives {
+
+namespace {
+
+using what = client_layer::outcome::what;
+
+constexpr std::int64_t most = 1'000'000'000;
+
+}  // namespace
+
+class latch_lock {
+ public:
+  latch_lock(client db, std::string name, std::int64_t count)
+      : asked{std::move(name), model::lock_kind::latch, count}, acquire_{std::move(db), asked} {
+    if (count >= 1 && count <= most) return;
+    throw error(errc::invalid_argument, fmt::format("a latch's count of {} is outside 1 to {}", count, most));
+  }
+
+  void count_down(std::int64_t n) const {
+    if (n < 1) {
+      throw error(errc::invalid_argument,
+                  fmt::format("\"{}\" cannot be counted down by {}; 1 is the least", asked.name, n));
+    }
+    const auto settled =
+        decide([definition = asked, id = model::hold_id::random(), n](const store::lock_view& view) {
+          return client_layer::decide_count_down(view, definition, id, n);
+        });
+    if (settled.result != what::overrun) return;
+    throw error(errc::invalid_argument, fmt::format("\"{}\" cannot be counted down by {}: {} remain of {}",
+                                                    asked.name, n, settled.remaining, asked.capacity));
+  }
+
+  void reset() const {
+    decide([definition = asked](const store::lock_view& view) {
+      return client_layer::decide_reset(view, definition);
+    });
+  }
+
+  std::int64_t remaining() const {
+    const auto status = std::make_shared<store::hold_status>();
+    acquire_.engine().perform([name = asked.name, status](store::session& session) {
+      const store::hold_query query{name, {}};
+      *status = session.find({&query, 1}).front();
+    });
+    if (!status->takeover_in) return asked.capacity;  // nobody has used it yet
+    if (status->kind != asked.kind || status->capacity != asked.capacity) {
+      throw client_layer::mismatch(asked, {asked.name, status->kind, status->capacity, status->fair});
+    }
+    return std::max<std::int64_t>(status->capacity - status->in_use, 0);
+  }
+
+  // A late comer only reads.
+  bool wait(const client_layer::patience& how_long, std::stop_token stop) const {
+    if (remaining() == 0) return true;
+    const auto open =
+        acquire_.engine().acquire(asked, how_long, {.stop = std::move(stop)}, {model::lock_mode::shared, 1});
+    return open != nullptr;
+  }
+
+  const model::lock_definition asked;
+
+ private:
+  template <class Decide>
+  client_layer::outcome decide(Decide decision) const {
+    auto settled = acquire_.engine().settle_surely(asked, decision);
+    if (settled.result == what::mismatch) throw client_layer::mismatch(asked, settled.stored);
+    return settled;
+  }
+
+  acquirer acquire_;
+};
+
+}  // namespace rowlock::primitives
+
+ROWLOCK_BEGIN_NAMESPACE
+
+latch::latch(client db, std::string name, std::int64_t count)
+    : lock_(std::make_unique<primitives::latch_lock>(std::move(db), std::move(name), count)) {}
+
+latch::~latch() = default;
+
+const std::string& latch::name() const noexcept {
+  return lock_->asked.name;
+}
+
+std::int64_t latch::count() const noexcept {
+  return lock_->asked.capacity;
+}
+
+void latch::count_down(std::int64_t n) {
+  lock_->count_down(n);
+}
+
+std::int64_t latch::remaining() const {
+  return lock_->remaining();
+}
+
+bool latch::try_wait() const {
+  return lock_->remaining() == 0;
+}
+
+void latch::wait(std::stop_token stop) {
+  lock_->wait({.waits = true}, std::move(stop));
+}
+
+bool latch::wait_for(std::chrono::nanoseconds timeout, std::stop_token stop) {
+  if (timeout <= std::chrono::nanoseconds{0}) return try_wait();
+  return lock_->wait({.waits = true, .limit = timeout}, std::move(stop));
+}
+
+void latch::arrive_and_wait(std::int64_t n, std::stop_token stop) {
+  lock_->count_down(n);
+  lock_->wait({.waits = true}, std::move(stop));
+}
+
+void latch::reset() {
+  lock_->reset();
+}
+
+ROWLOCK_END_NAMESPACE

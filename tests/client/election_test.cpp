@@ -1,0 +1,179 @@
+#include "client/client_test.hpp"
+
+#include "client/lock_views.hpp"
+
+#include <unistd.h>
+
+namespace rowlock::test {
+namespace {
+
+using client_layer::decide_proclaim;
+
+class election_test : public client_test {
+ protected:
+  static options observing() {
+    auto settings = patient();
+    settings.poll_interval = 50ms;
+    return settings;
+  }
+  std::future<term> campaigning(election& in) {
+    const auto before = queued("scheduler");
+    auto result = std::async(std::launch::async, [&in] { return in.campaign(); });
+    EXPECT_TRUE(eventually([&] { return queued("scheduler") == before + 1; }));
+    return result;
+  }
+  std::future<std::optional<leadership>> waits_for_change(election& in, const leadership& seen) {
+    return std::async(std::launch::async, [&in, seen] { return in.wait_for_change(seen, 30s); });
+  }
+
+  client db = new_client(observing());
+  client other = new_client(observing());
+  election here{db, "scheduler"};
+  election there{other, "scheduler"};
+};
+
+TEST_P(election_test, one_leads_and_the_next_is_elected_when_it_resigns) {
+  auto office = here.try_campaign();
+  ASSERT_TRUE(office);
+  EXPECT_FALSE(there.try_campaign());
+  EXPECT_FALSE(there.campaign_for(20ms));
+  ASSERT_TRUE(eventually([&] { return queued("scheduler") == 0; })) << "nothing of it remains";
+  auto next = campaigning(there);
+  EXPECT_EQ(office->resign(), release_result::released);
+  EXPECT_FALSE(*office);
+  const auto successor = next.get();
+  EXPECT_TRUE(successor);
+  EXPECT_GT(successor.token(), office->token());
+}
+
+TEST_P(election_test, candidates_are_elected_in_order) {
+  auto first = std::make_optional(here.campaign());
+  auto second = campaigning(there);
+  auto third = campaigning(here);
+  first.reset();
+  auto leads = std::make_optional(second.get());
+  EXPECT_EQ(third.wait_for(0s), std::future_status::timeout);
+  leads.reset();
+  EXPECT_TRUE(third.get());
+}
+
+TEST_P(election_test, everybody_sees_who_leads_and_what_it_says) {
+  EXPECT_EQ(there.observe(), leadership{});
+  auto office = here.campaign();
+  auto known = there.observe();
+  EXPECT_TRUE(known.led);
+  EXPECT_EQ(known.token, office.token());
+  EXPECT_EQ(known.pid, ::getpid());
+  EXPECT_EQ(known.application, "client tests");
+  EXPECT_FALSE(known.host.empty());
+  EXPECT_EQ(known.value, "");
+  for (const std::string value : {"10.0.0.7:8080", "", "it's \"Größe\" \\ 7\n", "12 34"}) {
+    office.proclaim(value);
+    EXPECT_EQ(there.observe().value, value);
+  }
+  office.proclaim(std::string(4096, 'x'));
+  EXPECT_EQ(there.observe().value.size(), 4096U);
+  const auto token = office.token();
+  office.resign();
+  known = there.observe();
+  EXPECT_FALSE(known.led);
+  EXPECT_EQ(known.token, token);
+  EXPECT_EQ(known.value, "");
+}
+
+TEST_P(election_test, a_new_term_begins_without_a_value) {
+  auto office = here.campaign();
+  office.proclaim("old");
+  auto next = campaigning(there);
+  office.resign();
+  auto successor = next.get();
+  EXPECT_TRUE(here.observe().led);
+  EXPECT_EQ(here.observe().value, "");
+  EXPECT_EQ(code_of([&] { office.proclaim("still me"); }), errc::hold_lost);
+  successor.proclaim("new");
+  EXPECT_EQ(here.observe().value, "new");
+}
+
+TEST_P(election_test, who_has_lost_the_office_proclaims_nothing) {
+  auto office = here.campaign();
+  office.proclaim("mine");
+  // The database knows before the leader does.
+  kill(lease_of("scheduler"));
+  EXPECT_TRUE(office.valid());
+  EXPECT_EQ(code_of([&] { office.proclaim("still mine"); }), errc::hold_lost);
+  auto successor = there.campaign();
+  EXPECT_EQ(code_of([&] { office.proclaim("still mine"); }), errc::hold_lost);
+  EXPECT_EQ(here.observe().value, "");
+}
+
+TEST_P(election_test, a_change_is_seen_by_who_waits_for_it) {
+  auto waits = waits_for_change(there, {});
+  auto office = here.campaign();
+  auto seen = waits.get().value();
+  EXPECT_TRUE(seen.led) << "also before anybody had led";
+  waits = waits_for_change(there, seen);
+  office.proclaim("hello");
+  seen = waits.get().value();
+  EXPECT_EQ(seen.value, "hello");
+  EXPECT_FALSE(there.wait_for_change(seen, 120ms)) << "nothing happens";
+  waits = waits_for_change(there, seen);
+  office.resign();
+  EXPECT_FALSE(waits.get().value().led);
+}
+
+TEST_P(election_test, who_waits_for_a_change_can_be_stopped) {
+  std::stop_source stop;
+  auto waits =
+      std::async(std::launch::async, [&] { return there.wait_for_change({}, 30s, stop.get_token()); });
+  stop.request_stop();
+  EXPECT_FALSE(waits.get());
+}
+
+TEST_P(election_test, a_leader_whose_lease_has_expired_leads_no_more) {
+  auto office = here.campaign();
+  fixture().expire(lease_of("scheduler"));
+  const auto known = there.observe();
+  EXPECT_FALSE(known.led);
+  EXPECT_EQ(known.token, office.token());
+  EXPECT_GT(there.try_campaign().value().token(), office.token());
+}
+
+TEST_P(election_test, impossible_values_and_other_locks_are_refused) {
+  auto office = here.campaign();
+  EXPECT_EQ(code_of([&] { office.proclaim(std::string(4097, 'x')); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { office.proclaim("\xff"); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { office.proclaim(std::string("a\0b", 3)); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { mutex(db, "scheduler").try_acquire(); }), errc::mismatch);
+  mutex(db, "m").acquire().release();
+  EXPECT_EQ(code_of([&] { election(db, "m").campaign(); }), errc::mismatch);
+  EXPECT_EQ(code_of([&] { election(db, "m").observe(); }), errc::mismatch);
+}
+
+TEST_P(election_test, a_term_of_limited_time) {
+  auto office = here.campaign({.ttl = 20s});
+  EXPECT_LE(office.office().remaining(), 20s);
+  office.proclaim("for a while");
+  EXPECT_EQ(there.observe().value, "for a while");
+}
+
+ROWLOCK_FOR_EACH_STORE(election_test);
+
+TEST(decide_proclaim_test, is_written_under_the_row_by_the_holder_alone) {
+  const party me;
+  const party rival;
+  const auto made = decide_proclaim(a_lock().kind(model::lock_kind::election).held_by(me), me.hold, "x");
+  EXPECT_EQ(made.outcome.result, what::granted);
+  EXPECT_EQ(made.change.value, "7 x");
+  EXPECT_TRUE(made.change.durable);
+  EXPECT_FALSE(made.change.row);
+  for (const store::lock_view& view :
+       {store::lock_view(a_lock()), store::lock_view(a_lock().held_by(rival)),
+        store::lock_view(a_lock().held_by(me, {})), store::lock_view(a_lock().queued(me))}) {
+    const auto refused = decide_proclaim(view, me.hold, "x");
+    EXPECT_EQ(refused.outcome.result, what::absent);
+    EXPECT_TRUE(refused.change.empty());
+  }
+}
+
+}  // namespace
+}  // namespace rowlock::test

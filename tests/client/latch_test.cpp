@@ -1,0 +1,193 @@
+#include "client/client_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+std::future<void> waiting_at(latch& at) {
+  return std::async(std::launch::async, [&at] { at.wait(); });
+}
+bool is_over(const std::future<void>& waiting) {
+  return waiting.wait_for(0s) == std::future_status::ready;
+}
+
+class latch_test : public client_test {
+ protected:
+  client db = new_client();
+  client other = new_client();
+  latch ready{db, "ready", 3};
+  latch same{other, "ready", 3};
+};
+
+TEST_P(latch_test, opens_when_all_were_counted) {
+  EXPECT_EQ(ready.remaining(), 3);
+  ready.count_down();
+  EXPECT_EQ(same.remaining(), 2);
+  EXPECT_FALSE(same.try_wait());
+  EXPECT_FALSE(same.wait_for(20ms));
+  same.count_down(2);
+  EXPECT_TRUE(ready.try_wait());
+  ready.wait();
+  EXPECT_TRUE(same.wait_for(0s)) << "also for those who come late";
+  EXPECT_EQ(ready.remaining(), 0);
+}
+
+TEST_P(latch_test, wakes_all_who_wait_in_every_process) {
+  auto one = waiting_at(ready);
+  auto two = waiting_at(ready);
+  auto three = waiting_at(same);
+  ASSERT_TRUE(eventually([&] { return queued("ready") == 3; }));
+  ready.count_down(2);
+  EXPECT_FALSE(is_over(one));
+  EXPECT_FALSE(is_over(three));
+  ready.count_down();
+  one.get();
+  two.get();
+  three.get();
+  EXPECT_EQ(queued("ready"), 0U);
+}
+
+TEST_P(latch_test, more_may_wait_than_are_read_at_once) {
+  latch gate{db, "gate", 1};
+  std::vector<std::future<void>> crowd;
+  for (std::size_t i = 0; i < store::queue_window + 6; ++i) crowd.push_back(waiting_at(gate));
+  ASSERT_TRUE(eventually([&] { return queued("gate") == store::queue_window + 6; }));
+  gate.count_down();
+  for (auto& one : crowd) one.get();
+  EXPECT_TRUE(eventually([&] { return queued("gate") == 0; }));
+}
+
+TEST_P(latch_test, all_arrive_and_wait) {
+  auto one = std::async(std::launch::async, [&] { ready.arrive_and_wait(); });
+  auto two = std::async(std::launch::async, [&] { same.arrive_and_wait(); });
+  ASSERT_TRUE(eventually([&] { return queued("ready") == 2; }));
+  EXPECT_FALSE(is_over(one));
+  ready.arrive_and_wait();
+  one.get();
+  two.get();
+}
+
+TEST_P(latch_test, below_zero_is_refused_and_counts_nothing) {
+  ready.count_down(2);
+  EXPECT_EQ(code_of([&] { ready.count_down(2); }), errc::invalid_argument);
+  EXPECT_EQ(ready.remaining(), 1);
+  ready.count_down();
+  EXPECT_EQ(code_of([&] { same.count_down(); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { ready.count_down(0); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { latch(db, "x", 0); }), errc::invalid_argument);
+}
+
+TEST_P(latch_test, what_was_counted_outlives_its_client) {
+  std::optional<client> gone = new_client();
+  latch(*gone, "ready", 3).count_down(2);
+  gone.reset();
+  admin{db}.sweep();
+  EXPECT_EQ(ready.remaining(), 1);
+  ready.count_down();
+  EXPECT_TRUE(ready.try_wait());
+}
+
+TEST_P(latch_test, who_gives_up_leaves_nothing) {
+  EXPECT_FALSE(ready.wait_for(20ms));
+  std::stop_source stop;
+  auto stopped =
+      std::async(std::launch::async, [&] { return code_of([&] { ready.wait(stop.get_token()); }); });
+  ASSERT_TRUE(eventually([&] { return queued("ready") == 1; }));
+  stop.request_stop();
+  EXPECT_EQ(stopped.get(), errc::cancelled);
+  EXPECT_TRUE(eventually([&] { return queued("ready") == 0; }));
+}
+
+TEST_P(latch_test, a_waiter_that_died_is_in_nobodys_way) {
+  auto waits = waiting_at(same);
+  ASSERT_TRUE(eventually([&] { return queued("ready") == 1; }));
+  kill(side().queue("ready").at(0).lease.id);
+  ready.count_down(3);
+  EXPECT_TRUE(eventually([&] { return queued("ready") == 0; }));
+  waits.get();
+}
+
+TEST_P(latch_test, another_count_or_kind_is_refused) {
+  ready.count_down();
+  EXPECT_EQ(code_of([&] { latch(other, "ready", 4).count_down(); }), errc::mismatch);
+  EXPECT_EQ(code_of([&] { latch(other, "ready", 4).try_wait(); }), errc::mismatch);
+  EXPECT_EQ(code_of([&] { latch(other, "ready", 4).wait(); }), errc::mismatch);
+  EXPECT_EQ(code_of([&] { mutex(db, "ready").acquire(); }), errc::mismatch);
+  mutex(db, "m").acquire().release();
+  EXPECT_EQ(code_of([&] { latch(db, "m", 1).count_down(); }), errc::mismatch);
+}
+
+TEST_P(latch_test, is_collected_only_when_it_was_reset) {
+  ready.count_down(3);
+  fixture().age("ready", 2h);
+  EXPECT_EQ(admin{db}.collect(1h), 0);
+  EXPECT_TRUE(same.try_wait());
+  ready.reset();
+  EXPECT_EQ(same.remaining(), 3);
+  EXPECT_FALSE(same.try_wait());
+  fixture().age("ready", 2h);
+  EXPECT_EQ(admin{db}.collect(1h), 1);
+}
+
+TEST_P(latch_test, reset_keeps_those_who_wait) {
+  ready.count_down(2);
+  auto waits = waiting_at(same);
+  ASSERT_TRUE(eventually([&] { return queued("ready") == 1; }));
+  ready.reset();
+  ready.count_down(2);
+  EXPECT_FALSE(is_over(waits));
+  ready.count_down();
+  waits.get();
+}
+
+ROWLOCK_FOR_EACH_STORE(latch_test);
+
+// Answers that were lost.
+class latch_doubt_test : public virtual_client_test {
+ protected:
+  client db = new_client();
+  latch ready{db, "ready", 3};
+};
+
+TEST_F(latch_doubt_test, a_count_whose_answer_was_lost_counts_once) {
+  ready.count_down();
+  faults.lose_answer("edit");
+  ready.count_down();
+  EXPECT_EQ(ready.remaining(), 1) << "I7";
+  faults.lose_request("edit");
+  ready.count_down();
+  EXPECT_TRUE(ready.try_wait());
+}
+
+TEST_F(latch_doubt_test, a_wait_whose_answer_was_lost_is_one_place) {
+  ready.count_down(2);
+  faults.lose_answer("edit");
+  auto waits = waiting_at(ready);
+  ASSERT_TRUE(soon([&] { return queued("ready") == 1 && faults.count("edit") >= 3; }));
+  ready.count_down();
+  ASSERT_TRUE(soon([&] { return is_over(waits); }));
+  EXPECT_EQ(queued("ready"), 0U);
+}
+
+TEST_F(latch_doubt_test, a_wait_outlives_the_lease_it_began_with) {
+  auto waits = waiting_at(ready);
+  ASSERT_TRUE(soon([&] { return queued("ready") == 1; }));
+  faults.cut(true);
+  advance(31s);
+  faults.cut(false);
+  ASSERT_TRUE(soon([&] { return leases() == 1 && queued("ready") == 1; }));
+  ready.count_down(3);
+  ASSERT_TRUE(soon([&] { return is_over(waits); }));
+}
+
+TEST_F(latch_doubt_test, who_waits_asks_the_database_to_decide_once) {
+  auto waits = waiting_at(ready);
+  ASSERT_TRUE(soon([&] { return queued("ready") == 1; }));
+  const auto edits = faults.count("edit");
+  for (int second = 0; second < 8; ++second) advance(1s);
+  EXPECT_EQ(faults.count("edit"), edits) << "it only reads";
+  ready.count_down(3);
+  ASSERT_TRUE(soon([&] { return is_over(waits); }));
+}
+
+}  // namespace
+}  // namespace rowlock::test
