@@ -32,7 +32,9 @@ struct statistics {
 //
 // Threads: each client runs one thread a carrying connection (options::connections - 1), one that keeps the
 // lease, and one that watches deadlines; all signals are blocked in them. They start with the first acquire.
-// After fork() the child must not use it: every call throws error(forked), destructors do nothing.
+// After fork() the child must not use it: every call throws error(forked), destructors do nothing. The child
+// may make a client of its own; on SQLite only after exec, for another thread may have been inside SQLite,
+// and its locks stay locked in the child for ever.
 class ROWLOCK_EXPORT client {
  public:
   // Releases every hold (they say loss::closed), ends the lease and closes the connections. Waits at most
