@@ -1,5 +1,7 @@
 #include "client/client_test.hpp"
 
+#include <atomic>
+
 namespace rowlock::test {
 namespace {
 
@@ -148,6 +150,43 @@ TEST_P(counting_semaphore_test, an_explicit_ttl_carries_a_permit) {
   EXPECT_LE(held.remaining(), 20s);
   EXPECT_EQ(side().show("a").value().holders.at(0).lease.ttl, 20s);
   EXPECT_EQ(held.release(), release_result::released);
+  EXPECT_EQ(gpus.available(), 4);
+}
+
+TEST_P(counting_semaphore_test, permits_whose_ttl_has_ended_go_to_others_and_their_release_is_lost) {
+  hold over = gpus.acquire(4, {.ttl = 300ms});
+  counting_semaphore elsewhere{other, "a", 4};
+  std::optional<hold> next;
+  EXPECT_TRUE(eventually([&] { return (next = elsewhere.try_acquire(3)).has_value(); }));
+  EXPECT_EQ(over.loss(), loss::expired);
+  EXPECT_EQ(over.release(), release_result::lost);
+  EXPECT_EQ(gpus.available(), 1) << "nothing was given back twice";
+}
+
+TEST_P(counting_semaphore_test, a_second_release_gives_nothing_back) {
+  hold first = gpus.acquire(2);
+  const hold second = gpus.acquire(2);
+  EXPECT_EQ(first.release(), release_result::released);
+  EXPECT_EQ(first.release(), release_result::released) << "says what the first one did";
+  EXPECT_EQ(gpus.available(), 2);
+}
+
+TEST_P(counting_semaphore_test, many_threads_never_have_more_than_there_are) {
+  std::atomic<std::int64_t> inside = 0;
+  {
+    std::vector<std::jthread> workers;
+    for (int i = 0; i < 6; ++i) {
+      workers.emplace_back([&, on = i % 2 == 0 ? db : other, permits = 1 + i % 3] {
+        counting_semaphore wanted{on, "a", 4};
+        for (int round = 0; round < 5; ++round) {
+          const hold held = wanted.acquire(permits);
+          EXPECT_LE(inside += permits, 4);
+          wanted.available();  // takes a round trip, for others to come in
+          inside -= permits;
+        }
+      });
+    }
+  }
   EXPECT_EQ(gpus.available(), 4);
 }
 

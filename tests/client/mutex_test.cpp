@@ -1,5 +1,7 @@
 #include "client/client_test.hpp"
 
+#include <atomic>
+
 namespace rowlock::test {
 namespace {
 
@@ -280,6 +282,44 @@ TEST_P(mutex_test, many_threads_never_hold_it_together) {
     }
   }
   EXPECT_EQ(counter, 40);
+}
+
+TEST_P(mutex_test, many_threads_that_only_try_never_hold_it_together) {
+  const client other = new_client();
+  std::atomic<int> inside = 0;
+  std::atomic<int> granted = 0;
+  {
+    std::vector<std::jthread> workers;
+    for (const auto& each : {db, other, db, other}) {
+      workers.emplace_back([&, each] {
+        mutex a{each, "a"};
+        while (granted < 40) {
+          const auto held = a.try_acquire();
+          if (!held) continue;
+          EXPECT_EQ(inside.fetch_add(1), 0);
+          admin{each}.show("a");  // takes a round trip, for others to come in
+          ++granted;
+          --inside;
+        }
+      });
+    }
+  }
+  EXPECT_EQ(queued("a"), 0U);
+}
+
+TEST_P(mutex_test, any_number_of_waiters_share_two_connections) {
+  auto settings = patient();
+  settings.connections = 2;
+  const client narrow = new_client(settings);
+  std::vector<hold> held;
+  std::vector<attempt> waiters;
+  for (int i = 0; i < 30; ++i) {
+    const auto name = "a" + std::to_string(i);
+    held.push_back(mutex(db, name).acquire());
+    waiters.push_back(waiting(narrow, name));
+  }
+  held.clear();
+  for (auto& waiter : waiters) EXPECT_TRUE(waiter.take());
 }
 
 ROWLOCK_FOR_EACH_STORE(mutex_test);

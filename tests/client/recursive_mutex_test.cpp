@@ -128,5 +128,19 @@ TEST_F(recursive_mutex_clock_test, re_entry_sends_nothing) {
   EXPECT_EQ(db.stats().statements, before);
 }
 
+TEST_F(recursive_mutex_clock_test, is_renewed_until_its_last_release) {
+  client db = new_client();
+  recursive_mutex a{db, "a"};
+  auto outer = std::make_optional(a.acquire());
+  const hold inner = a.acquire();
+  const auto token = inner.token();
+  outer.reset();
+  pass_renewals(db, 4);
+  EXPECT_TRUE(inner) << "after more than its ttl";
+  EXPECT_EQ(inner.token(), token);
+  EXPECT_EQ(holder_of("a"), inner.id());
+  EXPECT_EQ(a.depth(), 1U);
+}
+
 }  // namespace
 }  // namespace rowlock::test

@@ -132,6 +132,30 @@ TEST_P(shared_mutex_test, an_explicit_ttl_carries_a_reader) {
   EXPECT_EQ(side().find_stale(100, -1h).expired_leases.size(), 1U) << "of the client";
 }
 
+TEST_P(shared_mutex_test, an_explicit_ttl_ends_a_reader_and_a_writer) {
+  hold reader = shared_mutex(db, "a").acquire_shared({.ttl = 300ms});
+  hold writer = shared_mutex(db, "b").acquire({.ttl = 300ms});
+  EXPECT_TRUE(shared_mutex(other, "a").try_acquire_for(20s));
+  EXPECT_TRUE(shared_mutex(other, "b").try_acquire_shared_for(20s));
+  for (hold* over : {&reader, &writer}) {
+    EXPECT_EQ(over->loss(), loss::expired);
+    EXPECT_EQ(over->release(), release_result::lost);
+  }
+}
+
+TEST_P(shared_mutex_test, many_dead_readers_are_cleared_for_one_writer) {
+  shared_mutex wanted{db, "a"};
+  std::vector<hold> lost;
+  // Each on a lease of its own.
+  for (int i = 0; i < 40; ++i) lost.push_back(wanted.acquire_shared({.ttl = 1h}));
+  auto write = writer(other);
+  const auto shown = side().show("a").value();
+  ASSERT_EQ(shown.holders.size(), lost.size());
+  for (const auto& holder : shown.holders) fixture().expire(holder.lease.id);
+  EXPECT_TRUE(write.get());
+  EXPECT_TRUE(eventually([&] { return holders() == 0; }));
+}
+
 TEST_P(shared_mutex_test, downgrade_keeps_the_token_and_writers_out) {
   shared_mutex wanted{db, "a"};
   hold held = wanted.acquire();
@@ -237,6 +261,20 @@ TEST_P(shared_mutex_test, force_takes_it_from_all_readers) {
 }
 
 ROWLOCK_FOR_EACH_STORE(shared_mutex_test);
+
+class shared_mutex_clock_test : public virtual_client_test {};
+
+TEST_F(shared_mutex_clock_test, readers_and_writers_are_renewed_as_long_as_they_hold) {
+  client db = new_client();
+  client other = new_client();
+  const hold reader = shared_mutex(db, "a").acquire_shared();
+  const hold writer = shared_mutex(db, "b").acquire();
+  pass_renewals(db, 4);
+  EXPECT_TRUE(reader) << "after more than its ttl";
+  EXPECT_TRUE(writer);
+  EXPECT_FALSE(shared_mutex(other, "a").try_acquire());
+  EXPECT_FALSE(shared_mutex(other, "b").try_acquire_shared());
+}
 
 // A thread enters the queue where no more of it is read: the rest is granted by the sweep that follows.
 class many_readers_test : public virtual_client_test {

@@ -53,6 +53,21 @@ TEST_P(killed_holder_test, its_lease_is_killed_and_the_name_is_free_for_those_wh
   EXPECT_EQ(other.ask("release"), "released");
 }
 
+TEST_P(killed_holder_test, that_only_read_lets_the_writer_in_within_the_ttl) {
+  auto reader = start();
+  auto other = start();
+  auto writer = start();
+  EXPECT_TRUE(reader.ask("acquire_shared catalog").starts_with("granted "));
+  EXPECT_TRUE(other.ask("acquire_shared catalog").starts_with("granted "));
+  writer.tell("acquire_exclusive catalog");
+  until_queued(1);
+  reader.kill();
+  EXPECT_EQ(other.ask("release"), "released");
+  EXPECT_TRUE(writer.is_silent()) << "the killed one's lease had not expired";
+  writer.grant(settings().ttl + slack);
+  EXPECT_EQ(writer.ask("release"), "released");
+}
+
 ROWLOCK_FOR_EACH_SQL_STORE(killed_holder_test);
 
 }  // namespace

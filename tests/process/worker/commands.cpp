@@ -48,6 +48,8 @@ void commands::run(const std::string& line) try {
   std::string what, name;
   words >> what;
   if (what == "acquire") return words >> name, say(acquire(name));
+  if (what == "acquire_shared") return words >> name, say(keep(shared_mutex{db_, name}.acquire_shared()));
+  if (what == "acquire_exclusive") return words >> name, say(keep(shared_mutex{db_, name}.acquire()));
   if (what == "try") return words >> name, say(try_acquire(name, {}));
   if (what == "try_for") {
     std::int64_t limit = 0;
