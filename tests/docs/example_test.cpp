@@ -1,0 +1,223 @@
+// Runs the examples of docs/guide.md, on every SQL store where they name none.
+#include "guide/connect.cpp"
+#include "guide/counting_semaphore.cpp"
+#include "guide/mutex.cpp"
+#include "guide/recursive_mutex.cpp"
+#include "guide/shared_mutex.cpp"
+
+#ifdef ROWLOCK_TEST_POSTGRES
+#include "guide/guarded_write_pqxx.cpp"
+#endif
+#ifdef ROWLOCK_TEST_SQLITE
+#include "guide/guarded_write_sqlite3.cpp"
+#endif
+
+#include "cli/cli_test.hpp"
+#include "docs/document.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <future>
+
+namespace rowlock::test {
+namespace {
+
+using testing::HasSubstr;
+
+bool is_refused(const std::function<void()>& write) {
+  try {
+    write();
+  } catch (const error& refusal) {
+    return refusal.code() == errc::hold_lost;
+  }
+  return false;
+}
+
+class example_test : public cli_test {
+ protected:
+  client new_client() {
+    options settings;
+    settings.prefix = store->options().prefix;
+    settings.renew_interval = 500ms;
+    settings.close_timeout = 20s;
+    return connect(store->url(), settings);
+  }
+  std::unique_ptr<command_process> start_nightly(const words& command) {
+    words line{"sh", source_path("examples/guide/nightly.sh")};
+    line.insert(line.end(), command.begin(), command.end());
+    auto variables = environment();
+    const auto folder = std::filesystem::path{ROWLOCK_COMMAND_PATH}.parent_path().string();
+    variables["PATH"] = folder + ":" + std::getenv("PATH");
+    return std::make_unique<command_process>(line, variables);
+  }
+
+  client db = new_client();
+  client other = new_client();
+};
+
+TEST_P(example_test, mutex_builds_the_report_once) {
+  std::vector<std::int64_t> tokens;
+  const auto step = [&](std::int64_t token) { tokens.push_back(token); };
+  EXPECT_TRUE(build_report(db, 0ms, {step, step}));
+  ASSERT_EQ(tokens.size(), 2U);
+  EXPECT_EQ(tokens[0], tokens[1]);
+  const auto held = mutex(other, "reports/nightly").acquire();
+  EXPECT_GT(held.token(), tokens[0]);
+  EXPECT_FALSE(build_report(db, 50ms, {step}));
+  EXPECT_EQ(tokens.size(), 2U) << "another one is at it";
+}
+
+TEST_P(example_test, mutex_stops_when_the_lock_is_lost) {
+  const auto lose = [&](std::int64_t) {
+    ASSERT_TRUE(admin{other}.release("reports/nightly"));
+    eventually("the holder knows", [&] { return db.stats().lost == 1; });
+  };
+  const auto never = [](std::int64_t) { ADD_FAILURE() << "the lock was lost before"; };
+  EXPECT_FALSE(build_report(db, 0ms, {lose, never}));
+}
+
+TEST_P(example_test, recursive_mutex_asks_the_database_once) {
+  recursive_mutex stock{db, "stock"};
+  int count = 10;
+  exchange(stock, count, 3, 5);
+  EXPECT_EQ(count, 12);
+  EXPECT_EQ(db.stats().acquired, 1U);
+  EXPECT_TRUE(mutex(other, "stock").try_acquire_for(20s));
+}
+
+TEST_P(example_test, shared_mutex_rebuilds_alone_and_reads_beside_others) {
+  shared_mutex elsewhere{other, "catalog"};
+  bool old = true;
+  int rebuilt = 0;
+  const auto rebuild = [&] {
+    EXPECT_FALSE(elsewhere.try_acquire_shared());
+    old = false;
+    ++rebuilt;
+  };
+  const auto read = [&] {
+    EXPECT_TRUE(elsewhere.try_acquire_shared());
+    EXPECT_FALSE(elsewhere.try_acquire());
+    return std::string{"catalog"};
+  };
+  const auto is_old = [&] { return old; };
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(read_catalog(db, is_old, rebuild, read), "catalog");
+  EXPECT_EQ(rebuilt, 1);
+}
+
+TEST_P(example_test, counting_semaphore_waits_for_its_turn) {
+  counting_semaphore cluster{other, "gpus", 8};
+  auto held = std::make_optional(cluster.acquire(6));
+  std::promise<std::int64_t> left;
+  auto training = std::async(std::launch::async, [&] {
+    train(db, 3, [&](const std::stop_token& lost) {
+      EXPECT_TRUE(lost.stop_possible());
+      left.set_value(cluster.available());
+    });
+  });
+  eventually("it waits for its turn", [&] { return admin{other}.queue("gpus").size() == 1; });
+  held.reset();
+  EXPECT_EQ(left.get_future().get(), 5);
+  training.get();
+  EXPECT_EQ(cluster.available(), 8);
+}
+
+// guide/nightly.sh
+TEST_P(example_test, nightly_runs_on_one_machine) {
+  const auto done = start_nightly({"sh", "-c", "echo token $ROWLOCK_TOKEN; exit 3"})->wait();
+  EXPECT_EQ(done.exit_code, 3);
+  EXPECT_THAT(done.out, testing::MatchesRegex("token [0-9]+\n"));
+  const auto held = mutex(other, "reports/nightly").acquire();
+  const auto busy = start_nightly({"echo", "done"})->wait();
+  EXPECT_EQ(busy.exit_code, 0);
+  EXPECT_EQ(busy.out, "another machine is at it\n");
+}
+
+TEST_P(example_test, nightly_says_that_the_lock_was_lost) {
+  auto nightly = start_nightly({"sh", "-c", "echo ready; exec sleep 600"});
+  EXPECT_EQ(nightly->read_line(), "ready");
+  ASSERT_TRUE(admin{other}.release("reports/nightly"));
+  const auto lost = nightly->wait();
+  EXPECT_EQ(lost.exit_code, 76);
+  EXPECT_THAT(lost.err, HasSubstr("look at what it wrote"));
+}
+
+ROWLOCK_FOR_EACH_SQL_STORE(example_test);
+
+#ifdef ROWLOCK_TEST_POSTGRES
+class postgres_example_test : public example_test {};
+
+TEST_P(postgres_example_test, guarded_write_pqxx_writes_only_while_it_holds) {
+  pqxx::connection app{store->url()};
+  const auto balance = [&] {
+    pqxx::work transaction{app};
+    return transaction.exec1("SELECT balance FROM account")[0].as<int>();
+  };
+  {
+    pqxx::work setup{app};
+    setup.exec("CREATE TEMPORARY TABLE account (balance integer NOT NULL)");
+    setup.exec("INSERT INTO account VALUES (100)");
+    setup.commit();
+  }
+  const auto held = mutex(db, "account/1").acquire();
+  withdraw(app, held, 30);
+  EXPECT_EQ(balance(), 70);
+  ASSERT_TRUE(admin{other}.release("account/1"));
+  EXPECT_TRUE(is_refused([&] { withdraw(app, held, 30); }));
+  EXPECT_EQ(balance(), 70);
+}
+
+// Where the run leaves PostgreSQL out.
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(postgres_example_test);
+INSTANTIATE_TEST_SUITE_P(stores, postgres_example_test, testing::ValuesIn(selected_of({"postgres"})),
+                         store_test_name);
+#endif
+
+#ifdef ROWLOCK_TEST_SQLITE
+class sqlite_example_test : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (selected_of({"sqlite"}).empty()) GTEST_SKIP() << "sqlite is not selected";
+  }
+
+  const temporary_folder folder;
+  const std::string file = folder.path() / "locks.db";
+  const std::string url = "sqlite:" + file;
+};
+
+TEST_F(sqlite_example_test, connect_needs_the_migrations_and_names_the_application) {
+  EXPECT_THROW(connect_to_locks(url), error);
+  migrator{url}.up();
+  const auto db = connect_to_locks(url);
+  const auto held = mutex(db, "a").acquire();
+  EXPECT_LE(held.remaining(), 10s);
+  EXPECT_EQ(admin{db}.show("a")->holders.at(0).application, "billing");
+}
+
+TEST_F(sqlite_example_test, guarded_write_sqlite3_writes_only_while_it_holds) {
+  migrator{url}.up();
+  const auto db = connect(url);
+  const auto held = mutex(db, "account/1").acquire();
+  sqlite3* app = nullptr;
+  ASSERT_EQ(sqlite3_open(file.c_str(), &app), SQLITE_OK);
+  const std::unique_ptr<sqlite3, decltype(&sqlite3_close)> owner{app, &sqlite3_close};
+  sqlite3_busy_timeout(app, 10'000);
+  const auto balance = [&] {
+    int value = 0;
+    const auto take = [](void* to, int, char** texts, char**) {
+      *static_cast<int*>(to) = std::stoi(texts[0]);
+      return 0;
+    };
+    EXPECT_EQ(sqlite3_exec(app, "SELECT balance FROM account", take, &value, nullptr), SQLITE_OK);
+    return value;
+  };
+  ::run(app, "CREATE TEMPORARY TABLE account (balance INTEGER NOT NULL)");
+  ::run(app, "INSERT INTO account VALUES (100)");
+  withdraw(app, held, 30);
+  EXPECT_EQ(balance(), 70);
+  ASSERT_TRUE(admin{db}.release("account/1"));
+  EXPECT_TRUE(is_refused([&] { withdraw(app, held, 30); }));
+  EXPECT_EQ(balance(), 70);
+}
+#endif
+
+}  // namespace
+}  // namespace rowlock::test
