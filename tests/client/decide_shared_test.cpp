@@ -263,8 +263,8 @@ TEST(decide_shared_test, sweep_frees_what_the_dead_hold_and_grants_it) {
   EXPECT_TRUE(living.change.empty());
 }
 
-TEST(decide_shared_test, leaves_latches_barriers_and_later_kinds_alone) {
-  for (const auto kind : {model::lock_kind::latch, model::lock_kind::barrier, model::lock_kind::unknown}) {
+TEST(decide_shared_test, leaves_the_permits_of_latches_and_of_later_kinds_alone) {
+  for (const auto kind : {model::lock_kind::latch, model::lock_kind::unknown}) {
     EXPECT_TRUE(decide_sweep(a_semaphore(2).kind(kind).shared_by(first, 1, {}), no_skew).change.empty());
     EXPECT_TRUE(decide_force(a_semaphore(2).kind(kind).shared_by(first), {}, no_skew).change.empty());
   }

@@ -31,7 +31,7 @@ class quorum_databases_test : public testing::Test {
   std::vector<std::unique_ptr<store_fixture>> fixtures;
 };
 
-TEST_F(quorum_databases_test, one_holds_and_its_token_is_everywhere) {
+TEST_F(quorum_databases_test, one_holds_and_a_majority_has_its_token) {
   const auto mine = new_clients();
   mutex busy{mine[1], "global"};
   for (int i = 0; i < 5; ++i) busy.acquire();
@@ -40,10 +40,14 @@ TEST_F(quorum_databases_test, one_holds_and_its_token_is_everywhere) {
   ASSERT_TRUE(held);
   quorum_mutex elsewhere{new_clients(), "global", patient()};
   EXPECT_FALSE(elsewhere.try_acquire());
+  int written = 0;
   for (std::size_t i = 0; i < held.size(); ++i) {
-    EXPECT_EQ(fixtures[i]->open()->connect()->show("global").value().row.token, held.token()) << i;
+    // One that was slower than the others is not waited for.
+    if (!held.member_hold(i)) continue;
+    if (fixtures[i]->open()->connect()->show("global").value().row.token == held.token()) ++written;
     EXPECT_EQ(held.member_hold(i).guard_statement().parameters.at(1), held.member_hold(i).id());
   }
+  EXPECT_GE(written, 2);
   EXPECT_EQ(held.release(), release_result::released);
   const auto next = elsewhere.acquire();
   EXPECT_GT(next.token(), held.token());
