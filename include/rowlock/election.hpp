@@ -60,7 +60,7 @@ class ROWLOCK_EXPORT term {
 // What is known of an office at some moment.
 struct leadership {
   bool led = false;        // false: nobody leads, or the leader's lease has expired
-  std::int64_t token = 0;  // of this term, or of the last one; 0: nobody was ever elected
+  std::int64_t token = 0;  // of this term; when nobody leads, at least that of the last one
   std::string value{};     // what was proclaimed in this term
   std::string host{};      // the leader's, as the following
   std::int64_t pid = 0;
@@ -93,9 +93,9 @@ class ROWLOCK_EXPORT election {
   // name is another kind of lock, unreachable and such.
   leadership observe() const;
 
-  // Waits until what observe() says differs from `seen`, and returns it; a default leadership stands for an
-  // office that nobody has ever held. Empty: nothing had changed by then, or stop was requested. Of changes
-  // that follow each other closely only the last is seen.
+  // Waits until what observe() says differs from `seen`, and returns it; of a default leadership, which
+  // has seen nothing, until somebody leads. Empty: nothing had changed by then, or stop was requested. Of
+  // changes that follow each other closely only the last is seen.
   // It looks again every options::poll_interval, so a change is seen that much later at most. A database that
   // cannot be reached meanwhile does not end the wait; at its end error(unreachable) is thrown then.
   std::optional<leadership> wait_for_change(const leadership& seen, std::chrono::nanoseconds timeout,

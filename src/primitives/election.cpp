@@ -90,7 +90,10 @@ std::optional<leadership> election::wait_for_change(const leadership& seen, std:
   for (;;) {
     const auto now = shared.time.now();
     try {
-      if (auto known = observe(); known != seen) return known;
+      auto known = observe();
+      // A row that was made and not yet granted has a token too.
+      const bool still_nobody = !known.led && seen == leadership{};
+      if (known != seen && !still_nobody) return known;
     } catch (const error& failure) {
       if (!failure.transient() || now >= until) throw;
     }

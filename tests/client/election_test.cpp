@@ -121,6 +121,12 @@ TEST_P(election_test, a_change_is_seen_by_who_waits_for_it) {
   EXPECT_FALSE(waits.get().value().led);
 }
 
+TEST_P(election_test, a_row_that_nobody_was_granted_is_no_change) {
+  side().create(std::vector<model::lock_definition>{{"scheduler", model::lock_kind::election, 1}});
+  EXPECT_FALSE(there.wait_for_change({}, 120ms));
+  EXPECT_FALSE(there.observe().led);
+}
+
 TEST_P(election_test, who_waits_for_a_change_can_be_stopped) {
   std::stop_source stop;
   auto waits =
