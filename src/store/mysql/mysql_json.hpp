@@ -1,6 +1,8 @@
 // A batch as the text of a JSON array, for JSON_TABLE.
 #pragma once
 
+#include "store/mysql/mysql_hex.hpp"
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -25,13 +27,9 @@ class mysql_json {
     return *this;
   }
   mysql_json& hex(std::string_view bytes) {
-    static constexpr char digits[] = "0123456789abcdef";
     next();
     text_ += '"';
-    for (const char byte : bytes) {
-      text_ += digits[static_cast<unsigned char>(byte) >> 4];
-      text_ += digits[static_cast<unsigned char>(byte) & 0xF];
-    }
+    append_hex(text_, bytes);
     text_ += '"';
     return *this;
   }

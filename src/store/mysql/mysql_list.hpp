@@ -2,6 +2,7 @@
 #pragma once
 
 #include "store/mysql/mysql_connection.hpp"
+#include "store/mysql/mysql_hex.hpp"
 
 #include <cstdint>
 #include <string>
@@ -9,14 +10,10 @@
 
 namespace rowlock::store {
 
-// A literal of SQL. Bytes are written in hex, which neither a quote nor a character set can change.
+// A literal of SQL.
 inline std::string mysql_literal(std::string_view bytes) {
-  static constexpr char digits[] = "0123456789abcdef";
   std::string result = "X'";
-  for (const char byte : bytes) {
-    result += digits[static_cast<unsigned char>(byte) >> 4];
-    result += digits[static_cast<unsigned char>(byte) & 0xF];
-  }
+  append_hex(result, bytes);
   return result + '\'';
 }
 inline std::string mysql_literal(std::int64_t number) {
