@@ -2,6 +2,14 @@
 
 namespace rowlock::store {
 
+void lock_view::add_waiter(const model::waiter& waiter, const std::optional<model::lease_view>& lease) {
+  if (queue.size() < queue_window) {
+    queue.push_back({waiter, lease});
+  } else {
+    queue_complete = false;
+  }
+}
+
 std::vector<edit_result> session::edit(std::span<const edit_request> requests) {
   return edit_together(requests, [&](auto results, auto views) {
     std::vector<lock_change> changes(requests.size());

@@ -119,6 +119,9 @@ struct lock_view {
   std::optional<model::waiter> own;         // the queue row of edit_request::about, wherever it stands
   token epoch_floor = 0;                    // of meta, read under the row
   bool same_world = true;  // this server's identity is the recorded one; nothing may be granted otherwise
+
+  // The next row of the queue, as far as the window reaches.
+  void add_waiter(const model::waiter& waiter, const std::optional<model::lease_view>& lease);
 };
 
 // What the transaction writes before it commits. An empty change writes nothing and rolls back.

@@ -50,10 +50,8 @@ lock_view view_of(const memory_transaction& transaction, const edit_request& req
       queue != transaction.tables.queues.end()) {
     for (const auto& [ticket, waiter] : queue->second) {
       if (!request.about.is_nil() && waiter.hold == request.about) view.own = waiter;
-      if (view.queue.size() < queue_window)
-        view.queue.push_back({waiter, view_of_lease(transaction, waiter.lease)});
+      view.add_waiter(waiter, view_of_lease(transaction, waiter.lease));
     }
-    view.queue_complete = queue->second.size() <= queue_window;
   }
   view.epoch_floor = model::epoch_floor(transaction.tables.epoch);
   view.same_world = transaction.same_world();

@@ -112,10 +112,8 @@ void mysql_edit::read_waiter(std::size_t at, const mysql_row& row) {
                              integer_of(row[weight]), model::parse_lock_mode(text_of(row[mode]))};
   if (integer_of(row[part]) == 2) {
     view.own = waiter;
-  } else if (view.queue.size() < queue_window) {
-    view.queue.push_back({waiter, lease_of(row)});
   } else {
-    view.queue_complete = false;
+    view.add_waiter(waiter, lease_of(row));
   }
 }
 

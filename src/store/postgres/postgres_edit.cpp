@@ -208,10 +208,8 @@ void postgres_edit::read_waiter(std::size_t at, const pqxx::row& row) {
                              integer_of(row[weight]), model::parse_lock_mode(row[mode].c_str())};
   if (row[part].as<int>() == 2) {
     view.own = waiter;
-  } else if (view.queue.size() < queue_window) {
-    view.queue.push_back({waiter, lease_of(row)});
   } else {
-    view.queue_complete = false;
+    view.add_waiter(waiter, lease_of(row));
   }
 }
 

@@ -74,13 +74,9 @@ std::optional<lock_view> sqlite_session::view_of(const edit_request& request, co
   }
   for (auto query = connection_.query("edit_queue", request.name, std::int64_t{queue_window + 1});
        query.next();) {
-    if (view.queue.size() == queue_window) {
-      view.queue_complete = false;
-      break;
-    }
     const model::waiter waiter{query.integer(0), query.id<hold_id>(1), query.id<lease_id>(2),
                                query.integer(3), model::parse_lock_mode(query.text(4))};
-    view.queue.push_back({waiter, lease_view_of(query, waiter.lease, 5, 6)});
+    view.add_waiter(waiter, lease_view_of(query, waiter.lease, 5, 6));
   }
   if (!request.about.is_nil()) {
     auto query = connection_.query("edit_own", request.name, request.about);
