@@ -32,9 +32,9 @@ class wanted;
 class ROWLOCK_EXPORT counting_semaphore {
  public:
   // capacity: 1 to 1,000,000,000, the same wherever the name is used: another than the stored one is
-  // error(mismatch), thrown by the first call that asks the database. Sends nothing.
-  // Throws error(invalid_argument).
-  counting_semaphore(client db, std::string name, std::int64_t capacity);
+  // error(mismatch), thrown by the first call that asks the database. fair: false lets a small request
+  // overtake a large one that waits; see lock_options::fair. Sends nothing. Throws error(invalid_argument).
+  counting_semaphore(client db, std::string name, std::int64_t capacity, bool fair = true);
   ~counting_semaphore();  // holds live on
   counting_semaphore(const counting_semaphore&) = delete;
   counting_semaphore& operator=(const counting_semaphore&) = delete;

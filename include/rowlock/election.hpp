@@ -72,8 +72,8 @@ struct leadership {
 // Thread safety: every member may be called from any thread at once.
 class ROWLOCK_EXPORT election {
  public:
-  election(client db, std::string name);  // as mutex
-  ~election();                            // terms live on
+  election(client db, std::string name, const lock_options& lock = {});  // as mutex
+  ~election();                                                           // terms live on
   election(const election&) = delete;
   election& operator=(const election&) = delete;
 

@@ -35,9 +35,9 @@ class wanted;
 // only by the thread that locked.
 class ROWLOCK_EXPORT mutex {
  public:
-  // name: UTF-8, 1 to 512 bytes, no control characters; compared bytewise. Throws error(invalid_argument).
-  // Sends nothing.
-  mutex(client db, std::string name);
+  // name: UTF-8, 1 to 512 bytes, no control characters; compared bytewise. Throws error(invalid_argument),
+  // also for the lock's options. Sends nothing.
+  mutex(client db, std::string name, const lock_options& lock = {});
   ~mutex();  // unlocks what lock() has locked; holds of acquire() live on
   mutex(const mutex&) = delete;
   mutex& operator=(const mutex&) = delete;

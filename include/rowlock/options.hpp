@@ -58,11 +58,30 @@ struct options {
   std::function<void(log_level, std::string_view)> log;
 };
 
+// What a lock is, beside its name, kind and capacity: stored with it, so give the same wherever it is used.
+struct lock_options {
+  // False: whoever comes while it is free gets it, also before those who wait, of whom the first is woken at
+  // each release. Much faster where several want it all the time, for nobody is waited for; somebody may wait
+  // very long. Another fairness than the stored one is error(mismatch).
+  bool fair = true;
+
+  // How long the lock rests when its exclusive holder was lost and not released, before anybody is granted
+  // it: time for what the lost one had begun to come to its end. Counted from when the loss is found, by
+  // whoever asks next or by a sweep. The longer of what is stored, by who used the name first, and of what
+  // the next one says. A release by force does not count as a loss. 0 to 24 hours.
+  std::chrono::milliseconds delay{0};
+};
+
 // How one acquire behaves.
 struct acquire_options {
   // 0: the hold lasts until released, renewed in the background. Otherwise it is never renewed and ends after
   // this time at the latest (100 milliseconds to 24 hours); a lease of its own carries it.
   std::chrono::milliseconds ttl{0};
+
+  // Who releases it earlier leaves it taken until this long after the grant, for nobody: two runs of a job on
+  // machines whose clocks differ a little are then one. The release itself does not wait. A process that dies
+  // keeps it as long as its lease lives, which may be shorter. 0 to 24 hours, at most an explicit ttl.
+  std::chrono::milliseconds min_hold{0};
 
   // Stops the wait: acquire() then throws error(cancelled), try_acquire_for() returns empty.
   std::stop_token stop{};

@@ -23,7 +23,7 @@ ROWLOCK_BEGIN_NAMESPACE
 // Thread safety: as rowlock::mutex.
 class ROWLOCK_EXPORT recursive_mutex {
  public:
-  recursive_mutex(client db, std::string name);  // as mutex
+  recursive_mutex(client db, std::string name, const lock_options& lock = {});  // as mutex
   ~recursive_mutex();
   recursive_mutex(const recursive_mutex&) = delete;
   recursive_mutex& operator=(const recursive_mutex&) = delete;

@@ -36,8 +36,8 @@ class wanted;
 // hold.
 class ROWLOCK_EXPORT shared_mutex {
  public:
-  shared_mutex(client db, std::string name);  // as mutex
-  ~shared_mutex();                            // unlocks what lock() and lock_shared() have locked
+  shared_mutex(client db, std::string name, const lock_options& lock = {});  // as mutex
+  ~shared_mutex();  // unlocks what lock() and lock_shared() have locked
   shared_mutex(const shared_mutex&) = delete;
   shared_mutex& operator=(const shared_mutex&) = delete;
 

@@ -61,11 +61,13 @@ class signal_watch {
 
 }  // namespace
 
-acquired acquire_within(const request& ask, const patience& wait, signal_queue& signals) {
+acquired acquire_within(const request& ask, const patience& wait, acquire_options how,
+                        signal_queue& signals) {
   signal_watch watch{signals};
   acquired result;
   try {
-    result.hold = ask(wait, {.ttl = {}, .stop = watch.token()});
+    how.stop = watch.token();
+    result.hold = ask(wait, how);
   } catch (const error& problem) {
     if (problem.code() != errc::cancelled) throw;
   }

@@ -23,7 +23,7 @@ using patience = std::optional<std::chrono::milliseconds>;
 // Asks for whatever is wanted, with that patience; empty: busy.
 using request = std::function<std::optional<hold>(const patience& wait, const acquire_options& how)>;
 
-// Throws what the request throws.
-acquired acquire_within(const request& ask, const patience& wait, signal_queue& signals);
+// how: but for its stop token. Throws what the request throws.
+acquired acquire_within(const request& ask, const patience& wait, acquire_options how, signal_queue& signals);
 
 }  // namespace rowlock::cli

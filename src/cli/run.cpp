@@ -32,6 +32,9 @@ struct run_words {
   bool exclusive = false;
   std::int64_t permits = 1;
   std::int64_t capacity = 0;  // none was given
+  std::string min_hold;
+  std::string delay;
+  bool unfair = false;
   int busy_code = busy;
 };
 
@@ -40,6 +43,8 @@ struct run_settings {
   patience wait;
   milliseconds ttl{0};
   milliseconds kill_after{0};
+  milliseconds min_hold{0};
+  lock_options lock{};
   int busy_code = busy;
 };
 
@@ -51,6 +56,9 @@ run_settings parse(const run_words& words) {
                       .busy_code = words.busy_code};
   if (!words.wait.empty()) result.wait = parse_duration("--wait", words.wait);
   if (words.no_wait) result.wait = 0ms;
+  if (!words.min_hold.empty()) result.min_hold = parse_duration("--min-hold", words.min_hold);
+  if (!words.delay.empty()) result.lock.delay = parse_duration("--delay", words.delay);
+  result.lock.fair = !words.unfair;
   result.kill_after = words.kill_after.empty() ? std::min<milliseconds>(5s, result.ttl / 4)
                                                : parse_duration("--kill-after", words.kill_after);
   // A healthy lease is renewed when a third of its ttl has passed; a command must not be ended before.
@@ -92,13 +100,14 @@ request asking_for(const std::shared_ptr<counting_semaphore>& lock, std::int64_t
                 [=](auto wait, const auto& how) { return lock->try_acquire_for(wait, permits, how); });
 }
 
-request wanted(const client& db, const run_words& words) {
-  if (words.shared) return asking_to_share(std::make_shared<shared_mutex>(db, words.name));
-  if (words.exclusive) return asking(std::make_shared<shared_mutex>(db, words.name));
+request wanted(const client& db, const run_words& words, const lock_options& lock) {
+  if (words.shared) return asking_to_share(std::make_shared<shared_mutex>(db, words.name, lock));
+  if (words.exclusive) return asking(std::make_shared<shared_mutex>(db, words.name, lock));
   if (words.capacity != 0) {
-    return asking_for(std::make_shared<counting_semaphore>(db, words.name, words.capacity), words.permits);
+    return asking_for(std::make_shared<counting_semaphore>(db, words.name, words.capacity, lock.fair),
+                      words.permits);
   }
-  return asking(std::make_shared<mutex>(db, words.name));
+  return asking(std::make_shared<mutex>(db, words.name, lock));
 }
 
 int run_holding(const context& global, const run_settings& chosen, hold held, signal_queue& signals) {
@@ -137,10 +146,10 @@ int run(const context& global, const run_words& words) {
   settings.ttl = chosen.ttl;
   settings.statement_timeout = std::min(settings.statement_timeout, chosen.ttl / 3);
   const auto db = connect(global.database_url(), settings);
-  const auto ask = wanted(db, words);
+  const auto ask = wanted(db, words, chosen.lock);
 
   signal_queue signals;
-  auto [held, signal] = acquire_within(ask, chosen.wait, signals);
+  auto [held, signal] = acquire_within(ask, chosen.wait, {.min_hold = chosen.min_hold}, signals);
   if (signal != 0) return by_signal + signal;
   if (!held) {
     global.note(fmt::format("'{}' is busy", chosen.name));
@@ -177,7 +186,18 @@ void add_run(CLI::App& app, context& global) {
                                     "How many permits there are; the same wherever the name is used")
                        ->type_name("M")
                        ->check(CLI::PositiveNumber);
+  command
+      ->add_option("--min-hold", words->min_hold,
+                   "Keep the lock taken at least that long, also when the command ends sooner")
+      ->type_name("DURATION");
+  auto* delay = command
+                    ->add_option("--delay", words->delay,
+                                 "How long the lock rests when its holder was lost (0); stored with the name")
+                    ->type_name("DURATION");
+  command->add_flag("--unfair", words->unfair,
+                    "Whoever comes while it is free gets it, before those who wait; stored with the name");
   permits->needs(capacity);
+  delay->excludes(capacity);
   shared->excludes(exclusive)->excludes(capacity);
   exclusive->excludes(capacity);
   command

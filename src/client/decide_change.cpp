@@ -83,7 +83,7 @@ decision decide_proclaim(const lock_view& view, hold_id hold, const std::string&
 decision decide_resize(const lock_view& view, std::int64_t capacity, microseconds skew) {
   draft lock{view, skew};
   if (view.row.kind != model::lock_kind::semaphore) {
-    lock.outcome().stored = {view.row.name, view.row.kind, view.row.capacity, view.row.fair};
+    lock.outcome().stored = definition_of(view.row);
     return lock.leave(what::mismatch);
   }
   if (view.row.capacity == capacity) return lock.leave(what::released);

@@ -56,7 +56,8 @@ decision decide_acquire(const lock_view& view, const acquire_wish& wish, microse
     return stay_behind(lock, wish, lock.takeover_in());
   }
   if (lock.row().lease && !view.replaceable) return stay_behind(lock, wish, microseconds{0});
-  lock.clear_holder();  // a dead one
+  lock.bury_holder(std::max(stored.delay, wish.definition.delay));
+  if (lock.row().lease) return stay_behind(lock, wish, lock.takeover_in());
   const auto fits = [&] { return lock.fits(wish.mode, weight_of(wish, lock)); };
   if (!view.same_world && (lock.has_waiters() ? lock.has_next() : fits())) return lock.leave(what::foreign);
   if (auto first = lock.unsettled()) return std::move(*first);
@@ -93,8 +94,8 @@ std::vector<decision> decide_acquire_together(std::span<const store::edit_result
   return made;
 }
 
-decision decide_release(const lock_view& view, hold_id hold, std::optional<lease_id> ended,
-                        microseconds skew) {
+decision decide_release(const lock_view& view, const farewell& what_ends, microseconds skew) {
+  const auto& [hold, ended, rest] = what_ends;
   draft lock{view, skew};
   const bool has_permit = std::any_of(view.permits.begin(), view.permits.end(),
                                       [&](const auto& entry) { return entry.permit.hold == hold; });
@@ -106,17 +107,30 @@ decision decide_release(const lock_view& view, hold_id hold, std::optional<lease
   }
   if (held && !view.replaceable) return lock.leave(what::guarded);
   const bool was_living = !held || lock.token_of(hold);
-  if (lock.held_by(hold)) lock.clear_holder();
-  if (has_permit) lock.remove_permit(hold);
-  if (!held) lock.dequeue(hold);
-  if (auto first = lock.unsettled()) return std::move(*first);
-  // A lock that is free is handed on by whoever asks next. Where others hold it still, nobody would.
-  if (!view.same_world && lock.has_permits() && lock.has_next()) return lock.leave(what::foreign);
-  lock.grant_everybody_next();
   if (held && ended) {
     lock.change().end_leases.push_back(*ended);
     lock.change().durable = true;
   }
+  if (held && was_living && rest) {
+    if (!has_permit) {
+      lock.rest(*rest);
+    } else if (lock.permit_of(hold)->lease != rest->id) {  // else it was asked again after a lost answer
+      lock.move_permit(hold, *rest);
+    }
+    return lock.finish(what::released);
+  }
+  const bool calls_next = lock.held_by(hold) && !view.row.fair;
+  if (lock.held_by(hold)) lock.clear_holder();
+  if (has_permit) lock.remove_permit(hold);
+  if (!held) lock.dequeue(hold);
+  if (auto first = lock.unsettled()) return std::move(*first);
+  if (calls_next) {
+    lock.wake_next();
+    return lock.finish(was_living ? what::released : what::absent);
+  }
+  // A lock that is free is handed on by whoever asks next. Where others hold it still, nobody would.
+  if (!view.same_world && lock.has_permits() && lock.has_next()) return lock.leave(what::foreign);
+  lock.grant_everybody_next();
   return lock.finish(was_living ? what::released : what::absent);
 }
 
@@ -161,7 +175,8 @@ decision decide_sweep(const lock_view& view, microseconds skew) {
                                                             [](const auto& entry) { return !entry.lease; });
   if (names_the_dead && !view.replaceable) return lock.leave(what::guarded);
   if ((names_the_dead || lock.has_next()) && !view.same_world) return lock.leave(what::foreign);
-  lock.clear_holder();
+  lock.bury_holder(view.row.delay);
+  if (lock.row().lease) return lock.finish(what::busy);
   if (auto first = lock.unsettled()) return std::move(*first);
   lock.grant_everybody_next();
   return lock.finish(lock.has_permits() && !names_the_dead ? what::busy : what::released);

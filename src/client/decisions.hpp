@@ -83,8 +83,16 @@ std::vector<decision> decide_acquire_together(std::span<const store::edit_result
                                               std::span<const acquire_wish> wishes, bool all,
                                               std::chrono::microseconds skew);
 
-// Gives back a grant or a place in the queue. ended: an explicit-ttl lease that ends with it.
-decision decide_release(const store::lock_view& view, hold_id hold, std::optional<lease_id> ended,
+// How a hold, or a place in the queue, ends.
+struct farewell {
+  hold_id hold;
+  std::optional<lease_id> ended{};  // an explicit-ttl lease that ends with it
+  std::optional<store::lease_record>
+      rest{};  // its minimum time is not over: nobody has the lock before this ends
+};
+
+// Gives back a grant or a place in the queue.
+decision decide_release(const store::lock_view& view, const farewell& what_ends,
                         std::chrono::microseconds skew);
 
 // Takes the lock from all who hold it, or from that hold alone.

@@ -168,6 +168,38 @@ void draft::clear_holder() {
   recount();
 }
 
+void draft::bury_holder(std::chrono::milliseconds delay) {
+  if (!row_.lease) return;
+  const auto dead = *row_.hold;
+  if (dead.is_nil() || delay <= std::chrono::milliseconds{0}) return clear_holder();
+  const auto id = lease_id::belonging_to(dead);
+  rest({id, id, {}, 0, "rests after a loss", delay});
+}
+
+void draft::rest(const store::lease_record& lease) {
+  row_.lease = lease.id;
+  row_.hold = hold_id{};
+  holder_ = model::lease_view{lease.id, lease.client, lease.ttl};
+  made_.change.create_lease = lease;
+  made_.change.durable = true;
+  recount();
+}
+
+void draft::add_permit(const model::permit& permit, const std::optional<model::lease_view>& lease) {
+  made_.change.add_permits.push_back(permit);
+  permits_.push_back({permit, lease});
+}
+
+void draft::move_permit(hold_id hold, const store::lease_record& lease) {
+  auto moved = *permit_of(hold);
+  moved.lease = lease.id;
+  remove_permit(hold);
+  add_permit(moved, model::lease_view{lease.id, lease.client, lease.ttl});
+  recount();
+  made_.change.create_lease = lease;
+  made_.change.durable = true;
+}
+
 void draft::remove_permit(hold_id hold) {
   std::erase_if(permits_, [&](const auto& entry) { return entry.permit.hold == hold; });
   if (!contains(made_.change.remove_permits, hold)) made_.change.remove_permits.push_back(hold);
@@ -195,9 +227,7 @@ void draft::grant(const model::waiter& wanted, const std::optional<model::lease_
     row_.hold = wanted.hold;
     holder_ = lease;
   } else {
-    const model::permit permit{wanted.hold, wanted.lease, wanted.weight, row_.token};
-    made_.change.add_permits.push_back(permit);
-    permits_.push_back({permit, lease});
+    add_permit({wanted.hold, wanted.lease, wanted.weight, row_.token}, lease);
   }
   recount();
   made_.change.granted_now = true;
@@ -214,6 +244,10 @@ void draft::grant_everybody_next() {
   made_.outcome.more = living_.empty() && !row_.lease && has_next();
 }
 
+void draft::wake_next() {
+  if (!living_.empty()) made_.outcome.wake.push_back(living_.front().lease->client);
+}
+
 void draft::enqueue(const model::waiter& wanted) {
   made_.change.enqueue = wanted;
   made_.change.enqueue->ticket = row_.next_ticket++;
@@ -226,9 +260,7 @@ void draft::dequeue(hold_id hold) {
 
 void draft::count_down(hold_id hold, std::int64_t n) {
   bump_token();
-  const model::permit permit{hold, {}, n, row_.token};
-  made_.change.add_permits.push_back(permit);
-  permits_.push_back({permit, {}});
+  add_permit({hold, {}, n, row_.token}, {});
   recount();
   made_.change.granted_now = true;
   made_.change.durable = true;
@@ -267,9 +299,7 @@ void draft::break_up() {
 }
 
 void draft::share() {
-  const model::permit permit{*row_.hold, *row_.lease, 1, row_.token};
-  made_.change.add_permits.push_back(permit);
-  permits_.push_back({permit, holder_});
+  add_permit({*row_.hold, *row_.lease, 1, row_.token}, holder_);
   clear_holder();
   made_.change.durable = true;
 }
@@ -298,8 +328,8 @@ decision draft::finish(outcome::what result) {
 }
 
 std::optional<decision> draft::refuse_other(const model::lock_definition& asked) {
-  if (row_.kind == asked.kind && row_.capacity == asked.capacity && row_.fair == asked.fair) return {};
-  made_.outcome.stored = {row_.name, row_.kind, row_.capacity, row_.fair};
+  if (is_same_lock(asked, definition_of(row_))) return {};
+  made_.outcome.stored = definition_of(row_);
   return leave(outcome::what::mismatch);
 }
 

@@ -48,14 +48,21 @@ class draft {
 
   // -- changes --
   void clear_holder();
+  // Of a dead one. A lock with a delay rests that long before it is free, unless it has rested.
+  void bury_holder(std::chrono::milliseconds delay);
+  // Nobody holds it, and nobody can: a lease without a hold, which nobody renews, has it until it ends.
+  void rest(const store::lease_record& lease);
   void remove_permit(hold_id hold);
   void remove_all_permits();
   void resize(std::int64_t capacity);
   void bump_token() { row_.token = model::next_token(row_.token, view_.epoch_floor); }
   void grant(const model::waiter& wanted, const std::optional<model::lease_view>& lease);
   void grant_everybody_next();
+  void wake_next();  // of an unfair lock: who comes first gets it
   void enqueue(const model::waiter& wanted);
   void dequeue(hold_id hold);
+  // Of a permit, onto another lease.
+  void move_permit(hold_id hold, const store::lease_record& lease);
   // A permit of no lease, which outlives its client.
   void count_down(hold_id hold, std::int64_t n);
   // All who wait at a latch go on; of a barrier, with the last to come and the number of their generation.
@@ -89,6 +96,7 @@ class draft {
   void recount();
   prospect look_ahead() const;
   bool removed(hold_id hold) const;
+  void add_permit(const model::permit& permit, const std::optional<model::lease_view>& lease);
 
   const store::lock_view& view_;
   const std::chrono::microseconds skew_;

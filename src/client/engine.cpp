@@ -50,6 +50,7 @@ acquire_ptr make_operation(const model::lock_definition& definition, bool waits,
   operation->everything = what.everything;
   operation->wait = waits;
   if (how.ttl != 0ms) operation->ttl = how.ttl;
+  operation->min_hold = how.min_hold;
   return operation;
 }
 
@@ -137,6 +138,8 @@ hold_ptr engine::make_hold(const acquire_operation& operation, model::token toke
   auto hold = std::make_shared<hold_state>(shared_from_this(), operation.definition.name, operation.hold,
                                            token, operation.lease, operation.mode, operation.weight);
   hold->set_contended(operation.contended);
+  hold->set_fair(operation.definition.fair);
+  if (operation.min_hold > 0ms) hold->set_keep_until(shared_.time.now() + operation.min_hold);
   return hold;
 }
 
@@ -229,7 +232,7 @@ std::chrono::nanoseconds engine::longest_call() const {
 acquire_ptr engine::ask(const model::lock_definition& definition, bool waits, const acquire_options& how,
                         const demand& what) {
   check_usable();
-  if (how.ttl != 0ms) model::check_explicit_ttl(how.ttl);
+  model::check_hold_times(how.ttl, how.min_hold);
   start_keeper();
   const auto operation = make_operation(definition, waits, how, what);
   queue_.submit(operation);
@@ -252,7 +255,7 @@ std::optional<hold_ptr> engine::await(const acquire_ptr& operation, std::optiona
 hold_ptr engine::acquire(const model::lock_definition& definition, const patience& how_long,
                          const acquire_options& how, const demand& what) {
   check_usable();
-  if (how.ttl != 0ms) model::check_explicit_ttl(how.ttl);
+  model::check_hold_times(how.ttl, how.min_hold);
   check_timeout(how_long);
   if (how.stop.stop_requested()) return stopped(how_long);
   start_keeper();
@@ -315,6 +318,12 @@ release_result engine::await_release(const std::shared_ptr<promised<release_resu
   return release_result::unknown;
 }
 
+// Whether its release may be decided from the lock's row alone.
+bool engine::is_plain(const hold_state& hold) const {
+  return hold.lease()->is_renewed() && hold.mode() == model::lock_mode::exclusive &&
+         hold.keep_until() <= shared_.time.now();
+}
+
 release_ptr engine::operation_of(hold_state& hold) {
   // In any case: the registry would keep a hold, and with it this engine, that a close in another thread has
   // ended.
@@ -324,9 +333,10 @@ release_ptr engine::operation_of(hold_state& hold) {
   operation->name = hold.name();
   operation->hold = hold.id();
   operation->lease = hold.lease();
-  const bool plain = hold.lease()->is_renewed() && hold.mode() == model::lock_mode::exclusive;
+  operation->keep_until = hold.keep_until();
+  const bool plain = is_plain(hold);
   operation->fast = plain && !hold.is_contended();
-  operation->hand_on = plain;
+  operation->hand_on = plain && hold.is_fair();
   operation->answer = std::make_shared<promised<release_result>>();
   return operation;
 }
@@ -481,7 +491,8 @@ void engine::give_back_holds() {
     operation->name = hold->name();
     operation->hold = hold->id();
     operation->lease = hold->lease();
-    operation->fast = hold->lease()->is_renewed() && hold->mode() == model::lock_mode::exclusive;
+    operation->keep_until = hold->keep_until();
+    operation->fast = is_plain(*hold);
     operation->how = store::durability::durable;
     herald_.lose(hold, loss::closed);
     queue_.submit(std::move(operation));

@@ -132,6 +132,7 @@ class engine : public std::enable_shared_from_this<engine> {
   void start_lanes();
   template <class Body>
   void start_thread(const char* name, Body body);
+  bool is_plain(const hold_state& hold) const;
   release_ptr operation_of(hold_state& hold);
   void await_answer(const task_ptr& task);
   void give_back_holds();

@@ -54,6 +54,15 @@ class hold_state {
   void set_contended(bool contended) noexcept { contended_ = contended; }
   bool is_contended() const noexcept { return contended_; }
 
+  // Who releases it before leaves the lock resting until then. Set before it is shared.
+  void set_keep_until(instant then) noexcept { keep_until_ = then; }
+  instant keep_until() const noexcept { return keep_until_; }
+
+  // Whether it may be handed on to the head of the queue in the statement that ends it. Set before it is
+  // shared.
+  void set_fair(bool fair) noexcept { fair_ = fair; }
+  bool is_fair() const noexcept { return fair_; }
+
   // It was downgraded or upgraded in the database.
   void become(model::lock_mode mode, std::int64_t weight, model::token token) noexcept;
 
@@ -76,6 +85,8 @@ class hold_state {
   std::atomic<int> fate_{held};  // held, released, or the loss
   std::atomic<int> entries_{1};
   bool contended_ = false;
+  bool fair_ = true;
+  instant keep_until_{};
   std::mutex stop_mutex_;
   std::optional<std::stop_source> stop_;  // made when asked for: most holds never are
 };

@@ -24,6 +24,12 @@ constexpr int failures_at_most = 20;
 constexpr int probes_at_once = 6;
 constexpr int hand_overs_at_once = 3;
 
+store::acquire_request request_of(const acquire_operation& operation) {
+  const auto& definition = operation.definition;
+  return {definition.name,       definition.kind, definition.capacity,
+          operation.lease->id(), operation.hold,  definition.fair};
+}
+
 bool is_temporary(const error& failure) {
   return failure.code() == errc::unreachable || failure.code() == errc::contention ||
          failure.code() == errc::read_only;
@@ -191,8 +197,7 @@ void lane::acquire_fast(std::vector<acquire_ptr>& operations) {
   for (const auto& operation : operations) {
     const bool shared = operation->mode == model::lock_mode::shared;
     if (shared || operation->slow || std::exchange(operation->tried, true)) continue;
-    requests.push_back({operation->definition.name, operation->definition.kind,
-                        operation->definition.capacity, operation->lease->id(), operation->hold});
+    requests.push_back(request_of(*operation));
     operation->in_flight = true;
   }
   if (requests.empty()) return;
@@ -215,9 +220,11 @@ void lane::enqueue_fast(std::vector<acquire_ptr>& operations, bool crowded_only)
   const auto operation = operations.front();
   const auto& definition = operation->definition;
   if (operation->slow || !operation->wait || operation->mode == model::lock_mode::shared) return;
-  if (crowded_only && (operation->tried || !desk_.crowded.contains(definition.name))) return;
-  const store::acquire_request request{definition.name, definition.kind, definition.capacity,
-                                       operation->lease->id(), operation->hold};
+  // An unfair lock may be free while others queue.
+  if (crowded_only && (operation->tried || !definition.fair || !desk_.crowded.contains(definition.name))) {
+    return;
+  }
+  const auto request = request_of(*operation);
   const std::chrono::microseconds skew = shared_.settings.skew;
   const auto hints = desk_.keeper.hints_heard();
   operation->in_flight = true;
@@ -244,10 +251,8 @@ void lane::look_first(std::vector<acquire_ptr>& operations) {
     if (status == by_hold.end() || operation->slow) return false;
     const auto takeover_in = status->second->takeover_in;
     // A lock of another kind is refused by name, under its row.
-    const auto& wanted = operation->definition;
     const auto& stored = *status->second;
-    if (stored.kind != wanted.kind || stored.capacity != wanted.capacity || stored.fair != wanted.fair)
-      return false;
+    if (!is_same_lock(operation->definition, definition_of(operation->definition.name, stored))) return false;
     if (!takeover_in || *takeover_in + shared_.settings.skew <= 0us) return false;
     const bool shared = operation->mode == model::lock_mode::shared;
     if (shared && stored.in_use + operation->weight <= stored.capacity) return false;
@@ -293,9 +298,13 @@ decision lane::decide(edit_item& item, const store::lock_view& view) const {
     case release_operation::aim::sweep: return decide_sweep(view, skew);
     case release_operation::aim::release: break;
   }
-  std::optional<lease_id> ended;
-  if (operation.lease && !operation.lease->is_renewed()) ended = operation.lease->id();
-  return decide_release(view, operation.hold, ended, skew);
+  farewell ends{operation.hold};
+  if (operation.lease && !operation.lease->is_renewed()) ends.ended = operation.lease->id();
+  if (const auto rest = operation.keep_until - shared_.time.now(); rest > 0ns) {
+    ends.rest = desk_.explicit_lease(lease_id::belonging_to(operation.hold),
+                                     std::chrono::ceil<std::chrono::milliseconds>(rest));
+  }
+  return decide_release(view, ends, skew);
 }
 
 void lane::edit_round(chores& todo, int round) {

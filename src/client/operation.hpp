@@ -150,6 +150,7 @@ struct acquire_operation {
   bool everything = false;  // all that is free, see acquire_wish
   bool wait = false;
   std::optional<std::chrono::milliseconds> ttl;  // explicit
+  std::chrono::milliseconds min_hold{0};
 
   model::hold_id hold = model::hold_id::random();
   std::shared_ptr<client_layer::lease> lease;  // on which it was sent; null: never sent
@@ -176,6 +177,7 @@ struct release_operation {
   model::hold_id hold{};  // of release; of force, unless it is nil
   std::shared_ptr<client_layer::lease> lease{};
   store::durability how = store::durability::asynchronous;
+  instant keep_until{};   // nobody else has it before
   bool fast = false;      // the fast path is worth a try
   bool hand_on = false;   // so is a hand-over without an edit, when the fast path did not free it
   bool in_doubt = false;  // it was sent, and the answer was lost: it may have happened

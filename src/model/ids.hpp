@@ -39,6 +39,11 @@ class id : public id128 {
   constexpr id() = default;
   static id random() { return id{id128::random()}; }
   static id parse(std::string_view text) { return id{id128::parse(text)}; }
+  // Of something that belongs to what the other id names, and to nothing else.
+  template <class Other>
+  static constexpr id belonging_to(const model::id<Other>& other) {
+    return id{other};
+  }
 
  private:
   constexpr explicit id(id128 value) : id128{value} {}

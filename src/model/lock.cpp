@@ -39,4 +39,12 @@ lock_mode parse_lock_mode(std::string_view text) noexcept {
   return text == "shared" ? lock_mode::shared : lock_mode::exclusive;
 }
 
+lock_definition definition_of(const lock_row& row) {
+  return {row.name, row.kind, row.capacity, row.fair, row.delay};
+}
+
+bool is_same_lock(const lock_definition& asked, const lock_definition& stored) noexcept {
+  return asked.kind == stored.kind && asked.capacity == stored.capacity && asked.fair == stored.fair;
+}
+
 }  // namespace rowlock::model

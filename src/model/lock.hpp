@@ -42,7 +42,8 @@ struct lock_definition {
   lock_kind kind = lock_kind::mutex;
   std::int64_t capacity = 1;
   bool fair = true;  // a request never overtakes those who wait
-  // How long the lock rests when its holder was lost and not released. Taken from whoever creates the name.
+  // How long the lock rests when its exclusive holder was lost and not released: the longer one of what is
+  // stored, by whoever created the name, and what the successor says.
   std::chrono::milliseconds delay{0};
 };
 
@@ -62,6 +63,12 @@ struct lock_row {
   bool fair = true;
   std::chrono::milliseconds delay{0};
 };
+
+// What a row is, for whoever asked for something else.
+lock_definition definition_of(const lock_row& row);
+
+// Whether a lock is the one that was asked for (I11). Its delay is whose who made it.
+bool is_same_lock(const lock_definition& asked, const lock_definition& stored) noexcept;
 
 // One row of `permit`: a shared hold.
 struct permit {

@@ -23,4 +23,10 @@ void check_ttl(std::chrono::milliseconds ttl, std::chrono::milliseconds renew_in
 // An explicit ttl, which nobody renews: from 100 milliseconds to 24 hours.
 void check_explicit_ttl(std::chrono::milliseconds ttl);
 
+// What an acquire asks for: an explicit ttl, or 0; a minimum time of holding, or 0, which such a ttl covers.
+void check_hold_times(std::chrono::milliseconds explicit_ttl, std::chrono::milliseconds min_hold);
+
+// How long a lock rests after a loss: up to 24 hours.
+void check_delay(std::chrono::milliseconds delay);
+
 }  // namespace rowlock::model

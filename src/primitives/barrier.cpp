@@ -21,14 +21,8 @@ class barrier_lock {
   client_layer::engine& engine() const { return acquire_.engine(); }
 
   std::int64_t waiting() const {
-    const auto found = std::make_shared<std::optional<store::lock_info>>();
-    engine().perform([name = asked.name, found](store::session& session) { *found = session.show(name); });
-    if (!*found) return 0;
-    const auto& row = (*found)->row;
-    if (row.kind != asked.kind || row.capacity != asked.capacity) {
-      throw client_layer::mismatch(asked, {asked.name, row.kind, row.capacity, row.fair});
-    }
-    return (*found)->waiters;
+    const auto stored = acquire_.stored();
+    return stored ? stored->waiters : 0;
   }
 
   const model::lock_definition asked;

@@ -23,8 +23,8 @@ void check_capacity(std::int64_t capacity) {
 
 class semaphore_lock {
  public:
-  semaphore_lock(client db, std::string name, std::int64_t capacity)
-      : db_(std::move(db)), name_(std::move(name)), capacity_(capacity) {
+  semaphore_lock(client db, std::string name, std::int64_t capacity, bool fair)
+      : db_(std::move(db)), name_(std::move(name)), capacity_(capacity), fair_(fair) {
     check_capacity(capacity);
     acquiring();  // checks the name
   }
@@ -33,7 +33,9 @@ class semaphore_lock {
   std::int64_t capacity() const { return capacity_.load(); }
   client_layer::engine& engine() const { return *db_.engine(); }
 
-  model::lock_definition definition() const { return {name_, model::lock_kind::semaphore, capacity_.load()}; }
+  model::lock_definition definition() const {
+    return {name_, model::lock_kind::semaphore, capacity_.load(), fair_};
+  }
   acquirer acquiring() const { return {db_, definition()}; }
 
   demand permits(std::int64_t wanted) const {
@@ -41,20 +43,6 @@ class semaphore_lock {
     throw error(
         errc::invalid_argument,
         fmt::format("{} permits of \"{}\" are asked for, whose capacity is {}", wanted, name_, capacity()));
-  }
-
-  std::int64_t available() const {
-    const auto wanted = definition();
-    const auto status = std::make_shared<store::hold_status>();
-    engine().perform([name = name_, status](store::session& session) {
-      const store::hold_query query{name, {}};
-      *status = session.find({&query, 1}).front();
-    });
-    if (!status->takeover_in) return wanted.capacity;  // nobody has asked for it yet
-    if (status->kind != wanted.kind || status->capacity != wanted.capacity) {
-      throw client_layer::mismatch(wanted, {name_, status->kind, status->capacity, status->fair});
-    }
-    return std::max<std::int64_t>(status->capacity - status->in_use, 0);
   }
 
   void resize(std::int64_t capacity) {
@@ -76,14 +64,15 @@ class semaphore_lock {
   client db_;
   std::string name_;
   std::atomic<std::int64_t> capacity_;
+  bool fair_;
 };
 
 }  // namespace rowlock::primitives
 
 ROWLOCK_BEGIN_NAMESPACE
 
-counting_semaphore::counting_semaphore(client db, std::string name, std::int64_t capacity)
-    : lock_(std::make_unique<primitives::semaphore_lock>(std::move(db), std::move(name), capacity)) {}
+counting_semaphore::counting_semaphore(client db, std::string name, std::int64_t capacity, bool fair)
+    : lock_(std::make_unique<primitives::semaphore_lock>(std::move(db), std::move(name), capacity, fair)) {}
 
 counting_semaphore::~counting_semaphore() = default;
 
@@ -117,7 +106,7 @@ wanted permits(const counting_semaphore& lock, std::int64_t count) {
 }
 
 std::int64_t counting_semaphore::available() const {
-  return lock_->available();
+  return lock_->acquiring().unused();
 }
 
 void counting_semaphore::resize(std::int64_t capacity) {

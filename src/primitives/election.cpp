@@ -18,6 +18,7 @@ leadership leadership_of(const store::lock_info& stored) {
   known.token = stored.row.token;
   if (stored.holders.empty() || stored.holders.front().expires_in <= 0ms) return known;
   const auto& leader = stored.holders.front();
+  if (leader.hold.is_nil()) return known;  // the office rests
   known.led = true;
   known.value = client_layer::proclaimed_in(stored.row.token, stored.value);
   known.host = leader.lease.host;
@@ -45,9 +46,9 @@ void term::proclaim(const std::string& value) {
   if (settled.result == client_layer::outcome::what::absent) throw lost();
 }
 
-election::election(client db, std::string name)
+election::election(client db, std::string name, const lock_options& lock)
     : office_(std::make_unique<primitives::acquirer>(
-          std::move(db), model::lock_definition{std::move(name), model::lock_kind::election, 1})) {}
+          std::move(db), primitives::defined(std::move(name), model::lock_kind::election, 1, lock))) {}
 
 election::~election() = default;
 
@@ -72,15 +73,8 @@ std::optional<term> election::campaign_for(std::chrono::nanoseconds timeout, con
 }
 
 leadership election::observe() const {
-  const auto found = std::make_shared<std::optional<store::lock_info>>();
-  office_->engine().perform([name = name(), found](store::session& session) { *found = session.show(name); });
-  if (!*found) return {};
-  const auto& row = (*found)->row;
-  if (row.kind != model::lock_kind::election) {
-    throw client_layer::mismatch({name(), model::lock_kind::election, 1},
-                                 {row.name, row.kind, row.capacity, row.fair});
-  }
-  return primitives::leadership_of(**found);
+  const auto stored = office_->stored();
+  return stored ? primitives::leadership_of(*stored) : leadership{};
 }
 
 std::optional<leadership> election::wait_for_change(const leadership& seen, std::chrono::nanoseconds timeout,

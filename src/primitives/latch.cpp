@@ -43,18 +43,7 @@ class latch_lock {
     });
   }
 
-  std::int64_t remaining() const {
-    const auto status = std::make_shared<store::hold_status>();
-    acquire_.engine().perform([name = asked.name, status](store::session& session) {
-      const store::hold_query query{name, {}};
-      *status = session.find({&query, 1}).front();
-    });
-    if (!status->takeover_in) return asked.capacity;  // nobody has used it yet
-    if (status->kind != asked.kind || status->capacity != asked.capacity) {
-      throw client_layer::mismatch(asked, {asked.name, status->kind, status->capacity, status->fair});
-    }
-    return std::max<std::int64_t>(status->capacity - status->in_use, 0);
-  }
+  std::int64_t remaining() const { return acquire_.unused(); }
 
   // A late comer only reads.
   bool wait(const client_layer::patience& how_long, std::stop_token stop) const {

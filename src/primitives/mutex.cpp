@@ -5,9 +5,9 @@
 
 ROWLOCK_BEGIN_NAMESPACE
 
-mutex::mutex(client db, std::string name)
+mutex::mutex(client db, std::string name, const lock_options& lock)
     : lock_(std::make_unique<primitives::standard_lock>(
-          std::move(db), model::lock_definition{std::move(name), model::lock_kind::mutex, 1})) {}
+          std::move(db), primitives::defined(std::move(name), model::lock_kind::mutex, 1, lock))) {}
 
 mutex::~mutex() = default;
 

@@ -9,8 +9,7 @@ namespace rowlock::primitives {
 
 class recursive_lock {
  public:
-  recursive_lock(client db, std::string name)
-      : base{std::move(db), model::lock_definition{std::move(name), model::lock_kind::mutex, 1}} {}
+  recursive_lock(client db, model::lock_definition definition) : base{std::move(db), std::move(definition)} {}
 
   client_layer::engine& engine() const { return *base.acquiring().db().engine(); }
   const std::string& name() const { return base.acquiring().name(); }
@@ -28,7 +27,7 @@ class recursive_lock {
 
   client_layer::hold_ptr acquire(const client_layer::patience& how_long, const acquire_options& how) const {
     if (auto held = enter()) return held;
-    auto held = engine().acquire({name(), model::lock_kind::mutex, 1}, how_long, how);
+    auto held = engine().acquire(base.acquiring().definition(), how_long, how);
     remember(held);
     return held;
   }
@@ -40,8 +39,9 @@ class recursive_lock {
 
 ROWLOCK_BEGIN_NAMESPACE
 
-recursive_mutex::recursive_mutex(client db, std::string name)
-    : lock_(std::make_unique<primitives::recursive_lock>(std::move(db), std::move(name))) {}
+recursive_mutex::recursive_mutex(client db, std::string name, const lock_options& lock)
+    : lock_(std::make_unique<primitives::recursive_lock>(
+          std::move(db), primitives::defined(std::move(name), model::lock_kind::mutex, 1, lock))) {}
 
 recursive_mutex::~recursive_mutex() = default;
 

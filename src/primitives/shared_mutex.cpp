@@ -72,9 +72,9 @@ class read_holds {
 
 class shared_lock {
  public:
-  shared_lock(client db, std::string name)
-      : base{std::move(db), {std::move(name), model::lock_kind::shared_mutex, model::shared_mutex_capacity}} {
-  }
+  shared_lock(client db, std::string name, const lock_options& lock)
+      : base{std::move(db),
+             defined(std::move(name), model::lock_kind::shared_mutex, model::shared_mutex_capacity, lock)} {}
 
   const std::string& name() const { return base.acquiring().name(); }
 
@@ -112,8 +112,8 @@ ROWLOCK_BEGIN_NAMESPACE
 
 using primitives::reading;
 
-shared_mutex::shared_mutex(client db, std::string name)
-    : lock_(std::make_unique<primitives::shared_lock>(std::move(db), std::move(name))) {}
+shared_mutex::shared_mutex(client db, std::string name, const lock_options& lock)
+    : lock_(std::make_unique<primitives::shared_lock>(std::move(db), std::move(name), lock)) {}
 
 shared_mutex::~shared_mutex() = default;
 

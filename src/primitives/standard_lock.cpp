@@ -5,7 +5,15 @@
 
 #include <rowlock/error.hpp>
 
+#include <algorithm>
+
 namespace rowlock::primitives {
+
+model::lock_definition defined(std::string name, model::lock_kind kind, std::int64_t capacity,
+                               const lock_options& lock) {
+  model::check_delay(lock.delay);
+  return {std::move(name), kind, capacity, lock.fair, lock.delay};
+}
 
 acquirer::acquirer(client db, model::lock_definition definition)
     : db_(std::move(db)), definition_(std::move(definition)) {
@@ -32,6 +40,28 @@ std::optional<hold> acquirer::try_acquire_for(std::chrono::nanoseconds timeout, 
   auto held = db_.engine()->acquire(definition_, {.waits = true, .limit = timeout}, how, what);
   if (!held) return {};
   return hold{std::move(held)};
+}
+
+std::optional<store::lock_info> acquirer::stored() const {
+  const auto found = std::make_shared<std::optional<store::lock_info>>();
+  engine().perform([name = name(), found](store::session& session) { *found = session.show(name); });
+  if (*found && !is_same_lock(definition_, definition_of((*found)->row))) {
+    throw client_layer::mismatch(definition_, definition_of((*found)->row));
+  }
+  return std::move(*found);
+}
+
+std::int64_t acquirer::unused() const {
+  const auto status = std::make_shared<store::hold_status>();
+  engine().perform([name = name(), status](store::session& session) {
+    const store::hold_query query{name, {}};
+    *status = session.find({&query, 1}).front();
+  });
+  if (!status->takeover_in) return definition_.capacity;  // nobody has used it yet
+  if (const auto stored = definition_of(name(), *status); !is_same_lock(definition_, stored)) {
+    throw client_layer::mismatch(definition_, stored);
+  }
+  return std::max<std::int64_t>(status->capacity - status->in_use, 0);
 }
 
 void locked_holds::push(hold held) {

@@ -22,13 +22,18 @@ namespace rowlock::primitives {
 
 using client_layer::demand;
 
-// Acquires one lock of one client, each form once.
+// A lock of which one at a time may be the exclusive holder. Throws error(invalid_argument).
+model::lock_definition defined(std::string name, model::lock_kind kind, std::int64_t capacity,
+                               const lock_options& lock);
+
+// Acquires one lock of one client, each form once, and reads what is known of it.
 class acquirer {
  public:
   acquirer(client db, model::lock_definition definition);
 
   const client& db() const noexcept { return db_; }
   const std::string& name() const noexcept { return definition_.name; }
+  const model::lock_definition& definition() const noexcept { return definition_; }
 
   client_layer::engine& engine() const noexcept { return *db_.engine(); }
   rowlock::wanted wanted(const demand& what = {}) const;  // together with others
@@ -37,6 +42,11 @@ class acquirer {
   std::optional<hold> try_acquire(const acquire_options& how, const demand& what = {}) const;
   std::optional<hold> try_acquire_for(std::chrono::nanoseconds timeout, const acquire_options& how,
                                       const demand& what = {}) const;
+
+  // What is stored of it, as last written. Empty: nobody has used it yet. Throws error(mismatch).
+  std::optional<store::lock_info> stored() const;
+  // How much of its capacity is free, as last written.
+  std::int64_t unused() const;
 
  private:
   client db_;

@@ -10,6 +10,10 @@ void lock_view::add_waiter(const model::waiter& waiter, const std::optional<mode
   }
 }
 
+model::lock_definition definition_of(const std::string& name, const hold_status& status) {
+  return {name, status.kind, status.capacity, status.fair};
+}
+
 std::vector<edit_result> session::edit(std::span<const edit_request> requests) {
   return edit_together(requests, [&](auto results, auto views) {
     std::vector<lock_change> changes(requests.size());

@@ -67,6 +67,7 @@ struct acquire_request {
   std::int64_t capacity = 1;
   lease_id lease;
   hold_id hold;
+  bool fair = true;
 };
 
 struct grant {
@@ -187,6 +188,9 @@ struct hold_status {
   bool fair = true;
 };
 
+// Of a lock that exists.
+model::lock_definition definition_of(const std::string& name, const hold_status& status);
+
 struct holder_info {
   lease_record lease;
   hold_id hold;
@@ -248,8 +252,8 @@ class session {
   virtual void end(std::span<const lease_id> leases) = 0;  // durable
 
   // -- fast path: decides from the lock rows alone; at most one request a name --
-  // Grants those that exist as asked, are free and have no queue, exclusively; durable. Others are not in the
-  // reply, and that says nothing about why.
+  // Grants those that exist as asked, are free, and have no queue or are unfair, exclusively; durable. Others
+  // are not in the reply, and that says nothing about why.
   virtual std::vector<grant> acquire(std::span<const acquire_request> requests) = 0;
   // Frees those held exclusively as said, without a queue and not guarded; returns them. Others: nothing is
   // said.

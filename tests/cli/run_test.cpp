@@ -54,6 +54,21 @@ TEST_P(run_test, hides_the_url_from_the_command) {
   EXPECT_THAT(result.out, HasSubstr("PATH="));
 }
 
+TEST_P(run_test, keeps_the_lock_for_its_minimum_time) {
+  EXPECT_EQ(rowlock({"run", "job", "--min-hold", "1h", "--", "true"}).exit_code, 0);
+  EXPECT_EQ(rowlock({"run", "job", "--no-wait", "--", "true"}).exit_code, 75);
+  EXPECT_EQ(rowlock({"release", "job", "--force"}).exit_code, 0);
+  EXPECT_EQ(rowlock({"run", "job", "--no-wait", "--", "true"}).exit_code, 0);
+}
+
+TEST_P(run_test, stores_delay_and_fairness_with_the_name) {
+  EXPECT_EQ(rowlock({"run", "job", "--unfair", "--delay", "15s", "--", "true"}).exit_code, 0);
+  EXPECT_FALSE(json_of({"show", "job"}).at(0).at("fair").get<bool>());
+  const auto fair = rowlock({"run", "job", "--", "true"});
+  EXPECT_EQ(fair.exit_code, 64);
+  EXPECT_THAT(fair.err, HasSubstr("unfair mutex"));
+}
+
 TEST_P(run_test, says_as_the_shell_what_cannot_be_run) {
   const auto missing = rowlock({"run", "job", "--", "/no/such/command"});
   EXPECT_EQ(missing.exit_code, 127);

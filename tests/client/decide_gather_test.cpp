@@ -99,7 +99,7 @@ TEST(decide_latch_test, nobody_goes_on_before_zero) {
   EXPECT_THAT(let_go(waits), IsEmpty());
   EXPECT_THAT(let_go(count_down(a_latch(3).queued_to_share(second), 2)), IsEmpty());
   const auto gives_up =
-      decide_release(a_latch(3).queued_to_share(me).queued_to_share(second), me.hold, {}, no_skew);
+      decide_release(a_latch(3).queued_to_share(me).queued_to_share(second), {me.hold}, no_skew);
   EXPECT_EQ(gives_up.outcome.result, what::released);
   EXPECT_THAT(gives_up.change.dequeue, ElementsAre(me.hold));
   EXPECT_THAT(let_go(gives_up), IsEmpty());
@@ -196,7 +196,7 @@ TEST(decide_barrier_test, a_member_finds_its_permit_and_gives_it_back) {
   EXPECT_EQ(found.outcome.token, 8);
   EXPECT_TRUE(found.change.empty());
   EXPECT_EQ(leave(done).outcome.result, what::granted) << "who gives up too late goes on";
-  const auto back = decide_release(done, me.hold, {}, no_skew);
+  const auto back = decide_release(done, {me.hold}, no_skew);
   EXPECT_EQ(back.outcome.result, what::released);
   EXPECT_THAT(back.change.remove_permits, ElementsAre(me.hold));
 }
@@ -224,7 +224,7 @@ TEST(decide_barrier_test, who_gives_up_breaks_the_generation_for_all) {
   EXPECT_EQ(late.outcome.result, what::busy);
   EXPECT_THAT(late.change.dequeue, ElementsAre(first.hold)) << "its time was up before it had arrived";
   const auto by_close =
-      decide_release(a_barrier(4).queued_to_share(first).queued_to_share(me), me.hold, {}, no_skew);
+      decide_release(a_barrier(4).queued_to_share(first).queued_to_share(me), {me.hold}, no_skew);
   EXPECT_THAT(by_close.change.dequeue, UnorderedElementsAre(first.hold, me.hold));
   EXPECT_THAT(by_close.outcome.wake, UnorderedElementsAre(first.client, me.client));
 }
@@ -259,7 +259,7 @@ TEST(decide_barrier_test, an_expired_member_is_killed_before_anybody_goes_on) {
 
 TEST(decide_barrier_test, a_release_that_finds_a_dead_member_breaks_it_too) {
   const auto made = decide_release(a_barrier(3).shared_by(me, 0).queued_to_share(first).dead_waiter(second),
-                                   me.hold, {}, no_skew);
+                                   {me.hold}, no_skew);
   EXPECT_THAT(made.change.dequeue, UnorderedElementsAre(first.hold, second.hold));
   EXPECT_THAT(made.outcome.wake, ElementsAre(first.client));
 }

@@ -15,7 +15,7 @@ const party first;
 const party second;
 
 decision release(const store::lock_view& view, std::optional<lease_id> ended = {}) {
-  return client_layer::decide_release(view, me.hold, ended, no_skew);
+  return client_layer::decide_release(view, {me.hold, ended}, no_skew);
 }
 decision force(const store::lock_view& view) {
   return client_layer::decide_force(view, {}, no_skew);
@@ -118,6 +118,86 @@ TEST(decide_release_test, ends_the_lease_of_an_explicit_ttl_in_the_same_durable_
   const auto made = release(a_lock().held_by(me), me.lease);
   EXPECT_THAT(made.change.end_leases, ElementsAre(me.lease));
   EXPECT_TRUE(made.change.durable);
+}
+
+TEST(decide_release_test, of_an_unfair_lock_frees_it_and_wakes_the_first_who_waits) {
+  const auto made = release(a_lock().unfair().held_by(me).queued(first).queued(second));
+  EXPECT_EQ(made.outcome.result, what::released);
+  expect_free(made);
+  EXPECT_TRUE(made.change.row->has_queue);
+  EXPECT_THAT(made.outcome.next, IsEmpty());
+  EXPECT_THAT(made.outcome.wake, ElementsAre(first.client));
+  EXPECT_FALSE(made.change.durable) << "nobody was granted";
+}
+
+TEST(decide_release_test, of_an_unfair_lock_has_an_expired_head_killed_first) {
+  EXPECT_THAT(release(a_lock().unfair().held_by(me).queued(first, -1us)).outcome.leases,
+              ElementsAre(first.lease));
+}
+
+const store::lease_record rest{lease_id::belonging_to(me.hold), me.client, "host", 1, "test", 5s};
+
+decision release_early(const store::lock_view& view) {
+  return client_layer::decide_release(view, {me.hold, {}, rest}, no_skew);
+}
+
+TEST(decide_release_test, before_the_minimum_time_leaves_it_to_nobody_in_one_durable_commit) {
+  const auto made = release_early(a_lock().held_by(me).queued(first));
+  EXPECT_EQ(made.outcome.result, what::released);
+  EXPECT_EQ(made.change.row->lease, rest.id);
+  EXPECT_EQ(made.change.row->hold, hold_id{});
+  EXPECT_EQ(made.change.row->in_use, 1);
+  EXPECT_EQ(made.change.create_lease->id, rest.id);
+  EXPECT_THAT(made.outcome.next, IsEmpty());
+  EXPECT_TRUE(made.change.durable);
+}
+
+TEST(decide_release_test, before_the_minimum_time_moves_a_permit_once) {
+  const auto made = release_early(a_semaphore(3).shared_by(me, 2));
+  EXPECT_EQ(made.outcome.result, what::released);
+  ASSERT_EQ(made.change.add_permits.size(), 1U);
+  EXPECT_EQ(made.change.add_permits.front().lease, rest.id);
+  EXPECT_EQ(made.change.row->in_use, 2);
+  party resting = me;
+  resting.lease = rest.id;
+  const auto again = release_early(a_semaphore(3).shared_by(resting, 2));
+  EXPECT_EQ(again.outcome.result, what::released) << "I7";
+  EXPECT_FALSE(again.change.create_lease);
+}
+
+TEST(decide_release_test, of_a_hold_that_died_lets_nothing_rest) {
+  expect_free(release_early(a_lock().held_by(me, {})));
+}
+
+TEST(decide_release_test, before_the_minimum_time_waits_for_a_guard) {
+  EXPECT_EQ(release_early(a_lock().held_by(me).guarded()).outcome.result, what::guarded);
+}
+
+TEST(decide_acquire_test, after_a_loss_a_lock_with_a_delay_rests) {
+  const auto made = acquire(a_lock().delay(10s).held_by(first, {}), me);
+  EXPECT_EQ(made.outcome.result, what::queued);
+  EXPECT_EQ(made.change.row->hold, hold_id{});
+  EXPECT_EQ(made.change.row->token, 7) << "nobody was granted";
+  ASSERT_TRUE(made.change.create_lease);
+  EXPECT_EQ(made.change.create_lease->id, made.change.row->lease);
+  EXPECT_EQ(made.change.create_lease->ttl, 10s);
+  EXPECT_EQ(made.outcome.takeover_in, 10s);
+  EXPECT_TRUE(made.change.durable);
+}
+
+TEST(decide_acquire_test, a_lock_that_has_rested_is_granted) {
+  party nobody;
+  nobody.hold = hold_id{};
+  EXPECT_EQ(acquire(a_lock().delay(10s).held_by(nobody, {}), me).outcome.result, what::granted);
+  EXPECT_EQ(acquire(a_lock().delay(10s).held_by(nobody, 1s), me).outcome.result, what::queued);
+  EXPECT_THAT(acquire(a_lock().delay(10s).held_by(nobody, -1us), me).outcome.leases,
+              ElementsAre(nobody.lease));
+}
+
+TEST(decide_acquire_test, a_guard_keeps_a_lost_lock_from_its_rest) {
+  const auto made = acquire(a_lock().delay(10s).held_by(first, {}).guarded(), me);
+  EXPECT_EQ(made.outcome.result, what::queued);
+  EXPECT_EQ(made.change.row->hold, first.hold);
 }
 
 TEST(decide_force_test, raises_the_token_frees_and_tells_the_holders_process) {

@@ -33,7 +33,7 @@ std::vector<hold_id> added(const decision& made) {
   return holds;
 }
 decision release(const store::lock_view& view, const party& who = me) {
-  return decide_release(view, who.hold, {}, no_skew);
+  return decide_release(view, {who.hold}, no_skew);
 }
 
 TEST(decide_shared_test, a_free_lock_is_shared_durably_with_the_next_token) {

@@ -186,8 +186,7 @@ TEST_P(decisions_shared_test, keep_the_capacity_tokens_and_order_and_leave_nobod
       ASSERT_EQ(result == what::granted || result == what::queued, lock.holds(who) || lock.queued(who));
       ASSERT_TRUE(result != what::granted || lock.holds(who));
     } else if (thrown < 78) {
-      settle(who,
-             [&](const auto& view) { return client_layer::decide_release(view, who.hold, {}, no_skew); });
+      settle(who, [&](const auto& view) { return client_layer::decide_release(view, {who.hold}, no_skew); });
       ASSERT_FALSE(lock.holds(who));
       ASSERT_FALSE(lock.queued(who));
       lock.kill(who.lease);

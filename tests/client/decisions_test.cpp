@@ -128,8 +128,7 @@ TEST_P(decisions_test, keep_exclusion_tokens_and_order) {
       ASSERT_EQ(result == what::queued, lock.queued(who));
     } else if (thrown < 80) {
       if (lock.row().hold == who.hold) lock.releasing = who.lease;
-      settle(who,
-             [&](const auto& view) { return client_layer::decide_release(view, who.hold, {}, no_skew); });
+      settle(who, [&](const auto& view) { return client_layer::decide_release(view, {who.hold}, no_skew); });
       ASSERT_NE(lock.row().hold, who.hold);
       ASSERT_FALSE(lock.queued(who));
       who.hold = hold_id::random();

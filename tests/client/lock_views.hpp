@@ -89,6 +89,10 @@ class view_builder {
     view_.row.kind = kind;
     return *this;
   }
+  view_builder& delay(std::chrono::milliseconds delay) {
+    view_.row.delay = delay;
+    return *this;
+  }
   view_builder& unfair() {
     view_.row.fair = false;
     return *this;

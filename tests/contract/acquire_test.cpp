@@ -57,6 +57,39 @@ TEST_P(acquire_test, refuses_a_free_lock_that_others_wait_for) {
   EXPECT_THAT(waiting("a"), testing::ElementsAre(first.hold));
 }
 
+TEST_P(acquire_test, grants_an_unfair_lock_to_whom_knows_it_though_others_wait) {
+  const model::lock_definition locks[] = {{"u", model::lock_kind::mutex, 1, false},
+                                          {"v", model::lock_kind::mutex, 1, false}};
+  a->create(locks);
+  const auto first = queued("u");
+  for (const bool several : {false, true}) {
+    std::vector<store::acquire_request> requests{claim_to("u").request()};
+    if (several) requests.push_back(claim_to("v").request());
+    EXPECT_THAT(a->acquire(requests), IsEmpty()) << "asked for as a fair one";
+    for (auto& request : requests) request.fair = false;
+    const auto granted = a->acquire(requests);
+    ASSERT_EQ(granted.size(), requests.size());
+    EXPECT_THAT(waiting("u"), testing::ElementsAre(first.hold));
+    for (const auto& request : requests) {
+      end(request.lease);
+      edit(request.name, [](const store::lock_view& view) {
+        store::lock_change freed;
+        freed.row = view.row;
+        freed.row->lease.reset();
+        freed.row->hold.reset();
+        freed.row->in_use = 0;
+        return freed;
+      });
+    }
+  }
+}
+
+TEST_P(acquire_test, asked_for_as_unfair_refuses_a_fair_lock) {
+  auto request = claim_to("a").request();
+  request.fair = false;
+  EXPECT_THAT(a->acquire(std::vector{request}), IsEmpty());
+}
+
 TEST_P(acquire_test, refuses_what_does_not_exist_and_creates_nothing) {
   EXPECT_FALSE(acquire({"a", new_lease()}));
   EXPECT_THAT(a->list(), IsEmpty());

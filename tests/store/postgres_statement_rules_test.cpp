@@ -92,7 +92,7 @@ TEST_F(postgres_statement_rules_test, the_store_sees_that_waiter) {
 // The locking step takes the newest row, the rest of the statement began with an older one.
 TEST_F(postgres_statement_rules_test, acquire_decides_from_the_row_that_it_has_locked) {
   const auto execute = "EXECUTE acquire_one ('a', 'mutex', 1, '" + lease_id::random().to_string() + "', '" +
-                       hold_id::random().to_string() + "')";
+                       hold_id::random().to_string() + "', true)";
   two_->run("SELECT set_config('rowlock.system', system_identifier::text, false) FROM pg_control_system()");
   two_->run("PREPARE acquire_one AS " + postgres_query("acquire_one"));
   one_->run("BEGIN; LOCK TABLE rowlock_meta IN ACCESS EXCLUSIVE MODE");
@@ -111,11 +111,11 @@ TEST_F(postgres_statement_rules_test, acquire_grants_nothing_where_the_server_is
   for (const std::string setting : {"SELECT 1", "SELECT set_config('rowlock.system', '1', false)"}) {
     two_->run("DEALLOCATE ALL; PREPARE acquire_one AS " + postgres_query("acquire_one"));
     two_->run(setting);
-    EXPECT_TRUE(
-        two_->run("EXECUTE acquire_one ('a', 'mutex', 1, gen_random_uuid(), gen_random_uuid())").empty());
+    EXPECT_TRUE(two_->run("EXECUTE acquire_one ('a', 'mutex', 1, gen_random_uuid(), gen_random_uuid(), true)")
+                    .empty());
     two_->run("DEALLOCATE ALL; PREPARE acquire AS " + postgres_query("acquire"));
     EXPECT_TRUE(two_->run("EXECUTE acquire ('{a}', '{mutex}', '{1}', array[gen_random_uuid()], "
-                          "array[gen_random_uuid()])")
+                          "array[gen_random_uuid()], '{t}')")
                     .empty());
   }
   const claim wanted{"a", new_lease(*session_), hold_id::random()};

@@ -67,7 +67,7 @@ void check_change(const lock_view& before, const lock_change& change) {
   require(before.row.kind != model::lock_kind::unknown, "writes a lock of a kind that it does not know");
   const model::lock_row& was = before.row;
   const model::lock_row& is = *change.row;
-  const bool new_hold = is.hold && is.hold != was.hold;
+  const bool new_hold = is.hold && is.hold != was.hold && !is.hold->is_nil();  // nil: the lock rests
   const auto after = check_permits(before, change);
   const bool same_grant = is.hold == was.hold && is.lease == was.lease && change.remove_permits.empty();
 

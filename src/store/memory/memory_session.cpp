@@ -24,6 +24,11 @@ std::int64_t minutes_since_2026(timestamp now) {
   return std::chrono::floor<std::chrono::minutes>(now - start).count();
 }
 
+bool is_as_asked(const model::lock_row& row, const acquire_request& request) {
+  return row.kind != model::lock_kind::unknown && row.kind == request.kind &&
+         row.capacity == request.capacity && row.fair == request.fair;
+}
+
 void apply(memory_transaction& transaction, const std::string& name, const lock_change& change) {
   memory_tables& tables = transaction.tables;
   memory_lock& lock = tables.locks.at(name);
@@ -175,9 +180,7 @@ std::vector<grant> memory_session::acquire(std::span<const acquire_request> requ
       const auto found = transaction.tables.locks.find(request.name);
       if (found == transaction.tables.locks.end() || transaction.locked_rows.contains(request.name)) continue;
       model::lock_row& row = found->second.row;
-      const bool as_asked = row.kind != model::lock_kind::unknown && row.kind == request.kind &&
-                            row.capacity == request.capacity;
-      if (!as_asked || row.lease || row.in_use != 0 || row.has_queue) continue;
+      if (!is_as_asked(row, request) || row.lease || row.in_use != 0 || (row.has_queue && row.fair)) continue;
       row.lease = request.lease;
       row.hold = request.hold;
       row.in_use = row.capacity;
@@ -220,9 +223,7 @@ std::optional<std::chrono::microseconds> memory_session::enqueue(const acquire_r
     const auto found = tables.locks.find(request.name);
     if (found == tables.locks.end() || transaction.locked_rows.contains(request.name)) return {};
     model::lock_row& row = found->second.row;
-    const bool as_asked =
-        row.kind != model::lock_kind::unknown && row.kind == request.kind && row.capacity == request.capacity;
-    if (!as_asked || !row.lease) return {};
+    if (!is_as_asked(row, request) || !row.lease) return {};
     const memory_lease* holder = tables.find_lease(*row.lease);
     if (!holder || holder->expires_at + skew <= transaction.now || row.hold == request.hold) return {};
     auto& queue = tables.queues[request.name];

@@ -10,6 +10,7 @@ std::optional<std::chrono::microseconds> mysql_session::enqueue(const acquire_re
                                               {{"name", request.name},
                                                {"kind", std::string{to_string(request.kind)}},
                                                {"capacity", request.capacity},
+                                               {"fair", std::int64_t{request.fair}},
                                                {"lease", request.lease.to_string()},
                                                {"hold", request.hold.to_string()},
                                                {"skew_us", skew.count()}});

@@ -33,13 +33,14 @@ std::vector<grant> mysql_session::acquire(std::span<const acquire_request> reque
   if (!connection_.takes_blocks()) return acquire_unlocked(requests);
   if (requests.size() == 1) return acquire_one(requests.front());
   mysql_list names, holds;
-  mysql_choice kind, capacity, lease, hold;
+  mysql_choice kind, capacity, fair, lease, hold;
   for (const auto& request : requests) {
     const auto name = mysql_literal(request.name);
     names.add(name);
     holds.add(mysql_literal(request.hold));
     kind.add(name, mysql_literal(to_string(request.kind)));
     capacity.add(name, mysql_literal(request.capacity));
+    fair.add(name, mysql_literal(std::int64_t{request.fair}));
     lease.add(name, mysql_literal(request.lease));
     hold.add(name, mysql_literal(request.hold));
   }
@@ -50,6 +51,7 @@ std::vector<grant> mysql_session::acquire(std::span<const acquire_request> reque
                                 {"holds", holds},
                                 {"kind", kind},
                                 {"capacity", capacity},
+                                {"fair", fair},
                                 {"lease", lease},
                                 {"hold", hold},
                                 {"identity", facts_.identity}});
@@ -63,6 +65,7 @@ std::vector<grant> mysql_session::acquire_one(const acquire_request& request) {
     matched = connection_.write_prepared("acquire_one", {{"name", request.name},
                                                          {"kind", std::string{to_string(request.kind)}},
                                                          {"capacity", request.capacity},
+                                                         {"fair", std::int64_t{request.fair}},
                                                          {"lease", request.lease.to_string()},
                                                          {"hold", request.hold.to_string()},
                                                          {"identity", facts_.identity}});
@@ -75,7 +78,7 @@ std::vector<grant> mysql_session::acquire_unlocked(std::span<const acquire_reque
   mysql_json batch;
   for (const auto& request : requests) {
     batch.row().hex(request.name).word(to_string(request.kind)).number(request.capacity);
-    batch.id(request.lease).id(request.hold).end_row();
+    batch.id(request.lease).id(request.hold).number(request.fair ? 1 : 0).end_row();
   }
   const mysql_value asked{"requests", batch.str()};
   if (connection_.write("acquire", {asked, {"identity", facts_.identity}}) == 0) return {};

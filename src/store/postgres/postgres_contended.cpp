@@ -8,10 +8,11 @@ namespace rowlock::store {
 std::optional<std::chrono::microseconds> postgres_session::enqueue(const acquire_request& request,
                                                                    std::chrono::microseconds skew) {
   const auto hold = request.hold.to_string();
-  const auto script = connection_.execute("queue_take", request.name, std::string{to_string(request.kind)},
-                                          std::to_string(request.capacity), hold) +
-                      connection_.execute("queue_enter", request.name, request.lease.to_string(), hold,
-                                          std::to_string(skew.count()));
+  const auto script =
+      connection_.execute("queue_take", request.name, std::string{to_string(request.kind)},
+                          std::to_string(request.capacity), hold, std::string{request.fair ? "t" : "f"}) +
+      connection_.execute("queue_enter", request.name, request.lease.to_string(), hold,
+                          std::to_string(skew.count()));
   const auto rows = connection_.script("enqueue", script);
   if (rows.empty()) return {};
   return std::chrono::microseconds{integer_of(rows[0][0])};

@@ -93,17 +93,20 @@ std::vector<grant> postgres_session::acquire(std::span<const acquire_request> re
     if (requests.size() == 1) {
       const auto& one = requests.front();
       return connection_.call("acquire_one", one.name, std::string{to_string(one.kind)},
-                              std::to_string(one.capacity), one.lease.to_string(), one.hold.to_string());
+                              std::to_string(one.capacity), one.lease.to_string(), one.hold.to_string(),
+                              std::string{one.fair ? "t" : "f"});
     }
-    postgres_array names, kinds, capacities, leases, holds;
+    postgres_array names, kinds, capacities, leases, holds, fairness;
     for (const auto& request : requests) {
       names.add_text(request.name);
       kinds.add_word(to_string(request.kind));
       capacities.add(request.capacity);
       leases.add_id(request.lease);
       holds.add_id(request.hold);
+      fairness.add(request.fair);
     }
-    return connection_.call("acquire", names.str(), kinds.str(), capacities.str(), leases.str(), holds.str());
+    return connection_.call("acquire", names.str(), kinds.str(), capacities.str(), leases.str(), holds.str(),
+                            fairness.str());
   };
   std::vector<grant> grants;
   for (const auto& row : ask()) grants.push_back({id_of<hold_id>(row[0]), integer_of(row[1])});

@@ -146,8 +146,9 @@ std::vector<grant> sqlite_session::acquire(std::span<const acquire_request> requ
   const world now = world_now();
   if (now.identity != now.recorded_identity) return grants;
   for (const auto& request : requests) {
-    auto query = connection_.query("acquire", request.name, request.lease, request.hold,
-                                   to_string(request.kind), request.capacity, model::epoch_floor(now.epoch));
+    auto query =
+        connection_.query("acquire", request.name, request.lease, request.hold, to_string(request.kind),
+                          request.capacity, model::epoch_floor(now.epoch), std::int64_t{request.fair});
     if (query.next()) grants.push_back({request.hold, query.integer(0)});
   }
   if (!grants.empty()) transaction.finish();

@@ -1,12 +1,12 @@
--- Grants a batch: :requests as [name, kind, capacity, lease, hold]. Who was granted is asked by acquired.
+-- Grants a batch: :requests as [name, kind, capacity, lease, hold, fair]. Who was granted is asked by acquired.
 UPDATE (
   SELECT k.name, UNHEX(a.lease) AS lease_id, UNHEX(a.hold) AS hold_id
   FROM JSON_TABLE(:requests, '$[*]' COLUMNS (name VARCHAR(1024) PATH '$[0]', kind VARCHAR(32) PATH '$[1]',
                                              capacity BIGINT PATH '$[2]', lease VARCHAR(32) PATH '$[3]',
-                                             hold VARCHAR(32) PATH '$[4]')) AS a
+                                             hold VARCHAR(32) PATH '$[4]', fair TINYINT PATH '$[5]')) AS a
   STRAIGHT_JOIN rowlock_lock AS k FORCE INDEX (PRIMARY) ON k.name = UNHEX(a.name)
-  WHERE k.kind = a.kind AND k.capacity = a.capacity
-    AND k.lease_id IS NULL AND k.in_use = 0 AND k.has_queue = 0
+  WHERE k.kind = a.kind AND k.capacity = a.capacity AND k.fair = a.fair
+    AND k.lease_id IS NULL AND k.in_use = 0 AND NOT (k.has_queue AND k.fair)
   LIMIT 1000000
   FOR UPDATE SKIP LOCKED
 ) AS free

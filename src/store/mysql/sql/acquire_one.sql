@@ -9,6 +9,6 @@ SET token = LAST_INSERT_ID(GREATEST(token + 1, (SELECT m.epoch FROM rowlock_meta
     hold_id = UNHEX(:hold),
     in_use = capacity,
     used_at = SYSDATE(6)
-WHERE name = :name AND kind = :kind AND capacity = :capacity
-  AND lease_id IS NULL AND in_use = 0 AND has_queue = 0
+WHERE name = :name AND kind = :kind AND capacity = :capacity AND fair = :fair
+  AND lease_id IS NULL AND in_use = 0 AND NOT (has_queue AND fair)
   AND (SELECT m.identity FROM rowlock_meta AS m WHERE m.id = 1) = :identity;

@@ -8,7 +8,7 @@ BEGIN NOT ATOMIC
   START TRANSACTION;
   SELECT l.lease_id, l.next_ticket INTO held_by, my_ticket
   FROM rowlock_lock AS l
-  WHERE l.name = :name AND l.kind = :kind AND l.capacity = :capacity
+  WHERE l.name = :name AND l.kind = :kind AND l.capacity = :capacity AND l.fair = :fair
     AND l.lease_id IS NOT NULL AND l.hold_id <> UNHEX(:hold)
   FOR UPDATE SKIP LOCKED;
   SELECT TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at) INTO takeover_us

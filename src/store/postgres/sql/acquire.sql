@@ -1,4 +1,4 @@
--- Grants a batch. $1 names, $2 kinds, $3 capacities, $4 leases, $5 holds: arrays of one length.
+-- Grants a batch. $1 names, $2 kinds, $3 capacities, $4 leases, $5 holds, $6 fairness: arrays of one length.
 -- The locking step never waits. The conditions stand twice because the row may have changed between this
 -- statement's snapshot and its lock; such a row's new place is not in the snapshot, and it is left to the slow path.
 -- Where meta does not name this server nothing is granted. rowlock.system is set by connect_settings: reading the
@@ -13,12 +13,12 @@ WITH world AS MATERIALIZED (
 taken AS MATERIALIZED (
   SELECT l.ctid AS place, a.lease_id, a.hold_id
   FROM rowlock_lock AS l
-  JOIN unnest($1::text[], $2::text[], $3::bigint[], $4::uuid[], $5::uuid[])
-    AS a (name, kind, capacity, lease_id, hold_id)
-    ON a.name = l.name AND a.kind = l.kind AND a.capacity = l.capacity
+  JOIN unnest($1::text[], $2::text[], $3::bigint[], $4::uuid[], $5::uuid[], $6::boolean[])
+    AS a (name, kind, capacity, lease_id, hold_id, fair)
+    ON a.name = l.name AND a.kind = l.kind AND a.capacity = l.capacity AND a.fair = l.fair
   WHERE l.lease_id IS NULL
     AND l.in_use = 0
-    AND NOT l.has_queue
+    AND NOT (l.has_queue AND l.fair)
     AND (SELECT count(*) FROM world) = 1
   ORDER BY l.name
   FOR NO KEY UPDATE OF l SKIP LOCKED
@@ -33,5 +33,5 @@ FROM taken AS t
 WHERE l.ctid = t.place
   AND l.lease_id IS NULL
   AND l.in_use = 0
-  AND NOT l.has_queue
+  AND NOT (l.has_queue AND l.fair)
 RETURNING l.hold_id, l.token;

@@ -1,4 +1,4 @@
--- As acquire, for a single request: $1 name, $2 kind, $3 capacity, $4 lease, $5 hold.
+-- As acquire, for a single request: $1 name, $2 kind, $3 capacity, $4 lease, $5 hold, $6 fairness.
 UPDATE rowlock_lock AS l
 SET lease_id = $4::uuid,
     hold_id = $5::uuid,
@@ -9,14 +9,15 @@ FROM rowlock_meta AS m
 WHERE l.ctid = (
     SELECT ctid
     FROM rowlock_lock
-    WHERE name = $1::text AND lease_id IS NULL AND in_use = 0 AND NOT has_queue
+    WHERE name = $1::text AND lease_id IS NULL AND in_use = 0 AND NOT (has_queue AND fair)
     FOR NO KEY UPDATE SKIP LOCKED
   )
   AND l.kind = $2::text
   AND l.capacity = $3::bigint
+  AND l.fair = $6::boolean
   AND l.lease_id IS NULL
   AND l.in_use = 0
-  AND NOT l.has_queue
+  AND NOT (l.has_queue AND l.fair)
   AND m.id = 1
   AND m.identity = current_setting('rowlock.system', true) || '/'
                    || left(pg_walfile_name(pg_current_wal_lsn()), 8)

@@ -1,0 +1,109 @@
+// Unfair locks: whoever comes while they are free gets them, and no wake-up is lost.
+#include "client/client_test.hpp"
+
+#include <atomic>
+
+namespace rowlock::test {
+namespace {
+
+constexpr lock_options unfair{.fair = false};
+
+class unfair_test : public client_test {
+ protected:
+  std::future<hold> waiting_for(mutex& wanted) {
+    const auto before = queued(wanted.name());
+    auto result = std::async(std::launch::async, [&wanted] { return wanted.acquire(); });
+    EXPECT_TRUE(eventually([&] { return queued(wanted.name()) == before + 1; }));
+    return result;
+  }
+
+  client db = new_client();
+  client other = new_client();
+};
+
+TEST_P(unfair_test, another_fairness_than_the_stored_one_is_refused_in_each_state) {
+  mutex fair{db, "a"};
+  mutex not_fair{other, "a", unfair};
+  EXPECT_TRUE(fair.try_acquire());
+  EXPECT_EQ(code_of([&] { not_fair.try_acquire(); }), errc::mismatch) << "free";
+  const hold held = fair.acquire();
+  EXPECT_EQ(code_of([&] { not_fair.try_acquire(); }), errc::mismatch) << "held";
+  EXPECT_EQ(code_of([&] { not_fair.acquire(); }), errc::mismatch);
+}
+
+TEST_P(unfair_test, who_comes_while_it_is_free_overtakes_who_waits) {
+  mutex here{db, "a", unfair};
+  hold held = here.acquire();
+  // It waits by the seam, where nobody wakes up: the lock stays free after the release.
+  const auto lease = model::lease_id::random();
+  side().create_lease({lease, lease, "host", 1, "sleeper", 1h});
+  const store::edit_request enter{
+      "a", {}, [&](const store::lock_view& view) {
+        store::lock_change change;
+        change.row = view.row;
+        change.row->has_queue = true;
+        change.enqueue = {change.row->next_ticket++, model::hold_id::random(), lease};
+        return change;
+      }};
+  ASSERT_EQ(side().edit({&enter, 1}).front(), store::edit_result::committed);
+  EXPECT_EQ(held.release(), release_result::released);
+  EXPECT_FALSE(is_held("a")) << "it is not handed on";
+  EXPECT_TRUE(mutex(other, "a", unfair).try_acquire());
+  EXPECT_EQ(queued("a"), 1U);
+}
+
+TEST_P(unfair_test, who_waits_is_woken_by_a_release) {
+  mutex here{db, "a", unfair};
+  mutex there{other, "a", unfair};
+  hold held = here.acquire();
+  auto waiter = waiting_for(there);
+  EXPECT_EQ(held.release(), release_result::released);
+  ASSERT_EQ(waiter.wait_for(20s), std::future_status::ready);
+  EXPECT_TRUE(waiter.get());
+  EXPECT_EQ(queued("a"), 0U);
+}
+
+TEST_P(unfair_test, who_waits_in_the_same_client_is_woken_too) {
+  mutex here{db, "a", unfair};
+  hold held = here.acquire();
+  auto waiter = waiting_for(here);
+  EXPECT_EQ(held.release(), release_result::released);
+  ASSERT_EQ(waiter.wait_for(20s), std::future_status::ready);
+  EXPECT_TRUE(waiter.get());
+}
+
+TEST_P(unfair_test, many_who_want_it_all_the_time_exclude_each_other_and_all_come_to_an_end) {
+  std::atomic<int> inside{0};
+  std::atomic<int> violations{0};
+  std::atomic<std::int64_t> last{0};
+  const auto work = [&](const client& mine) {
+    mutex wanted{mine, "a", unfair};
+    for (int i = 0; i < 10; ++i) {
+      const hold held = wanted.acquire();
+      if (inside.fetch_add(1) != 0 || last.exchange(held.token()) >= held.token()) ++violations;
+      inside.fetch_sub(1);
+    }
+  };
+  std::vector<std::jthread> threads;
+  for (int i = 0; i < 6; ++i) threads.emplace_back([&, i] { work(i % 2 == 0 ? db : other); });
+  threads.clear();
+  EXPECT_EQ(violations, 0);
+  EXPECT_EQ(queued("a"), 0U);
+  EXPECT_FALSE(is_held("a"));
+}
+
+TEST_P(unfair_test, small_requests_pass_a_large_one_at_a_semaphore) {
+  counting_semaphore slots{db, "s", 3, false};
+  hold two = slots.acquire(2);
+  auto large = std::async(std::launch::async, [&] { return slots.acquire(3); });
+  ASSERT_TRUE(eventually([&] { return queued("s") == 1; }));
+  EXPECT_TRUE(slots.try_acquire(1)) << "and gives it back";
+  EXPECT_NE(large.wait_for(0s), std::future_status::ready);
+  two.release();
+  EXPECT_TRUE(large.get());
+}
+
+ROWLOCK_FOR_EACH_STORE(unfair_test);
+
+}  // namespace
+}  // namespace rowlock::test
