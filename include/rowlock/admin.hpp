@@ -2,10 +2,12 @@
 #pragma once
 
 #include <rowlock/client.hpp>
+#include <rowlock/hold.hpp>
 
 #include <chrono>
 #include <cstdint>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <vector>
 
@@ -33,7 +35,24 @@ struct lock_info {
   std::int64_t token = 0;  // of the latest grant
   std::int64_t waiters = 0;
   std::vector<holder_info> holders;
+  std::optional<release_request> request;  // that one of the holders has been asked, and how long it has left
 };
+
+// How to ask for a lock that others hold.
+struct request_options {
+  std::string reason{};                      // told to the holders: UTF-8, at most 4096 bytes, no NUL
+  std::chrono::milliseconds within{30'000};  // how long to wait for them; up to 24 hours
+  bool then_force = false;                   // take it from those who have not given it up by then
+  std::stop_token stop{};                    // ends the wait; then nothing is forced
+};
+
+enum class request_result {
+  unheld,    // nobody held it
+  released,  // all who held it have given it up, or are gone
+  kept,      // somebody holds it still
+  forced,    // it was taken from somebody
+};
+ROWLOCK_EXPORT const char* to_string(request_result result) noexcept;
 
 struct waiter_info {
   std::int64_t ticket = 0;
@@ -69,6 +88,11 @@ class ROWLOCK_EXPORT admin {
   // error(invalid_argument) for an impossible name or id, error(contention) when a guarded transaction of a
   // holder's keeps the row for longer than options::statement_timeout.
   bool release(const std::string& name, const std::string& hold_id = {});
+
+  // Asks all who hold it to give it up, and waits until they have: they hear it by hold::release_requested(),
+  // with the reason, and may go on; whoever gets the lock after them is not meant. Throws as release(), and
+  // error(invalid_argument) for impossible options.
+  request_result request_release(const std::string& name, const request_options& how = {});
 
   // Kills expired leases and frees what they held. Clients do this too; it hurts nobody.
   sweep_result sweep();

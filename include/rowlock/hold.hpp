@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <vector>
@@ -35,6 +36,13 @@ enum class release_result {
   unknown,   // no connection; rowlock goes on trying, and the lease's ttl bounds it
 };
 ROWLOCK_EXPORT const char* to_string(release_result result) noexcept;
+
+// Somebody asks the holder of a lock to give it up (admin::request_release). Nothing happens to the hold.
+struct release_request {
+  std::string reason;
+  std::chrono::nanoseconds remaining{
+      0};  // how long the asker still waits; then it may take the lock by force
+};
 
 // SQL that proves a hold inside the caller's own transaction. Run it before the writes that it guards:
 // exactly one row means that the hold stands and that nobody else can be granted the lock before the
@@ -86,6 +94,13 @@ class ROWLOCK_EXPORT hold {
   std::stop_token stop_token() const noexcept;
 
   rowlock::loss loss() const noexcept;
+
+  // Stops when somebody asks for the lock; callbacks as those of stop_token(). Where a database has to be
+  // asked for news (MariaDB, MySQL) and nobody of this client waits, that is seen with the next renewal.
+  std::stop_token release_requested() const;
+
+  // What was asked, the latest. Empty: nothing.
+  std::optional<rowlock::release_request> request() const;
 
   // Gives the lock back. Waits at most options::close_timeout. Never throws for what the database says; the
   // hold is over in each case. A second call returns what the first one did. Throws error(forked) in a child

@@ -18,17 +18,21 @@ using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 using std::chrono::nanoseconds;
 
-// Readable once the hold is lost: poll() then returns at once.
-class loss_alarm {
+// Readable once the hold is lost, or asked for: poll() then returns at once.
+class alarm {
  public:
-  explicit loss_alarm(const hold& held)
-      : descriptor_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)}, on_loss_{held.stop_token(), ring{descriptor_}} {}
-  ~loss_alarm() {
-    on_loss_.reset();  // waits for a callback that is running
+  explicit alarm(const hold& held)
+      : descriptor_{eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)},
+        on_loss_{std::in_place, held.stop_token(), ring{descriptor_}},
+        on_request_{std::in_place, held.release_requested(), ring{descriptor_}} {}
+  ~alarm() {
+    // Each waits for a callback that is running.
+    on_loss_.reset();
+    on_request_.reset();
     close(descriptor_);
   }
-  loss_alarm(const loss_alarm&) = delete;
-  loss_alarm& operator=(const loss_alarm&) = delete;
+  alarm(const alarm&) = delete;
+  alarm& operator=(const alarm&) = delete;
 
   int descriptor() const noexcept { return descriptor_; }
   void drain() noexcept {
@@ -46,19 +50,16 @@ class loss_alarm {
   };
 
   int descriptor_;
-  struct registration {
-    registration(const std::stop_token& token, ring call) : callback{std::in_place, token, call} {}
-    void reset() { callback.reset(); }
-    std::optional<std::stop_callback<ring>> callback;
-  } on_loss_;
+  std::optional<std::stop_callback<ring>> on_loss_;
+  std::optional<std::stop_callback<ring>> on_request_;
 };
 
 // When to end the command, and how hard.
 class executioner {
  public:
-  executioner(child& command, const hold& held, nanoseconds kill_after,
+  executioner(child& command, const hold& held, const watch_settings& how,
               const std::function<void(std::string_view)>& note)
-      : command_{command}, held_{held}, kill_after_{kill_after}, note_{note} {}
+      : command_{command}, held_{held}, kill_after_{how.kill_after}, yields_{how.yields}, note_{note} {}
 
   bool stopped() const noexcept { return stopped_; }
 
@@ -78,6 +79,16 @@ class executioner {
 
  private:
   std::optional<nanoseconds> act_while_held(nanoseconds remaining) {
+    if (!asked_ && held_.request()) {
+      asked_ = true;
+      const auto what = fmt::format("somebody asks for the lock ({})", held_.request()->reason);
+      if (yields_ && !stopped_) {
+        note_(what + "; ending the command");
+        command_.send(SIGTERM);
+      } else {
+        note_(what);
+      }
+    }
     if (stopped_) return remaining;
     if (remaining > kill_after_) return remaining - kill_after_;
     terminate("the lease cannot be renewed");
@@ -93,7 +104,9 @@ class executioner {
   child& command_;
   const hold& held_;
   nanoseconds kill_after_;
+  bool yields_;
   const std::function<void(std::string_view)>& note_;
+  bool asked_ = false;
   bool stopped_ = false;
   bool killed_ = false;
   std::optional<clock::time_point> taken_at_;
@@ -113,13 +126,13 @@ void wait_for_either(int first, int second, std::optional<nanoseconds> timeout) 
 
 }  // namespace
 
-bool watch(child& command, const hold& held, signal_queue& signals, std::chrono::milliseconds kill_after,
+bool watch(child& command, const hold& held, signal_queue& signals, const watch_settings& how,
            const std::function<void(std::string_view)>& note) {
-  loss_alarm alarm{held};
-  executioner judge{command, held, kill_after, note};
+  alarm bell{held};
+  executioner judge{command, held, how, note};
   while (!command.ended()) {
-    wait_for_either(signals.descriptor(), alarm.descriptor(), judge.act());
-    alarm.drain();
+    wait_for_either(signals.descriptor(), bell.descriptor(), judge.act());
+    bell.drain();
     while (const auto signal = signals.take()) {
       if (signal->number != SIGCHLD && !signal->from_terminal) command.send(signal->number);
     }

@@ -12,12 +12,18 @@
 
 namespace rowlock::cli {
 
+struct watch_settings {
+  std::chrono::milliseconds kill_after{0};
+  bool yields =
+      false;  // SIGTERM when somebody asks for the lock; what the command does then is its own affair
+};
+
 // Waits until the child has ended, passing signals on. True when it was ended, or the hold lost, by then.
 //
 // A hold that is not renewed: SIGTERM once remaining() is down to kill_after, SIGKILL at the local deadline,
 // which lies before the database lets anyone else in. A hold that was taken away: SIGTERM at once, SIGKILL
 // kill_after later. note is told of each.
-bool watch(child& command, const hold& held, signal_queue& signals, std::chrono::milliseconds kill_after,
+bool watch(child& command, const hold& held, signal_queue& signals, const watch_settings& how,
            const std::function<void(std::string_view)>& note);
 
 }  // namespace rowlock::cli

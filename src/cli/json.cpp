@@ -21,8 +21,13 @@ json to_json(const lock_info& lock) {
                        {"held_ms", holder.held_for.count()},
                        {"expires_in_ms", holder.expires_in.count()}});
   }
-  return {{"name", lock.name}, {"kind", lock.kind},   {"capacity", lock.capacity}, {"in_use", lock.in_use},
-          {"fair", lock.fair}, {"token", lock.token}, {"waiters", lock.waiters},   {"holders", holders}};
+  json shown{{"name", lock.name}, {"kind", lock.kind},   {"capacity", lock.capacity}, {"in_use", lock.in_use},
+             {"fair", lock.fair}, {"token", lock.token}, {"waiters", lock.waiters},   {"holders", holders}};
+  if (lock.request) {
+    const auto left = std::chrono::floor<std::chrono::milliseconds>(lock.request->remaining);
+    shown["request"] = {{"reason", lock.request->reason}, {"remaining_ms", left.count()}};
+  }
+  return shown;
 }
 
 json to_json(const waiter_info& waiter) {

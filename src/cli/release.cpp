@@ -1,4 +1,5 @@
 #include "cli/command.hpp"
+#include "cli/duration.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/json.hpp"
 #include "cli/text.hpp"
@@ -13,44 +14,96 @@ namespace rowlock::cli {
 
 namespace {
 
-int release(const context& global, const std::string& name, const std::string& hold_id, bool force) {
-  if (!force) {
-    throw error(errc::invalid_argument,
-                "this takes the lock from its holder while it may be at work; confirm with --force");
-  }
-  admin db{global.connect()};
-  const bool released = db.release(name, hold_id);
-  const bool known = released || db.show(name).has_value();
+struct release_words {
+  std::string name;
+  std::string hold_id;
+  bool force = false;
+  bool ask = false;
+  bool then_force = false;
+  std::string reason;
+  std::string within = "30s";
+};
+
+void print_result(const context& global, const std::string& name, bool released, const std::string& message) {
   if (global.json) {
     print_json(nlohmann::ordered_json::array({{{"name", name}, {"released", released}}}));
   } else if (released) {
-    fmt::print("released '{}'; whoever held it has been told\n", printable(name));
-  } else if (known) {
-    global.note(fmt::format("nobody held '{}'", name));
+    fmt::print("{}\n", message);
+  } else {
+    global.note(message);
   }
-  if (!known) global.note(fmt::format("there is no lock named '{}'", name));
+}
+
+int ask(const context& global, admin& db, const release_words& chosen) {
+  const auto& name = chosen.name;
+  if (!db.show(name)) {
+    print_result(global, name, false, fmt::format("there is no lock named '{}'", name));
+    return not_found;
+  }
+  const request_options how{.reason = chosen.reason,
+                            .within = parse_duration("--within", chosen.within),
+                            .then_force = chosen.then_force};
+  switch (db.request_release(name, how)) {
+    case request_result::unheld:
+      print_result(global, name, false, fmt::format("nobody held '{}'", name));
+      break;
+    case request_result::released:
+      print_result(global, name, true, fmt::format("'{}' was given up", printable(name)));
+      break;
+    case request_result::forced:
+      print_result(global, name, true,
+                   fmt::format("released '{}' by force; whoever held it has been told", printable(name)));
+      break;
+    case request_result::kept:
+      print_result(global, name, false,
+                   fmt::format("'{}' is still held; --then-force takes it after --within", name));
+      return busy;
+  }
+  return success;
+}
+
+int release(const context& global, const release_words& chosen) {
+  const auto& name = chosen.name;
+  if (!chosen.force && !chosen.ask) {
+    throw error(
+        errc::invalid_argument,
+        "this takes the lock from its holder while it may be at work; confirm with --force, or ask the "
+        "holder with --ask");
+  }
+  admin db{global.connect()};
+  if (chosen.ask) return ask(global, db, chosen);
+  const bool released = db.release(name, chosen.hold_id);
+  const bool known = released || db.show(name).has_value();
+  print_result(global, name, released,
+               released ? fmt::format("released '{}'; whoever held it has been told", printable(name))
+               : known  ? fmt::format("nobody held '{}'", name)
+                        : fmt::format("there is no lock named '{}'", name));
   return known ? success : not_found;
 }
 
 }  // namespace
 
 void add_release(CLI::App& app, context& global) {
-  struct settings {
-    std::string name;
-    std::string hold_id;
-    bool force = false;
-  };
-  auto* command = add_subcommand(app, "release", "Take a lock from all who hold it; its token rises.",
-                                 "rowlock release billing/nightly --force");
-  auto chosen = std::make_shared<settings>();
+  auto* command = add_subcommand(
+      app, "release", "Take a lock from all who hold it, and its token rises; or ask them for it.",
+      "rowlock release billing/nightly --force\n"
+      "rowlock release billing/nightly --ask --reason deploy --within 1m --then-force");
+  auto chosen = std::make_shared<release_words>();
   command->add_option("NAME", chosen->name, "The lock's name")->required();
-  command->add_option("--hold", chosen->hold_id, "Take it from that hold alone")->type_name("HOLD_ID");
-  command->add_flag("--force", chosen->force, "Confirm that the holder may lose the lock at work");
-  command->callback([&global, chosen] {
-    global.action = [&global, chosen] {
-      return release(global, chosen->name, chosen->hold_id, chosen->force);
-    };
-  });
+  auto* hold =
+      command->add_option("--hold", chosen->hold_id, "Take it from that hold alone")->type_name("HOLD_ID");
+  auto* force =
+      command->add_flag("--force", chosen->force, "Confirm that the holder may lose the lock at work");
+  auto* ask = command->add_flag("--ask", chosen->ask, "Ask the holders to give it up, and wait for them");
+  command->add_option("--reason", chosen->reason, "What they are told")->type_name("TEXT")->needs(ask);
+  command->add_option("--within", chosen->within, "How long to wait for them (30s)")
+      ->type_name("DURATION")
+      ->needs(ask);
+  command->add_flag("--then-force", chosen->then_force, "Take it from who has not given it up by then")
+      ->needs(ask);
+  ask->excludes(force)->excludes(hold);
+  command->callback(
+      [&global, chosen] { global.action = [&global, chosen] { return release(global, *chosen); }; });
 }
 
 }  // namespace rowlock::cli

@@ -35,6 +35,7 @@ struct run_words {
   std::string min_hold;
   std::string delay;
   bool unfair = false;
+  bool yields = false;
   int busy_code = busy;
 };
 
@@ -45,6 +46,7 @@ struct run_settings {
   milliseconds kill_after{0};
   milliseconds min_hold{0};
   lock_options lock{};
+  bool yields = false;
   int busy_code = busy;
 };
 
@@ -59,6 +61,7 @@ run_settings parse(const run_words& words) {
   if (!words.min_hold.empty()) result.min_hold = parse_duration("--min-hold", words.min_hold);
   if (!words.delay.empty()) result.lock.delay = parse_duration("--delay", words.delay);
   result.lock.fair = !words.unfair;
+  result.yields = words.yields;
   result.kill_after = words.kill_after.empty() ? std::min<milliseconds>(5s, result.ttl / 4)
                                                : parse_duration("--kill-after", words.kill_after);
   // A healthy lease is renewed when a third of its ttl has passed; a command must not be ended before.
@@ -116,7 +119,7 @@ int run_holding(const context& global, const run_settings& chosen, hold held, si
   int code = success;
   try {
     child command{global.command, child_environment(chosen.name, held.token()), signals.mask_before()};
-    lost = watch(command, held, signals, chosen.kill_after, note);
+    lost = watch(command, held, signals, {chosen.kill_after, chosen.yields}, note);
     code = command.exit_code();
   } catch (const not_started& problem) {
     fmt::print(stderr, "rowlock: {}\n", problem.what());
@@ -196,6 +199,7 @@ void add_run(CLI::App& app, context& global) {
                     ->type_name("DURATION");
   command->add_flag("--unfair", words->unfair,
                     "Whoever comes while it is free gets it, before those who wait; stored with the name");
+  command->add_flag("--yield", words->yields, "SIGTERM to the command when somebody asks for the lock");
   permits->needs(capacity);
   delay->excludes(capacity);
   shared->excludes(exclusive)->excludes(capacity);

@@ -27,6 +27,11 @@ void print(const lock_info& lock) {
     rows.push_back({"  held for", format_duration(holder.held_for)});
     rows.push_back({"  expires in", format_duration(holder.expires_in)});
   }
+  if (lock.request) {
+    const auto left = std::chrono::floor<std::chrono::milliseconds>(lock.request->remaining);
+    rows.push_back({"asked for", lock.request->reason});
+    rows.push_back({"  for another", format_duration(left)});
+  }
   fmt::print("{}", table(rows));
 }
 

@@ -42,6 +42,11 @@ inline backoff hint_pause() {
   return {std::chrono::milliseconds{2}, std::chrono::milliseconds{140}};
 }
 
+// Whether those who were asked for a lock have given it up.
+inline backoff request_poll() {
+  return {std::chrono::milliseconds{10}, std::chrono::milliseconds{250}};
+}
+
 // A database that cannot be reached.
 inline backoff reconnect_pause() {
   return {std::chrono::milliseconds{20}, std::chrono::seconds{1}};

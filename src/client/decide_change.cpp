@@ -70,6 +70,26 @@ decision decide_raise_token(const lock_view& view, hold_id hold, model::token at
   return raised;
 }
 
+decision decide_request(const lock_view& view, const std::string& reason, std::chrono::milliseconds within) {
+  draft lock{view, microseconds{0}};
+  if (gathers(view.row.kind) || view.row.kind == model::lock_kind::unknown) return lock.leave(what::absent);
+  std::vector<lease_id> clients;
+  const auto ask = [&](const std::optional<model::lease_view>& lease) {
+    if (!lease || std::find(clients.begin(), clients.end(), lease->client) != clients.end()) return;
+    clients.push_back(lease->client);
+  };
+  if (view.row.hold && !view.row.hold->is_nil()) ask(view.holder);
+  for (const auto& entry : view.permits) ask(entry.lease);
+  if (clients.empty()) return lock.leave(what::absent);
+  lock.outcome().token = view.row.token;
+  decision made = lock.leave(what::released);
+  made.change.row = view.row;
+  made.change.request = store::polite_request{view.row.token, within, reason};
+  made.change.notices = std::move(clients);
+  made.change.durable = true;
+  return made;
+}
+
 decision decide_proclaim(const lock_view& view, hold_id hold, const std::string& value) {
   draft lock{view, microseconds{0}};
   const auto token = lock.held_by(hold) ? lock.token_of(hold) : std::nullopt;

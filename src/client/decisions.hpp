@@ -128,6 +128,11 @@ decision decide_upgrade(const store::lock_view& view, hold_id hold, std::chrono:
 // now. The next grant of the name is above it.
 decision decide_raise_token(const store::lock_view& view, hold_id hold, model::token at_least);
 
+// Asks all who hold it to give it up: released where somebody was asked, with the latest token that is meant.
+// Absent: nobody holds it.
+decision decide_request(const store::lock_view& view, const std::string& reason,
+                        std::chrono::milliseconds within);
+
 // Writes what the holder proclaims. Absent when that hold is not the exclusive one.
 decision decide_proclaim(const store::lock_view& view, hold_id hold, const std::string& value);
 

@@ -375,6 +375,13 @@ std::shared_ptr<promised<release_result>> engine::begin_release(hold_state& hold
   return answer;
 }
 
+bool engine::rest(std::chrono::nanoseconds length, const std::stop_token& stop) {
+  if (length <= 0ns || stop.stop_requested()) return false;
+  promised<bool> nothing;  // but the time and stop end this
+  nothing.wait(shared_.time, shared_.time.now() + length, stop);
+  return !stop.stop_requested();
+}
+
 task_ptr engine::begin(std::function<void(store::session&)> work, std::function<void()> undo) {
   check_usable();
   start_lanes();

@@ -91,6 +91,9 @@ class engine : public std::enable_shared_from_this<engine> {
   std::optional<model::token> arrive(const model::lock_definition& definition, const patience& how_long,
                                      const std::stop_token& stop);
 
+  // Lets that much time pass. False: there was none to pass, or stop was requested.
+  bool rest(std::chrono::nanoseconds length, const std::stop_token& stop);
+
   // Runs work with a carrying connection's session, and waits for it. Not retried.
   void perform(std::function<void(store::session&)> work);
   // Its halves. await(): false when it was given up.

@@ -30,6 +30,9 @@ std::vector<lease_id> deliver_grants(lane_desk& desk, const std::string& name, c
       wake.push_back(client);
     }
   }
+  for (const auto& client : made.change.notices) {
+    if (std::find(wake.begin(), wake.end(), client) == wake.end()) wake.push_back(client);
+  }
   if (made.outcome.more) {
     auto sweep = std::make_shared<release_operation>();
     sweep->name = name;

@@ -34,11 +34,47 @@ rowlock::loss hold_state::loss() const noexcept {
   return lease_->is_valid(engine_->shared().time.now()) ? loss::none : loss::expired;
 }
 
-std::stop_token hold_state::stop_token() {
+bool hold_state::ask_for(const std::string& reason, instant until) {
+  const std::lock_guard lock{stop_mutex_};
+  if (fate_.load() != held) return false;
+  const bool news = !request_;
+  request_ = {reason, until};
+  return news;
+}
+
+void hold_state::tell_request() noexcept {
+  tell(asked_);
+}
+
+std::stop_token hold_state::request_token() {
+  auto source = made(asked_);
+  if (request()) source.request_stop();
+  return source.get_token();
+}
+
+std::optional<rowlock::release_request> hold_state::request() const {
+  const std::lock_guard lock{stop_mutex_};
+  if (!request_) return {};
+  const auto left = request_->until - engine_->shared().time.now();
+  return rowlock::release_request{request_->reason, std::max(left, std::chrono::nanoseconds{0})};
+}
+
+std::stop_source hold_state::made(std::optional<std::stop_source>& source) {
+  const std::lock_guard lock{stop_mutex_};
+  if (!source) source.emplace();
+  return *source;
+}
+
+void hold_state::tell(const std::optional<std::stop_source>& whom) noexcept {
   std::unique_lock lock{stop_mutex_};
-  if (!stop_) stop_.emplace();
-  std::stop_source source = *stop_;
+  if (!whom) return;
+  std::stop_source source = *whom;
   lock.unlock();
+  source.request_stop();
+}
+
+std::stop_token hold_state::stop_token() {
+  auto source = made(stop_);
   const int fate = fate_.load();
   if (fate != held && fate != released) source.request_stop();
   return source.get_token();
@@ -50,11 +86,7 @@ bool hold_state::lose(rowlock::loss reason) noexcept {
 }
 
 void hold_state::tell() noexcept {
-  std::unique_lock lock{stop_mutex_};
-  if (!stop_) return;
-  std::stop_source source = *stop_;
-  lock.unlock();
-  source.request_stop();
+  tell(stop_);
 }
 
 bool hold_state::begin_release() noexcept {

@@ -46,6 +46,13 @@ class hold_state {
   // Fires the stop token. Runs the user's callbacks: call it under no lock.
   void tell() noexcept;
 
+  // Somebody asks for the lock: until then, for that reason. True when it is news; then tell_request() is
+  // due.
+  bool ask_for(const std::string& reason, instant until);
+  void tell_request() noexcept;  // as tell()
+  std::stop_token request_token();
+  std::optional<rowlock::release_request> request() const;
+
   // Begins the release: true for the first caller of a hold that is not lost.
   bool begin_release() noexcept;
   bool is_released() const noexcept { return fate_.load() == released; }
@@ -72,6 +79,9 @@ class hold_state {
   std::size_t depth() const noexcept { return static_cast<std::size_t>(entries_.load()); }
 
  private:
+  std::stop_source made(std::optional<std::stop_source>& source);
+  void tell(const std::optional<std::stop_source>& whom) noexcept;
+
   static constexpr int held = -1;
   static constexpr int released = -2;
 
@@ -87,8 +97,14 @@ class hold_state {
   bool contended_ = false;
   bool fair_ = true;
   instant keep_until_{};
-  std::mutex stop_mutex_;
+  mutable std::mutex stop_mutex_;
   std::optional<std::stop_source> stop_;  // made when asked for: most holds never are
+  std::optional<std::stop_source> asked_;
+  struct asked_for {
+    std::string reason;
+    instant until;
+  };
+  std::optional<asked_for> request_;
 };
 
 }  // namespace rowlock::client_layer

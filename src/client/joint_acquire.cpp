@@ -246,9 +246,8 @@ bool joint_acquire::is_over() const {
 
 // False: the wait is over.
 bool joint_acquire::rest(std::chrono::nanoseconds pause) {
-  const auto now = engine_.shared().time.now();
-  const auto until = until_ ? std::min(*until_, now + pause) : now + pause;
-  promised<bool>{}.wait(engine_.shared().time, until, stop_);
+  const auto left = until_ ? *until_ - engine_.shared().time.now() : pause;
+  engine_.rest(std::min(pause, left), stop_);
   return !is_over();
 }
 

@@ -461,10 +461,7 @@ bool lane::settle_release(edit_item& item, chores& todo) {
       if (operation->answer) operation->answer->complete(release_result::pending);
       row_was_locked(item);
       return false;
-    case what::released:
-      todo.wake.insert(todo.wake.end(), item.made.change.notices.begin(), item.made.change.notices.end());
-      answered(operation, release_result::released);
-      return false;
+    case what::released: answered(operation, release_result::released); return false;
     default: was_absent(operation); return false;
   }
 }

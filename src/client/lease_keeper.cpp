@@ -286,13 +286,24 @@ std::vector<hold_ptr> lease_keeper::missing_holds() {
   queries.reserve(holds.size());
   for (const auto& hold : holds) queries.push_back({hold->name(), hold->id()});
   std::unordered_set<hold_id> standing;
+  std::unordered_set<hold_id> asked_for;
   in_chunks(queries, slot_, [&](auto, const std::vector<store::hold_status>& replies) {
     for (const auto& status : replies) {
       if (status.state == store::hold_status::where::held) standing.insert(status.hold);
+      if (status.is_asked_for) asked_for.insert(status.hold);
     }
   });
+  for (const auto& hold : holds) {
+    if (asked_for.contains(hold->id())) pass_on_request(hold);
+  }
   std::erase_if(holds, [&](const hold_ptr& hold) { return standing.contains(hold->id()); });
   return holds;
+}
+
+void lease_keeper::pass_on_request(const hold_ptr& hold) {
+  const auto now = shared_.time.now();
+  const auto stored = slot_.call([&](store::session& session) { return session.show(hold->name()); });
+  if (stored && stored->request) herald_.ask(hold, stored->request->reason, now + stored->request->within);
 }
 
 void lease_keeper::check_holds(loss reason) {

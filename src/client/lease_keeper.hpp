@@ -50,7 +50,9 @@ class lease_keeper {
   void lose_lease(const std::shared_ptr<client_layer::lease>& lost, loss reason);
   void renew();
   void check_world(const store::renewal_reply& reply, instant sent_at);
+  // Of the others, those who are asked to give up their lock are told.
   std::vector<hold_ptr> missing_holds();
+  void pass_on_request(const hold_ptr& hold);
   void check_holds(loss reason);
   void look_after_holds();
   void send_releases_again();

@@ -119,6 +119,13 @@ void check_hold_times(std::chrono::milliseconds explicit_ttl, std::chrono::milli
   }
 }
 
+void check_request_time(std::chrono::milliseconds within) {
+  if (within < 0ms || within > 24h) {
+    refuse(fmt::format("to wait {} ms for a lock's holders is outside 0 to 86,400,000 ms (24 hours)",
+                       within.count()));
+  }
+}
+
 void check_delay(std::chrono::milliseconds delay) {
   if (delay < 0ms || delay > 24h) {
     refuse(fmt::format("a lock delay of {} ms is outside 0 to 86,400,000 ms (24 hours)", delay.count()));

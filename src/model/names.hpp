@@ -26,6 +26,9 @@ void check_explicit_ttl(std::chrono::milliseconds ttl);
 // What an acquire asks for: an explicit ttl, or 0; a minimum time of holding, or 0, which such a ttl covers.
 void check_hold_times(std::chrono::milliseconds explicit_ttl, std::chrono::milliseconds min_hold);
 
+// How long whoever asks for a lock waits for its holders: 0 to 24 hours.
+void check_request_time(std::chrono::milliseconds within);
+
 // How long a lock rests after a loss: up to 24 hours.
 void check_delay(std::chrono::milliseconds delay);
 

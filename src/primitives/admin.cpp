@@ -1,5 +1,6 @@
 #include <rowlock/admin.hpp>
 
+#include "client/backoff.hpp"
 #include "client/engine.hpp"
 #include "model/names.hpp"
 
@@ -23,20 +24,48 @@ auto ask(const client& db, Work work) {
 }
 
 lock_info to_public(const store::lock_info& info) {
-  lock_info shown{info.row.name,     std::string{to_string(info.row.kind)},
-                  info.row.capacity, info.row.in_use,
-                  info.row.fair,     info.row.token,
-                  info.waiters,      {}};
+  lock_info shown{info.row.name,
+                  std::string{to_string(info.row.kind)},
+                  info.row.capacity,
+                  info.row.in_use,
+                  info.row.fair,
+                  info.row.token,
+                  info.waiters,
+                  {},
+                  {}};
   for (const auto& holder : info.holders) {
     shown.holders.push_back({holder.lease.host, holder.lease.pid, holder.lease.application,
                              holder.hold.to_string(), holder.lease.id.to_string(),
                              std::string{to_string(holder.mode)}, holder.weight, holder.token,
                              holder.held_for, holder.expires_in});
+    if (info.request && holder.token <= info.request->upto) {
+      shown.request = {info.request->reason, info.request->within};
+    }
   }
   return shown;
 }
 
+// Of those who held it when they were asked, who holds it still.
+std::vector<std::string> holders_up_to(const std::optional<lock_info>& lock, std::int64_t token) {
+  std::vector<std::string> holds;
+  if (!lock) return holds;
+  for (const auto& holder : lock->holders) {
+    if (holder.token <= token && holder.expires_in > milliseconds{0}) holds.push_back(holder.hold_id);
+  }
+  return holds;
+}
+
 }  // namespace
+
+const char* to_string(request_result result) noexcept {
+  switch (result) {
+    case request_result::unheld: return "unheld";
+    case request_result::released: return "released";
+    case request_result::kept: return "kept";
+    case request_result::forced: return "forced";
+  }
+  return "unknown";
+}
 
 admin::admin(client db) : db_(std::move(db)) {}
 
@@ -83,6 +112,31 @@ bool admin::release(const std::string& name, const std::string& hold_id) {
   }
   throw error(errc::unreachable,
               "the database cannot be reached; whether \"" + name + "\" was released is unknown", {}, true);
+}
+
+request_result admin::request_release(const std::string& name, const request_options& how) {
+  model::check_name(name);
+  model::check_value(how.reason);
+  model::check_request_time(how.within);
+  auto& engine = *db_.engine();
+  const auto until = engine.shared().time.now() + how.within;
+  const auto asked = engine.settle(name, {}, [reason = how.reason, within = how.within](const auto& view) {
+    return client_layer::decide_request(view, reason, within);
+  });
+  if (asked.result == client_layer::outcome::what::absent) return request_result::unheld;
+  auto pause = client_layer::request_poll();
+  for (;;) {
+    const auto keepers = holders_up_to(show(name), asked.token);
+    if (keepers.empty()) return request_result::released;
+    if (engine.rest(std::min<std::chrono::nanoseconds>(pause.next(), until - engine.shared().time.now()),
+                    how.stop)) {
+      continue;
+    }
+    if (!how.then_force || how.stop.stop_requested()) return request_result::kept;
+    bool forced = false;
+    for (const auto& hold : keepers) forced = release(name, hold) || forced;
+    return forced ? request_result::forced : request_result::released;
+  }
 }
 
 sweep_result admin::sweep() {

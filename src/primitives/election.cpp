@@ -92,8 +92,8 @@ std::optional<leadership> election::wait_for_change(const leadership& seen, std:
       if (!failure.transient() || now >= until) throw;
     }
     if (now >= until || stop.stop_requested()) return {};
-    client_layer::promised<bool> nothing;  // but the time and stop end this
-    nothing.wait(shared.time, std::min(until, now + shared.settings.poll_interval), stop);
+    office_->engine().rest(std::min<std::chrono::nanoseconds>(until - now, shared.settings.poll_interval),
+                           stop);
   }
 }
 

@@ -76,6 +76,14 @@ std::chrono::nanoseconds hold::remaining() const noexcept {
   return state_ && !left_ ? state_->remaining() : std::chrono::nanoseconds{0};
 }
 
+std::stop_token hold::release_requested() const {
+  return state_ ? state_->request_token() : std::stop_token{};
+}
+
+std::optional<release_request> hold::request() const {
+  return state_ ? state_->request() : std::nullopt;
+}
+
 std::stop_token hold::stop_token() const noexcept {
   return state_ ? state_->stop_token() : std::stop_token{};
 }

@@ -125,6 +125,13 @@ struct lock_view {
   void add_waiter(const model::waiter& waiter, const std::optional<model::lease_view>& lease);
 };
 
+// Somebody asks those who hold a lock to give it up.
+struct polite_request {
+  token upto = 0;                       // of the latest hold that is meant; later grants are not
+  std::chrono::milliseconds within{0};  // how long the asker waits; when it is read: still, zero or more
+  std::string reason;
+};
+
 // What the transaction writes before it commits. An empty change writes nothing and rolls back.
 struct lock_change {
   std::optional<model::lock_row> row;  // the whole row, by its name; but its kind, fairness and delay
@@ -137,11 +144,12 @@ struct lock_change {
   std::vector<lease_id> end_leases;          // explicit-ttl leases whose only hold ended
   std::vector<lease_id> notices;             // bump these leases' notices
   std::optional<std::string> value;          // of the lock: what its holder proclaims
+  std::optional<polite_request> request{};   // beside its row, in place of an earlier one
   bool durable = false;                      // a batch with one durable change commits durably
 
   bool empty() const {
     return !row && remove_permits.empty() && add_permits.empty() && !enqueue && dequeue.empty() &&
-           !create_lease && end_leases.empty() && notices.empty() && !value;
+           !create_lease && end_leases.empty() && notices.empty() && !value && !request;
   }
 };
 
@@ -175,6 +183,7 @@ struct hold_status {
   enum class where : std::uint8_t { absent, queued, held } state = where::absent;
   model::token token = 0;         // when held: the hold's own
   bool has_queue = false;         // when held: somebody waits, or did
+  bool is_asked_for = false;      // when held: a polite_request means it, see lock_info
   std::optional<lease_id> lease;  // on which it is held or queued
   // When queued (or absent): how long until the first lease of those that stand in the way may be killed: of
   // the present holders, and of the head of the queue where no exclusive holder has the lock. Zero when the
@@ -206,6 +215,7 @@ struct lock_info {
   std::int64_t waiters = 0;          // whose lease exists
   std::vector<holder_info> holders;  // whose lease exists
   std::optional<std::string> value;  // as it was written last, by whomever
+  std::optional<polite_request> request{};
 };
 
 struct waiter_info {

@@ -34,6 +34,10 @@ void apply(memory_transaction& transaction, const std::string& name, const lock_
   memory_lock& lock = tables.locks.at(name);
   if (change.row) lock.row = *change.row;
   if (change.value) lock.value = change.value;
+  if (change.request) {
+    lock.request = change.request;
+    lock.request_until = transaction.now + change.request->within;
+  }
   if (change.granted_now) lock.used_at = transaction.now;
   auto& permits = tables.permits[name];
   for (const hold_id& gone : change.remove_permits) permits.erase(gone);

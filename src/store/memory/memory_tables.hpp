@@ -27,6 +27,8 @@ struct memory_lock {
   model::lock_row row;
   timestamp used_at{0};
   std::optional<std::string> value{};
+  std::optional<polite_request> request{};
+  timestamp request_until{0};
 };
 
 // The marker is not here: it does not survive a crash.

@@ -9,6 +9,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
+bool is_asked_for(const memory_lock& lock, token held) {
+  return lock.request && lock.request->upto >= held;
+}
+
 std::chrono::milliseconds in_milliseconds(timestamp duration) {
   return std::chrono::floor<std::chrono::milliseconds>(duration);
 }
@@ -62,6 +66,10 @@ lock_info info_of(const memory_transaction& transaction, const memory_lock& lock
   lock_info info;
   info.row = lock.row;
   info.value = lock.value;
+  info.request = lock.request;
+  if (info.request) {
+    info.request->within = std::max(in_milliseconds(lock.request_until - transaction.now), 0ms);
+  }
   const auto add = [&](const model::permit& held, model::lock_mode mode, timestamp since) {
     const memory_lease* lease = transaction.tables.find_lease(held.lease);
     if (!lease) return;
@@ -104,6 +112,7 @@ hold_status status_of(const memory_transaction& transaction, const hold_query& q
     status.state = hold_status::where::held;
     status.token = row.token;
     status.has_queue = row.has_queue;
+    status.is_asked_for = is_asked_for(found->second, row.token);
     status.lease = row.lease;
     return status;
   }
@@ -119,6 +128,7 @@ hold_status status_of(const memory_transaction& transaction, const hold_query& q
       status.state = hold_status::where::held;
       status.token = held->permit.token;
       status.has_queue = row.has_queue;
+      status.is_asked_for = is_asked_for(found->second, held->permit.token);
       status.lease = held->permit.lease;
       return status;
     }

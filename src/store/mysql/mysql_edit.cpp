@@ -147,6 +147,13 @@ std::vector<mysql_statement> mysql_edit::writes(std::span<const lock_change> cha
       added.row().hex(name).id(permit.hold).id(permit.lease).number(permit.weight).number(permit.token);
       added.end_row();
     }
+    if (const auto& asked = change.request) {
+      result.push_back({"write_request",
+                        {{"name", name},
+                         {"token", asked->upto},
+                         {"within_ms", std::int64_t{asked->within.count()}},
+                         {"reason", asked->reason}}});
+    }
     if (change.value) proclaimed.row().hex(name).hex(*change.value).end_row();
     for (const auto& id : change.end_leases) ended.id(id);
     for (const auto& id : change.notices) noticed.id(id);

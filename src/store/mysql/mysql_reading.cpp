@@ -6,7 +6,7 @@ namespace rowlock::store {
 
 namespace {
 
-constexpr std::size_t lock_columns = 25;
+constexpr std::size_t lock_columns = 28;
 
 std::chrono::milliseconds milliseconds_of(const mysql_field& field) {
   return std::chrono::milliseconds{integer_of(field)};
@@ -38,6 +38,7 @@ lock_info lock_of(const mysql_row& row) {
               .delay = milliseconds_of(row[10])};
   info.waiters = integer_of(row[11]);
   if (row[24]) info.value = text_of(row[24]);
+  if (row[25]) info.request = {integer_of(row[25]), milliseconds_of(row[26]), text_of(row[27])};
   return info;
 }
 
@@ -65,7 +66,7 @@ std::vector<hold_status> mysql_session::find(std::span<const hold_query> holds) 
   if (holds.empty()) return result;
   mysql_json asked;
   for (const auto& wanted : holds) asked.row().hex(wanted.name).id(wanted.hold).end_row();
-  for (const auto& row : connection_.read("find", 11, {{"holds", asked.str()}})) {
+  for (const auto& row : connection_.read("find", 12, {{"holds", asked.str()}})) {
     const auto at = static_cast<std::size_t>(integer_of(row[0])) - 1;
     auto& status = result.at(at);
     status.hold = holds[at].hold;
@@ -79,6 +80,7 @@ std::vector<hold_status> mysql_session::find(std::span<const hold_query> holds) 
       status.state = hold_status::where::held;
       status.token = integer_of(row[2]);
       status.has_queue = bool_of(row[8]);
+      status.is_asked_for = bool_of(row[11]);
       status.lease = id_of<lease_id>(row[3]);
       continue;
     }

@@ -64,6 +64,10 @@ class edit_script {
                               std::to_string(made.pid), made.application, std::to_string(made.ttl.count()));
     }
     if (change.row) add_row(name, *change.row, change.granted_now);
+    if (const auto& asked = change.request) {
+      values_ += connection_.execute("write_request", name, std::to_string(asked->upto),
+                                     std::to_string(asked->within.count()), asked->reason);
+    }
     if (change.value) values_ += connection_.execute("write_value", name, *change.value);
     if (const auto& waiter = change.enqueue) {
       enqueue_[0].add_text(name);

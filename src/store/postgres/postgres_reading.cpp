@@ -40,6 +40,7 @@ lock_info lock_of(const pqxx::row& row) {
               .delay = milliseconds_of(row[10])};
   info.waiters = integer_of(row[11]);
   if (!row[24].is_null()) info.value = row[24].c_str();
+  if (!row[25].is_null()) info.request = {integer_of(row[25]), milliseconds_of(row[26]), row[27].c_str()};
   return info;
 }
 
@@ -87,6 +88,7 @@ std::vector<hold_status> postgres_session::find(std::span<const hold_query> hold
       status.state = hold_status::where::held;
       status.token = integer_of(row["token"]);
       status.has_queue = bool_of(row["has_queue"]);
+      status.is_asked_for = bool_of(row["is_asked_for"]);
       status.lease = id_of<lease_id>(row["lease_id"]);
       continue;
     }

@@ -99,6 +99,10 @@ void sqlite_session::apply(const std::string& name, const lock_change& change) {
         .run();
   }
   if (change.value) connection_.query("write_value", name, *change.value).run();
+  if (const auto& asked = change.request) {
+    connection_.query("write_request", name, asked->upto, std::int64_t{asked->within.count()}, asked->reason)
+        .run();
+  }
   for (const auto& hold : change.remove_permits) connection_.query("remove_permits", name, hold).run();
   for (const auto& permit : change.add_permits) {
     connection_.query("add_permits", name, permit.hold, permit.lease, permit.weight, permit.token).run();

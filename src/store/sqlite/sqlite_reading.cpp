@@ -34,6 +34,7 @@ lock_info lock_of(const sqlite_query& row) {
               .delay = std::chrono::milliseconds{row.integer(10)}};
   info.waiters = row.integer(11);
   if (!row.null(24)) info.value = row.text(24);
+  if (!row.null(25)) info.request = {row.integer(25), milliseconds_of(row.integer(26)), row.text(27)};
   return info;
 }
 
@@ -69,6 +70,7 @@ std::vector<hold_status> sqlite_session::find(std::span<const hold_query> holds)
       status.state = hold_status::where::held;
       status.token = query.integer(1);
       status.has_queue = query.integer(7) != 0;
+      status.is_asked_for = query.integer(10) != 0;
       status.lease = query.id<lease_id>(2);
       continue;
     }

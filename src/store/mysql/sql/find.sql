@@ -23,7 +23,8 @@ SELECT a.n,
        l.capacity,
        l.has_queue,
        l.in_use,
-       l.fair
+       l.fair,
+       COALESCE(l.request_token >= COALESCE(p.token, l.token), 0)
 FROM JSON_TABLE(:holds, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
                                         hold VARCHAR(32) PATH '$[1]')) AS a
 LEFT JOIN rowlock_lock AS l ON l.name = UNHEX(a.name)

@@ -7,7 +7,9 @@ SELECT l.name, l.kind, l.capacity, l.in_use, l.token, l.next_ticket, HEX(l.lease
        HEX(h.id), HEX(h.client_id), h.host, h.pid, h.application, h.ttl_ms,
        FLOOR(TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at) / 1000) AS expires_ms,
        FLOOR(TIMESTAMPDIFF(MICROSECOND, g.since, SYSDATE(6)) / 1000) AS held_ms,
-       HEX(g.hold_id), g.weight, g.mode, g.token, l.value
+       HEX(g.hold_id), g.weight, g.mode, g.token, l.value, l.request_token,
+       GREATEST(FLOOR(TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.request_until) / 1000), 0) AS request_ms,
+       l.request_reason
 FROM rowlock_lock AS l
 LEFT JOIN (
   SELECT k.name, k.hold_id, k.lease_id, k.capacity AS weight, 'exclusive' AS mode, k.token, k.used_at AS since

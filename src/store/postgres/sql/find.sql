@@ -14,7 +14,8 @@ SELECT a.n,
        l.capacity,
        l.has_queue,
        l.in_use,
-       l.fair
+       l.fair,
+       coalesce(l.request_token >= coalesce(p.token, l.token), false) AS is_asked_for
 FROM unnest($1::text[], $2::uuid[]) WITH ORDINALITY AS a (name, hold_id, n)
 LEFT JOIN rowlock_lock AS l ON l.name = a.name
 LEFT JOIN rowlock_lease AS h ON h.id = l.lease_id

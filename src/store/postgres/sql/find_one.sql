@@ -13,7 +13,8 @@ SELECT 1 AS n,
        l.capacity,
        l.has_queue,
        l.in_use,
-       l.fair
+       l.fair,
+       coalesce(l.request_token >= coalesce(p.token, l.token), false) AS is_asked_for
 FROM rowlock_lock AS l
 LEFT JOIN rowlock_lease AS h ON h.id = l.lease_id
 LEFT JOIN LATERAL (

@@ -7,7 +7,8 @@ SELECT l.name, l.kind, l.capacity, l.in_use, l.token, l.next_ticket, l.lease_id,
        h.id, h.client_id, h.host, h.pid, h.application, h.ttl_ms,
        (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000)::bigint AS expires_ms,
        (extract(epoch FROM clock_timestamp() - g.since) * 1000)::bigint AS held_ms,
-       g.hold_id, g.weight, g.mode, g.token, l.value
+       g.hold_id, g.weight, g.mode, g.token, l.value, l.request_token,
+       greatest((extract(epoch FROM l.request_until - clock_timestamp()) * 1000)::bigint, 0), l.request_reason
 FROM rowlock_lock AS l
 LEFT JOIN LATERAL (
   SELECT l.hold_id, l.lease_id, l.capacity AS weight, 'exclusive' AS mode, l.token, l.used_at AS since

@@ -16,7 +16,8 @@ SELECT (k.hold_id IS ?2 AND h.id IS NOT NULL) OR pl.id IS NOT NULL,
                                 ORDER BY f.ticket
                                 LIMIT 1), 9223372036854775807))
        END,
-       k.kind, k.capacity, k.has_queue, k.in_use, k.fair
+       k.kind, k.capacity, k.has_queue, k.in_use, k.fair,
+       coalesce(k.request_token >= coalesce(p.token, k.token), 0)
   FROM rowlock_lock k
   LEFT JOIN rowlock_lease h ON h.id = k.lease_id
   LEFT JOIN rowlock_permit p ON p.name = k.name AND p.hold_id = ?2

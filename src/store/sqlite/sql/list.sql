@@ -8,7 +8,8 @@ SELECT k.name, k.kind, k.capacity, k.in_use, k.token, k.next_ticket, k.lease_id,
        l.id, l.client_id, l.host, l.pid, l.application, l.ttl_ms,
        l.expires_at - CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER),
        CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER) - g.since,
-       g.hold_id, g.weight, g.mode, g.token, k.value
+       g.hold_id, g.weight, g.mode, g.token, k.value, k.request_token,
+       max(k.request_until - CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER), 0), k.request_reason
   FROM rowlock_lock k
   LEFT JOIN (SELECT name, hold_id, lease_id, capacity AS weight, 'exclusive' AS mode, token, used_at AS since
                FROM rowlock_lock

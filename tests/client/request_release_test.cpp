@@ -1,0 +1,117 @@
+// Asking the holder of a lock to give it up.
+#include "client/client_test.hpp"
+
+#include <atomic>
+
+namespace rowlock::test {
+namespace {
+
+class request_release_test : public client_test {
+ protected:
+  // Hears of a request at once, or where the store must be asked for news, with its next renewal.
+  client holding_client() { return new_client(GetParam() == "mysql" ? quick_to_renew() : slow_to_renew()); }
+  std::future<request_result> asking(const std::string& name, request_options how) {
+    return std::async(std::launch::async, [this, name, how] { return admin{db}.request_release(name, how); });
+  }
+
+  client db = new_client();
+  client holder = holding_client();
+};
+
+TEST_P(request_release_test, reaches_the_holder_with_its_reason_and_time) {
+  hold held = mutex(holder, "a").acquire();
+  const auto asked = held.release_requested();
+  EXPECT_FALSE(asked.stop_requested());
+  EXPECT_FALSE(held.request());
+  auto answer = asking("a", {.reason = "Ümzug \"heute\"", .within = 1h});
+  ASSERT_TRUE(eventually([&] { return asked.stop_requested(); }));
+  ASSERT_TRUE(held.request());
+  EXPECT_EQ(held.request()->reason, "Ümzug \"heute\"");
+  EXPECT_GT(held.request()->remaining, 50min);
+  EXPECT_LE(held.request()->remaining, 1h);
+  EXPECT_TRUE(held) << "nothing happens to the hold";
+  EXPECT_TRUE(held.release_requested().stop_requested()) << "also when asked for later";
+  EXPECT_EQ(held.release(), release_result::released);
+  EXPECT_EQ(answer.get(), request_result::released);
+}
+
+TEST_P(request_release_test, calls_back_once) {
+  const hold held = mutex(holder, "a").acquire();
+  std::atomic<int> calls{0};
+  const std::stop_callback on_request{held.release_requested(), [&] { ++calls; }};
+  EXPECT_EQ(admin{db}.request_release("a", {.within = 0ms}), request_result::kept);
+  ASSERT_TRUE(eventually([&] { return calls == 1; }));
+  EXPECT_EQ(admin{db}.request_release("a", {.reason = "again", .within = 0ms}), request_result::kept);
+  ASSERT_TRUE(eventually([&] { return held.request()->reason == "again"; }));
+  EXPECT_EQ(calls, 1);
+}
+
+TEST_P(request_release_test, of_what_nobody_holds_says_so) {
+  EXPECT_EQ(admin{db}.request_release("a"), request_result::unheld);
+  mutex(holder, "a").acquire().release();
+  EXPECT_EQ(admin{db}.request_release("a"), request_result::unheld);
+  EXPECT_FALSE(admin{db}.show("a")->request);
+}
+
+TEST_P(request_release_test, takes_it_by_force_when_asked_to_after_the_time) {
+  hold held = mutex(holder, "a").acquire();
+  EXPECT_EQ(admin{db}.request_release("a", {.within = 10ms, .then_force = true}), request_result::forced);
+  EXPECT_FALSE(is_held("a"));
+  ASSERT_TRUE(eventually([&] { return held.loss() == loss::forced; }));
+}
+
+TEST_P(request_release_test, that_is_stopped_forces_nothing) {
+  const hold held = mutex(holder, "a").acquire();
+  std::stop_source stop;
+  auto answer = asking("a", {.within = 1h, .then_force = true, .stop = stop.get_token()});
+  ASSERT_TRUE(eventually([&] { return held.request().has_value(); }));
+  stop.request_stop();
+  EXPECT_EQ(answer.get(), request_result::kept);
+  EXPECT_TRUE(is_held("a"));
+}
+
+TEST_P(request_release_test, means_all_who_share_a_lock_and_nobody_who_comes_later) {
+  shared_mutex catalog{holder, "c"};
+  std::optional<hold> first = catalog.acquire_shared();
+  std::optional<hold> second = catalog.acquire_shared();
+  auto answer = asking("c", {.within = 1h});
+  ASSERT_TRUE(eventually([&] { return first->request() && second->request(); }));
+  const hold later = shared_mutex(db, "c").acquire_shared();
+  first.reset();
+  EXPECT_EQ(answer.wait_for(0s), std::future_status::timeout);
+  second.reset();
+  EXPECT_EQ(answer.get(), request_result::released);
+  EXPECT_FALSE(later.request());
+  EXPECT_FALSE(admin{db}.show("c")->request) << "who was asked is gone";
+}
+
+TEST_P(request_release_test, is_shown_while_one_of_those_who_were_asked_holds_it) {
+  const hold held = mutex(holder, "a").acquire();
+  EXPECT_EQ(admin{db}.request_release("a", {.reason = "deploy", .within = 0ms}), request_result::kept);
+  const auto shown = admin{db}.show("a");
+  ASSERT_TRUE(shown && shown->request);
+  EXPECT_EQ(shown->request->reason, "deploy");
+  EXPECT_EQ(shown->request->remaining, 0ms);
+}
+
+TEST_P(request_release_test, reaches_a_holder_in_the_same_client) {
+  const hold held = mutex(holder, "a").acquire();
+  EXPECT_EQ(admin{holder}.request_release("a", {.within = 0ms}), request_result::kept);
+  EXPECT_TRUE(eventually([&] { return held.release_requested().stop_requested(); }));
+}
+
+TEST_P(request_release_test, refuses_impossible_options) {
+  const hold held = mutex(holder, "a").acquire();
+  const auto refusal = [&](const request_options& how) {
+    return code_of([&] { admin{db}.request_release("a", how); });
+  };
+  EXPECT_EQ(refusal({.within = -1ms}), errc::invalid_argument);
+  EXPECT_EQ(refusal({.within = 25h}), errc::invalid_argument);
+  EXPECT_EQ(refusal({.reason = std::string(4097, 'x')}), errc::invalid_argument);
+  EXPECT_FALSE(held.request());
+}
+
+ROWLOCK_FOR_EACH_STORE(request_release_test);
+
+}  // namespace
+}  // namespace rowlock::test
