@@ -67,6 +67,12 @@ struct waiter_info {
   bool alive = true;  // false: its process is gone; it will be skipped
 };
 
+// One of those who wait for each other in a circle.
+struct stuck_waiter {
+  std::string waits_for;  // the name of the lock; the next one in the circle has it, or waits before this one
+  waiter_info waiter;
+};
+
 struct sweep_result {
   std::int64_t leases = 0;  // expired ones that were killed
   std::int64_t locks = 0;   // locks that were freed, handed on or cleaned
@@ -82,6 +88,11 @@ class ROWLOCK_EXPORT admin {
   std::vector<lock_info> list();                            // by name
   std::optional<lock_info> show(const std::string& name);   // empty: no such lock
   std::vector<waiter_info> queue(const std::string& name);  // in ticket order
+
+  // Those who wait for each other in a circle, for ever: each circle once, its last waiting for its first. A
+  // thread's acquires count as one who waits and holds; what was acquired in one thread and is released by
+  // another can show a circle that is none. Reads twice, and shows what stood both times.
+  std::vector<std::vector<stuck_waiter>> cycles();
 
   // Takes the lock from its holders, or from the one with that hold_id alone: the token rises, they are told
   // at once (loss::forced), who is first in the queue is granted. False: nobody held it. Throws

@@ -25,7 +25,7 @@ enum class errc {
   cancelled,         // an acquire was stopped by its stop token
   broken_barrier,    // another member of a barrier's generation died or gave up; all may arrive again
   hold_lost,         // an operation needed a hold that is no longer held
-  deadlock,          // the caller already holds what it is about to wait for
+  deadlock,          // the caller already holds what it is about to wait for, or waits in a circle
   closed,            // the client was closed
   forked,            // the client was made in the parent of this process
   contention,        // deadlock or serialization failure of our own that outlived its retries

@@ -83,6 +83,12 @@ struct acquire_options {
   // keeps it as long as its lease lives, which may be shorter. 0 to 24 hours, at most an explicit ttl.
   std::chrono::milliseconds min_hold{0};
 
+  // Looks every options::poll_interval whether those who wait for each other do so in a circle that this call
+  // is part of; then one of them, which has asked for this, throws error(deadlock) that names the circle, and
+  // nothing of its attempt remains. What a thread has acquired counts as held by that thread. Reads all locks
+  // that somebody waits for.
+  bool detect_deadlock = false;
+
   // Stops the wait: acquire() then throws error(cancelled), try_acquire_for() returns empty.
   std::stop_token stop{};
 };

@@ -43,14 +43,55 @@ int queue(const context& global, const std::string& name) {
   return success;
 }
 
+int cycles(const context& global) {
+  const auto found = admin{global.connect()}.cycles();
+  if (global.json) {
+    auto array = nlohmann::ordered_json::array();
+    for (const auto& cycle : found) {
+      auto members = nlohmann::ordered_json::array();
+      for (const auto& [name, waiter] : cycle) {
+        members.push_back({{"waits_for", name}, {"waiter", to_json(waiter)}});
+      }
+      array.push_back(members);
+    }
+    print_json(array);
+    return success;
+  }
+  std::vector<std::vector<std::string>> rows{
+      {"HOST", "PID", "APPLICATION", "WAITS FOR", "HELD BY, OR BEFORE IT"}};
+  const auto described = [](const waiter_info& waiter) {
+    return fmt::format("{} {}", waiter.host, waiter.pid);
+  };
+  for (const auto& cycle : found) {
+    for (std::size_t i = 0; i < cycle.size(); ++i) {
+      const auto& [name, waiter] = cycle[i];
+      rows.push_back({waiter.host, std::to_string(waiter.pid), waiter.application, name,
+                      described(cycle[(i + 1) % cycle.size()].waiter)});
+    }
+  }
+  if (found.empty()) {
+    global.note("nobody waits in a circle");
+  } else {
+    fmt::print("{}", table(rows));
+  }
+  return success;
+}
+
 }  // namespace
 
 void add_queue(CLI::App& app, context& global) {
-  auto* command = add_subcommand(app, "queue", "Show who waits for a lock, first in line first.",
-                                 "rowlock queue billing/nightly");
+  auto* command = add_subcommand(app, "queue",
+                                 "Show who waits for a lock, first in line first; or who waits in a circle.",
+                                 "rowlock queue billing/nightly\nrowlock queue --cycles");
   auto name = std::make_shared<std::string>();
-  command->add_option("NAME", *name, "The lock's name")->required();
-  command->callback([&global, name] { global.action = [&global, name] { return queue(global, *name); }; });
+  auto circles = std::make_shared<bool>(false);
+  auto* named = command->add_option("NAME", *name, "The lock's name");
+  command->add_flag("--cycles", *circles, "Those who wait for each other's locks, over all names")
+      ->excludes(named);
+  command->callback([&global, name, circles] {
+    if (!*circles && name->empty()) throw CLI::RequiredError("NAME or --cycles");
+    global.action = [&global, name, circles] { return *circles ? cycles(global) : queue(global, *name); };
+  });
 }
 
 }  // namespace rowlock::cli

@@ -45,7 +45,7 @@ void delivery::restart(const acquire_ptr& operation) {
   operation->slow = false;
   operation->tried = false;
   operation->contended = false;
-  operation->hold = model::hold_id::random();
+  operation->hold = operation->hold.sibling();
   queue_.submit(operation);
 }
 

@@ -252,6 +252,52 @@ std::optional<hold_ptr> engine::await(const acquire_ptr& operation, std::optiona
   return {};
 }
 
+// Until it is granted, the time is nearly up, or stop was requested; then await() tells. Two reads in a row
+// must show the same circle. The one of it whose hold's id is greatest gives up first, for it suffices that
+// one does; the others wait a little for it.
+hold_ptr engine::await_or_deadlock(const acquire_ptr& operation, std::uint64_t owner,
+                                   std::optional<instant> until, const std::stop_token& stop) {
+  constexpr int looks_of_others = 3;
+  wait_cycle seen;
+  int looks = 0;
+  for (;;) {
+    const auto look_at = shared_.time.now() + shared_.settings.poll_interval;
+    if (until && look_at >= *until) return nullptr;
+    if (auto answer = operation->answer.wait_a_while(shared_.time, look_at, stop)) return std::move(*answer);
+    if (stop.stop_requested()) return nullptr;
+    auto cycle = circle_of(owner);
+    if (cycle.empty() || !is_same_cycle(cycle, seen)) {
+      seen = std::move(cycle);
+      looks = 0;
+      continue;
+    }
+    const auto last = std::max_element(cycle.begin(), cycle.end(), [](const auto& a, const auto& b) {
+      return a.waiter.waiter.hold < b.waiter.waiter.hold;
+    });
+    if (last->waiter.waiter.hold.owner() != owner && ++looks < looks_of_others) continue;
+    if (auto answer = await(operation, shared_.time.now(), {})) return std::move(*answer);
+    throw error(errc::deadlock, "a circle of waiters: " + client_layer::describe(cycle));
+  }
+}
+
+// Empty: it is in none, or the database cannot be asked now.
+wait_cycle engine::circle_of(std::uint64_t owner) {
+  auto locks = std::make_shared<std::vector<contended_lock>>();
+  try {
+    perform([locks](store::session& session) { *locks = read_contended(session); });
+  } catch (const error& failure) {
+    if (!failure.transient()) throw;
+    return {};
+  }
+  for (auto& cycle : find_cycles(*locks)) {
+    const bool is_in_it = std::any_of(cycle.begin(), cycle.end(), [&](const stuck_waiter& one) {
+      return one.waiter.waiter.hold.owner() == owner;
+    });
+    if (is_in_it) return std::move(cycle);
+  }
+  return {};
+}
+
 hold_ptr engine::acquire(const model::lock_definition& definition, const patience& how_long,
                          const acquire_options& how, const demand& what) {
   check_usable();
@@ -266,12 +312,17 @@ hold_ptr engine::acquire(const model::lock_definition& definition, const patienc
   } else if (how_long.limit) {
     until = shared_.time.now() + *how_long.limit;
   }
+  operation->hold = model::hold_id::of_this_thread();
+  const auto owner = operation->hold.owner();
   // A wait with a limit, or one that may be stopped, is never bound to a statement's time.
   const bool alone = !how_long.limit && !how.stop.stop_possible() &&
                      std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
                        return lane->carries(duty::acquires) && lane->carry_alone(operation);
                      });
   if (!alone) queue_.submit(operation);
+  if (how.detect_deadlock && how_long.waits) {
+    if (auto granted = await_or_deadlock(operation, owner, until, how.stop)) return granted;
+  }
   if (auto answer = await(operation, until, how.stop)) return std::move(*answer);
   if (how.stop.stop_requested()) return stopped(how_long);
   if (!how_long.waits) throw no_answer(longest_call());

@@ -9,6 +9,7 @@
 #include "client/lease_keeper.hpp"
 #include "client/submission_queue.hpp"
 #include "client/thread_entries.hpp"
+#include "client/wait_graph.hpp"
 #include "client/waiting_room.hpp"
 #include "client/watchdog.hpp"
 
@@ -94,6 +95,9 @@ class engine : public std::enable_shared_from_this<engine> {
   // Lets that much time pass. False: there was none to pass, or stop was requested.
   bool rest(std::chrono::nanoseconds length, const std::stop_token& stop);
 
+  // Those who wait in a circle that the owner is part of.
+  wait_cycle circle_of(std::uint64_t owner);
+
   // Runs work with a carrying connection's session, and waits for it. Not retried.
   void perform(std::function<void(store::session&)> work);
   // Its halves. await(): false when it was given up.
@@ -135,6 +139,8 @@ class engine : public std::enable_shared_from_this<engine> {
   void start_lanes();
   template <class Body>
   void start_thread(const char* name, Body body);
+  hold_ptr await_or_deadlock(const acquire_ptr& operation, std::uint64_t owner, std::optional<instant> until,
+                             const std::stop_token& stop);
   bool is_plain(const hold_state& hold) const;
   release_ptr operation_of(hold_state& hold);
   void await_answer(const task_ptr& task);

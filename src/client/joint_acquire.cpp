@@ -183,7 +183,7 @@ std::shared_ptr<joint_acquire::round> joint_acquire::next_round() {
     lease_ = lease;
     in_doubt_.reset();
     ids_.clear();
-    for (std::size_t i = 0; i < wanted_.size(); ++i) ids_.push_back(model::hold_id::random());
+    for (std::size_t i = 0; i < wanted_.size(); ++i) ids_.push_back(model::hold_id::of_this_thread());
   }
   auto next = std::make_shared<round>(round{engine_, lease, {}, !how_long_.waits});
   for (std::size_t i = holds_.size(); lease && i < wanted_.size(); ++i) {

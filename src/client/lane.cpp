@@ -176,7 +176,7 @@ bool lane::prepare(const acquire_ptr& operation) {
       operation->answer.fail(std::make_exception_ptr(broken(operation->definition.name)));
       return false;
     }
-    if (operation->lease) operation->hold = hold_id::random();
+    if (operation->lease) operation->hold = operation->hold.sibling();
     operation->lease = std::move(lease);
     operation->slow = false;
     operation->tried = false;

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <utility>
 
 namespace rowlock::model {
 
@@ -52,6 +53,19 @@ id128 id128::random() {
   id128 result;
   result.words_ = {block.words[block.used], block.words[block.used + 1]};
   block.used += 2;
+  return result;
+}
+
+id128 id128::of_this_thread() {
+  thread_local id128 first;
+  thread_local int pid = 0;
+  if (std::exchange(pid, ::getpid()) != pid) first = random();
+  return first.sibling();
+}
+
+id128 id128::sibling() const {
+  id128 result = random();
+  result.words_[0] = words_[0];
   return result;
 }
 

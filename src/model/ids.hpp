@@ -24,6 +24,13 @@ class id128 {
   // 32 lower-case hex digits.
   std::string to_string() const;
 
+  // The first half. Ids that were made for one owner have it in common; random ones have it to themselves.
+  constexpr std::uint64_t owner() const noexcept { return words_[0]; }
+  // As random, for the thread that calls: all of a thread's have one owner.
+  static id128 of_this_thread();
+  // Another one of the same owner.
+  id128 sibling() const;
+
   constexpr bool is_nil() const noexcept { return words_[0] == 0 && words_[1] == 0; }
   constexpr auto operator<=>(const id128&) const = default;
   std::size_t hash() const noexcept { return static_cast<std::size_t>(words_[0] ^ words_[1]); }
@@ -39,6 +46,8 @@ class id : public id128 {
   constexpr id() = default;
   static id random() { return id{id128::random()}; }
   static id parse(std::string_view text) { return id{id128::parse(text)}; }
+  static id of_this_thread() { return id{id128::of_this_thread()}; }
+  id sibling() const { return id{id128::sibling()}; }
   // Of something that belongs to what the other id names, and to nothing else.
   template <class Other>
   static constexpr id belonging_to(const model::id<Other>& other) {

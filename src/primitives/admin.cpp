@@ -4,6 +4,7 @@
 #include "client/engine.hpp"
 #include "model/names.hpp"
 
+#include <algorithm>
 #include <utility>
 
 ROWLOCK_BEGIN_NAMESPACE
@@ -43,6 +44,19 @@ lock_info to_public(const store::lock_info& info) {
     }
   }
   return shown;
+}
+
+waiter_info to_public(const store::waiter_info& info) {
+  return {info.waiter.ticket,
+          info.lease.host,
+          info.lease.pid,
+          info.lease.application,
+          info.waiter.hold.to_string(),
+          info.waiter.lease.to_string(),
+          std::string{to_string(info.waiter.mode)},
+          info.waiter.weight,
+          info.expires_in,
+          info.alive};
 }
 
 // Of those who held it when they were asked, who holds it still.
@@ -88,10 +102,20 @@ std::vector<waiter_info> admin::queue(const std::string& name) {
   model::check_name(name);
   std::vector<waiter_info> shown;
   for (const auto& info : ask(db_, [name](store::session& session) { return session.queue(name); })) {
-    shown.push_back({info.waiter.ticket, info.lease.host, info.lease.pid, info.lease.application,
-                     info.waiter.hold.to_string(), info.waiter.lease.to_string(),
-                     std::string{to_string(info.waiter.mode)}, info.waiter.weight, info.expires_in,
-                     info.alive});
+    shown.push_back(to_public(info));
+  }
+  return shown;
+}
+
+std::vector<std::vector<stuck_waiter>> admin::cycles() {
+  const auto look = [this] { return client_layer::find_cycles(ask(db_, client_layer::read_contended)); };
+  const auto before = look();
+  std::vector<std::vector<stuck_waiter>> shown;
+  for (const auto& cycle : look()) {
+    const auto same = [&](const auto& other) { return client_layer::is_same_cycle(cycle, other); };
+    if (std::none_of(before.begin(), before.end(), same)) continue;
+    auto& members = shown.emplace_back();
+    for (const auto& [name, waiter] : cycle) members.push_back({name, to_public(waiter)});
   }
   return shown;
 }

@@ -105,6 +105,35 @@ TEST_P(listing_test, any_name_can_be_asked_for) {
   EXPECT_EQ(rowlock({"show", "--", "-x"}).exit_code, 1);
 }
 
+TEST_P(listing_test, tells_who_waits_in_a_circle) {
+  EXPECT_TRUE(json_of({"queue", "--cycles"}).empty());
+  EXPECT_THAT(rowlock({"queue", "--cycles"}).err, HasSubstr("nobody waits in a circle"));
+  auto session = store->open()->connect();
+  session->refresh_world();  // so that it may grant
+  const auto lease = model::lease_id::random();
+  session->create_lease({lease, lease, "host", 7, "stuck", std::chrono::hours{1}});
+  const model::lock_definition lock{"a"};
+  session->create({&lock, 1});
+  const auto held = model::hold_id::random();
+  const store::acquire_request request{"a", model::lock_kind::mutex, 1, lease, held};
+  ASSERT_EQ(session->acquire({&request, 1}).size(), 1U);
+  const store::edit_request enter{"a", {}, [&](const store::lock_view& view) {
+                                    store::lock_change change;
+                                    change.row = view.row;
+                                    change.row->has_queue = true;
+                                    change.enqueue = {change.row->next_ticket++, held.sibling(), lease};
+                                    return change;
+                                  }};
+  ASSERT_EQ(session->edit({&enter, 1}).front(), store::edit_result::committed);
+  const auto cycles = json_of({"queue", "--cycles"});
+  ASSERT_EQ(cycles.size(), 1U);
+  EXPECT_EQ(cycles[0][0].at("waits_for"), "a");
+  EXPECT_EQ(cycles[0][0].at("waiter").at("pid"), 7);
+  EXPECT_THAT(rowlock({"queue", "--cycles"}).out, HasSubstr("stuck"));
+  EXPECT_EQ(rowlock({"queue"}).exit_code, 64);
+  EXPECT_EQ(rowlock({"queue", "a", "--cycles"}).exit_code, 64);
+}
+
 ROWLOCK_FOR_EACH_SQL_STORE(listing_test);
 
 }  // namespace rowlock::test

@@ -1,0 +1,41 @@
+// Who waits for whom, and whether they wait in a circle.
+//
+// An owner is what acquires one lock after another: a thread (hold_id::owner). Everybody is let go whose
+// request would fit once those who are not stuck had given back what they hold, in turn; those who remain
+// wait for each other for ever. It is the reduction of a resource graph (Holt, "Some Deadlock Properties of
+// Computer Systems", 1972), which unlike a search for circles is right for locks that several may hold.
+#pragma once
+
+#include "store/store.hpp"
+
+#include <string>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+struct contended_lock {
+  store::lock_info lock;
+  std::vector<store::waiter_info> queue;
+};
+
+struct stuck_waiter {
+  std::string name;  // what it waits for; the next one in the circle holds that, or waits before it
+  store::waiter_info waiter;
+};
+
+// The last waits for what the first has.
+using wait_cycle = std::vector<stuck_waiter>;
+
+// One read of all locks that somebody waits for. Not one snapshot: a circle is real when two reads show the
+// same waiters in it, for a hold that both show was held in between.
+std::vector<contended_lock> read_contended(store::session& session);
+
+// Each stuck waiter is in one of them at most.
+std::vector<wait_cycle> find_cycles(const std::vector<contended_lock>& locks);
+
+bool is_same_cycle(const wait_cycle& a, const wait_cycle& b);
+
+// "host 1 (billing) waits for "a"; host 2 (shop), which has that, waits for "b""
+std::string describe(const wait_cycle& cycle);
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,126 @@
+// Circles of waiters, found by those who ask for it and by the operator.
+#include "client/client_test.hpp"
+
+#include <mutex>
+#include <set>
+
+namespace rowlock::test {
+namespace {
+
+class deadlock_test : public client_test {
+ protected:
+  static options looking_often() {
+    auto settings = patient();
+    settings.poll_interval = 50ms;
+    return settings;
+  }
+
+  // A thread that takes `first`, waits until both have theirs, and then wants `second`.
+  struct rival {
+    std::future<errc> result;  // internal: it got both
+  };
+  rival begin(const client& on, const std::string& first, const std::string& second, bool looks, int& have,
+              std::mutex& mutex_of_have) {
+    return {std::async(std::launch::async, [=, this, &have, &mutex_of_have] {
+      const hold one = mutex(on, first).acquire();
+      {
+        const std::lock_guard lock{mutex_of_have};
+        ++have;
+      }
+      eventually([&] {
+        const std::lock_guard lock{mutex_of_have};
+        return have == 2;
+      });
+      const auto refused = code_of_call([&] { mutex(on, second).acquire({.detect_deadlock = looks}); });
+      return refused;
+    })};
+  }
+  static errc code_of_call(const std::function<void()>& call) {
+    try {
+      call();
+    } catch (const error& failure) {
+      EXPECT_THAT(failure.what(), testing::HasSubstr("waits for"));
+      return failure.code();
+    }
+    return errc::internal;
+  }
+
+  client db = new_client(looking_often());
+  client other = new_client(looking_often());
+};
+
+TEST_P(deadlock_test, one_of_two_who_look_gives_up_and_the_other_gets_both) {
+  int have = 0;
+  std::mutex guard;
+  auto one = begin(db, "a", "b", true, have, guard);
+  auto two = begin(other, "b", "a", true, have, guard);
+  const auto results = std::multiset<errc>{one.result.get(), two.result.get()};
+  EXPECT_EQ(results, (std::multiset<errc>{errc::deadlock, errc::internal}));
+  EXPECT_EQ(queued("a") + queued("b"), 0U) << "nothing of it remains";
+}
+
+TEST_P(deadlock_test, who_looks_gives_up_for_who_does_not) {
+  int have = 0;
+  std::mutex guard;
+  auto one = begin(db, "a", "b", true, have, guard);
+  auto two = begin(other, "b", "a", false, have, guard);
+  EXPECT_EQ(one.result.get(), errc::deadlock);
+  EXPECT_EQ(two.result.get(), errc::internal);
+}
+
+TEST_P(deadlock_test, a_thread_that_waits_for_itself_is_told) {
+  const hold held = mutex(db, "a").acquire();
+  EXPECT_EQ(code_of([&] { mutex(db, "a").acquire({.detect_deadlock = true}); }), errc::deadlock);
+  EXPECT_EQ(code_of([&] { mutex(db, "a").try_acquire_for(1h, {.detect_deadlock = true}); }), errc::deadlock);
+  EXPECT_FALSE(mutex(db, "a").try_acquire_for(10ms, {.detect_deadlock = true})) << "the time was up before";
+}
+
+TEST_P(deadlock_test, who_waits_for_somebody_at_work_goes_on_waiting) {
+  auto held = std::make_optional(mutex(db, "a").acquire());
+  auto later =
+      std::async(std::launch::async, [&] { return mutex(other, "a").acquire({.detect_deadlock = true}); });
+  ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
+  const auto before = other.stats().statements;
+  ASSERT_TRUE(eventually([&] { return other.stats().statements > before + 10; })) << "it looks";
+  EXPECT_EQ(later.wait_for(0s), std::future_status::timeout);
+  held.reset();
+  EXPECT_TRUE(later.get());
+}
+
+TEST_P(deadlock_test, the_operator_sees_who_waits_in_a_circle) {
+  EXPECT_TRUE(admin{db}.cycles().empty());
+  int have = 0;
+  std::mutex guard;
+  std::stop_source stop;
+  const auto take = [&](const client& on, const std::string& first, const std::string& second) {
+    return std::async(std::launch::async, [&, first, second] {
+      const hold one = mutex(on, first).acquire();
+      {
+        const std::lock_guard lock{guard};
+        ++have;
+      }
+      eventually([&] {
+        const std::lock_guard lock{guard};
+        return have == 2;
+      });
+      return code_of([&] { mutex(on, second).acquire({.stop = stop.get_token()}); });
+    });
+  };
+  auto one = take(db, "a", "b");
+  auto two = take(other, "b", "a");
+  ASSERT_TRUE(eventually([&] { return queued("a") + queued("b") == 2; }));
+  const auto cycles = admin{db}.cycles();
+  ASSERT_EQ(cycles.size(), 1U);
+  ASSERT_EQ(cycles.front().size(), 2U);
+  for (const auto& member : cycles.front()) {
+    EXPECT_EQ(member.waiter.hold_id, side().queue(member.waits_for).front().waiter.hold.to_string());
+  }
+  stop.request_stop();
+  EXPECT_EQ(one.get(), errc::cancelled);
+  EXPECT_EQ(two.get(), errc::cancelled);
+}
+
+ROWLOCK_FOR_EACH_STORE(deadlock_test);
+
+}  // namespace
+}  // namespace rowlock::test
