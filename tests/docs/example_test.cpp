@@ -1,7 +1,12 @@
 // Runs the examples of docs/guide.md, on every SQL store where they name none.
+#include "guide/acquire_all.cpp"
+#include "guide/barrier.cpp"
 #include "guide/connect.cpp"
 #include "guide/counting_semaphore.cpp"
+#include "guide/election.cpp"
+#include "guide/latch.cpp"
 #include "guide/mutex.cpp"
+#include "guide/quorum_mutex.cpp"
 #include "guide/recursive_mutex.cpp"
 #include "guide/shared_mutex.cpp"
 
@@ -34,12 +39,13 @@ bool is_refused(const std::function<void()>& write) {
 
 class example_test : public cli_test {
  protected:
-  client new_client() {
+  client new_client() const { return new_client(*store); }
+  static client new_client(store_fixture& on) {
     options settings;
-    settings.prefix = store->options().prefix;
+    settings.prefix = on.options().prefix;
     settings.renew_interval = 500ms;
     settings.close_timeout = 20s;
-    return connect(store->url(), settings);
+    return connect(on.url(), settings);
   }
   std::unique_ptr<command_process> start_nightly(const words& command) {
     words line{"sh", source_path("examples/guide/nightly.sh")};
@@ -118,6 +124,88 @@ TEST_P(example_test, counting_semaphore_waits_for_its_turn) {
   EXPECT_EQ(left.get_future().get(), 5);
   training.get();
   EXPECT_EQ(cluster.available(), 8);
+}
+
+TEST_P(example_test, acquire_all_moves_between_two_accounts_in_either_direction) {
+  std::vector<std::int64_t> moved;
+  const auto note = [&](std::int64_t from, std::int64_t to) {
+    EXPECT_FALSE(mutex(other, "account/1").try_acquire());
+    EXPECT_FALSE(shared_mutex(other, "rates").try_acquire());
+    EXPECT_TRUE(shared_mutex(other, "rates").try_acquire_shared());
+    moved.insert(moved.end(), {from, to});
+  };
+  EXPECT_TRUE(transfer(db, "1", "2", 20s, note));
+  EXPECT_TRUE(transfer(db, "2", "1", 20s, note));
+  ASSERT_EQ(moved.size(), 4U);
+  EXPECT_GT(moved[3], moved[0]) << "account 1 comes second now";
+  EXPECT_GT(moved[2], moved[1]);
+  const auto held = mutex(other, "account/2").acquire();
+  EXPECT_FALSE(transfer(db, "1", "2", 50ms, note));
+  EXPECT_EQ(moved.size(), 4U);
+}
+
+TEST_P(example_test, latch_tells_when_all_shards_have_loaded) {
+  const auto load = [&] { EXPECT_FALSE(all_are_loaded(other, "v42", 2, 0ms)); };
+  load_shard(db, "v42", 2, load);
+  auto ready = std::async(std::launch::async, [&] { return all_are_loaded(other, "v42", 2, 1h); });
+  eventually("the router waits", [&] { return admin{other}.queue("v42/loaded").size() == 1; });
+  load_shard(db, "v42", 2, load);
+  EXPECT_TRUE(ready.get());
+}
+
+TEST_P(example_test, barrier_imports_when_all_are_here_and_returns_when_all_are_done) {
+  std::atomic<int> here{0};
+  std::atomic<int> done{0};
+  const auto import = [&](const client& by) {
+    ++here;
+    const bool complete = import_together(by, 2, 60s, [&] {
+      EXPECT_EQ(here, 2);
+      ++done;
+    });
+    EXPECT_EQ(done, 2);
+    return complete;
+  };
+  auto first = std::async(std::launch::async, [&] { return import(other); });
+  EXPECT_TRUE(import(db));
+  EXPECT_TRUE(first.get());
+}
+
+TEST_P(example_test, barrier_imports_nothing_when_one_does_not_come) {
+  const auto never = [] { ADD_FAILURE() << "one of three is missing"; };
+  auto first = std::async(std::launch::async, [&] { return import_together(other, 3, 1h, never); });
+  eventually("it waits", [&] { return barrier(db, "import/phase", 3).waiting() == 1; });
+  EXPECT_FALSE(import_together(db, 3, 50ms, never));
+  EXPECT_FALSE(first.get()) << "it was told";
+}
+
+TEST_P(example_test, election_tells_where_the_leader_is) {
+  EXPECT_EQ(leader(other), std::nullopt);
+  const auto schedule = [&](std::int64_t token, const std::stop_token& lost) {
+    EXPECT_EQ(election(other, "scheduler").observe().token, token);
+    EXPECT_EQ(leader(other), "10.0.0.7:8080");
+    EXPECT_FALSE(lead(other, "10.0.0.8:8080", 50ms, {}));
+    ASSERT_TRUE(admin{other}.release("scheduler"));
+    eventually("the leader knows", [&] { return lost.stop_requested(); });
+  };
+  EXPECT_TRUE(lead(db, "10.0.0.7:8080", 20s, schedule));
+  EXPECT_EQ(leader(other), std::nullopt);
+}
+
+TEST_P(example_test, quorum_mutex_runs_at_one_site_while_two_databases_are_there) {
+  const auto second = make_store_fixture(GetParam());
+  const auto third = make_store_fixture(GetParam());
+  const auto site = [&] { return std::vector{new_client(), new_client(*second), new_client(*third)}; };
+  const auto all = site();
+  const auto elsewhere = site();
+  std::int64_t before = 0;
+  const auto job = [&](std::int64_t token, const std::stop_token& lost) {
+    EXPECT_TRUE(lost.stop_possible());
+    EXPECT_GT(token, before);
+    before = token;
+    EXPECT_FALSE(run_at_one_site(elsewhere, 50ms, {}));
+  };
+  EXPECT_TRUE(run_at_one_site(all, 60s, job));
+  EXPECT_TRUE(run_at_one_site({all[1], all[2]}, 60s, job)) << "one was down at the start";
 }
 
 // guide/nightly.sh

@@ -1,0 +1,27 @@
+#include <rowlock/rowlock.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+// Leads for one term, if it is elected in time; every candidate calls it again and again. `schedule` returns
+// when its stop token says that the office is lost, or when it has done its part.
+bool lead(rowlock::client db, const std::string& address, std::chrono::milliseconds patience,
+          const std::function<void(std::int64_t token, std::stop_token lost)>& schedule) {
+  rowlock::election scheduler{db, "scheduler"};
+  auto term = scheduler.campaign_for(patience);
+  if (!term) return false;
+  term->proclaim(address);
+  schedule(term->token(), term->stop_token());
+  return true;
+}  // resigns; the first who campaigns is elected
+
+// Where to send the work. Empty: nobody leads just now, or has not said yet where.
+std::optional<std::string> leader(rowlock::client db) {
+  const rowlock::leadership known = rowlock::election{db, "scheduler"}.observe();
+  if (known.value.empty()) return {};
+  return known.value;
+}
