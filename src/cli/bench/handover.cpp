@@ -10,8 +10,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <exception>
-#include <mutex>
 #include <new>
 #include <system_error>
 #include <thread>
@@ -91,23 +89,21 @@ void run_processes(const plan& plan, int count, std::chrono::milliseconds slice,
 
 void run_threads(const plan& plan, int count, std::chrono::milliseconds slice, const shared_baton& shared) {
   rowlock::client db = warm_client(plan, 0);
-  std::exception_ptr failure;
-  std::mutex failed;
+  first_failure failure;
   std::vector<std::jthread> threads;
   for (int me = 0; me < count; ++me) {
     threads.emplace_back([&, me] {
       try {
         pass_around(db, me, shared, lining_up);
       } catch (...) {
-        const std::lock_guard lock{failed};
-        failure = std::current_exception();
+        failure.capture();
       }
     });
   }
   std::this_thread::sleep_for(slice);
   shared->stop = true;
   threads.clear();
-  if (failure) std::rethrow_exception(failure);
+  failure.rethrow();
 }
 
 using runners = void (*)(const plan&, int, std::chrono::milliseconds, const shared_baton&);
@@ -158,11 +154,8 @@ std::vector<result> measure(const plan& plan, const char* scenario, const char* 
     p50.push_back(median(took));
     p99.push_back(quantile(took, 0.99));
   };
-  for (int round = 0; round < plan.rounds; ++round) {
-    if (round % 2 == 0) measure_rowlock();
-    commit.push_back(median(commits_ms(plan, slice / 3, one.durability)));
-    if (round % 2 == 1) measure_rowlock();
-  }
+  in_turn(plan.rounds, measure_rowlock,
+          [&] { commit.push_back(median(commits_ms(plan, slice / 3, one.durability))); });
   one.rowlock = median(p50);
   one.floor = median(commit);
   one.details["p50_ms"] = one.rowlock;

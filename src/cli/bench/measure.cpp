@@ -1,41 +1,18 @@
 #include "cli/bench/measure.hpp"
 
+#include <fmt/format.h>
+
 #include <pthread.h>
 #include <sys/resource.h>
 #include <time.h>
 
 #include <algorithm>
-#include <atomic>
 #include <cmath>
-#include <exception>
 #include <latch>
-#include <mutex>
+#include <stdexcept>
 #include <thread>
 
 namespace rowlock::cli::bench {
-
-namespace {
-
-// Keeps the first exception of many threads.
-class first_failure {
- public:
-  void capture() {
-    std::scoped_lock lock{mutex_};
-    if (!failure_) failure_ = std::current_exception();
-    failed_ = true;
-  }
-  bool failed() const { return failed_; }
-  void rethrow() const {
-    if (failure_) std::rethrow_exception(failure_);
-  }
-
- private:
-  std::mutex mutex_;
-  std::exception_ptr failure_;
-  std::atomic<bool> failed_ = false;
-};
-
-}  // namespace
 
 std::int64_t monotonic_ns() {
   timespec now{};
@@ -59,6 +36,30 @@ double quantile(std::vector<double> values, double fraction) {
 
 double median(std::vector<double> values) {
   return quantile(std::move(values), 0.5);
+}
+
+void first_failure::capture() {
+  std::scoped_lock lock{mutex_};
+  if (!failure_) failure_ = std::current_exception();
+  failed_ = true;
+}
+
+void first_failure::rethrow() const {
+  if (failure_) std::rethrow_exception(failure_);
+}
+
+void in_turn(int rounds, const std::function<void()>& rowlock, const std::function<void()>& floor) {
+  for (int round = 0; round < rounds; ++round) {
+    if (round % 2 == 0) rowlock();
+    floor();
+    if (round % 2 == 1) rowlock();
+  }
+}
+
+void require_released(rowlock::release_result result) {
+  if (result == rowlock::release_result::released) return;
+  throw std::runtime_error(
+      fmt::format("a release of the bench said \"{}\": the measurement is void", rowlock::to_string(result)));
 }
 
 double calls_per_second(int threads, std::chrono::nanoseconds slice, const std::function<void(int)>& work) {
@@ -94,6 +95,25 @@ double calls_per_second(int threads, std::chrono::nanoseconds slice, const std::
   workers.clear();
   failure.rethrow();
   return done * 1e9 / took;
+}
+
+void pair_rates::measure(int threads, std::chrono::nanoseconds slice, const std::function<void(int)>& pair) {
+  const auto before = statements();
+  rates_.push_back(calls_per_second(threads, slice, [&](int i) {
+    pair(i);
+    pairs_.fetch_add(1, std::memory_order_relaxed);
+  }));
+  statements_ += statements() - before;
+}
+
+double pair_rates::round_trips_per_pair() const {
+  return static_cast<double>(statements_) / static_cast<double>(pairs_.load());
+}
+
+std::uint64_t pair_rates::statements() const {
+  std::uint64_t sum = 0;
+  for (const rowlock::client& client : clients_) sum += client.stats().statements;
+  return sum;
 }
 
 void for_each_parallel(int count, int threads, const std::function<void(int)>& work) {
