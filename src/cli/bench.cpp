@@ -18,6 +18,7 @@ namespace {
 struct bench_options {
   std::string scenario;
   int threads = 0;
+  std::int64_t capacity = bench::plan{}.capacity;
   int rounds = 5;
   double seconds = 0;
 };
@@ -27,6 +28,7 @@ int run_bench(const context& global, const bench_options& chosen) {
   plan.url = global.database_url();
   plan.settings = global.client_options();
   plan.rounds = chosen.rounds;
+  plan.capacity = chosen.capacity;
   if (chosen.threads > 0) plan.threads = chosen.threads;
   if (chosen.seconds > 0)
     plan.slice = std::chrono::milliseconds{static_cast<std::int64_t>(chosen.seconds * 1000)};
@@ -54,7 +56,7 @@ void add_bench(CLI::App& app, context& global) {
   std::string help = "What to measure:";
   std::vector<std::string> names;
   for (const bench::scenario& scenario : bench::scenarios()) {
-    help += fmt::format(" {} ({}).", scenario.name, scenario.what);
+    help += fmt::format("\n{}: {}. Floor: {}.", scenario.name, scenario.what, scenario.floor);
     names.emplace_back(scenario.name);
   }
   bench->add_option("scenario", chosen->scenario, help)->required()->check(CLI::IsMember(names));
@@ -63,6 +65,9 @@ void add_bench(CLI::App& app, context& global) {
                    "Threads; of handover, processes (default 2), of handover-local, threads (default 4); of "
                    "waiters, how many wait; of all and held, how many locks")
       ->check(CLI::Range(1, 100'000));
+  bench->add_option("--capacity", chosen->capacity, "Of semaphore: its permits")
+      ->check(CLI::Range(1, 1'000'000'000))
+      ->capture_default_str();
   bench->add_option("--rounds", chosen->rounds, "How often rowlock and its floor are measured in turn")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();

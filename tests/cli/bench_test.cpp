@@ -4,6 +4,7 @@
 #endif
 
 #include <algorithm>
+#include <filesystem>
 
 namespace rowlock::test {
 
@@ -13,7 +14,7 @@ class bench_test : public cli_test {
  protected:
   // The quickest run that still alternates as often as the real one.
   nlohmann::json bench(const std::string& scenario, const words& more = {},
-                       const std::string& seconds = "0.05") {
+                       const std::string& seconds = "0.2") {
     words arguments{"bench", scenario, "--seconds", seconds};
     arguments.insert(arguments.end(), more.begin(), more.end());
     return json_of(arguments);
@@ -78,6 +79,40 @@ TEST_P(bench_test, all_is_several_names_against_one_transaction) {
   expect_measured(results[2], "all", 32);
 }
 
+TEST_P(bench_test, readers_and_their_writers_are_compared_with_rows_that_come_and_go) {
+  auto results = bench("readers", {"--rounds", "1"});
+  ASSERT_EQ(results.size(), 2u);
+  expect_measured(results[0], "readers", 1);
+  expect_measured(results[1], "readers", 16);
+  EXPECT_EQ(results[0].at("floor_by_connections").size(), 1u);
+  EXPECT_EQ(results[1].at("floor_by_connections").size(), 3u);
+  EXPECT_EQ(results[0].at("writes"), "one in 20");
+  EXPECT_GE(results[0].at("client_statements_per_pair").get<double>(), 2) << "one thread, so no batches";
+}
+
+TEST_P(bench_test, semaphore_has_the_capacity_that_was_asked_for) {
+  for (const std::string capacity : {"2", "3"}) {
+    auto results = bench("semaphore", {"--threads", "4", "--capacity", capacity, "--rounds", "1"});
+    ASSERT_EQ(results.size(), 1u);
+    expect_measured(results[0], "semaphore", 4);
+    EXPECT_EQ(results[0].at("capacity"), std::stoi(capacity));
+  }
+}
+
+TEST_P(bench_test, quorum_is_three_members_which_are_gone_afterwards) {
+  const auto before = tables();
+  auto results = bench("quorum", {"--rounds", "1"});
+  ASSERT_EQ(results.size(), 1u);
+  expect_measured(results[0], "quorum", 1);
+  EXPECT_EQ(results[0].at("members"), 3);
+  EXPECT_GT(results[0].at("floor_with_a_round_for_the_token").get<double>(), 0);
+  EXPECT_GE(results[0].at("client_statements_per_pair").get<double>(), 4) << "a majority's, twice";
+  EXPECT_EQ(tables(), before);
+  if (GetParam() == "sqlite") {
+    EXPECT_FALSE(std::filesystem::exists(store->url().substr(7) + "-quorum1"));
+  }
+}
+
 TEST_P(bench_test, handover_passes_the_lock_between_processes) {
   auto results = bench("handover", {}, "0.3");
   ASSERT_EQ(results.size(), 1u);
@@ -129,6 +164,15 @@ TEST_P(bench_test, a_scenario_that_does_not_exist_is_a_usage_error) {
   auto result = rowlock({"bench", "speed"});
   EXPECT_EQ(result.exit_code, 64);
   EXPECT_THAT(result.err, testing::HasSubstr("handover"));
+}
+
+TEST_P(bench_test, help_says_of_each_scenario_what_its_floor_is) {
+  const auto help = rowlock({"bench", "--help"}).out;
+  EXPECT_THAT(help, testing::HasSubstr("readers: 1 and 16 threads"));
+  for (const char* scenario : {"uncontended", "parallel", "readers", "semaphore", "all", "quorum", "handover",
+                               "handover-local", "waiters", "held"}) {
+    EXPECT_THAT(help, testing::ContainsRegex(std::string{"\n *"} + scenario + ": [^\n]+ Floor: [^\n]+"));
+  }
 }
 
 ROWLOCK_FOR_EACH_SQL_STORE(bench_test);

@@ -73,7 +73,7 @@ std::vector<result> compete(const plan& plan, floor_database& database, const co
     one.floor = floor.best();
     one.durability = database.durability();
     one.details["floor_by_connections"] = floor.by_connections();
-    one.details["round_trips_per_pair"] = own[i].round_trips_per_pair();
+    one.details["client_statements_per_pair"] = own[i].statements_per_pair();
     one.details["rounds"] = plan.rounds;
     results.push_back(std::move(one));
   }

@@ -13,9 +13,9 @@ namespace rowlock::cli::bench {
 
 struct contest {
   std::string scenario;
-  std::vector<int> threads;      // a result each
-  std::vector<int> connections;  // of the floor, ascending; what the server has no room for is left out
-  rowlock::client client;        // rowlock's side is on it
+  std::vector<int> threads = {};      // a result each
+  std::vector<int> connections = {};  // of the floor, ascending; what the server has no room for is left out
+  rowlock::client client;             // rowlock's side is on it
   std::function<void(int thread)> pair;  // of acquire and release
   std::function<void(floor_connection&, int connection)> floor_pair = [](auto& one, int) { one.pair(); };
 };

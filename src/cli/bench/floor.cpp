@@ -1,6 +1,13 @@
 #include "cli/bench/floor.hpp"
 
+#include <stdexcept>
+
 namespace rowlock::cli::bench {
+
+void require_one_row(std::int64_t rows) {
+  if (rows == 1) return;
+  throw std::runtime_error("the bench's own table lost a row; does another bench run on this database?");
+}
 
 bool is_sqlite(const plan& plan) {
   return plan.url.starts_with("sqlite:");

@@ -12,7 +12,7 @@
 
 namespace rowlock::cli::bench {
 
-// One connection with a prepared statement and a row of its own. For one thread at a time.
+// One connection with prepared statements and a row of its own. For one thread at a time.
 class floor_connection {
  public:
   floor_connection() = default;
@@ -23,6 +23,9 @@ class floor_connection {
   virtual void update() = 0;  // one durable single-row update
   // So many rows, at most floor_rows, in one durable transaction.
   virtual void update_together(int rows) = 0;
+  // What a reader or the holder of a permit leaves in a table: a row that comes and goes, two durable
+  // statements. Nothing is counted under a row that all share, so nobody is kept out.
+  virtual void insert_and_delete() = 0;
   void pair() {
     update();
     update();
@@ -52,6 +55,9 @@ class floor_database {
   // compares all rows with those of the call before, so a row changed twice between two calls counts once.
   virtual std::int64_t rows_written() = 0;
   virtual std::string rows_written_name() = 0;
+  // What the migrator leaves when it has gone down to nothing: its ledger, and SQLite's file.
+  virtual void drop_remains() = 0;
+
   // How late a connection that went idle may publish what it has counted.
   virtual std::chrono::seconds counts_within() const { return std::chrono::seconds{0}; }
 };
@@ -63,9 +69,16 @@ std::unique_ptr<floor_database> open_postgres_floor(const plan& plan);
 std::unique_ptr<floor_database> open_mysql_floor(const plan& plan);
 std::unique_ptr<floor_database> open_sqlite_floor(const plan& plan);
 
+// Throws unless a statement of the floor found its row.
+void require_one_row(std::int64_t rows);
+
 bool is_sqlite(const plan& plan);
 bool is_mysql(const plan& plan);
 
 inline constexpr int floor_rows = 64;
+// Of the row that comes and goes beside the one that stays.
+constexpr int passing_row(int row) {
+  return floor_rows + row;
+}
 
 }  // namespace rowlock::cli::bench

@@ -5,8 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <stdexcept>
-
 namespace rowlock::cli::bench {
 
 namespace {
@@ -51,8 +49,8 @@ std::string soci_words(const std::string& url) {
   return words;
 }
 
-std::string table_name(const plan& plan) {
-  return plan.settings.prefix + "bench_floor";
+std::string table_name(const plan& plan, const std::string& of = "bench_floor") {
+  return plan.settings.prefix + of;
 }
 
 class mysql_connection final : public floor_connection {
@@ -61,15 +59,24 @@ class mysql_connection final : public floor_connection {
       : session_{soci::mysql, soci_words(plan.url)},
         row_{row},
         update_{(session_.prepare << "UPDATE " + table_name(plan) + " SET owner = :owner WHERE name = :row",
-                 soci::use(owner_), soci::use(row_))} {}
+                 soci::use(owner_), soci::use(row_))},
+        passing_{passing_row(row)},
+        insert_{(session_.prepare << "INSERT INTO " + table_name(plan) + " (name, owner) VALUES (:row, 0)",
+                 soci::use(passing_))},
+        delete_{(session_.prepare << "DELETE FROM " + table_name(plan) + " WHERE name = :row",
+                 soci::use(passing_))} {}
 
   // With autocommit each statement is a transaction of its own: one round trip and one durable commit.
   void update() override {
     ++owner_;
     update_.execute(true);
-    if (update_.get_affected_rows() != 1) {
-      throw std::runtime_error("the bench's own table lost a row; does another bench run on this database?");
-    }
+    require_one_row(update_.get_affected_rows());
+  }
+
+  void insert_and_delete() override {
+    insert_.execute(true);
+    delete_.execute(true);
+    require_one_row(delete_.get_affected_rows());
   }
 
   void update_together(int rows) override {
@@ -83,6 +90,9 @@ class mysql_connection final : public floor_connection {
   int owner_ = 0;
   int row_;
   soci::statement update_;
+  int passing_;
+  soci::statement insert_;
+  soci::statement delete_;
 };
 
 class mysql_floor final : public floor_database {
@@ -129,6 +139,8 @@ class mysql_floor final : public floor_database {
     own_ += 3;
     return sum;
   }
+  void drop_remains() override { session_ << "DROP TABLE IF EXISTS " + table_name(plan_, "migration"); }
+
   std::string rows_written_name() override {
     return "Handler_write + Handler_update + Handler_delete of the whole server";
   }

@@ -12,8 +12,8 @@ std::string quoted(const std::string& identifier) {
   return '"' + identifier + '"';
 }
 
-std::string table_name(const plan& plan) {
-  std::string table = quoted(plan.settings.prefix + "bench_floor");
+std::string table_name(const plan& plan, const std::string& of = "bench_floor") {
+  std::string table = quoted(plan.settings.prefix + of);
   return plan.settings.schema.empty() ? table : quoted(plan.settings.schema) + "." + table;
 }
 
@@ -22,10 +22,17 @@ class postgres_connection final : public floor_connection {
   postgres_connection(const plan& plan, int row) : connection_{plan.url}, work_{connection_}, row_{row} {
     work_.exec("SET synchronous_commit = on");
     connection_.prepare("update", "UPDATE " + table_name(plan) + " SET owner = $2 WHERE name = $1");
+    connection_.prepare("insert", "INSERT INTO " + table_name(plan) + " (name, owner) VALUES ($1, $2)");
+    connection_.prepare("delete", "DELETE FROM " + table_name(plan) + " WHERE name = $1");
   }
 
   // Each statement is a transaction of its own: one round trip and one durable commit.
   void update() override { update(row_); }
+
+  void insert_and_delete() override {
+    work_.exec_prepared("insert", passing_row(row_), ++owner_);
+    require_one_row(work_.exec_prepared("delete", passing_row(row_)));
+  }
 
   void update_together(int rows) override {
     work_.exec("BEGIN");
@@ -34,11 +41,8 @@ class postgres_connection final : public floor_connection {
   }
 
  private:
-  void update(int row) {
-    if (work_.exec_prepared("update", row, ++owner_).affected_rows() != 1) {
-      throw std::runtime_error("the bench's own table lost a row; does another bench run on this database?");
-    }
-  }
+  void update(int row) { require_one_row(work_.exec_prepared("update", row, ++owner_)); }
+  static void require_one_row(const pqxx::result& done) { bench::require_one_row(done.affected_rows()); }
 
   pqxx::connection connection_;
   pqxx::nontransaction work_;
@@ -105,6 +109,8 @@ class postgres_floor final : public floor_database {
         ") = " + work_.quote(plan_.settings.prefix) + " AND relname <> " +
         work_.quote(plan_.settings.prefix + "bench_floor"));
   }
+
+  void drop_remains() override { work_.exec("DROP TABLE IF EXISTS " + table_name(plan_, "migration")); }
 
   std::string rows_written_name() override { return "pg_stat_user_tables: inserted + updated + deleted"; }
   std::chrono::seconds counts_within() const override { return std::chrono::seconds{11}; }

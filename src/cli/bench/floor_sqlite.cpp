@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <map>
 #include <set>
 #include <stdexcept>
@@ -60,15 +61,21 @@ class sqlite_connection final : public floor_connection {
  public:
   sqlite_connection(const std::string& path, const std::string& table, int row)
       : database_{open_file(path)},
-        update_{prepare(database_.get(), "UPDATE " + table + " SET owner = owner + 1 WHERE name = ?")} {
+        update_{prepare(database_.get(), "UPDATE " + table + " SET owner = owner + 1 WHERE name = ?")},
+        insert_{prepare(database_.get(), "INSERT INTO " + table + " (name, owner) VALUES (?, 0)")},
+        delete_{prepare(database_.get(), "DELETE FROM " + table + " WHERE name = ?")} {
     sqlite3_bind_int(update_.get(), 1, row);
+    sqlite3_bind_int(insert_.get(), 1, passing_row(row));
+    sqlite3_bind_int(delete_.get(), 1, passing_row(row));
   }
 
   // Outside of a transaction each statement commits by itself, and takes the write lock before it reads.
-  void update() override {
-    int code = sqlite3_step(update_.get());
-    if (code != SQLITE_DONE) fail(database_.get(), "the floor's update");
-    sqlite3_reset(update_.get());
+  void update() override { step(update_.get()); }
+
+  void insert_and_delete() override {
+    step(insert_.get());
+    step(delete_.get());
+    require_one_row(sqlite3_changes(database_.get()));
   }
 
   void update_together(int rows) override {
@@ -81,8 +88,15 @@ class sqlite_connection final : public floor_connection {
   }
 
  private:
+  void step(sqlite3_stmt* statement) {
+    if (sqlite3_step(statement) != SQLITE_DONE) fail(database_.get(), "a statement of the floor");
+    sqlite3_reset(statement);
+  }
+
   database_handle database_;
   statement_handle update_;
+  statement_handle insert_;
+  statement_handle delete_;
 };
 
 class sqlite_floor final : public floor_database {
@@ -102,6 +116,7 @@ class sqlite_floor final : public floor_database {
   }
 
   ~sqlite_floor() override {
+    if (!database_) return;
     sqlite3_exec(database_.get(), ("DROP TABLE IF EXISTS " + table_).c_str(), nullptr, nullptr, nullptr);
   }
 
@@ -132,6 +147,11 @@ class sqlite_floor final : public floor_database {
     rows_ = std::move(now);
     return written_;
   }
+  void drop_remains() override {
+    database_.reset();
+    for (const char* end : {"", "-wal", "-shm"}) std::filesystem::remove(path_ + end);
+  }
+
   std::string rows_written_name() override { return "rows whose content differs after a renewal"; }
 
  private:

@@ -106,7 +106,7 @@ void pair_rates::measure(int threads, std::chrono::nanoseconds slice, const std:
   statements_ += statements() - before;
 }
 
-double pair_rates::round_trips_per_pair() const {
+double pair_rates::statements_per_pair() const {
   return static_cast<double>(statements_) / static_cast<double>(pairs_.load());
 }
 

@@ -47,7 +47,7 @@ void require_released(rowlock::release_result result);
 // completed. The first exception of a thread ends the measurement and is thrown.
 double calls_per_second(int threads, std::chrono::nanoseconds slice, const std::function<void(int)>& work);
 
-// Rowlock's side of a comparison: pairs of acquire and release, and the round trips that they took.
+// Rowlock's side of a comparison: pairs of acquire and release, and what the clients sent for them.
 class pair_rates {
  public:
   explicit pair_rates(std::vector<rowlock::client> clients) : clients_(std::move(clients)) {}
@@ -56,7 +56,8 @@ class pair_rates {
   void measure(int threads, std::chrono::nanoseconds slice, const std::function<void(int)>& pair);
 
   double per_second() const { return median(rates_); }
-  double round_trips_per_pair() const;  // of all clients together; renewals are among them
+  // By the clients' own count, all together: an edit is one, whatever its round trips.
+  double statements_per_pair() const;
 
  private:
   std::uint64_t statements() const;

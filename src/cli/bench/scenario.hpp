@@ -18,6 +18,7 @@ struct plan {
   std::string url;
   rowlock::options settings;  // prefix and schema are used; ttl and the like belong to the scenarios
   std::optional<int> threads;
+  std::int64_t capacity = 8;  // of semaphore
   int rounds = 5;
   std::optional<std::chrono::milliseconds> slice;  // of one measurement; each scenario has a default
 };
@@ -42,6 +43,15 @@ std::vector<result> parallel(const plan& plan);
 // Pairs of acquire and release of 2, 8 and 32 names together, against two transactions with that many updates
 // each.
 std::vector<result> all(const plan& plan);
+// 1 and 16 threads of one process read one name of a shared_mutex, and every twentieth call writes; against 1
+// connection, and the best of 4, 16 and 64, that inserts and deletes a row for a reader, and updates one
+// twice for a writer.
+std::vector<result> readers(const plan& plan);
+// Such threads take a permit each of one semaphore; against such connections that insert and delete a row.
+std::vector<result> semaphore(const plan& plan);
+// Pairs of acquire and release of a quorum_mutex on three sets of tables (of SQLite: files), which it makes
+// and drops, against three connections that commit an update each, at once, and another.
+std::vector<result> quorum(const plan& plan);
 // Processes pass one name around: from the start of a release to the next holder's return, against one
 // durable commit.
 std::vector<result> handover(const plan& plan);
@@ -55,6 +65,7 @@ std::vector<result> held(const plan& plan);
 struct scenario {
   std::string_view name;
   std::string_view what;
+  std::string_view floor;  // what it is compared with
   std::vector<result> (*run)(const plan&);
 };
 
