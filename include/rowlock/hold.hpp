@@ -107,6 +107,17 @@ class ROWLOCK_EXPORT hold {
   // process, error(closed) never: closing the client has released it.
   release_result release();
 
+  // Gives the hold to another process, which takes it on with rowlock::adopt and the text that is returned:
+  // within ttl (100 milliseconds to 24 hours), else it is lost to whoever comes next. Here it is over, as
+  // after release(). The text is a secret as far as the lock is one. Throws error: hold_lost when it is not
+  // held any more; invalid_argument; contention when a guarded transaction keeps the row; unreachable, and
+  // then it is given back, unless outcome_unknown() is false.
+  std::string hand_over(std::chrono::milliseconds ttl);
+
+  // What rowlock::reclaim needs to take the hold on after this process has died. Empty when this object holds
+  // nothing; stale when the hold is lost.
+  std::string receipt() const;
+
   // See rowlock::guard_statement. Throws error(hold_lost) when the hold is known to be lost.
   rowlock::guard_statement guard_statement() const;
 

@@ -45,6 +45,7 @@ struct outcome {
   } result = what::busy;
   model::token token = 0;
   std::int64_t weight = 1;
+  model::lock_mode mode = model::lock_mode::exclusive;  // of a hold that was taken on
   std::chrono::microseconds takeover_in{0};
   std::vector<lease_id> leases;
   std::vector<handed_over> next;  // who else was granted in this change
@@ -104,6 +105,15 @@ decision decide_sweep(const store::lock_view& view, std::chrono::microseconds sk
 
 // Puts a hold onto an explicit-ttl lease of its own, in the commit that creates it.
 decision decide_move(const store::lock_view& view, hold_id hold, const store::lease_record& lease);
+
+// ---- of a hold that goes to another process (decide_transfer.cpp) ----
+
+// Takes a hold that stands on the lease `from` onto the lease `onto`, with its token, and ends `from`.
+decision decide_adopt(const store::lock_view& view, hold_id hold, lease_id from, lease_id onto);
+
+// Replaces a hold that stands on the lease `from` by one of mine, whose mode and weight it gets, with a new
+// token and before all who wait. The client of the old one is noticed.
+decision decide_reclaim(const store::lock_view& view, hold_id old, lease_id from, const model::waiter& mine);
 
 // ---- of a latch and a barrier (decide_gather.cpp); what they share is decided by the functions above ----
 

@@ -33,10 +33,15 @@ void delivery::passed(const acquire_ptr& operation, model::token token) {
 }
 
 void delivery::withdraw(const acquire_operation& operation) {
+  withdraw(operation.definition.name, operation.hold, operation.lease);
+}
+
+void delivery::withdraw(const std::string& name, model::hold_id hold,
+                        const std::shared_ptr<client_layer::lease>& lease) {
   auto release = std::make_shared<release_operation>();
-  release->name = operation.definition.name;
-  release->hold = operation.hold;
-  release->lease = operation.lease;
+  release->name = name;
+  release->hold = hold;
+  release->lease = lease;
   queue_.submit(std::move(release));
 }
 

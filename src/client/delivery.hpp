@@ -23,6 +23,8 @@ class delivery {
 
   // Nobody waits for the operation any more: takes what it has, a grant or a place in the queue, back.
   void withdraw(const acquire_operation& operation);
+  void withdraw(const std::string& name, model::hold_id hold,
+                const std::shared_ptr<client_layer::lease>& lease);
 
   // Begins again, as a new request.
   void restart(const acquire_ptr& operation);

@@ -524,20 +524,61 @@ outcome engine::settle(const std::string& name, model::hold_id about,
   }
 }
 
-outcome engine::settle_surely(const model::lock_definition& definition,
-                              std::function<decision(const store::lock_view&)> decide) {
+// Again while the database cannot be reached. A doubt of an earlier try stays one.
+template <class Call>
+auto engine::surely(Call call) {
   const auto until = shared_.time.now() + longest_call();
   auto pause = reconnect_pause();
+  bool in_doubt = false;
   for (;;) {
     try {
+      return call();
+    } catch (const error& failure) {
+      in_doubt = in_doubt || failure.outcome_unknown();
+      if (!failure.transient() || shared_.time.now() >= until) {
+        throw error(failure.code(), failure.what(), failure.database_code(), in_doubt);
+      }
+    }
+    std::this_thread::sleep_for(pause.next());
+  }
+}
+
+outcome engine::settle_again(const std::string& name, model::hold_id about,
+                             const std::function<decision(const store::lock_view&)>& decide) {
+  return surely([&] { return settle(name, about, decide); });
+}
+
+outcome engine::settle_surely(const model::lock_definition& definition,
+                              std::function<decision(const store::lock_view&)> decide) {
+  return surely([&] {
+    for (;;) {
       auto settled = settle(definition.name, {}, decide);
       if (settled.result != outcome::what::absent) return settled;
       perform([definition](store::session& session) { session.create({&definition, 1}); });
-    } catch (const error& failure) {
-      if (!failure.transient() || shared_.time.now() >= until) throw;
-      std::this_thread::sleep_for(pause.next());
     }
-  }
+  });
+}
+
+// ---- holds that come and go
+// ----------------------------------------------------------------------------------------
+
+hold_ptr engine::hold_of(const std::string& name, model::hold_id id, const outcome& taken,
+                         const std::shared_ptr<lease>& lease) {
+  if (!lease->is_valid(shared_.time.now())) return nullptr;
+  auto hold = std::make_shared<hold_state>(shared_from_this(), name, id, taken.token, lease, taken.mode,
+                                           taken.weight);
+  holds_.add(hold);
+  shared_.count.acquired.fetch_add(1, std::memory_order_relaxed);
+  return hold;
+}
+
+void engine::let_go(hold_state& hold) {
+  holds_.remove(hold);
+  hold.begin_release();
+}
+
+void engine::give_back(const std::string& name, model::hold_id hold, const std::shared_ptr<lease>& lease) {
+  delivery_.withdraw(name, hold, lease);
 }
 
 // ---- the end

@@ -119,12 +119,23 @@ class engine : public std::enable_shared_from_this<engine> {
   settling begin_settle(const std::string& name, model::hold_id about,
                         std::function<decision(const store::lock_view&)> decide);
   static std::optional<outcome> outcome_of(const settling& round);
-  // The same for a lock that is made where it is missing, and again while the database cannot be reached, as
-  // long as one call may take: for what may be decided twice.
+  // The same again while the database cannot be reached, as long as one call may take: for what may be
+  // decided twice.
+  outcome settle_again(const std::string& name, model::hold_id about,
+                       const std::function<decision(const store::lock_view&)>& decide);
+  // The same for a lock that is made where it is missing.
   outcome settle_surely(const model::lock_definition& definition,
                         std::function<decision(const store::lock_view&)> decide);
 
   void close() noexcept;
+
+  // What transfer.cpp works with. hold_of: null when the lease is over.
+  hold_ptr hold_of(const std::string& name, model::hold_id id, const outcome& taken,
+                   const std::shared_ptr<lease>& lease);
+  void let_go(hold_state& hold);  // it is another's
+  void give_back(const std::string& name, model::hold_id hold, const std::shared_ptr<lease>& lease);
+  store::lease_record describe(lease_id id, lease_id client, std::chrono::milliseconds ttl) const;
+  const std::string& host() const noexcept { return host_; }
 
   // What joint_acquire works with.
   lane_desk& desk() noexcept { return desk_; }
@@ -134,7 +145,8 @@ class engine : public std::enable_shared_from_this<engine> {
 
  private:
   std::unique_ptr<store::session> connect();
-  store::lease_record describe(lease_id id, lease_id client, std::chrono::milliseconds ttl) const;
+  template <class Call>
+  auto surely(Call call);
   hold_ptr make_hold(const acquire_operation& operation, model::token token);
   void start_lanes();
   template <class Body>

@@ -1,7 +1,9 @@
+#include <rowlock/error.hpp>
 #include <rowlock/hold.hpp>
 
 #include "client/engine.hpp"
 #include "client/hold_state.hpp"
+#include "client/transfer.hpp"
 
 #include <utility>
 
@@ -102,6 +104,21 @@ release_result hold::release() {
             : state_->loss() == loss::none ? release_result::released
                                            : release_result::lost;
   return result_;
+}
+
+std::string hold::hand_over(std::chrono::milliseconds ttl) {
+  if (!state_ || left_) throw error(errc::hold_lost, "there is no hold to hand over");
+  auto text = client_layer::hand_over(state_, ttl);
+  left_ = true;
+  result_ = release_result::released;
+  return text;
+}
+
+std::string hold::receipt() const {
+  if (!state_) return {};
+  using client_layer::transfer_note;
+  return transfer_note{transfer_note::purpose::reclaim, state_->lease()->id(), state_->id(), state_->name()}
+      .to_string();
 }
 
 guard_statement hold::guard_statement() const {

@@ -1,0 +1,32 @@
+// Holds that go from one process to another: handed over by a holder who lives, or reclaimed by the successor
+// of one who died.
+#pragma once
+
+#include "client/engine.hpp"
+
+#include <chrono>
+#include <optional>
+#include <string>
+
+namespace rowlock::client_layer {
+
+// Which hold is meant, as text: what it is for, the lease that it stands on, its id and its name.
+struct transfer_note {
+  enum class purpose { adopt, reclaim };
+  purpose what = purpose::adopt;
+  model::lease_id lease;
+  model::hold_id hold;
+  std::string name;
+
+  std::string to_string() const;
+  // Throws error(invalid_argument).
+  static transfer_note parse(const std::string& text, purpose expected);
+};
+
+// As hold::hand_over.
+std::string hand_over(const hold_ptr& hold, std::chrono::milliseconds ttl);
+// As rowlock::adopt and rowlock::reclaim. Null: it does not stand as the note says.
+hold_ptr adopt(engine& on, const transfer_note& note);
+hold_ptr reclaim(engine& on, const transfer_note& note);
+
+}  // namespace rowlock::client_layer
