@@ -47,10 +47,16 @@ class latch_lock {
 
   // A late comer only reads.
   bool wait(const client_layer::patience& how_long, std::stop_token stop) const {
-    if (remaining() == 0) return true;
-    const auto open =
-        acquire_.engine().acquire(asked, how_long, {.stop = std::move(stop)}, {model::lock_mode::shared, 1});
-    return open != nullptr;
+    auto& engine = acquire_.engine();
+    const auto begun = engine.shared().time.now();
+    try {
+      if (remaining() == 0) return true;
+    } catch (const error& failure) {
+      if (!failure.transient()) throw;  // else it waits for the database as for the others
+    }
+    auto left = how_long;
+    if (left.limit) *left.limit -= engine.shared().time.now() - begun;
+    return engine.acquire(asked, left, {.stop = std::move(stop)}, {model::lock_mode::shared, 1}) != nullptr;
   }
 
   const model::lock_definition asked;

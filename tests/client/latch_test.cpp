@@ -189,5 +189,35 @@ TEST_F(latch_doubt_test, who_waits_asks_the_database_to_decide_once) {
   ASSERT_TRUE(soon([&] { return is_over(waits); }));
 }
 
+;
+
+TEST_F(latch_doubt_test, a_wait_that_begins_in_an_outage_outlasts_it) {
+  ready.count_down(2);
+  faults.cut(true);
+  auto waits = std::async(std::launch::async, [&] { ready.wait(); });
+  for (int i = 0; i < 8; ++i) advance(1s);
+  faults.cut(false);
+  EXPECT_TRUE(soon([&] { return queued("ready") == 1 || waits.wait_for(0s) == std::future_status::ready; }));
+  ready.count_down();
+  EXPECT_TRUE(soon([&] { return waits.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_NO_THROW(waits.get());
+}
+
+TEST_F(latch_doubt_test, a_count_that_may_have_happened_says_so_whatever_failed_later) {
+  ready.count_down();
+  faults.cut_after(1);
+  auto counts = std::async(std::launch::async, [&] {
+    try {
+      ready.count_down();
+      return false;
+    } catch (const error& failure) {
+      return failure.outcome_unknown();
+    }
+  });
+  ASSERT_TRUE(soon([&] { return counts.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_TRUE(counts.get());
+  faults.cut(false);
+}
+
 }  // namespace
 }  // namespace rowlock::test
