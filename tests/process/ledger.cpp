@@ -8,12 +8,6 @@ namespace rowlock::test {
 
 namespace {
 
-void replace_all(std::string& text, const std::string& what, const std::string& with) {
-  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
-    text.replace(at, what.size(), with);
-  }
-}
-
 constexpr const char* tables = R"(
 CREATE TABLE @counter (name @name NOT NULL PRIMARY KEY, value bigint NOT NULL);
 CREATE TABLE @log (id @id, name text NOT NULL, hold_id text NOT NULL, token bigint NOT NULL,
@@ -56,10 +50,8 @@ const words& words_of(dialect which) {
 void ledger::create(const std::vector<std::string>& names) {
   const auto& own = words_of(session_.dialect());
   std::string script = std::string{tables} + own.trigger;
-  replace_all(script, "@id", own.id);
-  replace_all(script, "@name", own.name);
-  replace_all(script, "@", prefix_);
-  session_.run(script);
+  script = replace_all(replace_all(script, "@id", own.id), "@name", own.name);
+  session_.run(replace_all(script, "@", prefix_));
   for (const auto& name : names) {
     session_.run("INSERT INTO " + prefix_ + "counter (name, value) VALUES ($1, 0)", {name});
   }
@@ -99,10 +91,7 @@ void ledger::add_guarded(const hold& held) {
 }
 
 audit ledger::check() {
-  const auto ask = [&](std::string sql) {
-    replace_all(sql, "@", prefix_);
-    return session_.number(sql);
-  };
+  const auto ask = [&](const char* sql) { return session_.number(replace_all(sql, "@", prefix_)); };
   audit found;
   found.counted = ask("SELECT sum(value) FROM @counter");
   found.logged = ask("SELECT count(*) FROM @log");

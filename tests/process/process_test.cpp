@@ -8,17 +8,6 @@
 
 namespace rowlock::test {
 
-namespace {
-
-std::string with_prefix(std::string sql, const std::string& prefix) {
-  for (auto at = sql.find('@'); at != std::string::npos; at = sql.find('@', at + prefix.size())) {
-    sql.replace(at, 1, prefix);
-  }
-  return sql;
-}
-
-}  // namespace
-
 bool is_long_run() {
   const char* value = std::getenv("ROWLOCK_TEST_LONG");
   return value && std::string_view{value} == "1";
@@ -62,7 +51,7 @@ worker_settings process_test::settings() const {
 }
 
 std::int64_t process_test::number(std::string sql, std::initializer_list<std::string> parameters) {
-  return session_->number(with_prefix(std::move(sql), prefix_), parameters);
+  return session_->number(replace_all(std::move(sql), "@", prefix_), parameters);
 }
 
 void process_test::until(const std::string& what, const std::function<bool()>& is_so,

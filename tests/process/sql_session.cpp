@@ -24,4 +24,11 @@ std::int64_t sql_session::number(const std::string& sql, std::initializer_list<s
   return answer[0][0].empty() ? 0 : std::stoll(answer[0][0]);
 }
 
+std::string replace_all(std::string text, const std::string& what, const std::string& with) {
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what, at + with.size())) {
+    text.replace(at, what.size(), with);
+  }
+  return text;
+}
+
 }  // namespace rowlock::test

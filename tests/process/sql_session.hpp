@@ -36,6 +36,9 @@ class sql_session {
   std::int64_t number(const std::string& sql, std::initializer_list<std::string> parameters = {});
 };
 
+// The text with every `what` in it replaced; a script for several dialects and prefixes is made with it.
+std::string replace_all(std::string text, const std::string& what, const std::string& with);
+
 std::unique_ptr<sql_session> open_postgres_session(const std::string& url);
 std::unique_ptr<sql_session> open_mysql_session(const std::string& url);
 std::unique_ptr<sql_session> open_sqlite_session(const std::string& path);

@@ -41,7 +41,7 @@ errc code_of(Call call) {
 }  // namespace
 
 commands::commands(std::string url, const options& settings)
-    : url_{std::move(url)}, prefix_{settings.prefix}, db_{connect(url_, settings)} {}
+    : url_{std::move(url)}, settings_{settings}, db_{connect(url_, settings)} {}
 
 void commands::run(const std::string& line) try {
   std::istringstream words{line};
@@ -157,7 +157,7 @@ std::string commands::await_loss(std::chrono::milliseconds limit) const {
 
 std::string commands::write() {
   if (!session_) session_ = sql_session::open(url_);
-  ledger{*session_, prefix_}.add_guarded(*held_);
+  ledger{*session_, settings_.prefix}.add_guarded(*held_);
   return "written";
 }
 
@@ -175,13 +175,10 @@ std::string commands::stop_before_guard() {
 
 std::string commands::start_load(std::istream& words) {
   load_plan plan;
-  plan.url = url_;
-  plan.prefix = prefix_;
-  std::string mode;
-  words >> mode >> plan.threads >> plan.rounds;
-  plan.guarded = mode == "guarded";
+  words >> plan.mode >> plan.threads >> plan.rounds;
   for (std::string name; words >> name;) plan.names.push_back(name);
-  load_ = std::make_unique<load>(db_, std::move(plan));
+  plan.databases.push_back({db_, url_, settings_.prefix});
+  load_ = std::make_unique<load>(std::move(plan));
   return "loading";
 }
 

@@ -38,7 +38,7 @@ class commands {
   std::string keep(std::optional<hold> made);
 
   std::string url_;
-  std::string prefix_;
+  options settings_;
   client db_;
   std::unique_ptr<sql_session> session_;
   std::optional<hold> held_;

@@ -1,0 +1,22 @@
+#include "tally.hpp"
+
+#include <sstream>
+
+namespace rowlock::test {
+
+void tally::fail(const std::string& what) {
+  ++failed;
+  const std::lock_guard lock{mutex_};
+  if (what_failed_.empty()) what_failed_ = what;
+}
+
+std::string tally::report() const {
+  std::ostringstream text;
+  const std::lock_guard lock{mutex_};
+  text << "granted=" << granted << " written=" << written << " lost=" << lost << " unaware=" << unaware
+       << " wrong=" << wrong << " broken=" << broken << " unreleased=" << unreleased << " failed=" << failed
+       << ' ' << what_failed_;
+  return text.str();
+}
+
+}  // namespace rowlock::test

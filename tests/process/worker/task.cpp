@@ -1,0 +1,41 @@
+#include "task.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <map>
+#include <stdexcept>
+
+namespace rowlock::test {
+
+bool task::speak(const std::function<void(sql_session&)>& words, std::size_t database) {
+  auto& session = sessions_[database];
+  try {
+    if (!session) session = sql_session::open(plan_.databases[database].url);
+    words(*session);
+    return true;
+  } catch (const error& refusal) {
+    if (refusal.code() != errc::hold_lost) session.reset();
+    throw;
+  } catch (const std::exception&) {
+    ++counts_.broken;
+    session.reset();
+    return false;
+  }
+}
+
+void task::count(release_result result) {
+  if (result == release_result::lost) ++counts_.lost;
+  if (result == release_result::pending || result == release_result::unknown) ++counts_.unreleased;
+}
+
+std::unique_ptr<task> make_task(const load_plan& plan, tally& counts, int index) {
+  static const std::map<std::string, task_maker*> makers{
+      {"guarded", make_counter_task},
+      {"unguarded", make_counter_task},
+  };
+  const auto found = makers.find(plan.mode);
+  if (found == makers.end()) throw std::invalid_argument("no such load: " + plan.mode);
+  return found->second(plan, counts, index);
+}
+
+}  // namespace rowlock::test

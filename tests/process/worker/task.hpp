@@ -1,0 +1,63 @@
+// What one thread of a load does again and again.
+#pragma once
+
+#include "sql_session.hpp"
+#include "tally.hpp"
+
+#include <rowlock/client.hpp>
+#include <rowlock/hold.hpp>
+
+#include <functional>
+#include <memory>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace rowlock::test {
+
+struct database_in_use {
+  client db;
+  std::string url;
+  std::string prefix;
+};
+
+struct load_plan {
+  std::string mode;                        // the word by which a task is chosen: make_task()
+  std::vector<database_in_use> databases;  // one, but for a quorum
+  std::vector<std::string> names;
+  int threads = 1;
+  int rounds = 0;  // of each thread; 0: until it is halted
+};
+
+class task {
+ public:
+  task(const load_plan& plan, tally& counts)
+      : plan_{plan}, counts_{counts}, sessions_(plan.databases.size()) {}
+  task(const task&) = delete;
+  task& operator=(const task&) = delete;
+  virtual ~task() = default;
+
+  // Throws what rowlock throws; error(cancelled) is the way to end a wait.
+  virtual void run(int round, std::stop_token stop) = 0;
+
+ protected:
+  const load_plan& plan() const { return plan_; }
+  tally& counts() { return counts_; }
+  // Words with the application's own connection, which is made again after it broke. False: it broke.
+  bool speak(const std::function<void(sql_session&)>& words, std::size_t database = 0);
+  void count(release_result result);
+
+ private:
+  const load_plan& plan_;
+  tally& counts_;
+  std::vector<std::unique_ptr<sql_session>> sessions_;
+};
+
+// index: which of the threads. Throws std::invalid_argument for a mode that there is not.
+std::unique_ptr<task> make_task(const load_plan& plan, tally& counts, int index);
+
+// One for each mode.
+using task_maker = std::unique_ptr<task>(const load_plan& plan, tally& counts, int index);
+task_maker make_counter_task;
+
+}  // namespace rowlock::test
