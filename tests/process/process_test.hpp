@@ -38,6 +38,7 @@ class process_test : public testing::TestWithParam<std::string> {
   worker start() const { return worker{settings()}; }
 
   sql_session& sql() { return *session_; }
+  const std::string& prefix() const noexcept { return prefix_; }
   void reconnect() { session_ = sql_session::open(url_); }
   ledger book() { return {*session_, prefix_}; }
   test::dialect dialect() const { return session_->dialect(); }

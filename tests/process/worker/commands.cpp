@@ -50,6 +50,12 @@ void commands::run(const std::string& line) try {
   if (what == "acquire") return words >> name, say(acquire(name));
   if (what == "acquire_shared") return words >> name, say(keep(shared_mutex{db_, name}.acquire_shared()));
   if (what == "acquire_exclusive") return words >> name, say(keep(shared_mutex{db_, name}.acquire()));
+  if (what == "acquire_permits") {
+    std::int64_t capacity = 0, count = 0;
+    words >> name >> capacity >> count;
+    return say(keep(counting_semaphore{db_, name, capacity}.acquire(count)));
+  }
+  if (what == "campaign") return words >> name, say(campaign(name));
   if (what == "try") return words >> name, say(try_acquire(name, {}));
   if (what == "try_for") {
     std::int64_t limit = 0;
@@ -77,6 +83,7 @@ void commands::run(const std::string& line) try {
   if (what == "count_down") return say(count_down(words));
   if (what == "await_latch") return say(await_latch(words));
   if (what == "arrive") return say(arrive(words));
+  if (what == "sweep") return admin{db_}.sweep(), say("swept");
   if (what == "fork") return words >> name, say(fork_child(name));
   if (what == "close") return db_.close(), say("closed");
   say("no such command: " + line);
@@ -94,6 +101,11 @@ std::string commands::keep(std::optional<hold> made) {
 
 std::string commands::acquire(const std::string& name) {
   return keep(mutex{db_, name}.acquire());
+}
+
+std::string commands::campaign(const std::string& name) {
+  term_.emplace(election{db_, name}.campaign());
+  return "granted " + std::to_string(term_->token()) + ' ' + term_->office().id();
 }
 
 std::string commands::try_acquire(const std::string& name, std::optional<std::chrono::milliseconds> limit) {
@@ -115,9 +127,10 @@ std::string commands::release_all() {
 
 std::string commands::count_down(std::istream& words) {
   std::string name;
-  std::int64_t count = 0;
+  std::int64_t count = 0, n = 1;
   words >> name >> count;
-  latch{db_, name, count}.count_down();
+  if (!(words >> n)) n = 1;
+  latch{db_, name, count}.count_down(n);
   return "counted";
 }
 
@@ -176,8 +189,14 @@ std::string commands::stop_before_guard() {
 std::string commands::start_load(std::istream& words) {
   load_plan plan;
   words >> plan.mode >> plan.threads >> plan.rounds;
-  for (std::string name; words >> name;) plan.names.push_back(name);
+  for (std::string name; words >> name && name != "and";) plan.names.push_back(name);
   plan.databases.push_back({db_, url_, settings_.prefix});
+  // The other members of a quorum.
+  for (std::string url, prefix; words >> url >> prefix;) {
+    auto settings = settings_;
+    settings.prefix = prefix;
+    plan.databases.push_back({connect(url, settings), url, prefix});
+  }
   load_ = std::make_unique<load>(std::move(plan));
   return "loading";
 }

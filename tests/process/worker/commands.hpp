@@ -22,6 +22,7 @@ class commands {
 
  private:
   std::string acquire(const std::string& name);
+  std::string campaign(const std::string& name);
   std::string try_acquire(const std::string& name, std::optional<std::chrono::milliseconds> limit);
   std::string release();
   std::string state() const;
@@ -42,6 +43,7 @@ class commands {
   client db_;
   std::unique_ptr<sql_session> session_;
   std::optional<hold> held_;
+  std::optional<term> term_;
   std::vector<hold> many_;
   std::unique_ptr<load> load_;
 };

@@ -1,0 +1,49 @@
+// Processes under the same load, of which one after another is killed and replaced.
+#pragma once
+
+#include "worker.hpp"
+
+#include <map>
+#include <memory>
+#include <random>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace rowlock::test {
+
+class crew {
+ public:
+  // load: the line that each is told.
+  crew(worker_settings settings, std::string load, std::size_t size);
+
+  // SIGKILL, and another process in its place.
+  void kill_one(std::mt19937& random);
+  // One of these. False: none of them is a member.
+  bool kill_one_of(const std::set<std::int64_t>& pids, std::mt19937& random);
+  // The place stays empty until refill().
+  void remove_one(std::mt19937& random);
+  bool remove_one_of(const std::set<std::int64_t>& pids, std::mt19937& random);
+  void refill();
+
+  // How many of these are members.
+  std::size_t count_of(const std::set<std::int64_t>& pids);
+
+  using counts = std::map<std::string, std::int64_t>;
+  // Ends the loads, or waits for their end, and then the processes in peace: the sums of what was counted.
+  counts halt() { return end("halt"); }
+  counts join() { return end("join"); }
+
+ private:
+  using member = std::unique_ptr<worker>;
+  void start(member& one) const;
+  std::vector<member*> living();
+  std::vector<member*> living(const std::set<std::int64_t>& pids);
+  counts end(const std::string& how);
+
+  worker_settings settings_;
+  std::string load_;
+  std::vector<member> members_;
+};
+
+}  // namespace rowlock::test

@@ -1,0 +1,70 @@
+#include "kill_test.hpp"
+
+#include <thread>
+
+namespace rowlock::test {
+
+worker_settings kill_test::mortal() const {
+  auto made = settings();
+  made.ttl = 1s;
+  return made;
+}
+
+visits_report kill_test::kill_holders_and_waiters(const std::string& load, std::int64_t capacity) {
+  witness().create();
+  const auto report = [&] { return report_on(witness().lines(), capacity); };
+  crew all{mortal(), load, 4};
+  const auto end = std::chrono::steady_clock::now() + (is_long_run() ? 60s : 0s);
+  auto found = report();
+  while (found.killed_inside < 2 || found.killed_waiting < 2 || std::chrono::steady_clock::now() < end) {
+    const auto before = found.visits;
+    until_some_moment(100ms);
+    until("one that is inside is killed", [&] { return all.kill_one_of(report().inside, random_); });
+    until_some_moment(100ms);
+    until("one that waits is killed", [&] { return all.kill_one_of(waiting(), random_); });
+    until("others come after those who were killed", [&] {
+      found = report();
+      return found.visits >= before + 15;
+    });
+  }
+  const auto counts = all.halt();
+  EXPECT_EQ(counts.at("wrong"), 0);
+  EXPECT_EQ(counts.at("broken"), 0);
+  EXPECT_EQ(counts.at("unreleased"), 0);
+  return report();
+}
+
+void kill_test::expect_order(const visits_report& found) {
+  EXPECT_EQ(found.overfull, 0);
+  EXPECT_EQ(found.token_faults, 0);
+  EXPECT_EQ(found.overtaken, 0);
+  // Otherwise nobody waited, and the order says nothing.
+  EXPECT_GT(found.queued, found.visits / 4);
+}
+
+void kill_test::until_nothing_is_left() {
+  auto sweeper = start();
+  until(
+      "nothing is left of the dead",
+      [&] {
+        sweeper.ask("sweep");
+        return queued() == 0 && leases() == 0 && number("SELECT count(*) FROM @permit") == 0 &&
+               number("SELECT count(*) FROM @lock WHERE in_use <> 0 OR hold_id IS NOT NULL") == 0;
+      },
+      mortal().ttl + slack);
+}
+
+void kill_test::until_some_moment(std::chrono::microseconds within) {
+  std::this_thread::sleep_for(
+      std::chrono::microseconds{std::uniform_int_distribution<std::int64_t>{0, within.count()}(random_)});
+}
+
+std::set<std::int64_t> kill_test::waiting() {
+  std::set<std::int64_t> pids;
+  const auto rows = sql().run("SELECT l.pid FROM " + prefix() + "queue AS q JOIN " + prefix() +
+                              "lease AS l ON l.id = q.lease_id");
+  for (const auto& row : rows) pids.insert(std::stoll(row.at(0)));
+  return pids;
+}
+
+}  // namespace rowlock::test

@@ -1,0 +1,32 @@
+// What the witness's lines of who came and left amount to.
+#pragma once
+
+#include "witness.hpp"
+
+#include <set>
+
+namespace rowlock::test {
+
+struct visits_report {
+  std::int64_t visits = 0;
+  std::int64_t most_together = 0;   // the highest weight that was inside one name at a time
+  std::int64_t most_sharing = 0;    // and the most holds
+  std::int64_t overfull = 0;        // came while the others inside left no room: never right
+  std::int64_t token_faults = 0;    // came with a token not above that of somebody it had to wait for
+  std::int64_t overtaken = 0;       // granted before somebody who stood in the queue when it began to ask
+  std::int64_t queued = 0;          // visits that were waited for
+  std::int64_t killed_inside = 0;   // leases that died with somebody inside
+  std::int64_t killed_waiting = 0;  // leases that died with somebody in a queue
+  std::int64_t after_kills = 0;     // visits after the first lease that died with somebody inside
+  std::set<std::int64_t> inside;    // the pids of those who have not left
+};
+
+// Somebody is inside until it leaves or its lease has died. Where that is not known, because its lease is
+// elsewhere, it counts only if it has left.
+enum class without_leaving { inside_until_death, not_counted };
+
+// Whoever weighs as much as the capacity is alone.
+visits_report report_on(const std::vector<witness_line>& lines, std::int64_t capacity,
+                        without_leaving rule = without_leaving::inside_until_death);
+
+}  // namespace rowlock::test
