@@ -58,6 +58,7 @@ std::unique_ptr<task> make_task(const load_plan& plan, tally& counts, int index)
 
 // One for each mode.
 using task_maker = std::unique_ptr<task>(const load_plan& plan, tally& counts, int index);
-task_maker make_counter_task, make_shared_mutex_task, make_semaphore_task, make_election_task;
+task_maker make_counter_task, make_shared_mutex_task, make_semaphore_task, make_election_task,
+    make_acquire_all_task;
 
 }  // namespace rowlock::test
