@@ -1,0 +1,102 @@
+#include "kill_test.hpp"
+
+#include <algorithm>
+#include <map>
+
+namespace rowlock::test {
+
+namespace {
+
+constexpr std::size_t parties = 4;
+
+struct generations_report {
+  std::int64_t went_on = 0;
+  std::int64_t heard_of_a_break = 0;
+  std::int64_t too_early = 0;   // went on with others, before whom one of them had not arrived
+  std::int64_t incomplete = 0;  // generations with fewer members than parties, the killed among them
+  std::int64_t backwards = 0;   // went on with a lower number than others before
+};
+
+class generations {
+ public:
+  explicit generations(const std::vector<witness_line>& lines) {
+    for (const auto& line : lines) {
+      if (line.what == "went on") members_[line.token].insert(line.pid);
+      if (line.what != "died") last_word_[line.pid] = line.what;
+    }
+    for (const auto& line : lines) read(line);
+  }
+
+  const generations_report& report() const { return report_; }
+
+ private:
+  void read(const witness_line& line) {
+    if (line.what == "arrives") there_.insert(line.pid);
+    if (line.what == "died") there_.erase(line.pid);
+    if (line.what == "went on") go_on(line);
+    if (line.what != "heard of the break") return;
+    ++report_.heard_of_a_break;
+    there_.erase(line.pid);
+  }
+
+  void go_on(const witness_line& line) {
+    ++report_.went_on;
+    if (line.token < latest_) ++report_.backwards;
+    if (line.token <= latest_) return;
+    latest_ = line.token;
+    // The first of its generation speaks. All of them must have arrived, and leave together.
+    const auto& members = members_[line.token];
+    for (const auto pid : members) report_.too_early += there_.erase(pid) == 0 ? 1 : 0;
+    for (auto count = members.size(); count < parties; ++count) {
+      const auto dead = std::find_if(there_.begin(), there_.end(),
+                                     [&](std::int64_t pid) { return last_word_[pid] == "arrives"; });
+      if (dead == there_.end()) {
+        ++report_.incomplete;
+        break;
+      }
+      there_.erase(dead);
+    }
+  }
+
+  std::map<std::int64_t, std::set<std::int64_t>> members_;  // by the generation's number
+  std::map<std::int64_t, std::string> last_word_;  // by pid; "arrives" of those who were killed there
+  std::set<std::int64_t> there_;
+  std::int64_t latest_ = 0;
+  generations_report report_;
+};
+
+class barrier_kill_test : public kill_test {
+ protected:
+  generations_report report() { return generations{witness().lines()}.report(); }
+};
+
+TEST_P(barrier_kill_test, breaks_whole_generations_and_the_next_one_meets) {
+  constexpr int turns = 3;
+  witness().create();
+  crew all{mortal(), "load barrier 1 0 phase " + std::to_string(parties), parties};
+  for (int turn = 0; turn < turns; ++turn) {
+    until_some_moment(100ms);
+    all.remove_one(random());  // before it arrived, or while it waited, or when they went on
+    until("nobody goes on without it", [&] { return all.count_of(waiting()) == parties - 1; });
+    const auto before = report();
+    all.remove_one_of(waiting(), random());
+    until(
+        "the others hear of the break",
+        [&] { return report().heard_of_a_break >= before.heard_of_a_break + 2; }, mortal().ttl + slack);
+    EXPECT_EQ(report().went_on, before.went_on);
+    all.refill();
+    until("they meet again", [&] { return report().went_on >= before.went_on + 20; });
+  }
+  EXPECT_EQ(all.halt()["broken"], 0);
+  const auto found = report();
+  EXPECT_EQ(found.too_early, 0);
+  EXPECT_EQ(found.incomplete, 0);
+  EXPECT_EQ(found.backwards, 0);
+  until_nothing_is_left();
+}
+
+ROWLOCK_FOR_EACH_SQL_STORE(barrier_kill_test);
+
+}  // namespace
+
+}  // namespace rowlock::test
