@@ -34,7 +34,7 @@ std::unique_ptr<task> make_task(const load_plan& plan, tally& counts, int index)
       {"shared_mutex", make_shared_mutex_task}, {"semaphore", make_semaphore_task},
       {"election", make_election_task},         {"acquire_all", make_acquire_all_task},
       {"count_down", make_count_down_task},     {"await_latch", make_latch_task},
-      {"barrier", make_barrier_task},
+      {"barrier", make_barrier_task},           {"quorum", make_quorum_task},
   };
   const auto found = makers.find(plan.mode);
   if (found == makers.end()) throw std::invalid_argument("no such load: " + plan.mode);
