@@ -10,8 +10,6 @@ namespace {
 constexpr std::size_t parties = 4;
 
 struct generations_report {
-  std::int64_t went_on = 0;
-  std::int64_t heard_of_a_break = 0;
   std::int64_t too_early = 0;   // went on with others, before whom one of them had not arrived
   std::int64_t incomplete = 0;  // generations with fewer members than parties, the killed among them
   std::int64_t backwards = 0;   // went on with a lower number than others before
@@ -22,7 +20,7 @@ class generations {
   explicit generations(const std::vector<witness_line>& lines) {
     for (const auto& line : lines) {
       if (line.what == "went on") members_[line.token].insert(line.pid);
-      if (line.what != "died") last_word_[line.pid] = line.what;
+      if (line.what != "died") last_word_[line.pid] = {line.id, line.what};
     }
     for (const auto& line : lines) read(line);
   }
@@ -32,15 +30,13 @@ class generations {
  private:
   void read(const witness_line& line) {
     if (line.what == "arrives") there_.insert(line.pid);
-    if (line.what == "died") there_.erase(line.pid);
+    // The lease of a process that lives may end as well, on a busy machine; it arrives on another one.
+    if (line.what == "died" && last_word_[line.pid].first < line.id) there_.erase(line.pid);
     if (line.what == "went on") go_on(line);
-    if (line.what != "heard of the break") return;
-    ++report_.heard_of_a_break;
-    there_.erase(line.pid);
+    if (line.what == "heard of the break") there_.erase(line.pid);
   }
 
   void go_on(const witness_line& line) {
-    ++report_.went_on;
     if (line.token < latest_) ++report_.backwards;
     if (line.token <= latest_) return;
     latest_ = line.token;
@@ -49,7 +45,7 @@ class generations {
     for (const auto pid : members) report_.too_early += there_.erase(pid) == 0 ? 1 : 0;
     for (auto count = members.size(); count < parties; ++count) {
       const auto dead = std::find_if(there_.begin(), there_.end(),
-                                     [&](std::int64_t pid) { return last_word_[pid] == "arrives"; });
+                                     [&](std::int64_t pid) { return last_word_[pid].second == "arrives"; });
       if (dead == there_.end()) {
         ++report_.incomplete;
         break;
@@ -59,36 +55,36 @@ class generations {
   }
 
   std::map<std::int64_t, std::set<std::int64_t>> members_;  // by the generation's number
-  std::map<std::int64_t, std::string> last_word_;  // by pid; "arrives" of those who were killed there
+  std::map<std::int64_t, std::pair<std::int64_t, std::string>>
+      last_word_;  // by pid; "arrives" of those who were killed there
   std::set<std::int64_t> there_;
   std::int64_t latest_ = 0;
   generations_report report_;
 };
 
-class barrier_kill_test : public kill_test {
- protected:
-  generations_report report() { return generations{witness().lines()}.report(); }
-};
+class barrier_kill_test : public kill_test {};
 
 TEST_P(barrier_kill_test, breaks_whole_generations_and_the_next_one_meets) {
-  constexpr int turns = 3;
   witness().create();
   crew all{mortal(), "load barrier 1 0 phase " + std::to_string(parties), parties};
-  for (int turn = 0; turn < turns; ++turn) {
+  for (int breaks = 0; breaks < 2;) {
     until_some_moment(100ms);
     all.remove_one(random());  // before it arrived, or while it waited, or when they went on
     until("nobody goes on without it", [&] { return all.count_of(waiting()) == parties - 1; });
-    const auto before = report();
-    all.remove_one_of(waiting(), random());
-    until(
-        "the others hear of the break",
-        [&] { return report().heard_of_a_break >= before.heard_of_a_break + 2; }, mortal().ttl + slack);
-    EXPECT_EQ(report().went_on, before.went_on);
+    const auto went_on = said("went on");
+    const auto had_heard = said("heard of the break");
+    until("one that waits is killed", [&] { return all.remove_one_of(waiting(), random()); });
+    const auto heard = [&] { return said("heard of the break") >= had_heard + 2; };
+    // On a busy machine it may have been killed just after it had lost its place with its lease.
+    until("the others hear of the break",
+          [&] { return heard() || (queued() == parties - 2 && all.count_of(waiting()) == parties - 2); });
+    if (heard()) ++breaks;
+    EXPECT_EQ(said("went on"), went_on);
     all.refill();
-    until("they meet again", [&] { return report().went_on >= before.went_on + 20; });
+    until("they meet again", [&] { return said("went on") >= went_on + 20; });
   }
   EXPECT_EQ(all.halt()["broken"], 0);
-  const auto found = report();
+  const auto found = generations{witness().lines()}.report();
   EXPECT_EQ(found.too_early, 0);
   EXPECT_EQ(found.incomplete, 0);
   EXPECT_EQ(found.backwards, 0);

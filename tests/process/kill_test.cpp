@@ -6,7 +6,9 @@ namespace rowlock::test {
 
 worker_settings kill_test::mortal() const {
   auto made = settings();
-  made.ttl = 1s;
+  // SQLite lets one write at a time, and whoever waits for long is not served first: on a busy machine one
+  // might be lost that was not killed.
+  made.ttl = dialect() == dialect::sqlite ? 1'500ms : 1'000ms;
   return made;
 }
 
@@ -17,15 +19,13 @@ visits_report kill_test::kill_holders_and_waiters(const std::string& load, std::
   const auto end = std::chrono::steady_clock::now() + (is_long_run() ? 60s : 0s);
   auto found = report();
   while (found.killed_inside < 2 || found.killed_waiting < 2 || std::chrono::steady_clock::now() < end) {
-    const auto before = found.visits;
+    const auto before = said("came");
     until_some_moment(100ms);
     until("one that is inside is killed", [&] { return all.kill_one_of(report().inside, random_); });
     until_some_moment(100ms);
     until("one that waits is killed", [&] { return all.kill_one_of(waiting(), random_); });
-    until("others come after those who were killed", [&] {
-      found = report();
-      return found.visits >= before + 15;
-    });
+    until("others come after those who were killed", [&] { return said("came") >= before + 15; });
+    found = report();
   }
   const auto counts = all.halt();
   EXPECT_EQ(counts.at("wrong"), 0);
@@ -44,14 +44,15 @@ void kill_test::expect_order(const visits_report& found) {
 
 void kill_test::until_nothing_is_left() {
   auto sweeper = start();
-  until(
-      "nothing is left of the dead",
-      [&] {
-        sweeper.ask("sweep");
-        return queued() == 0 && leases() == 0 && number("SELECT count(*) FROM @permit") == 0 &&
-               number("SELECT count(*) FROM @lock WHERE in_use <> 0 OR hold_id IS NOT NULL") == 0;
-      },
-      mortal().ttl + slack);
+  until("nothing is left of the dead", [&] {
+    sweeper.ask("sweep");
+    return queued() == 0 && leases() == 0 && number("SELECT count(*) FROM @permit") == 0 &&
+           number("SELECT count(*) FROM @lock WHERE in_use <> 0 OR hold_id IS NOT NULL") == 0;
+  });
+}
+
+std::int64_t kill_test::said(const std::string& what) {
+  return number("SELECT count(*) FROM @witness WHERE what = $1", {what});
 }
 
 void kill_test::until_some_moment(std::chrono::microseconds within) {

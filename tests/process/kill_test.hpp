@@ -11,9 +11,12 @@ namespace rowlock::test {
 
 class kill_test : public process_test {
  protected:
-  // As short as a ttl may be: the others wait for the leases of the dead.
+  // With a short ttl, for the others wait for the leases of the dead.
   worker_settings mortal() const;
   test::witness witness() { return {sql(), prefix()}; }
+
+  // How often the witness was told that.
+  std::int64_t said(const std::string& what);
 
   // load: of four processes. Again and again one is killed inside and one in the queue, and others must come
   // after them. What the witness says in the end.

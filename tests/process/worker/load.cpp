@@ -26,7 +26,9 @@ void load::run(task& work) {
     try {
       work.run(round, stop);
     } catch (const error& refusal) {
-      if (refusal.code() != errc::cancelled) counts_.fail(refusal.what());
+      if (refusal.code() == errc::cancelled) continue;
+      // A busy machine may keep a statement for longer than a short ttl allows.
+      refusal.transient() ? void(++counts_.unanswered) : counts_.fail(refusal.what());
     }
   }
 }

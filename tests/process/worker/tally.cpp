@@ -14,8 +14,8 @@ std::string tally::report() const {
   std::ostringstream text;
   const std::lock_guard lock{mutex_};
   text << "granted=" << granted << " written=" << written << " lost=" << lost << " unaware=" << unaware
-       << " wrong=" << wrong << " broken=" << broken << " unreleased=" << unreleased << " failed=" << failed
-       << ' ' << what_failed_;
+       << " wrong=" << wrong << " unanswered=" << unanswered << " broken=" << broken
+       << " unreleased=" << unreleased << " failed=" << failed << ' ' << what_failed_;
   return text.str();
 }
 

@@ -20,7 +20,11 @@ void visit_task::run(int, std::stop_token stop) {
   try {
     stay(asked_after);
   } catch (const error& refusal) {
-    if (refusal.code() != errc::hold_lost || is_valid()) ++counts().wrong;
+    if (refusal.transient()) {
+      ++counts().unanswered;
+    } else if (refusal.code() != errc::hold_lost || is_valid()) {
+      ++counts().wrong;
+    }
   }
   leave();
 }
