@@ -67,7 +67,8 @@ class barrier_kill_test : public kill_test {};
 TEST_P(barrier_kill_test, breaks_whole_generations_and_the_next_one_meets) {
   witness().create();
   crew all{mortal(), "load barrier 1 0 phase " + std::to_string(parties), parties};
-  for (int breaks = 0; breaks < 2;) {
+  int breaks = 0;
+  for (int turn = 0; breaks < 2 && turn < 6; ++turn) {
     until_some_moment(100ms);
     all.remove_one(random());  // before it arrived, or while it waited, or when they went on
     until("nobody goes on without it", [&] { return all.count_of(waiting()) == parties - 1; });
@@ -83,6 +84,7 @@ TEST_P(barrier_kill_test, breaks_whole_generations_and_the_next_one_meets) {
     all.refill();
     until("they meet again", [&] { return said("went on") >= went_on + 20; });
   }
+  EXPECT_EQ(breaks, 2);
   EXPECT_EQ(all.halt()["broken"], 0);
   const auto found = generations{witness().lines()}.report();
   EXPECT_EQ(found.too_early, 0);

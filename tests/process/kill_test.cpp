@@ -1,5 +1,6 @@
 #include "kill_test.hpp"
 
+#include <stdexcept>
 #include <thread>
 
 namespace rowlock::test {
@@ -26,6 +27,7 @@ visits_report kill_test::kill_holders_and_waiters(const std::string& load, std::
     until("one that waits is killed", [&] { return all.kill_one_of(waiting(), random_); });
     until("others come after those who were killed", [&] { return said("came") >= before + 15; });
     found = report();
+    if (std::chrono::steady_clock::now() > end + 60s) throw std::runtime_error("no leases of the dead end");
   }
   const auto counts = all.halt();
   EXPECT_EQ(counts.at("wrong"), 0);
