@@ -96,8 +96,10 @@ class ROWLOCK_EXPORT election {
   // Waits until what observe() says differs from `seen`, and returns it; of a default leadership, which
   // has seen nothing, until somebody leads. Empty: nothing had changed by then, or stop was requested. Of
   // changes that follow each other closely only the last is seen.
-  // It looks again every options::poll_interval, so a change is seen that much later at most. A database that
-  // cannot be reached meanwhile does not end the wait; at its end error(unreachable) is thrown then.
+  // It is woken when the office changes hands, or something is proclaimed, and looks again every fifth
+  // options::poll_interval, should that get lost or the leader's lease just run out; on MariaDB and MySQL,
+  // which tell nobody of changes, every poll_interval. A database that cannot be reached meanwhile does not
+  // end the wait; at its end error(unreachable) is thrown then.
   std::optional<leadership> wait_for_change(const leadership& seen, std::chrono::nanoseconds timeout,
                                             std::stop_token stop = {}) const;
 

@@ -139,6 +139,7 @@ hold_ptr engine::make_hold(const acquire_operation& operation, model::token toke
                                            token, operation.lease, operation.mode, operation.weight);
   hold->set_contended(operation.contended);
   hold->set_fair(operation.definition.fair);
+  hold->set_kind(operation.definition.kind);
   if (operation.min_hold > 0ms) hold->set_keep_until(shared_.time.now() + operation.min_hold);
   return hold;
 }
@@ -388,6 +389,7 @@ release_ptr engine::operation_of(hold_state& hold) {
   const bool plain = is_plain(hold);
   operation->fast = plain && !hold.is_contended();
   operation->hand_on = plain && hold.is_fair();
+  operation->kind = hold.kind();
   operation->answer = std::make_shared<promised<release_result>>();
   return operation;
 }

@@ -137,6 +137,9 @@ class engine : public std::enable_shared_from_this<engine> {
   store::lease_record describe(lease_id id, lease_id client, std::chrono::milliseconds ttl) const;
   const std::string& host() const noexcept { return host_; }
 
+  // News of offices; see lease_keeper.
+  lease_keeper& keeper() noexcept { return keeper_; }
+
   // What joint_acquire works with.
   lane_desk& desk() noexcept { return desk_; }
   hold_registry& holds() noexcept { return holds_; }

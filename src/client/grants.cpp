@@ -6,6 +6,15 @@
 
 namespace rowlock::client_layer {
 
+namespace {
+
+// Somebody may look on at it. The row says nothing where it was not written: only a leader proclaims.
+bool is_of_an_office(const store::lock_change& change) {
+  return change.value || (change.row && change.row->kind == model::lock_kind::election && !change.enqueue);
+}
+
+}  // namespace
+
 void deliver_to_waiter(lane_desk& desk, hold_id hold, model::token token, bool contended) {
   const auto operation = desk.room.take(hold);
   if (!operation) return;
@@ -33,6 +42,7 @@ std::vector<lease_id> deliver_grants(lane_desk& desk, const std::string& name, c
   for (const auto& client : made.change.notices) {
     if (std::find(wake.begin(), wake.end(), client) == wake.end()) wake.push_back(client);
   }
+  if (is_of_an_office(made.change)) wake.push_back(onlookers());
   if (made.outcome.more) {
     auto sweep = std::make_shared<release_operation>();
     sweep->name = name;

@@ -70,6 +70,9 @@ class hold_state {
   void set_fair(bool fair) noexcept { fair_ = fair; }
   bool is_fair() const noexcept { return fair_; }
 
+  void set_kind(model::lock_kind kind) noexcept { kind_ = kind; }
+  model::lock_kind kind() const noexcept { return kind_; }
+
   // It was downgraded or upgraded in the database.
   void become(model::lock_mode mode, std::int64_t weight, model::token token) noexcept;
 
@@ -96,6 +99,7 @@ class hold_state {
   std::atomic<int> entries_{1};
   bool contended_ = false;
   bool fair_ = true;
+  model::lock_kind kind_ = model::lock_kind::unknown;
   instant keep_until_{};
   mutable std::mutex stop_mutex_;
   std::optional<std::stop_source> stop_;  // made when asked for: most holds never are

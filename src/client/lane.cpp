@@ -120,6 +120,7 @@ void lane::run_tasks(std::vector<task_ptr>& tasks) {
 // ---------------------------------------------------------------------------------------------------
 
 void lane::release_fast(std::vector<release_ptr>& operations) {
+  bool news = false;
   for (const auto how : {store::durability::asynchronous, store::durability::durable}) {
     std::vector<store::release_request> requests;
     for (const auto& operation : operations) {
@@ -133,9 +134,11 @@ void lane::release_fast(std::vector<release_ptr>& operations) {
     std::erase_if(operations, [&](const release_ptr& operation) {
       if (!std::binary_search(released.begin(), released.end(), operation->hold)) return false;
       answered(operation, release_result::released);
+      news = news || operation->kind == model::lock_kind::election;
       return true;
     });
   }
+  if (news) tell_onlookers();
 }
 
 // One round trip instead of an edit's two, where the head of the queue lives: somebody waits for it. A rival
@@ -154,7 +157,9 @@ void lane::hand_over_fast(std::vector<release_ptr>& operations) {
     }
     operation->how = store::durability::durable;  // as the grant that came with it
     answered(operation, release_result::released);
+    const bool news = operation->kind == model::lock_kind::election;
     operations.clear();
+    if (news) tell_onlookers();
     return;
   }
 }
@@ -202,6 +207,7 @@ void lane::acquire_fast(std::vector<acquire_ptr>& operations) {
   }
   if (requests.empty()) return;
   auto grants = call([&](store::session& session) { return session.acquire(requests); });
+  bool news = false;
   std::sort(grants.begin(), grants.end(), [](const auto& a, const auto& b) { return a.hold < b.hold; });
   std::erase_if(operations, [&](const acquire_ptr& operation) {
     if (!std::exchange(operation->in_flight, false)) return false;
@@ -210,8 +216,15 @@ void lane::acquire_fast(std::vector<acquire_ptr>& operations) {
                          [](const auto& grant, const auto& hold) { return grant.hold < hold; });
     if (found == grants.end() || found->hold != operation->hold) return false;
     desk_.deliver.granted(operation, found->token);
+    news = news || operation->definition.kind == model::lock_kind::election;
     return true;
   });
+  if (news) tell_onlookers();
+}
+
+void lane::tell_onlookers() {
+  const lease_id whom[] = {onlookers()};
+  call([&](store::session& session) { session.notify(whom); });
 }
 
 // One round trip instead of an edit's two, where the holder lives.

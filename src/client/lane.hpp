@@ -80,6 +80,7 @@ class lane {
   void ask_for(std::vector<acquire_ptr>& operations);
   void acquire_fast(std::vector<acquire_ptr>& operations);
   void enqueue_fast(std::vector<acquire_ptr>& operations, bool crowded_only);
+  void tell_onlookers();  // that an office may have changed hands
   void look_first(std::vector<acquire_ptr>& operations);
   void edit_all();
   void edit_round(chores& todo, int round);

@@ -41,6 +41,7 @@ lease_keeper::lease_keeper(context& shared, submission_queue& queue, waiting_roo
       slot_(shared, std::move(connect)),
       look_at_(instant::max().time_since_epoch().count()) {
   slot_.on_connect = [this](store::session& session) {
+    hears_of_offices_.store(false);
     if (const auto current = this->lease()) {
       session.listen(current->id());
       // What broke the connection may have been a crash, which has forgotten releases: a renewal finds out.
@@ -82,6 +83,17 @@ void lease_keeper::renew_soon() {
   slot_.wake();
 }
 
+void lease_keeper::hear_of_offices() {
+  if (!must_ask_ && !wants_offices_.exchange(true)) slot_.wake();
+}
+
+// What changed before is looked at now.
+void lease_keeper::listen_to_offices() {
+  slot_.call([](store::session& session) { session.listen(onlookers()); });
+  hears_of_offices_.store(true);
+  news_.publish();
+}
+
 void lease_keeper::pause(std::chrono::nanoseconds length) {
   std::unique_lock lock{mutex_};
   if (!stopped_) stopping_.wait_for(lock, shared_.time.patience(length));
@@ -116,6 +128,7 @@ void lease_keeper::step() {
     expire(shared_.time.now());
     make_lease();
   }
+  if (wants_offices_.load() && !hears_of_offices_.load()) listen_to_offices();
   const auto now = shared_.time.now();
   if (now >= renew_at_ || renew_now_.load()) renew();
   if (now.time_since_epoch().count() >= look_at_.load()) {
@@ -133,6 +146,7 @@ void lease_keeper::step() {
 // for nobody.
 void lease_keeper::heard() {
   hints_.fetch_add(1);
+  if (wants_offices_.load()) news_.publish();
   if (look()) return;
   check_due_ = true;
 }

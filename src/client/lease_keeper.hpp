@@ -2,6 +2,7 @@
 // polls.
 #pragma once
 
+#include "client/bulletin.hpp"
 #include "client/delivery.hpp"
 #include "client/herald.hpp"
 #include "client/session_slot.hpp"
@@ -39,6 +40,10 @@ class lease_keeper {
   // Any thread. Brings forward a look at the waiting room, or a renewal.
   void look_at(instant when);
   void renew_soon();
+  // Any thread. From now on news of offices are published; soon, and never where the database must be asked.
+  void hear_of_offices();
+  bool hears_of_offices() const noexcept { return hears_of_offices_.load(); }
+  bulletin& news() noexcept { return news_; }
   // How many wake-ups have come. Any thread.
   std::uint64_t hints_heard() const noexcept { return hints_.load(); }
   // Watchdog: ends the lease once its deadline has passed. The next deadline to watch, if there is one.
@@ -46,6 +51,7 @@ class lease_keeper {
 
  private:
   void step();
+  void listen_to_offices();
   void make_lease();
   void lose_lease(const std::shared_ptr<client_layer::lease>& lost, loss reason);
   void renew();
@@ -83,6 +89,9 @@ class lease_keeper {
   std::atomic<std::uint64_t> hints_{0};
   std::atomic<bool> renew_now_{false};
   std::atomic<bool> silent_{true};  // nobody waits, so nothing is asked
+  std::atomic<bool> wants_offices_{false};
+  std::atomic<bool> hears_of_offices_{false};
+  bulletin news_;
   bool must_ask_ = false;
 
   // Used by the keeper's thread alone.

@@ -173,6 +173,7 @@ struct release_operation {
   };
 
   std::string name;
+  model::lock_kind kind = model::lock_kind::unknown;  // of a hold that is released
   aim purpose = aim::release;
   model::hold_id hold{};  // of release; of force, unless it is nil
   std::shared_ptr<client_layer::lease> lease{};

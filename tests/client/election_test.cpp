@@ -121,6 +121,32 @@ TEST_P(election_test, a_change_is_seen_by_who_waits_for_it) {
   EXPECT_FALSE(waits.get().value().led);
 }
 
+TEST_P(election_test, a_change_wakes_who_waits_for_it) {
+  auto never = patient();
+  never.poll_interval = 1h;
+  // But for a store that tells nobody of changes.
+  const client onlooker = new_client(GetParam() == "mysql" ? observing() : never);
+  election seen_from_afar{onlooker, "scheduler"};
+  auto waits = waits_for_change(seen_from_afar, {});
+  ASSERT_TRUE(eventually([&] { return onlooker.stats().statements > 3; }));
+  auto office = std::make_optional(here.campaign());
+  auto seen = waits.get().value();
+  EXPECT_EQ(seen.token, office->token());
+  waits = waits_for_change(seen_from_afar, seen);
+  office->proclaim("hello");
+  seen = waits.get().value();
+  EXPECT_EQ(seen.value, "hello");
+  waits = waits_for_change(seen_from_afar, seen);
+  auto next = campaigning(there);
+  office->resign();
+  auto successor = next.get();
+  seen = waits.get().value();
+  EXPECT_EQ(seen.token, successor.token()) << "handed over";
+  waits = waits_for_change(seen_from_afar, seen);
+  successor.resign();
+  EXPECT_FALSE(waits.get().value().led);
+}
+
 TEST_P(election_test, a_row_that_nobody_was_granted_is_no_change) {
   side().create(std::vector<model::lock_definition>{{"scheduler", model::lock_kind::election, 1}});
   EXPECT_FALSE(there.wait_for_change({}, 120ms));
