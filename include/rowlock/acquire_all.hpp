@@ -39,12 +39,15 @@ struct wanted_lock;
 
 ROWLOCK_BEGIN_NAMESPACE
 
-// One lock of several, and how it is wanted. A mutex or shared_mutex by itself: exclusively. A value; the
-// object that it was made from need not outlive it.
+class election;
+
+// One lock of several, and how it is wanted. A mutex or shared_mutex by itself: exclusively; an election by
+// itself: to be its leader, as term{hold}. A value; the object that it was made from need not outlive it.
 class ROWLOCK_EXPORT wanted {
  public:
   wanted(const mutex& lock);         // NOLINT(google-explicit-constructor): so that {a, b} is enough
   wanted(const shared_mutex& lock);  // NOLINT(google-explicit-constructor)
+  wanted(const election& office);    // NOLINT(google-explicit-constructor)
 
   // For rowlock's own primitives.
   wanted(client db, client_layer::wanted_lock lock);

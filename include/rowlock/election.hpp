@@ -29,6 +29,8 @@ class acquirer;
 
 ROWLOCK_BEGIN_NAMESPACE
 
+class wanted;
+
 // The leader's side: movable, and as safe between threads as a hold. Destroying it resigns.
 class ROWLOCK_EXPORT term {
  public:
@@ -104,6 +106,7 @@ class ROWLOCK_EXPORT election {
                                             std::stop_token stop = {}) const;
 
  private:
+  friend class wanted;  // of acquire_all.hpp
   std::unique_ptr<primitives::acquirer> office_;
 };
 

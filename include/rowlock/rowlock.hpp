@@ -1,11 +1,12 @@
 // Everything but the guards. Read in this order: options, hold, mutex, client, error, shared_mutex,
-// counting_semaphore, acquire_all, recursive_mutex, latch, barrier, election, quorum_mutex, adopt, admin,
-// migrate.
+// counting_semaphore, acquire_all, async, recursive_mutex, latch, barrier, election, quorum_mutex, adopt,
+// admin, migrate.
 #pragma once
 
 #include <rowlock/acquire_all.hpp>
 #include <rowlock/admin.hpp>
 #include <rowlock/adopt.hpp>
+#include <rowlock/async.hpp>
 #include <rowlock/barrier.hpp>
 #include <rowlock/client.hpp>
 #include <rowlock/config.hpp>

@@ -82,8 +82,8 @@ std::shared_ptr<engine> engine::open(database_source source, const options& sett
         std::make_unique<lane>(made->desk_, carried, [raw = made.get()] { return raw->connect(); }));
     slots.push_back(&made->lanes_.back()->slot());
   }
-  made->watchdog_ =
-      std::make_unique<watchdog>(made->shared_, made->keeper_, made->holds_, made->herald_, slots);
+  made->watchdog_ = std::make_unique<watchdog>(made->shared_, made->keeper_, made->holds_, made->herald_,
+                                               made->async_, slots);
   return made;
 }
 
@@ -206,6 +206,16 @@ void engine::start_keeper() {
   keeper_started_.store(true, std::memory_order_release);
 }
 
+async_desk& engine::start_async() {
+  if (async_started_.load(std::memory_order_acquire)) return async_;
+  const std::lock_guard lock{start_mutex_};
+  check_usable();
+  if (async_started_.load()) return async_;
+  start_thread("rowlock-call", [this] { async_.run(); });
+  async_started_.store(true, std::memory_order_release);
+  return async_;
+}
+
 // ---- calls
 // -------------------------------------------------------------------------------------------------------
 
@@ -246,10 +256,7 @@ std::optional<hold_ptr> engine::await(const acquire_ptr& operation, std::optiona
     if (*answer && operation->ttl) watchdog_->look_again();
     return std::move(*answer);
   }
-  // Given up. If it stands in the queue it is taken out here; if a lane has it, the lane finds that nobody
-  // waits.
-  if (const auto left = room_.take(*operation)) delivery_.withdraw(*left);
-  shared_.count.busy.fetch_add(1, std::memory_order_relaxed);
+  leave(*operation);
   return {};
 }
 
@@ -299,25 +306,42 @@ wait_cycle engine::circle_of(std::uint64_t owner) {
   return {};
 }
 
-hold_ptr engine::acquire(const model::lock_definition& definition, const patience& how_long,
-                         const acquire_options& how, const demand& what) {
+// If it stands in the queue it is taken out here; if a lane has it, the lane finds that nobody waits.
+void engine::leave(const acquire_operation& operation) {
+  if (const auto left = room_.take(operation)) delivery_.withdraw(*left);
+  shared_.count.busy.fetch_add(1, std::memory_order_relaxed);
+}
+
+hold_ptr engine::unanswered(const patience& how_long, const std::stop_token& stop) const {
+  if (stop.stop_requested()) return stopped(how_long);
+  if (!how_long.waits) throw no_answer(longest_call());
+  return nullptr;
+}
+
+engine::unsent engine::prepare(const model::lock_definition& definition, const patience& how_long,
+                               const acquire_options& how, const demand& what) const {
   check_usable();
   model::check_hold_times(how.ttl, how.min_hold);
   check_timeout(how_long);
-  if (how.stop.stop_requested()) return stopped(how_long);
-  start_keeper();
-  const auto operation = make_operation(definition, how_long.waits, how, what);
   std::optional<instant> until;
   if (!how_long.waits) {
     until = shared_.time.now() + longest_call();
   } else if (how_long.limit) {
     until = shared_.time.now() + *how_long.limit;
   }
+  return {make_operation(definition, how_long.waits, how, what), until};
+}
+
+hold_ptr engine::acquire(const model::lock_definition& definition, const patience& how_long,
+                         const acquire_options& how, const demand& what) {
+  const auto [operation, until] = prepare(definition, how_long, how, what);
+  if (how.stop.stop_requested()) return unanswered(how_long, how.stop);
+  start_keeper();
   operation->hold = model::hold_id::of_this_thread();
   const auto owner = operation->hold.owner();
   // A wait with a limit, or one that may be stopped, is never bound to a statement's time.
   const bool alone = !how_long.limit && !how.stop.stop_possible() &&
-                     std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
+                     std::any_of(lanes_.begin(), lanes_.end(), [&, &operation = operation](const auto& lane) {
                        return lane->carries(duty::acquires) && lane->carry_alone(operation);
                      });
   if (!alone) queue_.submit(operation);
@@ -325,9 +349,7 @@ hold_ptr engine::acquire(const model::lock_definition& definition, const patienc
     if (auto granted = await_or_deadlock(operation, owner, until, how.stop)) return granted;
   }
   if (auto answer = await(operation, until, how.stop)) return std::move(*answer);
-  if (how.stop.stop_requested()) return stopped(how_long);
-  if (!how_long.waits) throw no_answer(longest_call());
-  return nullptr;
+  return unanswered(how_long, how.stop);
 }
 
 std::optional<model::token> engine::arrive(const model::lock_definition& definition, const patience& how_long,
@@ -620,6 +642,7 @@ void engine::close() noexcept {
   try {
     queue_.refuse_acquires();
     if (lanes_started_.load()) give_back_everything(until);
+    async_.close();
     keeper_.stop();
     queue_.stop();
     if (watchdog_) watchdog_->stop();

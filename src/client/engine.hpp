@@ -1,6 +1,7 @@
 // A client's parts put together: what stands behind rowlock::client.
 #pragma once
 
+#include "client/async_desk.hpp"
 #include "client/context.hpp"
 #include "client/delivery.hpp"
 #include "client/herald.hpp"
@@ -146,6 +147,21 @@ class engine : public std::enable_shared_from_this<engine> {
   std::chrono::nanoseconds longest_call() const;
   void start_keeper();
 
+  // What async_acquire works with: the parts of acquire(). The first sends nothing, and throws what cannot be
+  // right.
+  struct unsent;
+  unsent prepare(const model::lock_definition& definition, const patience& how_long,
+                 const acquire_options& how, const demand& what) const;
+  // The caller has given up: whatever the operation has, or is granted later, is given back.
+  void leave(const acquire_operation& operation);
+  // What a wait without an answer gives.
+  hold_ptr unanswered(const patience& how_long, const std::stop_token& stop) const;
+  // Of those who wait without a thread. start_async() throws error(closed).
+  async_desk& start_async();
+  async_desk& async() noexcept { return async_; }
+  // A deadline may have come nearer.
+  void look_at_deadlines() { watchdog_->look_again(); }
+
  private:
   std::unique_ptr<store::session> connect();
   template <class Call>
@@ -172,6 +188,7 @@ class engine : public std::enable_shared_from_this<engine> {
 
   submission_queue queue_;
   waiting_room room_;
+  async_desk async_;
   hold_registry holds_;
   recent_releases releases_;
   delivery delivery_;
@@ -189,10 +206,16 @@ class engine : public std::enable_shared_from_this<engine> {
   std::mutex start_mutex_;
   std::atomic<bool> lanes_started_{false};
   std::atomic<bool> keeper_started_{false};
+  std::atomic<bool> async_started_{false};
   std::atomic<bool> closed_{false};
   std::mutex threads_mutex_;
   std::condition_variable thread_ended_;
   int running_threads_ = 0;
+};
+
+struct engine::unsent {
+  acquire_ptr operation;
+  std::optional<instant> until;
 };
 
 struct engine::settling {

@@ -19,6 +19,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 
 namespace rowlock::client_layer {
 
@@ -80,6 +81,23 @@ class promised {
     return settled_;
   }
 
+  // Called once when it is settled, by whoever does that, not under this mutex: for a caller whose thread
+  // does not wait. Set before the operation is shared. Dropped when the caller gives up.
+  void when_settled(std::function<void()> next) { next_ = std::move(next); }
+  // True: nobody waits any more, and no result will come. False: it was settled before.
+  bool give_up() {
+    std::function<void()> dropped;
+    const std::lock_guard lock{mutex_};
+    dropped.swap(next_);
+    return !std::exchange(settled_, true);
+  }
+  // What it was settled with, once; as wait() gives it.
+  std::optional<Result> take() {
+    const std::lock_guard lock{mutex_};
+    if (failure_) throw copy_of(*failure_);
+    return std::exchange(result_, {});
+  }
+
   // Waits until then, or until stop is requested. Empty: the caller has given up, and no result will come.
   std::optional<Result> wait(time_source& time, std::optional<instant> then,
                              const std::stop_token& stop = {}) {
@@ -116,15 +134,18 @@ class promised {
 
   template <class Store>
   bool settle(Store store) {
+    std::function<void()> next;
     {
       const std::lock_guard lock{mutex_};
       if (settled_) return false;
       settled_ = true;
       store();
+      next.swap(next_);
     }
     // Not under the mutex: the woken thread would only run into it. Whoever settles keeps the operation
     // alive.
     changed_.notify_one();
+    if (next) next();
     return true;
   }
 
@@ -133,6 +154,7 @@ class promised {
   bool settled_ = false;
   std::optional<Result> result_;
   std::optional<error> failure_;
+  std::function<void()> next_;
 };
 
 // When an operation whose row is locked, or whose connection broke, comes up again.

@@ -1,6 +1,8 @@
-// Watches deadlines and does no I/O, so that nothing can hold it up: leases that end, statements that hang.
+// Watches deadlines and does no I/O, so that nothing can hold it up: leases that end, statements that hang,
+// waits without a thread whose time is up.
 #pragma once
 
+#include "client/async_desk.hpp"
 #include "client/herald.hpp"
 #include "client/lease_keeper.hpp"
 
@@ -12,9 +14,14 @@ namespace rowlock::client_layer {
 
 class watchdog {
  public:
-  watchdog(context& shared, lease_keeper& keeper, hold_registry& holds, herald& herald,
+  watchdog(context& shared, lease_keeper& keeper, hold_registry& holds, herald& herald, async_desk& async,
            std::vector<session_slot*> slots)
-      : shared_(shared), keeper_(keeper), holds_(holds), herald_(herald), slots_(std::move(slots)) {}
+      : shared_(shared),
+        keeper_(keeper),
+        holds_(holds),
+        herald_(herald),
+        async_(async),
+        slots_(std::move(slots)) {}
 
   void run();  // the thread's body, until stop()
   void stop();
@@ -28,6 +35,7 @@ class watchdog {
   lease_keeper& keeper_;
   hold_registry& holds_;
   herald& herald_;
+  async_desk& async_;
   std::vector<session_slot*> slots_;
   std::mutex mutex_;
   std::condition_variable changed_;

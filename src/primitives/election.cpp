@@ -57,6 +57,8 @@ election::election(client db, std::string name, const lock_options& lock)
 
 election::~election() = default;
 
+wanted::wanted(const election& office) : wanted(office.office_->wanted()) {}
+
 const std::string& election::name() const noexcept {
   return office_->name();
 }

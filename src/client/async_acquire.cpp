@@ -1,0 +1,138 @@
+#include "client/async_acquire.hpp"
+
+#include <utility>
+
+namespace rowlock::client_layer {
+
+namespace {
+
+error closed() {
+  return {errc::closed, "the client was closed during the wait"};
+}
+
+}  // namespace
+
+// What the executor is given. An executor that drops it will never go on: then the grant goes back.
+struct async_acquire::ticket {
+  explicit ticket(std::shared_ptr<async_acquire> of) : wait(std::move(of)) {}
+  ticket(const ticket&) = delete;
+  ticket& operator=(const ticket&) = delete;
+  ~ticket() { wait->abandon(); }
+  const std::shared_ptr<async_acquire> wait;
+};
+
+async_acquire::async_acquire(std::shared_ptr<engine> on, const patience& how_long, std::stop_token stop,
+                             executor where, continuation then)
+    : engine_(std::move(on)),
+      how_long_(how_long),
+      stop_(std::move(stop)),
+      where_(std::move(where)),
+      then_(std::move(then)) {}
+
+async_acquire::~async_acquire() {
+  abandon();
+}
+
+void async_acquire::start(const model::lock_definition& definition, const acquire_options& how,
+                          const demand& what) {
+  if (how.detect_deadlock) {
+    throw error(errc::invalid_argument,
+                "a circle is one of threads, and no thread waits here: without "
+                "detect_deadlock");
+  }
+  auto asked = engine_->prepare(definition, how_long_, how, what);
+  auto& desk = engine_->start_async();
+  const bool asks = !stop_.stop_requested();
+  if (asks) engine_->start_keeper();
+  operation_ = std::move(asked.operation);
+  until_ = asked.until;
+  // The desk keeps this object until then. The operation must not: it is the engine's threads that drop it.
+  operation_->answer.when_settled([this, &desk] { desk.settled(*this); });
+  const auto self = shared_from_this();  // it may be told, and go on, before this has returned
+  if (!desk.add(self)) {
+    operation_->answer.give_up();
+    throw closed();
+  }
+  if (!asks) {
+    if (operation_->answer.give_up()) desk.settled(*this);
+    return;
+  }
+  try {
+    if (stop_.stop_possible()) {
+      const std::lock_guard lock{stop_mutex_};
+      on_stop_.emplace(stop_, [this] {
+        if (const auto alive = weak_from_this().lock(); alive && !engine_->is_forked()) give_up();
+      });
+    }
+    if (until_) engine_->look_at_deadlines();
+    engine_->desk().queue.submit(operation_);
+  } catch (...) {
+    // From here on whatever happens is told.
+    operation_->answer.fail(std::current_exception());
+  }
+}
+
+hold_ptr async_acquire::take() {
+  if (auto answer = operation_->answer.take()) return std::move(*answer);
+  return engine_->unanswered(how_long_, stop_);
+}
+
+void async_acquire::give_up() {
+  if (!operation_->answer.give_up()) return;
+  engine_->leave(*operation_);
+  engine_->async().settled(*this);
+}
+
+void async_acquire::refuse() {
+  operation_->answer.fail(std::make_exception_ptr(closed()));
+}
+
+void async_acquire::tell() {
+  forget_stop();
+  if (operation_->ttl) engine_->look_at_deadlines();
+  const auto where = std::move(where_);
+  if (over_.load()) return;
+  const auto failed = [this](const char* why) {
+    abandon();
+    engine_->shared().log(log_level::error, "an executor failed, and nobody goes on with \"{}\": {}",
+                          operation_->definition.name, why);
+  };
+  try {
+    where([pass = std::make_shared<ticket>(shared_from_this())] { pass->wait->go_on(); });
+  } catch (const std::exception& failure) {
+    failed(failure.what());
+  } catch (...) {
+    failed("it threw something that is no std::exception");
+  }
+}
+
+void async_acquire::go_on() {
+  if (over_.exchange(true)) return;
+  const auto then = std::move(then_);
+  then(*this);
+}
+
+void async_acquire::abandon() noexcept {
+  if (over_.exchange(true) || !operation_ || engine_->is_forked()) return;
+  const auto dropped = std::move(then_);
+  try {
+    if (operation_->answer.give_up()) {
+      forget_stop();
+      engine_->leave(*operation_);
+      engine_->async().remove(*this);
+    } else if (const auto granted = operation_->answer.take(); granted && *granted) {
+      engine_->begin_release(**granted);
+    }
+  } catch (const error&) {
+    // It had failed: nothing was granted.
+  } catch (const std::exception& failure) {
+    engine_->shared().log(log_level::error, "giving back what nobody waits for: {}", failure.what());
+  }
+}
+
+void async_acquire::forget_stop() {
+  const std::lock_guard lock{stop_mutex_};
+  on_stop_.reset();
+}
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,109 @@
+// What the tests of async.hpp give as executors, and a coroutine.
+#pragma once
+
+#include <rowlock/async.hpp>
+
+#include <condition_variable>
+#include <coroutine>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+#include <utility>
+
+namespace rowlock::test {
+
+// Keeps what it is given until the test runs it, in the test's thread.
+class hand_executor {
+ public:
+  executor get() {
+    return [this](std::function<void()> next) {
+      const std::lock_guard lock{mutex_};
+      given_.push_back(std::move(next));
+    };
+  }
+
+  std::size_t size() const {
+    const std::lock_guard lock{mutex_};
+    return given_.size();
+  }
+  void run_next() { take()(); }
+  void drop_next() { take(); }
+
+ private:
+  std::function<void()> take() {
+    const std::lock_guard lock{mutex_};
+    auto next = std::move(given_.front());
+    given_.pop_front();
+    return next;
+  }
+
+  mutable std::mutex mutex_;
+  std::deque<std::function<void()>> given_;
+};
+
+// One thread, which runs what it was given in that order.
+class loop {
+ public:
+  executor get() {
+    return [this](std::function<void()> next) {
+      const std::lock_guard lock{mutex_};
+      given_.push_back(std::move(next));
+      changed_.notify_one();
+    };
+  }
+  std::thread::id id() const { return thread_.get_id(); }
+
+ private:
+  void run(const std::stop_token& stop) {
+    std::unique_lock lock{mutex_};
+    while (changed_.wait(lock, stop, [&] { return !given_.empty(); })) {
+      const auto next = std::move(given_.front());
+      given_.pop_front();
+      lock.unlock();
+      next();
+      lock.lock();
+    }
+  }
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<std::function<void()>> given_;
+  std::jthread thread_{[this](const std::stop_token& stop) { run(stop); }};
+};
+
+// A coroutine that begins at once, in the thread that calls it. Destroying this destroys it.
+class job {
+ public:
+  struct promise_type {
+    job get_return_object() { return job{std::coroutine_handle<promise_type>::from_promise(*this)}; }
+    std::suspend_never initial_suspend() noexcept { return {}; }
+    std::suspend_always final_suspend() noexcept { return {}; }
+    void return_void() {}
+    void unhandled_exception() { failure = std::current_exception(); }
+    std::exception_ptr failure{};
+  };
+
+  explicit job(std::coroutine_handle<promise_type> started) : handle_(started) {}
+  job(job&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+  job& operator=(job&& other) noexcept {
+    std::swap(handle_, other.handle_);
+    return *this;
+  }
+  ~job() {
+    if (handle_) handle_.destroy();
+  }
+
+  // Only in the thread that resumes it, as rethrow().
+  bool is_over() const { return handle_.done(); }
+  // Throws what the coroutine threw.
+  void rethrow() const {
+    if (handle_.promise().failure) std::rethrow_exception(handle_.promise().failure);
+  }
+
+ private:
+  std::coroutine_handle<promise_type> handle_;
+};
+
+}  // namespace rowlock::test
