@@ -18,14 +18,14 @@
 //                              | the wait                           | what it holds or is granted later
 //   the time is up             | ends; empty                        | given back
 //   a stop is requested        | ends; cancelled, or empty if timed | given back
-//   the client is closed, also | ends; closed                       | given back
-//     by its last handle       |                                    |
+//   the client is closed       | ends; closed                       | given back
 //   the coroutine is destroyed | ends; nobody is told               | given back, by rowlock
 //   the executor never runs it | is over                            | given back when it drops the function
 //
 // A hold that was granted lives while it waits in the executor for its turn: as ever, ask it whether it still
 // stands. It is released by whoever destroys it, on that thread, which then waits for the database as
-// hold::release() does.
+// hold::release() does. A wait with a function does not keep its client open: with the client's last handle it
+// is closed. A suspended coroutine keeps a handle.
 #pragma once
 
 #include <rowlock/acquire_all.hpp>

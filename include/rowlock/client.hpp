@@ -31,7 +31,8 @@ struct statistics {
 // A handle; copies share one client. Everything may be called from any thread.
 //
 // Threads: each client runs one thread a carrying connection (options::connections - 1), one that keeps the
-// lease, and one that watches deadlines; all signals are blocked in them. They start with the first acquire.
+// lease, one that watches deadlines and one that tells of lost holds; all signals are blocked in them. They
+// start with the first acquire. One more, which calls executors, starts with the first use of async.hpp.
 // After fork() the child must not use it: every call throws error(forked), destructors do nothing. The child
 // may make a client of its own; on SQLite only after exec, for another thread may have been inside SQLite,
 // and its locks stay locked in the child for ever.

@@ -1,5 +1,6 @@
 // Runs the examples of docs/guide.md, on every SQL store where they name none.
 #include "guide/acquire_all.cpp"
+#include "guide/async.cpp"
 #include "guide/barrier.cpp"
 #include "guide/connect.cpp"
 #include "guide/counting_semaphore.cpp"
@@ -18,6 +19,7 @@
 #endif
 
 #include "cli/cli_test.hpp"
+#include "client/executors.hpp"
 #include "docs/document.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -206,6 +208,35 @@ TEST_P(example_test, quorum_mutex_runs_at_one_site_while_two_databases_are_there
   };
   EXPECT_TRUE(run_at_one_site(all, 60s, job));
   EXPECT_TRUE(run_at_one_site({all[1], all[2]}, 60s, job)) << "one was down at the start";
+}
+
+TEST_P(example_test, async_rebuilds_in_turn_and_without_a_thread_that_waits) {
+  hand_executor pool;
+  const auto run_one = [&] {
+    eventually("the pool is asked", [&] { return pool.size() > 0; });
+    pool.run_next();
+  };
+  const mutex index{db, "index"};
+  std::vector<std::int64_t> tokens;
+  const auto work = [&](const rowlock::hold& granted) { tokens.push_back(granted.token()); };
+  std::vector<errc> refusals;
+  const auto failed = [&](const error& refusal) { refusals.push_back(refusal.code()); };
+  auto held = std::make_optional(mutex(other, "index").acquire());
+  for (int i = 0; i < 3; ++i) rebuild(pool.get(), index, work, failed);
+  eventually("they wait", [&] { return admin{other}.queue("index").size() == 3; });
+  rebuild_if_free(pool.get(), index, work);
+  run_one();
+  EXPECT_TRUE(tokens.empty()) << "somebody is at it";
+  const auto before = held->token();
+  held.reset();
+  for (int i = 0; i < 3; ++i) run_one();
+  EXPECT_EQ(tokens, (std::vector{before + 1, before + 2, before + 3}));
+  rebuild_if_free(pool.get(), index, work);
+  run_one();
+  EXPECT_EQ(tokens.size(), 4U);
+  db.close();
+  rebuild(pool.get(), index, work, failed);
+  EXPECT_EQ(refusals, std::vector{errc::closed});
 }
 
 // guide/nightly.sh
