@@ -52,6 +52,10 @@ class ROWLOCK_EXPORT term {
   // unreachable, after which it may be asked again.
   void proclaim(const std::string& value);
 
+  // Gives the term to another process, which takes it on as term{*rowlock::adopt(db, text)}. As
+  // hold::hand_over.
+  std::string hand_over(std::chrono::milliseconds ttl) { return office_.hand_over(ttl); }
+
   // Leaves office; the first who campaigns is elected. As hold::release().
   release_result resign() { return office_.release(); }
 

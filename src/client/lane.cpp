@@ -474,7 +474,11 @@ bool lane::settle_release(edit_item& item, chores& todo) {
       if (operation->answer) operation->answer->complete(release_result::pending);
       row_was_locked(item);
       return false;
-    case what::released: answered(operation, release_result::released); return false;
+    case what::released:
+      // Then it is on disk; and what rests must not be sent again, which would end the rest.
+      if (item.made.change.durable) operation->how = store::durability::durable;
+      answered(operation, release_result::released);
+      return false;
     default: was_absent(operation); return false;
   }
 }

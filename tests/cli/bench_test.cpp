@@ -99,6 +99,12 @@ TEST_P(bench_test, semaphore_has_the_capacity_that_was_asked_for) {
   }
 }
 
+TEST_P(bench_test, unfair_is_compared_with_fair) {
+  auto results = bench("unfair", {"--threads", "4", "--rounds", "1"});
+  ASSERT_EQ(results.size(), 1u);
+  expect_measured(results[0], "unfair", 4);
+}
+
 TEST_P(bench_test, quorum_is_three_members_which_are_gone_afterwards) {
   const auto before = tables();
   auto results = bench("quorum", {"--rounds", "1"});
@@ -169,8 +175,8 @@ TEST_P(bench_test, a_scenario_that_does_not_exist_is_a_usage_error) {
 TEST_P(bench_test, help_says_of_each_scenario_what_its_floor_is) {
   const auto help = rowlock({"bench", "--help"}).out;
   EXPECT_THAT(help, testing::HasSubstr("readers: 1 and 16 threads"));
-  for (const char* scenario : {"uncontended", "parallel", "readers", "semaphore", "all", "quorum", "handover",
-                               "handover-local", "waiters", "held"}) {
+  for (const char* scenario : {"uncontended", "parallel", "readers", "semaphore", "unfair", "all", "quorum",
+                               "handover", "handover-local", "waiters", "held"}) {
     EXPECT_THAT(help, testing::ContainsRegex(std::string{"\n *"} + scenario + ": [^\n]+ Floor: [^\n]+"));
   }
 }

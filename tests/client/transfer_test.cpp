@@ -88,6 +88,20 @@ TEST_P(transfer_test, permits_keep_their_weight_and_mode) {
   EXPECT_EQ(slots.available(), 4);
 }
 
+TEST_P(transfer_test, a_term_goes_on_in_another_process) {
+  election here{db, "scheduler"};
+  auto office = here.campaign();
+  office.proclaim("the first");
+  auto adopted = adopt(other, office.hand_over(1h));
+  ASSERT_TRUE(adopted);
+  term successor{std::move(*adopted)};
+  EXPECT_EQ(successor.token(), office.token());
+  EXPECT_EQ(here.observe().value, "the first") << "it is the same term";
+  successor.proclaim("the second");
+  EXPECT_EQ(here.observe().value, "the second");
+  EXPECT_EQ(code_of([&] { office.proclaim("still me"); }), errc::hold_lost);
+}
+
 TEST_P(transfer_test, what_is_over_cannot_be_handed_over) {
   hold held = mutex(db, "a").acquire();
   held.release();

@@ -1,10 +1,11 @@
-// Many threads with one name that lets several in: what a shared hold or a permit costs.
+// Many threads with one name: what a shared hold or a permit costs, and what fairness does.
 #include "cli/bench/contest.hpp"
 #include "cli/bench/measure.hpp"
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <memory>
 #include <numeric>
 
 namespace rowlock::cli::bench {
@@ -74,6 +75,54 @@ std::vector<result> semaphore(const plan& plan) {
                                 .floor_pair = [](floor_connection& one, int) { one.insert_and_delete(); }});
   for (auto& one : results) one.details["capacity"] = plan.capacity;
   return results;
+}
+
+namespace {
+
+// One mutex, wanted by threads of all the clients.
+class rivalry {
+ public:
+  rivalry(const std::vector<rowlock::client>& clients, const std::string& name, bool fair) : rates_{clients} {
+    for (const auto& client : clients) {
+      locks_.push_back(std::make_unique<rowlock::mutex>(client, name, lock_options{.fair = fair}));
+    }
+    locks_.front()->acquire().release();
+  }
+
+  void measure(int threads, std::chrono::nanoseconds slice) {
+    rates_.measure(threads, slice, [this](int thread) {
+      require_released(locks_[static_cast<std::size_t>(thread) % locks_.size()]->acquire().release());
+    });
+  }
+  const pair_rates& rates() const { return rates_; }
+
+ private:
+  std::vector<std::unique_ptr<rowlock::mutex>> locks_;
+  pair_rates rates_;
+};
+
+}  // namespace
+
+std::vector<result> unfair(const plan& plan) {
+  // Two clients are as two processes: what one hands to the other goes through the database.
+  std::vector<rowlock::client> clients;
+  for (int i = 0; i < 2; ++i) clients.push_back(rowlock::connect(plan.url, plan.settings));
+  const int threads = plan.threads.value_or(8);
+  const auto slice = plan.slice.value_or(std::chrono::seconds{2});
+  rivalry without{clients, "bench/unfair", false};
+  rivalry with{clients, "bench/fair", true};
+  in_turn(
+      plan.rounds, [&] { without.measure(threads, slice); }, [&] { with.measure(threads, slice); });
+  result one;
+  one.scenario = "unfair";
+  one.threads = threads;
+  one.unit = "pairs/s";
+  one.rowlock = without.rates().per_second();
+  one.floor = with.rates().per_second();
+  one.durability = open_floor(plan)->durability();
+  one.details["client_statements_per_pair"] = without.rates().statements_per_pair();
+  one.details["rounds"] = plan.rounds;
+  return {one};
 }
 
 }  // namespace rowlock::cli::bench

@@ -1,7 +1,7 @@
 -- Grants the lock of hand_take to the head of its queue: $1 name, $2 the hold that ends, $3 skew in microseconds. The
 -- row is held since an earlier statement, and a queue changes only under its row, so what is read here is current. A
--- head that is dead, expired or shared, and another world, are left to an edit. Remembers what it did for the statements that
--- follow, beyond the commit.
+-- head that is dead, expired or shared, and another world, are left to an edit. Remembers what it did for the statements
+-- that follow, beyond the commit.
 UPDATE rowlock_lock AS l
 SET lease_id = q.lease_id,
     hold_id = q.hold_id,
