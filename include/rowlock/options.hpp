@@ -60,9 +60,10 @@ struct options {
 
 // What a lock is, beside its name, kind and capacity: stored with it, so give the same wherever it is used.
 struct lock_options {
-  // False: whoever comes while it is free gets it, also before those who wait, of whom the first is woken at
-  // each release. Much faster where several want it all the time, for nobody is waited for; somebody may wait
-  // very long. Another fairness than the stored one is error(mismatch).
+  // False: whoever comes while it is free gets it, also before those who wait; those are looked for two
+  // milliseconds after a release. Faster where a few processes want it all the time, each often, for nobody
+  // is waited for (`rowlock bench unfair`); somebody may wait very long. Another fairness than the stored one
+  // is error(mismatch).
   bool fair = true;
 
   // How long the lock rests when its exclusive holder was lost and not released, before anybody is granted

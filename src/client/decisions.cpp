@@ -119,15 +119,10 @@ decision decide_release(const lock_view& view, const farewell& what_ends, micros
     }
     return lock.finish(what::released);
   }
-  const bool calls_next = lock.held_by(hold) && !view.row.fair;
   if (lock.held_by(hold)) lock.clear_holder();
   if (has_permit) lock.remove_permit(hold);
   if (!held) lock.dequeue(hold);
   if (auto first = lock.unsettled()) return std::move(*first);
-  if (calls_next) {
-    lock.wake_next();
-    return lock.finish(was_living ? what::released : what::absent);
-  }
   // A lock that is free is handed on by whoever asks next. Where others hold it still, nobody would.
   if (!view.same_world && lock.has_permits() && lock.has_next()) return lock.leave(what::foreign);
   lock.grant_everybody_next();

@@ -244,10 +244,6 @@ void draft::grant_everybody_next() {
   made_.outcome.more = living_.empty() && !row_.lease && has_next();
 }
 
-void draft::wake_next() {
-  if (!living_.empty()) made_.outcome.wake.push_back(living_.front().lease->client);
-}
-
 void draft::enqueue(const model::waiter& wanted) {
   made_.change.enqueue = wanted;
   made_.change.enqueue->ticket = row_.next_ticket++;

@@ -58,7 +58,6 @@ class draft {
   void bump_token() { row_.token = model::next_token(row_.token, view_.epoch_floor); }
   void grant(const model::waiter& wanted, const std::optional<model::lease_view>& lease);
   void grant_everybody_next();
-  void wake_next();  // of an unfair lock: who comes first gets it
   void enqueue(const model::waiter& wanted);
   void dequeue(hold_id hold);
   // Of a permit, onto another lease.

@@ -108,6 +108,7 @@ engine::engine(database_source source, const options& settings, time_source& tim
             delivery_,
             releases_,
             crowded_,
+            bells_,
             keeper_,
             [this](lease_id id, std::chrono::milliseconds ttl) {
               const auto mine = keeper_.lease();
@@ -409,7 +410,8 @@ release_ptr engine::operation_of(hold_state& hold) {
   operation->lease = hold.lease();
   operation->keep_until = hold.keep_until();
   const bool plain = is_plain(hold);
-  operation->fast = plain && !hold.is_contended();
+  operation->fair = hold.is_fair();
+  operation->fast = plain && (!hold.is_contended() || !hold.is_fair());
   operation->hand_on = plain && hold.is_fair();
   operation->kind = hold.kind();
   operation->answer = std::make_shared<promised<release_result>>();

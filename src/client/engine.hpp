@@ -195,6 +195,7 @@ class engine : public std::enable_shared_from_this<engine> {
   herald herald_;
   lease_keeper keeper_;
   crowded_names crowded_;
+  doorbells bells_;
   lane_desk desk_;
   thread_entries entries_;
   std::vector<std::unique_ptr<lane>> lanes_;

@@ -23,6 +23,8 @@ constexpr int failures_at_most = 20;
 // A rival's transaction lasts two round trips; a probe is one.
 constexpr int probes_at_once = 6;
 constexpr int hand_overs_at_once = 3;
+// How long an unfair lock that was freed is left to whoever comes, before those who wait are looked for.
+constexpr auto free_for_all = 2ms;
 
 store::acquire_request request_of(const acquire_operation& operation) {
   const auto& definition = operation.definition;
@@ -93,7 +95,10 @@ void lane::carry(batch& work) {
   hand_over_fast(work.releases);
   ask_for(work.acquires);
   look_first(work.acquires);
-  for (auto& operation : work.releases) items_.push_back({.acquire = {}, .release = operation});
+  for (auto& operation : work.releases) {
+    if (operation->rung) desk_.bells.answer(operation->name);
+    items_.push_back({.acquire = {}, .release = operation});
+  }
   for (auto& operation : work.acquires) items_.push_back({.acquire = operation, .release = {}});
   work.releases.clear();
   work.acquires.clear();
@@ -134,6 +139,7 @@ void lane::release_fast(std::vector<release_ptr>& operations) {
     std::erase_if(operations, [&](const release_ptr& operation) {
       if (!std::binary_search(released.begin(), released.end(), operation->hold)) return false;
       answered(operation, release_result::released);
+      if (!operation->fair) ring(operation->name);
       news = news || operation->kind == model::lock_kind::election;
       return true;
     });
@@ -220,6 +226,16 @@ void lane::acquire_fast(std::vector<acquire_ptr>& operations) {
     return true;
   });
   if (news) tell_onlookers();
+}
+
+// Should the process end before the look, a waiter's poll finds the lock free.
+void lane::ring(const std::string& name) {
+  if (!desk_.bells.ring(name)) return;
+  auto sweep = std::make_shared<release_operation>();
+  sweep->name = name;
+  sweep->purpose = release_operation::aim::sweep;
+  sweep->rung = true;
+  desk_.queue.delay(std::move(sweep), free_for_all);
 }
 
 void lane::tell_onlookers() {

@@ -5,6 +5,7 @@
 #include "client/crowded_names.hpp"
 #include "client/decisions.hpp"
 #include "client/delivery.hpp"
+#include "client/doorbells.hpp"
 #include "client/session_slot.hpp"
 #include "client/submission_queue.hpp"
 #include "client/waiting_room.hpp"
@@ -26,6 +27,7 @@ struct lane_desk {
   delivery& deliver;
   recent_releases& releases;
   crowded_names& crowded;
+  doorbells& bells;
   lease_keeper& keeper;
   std::function<store::lease_record(model::lease_id, std::chrono::milliseconds)> explicit_lease;
 };
@@ -80,6 +82,7 @@ class lane {
   void ask_for(std::vector<acquire_ptr>& operations);
   void acquire_fast(std::vector<acquire_ptr>& operations);
   void enqueue_fast(std::vector<acquire_ptr>& operations, bool crowded_only);
+  void ring(const std::string& name);
   void tell_onlookers();  // that an office may have changed hands
   void look_first(std::vector<acquire_ptr>& operations);
   void edit_all();

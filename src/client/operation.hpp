@@ -201,6 +201,8 @@ struct release_operation {
   std::shared_ptr<client_layer::lease> lease{};
   store::durability how = store::durability::asynchronous;
   instant keep_until{};   // nobody else has it before
+  bool fair = true;
+  bool rung = false;      // a sweep for those who wait for an unfair lock
   bool fast = false;      // the fast path is worth a try
   bool hand_on = false;   // so is a hand-over without an edit, when the fast path did not free it
   bool in_doubt = false;  // it was sent, and the answer was lost: it may have happened

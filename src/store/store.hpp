@@ -265,8 +265,8 @@ class session {
   // Grants those that exist as asked, are free, and have no queue or are unfair, exclusively; durable. Others
   // are not in the reply, and that says nothing about why.
   virtual std::vector<grant> acquire(std::span<const acquire_request> requests) = 0;
-  // Frees those held exclusively as said, without a queue and not guarded; returns them. Others: nothing is
-  // said.
+  // Frees those held exclusively as said, without a queue or unfair, and not guarded; returns them. Others:
+  // nothing is said.
   virtual std::vector<hold_id> release(std::span<const release_request> requests, durability how) = 0;
 
   // -- fast path of a lock that others want too, where it costs fewer round trips than an edit --

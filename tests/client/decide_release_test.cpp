@@ -120,21 +120,6 @@ TEST(decide_release_test, ends_the_lease_of_an_explicit_ttl_in_the_same_durable_
   EXPECT_TRUE(made.change.durable);
 }
 
-TEST(decide_release_test, of_an_unfair_lock_frees_it_and_wakes_the_first_who_waits) {
-  const auto made = release(a_lock().unfair().held_by(me).queued(first).queued(second));
-  EXPECT_EQ(made.outcome.result, what::released);
-  expect_free(made);
-  EXPECT_TRUE(made.change.row->has_queue);
-  EXPECT_THAT(made.outcome.next, IsEmpty());
-  EXPECT_THAT(made.outcome.wake, ElementsAre(first.client));
-  EXPECT_FALSE(made.change.durable) << "nobody was granted";
-}
-
-TEST(decide_release_test, of_an_unfair_lock_has_an_expired_head_killed_first) {
-  EXPECT_THAT(release(a_lock().unfair().held_by(me).queued(first, -1us)).outcome.leases,
-              ElementsAre(first.lease));
-}
-
 const store::lease_record rest{lease_id::belonging_to(me.hold), me.client, "host", 1, "test", 5s};
 
 decision release_early(const store::lock_view& view) {

@@ -31,27 +31,6 @@ TEST_P(unfair_test, another_fairness_than_the_stored_one_is_refused_in_each_stat
   EXPECT_EQ(code_of([&] { not_fair.acquire(); }), errc::mismatch);
 }
 
-TEST_P(unfair_test, who_comes_while_it_is_free_overtakes_who_waits) {
-  mutex here{db, "a", unfair};
-  hold held = here.acquire();
-  // It waits by the seam, where nobody wakes up: the lock stays free after the release.
-  const auto lease = model::lease_id::random();
-  side().create_lease({lease, lease, "host", 1, "sleeper", 1h});
-  const store::edit_request enter{
-      "a", {}, [&](const store::lock_view& view) {
-        store::lock_change change;
-        change.row = view.row;
-        change.row->has_queue = true;
-        change.enqueue = {change.row->next_ticket++, model::hold_id::random(), lease};
-        return change;
-      }};
-  ASSERT_EQ(side().edit({&enter, 1}).front(), store::edit_result::committed);
-  EXPECT_EQ(held.release(), release_result::released);
-  EXPECT_FALSE(is_held("a")) << "it is not handed on";
-  EXPECT_TRUE(mutex(other, "a", unfair).try_acquire());
-  EXPECT_EQ(queued("a"), 1U);
-}
-
 TEST_P(unfair_test, who_waits_is_woken_by_a_release) {
   mutex here{db, "a", unfair};
   mutex there{other, "a", unfair};
@@ -104,6 +83,28 @@ TEST_P(unfair_test, small_requests_pass_a_large_one_at_a_semaphore) {
 }
 
 ROWLOCK_FOR_EACH_STORE(unfair_test);
+
+// Where no time passes nobody looks for those who wait.
+class unfair_clock_test : public virtual_client_test {
+ protected:
+  client db = new_client();
+  client other = new_client();
+};
+
+TEST_F(unfair_clock_test, who_comes_while_it_is_free_overtakes_who_waits_until_that_one_is_looked_for) {
+  mutex here{db, "a", unfair};
+  std::optional<hold> held = here.acquire();
+  auto waits = std::async(std::launch::async, [&] { return mutex(other, "a", unfair).acquire(); });
+  ASSERT_TRUE(soon([&] { return queued("a") == 1; }));
+  EXPECT_EQ(held->release(), release_result::released);
+  EXPECT_EQ(holder_of("a"), "") << "it is not handed on";
+  held = here.try_acquire();
+  ASSERT_TRUE(held) << "it overtakes";
+  EXPECT_EQ(queued("a"), 1U);
+  held.reset();
+  EXPECT_TRUE(soon([&] { return waits.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(queued("a"), 0U);
+}
 
 }  // namespace
 }  // namespace rowlock::test

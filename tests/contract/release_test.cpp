@@ -8,6 +8,26 @@ using testing::UnorderedElementsAre;
 
 class release_test : public contract_test {};
 
+TEST_P(release_test, frees_an_unfair_lock_though_others_wait) {
+  const model::lock_definition locks[] = {{"u", model::lock_kind::mutex, 1, false},
+                                          {"v", model::lock_kind::mutex, 1, false}};
+  a->create(locks);
+  for (const bool several : {false, true}) {
+    std::vector<store::release_request> releases;
+    for (const std::string name : {"u", "v"}) {
+      if (name == "v" && !several) continue;
+      auto holder = claim_to(name).request();
+      holder.fair = false;
+      ASSERT_EQ(a->acquire(std::vector{holder}).size(), 1U);
+      if (waiting(name).empty()) queued(name);
+      releases.push_back({name, holder.lease, holder.hold});
+    }
+    EXPECT_EQ(a->release(releases, durability::durable).size(), releases.size());
+    EXPECT_FALSE(view("u").row.lease);
+    EXPECT_EQ(waiting("u").size(), 1U);
+  }
+}
+
 TEST_P(release_test, frees_the_lock) {
   const auto holder = held("a");
   EXPECT_TRUE(release(holder));

@@ -206,7 +206,7 @@ std::vector<hold_id> memory_session::release(std::span<const release_request> re
       if (transaction.locked_rows.contains(request.name) || transaction.guards.contains(request.name))
         continue;
       model::lock_row& row = found->second.row;
-      if (row.hold != request.hold || row.lease != request.lease || row.has_queue) continue;
+      if (row.hold != request.hold || row.lease != request.lease || (row.has_queue && row.fair)) continue;
       row.lease.reset();
       row.hold.reset();
       row.in_use = 0;

@@ -5,7 +5,7 @@ BEGIN NOT ATOMIC
   SET STATEMENT innodb_lock_wait_timeout = 0 FOR
   UPDATE rowlock_lock FORCE INDEX (PRIMARY)
   SET lease_id = NULL, hold_id = NULL, in_use = 0
-  WHERE name IN (:names) AND hold_id IN (:holds) AND lease_id = :lease AND has_queue = 0;
+  WHERE name IN (:names) AND hold_id IN (:holds) AND lease_id = :lease AND NOT (has_queue AND fair);
   IF ROW_COUNT() <> :count THEN
     ROLLBACK;
     SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO = 1205, MESSAGE_TEXT = 'not all of the batch can be freed at once';

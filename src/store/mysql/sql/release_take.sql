@@ -4,5 +4,5 @@ FROM JSON_TABLE(:requests, '$[*]' COLUMNS (name VARCHAR(1024) PATH '$[0]', lease
                                            hold VARCHAR(32) PATH '$[2]')) AS a
 STRAIGHT_JOIN rowlock_lock AS k FORCE INDEX (PRIMARY)
   ON k.name = UNHEX(a.name) AND k.lease_id = UNHEX(a.lease) AND k.hold_id = UNHEX(a.hold)
-WHERE k.has_queue = 0
+WHERE NOT (k.has_queue AND k.fair)
 FOR UPDATE SKIP LOCKED;

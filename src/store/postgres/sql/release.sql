@@ -6,7 +6,7 @@ WITH taken AS MATERIALIZED (
   FROM rowlock_lock AS l
   JOIN unnest($1::text[], $2::uuid[], $3::uuid[]) AS a (name, lease_id, hold_id)
     ON l.name = a.name AND l.lease_id = a.lease_id AND l.hold_id = a.hold_id
-  WHERE NOT l.has_queue
+  WHERE NOT (l.has_queue AND l.fair)
   ORDER BY l.name
   FOR UPDATE OF l SKIP LOCKED
 )
@@ -18,5 +18,5 @@ FROM taken AS t
 WHERE l.ctid = t.place
   AND l.lease_id = t.lease_id
   AND l.hold_id = t.hold_id
-  AND NOT l.has_queue
+  AND NOT (l.has_queue AND l.fair)
 RETURNING t.hold_id, set_config('synchronous_commit', $4::text, true);

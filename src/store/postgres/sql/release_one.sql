@@ -6,10 +6,10 @@ SET lease_id = NULL,
 WHERE l.ctid = (
     SELECT ctid
     FROM rowlock_lock
-    WHERE name = $1::text AND lease_id = $2::uuid AND hold_id = $3::uuid AND NOT has_queue
+    WHERE name = $1::text AND lease_id = $2::uuid AND hold_id = $3::uuid AND NOT (has_queue AND fair)
     FOR UPDATE SKIP LOCKED
   )
   AND l.lease_id = $2::uuid
   AND l.hold_id = $3::uuid
-  AND NOT l.has_queue
+  AND NOT (l.has_queue AND l.fair)
 RETURNING $3::uuid, set_config('synchronous_commit', $4::text, true);

@@ -3,4 +3,4 @@ UPDATE rowlock_lock
  WHERE name = ?1
    AND lease_id = ?2
    AND hold_id = ?3
-   AND has_queue = 0;
+   AND NOT (has_queue AND fair);
