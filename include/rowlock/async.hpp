@@ -13,7 +13,7 @@
 // It is the wait of the blocking calls, in the same queue and order. None of these calls waits for the
 // database or for anybody; thousands may wait at once, and cost a place in the queue each.
 //
-// The order in time:
+// However a wait ends, nothing of it remains but a hold that was handed over:
 //
 //                              | the wait                           | what it holds or is granted later
 //   the time is up             | ends; empty                        | given back
@@ -24,8 +24,8 @@
 //
 // A hold that was granted lives while it waits in the executor for its turn: as ever, ask it whether it still
 // stands. It is released by whoever destroys it, on that thread, which then waits for the database as
-// hold::release() does. A wait with a function does not keep its client open: with the client's last handle it
-// is closed. A suspended coroutine keeps a handle.
+// hold::release() does. A wait with a function does not keep its client open: with the client's last handle
+// it is closed. A suspended coroutine keeps a handle.
 #pragma once
 
 #include <rowlock/acquire_all.hpp>
