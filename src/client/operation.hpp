@@ -200,7 +200,7 @@ struct release_operation {
   model::hold_id hold{};  // of release; of force, unless it is nil
   std::shared_ptr<client_layer::lease> lease{};
   store::durability how = store::durability::asynchronous;
-  instant keep_until{};   // nobody else has it before
+  instant keep_until{};  // nobody else has it before
   bool fair = true;
   bool rung = false;      // a sweep for those who wait for an unfair lock
   bool fast = false;      // the fast path is worth a try

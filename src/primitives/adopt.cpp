@@ -13,7 +13,8 @@ std::optional<hold> adopt(client db, const std::string& text) {
 }
 
 std::optional<hold> reclaim(client db, const std::string& text) {
-  auto held = client_layer::reclaim(*db.engine(), transfer_note::parse(text, transfer_note::purpose::reclaim));
+  auto held =
+      client_layer::reclaim(*db.engine(), transfer_note::parse(text, transfer_note::purpose::reclaim));
   if (!held) return {};
   return hold{std::move(held)};
 }
