@@ -34,13 +34,14 @@ std::vector<task> rowlock_tasks() {
 class engine_test : public client_test {};
 
 TEST_P(engine_test, starts_its_threads_with_the_first_acquire) {
+  // Of an earlier test's client the last thread may be about to end.
   const auto before = rowlock_tasks().size();
   client db = new_client();
-  EXPECT_EQ(rowlock_tasks().size(), before);
+  EXPECT_LE(rowlock_tasks().size(), before);
   const hold held = mutex(db, "a").acquire();
   EXPECT_GT(rowlock_tasks().size(), before);
   db.close();
-  EXPECT_TRUE(eventually([&] { return rowlock_tasks().size() == before; })) << "and all end with it";
+  EXPECT_TRUE(eventually([&] { return rowlock_tasks().size() <= before; })) << "and all end with it";
 }
 
 TEST_P(engine_test, blocks_all_signals_in_its_threads) {
