@@ -30,20 +30,8 @@ decision decide_adopt(const lock_view& view, hold_id hold, lease_id from, lease_
   if (gathers(view.row.kind) || !lock.token_of(hold)) return lock.leave(what::absent);
   const auto stands_on = lease_under(lock, hold);
   if (stands_on != from && stands_on != onto) return lock.leave(what::absent);
-  tell_what_it_is(lock, hold);
-  decision adopted = lock.leave(what::granted);
-  if (stands_on == onto) return adopted;  // asked again after a lost answer (I7)
-  adopted.change.row = view.row;
-  if (const auto* permit = lock.permit_of(hold)) {
-    auto moved = *permit;
-    moved.lease = onto;
-    adopted.change.remove_permits.push_back(hold);
-    adopted.change.add_permits.push_back(moved);
-  } else {
-    adopted.change.row->lease = onto;
-  }
-  adopted.change.end_leases.push_back(from);
-  adopted.change.durable = true;
+  decision adopted = lock.move_onto(hold, onto);
+  if (!adopted.change.empty()) adopted.change.end_leases.push_back(from);
   return adopted;
 }
 

@@ -179,25 +179,9 @@ decision decide_sweep(const lock_view& view, microseconds skew) {
 
 decision decide_move(const lock_view& view, hold_id hold, const store::lease_record& lease) {
   draft lock{view, microseconds{0}};
-  const auto token = lock.token_of(hold);
-  if (!token) return lock.leave(what::absent);
-  const auto* standing = lock.permit_of(hold);
-  std::optional<model::permit> moving;
-  if (standing) moving = *standing;
-  lock.outcome().token = *token;
-  lock.outcome().weight = moving ? moving->weight : view.row.capacity;
-  decision moved = lock.leave(what::granted);
-  if ((moving ? moving->lease : *view.row.lease) == lease.id) return moved;
-  moved.change.row = view.row;
-  if (moving) {
-    moving->lease = lease.id;
-    moved.change.remove_permits.push_back(hold);
-    moved.change.add_permits.push_back(*moving);
-  } else {
-    moved.change.row->lease = lease.id;
-  }
-  moved.change.create_lease = lease;
-  moved.change.durable = true;
+  if (!lock.token_of(hold)) return lock.leave(what::absent);
+  decision moved = lock.move_onto(hold, lease.id);
+  if (!moved.change.empty()) moved.change.create_lease = lease;
   return moved;
 }
 

@@ -338,6 +338,26 @@ decision draft::leave(outcome::what result) {
   return std::move(made_);
 }
 
+decision draft::move_onto(hold_id hold, lease_id onto) {
+  std::optional<model::permit> moving;
+  if (const auto* permit = permit_of(hold)) moving = *permit;
+  made_.outcome.token = *token_of(hold);
+  made_.outcome.weight = moving ? moving->weight : row_.capacity;
+  made_.outcome.mode = moving ? lock_mode::shared : lock_mode::exclusive;
+  decision moved = leave(outcome::what::granted);
+  if ((moving ? moving->lease : *view_.row.lease) == onto) return moved;
+  moved.change.row = view_.row;
+  if (moving) {
+    moving->lease = onto;
+    moved.change.remove_permits.push_back(hold);
+    moved.change.add_permits.push_back(*moving);
+  } else {
+    moved.change.row->lease = onto;
+  }
+  moved.change.durable = true;
+  return moved;
+}
+
 decision draft::leave_expired(std::vector<lease_id> leases) {
   made_.outcome.leases = std::move(leases);
   return leave(outcome::what::expired);
