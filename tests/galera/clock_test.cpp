@@ -53,7 +53,7 @@ TEST_F(clock_test, that_is_ahead_by_more_than_the_skew_cannot_harm_what_is_guard
   EXPECT_GT(after.token, before.token);
   EXPECT_TRUE(holder.ask("write").starts_with("error hold_lost"));
   EXPECT_EQ(rival.ask("write"), "written");
-  const auto found = book.check();
+  const auto found = check(*session);
   EXPECT_EQ(found.counted, 2);
   EXPECT_EQ(found.token_faults, 0);
 }

@@ -49,6 +49,11 @@ worker_settings galera_test::settings(int node) const {
   return made;
 }
 
+audit galera_test::check(sql_session& session) {
+  session.run("SET SESSION wsrep_sync_wait = 1");
+  return ledger{session, "rowlock_"}.check();
+}
+
 void galera_test::until_queued(std::int64_t count, int node) const {
   until(std::to_string(count) + " waiters stand in the queue",
         [&] { return number("SELECT count(*) FROM rowlock_queue", node) == count; });

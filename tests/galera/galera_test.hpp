@@ -37,6 +37,8 @@ class galera_test : public testing::Test {
 
   std::unique_ptr<sql_session> sql(int node) const { return sql_session::open(url(node)); }
   std::int64_t number(const std::string& sql, int node = 1) const { return this->sql(node)->number(sql); }
+  // What the ledger says when the session's node has applied all that was committed at the others.
+  static audit check(sql_session& session);
   // As this node sees it; the others may be a moment behind.
   void until_queued(std::int64_t count, int node = 1) const;
 

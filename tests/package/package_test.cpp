@@ -6,7 +6,7 @@
 #include <string>
 
 TEST(package, does_what_a_stranger_expects) {
-  std::filesystem::path build = std::filesystem::path{ROWLOCK_COMMAND_PATH}.parent_path();
-  std::string command = std::string{ROWLOCK_SOURCE_DIR} + "/tests/package/run " + build.string();
+  const auto build = std::filesystem::path{ROWLOCK_COMMAND_PATH}.parent_path();
+  const auto command = ROWLOCK_SOURCE_DIR "/tests/package/run " + build.string();
   EXPECT_EQ(std::system(command.c_str()), 0);
 }

@@ -12,6 +12,7 @@ TEST_P(counter_test, is_exact_and_grants_follow_tickets) {
   constexpr int threads = 4;
   const int rounds = is_long_run() ? 150 : 12;
   book().create({"counter"});
+  book().note_tickets();
   auto patient = settings();
   patient.ttl = 30s;  // nothing may be lost here, however busy the machine is
   std::vector<worker> workers;

@@ -49,12 +49,15 @@ const words& words_of(dialect which) {
 
 void ledger::create(const std::vector<std::string>& names) {
   const auto& own = words_of(session_.dialect());
-  std::string script = std::string{tables} + own.trigger;
-  script = replace_all(replace_all(script, "@id", own.id), "@name", own.name);
+  const auto script = replace_all(replace_all(tables, "@id", own.id), "@name", own.name);
   session_.run(replace_all(script, "@", prefix_));
   for (const auto& name : names) {
     session_.run("INSERT INTO " + prefix_ + "counter (name, value) VALUES ($1, 0)", {name});
   }
+}
+
+void ledger::note_tickets() {
+  session_.run(replace_all(words_of(session_.dialect()).trigger, "@", prefix_));
 }
 
 std::int64_t ledger::read(const std::string& name) {

@@ -50,6 +50,7 @@ TEST_P(terminated_backend_test, while_waiting_loses_no_wake_up) {
 TEST_P(terminated_backend_test, under_load_grants_nothing_twice_and_loses_nothing) {
   const auto length = is_long_run() ? 60s : 6s;
   book().create({"one", "two", "three"});
+  book().note_tickets();
   auto patient = settings();
   patient.ttl = 30s;
   std::vector<worker> workers;
