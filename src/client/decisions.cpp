@@ -181,7 +181,7 @@ decision decide_move(const lock_view& view, hold_id hold, const store::lease_rec
   draft lock{view, microseconds{0}};
   if (!lock.token_of(hold)) return lock.leave(what::absent);
   decision moved = lock.move_onto(hold, lease.id);
-  if (!moved.change.empty()) moved.change.create_lease = lease;
+  if (!moved.change.empty()) moved.change.create_leases.push_back(lease);
   return moved;
 }
 

@@ -48,6 +48,7 @@ void delivery::withdraw(const std::string& name, model::hold_id hold,
 void delivery::restart(const acquire_ptr& operation) {
   operation->lease.reset();
   operation->slow = false;
+  operation->in_doubt = false;
   operation->tried = false;
   operation->contended = false;
   operation->hold = operation->hold.sibling();

@@ -180,7 +180,7 @@ void draft::rest(const store::lease_record& lease) {
   row_.lease = lease.id;
   row_.hold = hold_id{};
   holder_ = model::lease_view{lease.id, lease.client, lease.ttl};
-  made_.change.create_lease = lease;
+  made_.change.create_leases.push_back(lease);
   made_.change.durable = true;
   recount();
 }
@@ -196,7 +196,7 @@ void draft::move_permit(hold_id hold, const store::lease_record& lease) {
   remove_permit(hold);
   add_permit(moved, model::lease_view{lease.id, lease.client, lease.ttl});
   recount();
-  made_.change.create_lease = lease;
+  made_.change.create_leases.push_back(lease);
   made_.change.durable = true;
 }
 
@@ -245,8 +245,8 @@ void draft::grant_everybody_next() {
 }
 
 void draft::enqueue(const model::waiter& wanted) {
-  made_.change.enqueue = wanted;
-  made_.change.enqueue->ticket = row_.next_ticket++;
+  made_.change.enqueue.push_back(wanted);
+  made_.change.enqueue.back().ticket = row_.next_ticket++;
 }
 
 void draft::dequeue(hold_id hold) {
@@ -315,8 +315,8 @@ void draft::make_exclusive(const model::permit& permit) {
 decision draft::finish(outcome::what result) {
   auto& change = made_.change;
   made_.outcome.result = result;
-  row_.has_queue = has_waiters() || change.enqueue;
-  const bool others = change.enqueue || !change.dequeue.empty() || !change.remove_permits.empty() ||
+  row_.has_queue = has_waiters() || !change.enqueue.empty();
+  const bool others = !change.enqueue.empty() || !change.dequeue.empty() || !change.remove_permits.empty() ||
                       !change.add_permits.empty();
   // Whatever changes beside the row writes it too: Galera compares only what is written.
   if (others || !same(row_, view_.row)) change.row = row_;

@@ -414,6 +414,7 @@ release_ptr engine::operation_of(hold_state& hold) {
   operation->fast = plain && (!hold.is_contended() || !hold.is_fair());
   operation->hand_on = plain && hold.is_fair();
   operation->kind = hold.kind();
+  operation->mode = hold.mode();
   operation->answer = std::make_shared<promised<release_result>>();
   return operation;
 }
@@ -611,17 +612,20 @@ void engine::give_back(const std::string& name, model::hold_id hold, const std::
 // -----------------------------------------------------------------------------------------------------
 
 void engine::give_back_holds() {
+  std::vector<release_ptr> operations;
   for (const auto& hold : holds_.all()) {
     auto operation = std::make_shared<release_operation>();
     operation->name = hold->name();
     operation->hold = hold->id();
     operation->lease = hold->lease();
     operation->keep_until = hold->keep_until();
+    operation->mode = hold->mode();
     operation->fast = is_plain(*hold);
     operation->how = store::durability::durable;
     herald_.lose(hold, loss::closed);
-    queue_.submit(std::move(operation));
+    operations.push_back(std::move(operation));
   }
+  queue_.submit(operations);
 }
 
 void engine::give_back_everything(instant until) {

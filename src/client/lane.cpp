@@ -1,6 +1,7 @@
 #include "client/lane.hpp"
 
 #include "client/grants.hpp"
+#include "client/in_turn.hpp"
 #include "client/lease_keeper.hpp"
 
 #include <algorithm>
@@ -77,7 +78,7 @@ bool lane::carry_alone(batch work, Fast fast) {
 bool lane::carry_alone(const acquire_ptr& operation) {
   const std::unique_lock own{owner_, std::try_to_lock};
   if (!own || !slot_.is_connected()) return false;
-  return carry_alone(desk_.queue.alone(operation), [this](batch& work) { ask_for(work.acquires); });
+  return carry_alone(desk_.queue.alone(operation), [this](batch& work) { ask_for(work); });
 }
 
 bool lane::carry_alone(const release_ptr& operation, std::chrono::nanoseconds limit) {
@@ -91,9 +92,9 @@ bool lane::carry_alone(const release_ptr& operation, std::chrono::nanoseconds li
 
 void lane::carry(batch& work) {
   run_tasks(work.tasks);
-  release_fast(work.releases);
+  release_fast(work);
   hand_over_fast(work.releases);
-  ask_for(work.acquires);
+  ask_for(work);
   look_first(work.acquires);
   for (auto& operation : work.releases) {
     if (operation->rung) desk_.bells.answer(operation->name);
@@ -124,12 +125,13 @@ void lane::run_tasks(std::vector<task_ptr>& tasks) {
 // ---- fast path
 // ---------------------------------------------------------------------------------------------------
 
-void lane::release_fast(std::vector<release_ptr>& operations) {
+void lane::release_fast(batch& work) {
+  auto& operations = work.releases;
   bool news = false;
   for (const auto how : {store::durability::asynchronous, store::durability::durable}) {
     std::vector<store::release_request> requests;
     for (const auto& operation : operations) {
-      if (operation->fast && operation->how == how) {
+      if (operation->fast && operation->how == how && !work.crowds.contains(operation->name)) {
         requests.push_back({operation->name, operation->lease->id(), operation->hold});
       }
     }
@@ -190,24 +192,27 @@ bool lane::prepare(const acquire_ptr& operation) {
     if (operation->lease) operation->hold = operation->hold.sibling();
     operation->lease = std::move(lease);
     operation->slow = false;
+    operation->in_doubt = false;
     operation->tried = false;
   }
   return true;
 }
 
 // Where others queue, the queue is asked first; where it says nothing, the lock may be free.
-void lane::ask_for(std::vector<acquire_ptr>& operations) {
-  std::erase_if(operations, [&](const acquire_ptr& operation) { return !prepare(operation); });
-  enqueue_fast(operations, true);
-  acquire_fast(operations);
-  enqueue_fast(operations, false);
+void lane::ask_for(batch& work) {
+  std::erase_if(work.acquires, [&](const acquire_ptr& operation) { return !prepare(operation); });
+  enqueue_fast(work.acquires, true);
+  acquire_fast(work);
+  enqueue_fast(work.acquires, false);
 }
 
-void lane::acquire_fast(std::vector<acquire_ptr>& operations) {
+void lane::acquire_fast(batch& work) {
+  auto& operations = work.acquires;
   std::vector<store::acquire_request> requests;
   for (const auto& operation : operations) {
     const bool shared = operation->mode == model::lock_mode::shared;
-    if (shared || operation->slow || std::exchange(operation->tried, true)) continue;
+    if (shared || operation->slow || work.crowds.contains(operation->definition.name)) continue;
+    if (std::exchange(operation->tried, true)) continue;
     requests.push_back(request_of(*operation));
     operation->in_flight = true;
   }
@@ -336,53 +341,79 @@ decision lane::decide(edit_item& item, const store::lock_view& view) const {
   return decide_release(view, ends, skew);
 }
 
+store::lock_change lane::decide(std::span<edit_item> items, const store::lock_view& view) const {
+  if (items.size() == 1) {
+    items.front().made = decide(items.front(), view);
+    return items.front().made.change;
+  }
+  in_turn lock{view, shared_.settings.ttl};
+  for (auto& item : items) {
+    item.made = decide(item, lock.view());
+    lock.decided(item.made.change);
+  }
+  return std::move(lock).change();
+}
+
 void lane::edit_round(chores& todo, int round) {
-  std::sort(items_.begin(), items_.end(), [](const auto& a, const auto& b) { return a.name() < b.name(); });
+  // Stable: of one name, who came first is decided first, and has a place to be found in by those after it.
+  std::stable_sort(items_.begin(), items_.end(),
+                   [](const auto& a, const auto& b) { return a.name() < b.name(); });
   std::vector<store::edit_request> requests;
-  requests.reserve(items_.size());
-  for (auto& item : items_) {
-    item.sent_at = shared_.time.now();
-    item.hints = desk_.keeper.hints_heard();
-    if (item.acquire) item.acquire->in_flight = true;
-    requests.push_back({item.name(), item.acquire ? item.acquire->hold : item.release->hold,
-                        [this, &item](const store::lock_view& view) {
-                          item.made = decide(item, view);
-                          return item.made.change;
-                        }});
+  std::vector<std::span<edit_item>> groups;
+  for (auto first = items_.begin(); first != items_.end();) {
+    const auto last =
+        std::find_if(first, items_.end(), [&](const auto& item) { return item.name() != first->name(); });
+    const std::span<edit_item> group{first, last};
+    for (auto& item : group) {
+      item.sent_at = shared_.time.now();
+      item.hints = desk_.keeper.hints_heard();
+      if (item.acquire) item.acquire->in_flight = true;
+    }
+    const auto about = first->acquire ? first->acquire->hold : first->release->hold;
+    requests.push_back({first->name(), group.size() == 1 ? about : hold_id{},
+                        [this, group](const store::lock_view& view) { return decide(group, view); }});
+    groups.push_back(group);
+    first = last;
   }
   const auto results = call([&](store::session& session) { return session.edit(requests); });
   std::vector<edit_item> unsettled;
-  for (std::size_t i = 0; i < items_.size(); ++i) {
-    auto& item = items_[i];
-    if (item.acquire) item.acquire->in_flight = false;
-    bool another_round = false;
-    switch (results[i]) {
-      case store::edit_result::skipped:
-        // Somebody waits for what a release gives: it asks again at once, for rivals are here a moment only.
-        another_round = item.release && round < probes_at_once;
-        if (!another_round) row_was_locked(item);
-        break;
-      case store::edit_result::missing:
-        if (item.acquire) {
-          todo.create.push_back(item.acquire->definition);
-          another_round = true;
-        } else {
-          was_absent(item.release);
-        }
-        break;
-      case store::edit_result::committed:
-        for (const auto& client : deliver_grants(desk_, item.name(), item.made)) todo.wake.push_back(client);
-        another_round = item.moving_to ? settle_move(item)
-                        : item.acquire ? settle_acquire(item, todo)
-                                       : settle_release(item, todo);
-        break;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    for (auto& item : groups[i]) {
+      if (item.acquire) item.acquire->in_flight = false;
+      if (settle(item, results[i], todo, round)) unsettled.push_back(std::move(item));
     }
-    if (another_round) unsettled.push_back(std::move(item));
   }
   items_ = std::move(unsettled);
 }
 
-void lane::do_chores(const chores& todo) {
+bool lane::settle(edit_item& item, store::edit_result result, chores& todo, int round) {
+  switch (result) {
+    case store::edit_result::skipped:
+      // Somebody waits for what a release gives: it asks again at once, for rivals are here a moment only.
+      if (item.release && round < probes_at_once) return true;
+      row_was_locked(item);
+      return false;
+    case store::edit_result::missing:
+      if (item.release) {
+        was_absent(item.release);
+        return false;
+      }
+      if (todo.create.empty() || todo.create.back().name != item.name()) {
+        todo.create.push_back(item.acquire->definition);
+      }
+      return true;
+    case store::edit_result::committed: break;
+  }
+  for (const auto& client : deliver_grants(desk_, item.name(), item.made)) todo.wake.push_back(client);
+  if (item.moving_to) return settle_move(item);
+  return item.acquire ? settle_acquire(item, todo) : settle_release(item, todo);
+}
+
+void lane::do_chores(chores& todo) {
+  for (auto* ids : {&todo.wake, &todo.kill}) {
+    std::sort(ids->begin(), ids->end());
+    ids->erase(std::unique(ids->begin(), ids->end()), ids->end());
+  }
   // First, for somebody waits for it. A wake-up is a hint: the poll stands behind it.
   if (!todo.wake.empty()) call([&](store::session& session) { session.notify(todo.wake); });
   if (!todo.kill.empty()) {
@@ -558,7 +589,7 @@ void lane::fail(const std::exception_ptr& cause, const error& failure, batch& wo
   items_.clear();
   for (auto& operation : work.acquires) {
     if (!operation) continue;
-    if (std::exchange(operation->in_flight, false)) operation->slow = true;
+    if (std::exchange(operation->in_flight, false)) operation->slow = operation->in_doubt = true;
     ++operation->retry.failures;
     // One failure may be an old connection that broke in the pool; two are a database that cannot be reached.
     const int tries = connected || operation->slow ? failures_at_most : 2;

@@ -13,6 +13,7 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <span>
 #include <vector>
 
 namespace rowlock::client_layer {
@@ -76,20 +77,23 @@ class lane {
   bool carry_alone(batch work, Fast fast);
   void carry(batch& work);
   void run_tasks(std::vector<task_ptr>& tasks);
-  void release_fast(std::vector<release_ptr>& operations);
+  void release_fast(batch& work);
   void hand_over_fast(std::vector<release_ptr>& operations);
   // The fast path: who finds the lock free, and who enqueues behind its holder.
-  void ask_for(std::vector<acquire_ptr>& operations);
-  void acquire_fast(std::vector<acquire_ptr>& operations);
+  void ask_for(batch& work);
+  void acquire_fast(batch& work);
   void enqueue_fast(std::vector<acquire_ptr>& operations, bool crowded_only);
   void ring(const std::string& name);
   void tell_onlookers();  // that an office may have changed hands
   void look_first(std::vector<acquire_ptr>& operations);
   void edit_all();
   void edit_round(chores& todo, int round);
-  void do_chores(const chores& todo);
+  void do_chores(chores& todo);
   decision decide(edit_item& item, const store::lock_view& view) const;
+  // Of all items of one name, each after the other.
+  store::lock_change decide(std::span<edit_item> items, const store::lock_view& view) const;
   // Each returns whether the item needs another round.
+  bool settle(edit_item& item, store::edit_result result, chores& todo, int round);
   bool settle_acquire(edit_item& item, chores& todo);
   bool settle_release(edit_item& item, chores& todo);
   bool settle_move(edit_item& item);

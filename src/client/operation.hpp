@@ -179,11 +179,20 @@ struct acquire_operation {
   bool tried = false;                          // the fast path has been tried
   bool slow = false;       // the fast path cannot tell: an answer was lost, or it has been in the queue
   bool in_flight = false;  // in a statement that has not been answered
+  bool in_doubt = false;   // an answer was lost: it may have been granted, or stand in the queue
   bool contended = false;  // it was granted before others who wait
   bool arrived = false;    // it has stood in the database's queue
   std::atomic<bool> leaving{false};  // its caller waits no longer, and wants to know what became of it
   retry_state retry{};
   promised<std::shared_ptr<hold_state>> answer{};
+
+  // Whether others about the same name may go along in one edit: those of a lock that many hold at once. Not
+  // one that may stand in the queue, of which an edit reads one row a name.
+  bool joins() const {
+    const bool for_many =
+        definition.kind == model::lock_kind::shared_mutex || definition.kind == model::lock_kind::semaphore;
+    return for_many && !arrived && !in_doubt;
+  }
 };
 
 // Takes something away from a lock, again and again until the database has said what became of it.
@@ -195,7 +204,8 @@ struct release_operation {
   };
 
   std::string name;
-  model::lock_kind kind = model::lock_kind::unknown;  // of a hold that is released
+  model::lock_kind kind = model::lock_kind::unknown;    // of a hold that is released
+  model::lock_mode mode = model::lock_mode::exclusive;  // likewise
   aim purpose = aim::release;
   model::hold_id hold{};  // of release; of force, unless it is nil
   std::shared_ptr<client_layer::lease> lease{};
@@ -208,6 +218,9 @@ struct release_operation {
   bool in_doubt = false;  // it was sent, and the answer was lost: it may have happened
   retry_state retry{};
   std::shared_ptr<promised<release_result>> answer{};  // null: nobody waits
+
+  // As acquire_operation::joins: of a hold that was granted, and so is in no queue.
+  bool joins() const { return purpose == aim::release && mode == model::lock_mode::shared; }
 };
 
 // Runs with a lane's session, for what is no matter of one name. Not retried, and not begun when its caller

@@ -135,15 +135,24 @@ void submission_queue::promote_delayed() {
   }
 }
 
+// open: names of this batch that others may join. Who may not closes it for those behind him.
 template <class Operation>
-void submission_queue::take_distinct(std::deque<Operation>& from, std::vector<Operation>& to, batch& into) {
+void submission_queue::take_distinct(std::deque<Operation>& from, std::vector<Operation>& to, batch& into,
+                                     std::unordered_set<std::string>& open) {
   std::size_t kept = 0;
   std::size_t at = 0;
   for (; at < from.size() && to.size() < batch_limit; ++at) {
-    if (reserved_.insert(name_of(from[at])).second) {
-      into.names.push_back(name_of(from[at]));
+    const auto& name = name_of(from[at]);
+    const bool joins = from[at]->joins();
+    if (reserved_.insert(name).second) {
+      into.names.push_back(name);
+      if (joins) open.insert(name);
+      to.push_back(std::move(from[at]));
+    } else if (joins && open.contains(name)) {
+      into.crowds.insert(name);
       to.push_back(std::move(from[at]));
     } else {
+      open.erase(name);
       std::swap(from[kept++], from[at]);
     }
   }
@@ -159,13 +168,16 @@ batch submission_queue::take(duty carried) {
     promote_delayed();
     if (has_work(carried) && !mine.blocked) {
       batch taken;
+      std::unordered_set<std::string> open;
       if (carried != duty::acquires) {
         taken.tasks.assign(std::make_move_iterator(tasks_.begin()), std::make_move_iterator(tasks_.end()));
         tasks_.clear();
         // Releases first: an acquire of the same name then finds it free.
-        take_distinct(releases_, taken.releases, taken);
+        take_distinct(releases_, taken.releases, taken, open);
       }
-      if (carried != duty::releases && acquires_allowed_) take_distinct(acquires_, taken.acquires, taken);
+      if (carried != duty::releases && acquires_allowed_) {
+        take_distinct(acquires_, taken.acquires, taken, open);
+      }
       if (!taken.empty()) {
         ++under_way_;
         return taken;

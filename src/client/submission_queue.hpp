@@ -1,6 +1,7 @@
 // One queue a client, feeding its lanes. While a lane's statement is in flight new requests gather, and the
 // next batch carries them all; a lone request waits for nobody. A name is in one lane's batch at a time, so
-// that one process never runs into its own row locks.
+// that one process never runs into its own row locks. Within a batch it stands once, but for requests that go
+// along in one edit.
 #pragma once
 
 #include "client/context.hpp"
@@ -24,7 +25,8 @@ using task_ptr = std::shared_ptr<task_operation>;
 
 struct batch {
   std::vector<acquire_ptr> acquires;
-  std::vector<release_ptr> releases;  // names distinct across both
+  std::vector<release_ptr> releases;       // names distinct across both, but for:
+  std::unordered_set<std::string> crowds;  // names of several requests, all of which join
   std::vector<task_ptr> tasks;
   std::vector<std::string> names;  // reserved until finish()
 
@@ -100,7 +102,8 @@ class submission_queue {
   template <class Operation>
   batch reserve(const Operation& operation, std::vector<Operation> batch::*into);
   template <class Operation>
-  void take_distinct(std::deque<Operation>& from, std::vector<Operation>& to, batch& into);
+  void take_distinct(std::deque<Operation>& from, std::vector<Operation>& to, batch& into,
+                     std::unordered_set<std::string>& open);
 
   context& shared_;
   std::mutex mutex_;

@@ -138,18 +138,18 @@ struct lock_change {
   bool granted_now = false;            // somebody was granted: stamps the time of the latest acquire
   std::vector<hold_id> remove_permits;
   std::vector<model::permit> add_permits;  // after those were removed, so that one may be replaced
-  std::optional<model::waiter> enqueue;
+  std::vector<model::waiter> enqueue;
   std::vector<hold_id> dequeue;
-  std::optional<lease_record> create_lease;  // an explicit-ttl lease, in the same commit
-  std::vector<lease_id> end_leases;          // explicit-ttl leases whose only hold ended
-  std::vector<lease_id> notices;             // bump these leases' notices
-  std::optional<std::string> value;          // of the lock: what its holder proclaims
-  std::optional<polite_request> request{};   // beside its row, in place of an earlier one
-  bool durable = false;                      // a batch with one durable change commits durably
+  std::vector<lease_record> create_leases;  // explicit-ttl leases, in the same commit
+  std::vector<lease_id> end_leases;         // explicit-ttl leases whose only hold ended
+  std::vector<lease_id> notices;            // bump these leases' notices
+  std::optional<std::string> value;         // of the lock: what its holder proclaims
+  std::optional<polite_request> request{};  // beside its row, in place of an earlier one
+  bool durable = false;                     // a batch with one durable change commits durably
 
   bool empty() const {
-    return !row && remove_permits.empty() && add_permits.empty() && !enqueue && dequeue.empty() &&
-           !create_lease && end_leases.empty() && notices.empty() && !value && !request;
+    return !row && remove_permits.empty() && add_permits.empty() && enqueue.empty() && dequeue.empty() &&
+           create_leases.empty() && end_leases.empty() && notices.empty() && !value && !request;
   }
 };
 

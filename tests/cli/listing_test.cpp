@@ -121,7 +121,7 @@ TEST_P(listing_test, tells_who_waits_in_a_circle) {
                                     store::lock_change change;
                                     change.row = view.row;
                                     change.row->has_queue = true;
-                                    change.enqueue = {change.row->next_ticket++, held.sibling(), lease};
+                                    change.enqueue = {{change.row->next_ticket++, held.sibling(), lease}};
                                     return change;
                                   }};
   ASSERT_EQ(session->edit({&enter, 1}).front(), store::edit_result::committed);

@@ -37,10 +37,10 @@ TEST(decide_acquire_test, queues_behind_a_living_holder) {
   const auto made = acquire(a_lock().held_by(holder, 20s), me);
   EXPECT_EQ(made.outcome.result, what::queued);
   EXPECT_EQ(made.outcome.takeover_in, 20s);
-  ASSERT_TRUE(made.change.enqueue);
-  EXPECT_EQ(made.change.enqueue->ticket, 1);
-  EXPECT_EQ(made.change.enqueue->hold, me.hold);
-  EXPECT_EQ(made.change.enqueue->lease, me.lease);
+  ASSERT_FALSE(made.change.enqueue.empty());
+  EXPECT_EQ(made.change.enqueue.front().ticket, 1);
+  EXPECT_EQ(made.change.enqueue.front().hold, me.hold);
+  EXPECT_EQ(made.change.enqueue.front().lease, me.lease);
   ASSERT_TRUE(made.change.row);
   EXPECT_EQ(made.change.row->hold, holder.hold);
   EXPECT_EQ(made.change.row->token, 7);
@@ -77,7 +77,7 @@ TEST(decide_acquire_test, asked_again_by_a_waiter_takes_no_second_ticket) {
 TEST(decide_acquire_test, knows_its_own_row_beyond_the_part_of_the_queue_that_was_read) {
   const auto made = acquire(a_lock().held_by(holder).queued(first).more_behind().asked_by(me, 80), me);
   EXPECT_EQ(made.outcome.result, what::queued);
-  EXPECT_FALSE(made.change.enqueue);
+  EXPECT_TRUE(made.change.enqueue.empty());
 }
 
 TEST(decide_acquire_test, has_an_expired_holder_killed_first_and_leaves_it_as_it_is) {
@@ -127,7 +127,7 @@ TEST(decide_acquire_test, hands_a_free_lock_to_the_head_of_the_queue_and_waits_b
   EXPECT_EQ(made.outcome.next.front().token, 8);
   EXPECT_EQ(made.change.row->hold, first.hold);
   EXPECT_THAT(made.change.dequeue, ElementsAre(first.hold));
-  EXPECT_EQ(made.change.enqueue->ticket, 3);
+  EXPECT_EQ(made.change.enqueue.front().ticket, 3);
   EXPECT_TRUE(made.change.row->has_queue);
   EXPECT_TRUE(made.change.durable);
 }
@@ -136,7 +136,7 @@ TEST(decide_acquire_test, does_not_overtake_even_when_it_would_not_wait) {
   const auto made = acquire(a_lock().queued(first), me, false);
   EXPECT_EQ(made.outcome.result, what::busy);
   EXPECT_EQ(made.change.row->hold, first.hold);
-  EXPECT_FALSE(made.change.enqueue);
+  EXPECT_TRUE(made.change.enqueue.empty());
 }
 
 TEST(decide_acquire_test, is_granted_its_turn_at_the_head_of_the_queue) {
@@ -183,7 +183,7 @@ TEST(decide_acquire_test, clears_a_window_full_of_the_dead_and_asks_again) {
   EXPECT_EQ(made.change.row->hold, holder.hold) << "the holder stays as it is";
   EXPECT_EQ(made.change.row->token, 7);
   EXPECT_TRUE(made.change.row->has_queue);
-  EXPECT_FALSE(made.change.enqueue);
+  EXPECT_TRUE(made.change.enqueue.empty());
 }
 
 TEST(decide_acquire_test, keeps_has_queue_while_unread_rows_stand_behind) {

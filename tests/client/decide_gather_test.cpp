@@ -167,7 +167,7 @@ TEST(decide_latch_test, nobody_counts_on_a_foreign_server) {
 TEST(decide_barrier_test, who_comes_before_the_last_waits_durably) {
   const auto made = arrive(a_barrier(3).queued_to_share(first));
   EXPECT_EQ(made.outcome.result, what::queued);
-  EXPECT_EQ(made.change.enqueue->hold, me.hold);
+  EXPECT_EQ(made.change.enqueue.front().hold, me.hold);
   EXPECT_TRUE(made.change.durable);
   EXPECT_THAT(let_go(made), IsEmpty());
 }

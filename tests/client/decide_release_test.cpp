@@ -132,7 +132,7 @@ TEST(decide_release_test, before_the_minimum_time_leaves_it_to_nobody_in_one_dur
   EXPECT_EQ(made.change.row->lease, rest.id);
   EXPECT_EQ(made.change.row->hold, hold_id{});
   EXPECT_EQ(made.change.row->in_use, 1);
-  EXPECT_EQ(made.change.create_lease->id, rest.id);
+  EXPECT_EQ(made.change.create_leases.front().id, rest.id);
   EXPECT_THAT(made.outcome.next, IsEmpty());
   EXPECT_TRUE(made.change.durable);
 }
@@ -147,7 +147,7 @@ TEST(decide_release_test, before_the_minimum_time_moves_a_permit_once) {
   resting.lease = rest.id;
   const auto again = release_early(a_semaphore(3).shared_by(resting, 2));
   EXPECT_EQ(again.outcome.result, what::released) << "I7";
-  EXPECT_FALSE(again.change.create_lease);
+  EXPECT_TRUE(again.change.create_leases.empty());
 }
 
 TEST(decide_release_test, of_a_hold_that_died_lets_nothing_rest) {
@@ -163,9 +163,9 @@ TEST(decide_acquire_test, after_a_loss_a_lock_with_a_delay_rests) {
   EXPECT_EQ(made.outcome.result, what::queued);
   EXPECT_EQ(made.change.row->hold, hold_id{});
   EXPECT_EQ(made.change.row->token, 7) << "nobody was granted";
-  ASSERT_TRUE(made.change.create_lease);
-  EXPECT_EQ(made.change.create_lease->id, made.change.row->lease);
-  EXPECT_EQ(made.change.create_lease->ttl, 10s);
+  ASSERT_FALSE(made.change.create_leases.empty());
+  EXPECT_EQ(made.change.create_leases.front().id, made.change.row->lease);
+  EXPECT_EQ(made.change.create_leases.front().ttl, 10s);
   EXPECT_EQ(made.outcome.takeover_in, 10s);
   EXPECT_TRUE(made.change.durable);
 }
@@ -293,7 +293,7 @@ TEST(decide_move_test, puts_the_hold_onto_the_new_lease_with_its_token_in_one_du
   EXPECT_EQ(made.change.row->lease, to);
   EXPECT_EQ(made.change.row->hold, me.hold);
   EXPECT_EQ(made.change.row->token, 7);
-  EXPECT_EQ(made.change.create_lease->id, to);
+  EXPECT_EQ(made.change.create_leases.front().id, to);
   EXPECT_FALSE(made.change.granted_now);
   EXPECT_TRUE(made.change.durable);
 }

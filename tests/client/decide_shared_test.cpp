@@ -60,14 +60,14 @@ TEST(decide_shared_test, readers_join_readers_and_a_writer_waits_for_them) {
   const auto waits = write(a_shared_mutex().shared_by(first, 1, 20s).shared_by(second, 1, 10s), me);
   EXPECT_EQ(waits.outcome.result, what::queued);
   EXPECT_EQ(waits.outcome.takeover_in, 10s) << "the earliest of the holders";
-  EXPECT_EQ(waits.change.enqueue->mode, model::lock_mode::exclusive);
-  EXPECT_EQ(waits.change.enqueue->weight, model::shared_mutex_capacity);
+  EXPECT_EQ(waits.change.enqueue.front().mode, model::lock_mode::exclusive);
+  EXPECT_EQ(waits.change.enqueue.front().weight, model::shared_mutex_capacity);
 }
 
 TEST(decide_shared_test, a_reader_waits_for_the_writer_who_holds_and_for_the_one_who_waits) {
   const auto behind_holder = share(a_shared_mutex().held_by(first), me);
   EXPECT_EQ(behind_holder.outcome.result, what::queued);
-  EXPECT_EQ(behind_holder.change.enqueue->mode, model::lock_mode::shared);
+  EXPECT_EQ(behind_holder.change.enqueue.front().mode, model::lock_mode::shared);
   const auto behind_waiter = share(a_shared_mutex().shared_by(first).queued(second), me);
   EXPECT_EQ(behind_waiter.outcome.result, what::queued) << "I9";
   EXPECT_THAT(behind_waiter.change.add_permits, IsEmpty());

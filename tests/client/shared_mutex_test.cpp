@@ -1,6 +1,10 @@
 #include "client/client_test.hpp"
 
+#include <rowlock/async.hpp>
+
+#include <functional>
 #include <mutex>
+#include <set>
 #include <shared_mutex>
 
 namespace rowlock::test {
@@ -292,6 +296,78 @@ TEST_F(many_readers_test, are_granted_beyond_the_part_of_the_queue_that_is_read)
   held.reset();
   EXPECT_TRUE(soon([&] { return queued("a") == 0; }));
   for (auto& reader : readers) EXPECT_TRUE(reader.get());
+}
+
+// What comes while a statement is under way goes along in the next one.
+class crowd_of_readers_test : public many_readers_test {
+ protected:
+  static constexpr std::size_t many = 20;
+
+  // Whoever still waits is told before there is nobody to tell.
+  void TearDown() override { db.close(); }
+  // The first thing that reaches the database hangs until its end, and everybody comes meanwhile.
+  void all_ask(const std::function<void()>& everybody) {
+    shared_mutex(db, "a").acquire_shared().release();
+    for (const char* verb : {"acquire", "edit"}) faults.hang(verb);
+    ask(shared(lock));
+    ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+    everybody();
+    faults.forget();
+    edits_before = faults.count("edit");
+    server->unblock();
+  }
+  void ask(const wanted& what) {
+    acquire_async(at_once, what, [this](acquired one) {
+      const std::lock_guard own{guard};
+      if (one) holds.push_back(std::move(*one.hold));
+    });
+  }
+  std::size_t granted() {
+    const std::lock_guard own{guard};
+    return holds.size();
+  }
+  model::lock_row row() const { return server->snapshot().locks.at("a").row; }
+  int edits() const { return faults.count("edit") - edits_before; }
+
+  shared_mutex lock{db, "a"};
+  const executor at_once = [](std::function<void()> next) { next(); };
+  std::mutex guard;
+  std::vector<hold> holds;
+  int edits_before = 0;
+};
+
+TEST_F(crowd_of_readers_test, is_granted_in_one_edit) {
+  all_ask([&] {
+    for (std::size_t i = 1; i < many; ++i) ask(shared(lock));
+  });
+  ASSERT_TRUE(soon([&] { return granted() == many; }));
+  EXPECT_LE(edits(), 2);
+  std::set<std::int64_t> tokens;
+  for (const auto& one : holds) tokens.insert(one.token());
+  EXPECT_EQ(tokens.size(), many);
+  EXPECT_EQ(row().in_use, std::int64_t{many});
+}
+
+TEST_F(crowd_of_readers_test, leaves_in_one_edit) {
+  all_ask([&] {
+    for (std::size_t i = 1; i < many; ++i) ask(shared(lock));
+  });
+  ASSERT_TRUE(soon([&] { return granted() == many; }));
+  const int before = faults.count("edit");
+  db.close();
+  EXPECT_LE(faults.count("edit") - before, 2);
+  EXPECT_EQ(row().in_use, 0);
+}
+
+TEST_F(crowd_of_readers_test, waits_behind_a_writer_who_came_before_it) {
+  all_ask([&] {
+    ask(lock);
+    for (std::size_t i = 2; i < many; ++i) ask(shared(lock));
+  });
+  ASSERT_TRUE(soon([&] { return queued("a") == many - 1; }));
+  EXPECT_LE(edits(), 2);
+  EXPECT_EQ(server->snapshot().queues.at("a").begin()->second.mode, model::lock_mode::exclusive);
+  EXPECT_TRUE(eventually([&] { return granted() == 1; }));
 }
 
 }  // namespace

@@ -19,7 +19,7 @@ inline decision enqueue(model::lease_id lease, model::hold_id hold) {
   return [=](const store::lock_view& now) {
     store::lock_change change;
     change.row = now.row;
-    change.enqueue = model::waiter{change.row->next_ticket++, hold, lease};
+    change.enqueue = {{change.row->next_ticket++, hold, lease}};
     change.row->has_queue = true;
     return change;
   };

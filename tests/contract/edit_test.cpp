@@ -198,7 +198,7 @@ TEST_P(edit_test, creates_an_explicit_lease_with_the_grant) {
   lease.ttl = 700ms;
   edit("a", [&](const store::lock_view& now) {
     auto change = grant_to(lease.id, hold_id::random())(now);
-    change.create_lease = lease;
+    change.create_leases = {lease};
     return change;
   });
   const auto holder = view("a").holder;
@@ -220,7 +220,7 @@ TEST_P(edit_test, moves_a_hold_to_an_explicit_lease) {
     store::lock_change change;
     change.row = now.row;
     change.row->lease = lease.id;
-    change.create_lease = lease;
+    change.create_leases = {lease};
     change.durable = true;
     return change;
   });

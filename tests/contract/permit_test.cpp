@@ -49,8 +49,7 @@ class permit_test : public contract_test {
       store::lock_change change;
       change.row = now.row;
       change.row->has_queue = true;
-      change.enqueue =
-          model::waiter{change.row->next_ticket++, made.hold, made.lease, weight, lock_mode::shared};
+      change.enqueue = {{change.row->next_ticket++, made.hold, made.lease, weight, lock_mode::shared}};
       return change;
     });
     return made;
@@ -112,7 +111,7 @@ TEST_P(permit_test, may_be_replaced_in_one_change) {
     moved.lease = to.id;
     change.remove_permits.push_back(held.hold);
     change.add_permits.push_back(moved);
-    change.create_lease = to;
+    change.create_leases = {to};
     return change;
   });
   const auto now = view("a");

@@ -60,7 +60,7 @@ void check_change(const lock_view& before, const lock_change& change) {
   if (!change.row) {
     require(change.remove_permits.empty() && change.add_permits.empty(),
             "changes permits without writing the lock's row");
-    require(!change.enqueue, "enqueues without writing the lock's row");
+    require(change.enqueue.empty(), "enqueues without writing the lock's row");
     require(!change.granted_now, "stamps a grant without writing the lock's row");
     return;
   }
@@ -87,13 +87,15 @@ void check_change(const lock_view& before, const lock_change& change) {
   require(!granted || before.same_world, "grants in a world that is not the recorded one");
   require(granted == change.granted_now, "stamps a time of acquire that is none, or leaves one out");
 
-  std::size_t left = before.queue.size() + (change.enqueue ? 1 : 0);
-  for (const auto& one : before.queue) {
+  std::size_t left = before.queue.size() + change.enqueue.size();
+  for (const auto& one : before.queue)
     left -= std::ranges::count(change.dequeue, one.waiter.hold) > 0 ? 1 : 0;
-    require(!change.enqueue || change.enqueue->ticket > one.waiter.ticket,
-            "takes a ticket that is not the next");
+  auto last = before.queue.empty() ? was.next_ticket - 1 : before.queue.back().waiter.ticket;
+  for (const auto& waiter : change.enqueue) {
+    require(waiter.ticket > last, "takes a ticket that is not the next");
+    last = waiter.ticket;
+    require(last < is.next_ticket, "takes a ticket that comes again");
   }
-  require(!change.enqueue || change.enqueue->ticket < is.next_ticket, "takes a ticket that comes again");
   require(is.has_queue || (left == 0 && before.queue_complete), "forgets its queue");
 }
 

@@ -47,11 +47,10 @@ void apply(memory_transaction& transaction, const std::string& name, const lock_
   auto& queue = tables.queues[name];
   std::erase_if(queue,
                 [&](const auto& one) { return std::ranges::count(change.dequeue, one.second.hold) > 0; });
-  if (change.enqueue) queue.insert({change.enqueue->ticket, *change.enqueue});
+  for (const model::waiter& added : change.enqueue) queue.insert({added.ticket, added});
   if (queue.empty()) tables.queues.erase(name);
-  if (change.create_lease) {
-    tables.leases.insert(
-        {change.create_lease->id, {*change.create_lease, transaction.now + change.create_lease->ttl}});
+  for (const lease_record& made : change.create_leases) {
+    tables.leases.insert({made.id, {made, transaction.now + made.ttl}});
   }
   for (const lease_id& id : change.end_leases) tables.leases.erase(id);
   for (const lease_id& id : change.notices) {

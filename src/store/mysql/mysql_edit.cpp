@@ -131,15 +131,15 @@ std::vector<mysql_statement> mysql_edit::writes(std::span<const lock_change> cha
   for (std::size_t i = 0; i < changes.size(); ++i) {
     const auto& name = requests_[i].name;
     const auto& change = changes[i];
-    if (change.create_lease) result.push_back({"create_lease", lease_values(*change.create_lease)});
+    for (const auto& made : change.create_leases) result.push_back({"create_lease", lease_values(made)});
     if (const auto& row = change.row) {
       rows.row().hex(name).number(row->capacity).number(row->in_use).number(row->token);
       rows.number(row->next_ticket).id(row->lease).id(row->hold);
       rows.number(row->has_queue ? 1 : 0).number(change.granted_now ? 1 : 0).end_row();
     }
-    if (const auto& waiter = change.enqueue) {
-      enqueued.row().hex(name).number(waiter->ticket).id(waiter->hold).id(waiter->lease);
-      enqueued.number(waiter->weight).word(to_string(waiter->mode)).end_row();
+    for (const auto& waiter : change.enqueue) {
+      enqueued.row().hex(name).number(waiter.ticket).id(waiter.hold).id(waiter.lease);
+      enqueued.number(waiter.weight).word(to_string(waiter.mode)).end_row();
     }
     for (const auto& gone : change.dequeue) dequeued.row().hex(name).id(gone).end_row();
     for (const auto& gone : change.remove_permits) removed.row().hex(name).id(gone).end_row();

@@ -57,8 +57,7 @@ class edit_script {
 
   void add(const std::string& name, const lock_change& change) {
     durable_ = durable_ || change.durable;
-    if (change.create_lease) {
-      const auto& made = *change.create_lease;
+    for (const auto& made : change.create_leases) {
       leases_ +=
           connection_.execute("create_lease", made.id.to_string(), made.client.to_string(), made.host,
                               std::to_string(made.pid), made.application, std::to_string(made.ttl.count()));
@@ -69,13 +68,13 @@ class edit_script {
                                      std::to_string(asked->within.count()), asked->reason);
     }
     if (change.value) values_ += connection_.execute("write_value", name, *change.value);
-    if (const auto& waiter = change.enqueue) {
+    for (const auto& waiter : change.enqueue) {
       enqueue_[0].add_text(name);
-      enqueue_[1].add(waiter->ticket);
-      enqueue_[2].add_id(waiter->hold);
-      enqueue_[3].add_id(waiter->lease);
-      enqueue_[4].add(waiter->weight);
-      enqueue_[5].add_word(to_string(waiter->mode));
+      enqueue_[1].add(waiter.ticket);
+      enqueue_[2].add_id(waiter.hold);
+      enqueue_[3].add_id(waiter.lease);
+      enqueue_[4].add(waiter.weight);
+      enqueue_[5].add_word(to_string(waiter.mode));
     }
     for (const auto& gone : change.remove_permits) {
       remove_permits_[0].add_text(name);

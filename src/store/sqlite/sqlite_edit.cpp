@@ -91,7 +91,7 @@ std::optional<lock_view> sqlite_session::view_of(const edit_request& request, co
 }
 
 void sqlite_session::apply(const std::string& name, const lock_change& change) {
-  if (change.create_lease) insert_lease(*change.create_lease);
+  for (const auto& made : change.create_leases) insert_lease(made);
   if (const auto& row = change.row) {
     connection_
         .query("write_lock", row->name, row->capacity, row->in_use, row->token, row->next_ticket, row->lease,
@@ -108,10 +108,10 @@ void sqlite_session::apply(const std::string& name, const lock_change& change) {
     connection_.query("add_permits", name, permit.hold, permit.lease, permit.weight, permit.token).run();
   }
   for (const auto& hold : change.dequeue) connection_.query("dequeue", name, hold).run();
-  if (const auto& waiter = change.enqueue) {
+  for (const auto& waiter : change.enqueue) {
     connection_
-        .query("enqueue", name, waiter->ticket, waiter->hold, waiter->lease, waiter->weight,
-               to_string(waiter->mode))
+        .query("enqueue", name, waiter.ticket, waiter.hold, waiter.lease, waiter.weight,
+               to_string(waiter.mode))
         .run();
   }
   for (const auto& id : change.end_leases) connection_.query("end_lease", id).run();
