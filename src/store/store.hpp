@@ -68,6 +68,8 @@ struct acquire_request {
   lease_id lease;
   hold_id hold;
   bool fair = true;
+  model::lock_mode mode = model::lock_mode::exclusive;
+  std::int64_t weight = 1;  // of a shared request: one or more
 };
 
 struct grant {
@@ -79,6 +81,7 @@ struct release_request {
   std::string name;
   lease_id lease;
   hold_id hold;
+  model::lock_mode mode = model::lock_mode::exclusive;
 };
 
 // What a hold's end gave to the head of the queue.
@@ -262,11 +265,17 @@ class session {
   virtual void end(std::span<const lease_id> leases) = 0;  // durable
 
   // -- fast path: decides from the lock rows alone; at most one request a name --
-  // Grants those that exist as asked, are free, and have no queue or are unfair, exclusively; durable. Others
-  // are not in the reply, and that says nothing about why.
+  // Grants those that exist as asked and have no queue or are unfair; durable. An exclusive request wants the
+  // lock free; a shared one, of a shared_mutex or a semaphore, wants no exclusive holder and its weight
+  // beside in_use, which counts the dead too, and gets a permit. Others are not in the reply, and that says
+  // nothing about why. A hold that has its permit already gets no second one.
+  //
+  // Exclusive and shared requests may come together. If an error comes when a part of them was granted or
+  // freed, its outcome is unknown.
   virtual std::vector<grant> acquire(std::span<const acquire_request> requests) = 0;
-  // Frees those held exclusively as said, without a queue or unfair, and not guarded; returns them. Others:
-  // nothing is said.
+  // Frees those held as said, without a queue or unfair, and not guarded; returns them. A shared hold's
+  // weight leaves in_use with its permit, and no guarded transaction may rely on any hold of the lock.
+  // Others: nothing is said.
   virtual std::vector<hold_id> release(std::span<const release_request> requests, durability how) = 0;
 
   // -- fast path of a lock that others want too, where it costs fewer round trips than an edit --

@@ -1,6 +1,8 @@
 #include "contract/contract_test.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <random>
 #include <thread>
 
 namespace rowlock::test {
@@ -65,6 +67,69 @@ TEST_P(exclusion_test, holds_while_everybody_wants_the_lock) {
   EXPECT_EQ(overlaps, 0);
   EXPECT_EQ(backwards, 0);
   EXPECT_FALSE(view("a").row.hold);
+}
+
+// Workers share two semaphores by the fast path alone, one by one and both at once; what is refused is asked
+// again.
+TEST_P(exclusion_test, holds_while_everybody_shares) {
+  constexpr std::int64_t capacity = 7;
+  const std::vector<std::string> names{"a", "b"};
+  std::vector<model::lock_definition> locks;
+  for (const auto& name : names) locks.push_back({name, model::lock_kind::semaphore, capacity});
+  a->create(locks);
+  std::atomic<std::int64_t> inside[2] = {0, 0};
+  std::atomic<int> overlaps = 0;
+  std::atomic<int> granted = 0;
+
+  const auto work = [&](store::session& session, lease_id lease, unsigned seed) {
+    std::mt19937 random{seed};
+    for (int round = 0; round < rounds; ++round) {
+      std::vector<store::acquire_request> requests;
+      for (const std::size_t i : {0U, 1U}) {
+        if (round % 3 != 2 && (round + seed) % 2 != i) continue;
+        requests.push_back({.name = names[i],
+                            .kind = model::lock_kind::semaphore,
+                            .capacity = capacity,
+                            .lease = lease,
+                            .hold = hold_id::random(),
+                            .mode = model::lock_mode::shared,
+                            .weight = 1 + static_cast<std::int64_t>(random() % 4)});
+      }
+      std::vector<store::release_request> releases;
+      for (const auto& grant : session.acquire(requests)) {
+        const auto mine =
+            std::ranges::find_if(requests, [&](const auto& one) { return one.hold == grant.hold; });
+        auto& in_use = inside[mine->name == names[0] ? 0 : 1];
+        overlaps += in_use.fetch_add(mine->weight) + mine->weight > capacity;
+        releases.push_back({mine->name, lease, grant.hold, model::lock_mode::shared});
+        ++granted;
+      }
+      std::this_thread::yield();
+      for (const auto& mine : requests) {
+        const auto has = [&](const auto& one) { return one.hold == mine.hold; };
+        if (std::ranges::any_of(releases, has)) inside[mine.name == names[0] ? 0 : 1] -= mine.weight;
+      }
+      while (!releases.empty()) {
+        for (const auto& freed : session.release(releases, durability::asynchronous)) {
+          std::erase_if(releases, [&](const auto& one) { return one.hold == freed; });
+        }
+      }
+    }
+  };
+
+  std::vector<std::unique_ptr<store::session>> sessions;
+  std::vector<std::thread> threads;
+  for (unsigned i = 0; i < workers; ++i) {
+    sessions.push_back(connect());
+    threads.emplace_back(work, std::ref(*sessions.back()), new_lease(10min), i);
+  }
+  for (auto& one : threads) one.join();
+  EXPECT_EQ(overlaps, 0);
+  EXPECT_GT(granted, workers);
+  for (const auto& name : names) {
+    EXPECT_EQ(view(name).row.in_use, 0);
+    EXPECT_TRUE(view(name).permits.empty());
+  }
 }
 
 ROWLOCK_FOR_EACH_STORE(exclusion_test);

@@ -29,6 +29,46 @@ bool is_as_asked(const model::lock_row& row, const acquire_request& request) {
          row.capacity == request.capacity && row.fair == request.fair;
 }
 
+bool grant_exclusive(const memory_transaction& transaction, model::lock_row& row,
+                     const acquire_request& request) {
+  if (row.in_use != 0) return false;
+  row.lease = request.lease;
+  row.hold = request.hold;
+  row.in_use = row.capacity;
+  row.token = model::next_token(row.token, model::epoch_floor(transaction.tables.epoch));
+  return true;
+}
+
+bool grant_shared(memory_transaction& transaction, model::lock_row& row, const acquire_request& request) {
+  if (row.in_use + request.weight > row.capacity) return false;
+  const auto held = transaction.tables.permits.find(row.name);
+  if (held != transaction.tables.permits.end() && held->second.contains(request.hold)) return false;
+  row.in_use += request.weight;
+  row.token = model::next_token(row.token, model::epoch_floor(transaction.tables.epoch));
+  const model::permit permit{request.hold, request.lease, request.weight, row.token};
+  transaction.tables.permits[row.name].insert({request.hold, {permit, transaction.now}});
+  return true;
+}
+
+bool free_exclusive(model::lock_row& row, const release_request& request) {
+  if (row.hold != request.hold || row.lease != request.lease) return false;
+  row.lease.reset();
+  row.hold.reset();
+  row.in_use = 0;
+  return true;
+}
+
+bool free_shared(memory_transaction& transaction, model::lock_row& row, const release_request& request) {
+  const auto permits = transaction.tables.permits.find(row.name);
+  if (permits == transaction.tables.permits.end()) return false;
+  const auto held = permits->second.find(request.hold);
+  if (held == permits->second.end() || held->second.permit.lease != request.lease) return false;
+  row.in_use -= held->second.permit.weight;
+  permits->second.erase(held);
+  if (permits->second.empty()) transaction.tables.permits.erase(permits);
+  return true;
+}
+
 void apply(memory_transaction& transaction, const std::string& name, const lock_change& change) {
   memory_tables& tables = transaction.tables;
   memory_lock& lock = tables.locks.at(name);
@@ -183,11 +223,11 @@ std::vector<grant> memory_session::acquire(std::span<const acquire_request> requ
       const auto found = transaction.tables.locks.find(request.name);
       if (found == transaction.tables.locks.end() || transaction.locked_rows.contains(request.name)) continue;
       model::lock_row& row = found->second.row;
-      if (!is_as_asked(row, request) || row.lease || row.in_use != 0 || (row.has_queue && row.fair)) continue;
-      row.lease = request.lease;
-      row.hold = request.hold;
-      row.in_use = row.capacity;
-      row.token = model::next_token(row.token, model::epoch_floor(transaction.tables.epoch));
+      if (!is_as_asked(row, request) || row.lease || (row.has_queue && row.fair)) continue;
+      const bool granted = request.mode == model::lock_mode::shared
+                               ? grant_shared(transaction, row, request)
+                               : grant_exclusive(transaction, row, request);
+      if (!granted) continue;
       found->second.used_at = transaction.now;
       grants.push_back({request.hold, row.token});
     }
@@ -205,11 +245,10 @@ std::vector<hold_id> memory_session::release(std::span<const release_request> re
       if (transaction.locked_rows.contains(request.name) || transaction.guards.contains(request.name))
         continue;
       model::lock_row& row = found->second.row;
-      if (row.hold != request.hold || row.lease != request.lease || (row.has_queue && row.fair)) continue;
-      row.lease.reset();
-      row.hold.reset();
-      row.in_use = 0;
-      released.push_back(request.hold);
+      if (row.has_queue && row.fair) continue;
+      const bool freed = request.mode == model::lock_mode::shared ? free_shared(transaction, row, request)
+                                                                  : free_exclusive(row, request);
+      if (freed) released.push_back(request.hold);
     }
     transaction.wrote = !released.empty();
     transaction.how = how;

@@ -3,6 +3,10 @@
 // MariaDB: one plain statement that waits for no row. Where a row of its batch is locked it fails with 1205
 // at once, and changes nothing; then, and on MySQL, which cannot be told not to wait, the batch goes a longer
 // way that skips locked rows.
+//
+// Shared ones write two tables, so they are a block of statements that skips locked rows by itself. MySQL
+// knows no blocks outside of stored programs: there they are left to an edit.
+#include "store/by_mode.hpp"
 #include "store/mysql/mysql_json.hpp"
 #include "store/mysql/mysql_list.hpp"
 #include "store/mysql/mysql_session.hpp"
@@ -26,9 +30,21 @@ bool unless_locked(Statement statement) {
   }
 }
 
+std::vector<hold_id> holds_of(const mysql_rows& rows) {
+  std::vector<hold_id> holds;
+  for (const auto& row : rows) holds.push_back(id_of<hold_id>(row[0]));
+  return holds;
+}
+
 }  // namespace
 
 std::vector<grant> mysql_session::acquire(std::span<const acquire_request> requests) {
+  return by_mode(
+      requests, [&](auto exclusive) { return acquire_exclusive(exclusive); },
+      [&](auto shared) { return acquire_shared(shared); });
+}
+
+std::vector<grant> mysql_session::acquire_exclusive(std::span<const acquire_request> requests) {
   if (requests.empty()) return {};
   if (!connection_.takes_blocks()) return acquire_unlocked(requests);
   if (requests.size() == 1) return acquire_one(requests.front());
@@ -85,6 +101,31 @@ std::vector<grant> mysql_session::acquire_unlocked(std::span<const acquire_reque
   return grants_of(connection_.read("acquired", 2, {asked}));
 }
 
+std::vector<grant> mysql_session::acquire_shared(std::span<const acquire_request> requests) {
+  if (!connection_.takes_blocks()) return {};
+  const mysql_value identity{"identity", facts_.identity};
+  if (requests.size() == 1) {
+    const auto& one = requests.front();
+    const auto granted = connection_.read_block("acquire_shared_one", 1,
+                                                {{"name", one.name},
+                                                 {"kind", std::string{to_string(one.kind)}},
+                                                 {"capacity", one.capacity},
+                                                 {"fair", std::int64_t{one.fair}},
+                                                 {"lease", one.lease.to_string()},
+                                                 {"hold", one.hold.to_string()},
+                                                 {"weight", one.weight},
+                                                 identity});
+    if (granted.empty()) return {};
+    return {{one.hold, integer_of(granted[0][0])}};
+  }
+  mysql_json batch;
+  for (const auto& request : requests) {
+    batch.row().hex(request.name).word(to_string(request.kind)).number(request.capacity);
+    batch.id(request.lease).id(request.hold).number(request.fair ? 1 : 0).number(request.weight).end_row();
+  }
+  return grants_of(connection_.read_block("acquire_shared", 2, {{"requests", batch.str()}, identity}));
+}
+
 std::vector<grant> mysql_session::grants_of(const mysql_rows& rows) {
   std::vector<grant> grants;
   for (const auto& row : rows) grants.push_back({id_of<hold_id>(row[0]), integer_of(row[1])});
@@ -92,6 +133,12 @@ std::vector<grant> mysql_session::grants_of(const mysql_rows& rows) {
 }
 
 std::vector<hold_id> mysql_session::release(std::span<const release_request> requests, durability) {
+  return by_mode(
+      requests, [&](auto exclusive) { return release_exclusive(exclusive); },
+      [&](auto shared) { return release_shared(shared); });
+}
+
+std::vector<hold_id> mysql_session::release_exclusive(std::span<const release_request> requests) {
   if (requests.empty()) return {};
   if (!connection_.takes_blocks()) return release_unlocked(requests);
   if (requests.size() == 1) return release_one(requests.front());
@@ -120,6 +167,21 @@ std::vector<hold_id> mysql_session::release_one(const release_request& request) 
         {{"name", request.name}, {"lease", request.lease.to_string()}, {"hold", request.hold.to_string()}});
   });
   return matched == 0 ? std::vector<hold_id>{} : std::vector{request.hold};
+}
+
+std::vector<hold_id> mysql_session::release_shared(std::span<const release_request> requests) {
+  if (!connection_.takes_blocks()) return {};
+  if (requests.size() == 1) {
+    const auto& one = requests.front();
+    return holds_of(connection_.read_block(
+        "release_shared_one", 1,
+        {{"name", one.name}, {"lease", one.lease.to_string()}, {"hold", one.hold.to_string()}}));
+  }
+  mysql_json batch;
+  for (const auto& request : requests) {
+    batch.row().hex(request.name).id(request.lease).id(request.hold).end_row();
+  }
+  return holds_of(connection_.read_block("release_shared", 1, {{"requests", batch.str()}}));
 }
 
 std::vector<hold_id> mysql_session::release_unlocked(std::span<const release_request> requests) {

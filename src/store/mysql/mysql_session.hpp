@@ -63,9 +63,13 @@ class mysql_session final : public session {
  private:
   world world_of(const mysql_row& row) const;  // identity, epoch, marker
   renewal_reply renew_one(const lease_id& lease);
+  std::vector<grant> acquire_exclusive(std::span<const acquire_request> requests);
+  std::vector<grant> acquire_shared(std::span<const acquire_request> requests);
   std::vector<grant> acquire_one(const acquire_request& request);
   std::vector<grant> acquire_unlocked(std::span<const acquire_request> requests);
   static std::vector<grant> grants_of(const mysql_rows& rows);
+  std::vector<hold_id> release_exclusive(std::span<const release_request> requests);
+  std::vector<hold_id> release_shared(std::span<const release_request> requests);
   std::vector<hold_id> release_one(const release_request& request);
   std::vector<hold_id> release_unlocked(std::span<const release_request> requests);
   std::int64_t read_hints();

@@ -1,4 +1,4 @@
-// The world, leases, and the fast path.
+// The world and leases.
 #include "store/postgres/postgres_session.hpp"
 
 #include "store/postgres/postgres_array.hpp"
@@ -86,51 +86,6 @@ std::vector<lease_id> postgres_session::kill(std::span<const lease_id> leases,
 
 void postgres_session::end(std::span<const lease_id> leases) {
   connection_.call("end_leases", ids(leases).str());
-}
-
-std::vector<grant> postgres_session::acquire(std::span<const acquire_request> requests) {
-  const auto ask = [&] {
-    if (requests.size() == 1) {
-      const auto& one = requests.front();
-      return connection_.call("acquire_one", one.name, std::string{to_string(one.kind)},
-                              std::to_string(one.capacity), one.lease.to_string(), one.hold.to_string(),
-                              std::string{one.fair ? "t" : "f"});
-    }
-    postgres_array names, kinds, capacities, leases, holds, fairness;
-    for (const auto& request : requests) {
-      names.add_text(request.name);
-      kinds.add_word(to_string(request.kind));
-      capacities.add(request.capacity);
-      leases.add_id(request.lease);
-      holds.add_id(request.hold);
-      fairness.add(request.fair);
-    }
-    return connection_.call("acquire", names.str(), kinds.str(), capacities.str(), leases.str(), holds.str(),
-                            fairness.str());
-  };
-  std::vector<grant> grants;
-  for (const auto& row : ask()) grants.push_back({id_of<hold_id>(row[0]), integer_of(row[1])});
-  return grants;
-}
-
-std::vector<hold_id> postgres_session::release(std::span<const release_request> requests, durability how) {
-  const std::string commit = how == durability::durable ? facts_.synchronous_commit : "off";
-  const auto ask = [&] {
-    if (requests.size() == 1) {
-      const auto& one = requests.front();
-      return connection_.call("release_one", one.name, one.lease.to_string(), one.hold.to_string(), commit);
-    }
-    postgres_array names, leases, holds;
-    for (const auto& request : requests) {
-      names.add_text(request.name);
-      leases.add_id(request.lease);
-      holds.add_id(request.hold);
-    }
-    return connection_.call("release", names.str(), leases.str(), holds.str(), commit);
-  };
-  std::vector<hold_id> freed;
-  for (const auto& row : ask()) freed.push_back(id_of<hold_id>(row[0]));
-  return freed;
 }
 
 }  // namespace rowlock::store

@@ -51,6 +51,11 @@ class postgres_session final : public session {
   bool end_ghost(const std::string& backend) override;
 
  private:
+  std::vector<grant> acquire_exclusive(std::span<const acquire_request> requests);
+  std::vector<grant> acquire_shared(std::span<const acquire_request> requests);
+  // query: that of several; `query`_one is that of one.
+  std::vector<hold_id> release_by(const std::string& query, std::span<const release_request> requests,
+                                  durability how);
   std::string channel_of(lease_id client) const { return context_->options.prefix + client.to_string(); }
 
   std::shared_ptr<const postgres_context> context_;

@@ -146,25 +146,52 @@ std::vector<grant> sqlite_session::acquire(std::span<const acquire_request> requ
   const world now = world_now();
   if (now.identity != now.recorded_identity) return grants;
   for (const auto& request : requests) {
-    auto query =
-        connection_.query("acquire", request.name, request.lease, request.hold, to_string(request.kind),
-                          request.capacity, model::epoch_floor(now.epoch), std::int64_t{request.fair});
-    if (query.next()) grants.push_back({request.hold, query.integer(0)});
+    const bool shared = request.mode == model::lock_mode::shared;
+    const auto granted = shared ? acquire_shared(request, now) : acquire_exclusive(request, now);
+    if (granted) grants.push_back({request.hold, *granted});
   }
   if (!grants.empty()) transaction.finish();
   return grants;
+}
+
+std::optional<token> sqlite_session::acquire_exclusive(const acquire_request& request, const world& now) {
+  auto query =
+      connection_.query("acquire", request.name, request.lease, request.hold, to_string(request.kind),
+                        request.capacity, model::epoch_floor(now.epoch), std::int64_t{request.fair});
+  if (!query.next()) return {};
+  return query.integer(0);
+}
+
+std::optional<token> sqlite_session::acquire_shared(const acquire_request& request, const world& now) {
+  auto query =
+      connection_.query("acquire_shared", request.name, request.hold, request.weight, to_string(request.kind),
+                        request.capacity, model::epoch_floor(now.epoch), std::int64_t{request.fair});
+  if (!query.next()) return {};
+  const token granted = query.integer(0);
+  connection_.query("add_permits", request.name, request.hold, request.lease, request.weight, granted).run();
+  return granted;
 }
 
 std::vector<hold_id> sqlite_session::release(std::span<const release_request> requests, durability how) {
   std::vector<hold_id> released;
   writing transaction{*this, how};
   for (const auto& request : requests) {
-    if (connection_.query("release", request.name, request.lease, request.hold).run() > 0) {
-      released.push_back(request.hold);
-    }
+    const bool shared = request.mode == model::lock_mode::shared;
+    if (shared ? release_shared(request) : release_exclusive(request)) released.push_back(request.hold);
   }
   if (!released.empty()) transaction.finish();
   return released;
+}
+
+bool sqlite_session::release_exclusive(const release_request& request) {
+  return connection_.query("release", request.name, request.lease, request.hold).run() > 0;
+}
+
+bool sqlite_session::release_shared(const release_request& request) {
+  auto query = connection_.query("release_shared", request.name, request.lease, request.hold);
+  if (!query.next()) return false;
+  connection_.query("release_weight", request.name, query.integer(0)).run();
+  return true;
 }
 
 // ---- upkeep ------------------------------------------------------------------------------------------

@@ -75,6 +75,10 @@ class sqlite_session final : public session {
   void check_file(bool outcome_unknown) const;
   world world_now();
   void insert_lease(const lease_record& lease);
+  std::optional<token> acquire_exclusive(const acquire_request& request, const world& now);
+  std::optional<token> acquire_shared(const acquire_request& request, const world& now);
+  bool release_exclusive(const release_request& request);
+  bool release_shared(const release_request& request);
   std::optional<lock_view> view_of(const edit_request& request, const world& now);  // empty: no such lock
   void apply(const std::string& name, const lock_change& change);
   std::int64_t data_version();

@@ -1,0 +1,33 @@
+// A call of the fast path whose exclusive and shared requests are statements of their own.
+#pragma once
+
+#include "store/store.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <algorithm>
+#include <span>
+#include <vector>
+
+namespace rowlock::store {
+
+// Both answers in one. Nearly all calls are of one mode: they are handed on as they are.
+template <class Request, class Exclusive, class Shared>
+auto by_mode(std::span<const Request> requests, Exclusive exclusive, Shared shared) {
+  const auto is_exclusive = [](const Request& one) { return one.mode == model::lock_mode::exclusive; };
+  if (std::ranges::all_of(requests, is_exclusive)) return exclusive(requests);
+  if (std::ranges::none_of(requests, is_exclusive)) return shared(requests);
+  std::vector<Request> sorted{requests.begin(), requests.end()};
+  const auto second = std::ranges::stable_partition(sorted, is_exclusive).begin();
+  auto answer = exclusive(std::span<const Request>{sorted.begin(), second});
+  try {
+    const auto more = shared(std::span<const Request>{second, sorted.end()});
+    answer.insert(answer.end(), more.begin(), more.end());
+  } catch (const error& failure) {
+    // What the first statement did is committed.
+    throw error(failure.code(), failure.what(), failure.database_code(), true);
+  }
+  return answer;
+}
+
+}  // namespace rowlock::store
