@@ -162,6 +162,38 @@ TEST_F(mysql_guard_test, of_a_permit_stops_what_would_take_it_away_and_looks_twi
   application_->run("ROLLBACK");
 }
 
+// A guard that finds no permit has locked the gap where it would stand, up to another name's.
+TEST_F(mysql_guard_test, of_a_permit_that_is_gone_makes_no_fast_acquire_wait) {
+  std::vector<model::lock_definition> locks;
+  for (const auto* name : {"b", "c", "d", "s", "t", "z"})
+    locks.push_back({name, model::lock_kind::semaphore, 5});
+  session_->create(locks);
+  const auto lease = new_lease(*session_);
+  const auto sharing = [&](const std::string& name) {
+    return store::acquire_request{.name = name,
+                                  .kind = model::lock_kind::semaphore,
+                                  .capacity = 5,
+                                  .lease = lease,
+                                  .hold = hold_id::random(),
+                                  .mode = model::lock_mode::shared};
+  };
+  ASSERT_EQ(session_->acquire(std::vector{sharing("z")}).size(), 1U) << "where the gap ends";
+  const auto expect_not_to_wait = [&](const std::string& guarded,
+                                      const std::vector<store::acquire_request>& wanted) {
+    SCOPED_TRACE(guarded);
+    begin("REPEATABLE READ");
+    EXPECT_FALSE(proves(database_->guard_sql(model::lock_mode::shared), {guarded, lease, hold_id::random()}));
+    const auto start = std::chrono::steady_clock::now();
+    EXPECT_TRUE(session_->acquire(wanted).empty()) << "then no care is needed";
+    EXPECT_LT(std::chrono::steady_clock::now() - start, 900ms);
+    for (const auto& one : wanted) EXPECT_EQ(look(*session_, one.name).value().row.in_use, 0);
+    application_->run("ROLLBACK");
+    EXPECT_EQ(session_->acquire(wanted).size(), wanted.size());
+  };
+  expect_not_to_wait("s", {sharing("t")});
+  expect_not_to_wait("b", {sharing("c"), sharing("d")});
+}
+
 }  // namespace
 }  // namespace rowlock::test
 

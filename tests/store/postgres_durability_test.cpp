@@ -76,6 +76,39 @@ TEST_F(postgres_durability_test, is_what_each_verb_promises) {
   }
 }
 
+TEST_F(postgres_durability_test, is_the_same_for_shared_holds) {
+  const auto session = ready();
+  const auto lease = new_lease(*session);
+  const auto shared_by = [&](const std::string& name) {
+    return store::acquire_request{.name = name,
+                                  .kind = model::lock_kind::semaphore,
+                                  .capacity = 5,
+                                  .lease = lease,
+                                  .hold = hold_id::random(),
+                                  .mode = model::lock_mode::shared,
+                                  .weight = 2};
+  };
+  const auto give_up = [](const store::acquire_request& held) {
+    return store::release_request{held.name, held.lease, held.hold, model::lock_mode::shared};
+  };
+  session->create(std::vector<model::lock_definition>{{"a", model::lock_kind::semaphore, 5},
+                                                      {"b", model::lock_kind::semaphore, 5}});
+  for (const bool several : {false, true, false}) {
+    std::vector acquires{shared_by("a")};
+    if (several) acquires.push_back(shared_by("b"));
+    std::vector<store::release_request> releases;
+    for (const auto& one : acquires) releases.push_back(give_up(one));
+    ASSERT_EQ(session->acquire(acquires).size(), acquires.size());
+    EXPECT_TRUE(on_disk()) << "an acquire";
+    ASSERT_EQ(session->release(releases, store::durability::asynchronous).size(), releases.size());
+    EXPECT_FALSE(on_disk()) << "an asynchronous release";
+    ASSERT_EQ(session->acquire(acquires).size(), acquires.size());
+    EXPECT_TRUE(on_disk()) << "an acquire, after an asynchronous release";
+    ASSERT_EQ(session->release(releases, store::durability::durable).size(), releases.size());
+    EXPECT_TRUE(on_disk()) << "a durable release";
+  }
+}
+
 TEST_F(postgres_durability_test, of_a_release_may_fail_and_the_marker_tells) {
   auto session = ready();
   const auto kept = held(*session, "a");

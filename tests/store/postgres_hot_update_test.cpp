@@ -38,6 +38,29 @@ TEST_F(postgres_hot_update_test, is_what_acquire_and_release_do) {
   EXPECT_GE(counter("rowlock_lock", "n_tup_hot_upd") - hot, 20 * (200 + 20) * 95 / 100);
 }
 
+TEST_F(postgres_hot_update_test, is_what_shared_holds_do_to_their_lock) {
+  auto session = ready();
+  const auto lease = new_lease(*session);
+  session->create(std::vector<model::lock_definition>{{"a", model::lock_kind::semaphore, 5}});
+  restart(session);
+  const auto written = counter("rowlock_lock", "n_tup_upd");
+  const auto hot = counter("rowlock_lock", "n_tup_hot_upd");
+  for (int round = 0; round < 200; ++round) {
+    const store::acquire_request wanted[] = {{.name = "a",
+                                              .kind = model::lock_kind::semaphore,
+                                              .capacity = 5,
+                                              .lease = lease,
+                                              .hold = hold_id::random(),
+                                              .mode = model::lock_mode::shared}};
+    ASSERT_EQ(session->acquire(wanted).size(), 1U);
+    const store::release_request given[] = {{"a", lease, wanted[0].hold, model::lock_mode::shared}};
+    ASSERT_EQ(session->release(given, store::durability::asynchronous).size(), 1U);
+  }
+  restart(session);
+  EXPECT_EQ(counter("rowlock_lock", "n_tup_upd") - written, 400);
+  EXPECT_GE(counter("rowlock_lock", "n_tup_hot_upd") - hot, 400 * 95 / 100);
+}
+
 TEST_F(postgres_hot_update_test, is_what_renewals_do) {
   auto session = ready();
   const auto lease = new_lease(*session);

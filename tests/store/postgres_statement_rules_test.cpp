@@ -106,6 +106,122 @@ TEST_F(postgres_statement_rules_test, acquire_decides_from_the_row_that_it_has_l
   EXPECT_EQ(two_->run(execute).size(), 1U) << "it was refused for another reason";
 }
 
+// A statement whose snapshot is older than the row that it locks: a rival's change comes in between.
+class postgres_stale_snapshot_test : public postgres_statement_rules_test {
+ protected:
+  static constexpr auto lease = "'11111111111111111111111111111111'";
+  static constexpr auto hold = "'22222222222222222222222222222222'";
+
+  void SetUp() override {
+    postgres_statement_rules_test::SetUp();
+    if (HasFatalFailure() || IsSkipped()) return;
+    session_->create(std::vector<model::lock_definition>{{"s", model::lock_kind::semaphore, 9}});
+    two_->run("SELECT set_config('rowlock.system', system_identifier::text, false) FROM pg_control_system()");
+    // As the store's own.
+    two_->run("SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan");
+  }
+  // The store's statement, which waits where it reads its first row: its snapshot stands by then.
+  void prepare(const std::string& query) {
+    auto text = postgres_query(query);
+    text.insert(text.find("WHERE ") + 6, "(SELECT pg_advisory_xact_lock(7)::text) = '' AND ");
+    two_->run("PREPARE " + query + " AS " + text);
+  }
+  raw_postgres::rows run_behind(const std::string& rival, const std::string& execute) {
+    one_->run("SELECT pg_advisory_lock(7)");
+    two_->run_until_blocked(execute, *side_);
+    side_->run(rival);
+    one_->run("SELECT pg_advisory_unlock(7)");
+    return two_->finish();
+  }
+  void start_with(int in_use, bool permit) {
+    side_->run(
+        "DELETE FROM rowlock_permit; UPDATE rowlock_lock SET has_queue = false, lease_id = NULL, in_use = " +
+        std::to_string(in_use) + " WHERE name = 's'");
+    if (permit) side_->run(insert_permit());
+  }
+  static std::string insert_permit() {
+    return "INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token) VALUES ('s', " +
+           std::string{hold} + ", " + lease + ", 2, 1)";
+  }
+  static std::string write_lock(const std::string& change) {
+    return "UPDATE rowlock_lock SET " + change + " WHERE name = 's'";
+  }
+  std::string in_use() { return side_->value("SELECT in_use FROM rowlock_lock WHERE name = 's'"); }
+  std::string permits() { return side_->value("SELECT count(*) FROM rowlock_permit"); }
+
+  static std::vector<std::string> acquires() {
+    const auto lease_and_hold = std::string{lease} + ", " + hold;
+    return {"EXECUTE acquire_shared_one ('s', 'semaphore', 9, " + lease_and_hold + ", true, 2)",
+            "EXECUTE acquire_shared ('{s}', '{semaphore}', '{9}', array[" + std::string{lease} +
+                "::uuid], array[" + hold + "::uuid], '{t}', '{2}')"};
+  }
+  static std::vector<std::string> releases() {
+    return {"EXECUTE release_shared_one ('s', " + std::string{lease} + ", " + hold + ", 'on')",
+            "EXECUTE release_shared ('{s}', array[" + std::string{lease} + "::uuid], array[" + hold +
+                "::uuid], 'on')"};
+  }
+};
+
+// What a statement may do then: all of it on the newest row, or nothing.
+TEST_F(postgres_stale_snapshot_test, shared_acquire_counts_on_the_row_that_it_has_locked) {
+  prepare("acquire_shared_one");
+  prepare("acquire_shared");
+  for (const auto& execute : acquires()) {
+    SCOPED_TRACE(execute);
+    start_with(0, false);
+    EXPECT_TRUE(run_behind(write_lock("in_use = in_use + 3, token = token + 1"), execute).empty());
+    EXPECT_EQ(in_use(), "3");
+    EXPECT_EQ(permits(), "0");
+    for (const std::string change : {"in_use = 8", "has_queue = true", "lease_id = gen_random_uuid()"}) {
+      start_with(3, false);
+      EXPECT_TRUE(run_behind(write_lock(change), execute).empty()) << change;
+      EXPECT_EQ(permits(), "0") << change;
+    }
+    start_with(3, false);
+    EXPECT_EQ(two_->run(execute).size(), 1U) << "it was refused for another reason";
+    EXPECT_EQ(in_use(), "5");
+  }
+}
+
+// The same request twice at once: the later one must not fail, and not count a second time.
+TEST_F(postgres_stale_snapshot_test, shared_acquire_knows_a_hold_that_came_meanwhile) {
+  prepare("acquire_shared_one");
+  prepare("acquire_shared");
+  for (const auto& execute : acquires()) {
+    SCOPED_TRACE(execute);
+    start_with(0, false);
+    EXPECT_TRUE(run_behind("BEGIN; " + write_lock("in_use = 2, token = token + 1") + "; " + insert_permit() +
+                               "; COMMIT",
+                           execute)
+                    .empty());
+    EXPECT_EQ(in_use(), "2");
+    EXPECT_EQ(permits(), "1");
+  }
+}
+
+TEST_F(postgres_stale_snapshot_test, shared_release_takes_off_what_it_frees) {
+  prepare("release_shared_one");
+  prepare("release_shared");
+  for (const auto& execute : releases()) {
+    SCOPED_TRACE(execute);
+    start_with(2, true);
+    EXPECT_TRUE(run_behind(write_lock("in_use = in_use + 3, token = token + 1"), execute).empty());
+    EXPECT_EQ(in_use(), "5");
+    EXPECT_EQ(permits(), "1");
+    start_with(5, true);
+    const auto remove = "BEGIN; " + write_lock("in_use = 3") + "; DELETE FROM rowlock_permit; COMMIT";
+    EXPECT_TRUE(run_behind(remove, execute).empty()) << "a rival released it";
+    EXPECT_EQ(in_use(), "3");
+    start_with(5, true);
+    EXPECT_TRUE(run_behind(write_lock("has_queue = true"), execute).empty());
+    EXPECT_EQ(in_use(), "5");
+    EXPECT_EQ(permits(), "1");
+    start_with(5, true);
+    EXPECT_EQ(two_->run(execute).size(), 1U) << "it was refused for another reason";
+    EXPECT_EQ(in_use(), "3");
+  }
+}
+
 // A pooler may put another server's process behind a connection.
 TEST_F(postgres_statement_rules_test, acquire_grants_nothing_where_the_server_is_not_the_one_that_was_asked) {
   for (const std::string setting : {"SELECT 1", "SELECT set_config('rowlock.system', '1', false)"}) {
@@ -116,6 +232,13 @@ TEST_F(postgres_statement_rules_test, acquire_grants_nothing_where_the_server_is
     two_->run("DEALLOCATE ALL; PREPARE acquire AS " + postgres_query("acquire"));
     EXPECT_TRUE(two_->run("EXECUTE acquire ('{a}', '{mutex}', '{1}', array[gen_random_uuid()], "
                           "array[gen_random_uuid()], '{t}')")
+                    .empty());
+    two_->run("DEALLOCATE ALL; PREPARE shared AS " + postgres_query("acquire_shared_one"));
+    EXPECT_TRUE(
+        two_->run("EXECUTE shared ('a', 'mutex', 1, gen_random_uuid(), gen_random_uuid(), true, 1)").empty());
+    two_->run("DEALLOCATE ALL; PREPARE shared AS " + postgres_query("acquire_shared"));
+    EXPECT_TRUE(two_->run("EXECUTE shared ('{a}', '{mutex}', '{1}', array[gen_random_uuid()], "
+                          "array[gen_random_uuid()], '{t}', '{1}')")
                     .empty());
   }
   const claim wanted{"a", new_lease(*session_), hold_id::random()};

@@ -1,5 +1,5 @@
 -- Grants a batch of permits, and tells their tokens: :requests as [name, kind, capacity, lease, hold, fair, weight]. As
--- acquire_shared_one; a locked row keeps back its own name alone. MariaDB only.
+-- acquire_shared_one; a locked row keeps back its own name alone, a locked gap the whole batch. MariaDB only.
 BEGIN NOT ATOMIC
   DECLARE taken LONGTEXT;
   DECLARE floor_now BIGINT;
