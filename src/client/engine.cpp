@@ -395,8 +395,8 @@ release_result engine::await_release(const std::shared_ptr<promised<release_resu
 
 // Whether its release may be decided from the lock's row alone.
 bool engine::is_plain(const hold_state& hold) const {
-  return hold.lease()->is_renewed() && hold.mode() == model::lock_mode::exclusive &&
-         hold.keep_until() <= shared_.time.now();
+  const bool known = hold.mode() == model::lock_mode::exclusive || model::is_shareable(hold.kind());
+  return known && hold.lease()->is_renewed() && hold.keep_until() <= shared_.time.now();
 }
 
 release_ptr engine::operation_of(hold_state& hold) {
@@ -412,7 +412,7 @@ release_ptr engine::operation_of(hold_state& hold) {
   const bool plain = is_plain(hold);
   operation->fair = hold.is_fair();
   operation->fast = plain && (!hold.is_contended() || !hold.is_fair());
-  operation->hand_on = plain && hold.is_fair();
+  operation->hand_on = plain && hold.is_fair() && hold.mode() == model::lock_mode::exclusive;
   operation->kind = hold.kind();
   operation->mode = hold.mode();
   operation->answer = std::make_shared<promised<release_result>>();

@@ -29,8 +29,8 @@ constexpr auto free_for_all = 2ms;
 
 store::acquire_request request_of(const acquire_operation& operation) {
   const auto& definition = operation.definition;
-  return {definition.name,       definition.kind, definition.capacity,
-          operation.lease->id(), operation.hold,  definition.fair};
+  return {definition.name, definition.kind, definition.capacity, operation.lease->id(),
+          operation.hold,  definition.fair, operation.mode,      operation.weight};
 }
 
 bool is_temporary(const error& failure) {
@@ -131,9 +131,9 @@ void lane::release_fast(batch& work) {
   for (const auto how : {store::durability::asynchronous, store::durability::durable}) {
     std::vector<store::release_request> requests;
     for (const auto& operation : operations) {
-      if (operation->fast && operation->how == how && !work.crowds.contains(operation->name)) {
-        requests.push_back({operation->name, operation->lease->id(), operation->hold});
-      }
+      const bool crowd = work.crowds.contains(operation->name);
+      if (!operation->fast || operation->how != how || crowd) continue;
+      requests.push_back({operation->name, operation->lease->id(), operation->hold, operation->mode});
     }
     if (requests.empty()) continue;
     auto released = call([&](store::session& session) { return session.release(requests, how); });
@@ -206,12 +206,21 @@ void lane::ask_for(batch& work) {
   enqueue_fast(work.acquires, false);
 }
 
+// Where the fast path was of no use of late. An unfair lock may be free while others queue.
+bool lane::queues(const model::lock_definition& definition) const {
+  return definition.fair && desk_.crowded.contains(definition.name);
+}
+
 void lane::acquire_fast(batch& work) {
   auto& operations = work.acquires;
   std::vector<store::acquire_request> requests;
   for (const auto& operation : operations) {
-    const bool shared = operation->mode == model::lock_mode::shared;
-    if (shared || operation->slow || work.crowds.contains(operation->definition.name)) continue;
+    const auto& definition = operation->definition;
+    if (operation->slow || work.crowds.contains(definition.name)) continue;
+    if (operation->mode == model::lock_mode::shared &&
+        (!model::is_shareable(definition.kind) || operation->everything || queues(definition))) {
+      continue;
+    }
     if (std::exchange(operation->tried, true)) continue;
     requests.push_back(request_of(*operation));
     operation->in_flight = true;
@@ -254,10 +263,7 @@ void lane::enqueue_fast(std::vector<acquire_ptr>& operations, bool crowded_only)
   const auto operation = operations.front();
   const auto& definition = operation->definition;
   if (operation->slow || !operation->wait || operation->mode == model::lock_mode::shared) return;
-  // An unfair lock may be free while others queue.
-  if (crowded_only && (operation->tried || !definition.fair || !desk_.crowded.contains(definition.name))) {
-    return;
-  }
+  if (crowded_only && (operation->tried || !queues(definition))) return;
   const auto request = request_of(*operation);
   const std::chrono::microseconds skew = shared_.settings.skew;
   const auto hints = desk_.keeper.hints_heard();
@@ -404,6 +410,7 @@ bool lane::settle(edit_item& item, store::edit_result result, chores& todo, int 
       return true;
     case store::edit_result::committed: break;
   }
+  if (const auto& row = item.made.change.row; row && !row->has_queue) desk_.crowded.remove(item.name());
   for (const auto& client : deliver_grants(desk_, item.name(), item.made)) todo.wake.push_back(client);
   if (item.moving_to) return settle_move(item);
   return item.acquire ? settle_acquire(item, todo) : settle_release(item, todo);

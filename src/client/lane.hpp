@@ -81,6 +81,7 @@ class lane {
   void hand_over_fast(std::vector<release_ptr>& operations);
   // The fast path: who finds the lock free, and who enqueues behind its holder.
   void ask_for(batch& work);
+  bool queues(const model::lock_definition& definition) const;
   void acquire_fast(batch& work);
   void enqueue_fast(std::vector<acquire_ptr>& operations, bool crowded_only);
   void ring(const std::string& name);

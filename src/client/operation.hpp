@@ -188,11 +188,7 @@ struct acquire_operation {
 
   // Whether others about the same name may go along in one edit: those of a lock that many hold at once. Not
   // one that may stand in the queue, of which an edit reads one row a name.
-  bool joins() const {
-    const bool for_many =
-        definition.kind == model::lock_kind::shared_mutex || definition.kind == model::lock_kind::semaphore;
-    return for_many && !arrived && !in_doubt;
-  }
+  bool joins() const { return model::is_shareable(definition.kind) && !arrived && !in_doubt; }
 };
 
 // Takes something away from a lock, again and again until the database has said what became of it.

@@ -20,6 +20,11 @@ enum class lock_kind : std::uint8_t { unknown, mutex, shared_mutex, semaphore, l
 
 std::string_view to_string(lock_kind kind) noexcept;
 
+// Which many may hold at once, each with a permit that lives with its lease.
+constexpr bool is_shareable(lock_kind kind) {
+  return kind == lock_kind::shared_mutex || kind == lock_kind::semaphore;
+}
+
 // Whose waiters wait for one another and not for a holder: they are let go together.
 constexpr bool gathers(lock_kind kind) {
   return kind == lock_kind::latch || kind == lock_kind::barrier;

@@ -163,6 +163,24 @@ TEST_F(doubt_test, a_repeated_release_frees_no_later_holder) {
   EXPECT_EQ(holder_of("a"), next.id());
 }
 
+TEST_F(doubt_test, a_permit_whose_answer_was_lost_is_one_permit) {
+  shared_mutex lock{db, "s"};
+  lock.acquire_shared().release();
+  const auto row = [&] { return server->snapshot().locks.at("s").row; };
+  const auto before = row().token;
+  faults.lose_answer("acquire");
+  auto asked = std::async(std::launch::async, [&] { return lock.acquire_shared(); });
+  ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
+  hold held = asked.get();
+  EXPECT_EQ(held.token(), before + 1);
+  EXPECT_EQ(row().in_use, 1);
+  faults.lose_answer("release");
+  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(released.get(), release_result::released);
+  EXPECT_EQ(row().in_use, 0);
+}
+
 TEST_F(doubt_test, a_renewal_whose_answer_was_lost_is_sent_again) {
   const hold held = mutex(db, "a").acquire();
   faults.lose_answer("renew");
