@@ -72,6 +72,13 @@ std::optional<model::token> draft::token_of(hold_id hold) const {
   return {};
 }
 
+const model::lease_view& draft::lease_of(hold_id hold) const {
+  if (held_by(hold)) return *holder_;
+  return *std::find_if(permits_.begin(), permits_.end(), [&](const auto& entry) {
+            return entry.permit.hold == hold;
+          })->lease;
+}
+
 std::vector<lease_id> draft::expired_holders() const {
   std::vector<lease_id> expired;
   if (holder_ && is_expired(*holder_)) expired.push_back(holder_->id);
@@ -301,9 +308,7 @@ void draft::share() {
 }
 
 void draft::make_exclusive(const model::permit& permit) {
-  const auto lease = std::find_if(permits_.begin(), permits_.end(), [&](const auto& entry) {
-                       return entry.permit.hold == permit.hold;
-                     })->lease;
+  const auto lease = lease_of(permit.hold);
   const model::waiter wanted{0, permit.hold, permit.lease, row_.capacity, lock_mode::exclusive};
   remove_permit(wanted.hold);
   grant(wanted, lease);

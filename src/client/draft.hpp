@@ -25,6 +25,8 @@ class draft {
   const model::permit* permit_of(hold_id hold) const;
   // Of a hold on a lease that exists.
   std::optional<model::token> token_of(hold_id hold) const;
+  // That lease, of a hold with a token.
+  const model::lease_view& lease_of(hold_id hold) const;
   bool has_permits() const { return !permits_.empty(); }
   bool is_expired(const model::lease_view& lease) const {
     return lease.expires_in + skew_ <= std::chrono::microseconds{0};

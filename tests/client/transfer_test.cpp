@@ -259,6 +259,19 @@ TEST(decide_reclaim_test, grants_with_a_new_token_before_who_waits_and_notices_t
   EXPECT_THAT(made.outcome.next, testing::IsEmpty());
 }
 
+TEST(decide_reclaim_test, keeps_the_weight_of_a_permit_and_notices_the_client_of_its_lease) {
+  const party heir;
+  party explicit_ttl = me;
+  explicit_ttl.client = first.lease;
+  const auto made = decide_reclaim(a_semaphore(5).shared_by(explicit_ttl, 3), me.hold, me.lease,
+                                   {0, heir.hold, heir.lease});
+  EXPECT_EQ(made.outcome.result, what::granted);
+  EXPECT_EQ(made.outcome.token, 9);
+  EXPECT_EQ(made.outcome.weight, 3);
+  EXPECT_EQ(made.outcome.mode, model::lock_mode::shared);
+  EXPECT_THAT(made.change.notices, testing::ElementsAre(first.lease));
+}
+
 TEST(decide_reclaim_test, respects_a_guard_and_a_foreign_world_and_is_asked_twice) {
   const party heir;
   const auto reclaimed = [&](const store::lock_view& view) {
