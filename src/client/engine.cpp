@@ -1,6 +1,6 @@
 #include "client/engine.hpp"
 
-#include "client/grants.hpp"
+#include "client/chores.hpp"
 #include "client/settings.hpp"
 #include "model/names.hpp"
 
@@ -513,10 +513,9 @@ engine::settling engine::begin_settle(const std::string& name, model::hold_id ab
                                       }};
     round->result = session.edit({&request, 1}).front();
     if (round->result != store::edit_result::committed) return;
-    const auto& decided = round->made.outcome;
-    if (const auto wake = deliver_grants(desk_, name, round->made); !wake.empty()) session.notify(wake);
-    if (!decided.leases.empty()) session.kill(decided.leases, shared_.settings.skew);
-    if (decided.result == outcome::what::foreign) session.refresh_world();
+    chores todo;
+    todo.add(desk_, name, round->made);
+    todo.run(shared_, [&](auto work) { return work(session); });
   });
   return {task, round};
 }

@@ -1,6 +1,6 @@
 #include "client/joint_acquire.hpp"
 
-#include "client/grants.hpp"
+#include "client/chores.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -40,27 +40,17 @@ struct joint_acquire::round {
       for (const auto& one : made) changes.push_back(one.change);
       return changes;
     });
-    do_chores(session, skew);
+    do_chores(session);
     take();
   }
 
-  void do_chores(store::session& session, std::chrono::microseconds skew) {
-    std::vector<lease_id> wake;
-    std::vector<lease_id> kill;
-    std::vector<model::lock_definition> create;
-    bool refresh = false;
+  void do_chores(store::session& session) {
+    chores todo;
     for (std::size_t i = 0; i < wishes.size(); ++i) {
-      const auto& decided = made[i].outcome;
-      if (results[i] == store::edit_result::missing) create.push_back(wishes[i].definition);
-      kill.insert(kill.end(), decided.leases.begin(), decided.leases.end());
-      refresh = refresh || decided.result == what::foreign;
-      const auto others = deliver_grants(on.desk(), wishes[i].definition.name, made[i]);
-      wake.insert(wake.end(), others.begin(), others.end());
+      if (results[i] == store::edit_result::missing) todo.add_missing(wishes[i].definition);
+      todo.add(on.desk(), wishes[i].definition.name, made[i]);
     }
-    if (!wake.empty()) session.notify(wake);
-    if (!kill.empty()) session.kill(kill, skew);
-    if (!create.empty()) session.create(create);
-    if (refresh) session.refresh_world();
+    todo.run(on.shared(), [&](auto work) { return work(session); });
   }
 
   // What was granted counts only if the lease is still valid here and now (I5).

@@ -1,6 +1,5 @@
 #include "client/lane.hpp"
 
-#include "client/grants.hpp"
 #include "client/in_turn.hpp"
 #include "client/lease_keeper.hpp"
 
@@ -314,7 +313,7 @@ void lane::edit_all() {
     }
     chores todo;
     edit_round(todo, round);
-    do_chores(todo);
+    todo.run(shared_, [this](auto work) { return call(work); });
   }
 }
 
@@ -404,38 +403,17 @@ bool lane::settle(edit_item& item, store::edit_result result, chores& todo, int 
         was_absent(item.release);
         return false;
       }
-      if (todo.create.empty() || todo.create.back().name != item.name()) {
-        todo.create.push_back(item.acquire->definition);
-      }
+      todo.add_missing(item.acquire->definition);
       return true;
     case store::edit_result::committed: break;
   }
   if (const auto& row = item.made.change.row; row && !row->has_queue) desk_.crowded.remove(item.name());
-  for (const auto& client : deliver_grants(desk_, item.name(), item.made)) todo.wake.push_back(client);
+  todo.add(desk_, item.name(), item.made);
   if (item.moving_to) return settle_move(item);
-  return item.acquire ? settle_acquire(item, todo) : settle_release(item, todo);
+  return item.acquire ? settle_acquire(item) : settle_release(item);
 }
 
-void lane::do_chores(chores& todo) {
-  for (auto* ids : {&todo.wake, &todo.kill}) {
-    std::sort(ids->begin(), ids->end());
-    ids->erase(std::unique(ids->begin(), ids->end()), ids->end());
-  }
-  // First, for somebody waits for it. A wake-up is a hint: the poll stands behind it.
-  if (!todo.wake.empty()) call([&](store::session& session) { session.notify(todo.wake); });
-  if (!todo.kill.empty()) {
-    const std::chrono::microseconds skew = shared_.settings.skew;
-    const auto killed = call([&](store::session& session) { return session.kill(todo.kill, skew); });
-    if (!killed.empty()) shared_.log(log_level::info, "{} expired lease(s) of others killed", killed.size());
-  }
-  if (!todo.create.empty()) call([&](store::session& session) { session.create(todo.create); });
-  if (todo.refresh) {
-    const auto world = call([&](store::session& session) { return session.refresh_world(); });
-    shared_.log(log_level::warning, "this is another server than before: the epoch is now {}", world.epoch);
-  }
-}
-
-bool lane::settle_acquire(edit_item& item, chores& todo) {
+bool lane::settle_acquire(edit_item& item) {
   const auto& operation = item.acquire;
   const auto& made = item.made.outcome;
   switch (made.result) {
@@ -456,9 +434,7 @@ bool lane::settle_acquire(edit_item& item, chores& todo) {
       operation->answer.complete(nullptr);
       return false;
     case what::expired:
-      todo.kill.insert(todo.kill.end(), made.leases.begin(), made.leases.end());
-      return true;
-    case what::foreign: todo.refresh = true; return true;
+    case what::foreign:
     case what::again: return true;
     case what::mismatch:
       operation->answer.fail(std::make_exception_ptr(mismatch(operation->definition, made.stored)));
@@ -515,14 +491,12 @@ bool lane::settle_move(edit_item& item) {
   return false;
 }
 
-bool lane::settle_release(edit_item& item, chores& todo) {
+bool lane::settle_release(edit_item& item) {
   const auto& operation = item.release;
   const auto& made = item.made.outcome;
   switch (made.result) {
     case what::expired:
-      todo.kill.insert(todo.kill.end(), made.leases.begin(), made.leases.end());
-      return true;
-    case what::foreign: todo.refresh = true; return true;
+    case what::foreign:
     case what::again: return true;
     case what::guarded:
       if (operation->answer) operation->answer->complete(release_result::pending);

@@ -2,36 +2,18 @@
 // grant, release and failure of the client passes through here.
 #pragma once
 
-#include "client/crowded_names.hpp"
+#include "client/chores.hpp"
 #include "client/decisions.hpp"
-#include "client/delivery.hpp"
-#include "client/doorbells.hpp"
+#include "client/lane_desk.hpp"
 #include "client/session_slot.hpp"
 #include "client/submission_queue.hpp"
-#include "client/waiting_room.hpp"
 
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <span>
 #include <vector>
 
 namespace rowlock::client_layer {
-
-class lease_keeper;
-
-// What the lanes work with; owned by the engine.
-struct lane_desk {
-  context& shared;
-  submission_queue& queue;
-  waiting_room& room;
-  delivery& deliver;
-  recent_releases& releases;
-  crowded_names& crowded;
-  doorbells& bells;
-  lease_keeper& keeper;
-  std::function<store::lease_record(model::lease_id, std::chrono::milliseconds)> explicit_lease;
-};
 
 // Used by one thread at a time: its own, or a caller's.
 class lane {
@@ -61,13 +43,6 @@ class lane {
 
     const std::string& name() const { return acquire ? acquire->definition.name : release->name; }
   };
-  // What a round of edits asks for before the next one.
-  struct chores {
-    std::vector<lease_id> kill;
-    std::vector<model::lock_definition> create;
-    std::vector<lease_id> wake;
-    bool refresh = false;
-  };
 
   template <class Work>
   auto call(Work&& work) {
@@ -89,14 +64,13 @@ class lane {
   void look_first(std::vector<acquire_ptr>& operations);
   void edit_all();
   void edit_round(chores& todo, int round);
-  void do_chores(chores& todo);
   decision decide(edit_item& item, const store::lock_view& view) const;
   // Of all items of one name, each after the other.
   store::lock_change decide(std::span<edit_item> items, const store::lock_view& view) const;
   // Each returns whether the item needs another round.
   bool settle(edit_item& item, store::edit_result result, chores& todo, int round);
-  bool settle_acquire(edit_item& item, chores& todo);
-  bool settle_release(edit_item& item, chores& todo);
+  bool settle_acquire(edit_item& item);
+  bool settle_release(edit_item& item);
   bool settle_move(edit_item& item);
 
   bool prepare(const acquire_ptr& operation);

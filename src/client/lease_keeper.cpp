@@ -356,6 +356,7 @@ bool lease_keeper::look() {
   bool delivered = false;
   const auto now = shared_.time.now();
   std::unordered_set<std::string> asked;  // one request a name suffices to have the dead cleared away
+  barrier_dues of_barriers;
   const auto ask_again = [&](hold_id hold) {
     if (auto operation = room_.take(hold)) queue_.submit(std::move(operation));
   };
@@ -372,7 +373,7 @@ bool lease_keeper::look() {
           break;
         case store::hold_status::where::absent: ask_again(status.hold); break;
         case store::hold_status::where::queued: {
-          const auto takeover_in = due_in(status, part[i].name);
+          const auto takeover_in = due_in(status, part[i].name, of_barriers);
           if (takeover_in > 0us) {
             room_.set_takeover(status.hold, now + takeover_in);
           } else if (asked.insert(part[i].name).second) {
@@ -393,16 +394,18 @@ bool lease_keeper::look() {
 
 // How long until somebody's death may change what a waiter waits for. At a latch nobody's does; at a barrier
 // that of each of those who wait.
-std::chrono::microseconds lease_keeper::due_in(const store::hold_status& status, const std::string& name) {
+std::chrono::microseconds lease_keeper::due_in(const store::hold_status& status, const std::string& name,
+                                               barrier_dues& of_barriers) {
   if (!gathers(status.kind)) return status.takeover_in.value_or(0us) + shared_.settings.skew;
-  std::chrono::microseconds first = 1h;
-  if (status.kind == model::lock_kind::latch) return first;
+  if (status.kind == model::lock_kind::latch) return 1h;
+  const auto [due, is_new] = of_barriers.try_emplace(name, 1h);
+  if (!is_new) return due->second;
   for (const auto& member : slot_.call([&](store::session& session) { return session.queue(name); })) {
     // It is told in whole milliseconds, rounded down.
-    const auto due = member.alive ? member.expires_in + shared_.settings.skew + 1ms : 0ms;
-    first = std::min<std::chrono::microseconds>(first, due);
+    const auto ends_in = member.alive ? member.expires_in + shared_.settings.skew + 1ms : 0ms;
+    due->second = std::min<std::chrono::microseconds>(due->second, ends_in);
   }
-  return first;
+  return due->second;
 }
 
 void lease_keeper::sweep() {

@@ -13,6 +13,8 @@
 #include <functional>
 #include <memory>
 #include <mutex>
+#include <string>
+#include <unordered_map>
 
 namespace rowlock::client_layer {
 
@@ -65,7 +67,10 @@ class lease_keeper {
   void heard();
   void ask();
   bool look();  // true when somebody was granted
-  std::chrono::microseconds due_in(const store::hold_status& status, const std::string& name);
+  // By name, for those who wait there are many.
+  using barrier_dues = std::unordered_map<std::string, std::chrono::microseconds>;
+  std::chrono::microseconds due_in(const store::hold_status& status, const std::string& name,
+                                   barrier_dues& of_barriers);
   void sweep();
   instant next_event() const;
   void pause(std::chrono::nanoseconds length);

@@ -6,29 +6,29 @@ bool waiting_room::enter(std::shared_ptr<acquire_operation> operation, instant t
   const std::lock_guard lock{mutex_};
   if (closed_) return false;
   const auto hold = operation->hold;
+  places_[operation.get()] = hold;
   seats_[hold] = {std::move(operation), takeover_at};
   return true;
 }
 
 std::shared_ptr<acquire_operation> waiting_room::take(model::hold_id hold) {
   const std::lock_guard lock{mutex_};
-  const auto found = seats_.find(hold);
-  if (found == seats_.end()) return nullptr;
-  auto operation = std::move(found->second.operation);
-  seats_.erase(found);
-  return operation;
+  return take_from(seats_.find(hold));
 }
 
 std::shared_ptr<acquire_operation> waiting_room::take(const acquire_operation& operation) {
   const std::lock_guard lock{mutex_};
   // By address: its hold id belongs to whoever owns it, and that may be another thread.
-  for (auto at = seats_.begin(); at != seats_.end(); ++at) {
-    if (at->second.operation.get() != &operation) continue;
-    auto taken = std::move(at->second.operation);
-    seats_.erase(at);
-    return taken;
-  }
-  return nullptr;
+  const auto place = places_.find(&operation);
+  return place == places_.end() ? nullptr : take_from(seats_.find(place->second));
+}
+
+std::shared_ptr<acquire_operation> waiting_room::take_from(seats::iterator at) {
+  if (at == seats_.end()) return nullptr;
+  auto operation = std::move(at->second.operation);
+  places_.erase(operation.get());
+  seats_.erase(at);
+  return operation;
 }
 
 std::vector<std::shared_ptr<acquire_operation>> waiting_room::take_all() {
@@ -37,6 +37,7 @@ std::vector<std::shared_ptr<acquire_operation>> waiting_room::take_all() {
   all.reserve(seats_.size());
   for (auto& [hold, taken] : seats_) all.push_back(std::move(taken.operation));
   seats_.clear();
+  places_.clear();
   return all;
 }
 

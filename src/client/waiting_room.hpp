@@ -39,8 +39,13 @@ class waiting_room {
     instant takeover_at;
   };
 
+  using seats = std::unordered_map<model::hold_id, seat>;
+
+  std::shared_ptr<acquire_operation> take_from(seats::iterator at);
+
   mutable std::mutex mutex_;
-  std::unordered_map<model::hold_id, seat> seats_;
+  seats seats_;
+  std::unordered_map<const acquire_operation*, model::hold_id> places_;
   bool closed_ = false;
 };
 

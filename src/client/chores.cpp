@@ -1,8 +1,9 @@
-#include "client/grants.hpp"
+#include "client/chores.hpp"
 
 #include "client/lease_keeper.hpp"
 
 #include <algorithm>
+#include <memory>
 
 namespace rowlock::client_layer {
 
@@ -23,34 +24,41 @@ void deliver_to_waiter(lane_desk& desk, hold_id hold, model::token token, bool c
   desk.deliver.granted(operation, token);
 }
 
-std::vector<lease_id> deliver_grants(lane_desk& desk, const std::string& name, const decision& made) {
-  std::vector<lease_id> wake;
+void chores::add(lane_desk& desk, const std::string& name, const decision& made) {
   const auto mine = desk.keeper.lease();
   for (const auto& next : made.outcome.next) {
     if (mine && next.client == mine->id()) {
       deliver_to_waiter(desk, next.waiter.hold, next.token, made.change.row->has_queue);
-    } else if (std::find(wake.begin(), wake.end(), next.client) == wake.end()) {
-      wake.push_back(next.client);
+    } else {
+      wake_.push_back(next.client);
     }
   }
   for (const auto& client : made.outcome.wake) {
     if (mine && client == mine->id()) {
       desk.keeper.look_at(desk.shared.time.now());
-    } else if (std::find(wake.begin(), wake.end(), client) == wake.end()) {
-      wake.push_back(client);
+    } else {
+      wake_.push_back(client);
     }
   }
-  for (const auto& client : made.change.notices) {
-    if (std::find(wake.begin(), wake.end(), client) == wake.end()) wake.push_back(client);
-  }
-  if (is_of_an_office(made.change)) wake.push_back(onlookers());
+  wake_.insert(wake_.end(), made.change.notices.begin(), made.change.notices.end());
+  if (is_of_an_office(made.change)) wake_.push_back(onlookers());
   if (made.outcome.more) {
     auto sweep = std::make_shared<release_operation>();
     sweep->name = name;
     sweep->purpose = release_operation::aim::sweep;
     desk.queue.submit(std::move(sweep));
   }
-  return wake;
+  kill_.insert(kill_.end(), made.outcome.leases.begin(), made.outcome.leases.end());
+  refresh_ = refresh_ || made.outcome.result == outcome::what::foreign;
+}
+
+void chores::add_missing(const model::lock_definition& asked) {
+  if (create_.empty() || create_.back().name != asked.name) create_.push_back(asked);
+}
+
+void chores::make_unique(std::vector<lease_id>& ids) {
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
 }
 
 }  // namespace rowlock::client_layer

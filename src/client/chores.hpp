@@ -1,0 +1,58 @@
+// What decisions ask for besides what was written for them: done when that is committed, and before anybody
+// asks again.
+#pragma once
+
+#include "client/context.hpp"
+#include "client/decisions.hpp"
+#include "client/lane_desk.hpp"
+
+#include <string>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+// The waiting room's waiter has been granted its lock. Not in the room: its owner is about to find out, or to
+// withdraw it.
+void deliver_to_waiter(lane_desk& desk, hold_id hold, model::token token, bool contended);
+
+class chores {
+ public:
+  // Of a decision whose change is committed. Who was granted and waits in this process is told at once, other
+  // clients when run() is called. Where others may be granted beyond what was read of the queue, a sweep
+  // follows.
+  void add(lane_desk& desk, const std::string& name, const decision& made);
+  // A name that does not exist. In the order of the names; once each.
+  void add_missing(const model::lock_definition& asked);
+
+  // call: carries out a function of a session.
+  template <class Call>
+  void run(const context& shared, Call call);
+
+ private:
+  static void make_unique(std::vector<lease_id>& ids);
+
+  std::vector<lease_id> wake_;
+  std::vector<lease_id> kill_;
+  std::vector<model::lock_definition> create_;
+  bool refresh_ = false;
+};
+
+template <class Call>
+void chores::run(const context& shared, Call call) {
+  make_unique(wake_);
+  make_unique(kill_);
+  // First, for somebody waits for it. A wake-up is a hint: the poll stands behind it.
+  if (!wake_.empty()) call([&](store::session& session) { session.notify(wake_); });
+  if (!kill_.empty()) {
+    const std::chrono::microseconds skew = shared.settings.skew;
+    const auto killed = call([&](store::session& session) { return session.kill(kill_, skew); });
+    if (!killed.empty()) shared.log(log_level::info, "{} expired lease(s) of others killed", killed.size());
+  }
+  if (!create_.empty()) call([&](store::session& session) { session.create(create_); });
+  if (refresh_) {
+    const auto world = call([](store::session& session) { return session.refresh_world(); });
+    shared.log(log_level::warning, "this is another server than before: the epoch is now {}", world.epoch);
+  }
+}
+
+}  // namespace rowlock::client_layer

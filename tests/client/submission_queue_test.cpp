@@ -1,0 +1,125 @@
+#include "client/submission_queue.hpp"
+
+#include "support/virtual_time.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rowlock::test {
+namespace {
+
+using client_layer::acquire_operation;
+using client_layer::acquire_ptr;
+using client_layer::duty;
+using client_layer::release_operation;
+using client_layer::release_ptr;
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class submission_queue_test : public testing::Test {
+ protected:
+  submission_queue_test() { queue.allow_acquires(true); }
+
+  acquire_ptr asks(const std::string& name, model::lock_kind kind = model::lock_kind::shared_mutex) {
+    auto made = std::make_shared<acquire_operation>();
+    made->definition = {name, kind, 5};
+    made->mode = kind == model::lock_kind::mutex ? model::lock_mode::exclusive : model::lock_mode::shared;
+    return made;
+  }
+  release_ptr leaves(const std::string& name, model::lock_mode mode = model::lock_mode::shared) {
+    auto made = std::make_shared<release_operation>();
+    made->name = name;
+    made->mode = mode;
+    return made;
+  }
+  client_layer::batch next(duty carried = duty::everything) {
+    auto taken = queue.take(carried);
+    queue.finish(taken);
+    return taken;
+  }
+
+  virtual_time time;
+  client_layer::context shared{{}, time};
+  client_layer::submission_queue queue{shared};
+};
+
+TEST_F(submission_queue_test, a_name_is_once_in_a_batch) {
+  const auto first = asks("a", model::lock_kind::mutex);
+  const auto second = asks("a", model::lock_kind::mutex);
+  const auto other = asks("b", model::lock_kind::mutex);
+  for (const auto& one : {first, second, other}) queue.submit(one);
+  const auto batch = next();
+  EXPECT_THAT(batch.acquires, ElementsAre(first, other));
+  EXPECT_THAT(batch.crowds, IsEmpty());
+  EXPECT_THAT(next().acquires, ElementsAre(second));
+}
+
+TEST_F(submission_queue_test, while_a_lane_has_a_name_nobody_else_gets_it) {
+  const auto first = asks("a");
+  const auto second = asks("a");
+  queue.submit(first);
+  const auto taken = queue.take(duty::everything);
+  queue.submit(second);
+  queue.submit(leaves("b"));
+  EXPECT_THAT(next().acquires, IsEmpty());
+  queue.finish(taken);
+  EXPECT_THAT(next().acquires, ElementsAre(second));
+}
+
+TEST_F(submission_queue_test, those_of_a_shared_name_go_along) {
+  const auto reader = asks("a");
+  const auto other = asks("b", model::lock_kind::semaphore);
+  const auto writer = asks("a");
+  writer->mode = model::lock_mode::exclusive;
+  for (const auto& one : {reader, other, writer}) queue.submit(one);
+  const auto batch = next();
+  EXPECT_THAT(batch.acquires, ElementsAre(reader, other, writer));
+  EXPECT_THAT(batch.crowds, ElementsAre("a"));
+  EXPECT_THAT(batch.names, ElementsAre("a", "b"));
+}
+
+TEST_F(submission_queue_test, releases_of_a_shared_name_go_along_and_acquires_behind_them) {
+  const auto one = leaves("a");
+  const auto other = leaves("a");
+  const auto reader = asks("a");
+  queue.submit(reader);
+  queue.submit(one);
+  queue.submit(other);
+  const auto batch = next();
+  EXPECT_THAT(batch.releases, ElementsAre(one, other));
+  EXPECT_THAT(batch.acquires, ElementsAre(reader));
+  EXPECT_THAT(batch.crowds, ElementsAre("a"));
+}
+
+TEST_F(submission_queue_test, who_may_stand_in_the_queue_goes_alone_and_is_not_overtaken) {
+  const auto first = asks("a");
+  const auto waits = asks("a");
+  waits->arrived = true;
+  const auto doubtful = asks("a");
+  doubtful->in_doubt = true;
+  const auto last = asks("a");
+  for (const auto& one : {first, waits, doubtful, last}) queue.submit(one);
+  for (const auto& one : {first, waits, doubtful, last}) EXPECT_THAT(next().acquires, ElementsAre(one));
+}
+
+TEST_F(submission_queue_test, a_withdrawal_goes_alone) {
+  const auto one = leaves("a");
+  const auto withdrawal = leaves("a", model::lock_mode::exclusive);
+  const auto other = leaves("a");
+  for (const auto& each : {one, withdrawal, other}) queue.submit(each);
+  for (const auto& each : {one, withdrawal, other}) EXPECT_THAT(next().releases, ElementsAre(each));
+}
+
+TEST_F(submission_queue_test, gives_no_acquires_out_until_it_may) {
+  queue.allow_acquires(false);
+  const auto asked = asks("a");
+  const auto freed = leaves("b");
+  queue.submit(asked);
+  queue.submit(freed);
+  EXPECT_THAT(next().acquires, IsEmpty());
+  queue.allow_acquires(true);
+  EXPECT_THAT(next().acquires, ElementsAre(asked));
+}
+
+}  // namespace
+}  // namespace rowlock::test
