@@ -15,6 +15,7 @@ void tell_what_it_is(draft& lock, hold_id hold) {
   lock.outcome().token = *lock.token_of(hold);
   lock.outcome().weight = permit ? permit->weight : lock.row().capacity;
   lock.outcome().mode = permit ? model::lock_mode::shared : model::lock_mode::exclusive;
+  lock.outcome().stored = definition_of(lock.row());
 }
 
 }  // namespace

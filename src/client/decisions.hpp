@@ -52,7 +52,7 @@ struct outcome {
   std::vector<lease_id> wake;     // whose waiters are in no queue any more, and were not granted
   bool more = false;              // beyond the part of the queue that was read others may fit: sweep
   std::int64_t remaining = 0;
-  model::lock_definition stored;
+  model::lock_definition stored;  // of a mismatch, and of a hold that was taken on
 };
 
 struct decision {

@@ -349,8 +349,12 @@ decision draft::move_onto(hold_id hold, lease_id onto) {
   made_.outcome.token = *token_of(hold);
   made_.outcome.weight = moving ? moving->weight : row_.capacity;
   made_.outcome.mode = moving ? lock_mode::shared : lock_mode::exclusive;
+  made_.outcome.stored = definition_of(view_.row);
+  const bool stands_there = (moving ? moving->lease : *view_.row.lease) == onto;
+  // A guarded transaction holds the row that says on which lease it stands.
+  if (!stands_there && !view_.replaceable) return leave(outcome::what::guarded);
   decision moved = leave(outcome::what::granted);
-  if ((moving ? moving->lease : *view_.row.lease) == onto) return moved;
+  if (stands_there) return moved;
   moved.change.row = view_.row;
   if (moving) {
     moving->lease = onto;

@@ -81,7 +81,7 @@ class draft {
   decision finish(outcome::what result);
   decision leave(outcome::what result);  // nothing is written
   // Granted: the hold, which stands, is put onto that lease with its token, and nothing else is written; nor
-  // is that where it stands on it already (I7).
+  // is that where it stands on it already (I7). Guarded: it is left where it stands.
   decision move_onto(hold_id hold, lease_id onto);
   decision leave_expired(std::vector<lease_id> leases);
   // Whether it is known who may be granted next. If not, says what must be done first; then nothing of this

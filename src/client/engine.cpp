@@ -399,22 +399,27 @@ bool engine::is_plain(const hold_state& hold) const {
   return known && hold.lease()->is_renewed() && hold.keep_until() <= shared_.time.now();
 }
 
+release_ptr engine::release_of(const hold_state& hold) const {
+  auto operation = std::make_shared<release_operation>();
+  operation->name = hold.name();
+  operation->kind = hold.kind();
+  operation->mode = hold.mode();
+  operation->fair = hold.is_fair();
+  operation->hold = hold.id();
+  operation->lease = hold.lease();
+  operation->keep_until = hold.keep_until();
+  const bool plain = is_plain(hold);
+  operation->fast = plain && (!hold.is_contended() || !hold.is_fair());
+  operation->hand_on = plain && hold.is_fair() && hold.mode() == model::lock_mode::exclusive;
+  return operation;
+}
+
 release_ptr engine::operation_of(hold_state& hold) {
   // In any case: the registry would keep a hold, and with it this engine, that a close in another thread has
   // ended.
   holds_.remove(hold);
   if (!hold.begin_release()) return nullptr;
-  auto operation = std::make_shared<release_operation>();
-  operation->name = hold.name();
-  operation->hold = hold.id();
-  operation->lease = hold.lease();
-  operation->keep_until = hold.keep_until();
-  const bool plain = is_plain(hold);
-  operation->fair = hold.is_fair();
-  operation->fast = plain && (!hold.is_contended() || !hold.is_fair());
-  operation->hand_on = plain && hold.is_fair() && hold.mode() == model::lock_mode::exclusive;
-  operation->kind = hold.kind();
-  operation->mode = hold.mode();
+  auto operation = release_of(hold);
   operation->answer = std::make_shared<promised<release_result>>();
   return operation;
 }
@@ -593,6 +598,8 @@ hold_ptr engine::hold_of(const std::string& name, model::hold_id id, const outco
   if (!lease->is_valid(shared_.time.now())) return nullptr;
   auto hold = std::make_shared<hold_state>(shared_from_this(), name, id, taken.token, lease, taken.mode,
                                            taken.weight);
+  hold->set_fair(taken.stored.fair);
+  hold->set_kind(taken.stored.kind);
   holds_.add(hold);
   shared_.count.acquired.fetch_add(1, std::memory_order_relaxed);
   return hold;
@@ -613,13 +620,7 @@ void engine::give_back(const std::string& name, model::hold_id hold, const std::
 void engine::give_back_holds() {
   std::vector<release_ptr> operations;
   for (const auto& hold : holds_.all()) {
-    auto operation = std::make_shared<release_operation>();
-    operation->name = hold->name();
-    operation->hold = hold->id();
-    operation->lease = hold->lease();
-    operation->keep_until = hold->keep_until();
-    operation->mode = hold->mode();
-    operation->fast = is_plain(*hold);
+    auto operation = release_of(*hold);
     operation->how = store::durability::durable;
     herald_.lose(hold, loss::closed);
     operations.push_back(std::move(operation));

@@ -173,7 +173,8 @@ class engine : public std::enable_shared_from_this<engine> {
   hold_ptr await_or_deadlock(const acquire_ptr& operation, std::uint64_t owner, std::optional<instant> until,
                              const std::stop_token& stop);
   bool is_plain(const hold_state& hold) const;
-  release_ptr operation_of(hold_state& hold);
+  release_ptr release_of(const hold_state& hold) const;
+  release_ptr operation_of(hold_state& hold);  // null: it is over
   void await_answer(const task_ptr& task);
   void give_back_holds();
   void give_back_everything(instant until);

@@ -21,8 +21,8 @@ class in_turn {
   store::lock_change change() && { return std::move(all_); }
 
  private:
-  // A lease counts as living where nothing is known of it: a grant to the dead is found out later, one beside
-  // the living would never be put right.
+  // A lease of which nothing is known counts as living: to take a dead one for living delays others until it
+  // is found out; to take a living one for dead would grant twice.
   model::lease_view lease_of(model::lease_id id, const store::lock_change& change) const;
   void show(const store::lock_change& change);
   void add(const store::lock_change& change);

@@ -62,6 +62,8 @@ struct joint_acquire::round {
       auto hold =
           std::make_shared<hold_state>(on.shared_from_this(), wish.definition.name, wish.hold,
                                        made[i].outcome.token, lease, wish.mode, made[i].outcome.weight);
+      hold->set_fair(wish.definition.fair);
+      hold->set_kind(wish.definition.kind);
       hold->set_contended(made[i].change.row && made[i].change.row->has_queue);
       on.holds().add(hold);
       holds.push_back(std::move(hold));

@@ -174,6 +174,9 @@ void lane::hand_over_fast(std::vector<release_ptr>& operations) {
 // Whether the operation is still wanted and has a lease to go on; a new lease makes it a new request.
 bool lane::prepare(const acquire_ptr& operation) {
   if (operation->answer.is_settled()) {
+    // What was sent on a connection that died may run yet. Its backend is ended before anything is taken
+    // back.
+    if (operation->in_doubt) call([](store::session&) {});
     if (operation->lease) desk_.deliver.withdraw(*operation);
     return false;
   }
@@ -343,7 +346,9 @@ decision lane::decide(edit_item& item, const store::lock_view& view) const {
     ends.rest = desk_.explicit_lease(lease_id::belonging_to(operation.hold),
                                      std::chrono::ceil<std::chrono::milliseconds>(rest));
   }
-  return decide_release(view, ends, skew);
+  auto made = decide_release(view, ends, skew);
+  made.change.durable = made.change.durable || operation.how == store::durability::durable;
+  return made;
 }
 
 store::lock_change lane::decide(std::span<edit_item> items, const store::lock_view& view) const {
@@ -419,13 +424,14 @@ bool lane::settle_acquire(edit_item& item) {
   switch (made.result) {
     case what::granted:
       operation->contended = item.made.change.row && item.made.change.row->has_queue;
+      operation->weight = made.weight;
       if (operation->ttl && operation->lease->is_valid(shared_.time.now())) {
         auto id = lease_id::random();
         item.moving_to_record = desk_.explicit_lease(id, *operation->ttl);
         item.moving_to = std::make_shared<lease>(id, *operation->ttl, false);
+        operation->slow = true;
         return true;
       }
-      operation->weight = made.weight;
       desk_.deliver.granted(operation, made.token);
       return false;
     case what::queued: wait_in_room(operation, made.takeover_in, item.hints); return false;
@@ -480,6 +486,10 @@ void lane::wait_in_room(const acquire_ptr& operation, std::chrono::microseconds 
 
 // I7: asked again after a lost answer, decide_move says granted as well.
 bool lane::settle_move(edit_item& item) {
+  if (item.made.outcome.result == what::guarded) {
+    row_was_locked(item);
+    return false;
+  }
   if (item.made.outcome.result != what::granted) {
     // The process's lease died in between; the acquire starts anew.
     desk_.deliver.restart(item.acquire);
@@ -504,7 +514,9 @@ bool lane::settle_release(edit_item& item) {
       return false;
     case what::released:
       // Then it is on disk; and what rests must not be sent again, which would end the rest.
-      if (item.made.change.durable) operation->how = store::durability::durable;
+      if (item.made.change.durable || operation->keep_until > shared_.time.now()) {
+        operation->how = store::durability::durable;
+      }
       answered(operation, release_result::released);
       return false;
     default: was_absent(operation); return false;
@@ -540,7 +552,12 @@ void lane::row_was_locked(edit_item& item) {
   auto& retry = item.acquire ? item.acquire->retry : item.release->retry;
   if (retry.failures++ == 0) retry.since = now;
   if (item.acquire) {
-    item.acquire->slow = true;
+    // It may be tried as before; but where it may have got something, the fast path cannot tell.
+    if (item.acquire->joins() && !item.moving_to) {
+      item.acquire->tried = false;
+    } else {
+      item.acquire->slow = true;
+    }
     if (!item.acquire->wait && now > retry.since + shared_.settings.statement_timeout) {
       shared_.count.busy.fetch_add(1, std::memory_order_relaxed);
       if (item.acquire->answer.complete(nullptr)) return desk_.deliver.withdraw(*item.acquire);
@@ -575,11 +592,9 @@ void lane::fail(const std::exception_ptr& cause, const error& failure, batch& wo
     // One failure may be an old connection that broke in the pool; two are a database that cannot be reached.
     const int tries = connected || operation->slow ? failures_at_most : 2;
     const bool give_up = !temporary || (!operation->wait && operation->retry.failures >= tries);
-    if (give_up && operation->answer.fail(cause)) {
-      if (operation->slow && operation->lease) desk_.deliver.withdraw(*operation);
-      continue;
-    }
-    desk_.queue.delay(operation, pause);
+    // Then it comes up again to be taken back, if it may have got anything.
+    const bool over = give_up && operation->answer.fail(cause);
+    if (!over || (operation->slow && operation->lease)) desk_.queue.delay(operation, pause);
   }
   for (auto& operation : work.releases) {
     if (!operation) continue;

@@ -396,6 +396,8 @@ bool lease_keeper::look() {
 // that of each of those who wait.
 std::chrono::microseconds lease_keeper::due_in(const store::hold_status& status, const std::string& name,
                                                barrier_dues& of_barriers) {
+  // An unfair lock may have been freed, or have room, and nobody has looked for those who wait.
+  if (!status.fair && status.in_use < status.capacity) return 0us;
   if (!gathers(status.kind)) return status.takeover_in.value_or(0us) + shared_.settings.skew;
   if (status.kind == model::lock_kind::latch) return 1h;
   const auto [due, is_new] = of_barriers.try_emplace(name, 1h);

@@ -215,7 +215,8 @@ struct release_operation {
   retry_state retry{};
   std::shared_ptr<promised<release_result>> answer{};  // null: nobody waits
 
-  // As acquire_operation::joins: of a hold that was granted, and so is in no queue.
+  // As acquire_operation::joins: of a hold that was granted, and so is in no queue. What is taken back from
+  // who gave up may stand there; no mode is said of that.
   bool joins() const { return purpose == aim::release && mode == model::lock_mode::shared; }
 };
 

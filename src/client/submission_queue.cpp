@@ -9,6 +9,8 @@ namespace {
 
 // Beyond this a statement's own time grows faster than the round trip that it saves.
 constexpr std::size_t batch_limit = 256;
+// Each of a crowd is decided from all permits of the name, while its row is held.
+constexpr std::size_t crowd_limit = 64;
 
 const std::string& name_of(const acquire_ptr& operation) {
   return operation->definition.name;
@@ -135,10 +137,10 @@ void submission_queue::promote_delayed() {
   }
 }
 
-// open: names of this batch that others may join. Who may not closes it for those behind him.
+// open: names of this batch that others may join, and how many have. Who may not closes it for those behind.
 template <class Operation>
 void submission_queue::take_distinct(std::deque<Operation>& from, std::vector<Operation>& to, batch& into,
-                                     std::unordered_set<std::string>& open) {
+                                     std::unordered_map<std::string, std::size_t>& open) {
   std::size_t kept = 0;
   std::size_t at = 0;
   for (; at < from.size() && to.size() < batch_limit; ++at) {
@@ -146,10 +148,12 @@ void submission_queue::take_distinct(std::deque<Operation>& from, std::vector<Op
     const bool joins = from[at]->joins();
     if (reserved_.insert(name).second) {
       into.names.push_back(name);
-      if (joins) open.insert(name);
+      if (joins) open.emplace(name, 1);
       to.push_back(std::move(from[at]));
-    } else if (joins && open.contains(name)) {
+    } else if (const auto crowd = open.find(name);
+               joins && crowd != open.end() && crowd->second < crowd_limit) {
       into.crowds.insert(name);
+      ++crowd->second;
       to.push_back(std::move(from[at]));
     } else {
       open.erase(name);
@@ -168,7 +172,7 @@ batch submission_queue::take(duty carried) {
     promote_delayed();
     if (has_work(carried) && !mine.blocked) {
       batch taken;
-      std::unordered_set<std::string> open;
+      std::unordered_map<std::string, std::size_t> open;
       if (carried != duty::acquires) {
         taken.tasks.assign(std::make_move_iterator(tasks_.begin()), std::make_move_iterator(tasks_.end()));
         tasks_.clear();

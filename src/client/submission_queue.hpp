@@ -14,6 +14,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -103,7 +104,7 @@ class submission_queue {
   batch reserve(const Operation& operation, std::vector<Operation> batch::*into);
   template <class Operation>
   void take_distinct(std::deque<Operation>& from, std::vector<Operation>& to, batch& into,
-                     std::unordered_set<std::string>& open);
+                     std::unordered_map<std::string, std::size_t>& open);
 
   context& shared_;
   std::mutex mutex_;

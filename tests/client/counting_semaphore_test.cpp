@@ -98,6 +98,14 @@ TEST_P(counting_semaphore_test, drain_takes_all_that_is_free) {
   EXPECT_TRUE(large.get());
 }
 
+TEST_P(counting_semaphore_test, drain_for_a_time_knows_how_much_it_has) {
+  counting_semaphore slots{db, "s", 5};
+  const hold two = slots.acquire(2);
+  const auto rest = slots.drain({.ttl = 30s});
+  ASSERT_TRUE(rest);
+  EXPECT_EQ(rest->weight(), 3);
+}
+
 TEST_P(counting_semaphore_test, resize_grants_what_has_become_free) {
   const hold one = gpus.acquire(4);
   auto waiting = in_turn(other, 2);

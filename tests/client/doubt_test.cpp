@@ -259,6 +259,34 @@ TEST_F(doubt_test, while_a_ghost_lives_nothing_is_sent_on_its_connections_succes
   EXPECT_TRUE(take(asked));
 }
 
+TEST_F(doubt_test, a_ghost_whose_caller_has_given_up_is_ended_before_anything_is_taken_back) {
+  for (const bool shared : {false, true}) {
+    SCOPED_TRACE(shared);
+    const std::string name = shared ? "s" : "a";
+    server->name_backends();
+    auto settings = calm();
+    settings.connections = 3;  // so that releases go another way than acquires
+    client other = new_client(settings);
+    shared_mutex lock{other, "s"};
+    lock.acquire_shared().release();
+    const auto laid = faults.count("end_ghost");
+    faults.leave_ghost("acquire");
+    faults.refuse("end_ghost", 3);
+    std::stop_source stop;
+    auto asked = std::async(std::launch::async, [&] {
+      const acquire_options how{.stop = stop.get_token()};
+      return shared ? lock.acquire_shared(how) : mutex(other, "a").acquire(how);
+    });
+    ASSERT_TRUE(soon([&] { return faults.count("end_ghost") > laid; }));
+    stop.request_stop();
+    EXPECT_EQ(code_of([&] { asked.get(); }), errc::cancelled);
+    ASSERT_TRUE(soon([&] { return faults.count("end_ghost") >= laid + 4; }));
+    server->run_ghosts();
+    EXPECT_TRUE(soon([&] { return server->snapshot().locks.at(name).row.in_use == 0; }));
+    EXPECT_EQ(holder_of(name), "");
+  }
+}
+
 TEST_F(doubt_test, an_asynchronous_release_that_a_crash_lost_is_sent_again) {
   server->keep_history();
   hold held = mutex(db, "a").acquire();
@@ -268,6 +296,8 @@ TEST_F(doubt_test, an_asynchronous_release_that_a_crash_lost_is_sent_again) {
   EXPECT_EQ(holder_of("a"), held.id()) << "the crash took the release back";
   advance(10s);
   expect_free_soon();
+  server->crash(true);
+  EXPECT_EQ(holder_of("a"), "") << "what was sent again is on disk";
 }
 
 TEST_F(doubt_test, a_release_that_is_known_to_be_on_disk_is_not_sent_again) {

@@ -174,6 +174,19 @@ TEST_P(guard_test, of_a_connection_that_breaks_ends_with_it) {
   EXPECT_TRUE(mutex(db, "b").try_acquire_for(20s));
 }
 
+TEST_P(guard_test, of_a_reader_holds_up_one_for_a_time_no_longer_than_it_lasts) {
+  shared_mutex lock{db, "a"};
+  const hold reader = lock.acquire_shared();
+  app->run(is_sqlite() ? "BEGIN DEFERRED" : "BEGIN");
+  app->guard(reader);
+  auto other = std::async(std::launch::async, [&] { return lock.acquire_shared({.ttl = 30s}); });
+  pay(10);
+  app->run("COMMIT");
+  ASSERT_EQ(other.wait_for(20s), std::future_status::ready);
+  EXPECT_TRUE(other.get());
+  EXPECT_TRUE(reader);
+}
+
 INSTANTIATE_TEST_SUITE_P(stores, guard_test, testing::ValuesIn(selected_of({"sqlite", "postgres", "mysql"})),
                          store_test_name);
 

@@ -78,6 +78,16 @@ TEST_F(submission_queue_test, those_of_a_shared_name_go_along) {
   EXPECT_THAT(batch.names, ElementsAre("a", "b"));
 }
 
+TEST_F(submission_queue_test, a_crowd_has_its_limit) {
+  std::vector<acquire_ptr> readers;
+  for (int i = 0; i < 70; ++i) {
+    readers.push_back(asks("a"));
+    queue.submit(readers.back());
+  }
+  EXPECT_EQ(next().acquires.size(), 64U);
+  EXPECT_THAT(next().acquires, testing::ElementsAreArray(readers.begin() + 64, readers.end()));
+}
+
 TEST_F(submission_queue_test, releases_of_a_shared_name_go_along_and_acquires_behind_them) {
   const auto one = leaves("a");
   const auto other = leaves("a");

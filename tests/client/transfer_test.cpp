@@ -247,6 +247,20 @@ TEST(decide_adopt_test, takes_nothing_that_stands_elsewhere_or_not_at_all) {
   EXPECT_EQ(decide_adopt(a_lock().held_by(first), me.hold, first.lease, onto).outcome.result, what::absent);
 }
 
+// The guard's transaction holds the row of the permit, or relies on the exclusive hold.
+TEST(decide_adopt_test, leaves_what_a_guarded_transaction_relies_on) {
+  EXPECT_EQ(decide_adopt(a_lock().held_by(me).guarded(), me.hold, me.lease, onto).outcome.result,
+            what::guarded);
+  EXPECT_EQ(decide_adopt(a_shared_mutex().shared_by(me).guarded(), me.hold, me.lease, onto).outcome.result,
+            what::guarded);
+  const auto there = decide_adopt(a_lock().held_by(me).guarded(), me.hold, me.lease, me.lease);
+  EXPECT_EQ(there.outcome.result, what::granted) << "I7";
+  const auto moved = client_layer::decide_move(a_shared_mutex().shared_by(me).guarded(), me.hold,
+                                               {onto, me.client, "host", 1, "", 5s});
+  EXPECT_EQ(moved.outcome.result, what::guarded);
+  EXPECT_TRUE(moved.change.empty());
+}
+
 TEST(decide_reclaim_test, grants_with_a_new_token_before_who_waits_and_notices_the_old_client) {
   const party heir;
   const auto made =

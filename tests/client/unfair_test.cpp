@@ -2,6 +2,8 @@
 #include "client/client_test.hpp"
 
 #include <atomic>
+#include <future>
+#include <vector>
 
 namespace rowlock::test {
 namespace {
@@ -104,6 +106,39 @@ TEST_F(unfair_clock_test, who_comes_while_it_is_free_overtakes_who_waits_until_t
   held.reset();
   EXPECT_TRUE(soon([&] { return waits.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(queued("a"), 0U);
+}
+
+// Nobody rings for those who wait when the client of the release has gone: their own look finds the room.
+class unfair_semaphore_clock_test : public unfair_clock_test {
+ protected:
+  std::future<hold> waiting_for_one() {
+    hold three = counting_semaphore{third, "s", 4, false}.acquire(3);
+    held.push_back(std::move(three));
+    auto result = std::async(std::launch::async, [this] {
+      return counting_semaphore{other, "s", 4, false}.acquire();
+    });
+    EXPECT_TRUE(soon([&] { return queued("s") == 1; }));
+    return result;
+  }
+
+  client third = new_client();
+  std::vector<hold> held;
+};
+
+TEST_F(unfair_semaphore_clock_test, who_waits_finds_what_a_client_left_that_has_closed) {
+  const hold one = counting_semaphore{db, "s", 4, false}.acquire();
+  auto waits = waiting_for_one();
+  db.close();
+  EXPECT_TRUE(soon([&] { return waits.wait_for(0s) == std::future_status::ready; }));
+}
+
+TEST_F(unfair_semaphore_clock_test, who_waits_finds_what_was_freed_by_a_release_whose_answer_was_lost) {
+  hold one = counting_semaphore{db, "s", 4, false}.acquire();
+  auto waits = waiting_for_one();
+  faults.lose_answer("release");
+  auto released = std::async(std::launch::async, [&] { return one.release(); });
+  EXPECT_TRUE(soon([&] { return waits.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
 }
 
 }  // namespace
