@@ -174,10 +174,11 @@ void lane::hand_over_fast(std::vector<release_ptr>& operations) {
 // Whether the operation is still wanted and has a lease to go on; a new lease makes it a new request.
 bool lane::prepare(const acquire_ptr& operation) {
   if (operation->answer.is_settled()) {
-    // What was sent on a connection that died may run yet. Its backend is ended before anything is taken
-    // back.
-    if (operation->in_doubt) call([](store::session&) {});
-    if (operation->lease) desk_.deliver.withdraw(*operation);
+    if (!operation->lease) return false;
+    // What was sent on a connection that died may run yet: its backend is ended before anything is taken
+    // back. On a lease that is over it gets nothing that lasts.
+    if (operation->in_doubt && operation->lease->is_valid(shared_.time.now())) call([](store::session&) {});
+    desk_.deliver.withdraw(*operation);
     return false;
   }
   auto lease = desk_.keeper.lease();
@@ -594,7 +595,9 @@ void lane::fail(const std::exception_ptr& cause, const error& failure, batch& wo
     const bool give_up = !temporary || (!operation->wait && operation->retry.failures >= tries);
     // Then it comes up again to be taken back, if it may have got anything.
     const bool over = give_up && operation->answer.fail(cause);
-    if (!over || (operation->slow && operation->lease)) desk_.queue.delay(operation, pause);
+    if (!over || (operation->slow && operation->lease)) {
+      desk_.queue.delay(operation, temporary ? pause : operation->retry.pause.next());
+    }
   }
   for (auto& operation : work.releases) {
     if (!operation) continue;
