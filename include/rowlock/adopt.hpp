@@ -22,7 +22,8 @@ ROWLOCK_BEGIN_NAMESPACE
 
 // Takes on a hold that hold::hand_over has let go: with its name, id and token, renewed by this client from
 // now on. Of several who try, one gets it. Empty: it does not stand any more. Throws error: invalid_argument
-// when the text is not hand_over's; unreachable, after which the lock may be given back.
+// when the text is not hand_over's; contention when a guarded transaction of this lock lasts longer than
+// options::statement_timeout; unreachable, after which the lock may be given back.
 ROWLOCK_EXPORT std::optional<hold> adopt(client db, const std::string& text);
 
 // Takes on a hold of a process that has died, such as this program before its restart, while its lease lives;
