@@ -89,23 +89,6 @@ TEST_F(postgres_statement_rules_test, the_store_sees_that_waiter) {
       [&] { one_->run("COMMIT"); });
 }
 
-// The locking step takes the newest row, the rest of the statement began with an older one.
-TEST_F(postgres_statement_rules_test, acquire_decides_from_the_row_that_it_has_locked) {
-  const auto execute = "EXECUTE acquire_one ('a', 'mutex', 1, '" + lease_id::random().to_string() + "', '" +
-                       hold_id::random().to_string() + "', true)";
-  two_->run("SELECT set_config('rowlock.system', system_identifier::text, false) FROM pg_control_system()");
-  two_->run("PREPARE acquire_one AS " + postgres_query("acquire_one"));
-  one_->run("BEGIN; LOCK TABLE rowlock_meta IN ACCESS EXCLUSIVE MODE");
-  // EXECUTE has its snapshot before it waits for the tables.
-  two_->run_until_blocked(execute, *side_);
-  side_->run("UPDATE rowlock_lock SET in_use = 1, token = 77, lease_id = gen_random_uuid()");
-  one_->run("COMMIT");
-  EXPECT_TRUE(two_->finish().empty());
-  EXPECT_EQ(side_->value("SELECT token FROM rowlock_lock"), "77");
-  side_->run("UPDATE rowlock_lock SET in_use = 0, lease_id = NULL");
-  EXPECT_EQ(two_->run(execute).size(), 1U) << "it was refused for another reason";
-}
-
 // A statement whose snapshot is older than the row that it locks: a rival's change comes in between.
 class postgres_stale_snapshot_test : public postgres_statement_rules_test {
  protected:
@@ -163,6 +146,25 @@ class postgres_stale_snapshot_test : public postgres_statement_rules_test {
 };
 
 // What a statement may do then: all of it on the newest row, or nothing.
+TEST_F(postgres_stale_snapshot_test, acquire_decides_from_the_row_that_it_has_locked) {
+  prepare("acquire_one");
+  prepare("acquire");
+  const auto ids = std::string{lease} + ", " + hold;
+  for (const auto& execute : {"EXECUTE acquire_one ('s', 'semaphore', 9, " + ids + ", true)",
+                              "EXECUTE acquire ('{s}', '{semaphore}', '{9}', array[" + std::string{lease} +
+                                  "::uuid], array[" + hold + "::uuid], '{t}')"}) {
+    SCOPED_TRACE(execute);
+    for (const std::string change :
+         {"in_use = 9, lease_id = gen_random_uuid()", "in_use = 1", "has_queue = true"}) {
+      start_with(0, false);
+      EXPECT_TRUE(run_behind(write_lock(change + ", token = 77"), execute).empty()) << change;
+      EXPECT_EQ(side_->value("SELECT token FROM rowlock_lock WHERE name = 's'"), "77") << change;
+    }
+    start_with(0, false);
+    EXPECT_EQ(two_->run(execute).size(), 1U) << "it was refused for another reason";
+  }
+}
+
 TEST_F(postgres_stale_snapshot_test, shared_acquire_counts_on_the_row_that_it_has_locked) {
   prepare("acquire_shared_one");
   prepare("acquire_shared");
