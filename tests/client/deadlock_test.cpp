@@ -94,7 +94,7 @@ TEST_P(deadlock_test, the_operator_sees_who_waits_in_a_circle) {
   std::stop_source stop;
   const auto take = [&](const client& on, const std::string& first, const std::string& second) {
     return std::async(std::launch::async, [&, first, second] {
-      const hold one = mutex(on, first).acquire();
+      hold one = mutex(on, first).acquire();
       {
         const std::lock_guard lock{guard};
         ++have;
@@ -103,7 +103,9 @@ TEST_P(deadlock_test, the_operator_sees_who_waits_in_a_circle) {
         const std::lock_guard lock{guard};
         return have == 2;
       });
-      return code_of([&] { mutex(on, second).acquire({.stop = stop.get_token()}); });
+      const auto refused = code_of([&] { mutex(on, second).acquire({.stop = stop.get_token()}); });
+      // The hold goes along: freed here it would be granted to the other, who might not see its stop.
+      return std::pair{refused, std::move(one)};
     });
   };
   auto one = take(db, "a", "b");
@@ -116,8 +118,10 @@ TEST_P(deadlock_test, the_operator_sees_who_waits_in_a_circle) {
     EXPECT_EQ(member.waiter.hold_id, side().queue(member.waits_for).front().waiter.hold.to_string());
   }
   stop.request_stop();
-  EXPECT_EQ(one.get(), errc::cancelled);
-  EXPECT_EQ(two.get(), errc::cancelled);
+  const auto [refused, held] = one.get();
+  const auto [also_refused, also_held] = two.get();
+  EXPECT_EQ(refused, errc::cancelled);
+  EXPECT_EQ(also_refused, errc::cancelled);
 }
 
 ROWLOCK_FOR_EACH_STORE(deadlock_test);

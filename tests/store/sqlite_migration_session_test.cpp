@@ -104,6 +104,20 @@ TEST_F(sqlite_migration_session_test, a_migrator_waits_for_another_one) {
   EXPECT_TRUE(entered);
 }
 
+// SQLite itself refuses there and then to change the journal's mode of a file that somebody writes to.
+TEST_F(sqlite_migration_session_test, the_first_migrator_waits_for_a_writer_of_the_fresh_file) {
+  options_.statement_timeout = std::chrono::milliseconds{50};
+  const auto session = open();
+  raw_sqlite other{path()};
+  other.run("BEGIN IMMEDIATE");
+  const auto start = std::chrono::steady_clock::now();
+  expect_error([&] { session->exclusively([] {}); }, errc::contention, "statement timeout");
+  EXPECT_GE(std::chrono::steady_clock::now() - start, options_.statement_timeout);
+  other.run("COMMIT");
+  session->exclusively([&] { session->apply(file("0001_locks.up"), entry()); });
+  EXPECT_EQ(session->state().version, 1);
+}
+
 TEST_F(sqlite_migration_session_test, a_file_that_sets_its_own_timeout_leaves_ours) {
   options_.statement_timeout = std::chrono::milliseconds{50};
   const auto session = open();

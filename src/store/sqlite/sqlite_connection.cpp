@@ -79,7 +79,15 @@ void sqlite_connection::use_wal() {
     return 0;
   };
   throw_if_interrupted();
-  const int code = sqlite3_exec(database_, "PRAGMA journal_mode = WAL", read, &mode, nullptr);
+  const auto turn_on = [&] {
+    return sqlite3_exec(database_, "PRAGMA journal_mode = WAL", read, &mode, nullptr);
+  };
+  // SQLite does not ask on_busy() when two turn it on at once: one of them is refused there and then.
+  const auto since = std::chrono::steady_clock::now();
+  int code = turn_on();
+  for (int attempts = 0; (code & 0xff) == SQLITE_BUSY && wait_for_lock(attempts, since); ++attempts) {
+    code = turn_on();
+  }
   if (code != SQLITE_OK) fail(code);
   if (mode != "wal") {
     throw error(errc::database,
@@ -119,14 +127,14 @@ void sqlite_connection::fail(int code, bool outcome_unknown) {
   throw sqlite_error(code, said, path_, outcome_unknown);
 }
 
-int sqlite_connection::on_busy(void* self, int attempts) {
-  return static_cast<sqlite_connection*>(self)->wait_for_lock(attempts) ? 1 : 0;
+int sqlite_connection::on_busy(void* connection, int attempts) {
+  auto& self = *static_cast<sqlite_connection*>(connection);
+  if (attempts == 0) self.busy_since_ = std::chrono::steady_clock::now();
+  return self.wait_for_lock(attempts, self.busy_since_) ? 1 : 0;
 }
 
-bool sqlite_connection::wait_for_lock(int attempts) {
-  const auto now = std::chrono::steady_clock::now();
-  if (attempts == 0) busy_since_ = now;
-  if (interrupted_ || now - busy_since_ >= timeout_) return false;
+bool sqlite_connection::wait_for_lock(int attempts, std::chrono::steady_clock::time_point since) const {
+  if (interrupted_ || std::chrono::steady_clock::now() - since >= timeout_) return false;
   // Nobody tells when the lock is free. A durable commit takes a tenth of a millisecond to a few of them.
   std::this_thread::sleep_for(std::min<std::chrono::microseconds>(100us + attempts * 50us, 1ms));
   return true;

@@ -58,8 +58,9 @@ class sqlite_connection {
  private:
   sqlite3_stmt* prepare(std::string_view name);
   void open(missing_file missing);
-  static int on_busy(void* self, int attempts);
-  bool wait_for_lock(int attempts);
+  static int on_busy(void* connection, int attempts);
+  // A moment's pause before the next attempt; false when there shall be none.
+  bool wait_for_lock(int attempts, std::chrono::steady_clock::time_point since) const;
 
   std::string path_;
   std::shared_ptr<const sql_catalog> catalog_;
