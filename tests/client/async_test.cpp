@@ -2,9 +2,9 @@
 #include "client/client_test.hpp"
 #include "client/executors.hpp"
 
-#include <algorithm>
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <fstream>
