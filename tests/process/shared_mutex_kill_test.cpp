@@ -18,6 +18,31 @@ TEST_P(shared_mutex_kill_test, keeps_writers_alone_and_everybody_in_turn) {
   until_nothing_is_left();
 }
 
+TEST_P(shared_mutex_kill_test, lets_nobody_in_between_when_a_writer_reads_on_or_a_reader_writes) {
+  constexpr int turns = 3;
+  witness().create();
+  const auto report = [this] { return report_on(witness().lines(), model::shared_mutex_capacity); };
+  crew all{mortal(), "load conversion 1 0 catalog", 3};
+  for (int turn = 0; turn < turns; ++turn) {
+    const auto before = report();
+    until_some_moment(100ms);
+    until("one that is inside is killed", [&] { return all.kill_one_of(report().inside, random()); });
+    until("others change over after it", [&] {
+      const auto now = report();
+      return now.heavier >= before.heavier + 4 && now.lighter >= before.lighter + 4;
+    });
+  }
+  const auto counts = all.halt();
+  EXPECT_EQ(counts.at("wrong"), 0);
+  EXPECT_EQ(counts.at("broken"), 0);
+  EXPECT_EQ(counts.at("unreleased"), 0);
+  const auto found = report();
+  EXPECT_EQ(found.overfull, 0);
+  EXPECT_EQ(found.token_faults, 0);
+  EXPECT_GT(found.killed_inside, 0);
+  EXPECT_GT(found.most_sharing, 1) << "nobody read beside another";
+}
+
 ROWLOCK_FOR_EACH_SQL_STORE(shared_mutex_kill_test);
 
 }  // namespace

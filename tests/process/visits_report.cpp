@@ -45,6 +45,7 @@ class reader {
   void read(const witness_line& line) {
     if (line.what == "queued") queue(line);
     if (line.what == "came") come(line);
+    if (line.what == "weighs") weigh(line);
     if (line.what == "left") leave(rooms_[line.name], line.hold_id);
     if (line.what == "died") die(line);
   }
@@ -78,6 +79,21 @@ class reader {
     one.weight += line.weight;
     report_.most_together = std::max(report_.most_together, one.weight);
     report_.most_sharing = std::max(report_.most_sharing, static_cast<std::int64_t>(one.inside.size()));
+  }
+
+  void weigh(const witness_line& line) {
+    auto& one = rooms_[line.name];
+    const auto found = one.inside.find(line.hold_id);
+    if (found == one.inside.end()) return;
+    const auto more = line.weight - found->second.weight;
+    one.weight += more;
+    found->second.weight = line.weight;
+    more < 0 ? ++report_.lighter : ++report_.heavier;
+    if (more < 0) return;
+    if (one.weight > capacity_) ++report_.overfull;
+    if (line.token <= one.token) ++report_.token_faults;
+    one.token = std::max(one.token, line.token);
+    if (line.weight >= capacity_) one.token_of_lone = std::max(one.token_of_lone, line.token);
   }
 
   static void leave(room& one, const std::string& hold) {

@@ -15,6 +15,8 @@ struct visits_report {
   std::int64_t token_faults = 0;    // came with a token not above that of somebody it had to wait for
   std::int64_t overtaken = 0;       // granted before somebody who stood in the queue when it began to ask
   std::int64_t queued = 0;          // visits that were waited for
+  std::int64_t lighter = 0;         // those inside that gave up some of their weight
+  std::int64_t heavier = 0;         // and those that got more
   std::int64_t killed_inside = 0;   // leases that died with somebody inside
   std::int64_t killed_waiting = 0;  // leases that died with somebody in a queue
   std::int64_t after_kills = 0;     // visits after the first lease that died with somebody inside

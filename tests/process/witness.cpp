@@ -71,6 +71,10 @@ bool witness::leave(const std::vector<visit>& visits, const std::function<bool()
   return say("left", visits, 0, is_valid);
 }
 
+bool witness::weigh(const std::vector<visit>& visits, const std::function<bool()>& is_valid) {
+  return say("weighs", visits, 0, is_valid);
+}
+
 bool witness::say(const std::string& what, const std::vector<visit>& visits, std::int64_t asked_after,
                   const std::function<bool()>& is_valid) {
   session_.begin();

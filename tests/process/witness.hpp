@@ -16,7 +16,7 @@ namespace rowlock::test {
 
 struct witness_line {
   std::int64_t id = 0;
-  std::string what;  // came, left; queued, permitted, died by the triggers; or what note() was given
+  std::string what;  // came, weighs, left; queued, permitted, died by the triggers; or what note() was given
   std::string name;
   std::string hold_id;
   std::string lease;  // of those who queued or died
@@ -48,6 +48,8 @@ class witness {
   bool come(const std::vector<visit>& visits, std::int64_t asked_after,
             const std::function<bool()>& is_valid);
   bool leave(const std::vector<visit>& visits, const std::function<bool()>& is_valid);
+  // They are inside with another weight, and perhaps another token, than they came with.
+  bool weigh(const std::vector<visit>& visits, const std::function<bool()>& is_valid);
 
   // This process did something.
   void note(const std::string& what, const std::string& name, std::int64_t token = 0);

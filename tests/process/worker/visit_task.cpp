@@ -36,6 +36,12 @@ bool visit_task::tell(const std::function<void(witness&)>& words) {
   });
 }
 
+bool visit_task::weigh(const std::vector<visit>& visits) {
+  bool told = false;
+  tell([&](witness& log) { told = log.weigh(visits, [this] { return is_valid(); }); });
+  return told;
+}
+
 void visit_task::stay(std::int64_t asked_after) {
   const auto valid = [this] { return is_valid(); };
   bool came = false;

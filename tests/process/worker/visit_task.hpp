@@ -23,6 +23,9 @@ class visit_task : public task {
   virtual void work() {}
   virtual void leave() = 0;
 
+  // Tells the witness what its holds weigh from now on. False: they are not valid, and nothing is told.
+  bool weigh(const std::vector<visit>& visits);
+
   const client& db() const { return plan().databases.front().db; }
   std::int64_t any(std::int64_t from, std::int64_t to) {
     return std::uniform_int_distribution<std::int64_t>{from, to}(random_);
