@@ -1,5 +1,6 @@
 #include "client/chores.hpp"
 
+#include "client/answers.hpp"
 #include "client/lease_keeper.hpp"
 
 #include <algorithm>
@@ -16,13 +17,6 @@ bool is_of_an_office(const store::lock_change& change) {
 }
 
 }  // namespace
-
-void deliver_to_waiter(lane_desk& desk, hold_id hold, model::token token, bool contended) {
-  const auto operation = desk.room.take(hold);
-  if (!operation) return;
-  operation->contended = contended;
-  desk.deliver.granted(operation, token);
-}
 
 void chores::add(lane_desk& desk, const std::string& name, const decision& made) {
   const auto mine = desk.keeper.lease();

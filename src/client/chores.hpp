@@ -11,10 +11,6 @@
 
 namespace rowlock::client_layer {
 
-// The waiting room's waiter has been granted its lock. Not in the room: its owner is about to find out, or to
-// withdraw it.
-void deliver_to_waiter(lane_desk& desk, hold_id hold, model::token token, bool contended);
-
 class chores {
  public:
   // Of a decision whose change is committed. Who was granted and waits in this process is told at once, other

@@ -9,8 +9,9 @@ constexpr std::chrono::milliseconds grace{250};
 
 }  // namespace
 
-session_slot::busy::busy(session_slot& slot, std::chrono::nanoseconds limit) : slot_(slot) {
-  const auto timeout = std::min<std::chrono::nanoseconds>(limit, slot.shared_.settings.statement_timeout);
+session_slot::busy::busy(session_slot& slot) : slot_(slot) {
+  const auto timeout =
+      std::min<std::chrono::nanoseconds>(slot.limit_, slot.shared_.settings.statement_timeout);
   const auto until = slot.shared_.time.now() + timeout + grace;
   slot.overdue_at_.store(until.time_since_epoch().count());
 }

@@ -26,11 +26,10 @@ class session_slot {
 
   // Runs one statement's worth of work. Connects first where needed. Throws what the store throws; after
   // error(unreachable) the connection is gone, and the next call makes a new one.
-  // limit: how long it may take before the connection counts as dead, if less than the statement timeout.
   template <class Work>
-  auto call(Work&& work, std::chrono::nanoseconds limit = std::chrono::nanoseconds::max()) {
+  auto call(Work&& work) {
     store::session& session = ready();
-    const busy mark{*this, limit};
+    const busy mark{*this};
     shared_.count.statements.fetch_add(1, std::memory_order_relaxed);
     try {
       return work(session);
@@ -39,6 +38,10 @@ class session_slot {
       throw;
     }
   }
+
+  // From now on: how long a statement may take before the connection counts as dead, if less than the
+  // statement timeout.
+  void limit_answers(std::chrono::nanoseconds limit) noexcept { limit_ = limit; }
 
   // Waits for a hint, in the connection there is. Connects first where needed; then it does not wait.
   bool wait(std::chrono::nanoseconds timeout);
@@ -59,7 +62,7 @@ class session_slot {
 
   class busy {
    public:
-    explicit busy(session_slot& slot, std::chrono::nanoseconds limit = std::chrono::nanoseconds::max());
+    explicit busy(session_slot& slot);
     ~busy();
 
    private:
@@ -76,6 +79,7 @@ class session_slot {
   std::mutex mutex_;  // guards the pointer against wake() and interrupt()
   std::unique_ptr<store::session> session_;
   std::vector<ghost> ghosts_;
+  std::chrono::nanoseconds limit_ = std::chrono::nanoseconds::max();
   std::atomic<std::int64_t> overdue_at_{0};  // 0: no statement is under way
   std::atomic<bool> connected_{false};
   bool connected_before_ = false;

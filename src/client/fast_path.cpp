@@ -1,0 +1,210 @@
+#include "client/fast_path.hpp"
+
+#include "client/answers.hpp"
+#include "client/lease_keeper.hpp"
+
+#include <algorithm>
+#include <unordered_map>
+#include <utility>
+
+namespace rowlock::client_layer {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int hand_overs_at_once = 3;
+// How long an unfair lock that was freed is left to whoever comes, before those who wait are looked for.
+constexpr auto free_for_all = 2ms;
+
+store::acquire_request request_of(const acquire_operation& operation) {
+  const auto& definition = operation.definition;
+  return {definition.name, definition.kind, definition.capacity, operation.lease->id(),
+          operation.hold,  definition.fair, operation.mode,      operation.weight};
+}
+
+}  // namespace
+
+void fast_path::release(batch& work) {
+  auto& operations = work.releases;
+  bool news = false;
+  for (const auto how : {store::durability::asynchronous, store::durability::durable}) {
+    std::vector<store::release_request> requests;
+    for (const auto& operation : operations) {
+      const bool crowd = work.crowds.contains(operation->name);
+      if (!operation->fast || operation->how != how || crowd) continue;
+      requests.push_back({operation->name, operation->lease->id(), operation->hold, operation->mode});
+    }
+    if (requests.empty()) continue;
+    auto released = slot_.call([&](store::session& session) { return session.release(requests, how); });
+    std::sort(released.begin(), released.end());
+    std::erase_if(operations, [&](const release_ptr& operation) {
+      if (!std::binary_search(released.begin(), released.end(), operation->hold)) return false;
+      answer_release(desk_, operation, release_result::released);
+      if (!operation->fair) ring(operation->name);
+      news = news || operation->kind == model::lock_kind::election;
+      return true;
+    });
+  }
+  if (news) tell_onlookers();
+}
+
+// One round trip instead of an edit's two, where the head of the queue lives: somebody waits for it. A rival
+// who enters the queue has the row for a moment, so it is asked more than once.
+void fast_path::hand_over(std::vector<release_ptr>& operations) {
+  if (operations.size() != 1) return;
+  const auto& operation = operations.front();
+  if (!std::exchange(operation->hand_on, false)) return;
+  const store::release_request request{operation->name, operation->lease->id(), operation->hold};
+  const std::chrono::microseconds skew = shared_.settings.skew;
+  for (int round = 0; round < hand_overs_at_once; ++round) {
+    const auto reply = slot_.call([&](store::session& session) { return session.hand_over(request, skew); });
+    if (!reply) continue;
+    if (const auto mine = desk_.keeper.lease(); mine && reply->client == mine->id()) {
+      deliver_to_waiter(desk_, reply->granted, reply->token, reply->has_queue);
+    }
+    operation->how = store::durability::durable;  // as the grant that came with it
+    answer_release(desk_, operation, release_result::released);
+    const bool news = operation->kind == model::lock_kind::election;
+    operations.clear();
+    if (news) tell_onlookers();
+    return;
+  }
+}
+
+// Whether the operation is still wanted and has a lease to go on; a new lease makes it a new request.
+bool fast_path::prepare(const acquire_ptr& operation) {
+  if (operation->answer.is_settled()) {
+    if (!operation->lease) return false;
+    // What was sent on a connection that died may run yet: its backend is ended before anything is taken
+    // back. On a lease that is over it gets nothing that lasts.
+    if (operation->in_doubt && operation->lease->is_valid(shared_.time.now()))
+      slot_.call([](store::session&) {});
+    desk_.deliver.withdraw(*operation);
+    return false;
+  }
+  auto lease = desk_.keeper.lease();
+  if (!lease) {
+    desk_.queue.delay(operation, 1ms);
+    return false;
+  }
+  if (operation->lease != lease) {
+    if (operation->lease && operation->definition.kind == model::lock_kind::barrier) {
+      // Its place went with the lease, and the others are about to hear of that.
+      operation->answer.fail(std::make_exception_ptr(broken(operation->definition.name)));
+      return false;
+    }
+    if (operation->lease) operation->hold = operation->hold.sibling();
+    operation->lease = std::move(lease);
+    operation->slow = false;
+    operation->in_doubt = false;
+    operation->tried = false;
+  }
+  return true;
+}
+
+// Where others queue, the queue is asked first; where it says nothing, the lock may be free.
+void fast_path::ask(batch& work) {
+  std::erase_if(work.acquires, [&](const acquire_ptr& operation) { return !prepare(operation); });
+  enqueue(work.acquires, true);
+  acquire(work);
+  enqueue(work.acquires, false);
+}
+
+// Where the fast path was of no use of late. An unfair lock may be free while others queue.
+bool fast_path::queues(const model::lock_definition& definition) const {
+  return definition.fair && desk_.crowded.contains(definition.name);
+}
+
+void fast_path::acquire(batch& work) {
+  auto& operations = work.acquires;
+  std::vector<store::acquire_request> requests;
+  for (const auto& operation : operations) {
+    const auto& definition = operation->definition;
+    if (operation->slow || work.crowds.contains(definition.name)) continue;
+    if (operation->mode == model::lock_mode::shared &&
+        (!model::is_shareable(definition.kind) || operation->everything || queues(definition))) {
+      continue;
+    }
+    if (std::exchange(operation->tried, true)) continue;
+    requests.push_back(request_of(*operation));
+    operation->in_flight = true;
+  }
+  if (requests.empty()) return;
+  auto grants = slot_.call([&](store::session& session) { return session.acquire(requests); });
+  bool news = false;
+  std::sort(grants.begin(), grants.end(), [](const auto& a, const auto& b) { return a.hold < b.hold; });
+  std::erase_if(operations, [&](const acquire_ptr& operation) {
+    if (!std::exchange(operation->in_flight, false)) return false;
+    const auto found =
+        std::lower_bound(grants.begin(), grants.end(), operation->hold,
+                         [](const auto& grant, const auto& hold) { return grant.hold < hold; });
+    if (found == grants.end() || found->hold != operation->hold) return false;
+    desk_.deliver.granted(operation, found->token);
+    news = news || operation->definition.kind == model::lock_kind::election;
+    return true;
+  });
+  if (news) tell_onlookers();
+}
+
+// Should the process end before the look, a waiter's poll finds the lock free.
+void fast_path::ring(const std::string& name) {
+  if (!desk_.bells.ring(name)) return;
+  auto sweep = std::make_shared<release_operation>();
+  sweep->name = name;
+  sweep->purpose = release_operation::aim::sweep;
+  sweep->rung = true;
+  desk_.queue.delay(std::move(sweep), free_for_all);
+}
+
+void fast_path::tell_onlookers() {
+  const lease_id whom[] = {onlookers()};
+  slot_.call([&](store::session& session) { session.notify(whom); });
+}
+
+// One round trip instead of an edit's two, where the holder lives.
+void fast_path::enqueue(std::vector<acquire_ptr>& operations, bool crowded_only) {
+  if (operations.size() != 1) return;
+  const auto operation = operations.front();
+  const auto& definition = operation->definition;
+  if (operation->slow || !operation->wait || operation->mode == model::lock_mode::shared) return;
+  if (crowded_only && (operation->tried || !queues(definition))) return;
+  const auto request = request_of(*operation);
+  const std::chrono::microseconds skew = shared_.settings.skew;
+  const auto hints = desk_.keeper.hints_heard();
+  operation->in_flight = true;
+  const auto takeover_in =
+      slot_.call([&](store::session& session) { return session.enqueue(request, skew); });
+  operation->in_flight = false;
+  if (!takeover_in) return desk_.crowded.remove(definition.name);
+  wait_in_room(desk_, operation, *takeover_in, hints);
+  operations.clear();
+}
+
+// An attempt that would not wait only reads where it can: losing costs no row lock and no log.
+void fast_path::look_first(std::vector<acquire_ptr>& operations) {
+  std::vector<store::hold_query> queries;
+  for (const auto& operation : operations) {
+    if (!operation->wait && !operation->slow)
+      queries.push_back({operation->definition.name, operation->hold});
+  }
+  if (queries.empty()) return;
+  const auto found = slot_.call([&](store::session& session) { return session.find(queries); });
+  std::unordered_map<hold_id, const store::hold_status*> by_hold;
+  for (const auto& status : found) by_hold.emplace(status.hold, &status);
+  std::erase_if(operations, [&](const acquire_ptr& operation) {
+    const auto status = by_hold.find(operation->hold);
+    if (status == by_hold.end() || operation->slow) return false;
+    const auto takeover_in = status->second->takeover_in;
+    // A lock of another kind is refused by name, under its row.
+    const auto& stored = *status->second;
+    if (!is_same_lock(operation->definition, definition_of(operation->definition.name, stored))) return false;
+    if (!takeover_in || *takeover_in + shared_.settings.skew <= 0us) return false;
+    const bool shared = operation->mode == model::lock_mode::shared;
+    if (shared && stored.in_use + operation->weight <= stored.capacity) return false;
+    answer_busy(shared_, operation);
+    return true;
+  });
+}
+
+}  // namespace rowlock::client_layer
