@@ -58,7 +58,8 @@ std::unique_ptr<task> make_task(const load_plan& plan, tally& counts, int index)
 
 // One for each mode.
 using task_maker = std::unique_ptr<task>(const load_plan& plan, tally& counts, int index);
-task_maker make_counter_task, make_shared_mutex_task, make_conversion_task, make_semaphore_task, make_election_task,
-    make_acquire_all_task, make_quorum_task, make_count_down_task, make_latch_task, make_barrier_task;
+task_maker make_counter_task, make_shared_mutex_task, make_conversion_task, make_semaphore_task,
+    make_election_task, make_acquire_all_task, make_quorum_task, make_count_down_task, make_latch_task,
+    make_barrier_task;
 
 }  // namespace rowlock::test
