@@ -27,6 +27,11 @@ struct context {
     }
   }
 
+  // A call that would not wait for a holder still waits for the database, that long.
+  std::chrono::nanoseconds longest_call() const {
+    return settings.connect_timeout + 2 * settings.statement_timeout;
+  }
+
   // How long before the database's expiry a lease of that ttl counts as lost here.
   std::chrono::nanoseconds margin(std::chrono::nanoseconds ttl) const {
     return std::min<std::chrono::nanoseconds>(settings.margin, ttl / 4) + ttl / 1000;

@@ -10,14 +10,6 @@ using std::chrono::microseconds;
 using store::lock_view;
 using what = outcome::what;
 
-void tell_what_it_is(draft& lock, hold_id hold) {
-  const auto* permit = lock.permit_of(hold);
-  lock.outcome().token = *lock.token_of(hold);
-  lock.outcome().weight = permit ? permit->weight : lock.row().capacity;
-  lock.outcome().mode = permit ? model::lock_mode::shared : model::lock_mode::exclusive;
-  lock.outcome().stored = definition_of(lock.row());
-}
-
 }  // namespace
 
 decision decide_adopt(const lock_view& view, hold_id hold, lease_id from, lease_id onto) {
@@ -34,7 +26,7 @@ decision decide_reclaim(const lock_view& view, hold_id old, lease_id from, const
   draft lock{view, microseconds{0}};
   if (gathers(view.row.kind)) return lock.leave(what::absent);
   if (lock.token_of(mine.hold)) {
-    tell_what_it_is(lock, mine.hold);
+    lock.tell_what_is_held(mine.hold);
     return lock.leave(what::granted);
   }
   if (!lock.token_of(old) || lock.lease_of(old).id != from) return lock.leave(what::absent);
@@ -52,7 +44,7 @@ decision decide_reclaim(const lock_view& view, hold_id old, lease_id from, const
   }
   // Of the living: whoever reclaims has just made its lease.
   lock.grant(successor, model::lease_view{mine.lease, mine.lease});
-  tell_what_it_is(lock, mine.hold);
+  lock.tell_what_is_held(mine.hold);
   lock.change().notices.push_back(client);
   return lock.finish(what::granted);
 }

@@ -343,13 +343,18 @@ decision draft::leave(outcome::what result) {
   return std::move(made_);
 }
 
+void draft::tell_what_is_held(hold_id hold) {
+  const auto* permit = permit_of(hold);
+  made_.outcome.token = *token_of(hold);
+  made_.outcome.weight = permit ? permit->weight : row_.capacity;
+  made_.outcome.mode = permit ? lock_mode::shared : lock_mode::exclusive;
+  made_.outcome.stored = definition_of(row_);
+}
+
 decision draft::move_onto(hold_id hold, lease_id onto) {
   std::optional<model::permit> moving;
   if (const auto* permit = permit_of(hold)) moving = *permit;
-  made_.outcome.token = *token_of(hold);
-  made_.outcome.weight = moving ? moving->weight : row_.capacity;
-  made_.outcome.mode = moving ? lock_mode::shared : lock_mode::exclusive;
-  made_.outcome.stored = definition_of(view_.row);
+  tell_what_is_held(hold);
   const bool stands_there = (moving ? moving->lease : *view_.row.lease) == onto;
   // A guarded transaction holds the row that says on which lease it stands.
   if (!stands_there && !view_.replaceable) return leave(outcome::what::guarded);

@@ -78,6 +78,8 @@ class draft {
   // -- results --
   store::lock_change& change() { return made_.change; }
   client_layer::outcome& outcome() { return made_.outcome; }
+  // Of a hold that stands: its token, weight and mode, and the lock that it is of.
+  void tell_what_is_held(hold_id hold);
   decision finish(outcome::what result);
   decision leave(outcome::what result);  // nothing is written
   // Granted: the hold, which stands, is put onto that lease with its token, and nothing else is written; nor

@@ -4,11 +4,9 @@
 #include "client/settings.hpp"
 #include "model/names.hpp"
 
-#include <pthread.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <csignal>
 #include <fstream>
 #include <thread>
 
@@ -113,7 +111,11 @@ engine::engine(database_source source, const options& settings, time_source& tim
             [this](lease_id id, std::chrono::milliseconds ttl) {
               const auto mine = keeper_.lease();
               return describe(id, mine ? mine->id() : id, ttl);
-            }} {}
+            }},
+      tasks_(desk_, [this] {
+        check_usable();
+        start_lanes();
+      }) {}
 
 engine::~engine() = default;
 
@@ -136,11 +138,9 @@ store::lease_record engine::describe(lease_id id, lease_id client, std::chrono::
 }
 
 hold_ptr engine::make_hold(const acquire_operation& operation, model::token token) {
-  auto hold = std::make_shared<hold_state>(shared_from_this(), operation.definition.name, operation.hold,
-                                           token, operation.lease, operation.mode, operation.weight);
+  auto hold = std::make_shared<hold_state>(shared_from_this(), operation.definition, operation.hold, token,
+                                           operation.lease, operation.mode, operation.weight);
   hold->set_contended(operation.contended);
-  hold->set_fair(operation.definition.fair);
-  hold->set_kind(operation.definition.kind);
   if (operation.min_hold > 0ms) hold->set_keep_until(shared_.time.now() + operation.min_hold);
   return hold;
 }
@@ -148,37 +148,8 @@ hold_ptr engine::make_hold(const acquire_operation& operation, model::token toke
 // ---- threads
 // -----------------------------------------------------------------------------------------------------
 
-template <class Body>
-void engine::start_thread(const char* name, Body body) {
-  {
-    const std::lock_guard lock{threads_mutex_};
-    ++running_threads_;
-  }
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    // Detached, and keeping the engine alive: a thread that hangs in a dead connection must not hang its
-    // owner.
-    std::thread thread{[self = shared_from_this(), body = std::move(body)]() mutable {
-      body();
-      {
-        const std::lock_guard lock{self->threads_mutex_};
-        --self->running_threads_;
-        self->thread_ended_.notify_all();
-      }
-      self.reset();
-    }};
-    ::pthread_setname_np(thread.native_handle(), name);
-    thread.detach();
-  } catch (...) {
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    const std::lock_guard lock{threads_mutex_};
-    --running_threads_;
-    throw;
-  }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+void engine::start_thread(const char* name, std::function<void()> body) {
+  threads_.start(name, std::move(body), shared_from_this());
 }
 
 void engine::start_lanes() {
@@ -236,11 +207,6 @@ void engine::check_usable() const {
   }
 }
 
-// A call that would not wait for a holder still waits for the database, that long.
-std::chrono::nanoseconds engine::longest_call() const {
-  return shared_.settings.connect_timeout + 2 * shared_.settings.statement_timeout;
-}
-
 acquire_ptr engine::ask(const model::lock_definition& definition, bool waits, const acquire_options& how,
                         const demand& what) {
   check_usable();
@@ -293,7 +259,7 @@ hold_ptr engine::await_or_deadlock(const acquire_ptr& operation, std::uint64_t o
 wait_cycle engine::circle_of(std::uint64_t owner) {
   auto locks = std::make_shared<std::vector<contended_lock>>();
   try {
-    perform([locks](store::session& session) { *locks = read_contended(session); });
+    tasks_.perform([locks](store::session& session) { *locks = read_contended(session); });
   } catch (const error& failure) {
     if (!failure.transient()) throw;
     return {};
@@ -315,7 +281,7 @@ void engine::leave(const acquire_operation& operation) {
 
 hold_ptr engine::unanswered(const patience& how_long, const std::stop_token& stop) const {
   if (stop.stop_requested()) return stopped(how_long);
-  if (!how_long.waits) throw no_answer(longest_call());
+  if (!how_long.waits) throw no_answer(shared_.longest_call());
   return nullptr;
 }
 
@@ -326,7 +292,7 @@ engine::unsent engine::prepare(const model::lock_definition& definition, const p
   check_timeout(how_long);
   std::optional<instant> until;
   if (!how_long.waits) {
-    until = shared_.time.now() + longest_call();
+    until = shared_.time.now() + shared_.longest_call();
   } else if (how_long.limit) {
     until = shared_.time.now() + *how_long.limit;
   }
@@ -375,7 +341,7 @@ std::optional<model::token> engine::arrive(const model::lock_definition& definit
   // The others may have gone on with this one meanwhile: the database says.
   operation->leaving.store(true);
   if (auto waiting = room_.take(*operation)) queue_.submit(std::move(waiting));
-  if (const auto answer = operation->answer.wait(shared_.time, shared_.time.now() + longest_call())) {
+  if (const auto answer = operation->answer.wait(shared_.time, shared_.time.now() + shared_.longest_call())) {
     return *answer ? (*answer)->token() : left();
   }
   if (const auto waiting = room_.take(*operation)) delivery_.withdraw(*waiting);
@@ -465,30 +431,6 @@ bool engine::rest(std::chrono::nanoseconds length, const std::stop_token& stop) 
   return !stop.stop_requested();
 }
 
-task_ptr engine::begin(std::function<void(store::session&)> work, std::function<void()> undo) {
-  check_usable();
-  start_lanes();
-  auto task = std::make_shared<task_operation>();
-  task->work = std::move(work);
-  task->undo = std::move(undo);
-  queue_.submit(task);
-  return task;
-}
-
-bool engine::await(const task_ptr& task, std::optional<instant> until, const std::stop_token& stop) {
-  return task->answer.wait(shared_.time, until, stop).has_value();
-}
-
-void engine::await_answer(const task_ptr& task) {
-  if (await(task, shared_.time.now() + longest_call())) return;
-  throw error(errc::unreachable, "the database gave no answer in time; whether it happened is unknown", {},
-              true);
-}
-
-void engine::perform(std::function<void(store::session&)> work) {
-  await_answer(begin(std::move(work)));
-}
-
 release_result engine::change(const std::string& name, release_operation::aim purpose,
                               std::chrono::nanoseconds patience, model::hold_id only) {
   check_usable();
@@ -503,103 +445,13 @@ release_result engine::change(const std::string& name, release_operation::aim pu
   return await_release(answer, shared_.time.now() + patience);
 }
 
-struct engine::settling::attempt {
-  store::edit_result result = store::edit_result::skipped;
-  decision made;
-};
-
-engine::settling engine::begin_settle(const std::string& name, model::hold_id about,
-                                      std::function<decision(const store::lock_view&)> decide) {
-  const auto round = std::make_shared<settling::attempt>();
-  const auto task = begin([this, round, name, about, decide = std::move(decide)](store::session& session) {
-    const store::edit_request request{name, about, [&](const store::lock_view& view) {
-                                        round->made = decide(view);
-                                        return round->made.change;
-                                      }};
-    round->result = session.edit({&request, 1}).front();
-    if (round->result != store::edit_result::committed) return;
-    chores todo;
-    todo.add(desk_, name, round->made);
-    todo.run(shared_, [&](auto work) { return work(session); });
-  });
-  return {task, round};
-}
-
-std::optional<outcome> engine::outcome_of(const settling& round) {
-  auto& decided = round.made->made.outcome;
-  if (round.made->result == store::edit_result::missing) decided.result = outcome::what::absent;
-  if (round.made->result == store::edit_result::skipped) return {};
-  switch (decided.result) {
-    case outcome::what::expired:
-    case outcome::what::foreign:
-    case outcome::what::again:
-    case outcome::what::guarded: return {};
-    default: return decided;
-  }
-}
-
-outcome engine::settle(const std::string& name, model::hold_id about,
-                       std::function<decision(const store::lock_view&)> decide) {
-  const auto until = shared_.time.now() + shared_.settings.statement_timeout;
-  auto pause = row_probe();
-  for (;;) {
-    const auto round = begin_settle(name, about, decide);
-    await_answer(round.task);
-    if (auto settled = outcome_of(round)) return std::move(*settled);
-    if (shared_.time.now() >= until) {
-      throw error(errc::contention, "the row of \"" + name +
-                                        "\" is kept by a guarded transaction, or by a client that hangs; ask "
-                                        "again when that has ended");
-    }
-    std::this_thread::sleep_for(pause.next());
-  }
-}
-
-// Again while the database cannot be reached. A doubt of an earlier try stays one.
-template <class Call>
-auto engine::surely(Call call) {
-  const auto until = shared_.time.now() + longest_call();
-  auto pause = reconnect_pause();
-  bool in_doubt = false;
-  for (;;) {
-    try {
-      return call();
-    } catch (const error& failure) {
-      in_doubt = in_doubt || failure.outcome_unknown();
-      if (!failure.transient() || shared_.time.now() >= until) {
-        throw error(failure.code(), failure.what(), failure.database_code(), in_doubt);
-      }
-    }
-    std::this_thread::sleep_for(pause.next());
-  }
-}
-
-outcome engine::settle_again(const std::string& name, model::hold_id about,
-                             const std::function<decision(const store::lock_view&)>& decide) {
-  return surely([&] { return settle(name, about, decide); });
-}
-
-outcome engine::settle_surely(const model::lock_definition& definition,
-                              std::function<decision(const store::lock_view&)> decide) {
-  return surely([&] {
-    for (;;) {
-      auto settled = settle(definition.name, {}, decide);
-      if (settled.result != outcome::what::absent) return settled;
-      perform([definition](store::session& session) { session.create({&definition, 1}); });
-    }
-  });
-}
-
 // ---- holds that come and go
 // ----------------------------------------------------------------------------------------
 
-hold_ptr engine::hold_of(const std::string& name, model::hold_id id, const outcome& taken,
-                         const std::shared_ptr<lease>& lease) {
+hold_ptr engine::hold_of(model::hold_id id, const outcome& taken, const std::shared_ptr<lease>& lease) {
   if (!lease->is_valid(shared_.time.now())) return nullptr;
-  auto hold = std::make_shared<hold_state>(shared_from_this(), name, id, taken.token, lease, taken.mode,
-                                           taken.weight);
-  hold->set_fair(taken.stored.fair);
-  hold->set_kind(taken.stored.kind);
+  auto hold = std::make_shared<hold_state>(shared_from_this(), taken.stored, id, taken.token, lease,
+                                           taken.mode, taken.weight);
   holds_.add(hold);
   shared_.count.acquired.fetch_add(1, std::memory_order_relaxed);
   return hold;
@@ -653,13 +505,9 @@ void engine::close() noexcept {
     queue_.stop();
     if (watchdog_) watchdog_->stop();
     herald_.stop();
-    std::unique_lock lock{threads_mutex_};
-    while (running_threads_ > 0 && shared_.time.now() < until) {
-      thread_ended_.wait_for(lock, std::max<std::chrono::nanoseconds>(until - shared_.time.now(), 1ms));
-    }
-    if (running_threads_ > 0) {
+    if (const int left = threads_.wait_until(shared_.time, until); left > 0) {
       shared_.log(log_level::warning, "{} thread(s) still wait for the database; they end by themselves",
-                  running_threads_);
+                  left);
     }
   } catch (const std::exception& failure) {
     shared_.log(log_level::warning, "closing: {}", failure.what());

@@ -4,11 +4,13 @@
 #include "client/async_desk.hpp"
 #include "client/context.hpp"
 #include "client/delivery.hpp"
+#include "client/detached_threads.hpp"
 #include "client/herald.hpp"
 #include "client/hold_registry.hpp"
 #include "client/lane.hpp"
 #include "client/lease_keeper.hpp"
 #include "client/submission_queue.hpp"
+#include "client/task_desk.hpp"
 #include "client/thread_entries.hpp"
 #include "client/wait_graph.hpp"
 #include "client/waiting_room.hpp"
@@ -99,40 +101,18 @@ class engine : public std::enable_shared_from_this<engine> {
   // Those who wait in a circle that the owner is part of.
   wait_cycle circle_of(std::uint64_t owner);
 
-  // Runs work with a carrying connection's session, and waits for it. Not retried.
-  void perform(std::function<void(store::session&)> work);
-  // Its halves. await(): false when it was given up.
-  task_ptr begin(std::function<void(store::session&)> work, std::function<void()> undo = {});
-  bool await(const task_ptr& task, std::optional<instant> until, const std::stop_token& stop = {});
   // Forces or sweeps a lock; the answer as the database gave it.
   // only: of a force, the one hold that is meant; nil: all.
   release_result change(const std::string& name, release_operation::aim purpose,
                         std::chrono::nanoseconds patience, model::hold_id only = {});
 
-  // Decides about a lock, or a hold of it, under its row, until that is settled: not expired, foreign, again
-  // or guarded. A lock that does not exist has nothing (absent). Not retried when the connection breaks.
-  // Throws error(contention) when a guarded transaction, or anybody, keeps the row for longer than a
-  // statement may take.
-  outcome settle(const std::string& name, model::hold_id about,
-                 std::function<decision(const store::lock_view&)> decide);
-  // One round of it, whose task is to be awaited. The outcome then: empty when it is not settled yet.
-  struct settling;
-  settling begin_settle(const std::string& name, model::hold_id about,
-                        std::function<decision(const store::lock_view&)> decide);
-  static std::optional<outcome> outcome_of(const settling& round);
-  // The same again while the database cannot be reached, as long as one call may take: for what may be
-  // decided twice.
-  outcome settle_again(const std::string& name, model::hold_id about,
-                       const std::function<decision(const store::lock_view&)>& decide);
-  // The same for a lock that is made where it is missing.
-  outcome settle_surely(const model::lock_definition& definition,
-                        std::function<decision(const store::lock_view&)> decide);
+  // Everything else that is asked of the database.
+  task_desk& tasks() noexcept { return tasks_; }
 
   void close() noexcept;
 
   // What transfer.cpp works with. hold_of: null when the lease is over.
-  hold_ptr hold_of(const std::string& name, model::hold_id id, const outcome& taken,
-                   const std::shared_ptr<lease>& lease);
+  hold_ptr hold_of(model::hold_id id, const outcome& taken, const std::shared_ptr<lease>& lease);
   void let_go(hold_state& hold);  // it is another's
   void give_back(const std::string& name, model::hold_id hold, const std::shared_ptr<lease>& lease);
   store::lease_record describe(lease_id id, lease_id client, std::chrono::milliseconds ttl) const;
@@ -144,7 +124,6 @@ class engine : public std::enable_shared_from_this<engine> {
   // What joint_acquire works with.
   lane_desk& desk() noexcept { return desk_; }
   hold_registry& holds() noexcept { return holds_; }
-  std::chrono::nanoseconds longest_call() const;
   void start_keeper();
 
   // What async_acquire works with: the parts of acquire(). The first sends nothing, and throws what cannot be
@@ -164,18 +143,14 @@ class engine : public std::enable_shared_from_this<engine> {
 
  private:
   std::unique_ptr<store::session> connect();
-  template <class Call>
-  auto surely(Call call);
   hold_ptr make_hold(const acquire_operation& operation, model::token token);
   void start_lanes();
-  template <class Body>
-  void start_thread(const char* name, Body body);
+  void start_thread(const char* name, std::function<void()> body);
   hold_ptr await_or_deadlock(const acquire_ptr& operation, std::uint64_t owner, std::optional<instant> until,
                              const std::stop_token& stop);
   bool is_plain(const hold_state& hold) const;
   release_ptr release_of(const hold_state& hold) const;
   release_ptr operation_of(hold_state& hold);  // null: it is over
-  void await_answer(const task_ptr& task);
   void give_back_holds();
   void give_back_everything(instant until);
 
@@ -198,6 +173,7 @@ class engine : public std::enable_shared_from_this<engine> {
   crowded_names crowded_;
   doorbells bells_;
   lane_desk desk_;
+  task_desk tasks_;
   thread_entries entries_;
   std::vector<std::unique_ptr<lane>> lanes_;
   std::unique_ptr<watchdog> watchdog_;
@@ -210,20 +186,12 @@ class engine : public std::enable_shared_from_this<engine> {
   std::atomic<bool> keeper_started_{false};
   std::atomic<bool> async_started_{false};
   std::atomic<bool> closed_{false};
-  std::mutex threads_mutex_;
-  std::condition_variable thread_ended_;
-  int running_threads_ = 0;
+  detached_threads threads_;
 };
 
 struct engine::unsent {
   acquire_ptr operation;
   std::optional<instant> until;
-};
-
-struct engine::settling {
-  struct attempt;
-  task_ptr task;
-  std::shared_ptr<attempt> made;  // kept until the task is done: the caller may have given up
 };
 
 // What a rowlock::client holds: closes the engine when the last handle goes.

@@ -4,11 +4,11 @@
 
 namespace rowlock::client_layer {
 
-hold_state::hold_state(std::shared_ptr<client_layer::engine> engine, std::string name, model::hold_id id,
-                       model::token token, std::shared_ptr<client_layer::lease> lease, model::lock_mode mode,
-                       std::int64_t weight)
+hold_state::hold_state(std::shared_ptr<client_layer::engine> engine, model::lock_definition lock,
+                       model::hold_id id, model::token token, std::shared_ptr<client_layer::lease> lease,
+                       model::lock_mode mode, std::int64_t weight)
     : engine_(std::move(engine)),
-      name_(std::move(name)),
+      lock_(std::move(lock)),
       id_(id),
       token_(token),
       mode_(mode),

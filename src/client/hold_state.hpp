@@ -20,7 +20,7 @@ class engine;
 
 class hold_state {
  public:
-  hold_state(std::shared_ptr<client_layer::engine> engine, std::string name, model::hold_id id,
+  hold_state(std::shared_ptr<client_layer::engine> engine, model::lock_definition lock, model::hold_id id,
              model::token token, std::shared_ptr<client_layer::lease> lease,
              model::lock_mode mode = model::lock_mode::exclusive, std::int64_t weight = 1);
   hold_state(const hold_state&) = delete;
@@ -28,7 +28,7 @@ class hold_state {
   ~hold_state();
 
   client_layer::engine& engine() const noexcept { return *engine_; }
-  const std::string& name() const noexcept { return name_; }
+  const std::string& name() const noexcept { return lock_.name; }
   model::hold_id id() const noexcept { return id_; }
   model::token token() const noexcept { return token_.load(); }
   model::lock_mode mode() const noexcept { return mode_.load(); }
@@ -65,13 +65,9 @@ class hold_state {
   void set_keep_until(instant then) noexcept { keep_until_ = then; }
   instant keep_until() const noexcept { return keep_until_; }
 
-  // Whether it may be handed on to the head of the queue in the statement that ends it. Set before it is
-  // shared.
-  void set_fair(bool fair) noexcept { fair_ = fair; }
-  bool is_fair() const noexcept { return fair_; }
-
-  void set_kind(model::lock_kind kind) noexcept { kind_ = kind; }
-  model::lock_kind kind() const noexcept { return kind_; }
+  // Whether it may be handed on to the head of the queue in the statement that ends it.
+  bool is_fair() const noexcept { return lock_.fair; }
+  model::lock_kind kind() const noexcept { return lock_.kind; }
 
   // It was downgraded or upgraded in the database.
   void become(model::lock_mode mode, std::int64_t weight, model::token token) noexcept;
@@ -89,7 +85,7 @@ class hold_state {
   static constexpr int released = -2;
 
   std::shared_ptr<client_layer::engine> engine_;
-  std::string name_;
+  model::lock_definition lock_;
   model::hold_id id_;
   std::atomic<model::token> token_;
   std::atomic<model::lock_mode> mode_;
@@ -98,8 +94,6 @@ class hold_state {
   std::atomic<int> fate_{held};  // held, released, or the loss
   std::atomic<int> entries_{1};
   bool contended_ = false;
-  bool fair_ = true;
-  model::lock_kind kind_ = model::lock_kind::unknown;
   instant keep_until_{};
   mutable std::mutex stop_mutex_;
   std::optional<std::stop_source> stop_;  // made when asked for: most holds never are

@@ -60,10 +60,8 @@ struct joint_acquire::round {
     for (std::size_t i = 0; i < made.size() && made[i].outcome.result == what::granted; ++i) {
       const auto& wish = wishes[i];
       auto hold =
-          std::make_shared<hold_state>(on.shared_from_this(), wish.definition.name, wish.hold,
+          std::make_shared<hold_state>(on.shared_from_this(), wish.definition, wish.hold,
                                        made[i].outcome.token, lease, wish.mode, made[i].outcome.weight);
-      hold->set_fair(wish.definition.fair);
-      hold->set_kind(wish.definition.kind);
       hold->set_contended(made[i].change.row && made[i].change.row->has_queue);
       on.holds().add(hold);
       holds.push_back(std::move(hold));
@@ -122,7 +120,7 @@ struct joint_acquire::round {
 joint_acquire::joint_acquire(engine& on, std::vector<wanted_lock> wanted, const patience& how_long,
                              std::stop_token stop)
     : engine_(on), wanted_(std::move(wanted)), how_long_(how_long), stop_(std::move(stop)) {
-  const auto limit = how_long_.waits ? how_long_.limit : engine_.longest_call();
+  const auto limit = how_long_.waits ? how_long_.limit : engine_.shared().longest_call();
   if (limit) until_ = engine_.shared().time.now() + *limit;
 }
 
@@ -164,7 +162,7 @@ std::vector<hold_ptr> joint_acquire::nothing() const {
   if (stop_.stop_requested() && how_long_.waits && !how_long_.limit) {
     throw error(errc::cancelled, "the wait for several locks was stopped");
   }
-  if (!how_long_.waits) throw no_answer(engine_.longest_call());
+  if (!how_long_.waits) throw no_answer(engine_.shared().longest_call());
   return {};
 }
 
@@ -194,9 +192,9 @@ joint_acquire::progress joint_acquire::take_what_is_free() {
   for (int rounds = 0; holds_.size() < wanted_.size(); ++rounds) {
     const auto asked = next_round();
     try {
-      const auto task = engine_.begin([asked](store::session& session) { asked->run(session); },
-                                      [asked] { asked->withdraw(); });
-      if (!engine_.await(task, until_, stop_)) return progress::over;
+      const auto task = engine_.tasks().begin([asked](store::session& session) { asked->run(session); },
+                                              [asked] { asked->withdraw(); });
+      if (!engine_.tasks().await(task, until_, stop_)) return progress::over;
     } catch (const error& failure) {
       // The next round finds by the holds' ids what this one has done (I7).
       if (!in_doubt_) in_doubt_ = asked;

@@ -27,12 +27,12 @@ std::string_view prefix_of(transfer_note::purpose purpose) {
 }
 
 std::shared_ptr<lease> lease_of(engine& on) {
-  const auto until = on.shared().time.now() + on.longest_call();
+  const auto until = on.shared().time.now() + on.shared().longest_call();
   on.start_keeper();
   for (;;) {
     if (auto lease = on.desk().keeper.lease()) return lease;
     if (!on.rest(std::min<std::chrono::nanoseconds>(1ms, until - on.shared().time.now()), {})) {
-      throw no_answer(on.longest_call());
+      throw no_answer(on.shared().longest_call());
     }
   }
 }
@@ -45,14 +45,14 @@ hold_ptr take(engine& on, const transfer_note& note, model::hold_id hold,
   const auto lease = lease_of(on);
   outcome settled;
   try {
-    settled = on.settle_again(note.name, hold,
-                              [=](const store::lock_view& view) { return decide(view, lease->id()); });
+    settled = on.tasks().settle_again(
+        note.name, hold, [=](const store::lock_view& view) { return decide(view, lease->id()); });
   } catch (const error& failure) {
     if (failure.outcome_unknown()) on.give_back(note.name, hold, lease);
     throw;
   }
   if (settled.result != what::granted) return nullptr;
-  if (auto taken = on.hold_of(note.name, hold, settled, lease)) return taken;
+  if (auto taken = on.hold_of(hold, settled, lease)) return taken;
   on.give_back(note.name, hold, lease);
   return nullptr;
 }
@@ -103,7 +103,7 @@ std::string hand_over(const hold_ptr& hold, std::chrono::milliseconds ttl) {
   if (!hold->lease()->is_renewed()) ended = hold->lease()->id();
   try {
     const auto settled =
-        on.settle(hold->name(), hold->id(), [=, id = hold->id()](const store::lock_view& view) {
+        on.tasks().settle(hold->name(), hold->id(), [=, id = hold->id()](const store::lock_view& view) {
           auto made = decide_move(view, id, record);
           if (ended && made.outcome.result == what::granted) made.change.end_leases.push_back(*ended);
           return made;
@@ -127,7 +127,7 @@ hold_ptr adopt(engine& on, const transfer_note& note) {
 hold_ptr reclaim(engine& on, const transfer_note& note) {
   const auto stored = std::make_shared<std::optional<store::lock_info>>();
   on.check_usable();
-  on.perform([stored, name = note.name](store::session& session) { *stored = session.show(name); });
+  on.tasks().perform([stored, name = note.name](store::session& session) { *stored = session.show(name); });
   if (!*stored) return nullptr;
   for (const auto& holder : (*stored)->holders) {
     if (holder.hold != note.hold || !lives(holder.lease, on)) continue;

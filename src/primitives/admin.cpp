@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 template <class Work>
 auto ask(const client& db, Work work) {
   auto result = std::make_shared<std::invoke_result_t<Work, store::session&>>();
-  db.engine()->perform(
+  db.engine()->tasks().perform(
       [result, work = std::move(work)](store::session& session) { *result = work(session); });
   return std::move(*result);
 }
@@ -144,9 +144,10 @@ request_result admin::request_release(const std::string& name, const request_opt
   model::check_request_time(how.within);
   auto& engine = *db_.engine();
   const auto until = engine.shared().time.now() + how.within;
-  const auto asked = engine.settle(name, {}, [reason = how.reason, within = how.within](const auto& view) {
-    return client_layer::decide_request(view, reason, within);
-  });
+  const auto asked =
+      engine.tasks().settle(name, {}, [reason = how.reason, within = how.within](const auto& view) {
+        return client_layer::decide_request(view, reason, within);
+      });
   if (asked.result == client_layer::outcome::what::absent) return request_result::unheld;
   auto pause = client_layer::request_poll();
   for (;;) {

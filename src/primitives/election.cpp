@@ -45,7 +45,7 @@ void term::proclaim(const std::string& value) {
   };
   if (!office_.valid()) throw lost();
   const auto state = office_.state();
-  const auto settled = state->engine().settle(
+  const auto settled = state->engine().tasks().settle(
       state->name(), state->id(),
       [id = state->id(), value](const auto& view) { return client_layer::decide_proclaim(view, id, value); });
   if (settled.result == client_layer::outcome::what::absent) throw lost();

@@ -64,7 +64,7 @@ class latch_lock {
  private:
   template <class Decide>
   client_layer::outcome decide(Decide decision) const {
-    auto settled = acquire_.engine().settle_surely(asked, decision);
+    auto settled = acquire_.engine().tasks().settle_surely(asked, decision);
     if (settled.result == what::mismatch) throw client_layer::mismatch(asked, settled.stored);
     return settled;
   }

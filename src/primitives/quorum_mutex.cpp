@@ -213,11 +213,11 @@ class quorum_lock {
 
   // One round on all members whose token is lower. What is not done then may be done later, and says nothing.
   void raise(const std::vector<hold_ptr>& holds, model::token token, instant deadline) const {
-    std::vector<std::pair<const hold_ptr*, engine::settling>> rounds;
+    std::vector<std::pair<const hold_ptr*, client_layer::task_desk::settling>> rounds;
     for (const auto& hold : holds) {
       if (!hold || hold->token() == token || !hold->is_valid()) continue;
       try {
-        rounds.emplace_back(&hold, hold->engine().begin_settle(
+        rounds.emplace_back(&hold, hold->engine().tasks().begin_settle(
                                        name(), hold->id(), [id = hold->id(), token](const auto& view) {
                                          return client_layer::decide_raise_token(view, id, token);
                                        }));
@@ -227,11 +227,11 @@ class quorum_lock {
     }
     for (const auto& [hold, round] : rounds) {
       try {
-        if (!(*hold)->engine().await(round.task, deadline)) continue;
+        if (!(*hold)->engine().tasks().await(round.task, deadline)) continue;
       } catch (const error&) {
         continue;
       }
-      const auto settled = engine::outcome_of(round);
+      const auto settled = client_layer::task_desk::outcome_of(round);
       if (settled && settled->result == outcome::what::granted && settled->token == token) {
         (*hold)->become(model::lock_mode::exclusive, (*hold)->weight(), token);
       }

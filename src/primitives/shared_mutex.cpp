@@ -84,7 +84,7 @@ class shared_lock {
     const auto state = state_of(held);
     auto& engine = base.acquiring().engine();
     const auto skew = engine.shared().settings.skew;
-    auto settled = engine.settle(
+    auto settled = engine.tasks().settle(
         name(), state->id(),
         [decide, id = state->id(), skew](const store::lock_view& view) { return decide(view, id, skew); });
     if (settled.result == outcome::what::absent) throw lost();

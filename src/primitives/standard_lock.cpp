@@ -44,7 +44,7 @@ std::optional<hold> acquirer::try_acquire_for(std::chrono::nanoseconds timeout, 
 
 std::optional<store::lock_info> acquirer::stored() const {
   const auto found = std::make_shared<std::optional<store::lock_info>>();
-  engine().perform([name = name(), found](store::session& session) { *found = session.show(name); });
+  engine().tasks().perform([name = name(), found](store::session& session) { *found = session.show(name); });
   if (*found && !is_same_lock(definition_, definition_of((*found)->row))) {
     throw client_layer::mismatch(definition_, definition_of((*found)->row));
   }
@@ -53,7 +53,7 @@ std::optional<store::lock_info> acquirer::stored() const {
 
 std::int64_t acquirer::unused() const {
   const auto status = std::make_shared<store::hold_status>();
-  engine().perform([name = name(), status](store::session& session) {
+  engine().tasks().perform([name = name(), status](store::session& session) {
     const store::hold_query query{name, {}};
     *status = session.find({&query, 1}).front();
   });

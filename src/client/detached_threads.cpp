@@ -1,0 +1,53 @@
+#include "client/detached_threads.hpp"
+
+#include <pthread.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <thread>
+#include <utility>
+
+namespace rowlock::client_layer {
+
+void detached_threads::start(const char* name, std::function<void()> body,
+                             std::shared_ptr<const void> owner) {
+  {
+    const std::lock_guard lock{mutex_};
+    ++running_;
+  }
+  sigset_t all;
+  sigset_t before;
+  ::sigfillset(&all);
+  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    std::thread thread{[this, body = std::move(body), owner = std::move(owner)]() mutable {
+      body();
+      ended();
+      owner.reset();
+    }};
+    ::pthread_setname_np(thread.native_handle(), name);
+    thread.detach();
+  } catch (...) {
+    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    ended();
+    throw;
+  }
+  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void detached_threads::ended() {
+  const std::lock_guard lock{mutex_};
+  --running_;
+  changed_.notify_all();
+}
+
+int detached_threads::wait_until(const time_source& time, instant until) {
+  std::unique_lock lock{mutex_};
+  for (auto now = time.now(); running_ > 0 && now < until; now = time.now()) {
+    changed_.wait_for(lock, std::max<std::chrono::nanoseconds>(until - now, std::chrono::milliseconds{1}));
+  }
+  return running_;
+}
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,61 @@
+// What is asked of the database besides acquires and releases: a task is run by a lane, in its turn.
+#pragma once
+
+#include "client/decisions.hpp"
+#include "client/lane_desk.hpp"
+#include "client/operation.hpp"
+
+#include <functional>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <string>
+
+namespace rowlock::client_layer {
+
+// What is decided about a lock, from what its row says.
+using lock_decision = std::function<decision(const store::lock_view&)>;
+
+// Thread-safe. Of one engine.
+class task_desk {
+ public:
+  // ready: called before anything is asked. Throws when nothing may be.
+  task_desk(lane_desk& desk, std::function<void()> ready) : desk_(desk), ready_(std::move(ready)) {}
+
+  // Runs work with a carrying connection's session, and waits for it. Not retried.
+  void perform(std::function<void(store::session&)> work);
+  // Its halves. await(): false when it was given up.
+  task_ptr begin(std::function<void(store::session&)> work, std::function<void()> undo = {});
+  bool await(const task_ptr& task, std::optional<instant> until, const std::stop_token& stop = {});
+
+  // Decides about a lock, or a hold of it, under its row, until that is settled: not expired, foreign, again
+  // or guarded. A lock that does not exist has nothing (absent). Not retried when the connection breaks.
+  // Throws error(contention) when a guarded transaction, or anybody, keeps the row for longer than a
+  // statement may take.
+  outcome settle(const std::string& name, model::hold_id about, lock_decision decide);
+  // One round of it, whose task is to be awaited. The outcome then: empty when it is not settled yet.
+  struct settling;
+  settling begin_settle(const std::string& name, model::hold_id about, lock_decision decide);
+  static std::optional<outcome> outcome_of(const settling& round);
+  // The same again while the database cannot be reached, as long as one call may take: for what may be
+  // decided twice.
+  outcome settle_again(const std::string& name, model::hold_id about, const lock_decision& decide);
+  // The same for a lock that is made where it is missing.
+  outcome settle_surely(const model::lock_definition& definition, const lock_decision& decide);
+
+ private:
+  void await_answer(const task_ptr& task);
+  template <class Call>
+  auto surely(Call call);
+
+  lane_desk& desk_;
+  std::function<void()> ready_;
+};
+
+struct task_desk::settling {
+  struct attempt;
+  task_ptr task;
+  std::shared_ptr<attempt> made;  // kept until the task is done: the caller may have given up
+};
+
+}  // namespace rowlock::client_layer
