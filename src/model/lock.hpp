@@ -41,6 +41,9 @@ lock_mode parse_lock_mode(std::string_view text) noexcept;
 // Of every shared_mutex: a reader weighs 1, a writer the whole.
 inline constexpr std::int64_t shared_mutex_capacity = 1'000'000;
 
+// Of a semaphore, and of what a latch counts.
+inline constexpr std::int64_t highest_capacity = 1'000'000'000;
+
 // What a name must be in the database, or become when it is missing.
 struct lock_definition {
   std::string name;

@@ -11,12 +11,10 @@ namespace rowlock::primitives {
 
 namespace {
 
-constexpr std::int64_t most = 1'000'000'000;
-
 void check_capacity(std::int64_t capacity) {
-  if (capacity >= 1 && capacity <= most) return;
-  throw error(errc::invalid_argument,
-              fmt::format("a semaphore's capacity of {} is outside 1 to {}", capacity, most));
+  if (capacity >= 1 && capacity <= model::highest_capacity) return;
+  throw error(errc::invalid_argument, fmt::format("a semaphore's capacity of {} is outside 1 to {}", capacity,
+                                                  model::highest_capacity));
 }
 
 }  // namespace

@@ -11,16 +11,15 @@ namespace {
 
 using what = client_layer::outcome::what;
 
-constexpr std::int64_t most = 1'000'000'000;
-
 }  // namespace
 
 class latch_lock {
  public:
   latch_lock(client db, std::string name, std::int64_t count)
       : asked{std::move(name), model::lock_kind::latch, count}, acquire_{std::move(db), asked} {
-    if (count >= 1 && count <= most) return;
-    throw error(errc::invalid_argument, fmt::format("a latch's count of {} is outside 1 to {}", count, most));
+    if (count >= 1 && count <= model::highest_capacity) return;
+    throw error(errc::invalid_argument,
+                fmt::format("a latch's count of {} is outside 1 to {}", count, model::highest_capacity));
   }
 
   void count_down(std::int64_t n) const {

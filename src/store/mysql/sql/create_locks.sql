@@ -1,6 +1,6 @@
--- :locks as [name, kind, capacity, fair, delay], sorted: two that create the same names wait for each other in one direction only.
--- The share lock on meta comes before the first row: no collection can raise the floor and delete the same name in
--- between. A name that somebody else has made meanwhile is left as it is.
+-- :locks as [name, kind, capacity, fair, delay], sorted: two that create the same names wait for each other in one
+-- direction only. The share lock on meta comes before the first row: no collection can raise the floor and delete the
+-- same name in between. A name that somebody else has made meanwhile is left as it is.
 INSERT INTO rowlock_lock (name, kind, capacity, fair, delay_ms, token, used_at)
 SELECT UNHEX(a.name), a.kind, a.capacity, a.fair, a.delay_ms, GREATEST(m.token_floor, m.epoch << 27), SYSDATE(6)
 FROM rowlock_meta AS m

@@ -1,6 +1,6 @@
 -- Gives a lock to the head of its queue, if that lives and is exclusive, marks its client's lease, and tells the hold,
--- the client, the token, and whether others may wait behind it. What is not plain is left as it is, for an edit, and nothing is told.
--- MariaDB only.
+-- the client, the token, and whether others may wait behind it. What is not plain is left as it is, for an edit, and
+-- nothing is told. MariaDB only.
 -- The lock's row comes first; what else decides is read by a later statement, with a snapshot of its own. While the row
 -- is held nobody is waited for: a client's lease that is locked, by its renewal, is marked after the commit.
 BEGIN NOT ATOMIC

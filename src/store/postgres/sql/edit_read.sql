@@ -1,5 +1,6 @@
 -- Reads what an edit decides from, after its rows are held. $1 names, $2 holds asked about.
--- part 0: the lock and its holder's lease; 1: the head of its queue; 2: the waiter that was asked about; 3: its permits.
+-- part 0: the lock and its holder's lease; 1: the head of its queue; 2: the waiter that was asked about; 3: its
+-- permits.
 WITH asked AS MATERIALIZED (
   SELECT a.n,
          a.name,

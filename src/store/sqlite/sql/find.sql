@@ -5,11 +5,13 @@ SELECT (k.hold_id IS ?2 AND h.id IS NOT NULL) OR pl.id IS NOT NULL,
        w.id,
        CASE WHEN k.lease_id IS NOT NULL
             THEN coalesce(h.expires_at - CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER), 0)
-            ELSE min(coalesce((SELECT min(coalesce(l.expires_at - CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER), 0))
+            ELSE min(coalesce((SELECT min(coalesce(l.expires_at
+                                            - CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER), 0))
                                  FROM rowlock_permit s
                                  LEFT JOIN rowlock_lease l ON l.id = s.lease_id
                                 WHERE s.name = k.name AND k.kind <> 'latch'), 0),
-                     coalesce((SELECT coalesce(l.expires_at - CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER), 0)
+                     coalesce((SELECT coalesce(l.expires_at
+                                            - CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER), 0)
                                  FROM rowlock_queue f
                                  LEFT JOIN rowlock_lease l ON l.id = f.lease_id
                                 WHERE f.name = k.name
