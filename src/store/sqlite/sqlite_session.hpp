@@ -82,6 +82,7 @@ class sqlite_session final : public session {
   std::optional<lock_view> view_of(const edit_request& request, const world& now);  // empty: no such lock
   void apply(const std::string& name, const lock_change& change);
   std::int64_t data_version();
+  bool wait_for_commit(std::chrono::nanoseconds timeout);
   // For a command in an error's text.
   std::string url_option() const { return "--url sqlite:" + connection_.path(); }
 
@@ -91,7 +92,10 @@ class sqlite_session final : public session {
   sqlite_watch watch_;
   std::int64_t seen_version_ = 0;
   std::chrono::steady_clock::time_point reported_at_{};
-  std::chrono::nanoseconds reported_at_processor_time_{0};  // of the thread that waits
+  // Of the thread that waits: its processor time when it left wait(), and what it has used elsewhere since
+  // the last report.
+  std::chrono::nanoseconds left_at_processor_time_{0};
+  std::chrono::nanoseconds spent_on_report_{0};
   // Kept from one wait() to the next, for a write that was heard before the last one returned may be visible
   // later.
   std::chrono::nanoseconds next_look_{std::chrono::hours{1}};

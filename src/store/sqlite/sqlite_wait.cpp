@@ -46,19 +46,27 @@ void sqlite_session::listen(lease_id) {
 void sqlite_session::notify(std::span<const lease_id>) {}
 
 bool sqlite_session::wait(std::chrono::nanoseconds timeout) {
+  // Its own looks are not what the caller does.
+  spent_on_report_ += processor_time() - left_at_processor_time_;
+  const bool heard = wait_for_commit(timeout);
+  if (heard) spent_on_report_ = 0ns;
+  left_at_processor_time_ = processor_time();
+  return heard;
+}
+
+bool sqlite_session::wait_for_commit(std::chrono::nanoseconds timeout) {
   watch_.start();
   auto deadline = clock::now() + std::clamp<std::chrono::nanoseconds>(timeout, 0ns, 24h);
   for (;;) {
     connection_.throw_if_interrupted();
     check_file(false);
     if (data_version() != seen_version_) {
-      const std::chrono::nanoseconds dear = share_of_core * (processor_time() - reported_at_processor_time_);
+      const std::chrono::nanoseconds dear = share_of_core * spent_on_report_;
       const auto allowed =
           reported_at_ + std::clamp<std::chrono::nanoseconds>(dear, between_reports, between_dear_reports);
       if (clock::now() < allowed) watch_.pause_until(std::min(allowed, deadline));
       seen_version_ = data_version();
       reported_at_ = clock::now();
-      reported_at_processor_time_ = processor_time();
       return true;
     }
     const auto now = clock::now();
