@@ -2,4 +2,4 @@
 DELETE FROM rowlock_queue
 WHERE name = $1::text
   AND hold_id = CASE WHEN split_part(current_setting('rowlock.handed', true), ' ', 1) = $2::text
-                     THEN split_part(current_setting('rowlock.handed', true), ' ', 2)::uuid END;
+                     THEN nullif(split_part(current_setting('rowlock.handed', true), ' ', 2), '')::uuid END;
