@@ -169,14 +169,7 @@ TEST_F(mysql_guard_test, of_a_permit_that_is_gone_makes_no_fast_acquire_wait) {
     locks.push_back({name, model::lock_kind::semaphore, 5});
   session_->create(locks);
   const auto lease = new_lease(*session_);
-  const auto sharing = [&](const std::string& name) {
-    return store::acquire_request{.name = name,
-                                  .kind = model::lock_kind::semaphore,
-                                  .capacity = 5,
-                                  .lease = lease,
-                                  .hold = hold_id::random(),
-                                  .mode = model::lock_mode::shared};
-  };
+  const auto sharing = [&](const std::string& name) { return permits_of_five(name, lease); };
   ASSERT_EQ(session_->acquire(std::vector{sharing("z")}).size(), 1U) << "where the gap ends";
   const auto expect_not_to_wait = [&](const std::string& guarded,
                                       const std::vector<store::acquire_request>& wanted) {

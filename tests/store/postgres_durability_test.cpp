@@ -79,15 +79,7 @@ TEST_F(postgres_durability_test, is_what_each_verb_promises) {
 TEST_F(postgres_durability_test, is_the_same_for_shared_holds) {
   const auto session = ready();
   const auto lease = new_lease(*session);
-  const auto shared_by = [&](const std::string& name) {
-    return store::acquire_request{.name = name,
-                                  .kind = model::lock_kind::semaphore,
-                                  .capacity = 5,
-                                  .lease = lease,
-                                  .hold = hold_id::random(),
-                                  .mode = model::lock_mode::shared,
-                                  .weight = 2};
-  };
+  const auto shared_by = [&](const std::string& name) { return permits_of_five(name, lease, 2); };
   const auto give_up = [](const store::acquire_request& held) {
     return store::release_request{held.name, held.lease, held.hold, model::lock_mode::shared};
   };

@@ -26,14 +26,7 @@ TEST_F(postgres_plan_test, made_anew_serves_each_verb) {
   create(*session, "b");
   session->create(std::vector<model::lock_definition>{{"s", model::lock_kind::semaphore, 5},
                                                       {"t", model::lock_kind::semaphore, 5}});
-  const auto shared = [&](const std::string& name) {
-    return store::acquire_request{.name = name,
-                                  .kind = model::lock_kind::semaphore,
-                                  .capacity = 5,
-                                  .lease = lease,
-                                  .hold = hold_id::random(),
-                                  .mode = model::lock_mode::shared};
-  };
+  const auto shared = [&](const std::string& name) { return permits_of_five(name, lease); };
   const auto use_of_many = [&](std::vector<store::acquire_request> wanted) {
     std::vector<store::release_request> held;
     for (const auto& one : wanted) held.push_back({one.name, one.lease, one.hold, one.mode});

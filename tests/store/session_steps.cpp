@@ -4,6 +4,16 @@
 
 namespace rowlock::test {
 
+store::acquire_request permits_of_five(const std::string& name, lease_id lease, std::int64_t weight) {
+  return {.name = name,
+          .kind = model::lock_kind::semaphore,
+          .capacity = 5,
+          .lease = lease,
+          .hold = hold_id::random(),
+          .mode = model::lock_mode::shared,
+          .weight = weight};
+}
+
 lease_id new_lease(store::session& session, std::chrono::milliseconds ttl) {
   store::lease_record lease;
   lease.id = lease.client = lease_id::random();

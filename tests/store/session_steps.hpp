@@ -20,6 +20,9 @@ struct claim {
   hold_id hold;
 };
 
+// Of the five permits of a semaphore.
+store::acquire_request permits_of_five(const std::string& name, lease_id lease, std::int64_t weight = 1);
+
 lease_id new_lease(store::session& session, std::chrono::milliseconds ttl = 30s);
 void create(store::session& session, const std::string& name);
 std::optional<model::token> acquire(store::session& session, const claim& wanted);
