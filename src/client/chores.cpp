@@ -36,12 +36,7 @@ void chores::add(lane_desk& desk, const std::string& name, const decision& made)
   }
   wake_.insert(wake_.end(), made.change.notices.begin(), made.change.notices.end());
   if (is_of_an_office(made.change)) wake_.push_back(onlookers());
-  if (made.outcome.more) {
-    auto sweep = std::make_shared<release_operation>();
-    sweep->name = name;
-    sweep->purpose = release_operation::aim::sweep;
-    desk.queue.submit(std::move(sweep));
-  }
+  if (made.outcome.more) desk.queue.submit(sweep_of(name));
   kill_.insert(kill_.end(), made.outcome.leases.begin(), made.outcome.leases.end());
   refresh_ = refresh_ || made.outcome.result == outcome::what::foreign;
 }

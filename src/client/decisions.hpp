@@ -53,6 +53,11 @@ struct outcome {
   bool more = false;              // beyond the part of the queue that was read others may fit: sweep
   std::int64_t remaining = 0;
   model::lock_definition stored;  // of a mismatch, and of a hold that was taken on
+
+  // Something had to be put right first; then the same request is decided again.
+  bool asks_again() const {
+    return result == what::expired || result == what::foreign || result == what::again;
+  }
 };
 
 struct decision {

@@ -1,6 +1,5 @@
 #include "client/engine.hpp"
 
-#include "client/chores.hpp"
 #include "client/settings.hpp"
 #include "model/names.hpp"
 
@@ -8,7 +7,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <thread>
 
 namespace rowlock::client_layer {
 

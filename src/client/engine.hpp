@@ -24,7 +24,6 @@
 #include <optional>
 #include <span>
 #include <string>
-#include <thread>
 #include <vector>
 
 namespace rowlock::client_layer {

@@ -150,9 +150,7 @@ void fast_path::acquire(batch& work) {
 // Should the process end before the look, a waiter's poll finds the lock free.
 void fast_path::ring(const std::string& name) {
   if (!desk_.bells.ring(name)) return;
-  auto sweep = std::make_shared<release_operation>();
-  sweep->name = name;
-  sweep->purpose = release_operation::aim::sweep;
+  auto sweep = sweep_of(name);
   sweep->rung = true;
   desk_.queue.delay(std::move(sweep), free_for_all);
 }

@@ -21,8 +21,8 @@ class engine;
 class hold_state {
  public:
   hold_state(std::shared_ptr<client_layer::engine> engine, model::lock_definition lock, model::hold_id id,
-             model::token token, std::shared_ptr<client_layer::lease> lease,
-             model::lock_mode mode = model::lock_mode::exclusive, std::int64_t weight = 1);
+             model::token token, std::shared_ptr<client_layer::lease> lease, model::lock_mode mode,
+             std::int64_t weight);
   hold_state(const hold_state&) = delete;
   hold_state& operator=(const hold_state&) = delete;
   ~hold_state();

@@ -88,8 +88,7 @@ struct joint_acquire::round {
       if (!all && !std::exchange(first, false)) continue;
       if (results[i] == store::edit_result::skipped) {
         locked = true;
-      } else if (results[i] == store::edit_result::missing || decided.result == what::expired ||
-                 decided.result == what::foreign || decided.result == what::again) {
+      } else if (results[i] == store::edit_result::missing || decided.asks_again()) {
         again = true;
       } else if (decided.result == what::busy) {
         busy = true;

@@ -418,12 +418,7 @@ void lease_keeper::sweep() {
   if (!found.expired_leases.empty()) {
     slot_.call([&](store::session& session) { return session.kill(found.expired_leases, skew); });
   }
-  for (const auto& name : found.names) {
-    auto operation = std::make_shared<release_operation>();
-    operation->name = name;
-    operation->purpose = release_operation::aim::sweep;
-    queue_.submit(std::move(operation));
-  }
+  for (const auto& name : found.names) queue_.submit(sweep_of(name));
 }
 
 }  // namespace rowlock::client_layer

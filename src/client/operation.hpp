@@ -220,6 +220,14 @@ struct release_operation {
   bool joins() const { return purpose == aim::release && mode == model::lock_mode::shared; }
 };
 
+// Takes what the dead have, and grants to who waits.
+inline std::shared_ptr<release_operation> sweep_of(std::string name) {
+  auto sweep = std::make_shared<release_operation>();
+  sweep->name = std::move(name);
+  sweep->purpose = release_operation::aim::sweep;
+  return sweep;
+}
+
 // Runs with a lane's session, for what is no matter of one name. Not retried, and not begun when its caller
 // has given up.
 struct task_operation {

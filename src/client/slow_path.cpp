@@ -149,6 +149,7 @@ bool slow_path::settle(request& item, store::edit_result result, chores& todo, i
   if (const auto& row = item.made.change.row; row && !row->has_queue) desk_.crowded.remove(item.name());
   todo.add(desk_, item.name(), item.made);
   if (item.moving_to) return settle_move(item);
+  if (item.made.outcome.asks_again()) return true;
   return item.acquire ? settle_acquire(item) : settle_release(item);
 }
 
@@ -170,15 +171,15 @@ bool slow_path::settle_acquire(request& item) {
       return false;
     case what::queued: wait_in_room(desk_, operation, made.takeover_in, item.hints); return false;
     case what::busy: answer_busy(shared_, operation); return false;
-    case what::expired:
-    case what::foreign:
-    case what::again: return true;
     case what::mismatch:
       operation->answer.fail(std::make_exception_ptr(mismatch(operation->definition, made.stored)));
       return false;
     case what::broken:
       operation->answer.fail(std::make_exception_ptr(broken(operation->definition.name)));
       return false;
+    case what::expired:
+    case what::foreign:
+    case what::again:
     case what::overrun:
     case what::released:
     case what::absent:
@@ -210,9 +211,6 @@ bool slow_path::settle_release(request& item) {
   const auto& operation = item.release;
   const auto& made = item.made.outcome;
   switch (made.result) {
-    case what::expired:
-    case what::foreign:
-    case what::again: return true;
     case what::guarded:
       if (operation->answer) operation->answer->complete(release_result::pending);
       row_was_locked(item);

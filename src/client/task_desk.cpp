@@ -57,16 +57,11 @@ std::optional<outcome> task_desk::outcome_of(const settling& round) {
   auto& decided = round.made->made.outcome;
   if (round.made->result == store::edit_result::missing) decided.result = outcome::what::absent;
   if (round.made->result == store::edit_result::skipped) return {};
-  switch (decided.result) {
-    case outcome::what::expired:
-    case outcome::what::foreign:
-    case outcome::what::again:
-    case outcome::what::guarded: return {};
-    default: return decided;
-  }
+  if (decided.asks_again() || decided.result == outcome::what::guarded) return {};
+  return decided;
 }
 
-outcome task_desk::settle(const std::string& name, model::hold_id about, lock_decision decide) {
+outcome task_desk::settle(const std::string& name, model::hold_id about, const lock_decision& decide) {
   const auto until = desk_.shared.time.now() + desk_.shared.settings.statement_timeout;
   auto pause = row_probe();
   for (;;) {

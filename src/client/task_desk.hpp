@@ -32,7 +32,7 @@ class task_desk {
   // or guarded. A lock that does not exist has nothing (absent). Not retried when the connection breaks.
   // Throws error(contention) when a guarded transaction, or anybody, keeps the row for longer than a
   // statement may take.
-  outcome settle(const std::string& name, model::hold_id about, lock_decision decide);
+  outcome settle(const std::string& name, model::hold_id about, const lock_decision& decide);
   // One round of it, whose task is to be awaited. The outcome then: empty when it is not settled yet.
   struct settling;
   settling begin_settle(const std::string& name, model::hold_id about, lock_decision decide);

@@ -29,11 +29,15 @@ visits_report kill_test::kill_holders_and_waiters(const std::string& load, std::
     found = report();
     if (std::chrono::steady_clock::now() > end + 60s) throw std::runtime_error("no leases of the dead end");
   }
+  halt(all);
+  return report();
+}
+
+void kill_test::halt(crew& all) {
   const auto counts = all.halt();
   EXPECT_EQ(counts.at("wrong"), 0);
   EXPECT_EQ(counts.at("broken"), 0);
   EXPECT_EQ(counts.at("unreleased"), 0);
-  return report();
 }
 
 void kill_test::expect_order(const visits_report& found) {

@@ -21,6 +21,8 @@ class kill_test : public process_test {
   // load: of four processes. Again and again one is killed inside and one in the queue, and others must come
   // after them. What the witness says in the end.
   visits_report kill_holders_and_waiters(const std::string& load, std::int64_t capacity);
+  // Ends their loads, in which nothing may have gone wrong.
+  static void halt(crew& all);
   // Nobody who had to wait for others was inside with them, and everybody came in turn.
   static void expect_order(const visits_report& found);
   // Neither a hold nor a place nor a lease, once the leases of the dead have ended and somebody sweeps.

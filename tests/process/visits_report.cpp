@@ -67,13 +67,9 @@ class reader {
     auto& one = rooms_[line.name];
     ++report_.visits;
     if (report_.killed_inside > 0) ++report_.after_kills;
-    const bool is_alone = line.weight >= capacity_;
-    if (line.token <= (is_alone ? one.token : one.token_of_lone)) ++report_.token_faults;
-    one.token = std::max(one.token, line.token);
-    if (is_alone) one.token_of_lone = std::max(one.token_of_lone, line.token);
     const auto later = one.queued.upper_bound(line.asked_after);
     if (later != one.queued.begin() && std::prev(later)->second > line.token) ++report_.overtaken;
-    if (one.weight + line.weight > capacity_) ++report_.overfull;
+    judge(one, line, line.weight);
     if (rule_ == without_leaving::not_counted && !left_.contains(key_of(line))) return;
     one.inside[line.hold_id] = line;
     one.weight += line.weight;
@@ -86,14 +82,19 @@ class reader {
     const auto found = one.inside.find(line.hold_id);
     if (found == one.inside.end()) return;
     const auto more = line.weight - found->second.weight;
+    more < 0 ? ++report_.lighter : ++report_.heavier;
+    if (more > 0) judge(one, line, more);
     one.weight += more;
     found->second.weight = line.weight;
-    more < 0 ? ++report_.lighter : ++report_.heavier;
-    if (more < 0) return;
-    if (one.weight > capacity_) ++report_.overfull;
-    if (line.token <= one.token) ++report_.token_faults;
+  }
+
+  // Of one that was granted that much, beside those who are inside.
+  void judge(room& one, const witness_line& line, std::int64_t more) {
+    const bool is_alone = line.weight >= capacity_;
+    if (line.token <= (is_alone ? one.token : one.token_of_lone)) ++report_.token_faults;
     one.token = std::max(one.token, line.token);
-    if (line.weight >= capacity_) one.token_of_lone = std::max(one.token_of_lone, line.token);
+    if (is_alone) one.token_of_lone = std::max(one.token_of_lone, line.token);
+    if (one.weight + more > capacity_) ++report_.overfull;
   }
 
   static void leave(room& one, const std::string& hold) {
