@@ -9,6 +9,10 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # (GCC bug 105329), -Wmaybe-uninitialized in optional, and under every sanitizer.
   target_compile_options(rowlock_build INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
 endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  # Without it ccache keeps nothing that was compiled with a precompiled header.
+  target_compile_options(rowlock_build INTERFACE -fpch-preprocess)
+endif()
 if(ROWLOCK_SANITIZE)
   target_compile_options(rowlock_build INTERFACE -fsanitize=${ROWLOCK_SANITIZE} -fno-omit-frame-pointer)
   target_link_options(rowlock_build INTERFACE -fsanitize=${ROWLOCK_SANITIZE})
@@ -28,6 +32,15 @@ function(rowlock_layer name)
   add_library(rowlock_${name} OBJECT ${ARGN})
   target_include_directories(rowlock_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(rowlock_${name} PUBLIC $<BUILD_INTERFACE:rowlock_build> fmt::fmt Threads::Threads)
+  # The standard's headers were half of a layer's compilation: the first layer compiles them for all.
+  if(name STREQUAL "model")
+    target_precompile_headers(
+      rowlock_model PRIVATE
+      <algorithm> <atomic> <chrono> <condition_variable> <deque> <functional> <map> <memory> <mutex> <optional> <random>
+      <set> <span> <stop_token> <string> <thread> <unordered_map> <unordered_set> <vector> <fmt/format.h>)
+  else()
+    target_precompile_headers(rowlock_${name} REUSE_FROM rowlock_model)
+  endif()
 endfunction()
 
 # Resolves an AUTO|ON|OFF option against "its client library compiles", SOCI's way.
