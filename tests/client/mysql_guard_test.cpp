@@ -87,6 +87,17 @@ TEST_P(mysql_guard_test, a_name_that_differs_in_case_alone_is_another) {
   app.run("ROLLBACK");
 }
 
+// XA PREPARE releases the share lock, and the transaction can still be committed.
+TEST_P(mysql_guard_test, in_an_xa_transaction_is_refused) {
+  const hold held = mutex(db, "a").acquire();
+  app.run("XA START 'x'");
+  EXPECT_EQ(code_of([&] { guard(app.handle(), held); }), errc::invalid_argument);
+  app.run("XA END 'x'; XA ROLLBACK 'x'");
+  app.run("START TRANSACTION");
+  EXPECT_NO_THROW(guard(app.handle(), held));
+  app.run("COMMIT");
+}
+
 // MariaDB 11.6 switches it on by default: reading a row anew that changed behind the snapshot is an error.
 TEST_P(mysql_guard_test, an_old_snapshot_is_refused_with_snapshot_isolation_too) {
   try {

@@ -235,6 +235,22 @@ TEST_P(acquire_test, takes_names_bytewise) {
   }
 }
 
+// What a character set of three bytes a character lacks is a question mark there, and the same for all.
+TEST_P(acquire_test, tells_names_apart_that_a_smaller_character_set_lacks) {
+  std::vector<claim> claims;
+  for (const auto* name : {"\xF0\x9F\x98\x80", "?", "\xF0\x9F\x8E\x89", "????"})
+    claims.push_back(claim_to(name));
+  for (const auto& one : claims) {
+    ASSERT_TRUE(acquire(one)) << one.name;
+    EXPECT_EQ(view(one.name).row.hold, one.hold);
+    EXPECT_FALSE(acquire(*b, claim_to(one.name)));
+  }
+  for (const auto& one : claims) {
+    EXPECT_TRUE(release(one)) << one.name;
+    EXPECT_FALSE(view(one.name).row.hold);
+  }
+}
+
 TEST_P(acquire_test, of_one_free_lock_by_two_at_once_is_granted_to_one) {
   create("a");
   for (int round = 0; round < 20; ++round) {

@@ -83,6 +83,32 @@ TEST_F(guard_race_test, never_commits_after_the_next_holder_has_looked) {
   EXPECT_GT(committed, 0) << "nobody was ever in time: the race was none";
 }
 
+// Each would have a share lock on the row and wait for the other's before it writes.
+TEST_F(guard_race_test, of_two_transactions_of_one_hold_at_one_node_waits_and_deadlocks_not) {
+  const client db = connect(url(1));
+  const hold exclusive = mutex(db, "a").acquire();
+  shared_mutex catalog{db, "catalog"};
+  const hold shared = catalog.acquire_shared();
+  for (const hold* held : {&exclusive, &shared}) {
+    SCOPED_TRACE(held->name());
+    const auto guard = held->guard_statement();
+    mysql_connection one{as_application(url(1))};
+    mysql_connection two{as_application(url(1))};
+    for (auto* each : {&one, &two}) {
+      each->run("START TRANSACTION");
+      EXPECT_EQ(each->run(guard.sql, {guard.parameters[0], guard.parameters[1]}).size(), 1U);
+    }
+    const auto write = [&](mysql_connection& on) {
+      on.run(guard.write, {guard.parameters[0], guard.parameters[1]});
+    };
+    write(one);
+    auto other = std::async(std::launch::async, [&] { write(two); });
+    one.run("COMMIT");
+    EXPECT_NO_THROW(other.get());
+    two.run("COMMIT");
+  }
+}
+
 // Here nothing but the guard's write helps. A node that applies a loss ends those who have the row locked,
 // but not one whose commit has its place in the order already: that one is applied again, and looks at
 // nothing.

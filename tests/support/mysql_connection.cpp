@@ -114,6 +114,34 @@ std::string with_database(const std::string& url, const std::string& database) {
   return parts.to_string();
 }
 
+std::string as_ordinary(const std::string& url) {
+  url_parts parts{url};
+  parts.user = parts.password = "ordinary";
+  return parts.to_string();
+}
+
+const char* const hostile_init_connect =
+    "SET SESSION completion_type = 'CHAIN', time_zone = '+09:30', div_precision_increment = 0,"
+    " max_join_size = 1, sql_big_selects = 0, sql_select_limit = 1, sql_safe_updates = 1, sql_auto_is_null = "
+    "1,"
+    " unique_checks = 0, foreign_key_checks = 0, check_constraint_checks = 0, group_concat_max_len = 4,"
+    " max_sort_length = 64, innodb_lock_wait_timeout = 0, lock_wait_timeout = 0, max_statement_time = 0.001,"
+    " idle_transaction_timeout = 1, idle_write_transaction_timeout = 1, idle_readonly_transaction_timeout = "
+    "1,"
+    " join_cache_level = 8, in_predicate_conversion_threshold = 2, old_mode = 'IGNORE_INDEX_ONLY_FOR_JOIN',"
+    " query_cache_type = OFF, sql_buffer_result = 1, big_tables = 1, tmp_disk_table_size = 1024,"
+    " optimizer_switch = "
+    "'derived_merge=off,semijoin=off,exists_to_in=off,index_condition_pushdown=off,mrr=on',"
+    " low_priority_updates = 1, lc_messages = 'de_DE', timestamp = 1000000000;"
+    "SET NAMES latin1;"
+    "SET SESSION collation_database = utf16_bin, collation_connection = utf8mb3_unicode_ci;"
+    "SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE, READ ONLY;"
+    "SET SESSION sql_mode = 'ORACLE,NO_BACKSLASH_ESCAPES';"
+    "SET SESSION autocommit = 0;"
+    "USE information_schema;"
+    "SET TRANSACTION READ ONLY;"
+    "START TRANSACTION READ ONLY";
+
 std::string mysql_client_command(const std::string& url) {
   const url_parts parts{url};
   return "mariadb --no-defaults --batch --raw --skip-column-names --host=" + parts.host +

@@ -58,6 +58,10 @@ std::string with_database(const std::string& url, const std::string& database);
 // The same, as the user that the tests' own connections have: a look at the server's processes tells them
 // from rowlock's.
 std::string as_application(const std::string& url);
+// The same, as a user without special rights, for whom the server runs init_connect (hostile_init_connect).
+std::string as_ordinary(const std::string& url);
+// What an administrator may have set for every ordinary user, each against a statement of rowlock's.
+extern const char* const hostile_init_connect;
 // The command-line client there, for a shell: plain values, one row a line. It stops at the first error.
 std::string mysql_client_command(const std::string& url);
 

@@ -3,6 +3,9 @@
 #include "support/sql_fixture.hpp"
 #include "support/store_fixture.hpp"
 
+#include <cstdlib>
+#include <string_view>
+
 namespace rowlock::test {
 
 namespace {
@@ -13,6 +16,12 @@ constexpr const char* prefix = "my_";
 class mysql_fixture final : public store_fixture {
  public:
   mysql_fixture() {
+    if (is_hostile_) {
+      side_.run("SET GLOBAL init_connect = ?", {hostile_init_connect});
+      side_.run(
+          "CREATE USER IF NOT EXISTS ordinary@'%' IDENTIFIED BY 'ordinary';"
+          "GRANT SELECT, INSERT, UPDATE, DELETE ON *.* TO ordinary@'%'");
+    }
     side_.run("CREATE DATABASE " + database_ + "; USE " + database_);
     side_.run("SET time_zone = '+00:00'");
     migrate(embedded::mysql_migrations(), prefix, [this](const std::string& sql) { side_.run(sql); });
@@ -39,7 +48,10 @@ class mysql_fixture final : public store_fixture {
   }
 
   std::unique_ptr<store::database> open() override { return store::open(url(), options()); }
-  std::string url() const override { return with_database(mysql_server_url(), database_); }
+  std::string url() const override {
+    const auto own = with_database(mysql_server_url(), database_);
+    return is_hostile_ ? as_ordinary(own) : own;
+  }
   store::store_options options() const override {
     store::store_options options;
     options.prefix = prefix;
@@ -97,6 +109,12 @@ class mysql_fixture final : public store_fixture {
             }};
   }
 
+  static bool asked_to_be_hostile() {
+    const char* set = std::getenv("ROWLOCK_TEST_HOSTILE_SETTINGS");
+    return set && std::string_view{set} == "1";
+  }
+
+  const bool is_hostile_ = asked_to_be_hostile();
   // Never the name of another test's, nor of what a crashed run left behind.
   const std::string database_ = "t" + model::id128::random().to_string().substr(0, 12);
   mysql_connection side_{as_application(mysql_server_url())};

@@ -14,9 +14,14 @@
 // than the hold is refused with error(hold_lost), or with the server's 1020 where innodb_snapshot_isolation
 // is on: begin it after the acquire.
 //
-// On a Galera cluster the guard also writes the lock's row, for a cluster compares only what is written.
-// Somebody who wants the lock at another node may then abort this transaction, at any of its statements or at
-// COMMIT, with 1213 (SQLSTATE 40001): nothing was written; begin anew.
+// It needs a transaction of START TRANSACTION's: XA PREPARE releases the lock on the row while the
+// transaction can still be committed, so inside of XA START the guard is refused. On InnoDB a ROLLBACK TO
+// SAVEPOINT keeps it.
+//
+// On a Galera cluster the guard also writes the lock's row, for a cluster compares only what is written:
+// there call it outside of any savepoint that you may go back to. Somebody who wants the lock at another node
+// may then abort this transaction, at any of its statements or at COMMIT, with 1213 (SQLSTATE 40001): nothing
+// was written; begin anew.
 #pragma once
 
 #include <rowlock/error.hpp>
@@ -70,11 +75,33 @@ inline std::uint64_t run_mysql_guard(MYSQL* connection, const std::string& sql,
   return mysql_affected_rows(connection);
 }
 
+// Inside of a transaction XA START is refused with a number that tells which kind of transaction it is.
+inline void refuse_mysql_xa(MYSQL* connection) {
+  constexpr unsigned in_xa = 1399;
+  constexpr unsigned in_another = 1400;
+  const std::string probe = "XA START 'rowlock_guard'";
+  if (mysql_real_query(connection, probe.data(), static_cast<unsigned long>(probe.size())) == 0) {
+    for (const std::string end : {"XA END 'rowlock_guard'", "XA ROLLBACK 'rowlock_guard'"}) {
+      if (mysql_real_query(connection, end.data(), static_cast<unsigned long>(end.size())) != 0) {
+        throw_mysql_guard_failure(connection);
+      }
+    }
+    throw error(errc::invalid_argument, "a guard needs an open transaction: START TRANSACTION before it");
+  }
+  const unsigned refusal = mysql_errno(connection);
+  if (refusal == in_xa) {
+    throw error(errc::invalid_argument,
+                "an XA transaction cannot be guarded: XA PREPARE releases the lock on the row; use START "
+                "TRANSACTION");
+  }
+  if (refusal != in_another) throw_mysql_guard_failure(connection);
+}
+
 }  // namespace detail
 
 // Throws error(hold_lost) when the hold does not stand: roll the transaction back. Throws
-// error(invalid_argument) outside of a transaction, error(database) with the SQLSTATE for what the server
-// says; 40001 means: begin anew.
+// error(invalid_argument) outside of a transaction and in an XA one, error(database) with the SQLSTATE for
+// what the server says; 40001 means: begin anew. Two round trips.
 inline void guard(MYSQL* connection, const hold& held) {
   // With autocommit off the guard itself begins a transaction, which is as good.
   if ((connection->server_status & SERVER_STATUS_IN_TRANS) == 0 &&
@@ -83,6 +110,8 @@ inline void guard(MYSQL* connection, const hold& held) {
   }
   const guard_statement statement = held.guard_statement();
   const bool proved = detail::run_mysql_guard(connection, statement.sql, statement.parameters) == 1;
+  // A cluster has no XA transactions, and what is written stays locked.
+  if (statement.write.empty()) detail::refuse_mysql_xa(connection);
   if (!proved || (!statement.write.empty() &&
                   detail::run_mysql_guard(connection, statement.write, statement.parameters) != 1)) {
     throw error(errc::hold_lost, "\"" + held.name() +

@@ -101,6 +101,11 @@ struct mysql_connection::driver {
 
   explicit driver(const std::string& connect_string) : session{soci::mysql, connect_string} {}
 
+  // init_connect may have gone to another database.
+  void use(const std::string& database) {
+    if (mysql_select_db(connection(), database.c_str()) != 0) fail();
+  }
+
   MYSQL* connection() { return static_cast<soci::mysql_session_backend*>(session.get_backend())->conn_; }
   int socket() { return static_cast<int>(connection()->net.fd); }
 
@@ -110,9 +115,11 @@ struct mysql_connection::driver {
     while ((next = mysql_next_result(connection())) == 0) {
       if (auto* more = mysql_store_result(connection())) mysql_free_result(more);
     }
-    if (next > 0) {
-      throw soci::mysql_soci_error(mysql_error(connection()), static_cast<int>(mysql_errno(connection())));
-    }
+    if (next > 0) fail();
+  }
+
+  [[noreturn]] void fail() {
+    throw soci::mysql_soci_error(mysql_error(connection()), static_cast<int>(mysql_errno(connection())));
   }
 };
 
@@ -122,6 +129,7 @@ mysql_connection::mysql_connection(const mysql_endpoint& endpoint, const sql_cat
     : endpoint_{endpoint}, catalog_{catalog} {
   try {
     driver_ = std::make_unique<driver>(endpoint.connect_string(connect_timeout, read_timeout));
+    driver_->use(endpoint.database());
   } catch (const std::exception& cause) {
     const auto problem = mysql_connect_error(cause);
     throw error(problem.code(), endpoint.scrub(problem.what()), problem.database_code());

@@ -1,4 +1,5 @@
 // What spares a contended lock the edit.
+#include "store/mysql/mysql_list.hpp"
 #include "store/mysql/mysql_session.hpp"
 
 namespace rowlock::store {
@@ -7,7 +8,7 @@ std::optional<std::chrono::microseconds> mysql_session::enqueue(const acquire_re
                                                                 std::chrono::microseconds skew) {
   if (!connection_.takes_blocks()) return {};
   const auto entered = connection_.read_block("queue_enter", 1,
-                                              {{"name", request.name},
+                                              {mysql_text("name", request.name),
                                                {"kind", std::string{to_string(request.kind)}},
                                                {"capacity", request.capacity},
                                                {"fair", std::int64_t{request.fair}},
@@ -22,10 +23,10 @@ std::optional<hand_over_reply> mysql_session::hand_over(const release_request& r
                                                         std::chrono::microseconds skew) {
   if (!connection_.takes_blocks()) return {};
   const auto given = connection_.read_block("hand_over", 4,
-                                            {{"name", request.name},
+                                            {mysql_text("name", request.name),
                                              {"lease", request.lease.to_string()},
                                              {"hold", request.hold.to_string()},
-                                             {"identity", facts_.identity},
+                                             mysql_text("identity", facts_.identity),
                                              {"skew_us", skew.count()}});
   if (given.empty()) return {};
   const auto& row = given[0];

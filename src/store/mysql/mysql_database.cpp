@@ -16,7 +16,9 @@ class mysql_database final : public database {
   std::string_view dialect() const noexcept override { return "mysql"; }
   bool must_be_asked() const noexcept override { return true; }
   std::string guard_sql(model::lock_mode mode) const override {
-    return context_->catalog[mode == model::lock_mode::shared ? "guard_shared" : "guard"];
+    const bool shared = mode == model::lock_mode::shared;
+    if (context_->clustered) return context_->catalog[shared ? "guard_read_shared" : "guard_read"];
+    return context_->catalog[shared ? "guard_shared" : "guard"];
   }
   std::string guard_write_sql(model::lock_mode mode) const override {
     if (!context_->clustered) return {};

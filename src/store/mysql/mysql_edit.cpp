@@ -1,6 +1,7 @@
 #include "store/mysql/mysql_edit.hpp"
 
 #include "store/mysql/mysql_json.hpp"
+#include "store/mysql/mysql_list.hpp"
 #include "store/mysql/mysql_transaction.hpp"
 
 #include <algorithm>
@@ -45,9 +46,9 @@ std::optional<model::lease_view> lease_of(const mysql_row& row) {
 mysql_values lease_values(const lease_record& made) {
   return {{"lease", made.id.to_string()},
           {"client", made.client.to_string()},
-          {"host", made.host},
+          mysql_text("host", made.host),
           {"pid", made.pid},
-          {"application", made.application},
+          mysql_text("application", made.application),
           {"ttl_ms", made.ttl.count()}};
 }
 
@@ -74,7 +75,7 @@ std::vector<edit_result> mysql_edit::run(const joint_decision& decide) {
 
 void mysql_edit::read(const std::string& asked) {
   for (const auto& row :
-       connection_.read("edit_read", columns, {{"asked", asked}, {"identity", identity_}})) {
+       connection_.read("edit_read", columns, {{"asked", asked}, mysql_text("identity", identity_)})) {
     const auto at = static_cast<std::size_t>(integer_of(row[request])) - 1;
     switch (integer_of(row[part])) {
       case 0: read_lock(at, row); break;
@@ -149,10 +150,10 @@ std::vector<mysql_statement> mysql_edit::writes(std::span<const lock_change> cha
     }
     if (const auto& asked = change.request) {
       result.push_back({"write_request",
-                        {{"name", name},
+                        {mysql_text("name", name),
                          {"token", asked->upto},
                          {"within_ms", std::int64_t{asked->within.count()}},
-                         {"reason", asked->reason}}});
+                         mysql_text("reason", asked->reason)}});
     }
     if (change.value) proclaimed.row().hex(name).hex(*change.value).end_row();
     for (const auto& id : change.end_leases) ended.id(id);

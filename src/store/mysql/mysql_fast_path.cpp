@@ -70,7 +70,7 @@ std::vector<grant> mysql_session::acquire_exclusive(std::span<const acquire_requ
                                 {"fair", fair},
                                 {"lease", lease},
                                 {"hold", hold},
-                                {"identity", facts_.identity}});
+                                mysql_text("identity", facts_.identity)});
   });
   return done ? grants_of(granted) : acquire_unlocked(requests);
 }
@@ -78,13 +78,13 @@ std::vector<grant> mysql_session::acquire_exclusive(std::span<const acquire_requ
 std::vector<grant> mysql_session::acquire_one(const acquire_request& request) {
   std::int64_t matched = 0;
   unless_locked([&] {
-    matched = connection_.write_prepared("acquire_one", {{"name", request.name},
+    matched = connection_.write_prepared("acquire_one", {mysql_text("name", request.name),
                                                          {"kind", std::string{to_string(request.kind)}},
                                                          {"capacity", request.capacity},
                                                          {"fair", std::int64_t{request.fair}},
                                                          {"lease", request.lease.to_string()},
                                                          {"hold", request.hold.to_string()},
-                                                         {"identity", facts_.identity}});
+                                                         mysql_text("identity", facts_.identity)});
   });
   if (matched == 0) return {};
   return {{request.hold, connection_.last_insert_id()}};
@@ -97,17 +97,17 @@ std::vector<grant> mysql_session::acquire_unlocked(std::span<const acquire_reque
     batch.id(request.lease).id(request.hold).number(request.fair ? 1 : 0).end_row();
   }
   const mysql_value asked{"requests", batch.str()};
-  if (connection_.write("acquire", {asked, {"identity", facts_.identity}}) == 0) return {};
+  if (connection_.write("acquire", {asked, mysql_text("identity", facts_.identity)}) == 0) return {};
   return grants_of(connection_.read("acquired", 2, {asked}));
 }
 
 std::vector<grant> mysql_session::acquire_shared(std::span<const acquire_request> requests) {
   if (!connection_.takes_blocks()) return {};
-  const mysql_value identity{"identity", facts_.identity};
+  const auto identity = mysql_text("identity", facts_.identity);
   if (requests.size() == 1) {
     const auto& one = requests.front();
     const auto granted = connection_.read_block("acquire_shared_one", 1,
-                                                {{"name", one.name},
+                                                {mysql_text("name", one.name),
                                                  {"kind", std::string{to_string(one.kind)}},
                                                  {"capacity", one.capacity},
                                                  {"fair", std::int64_t{one.fair}},
@@ -162,9 +162,9 @@ std::vector<hold_id> mysql_session::release_exclusive(std::span<const release_re
 std::vector<hold_id> mysql_session::release_one(const release_request& request) {
   std::int64_t matched = 0;
   unless_locked([&] {
-    matched = connection_.write(
-        "release_one",
-        {{"name", request.name}, {"lease", request.lease.to_string()}, {"hold", request.hold.to_string()}});
+    matched = connection_.write("release_one", {mysql_text("name", request.name),
+                                                {"lease", request.lease.to_string()},
+                                                {"hold", request.hold.to_string()}});
   });
   return matched == 0 ? std::vector<hold_id>{} : std::vector{request.hold};
 }
@@ -175,7 +175,7 @@ std::vector<hold_id> mysql_session::release_shared(std::span<const release_reque
     const auto& one = requests.front();
     return holds_of(connection_.read_block(
         "release_shared_one", 1,
-        {{"name", one.name}, {"lease", one.lease.to_string()}, {"hold", one.hold.to_string()}}));
+        {mysql_text("name", one.name), {"lease", one.lease.to_string()}, {"hold", one.hold.to_string()}}));
   }
   mysql_json batch;
   for (const auto& request : requests) {

@@ -1,4 +1,5 @@
-// A batch as literals of SQL: half the price of a JSON_TABLE.
+// Literals of SQL: for free text, which no character set may change, and for batches: half the price of a
+// JSON_TABLE.
 #pragma once
 
 #include "store/mysql/mysql_connection.hpp"
@@ -25,6 +26,12 @@ requires requires(const Id& id) {
 }
 std::string mysql_literal(const Id& id) {
   return "X'" + id.to_string() + '\'';
+}
+
+// Free text (a name, a host, a reason) as the value of :name in a query. Its bytes arrive as they are,
+// whatever the connection's character set and collation.
+inline mysql_value mysql_text(std::string name, std::string_view bytes) {
+  return {std::move(name), mysql_literals{mysql_literal(bytes)}};
 }
 
 // value, value, ...

@@ -1,5 +1,6 @@
 // What reads, and locks nothing.
 #include "store/mysql/mysql_json.hpp"
+#include "store/mysql/mysql_list.hpp"
 #include "store/mysql/mysql_session.hpp"
 
 namespace rowlock::store {
@@ -96,14 +97,14 @@ std::vector<lock_info> mysql_session::list() {
 }
 
 std::optional<lock_info> mysql_session::show(const std::string& name) {
-  auto found = locks_of(connection_.read("show", lock_columns, {{"name", name}}));
+  auto found = locks_of(connection_.read("show", lock_columns, {mysql_text("name", name)}));
   if (found.empty()) return {};
   return std::move(found.front());
 }
 
 std::vector<waiter_info> mysql_session::queue(const std::string& name) {
   std::vector<waiter_info> result;
-  for (const auto& row : connection_.read("queue", 12, {{"name", name}})) {
+  for (const auto& row : connection_.read("queue", 12, {mysql_text("name", name)})) {
     auto& info = result.emplace_back();
     info.waiter = {integer_of(row[0]), id_of<hold_id>(row[1]), id_of<lease_id>(row[2]), integer_of(row[3]),
                    model::parse_lock_mode(text_of(row[4]))};

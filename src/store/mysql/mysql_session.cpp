@@ -3,6 +3,7 @@
 
 #include "store/mysql/mysql_edit.hpp"
 #include "store/mysql/mysql_json.hpp"
+#include "store/mysql/mysql_list.hpp"
 #include "store/mysql/mysql_transaction.hpp"
 #include "store/schema_version.hpp"
 
@@ -79,7 +80,7 @@ world mysql_session::refresh_world() {
   if (text_of(recorded[0][0]) != facts_.identity) {
     const auto longest = integer_of(connection_.read("longest_ttl", 1).at(0)[0]);
     changes.push_back({"lengthen_leases", {{"ttl_ms", longest}}});
-    changes.push_back({"change_identity", {{"identity", facts_.identity}}});
+    changes.push_back({"change_identity", {mysql_text("identity", facts_.identity)}});
   }
   transaction.commit(changes);
   return read_world();

@@ -65,6 +65,28 @@ void check_cluster(names_and_values& status) {
                   status["wsrep_ready"], status["wsrep_cluster_status"]));
 }
 
+// A clock that was set back meanwhile makes the two differ as well; that they are equal by chance, three
+// times, it cannot.
+void check_clock(mysql_connection& connection) {
+  for (int attempt = 0; attempt < 3; ++attempt) {
+    const auto row = connection.read("connect_clock", 3).at(0);
+    if (text_of(row[0]) != text_of(row[2])) return;
+  }
+  throw error(
+      errc::database,
+      "this server runs with sysdate-is-now, so a statement that waited reads an old clock: rowlock's "
+      "leases would be renewed after they have expired. Start it without that option");
+}
+
+// MySQL before 8.0.31 reads JSON_TABLE's columns in it; MariaDB's is pinned.
+void check_character_set(const std::string& of_database, const mysql_context& context) {
+  if (!of_database.starts_with("utf16") && !of_database.starts_with("utf32") && of_database != "ucs2") return;
+  throw error(errc::database,
+              fmt::format("the character set of database \"{0}\" is {1}, in which this server reads "
+                          "no hex digits; run: ALTER DATABASE `{0}` CHARACTER SET utf8mb4",
+                          context.endpoint.database(), of_database));
+}
+
 std::string danger_of(names_and_values& variables) {
   if (const auto& flush = variables["innodb_flush_log_at_trx_commit"]; flush != "1") {
     return fmt::format(
@@ -96,19 +118,19 @@ mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
   // A migration may wait for another one, but not for ever in the midst of a transaction.
   const auto lock_wait =
       statement_timeout.count() > 0 ? statement_timeout : context.options.statement_timeout;
+  connection.write("connect_rollback");
+  connection.write("connect_names");
   connection.write("connect_settings",
-                   {{"timeout_ms", statement_timeout.count()}, {"lock_wait_s", whole_seconds(lock_wait)}});
+                   {{"timeout_ms", statement_timeout.count()},
+                    {"timeout_s", mysql_literals{fmt::format("{:.3f}", statement_timeout.count() / 1000.0)}},
+                    {"lock_wait_s", whole_seconds(lock_wait)}});
   connection.write("connect_isolation");
   const auto facts = connection.read("connect_facts", 5).at(0);
   const auto version = text_of(facts[0]);
   check_version(version);
   if (is_mariadb(version)) connection.allow_blocks();
-  if (!bool_of(facts[3])) {
-    throw error(
-        errc::database,
-        "this server runs with sysdate-is-now, so a statement that waited reads an old clock: rowlock's "
-        "leases would be renewed after they have expired. Start it without that option");
-  }
+  check_character_set(text_of(facts[3]), context);
+  check_clock(connection);
   auto variables = by_name(connection.read("connect_variables", 2));
   auto status = by_name(connection.read("connect_status", 2));
   if (context.endpoint.must_encrypt() && status["Ssl_cipher"].empty()) {
@@ -125,6 +147,7 @@ mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
   result.node = fmt::format("{}:{}", variables["hostname"], variables["port"]);
   if (variables["wsrep_on"] == "ON") {
     check_cluster(status);
+    connection.write("connect_cluster");
     context.clustered = true;
     result.identity = "galera/" + status["wsrep_cluster_state_uuid"];
   } else if (const auto& uuid = variables["server_uuid"]; !uuid.empty()) {

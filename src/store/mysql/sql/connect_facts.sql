@@ -1,3 +1,3 @@
--- What this connection is. With sysdate-is-now SYSDATE() stands still during a statement: then the two are equal.
-SELECT VERSION(), CONNECTION_ID(), COALESCE(DATABASE(), ''), SLEEP(0.001) = 0 AND SYSDATE(6) > NOW(6),
+-- What this connection is.
+SELECT VERSION(), CONNECTION_ID(), COALESCE(DATABASE(), ''), @@SESSION.character_set_database,
        (SELECT host FROM information_schema.processlist WHERE id = CONNECTION_ID());
