@@ -44,10 +44,14 @@ std::string mysql_test::connection_of(const store::session& session) {
   return backend.substr(0, backend.find(' '));
 }
 
+bool mysql_test::is_blocked(const std::string& connection_id) {
+  return side_->value("SELECT trx_state FROM information_schema.innodb_trx WHERE trx_mysql_thread_id = ?",
+                      {connection_id}) == "LOCK WAIT";
+}
+
 void mysql_test::until_blocked(const std::string& connection_id) {
   const auto deadline = std::chrono::steady_clock::now() + 20s;
-  while (side_->value("SELECT trx_state FROM information_schema.innodb_trx WHERE trx_mysql_thread_id = ?",
-                      {connection_id}) != "LOCK WAIT") {
+  while (!is_blocked(connection_id)) {
     if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("it does not wait for a row");
     // The server looks anew only when nobody has asked for a tenth of a second.
     std::this_thread::sleep_for(120ms);

@@ -10,6 +10,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
 #include <future>
 #include <memory>
 #include <string>
@@ -32,6 +33,20 @@ class mysql_test : public testing::Test {
   std::future<mysql_connection::rows> run_until_blocked(mysql_connection& connection, const std::string& sql);
   // Until the connection of this number does.
   void until_blocked(const std::string& connection_id);
+  // What call() answers while a row is locked that it must not wait for. Where it waits, the test fails and
+  // let_go() is called.
+  template <class Call>
+  auto unwaiting(const store::session& session, Call call, const std::function<void()>& let_go) {
+    auto answer = std::async(std::launch::async, std::move(call));
+    while (answer.wait_for(std::chrono::milliseconds{10}) != std::future_status::ready) {
+      if (!is_blocked(connection_of(session))) continue;
+      ADD_FAILURE() << "it waits for a row";
+      let_go();
+      break;
+    }
+    return answer.get();
+  }
+  bool is_blocked(const std::string& connection_id);
   // The store's own.
   static std::string connection_of(const store::session& session);
 

@@ -88,6 +88,8 @@ std::string with_question_marks(std::string_view sql, std::vector<std::string>& 
   return result;
 }
 
+constexpr std::string_view was_rolled_back = "1213";
+
 std::string quoted(std::string_view text) {
   std::string result = "'";
   for (const char c : text) result.append(c == '\'' ? 2 : 1, c);
@@ -156,7 +158,11 @@ std::optional<std::int64_t> mysql_connection::local_server() const {
   return server.pid;
 }
 
+// What the kernel has yet to send is dropped when the socket is closed: a statement that the server gets
+// later is one that nobody waits for.
 void mysql_connection::interrupt() noexcept {
+  const linger none{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &none, sizeof none);
   ::shutdown(socket_, SHUT_RDWR);
 }
 
@@ -255,7 +261,8 @@ void mysql_connection::execute(std::string_view doing, const std::string& sql) {
 }
 
 void mysql_connection::write_all(std::string_view doing, std::string_view before,
-                                 std::span<const mysql_statement> statements, std::string_view after) {
+                                 std::span<const mysql_statement> statements, std::string_view after,
+                                 waiting how) {
   if (!blocks_) {
     if (!before.empty()) execute(doing, std::string{before});
     for (const auto& each : statements) write(each.query, each.values);
@@ -270,6 +277,7 @@ void mysql_connection::write_all(std::string_view doing, std::string_view before
   add(before);
   for (std::size_t i = 0; i < statements.size(); ++i) {
     auto own = statements[i].values;
+    if (how == waiting::never) sql += "SET STATEMENT innodb_lock_wait_timeout = 0 FOR ";
     add(with_numbered_names(catalog_[statements[i].query], own, i));
     values.insert(values.end(), own.begin(), own.end());
   }
@@ -281,7 +289,10 @@ void mysql_connection::rollback() noexcept {
   if (broken_) return;
   try {
     execute("rollback", "ROLLBACK");
-  } catch (const std::exception&) {
+  } catch (const std::exception& failure) {
+    // A cluster that has rolled it back already says so.
+    const auto* said = dynamic_cast<const error*>(&failure);
+    if (said && said->database_code() == was_rolled_back) return;
     // Whatever the server still holds of it ends with the connection.
     broken_ = true;
     interrupt();
@@ -296,7 +307,8 @@ void mysql_connection::check_usable(std::string_view doing) const {
 
 void mysql_connection::fail(const std::exception& cause, std::string_view doing) {
   const auto problem = mysql_error(cause, doing);
-  if (problem.code() == errc::unreachable) {
+  // An answer that was not read to its end leaves the connection out of step as well.
+  if (problem.code() == errc::unreachable || problem.database_code().empty()) {
     broken_ = true;
     interrupt();
   }

@@ -65,11 +65,13 @@ class mysql_connection {
   // What the write before set with LAST_INSERT_ID(expression). It is stale where that matched no row.
   std::int64_t last_insert_id();
 
+  // Whether the server was told that they wait for no row: then a locked one is error 1205 at once.
+  enum class waiting : std::uint8_t { as_set, never };
   // Several statements of the catalog in order, with `before` and `after` around them (START TRANSACTION,
   // COMMIT): in one round trip where the server takes blocks (MariaDB), else one by one. None may return
   // rows.
   void write_all(std::string_view doing, std::string_view before, std::span<const mysql_statement> statements,
-                 std::string_view after);
+                 std::string_view after, waiting how = waiting::as_set);
   // SQL that is no query of the catalog.
   void execute(std::string_view doing, const std::string& sql);
 

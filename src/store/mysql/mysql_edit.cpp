@@ -69,7 +69,11 @@ std::vector<edit_result> mysql_edit::run(const joint_decision& decide) {
   const mysql_statement first[] = {{"edit_take", {{"asked", asked}}}};
   mysql_transaction transaction{connection_, "edit", first};
   read(asked);
-  if (const auto last = writes(decide(results_, views_)); !last.empty()) transaction.commit(last);
+  // A gap that a user's transaction has locked, or a lease that is being renewed, is not waited for while the
+  // locks' rows are held: all of it is made again after a pause.
+  if (const auto last = writes(decide(results_, views_)); !last.empty()) {
+    transaction.commit(last, mysql_connection::waiting::never);
+  }
   return results_;
 }
 
@@ -124,8 +128,7 @@ void mysql_edit::read_permit(std::size_t at, const mysql_row& row) {
   views_[at].permits.push_back({permit, lease_of(row)});
 }
 
-// One statement a table. What waits for a lease row stands last, so that the lock rows are held no longer
-// than it takes. Every change is durable: InnoDB knows no other commit of one session's.
+// One statement a table. Every change is durable: InnoDB knows no other commit of one session's.
 std::vector<mysql_statement> mysql_edit::writes(std::span<const lock_change> changes) const {
   std::vector<mysql_statement> result;
   mysql_json rows, enqueued, dequeued, removed, added, ended, noticed, proclaimed;

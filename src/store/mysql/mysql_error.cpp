@@ -80,6 +80,7 @@ meaning meaning_of(unsigned number) {
     case 1143:
     case 1227:
     case 1370: return {errc::privilege, rights};
+    case 1036:  // innodb_read_only
     case 1290:  // the server runs with --read-only
     case 1792:
     case 1836:
@@ -98,8 +99,23 @@ meaning meaning_of(unsigned number) {
     case 1317:
     case 1969:
     case 3024: return {errc::contention, "it was cancelled; the limit is options::statement_timeout"};
+    case 1665:
+      return {errc::database,
+              "set binlog_format to ROW or MIXED: no statement may be logged as its text here"};
     case 1049: return {errc::database, "create the database, or name another one in the URL"};
     default: return {errc::database, ""};
+  }
+}
+
+// Whether the error may come behind a commit that was made: the statement was killed, or the commit itself
+// failed.
+bool may_follow_a_commit(unsigned number) {
+  switch (number) {
+    case 1180:  // an error during COMMIT
+    case 1317:  // KILL QUERY
+    case 1969:  // max_statement_time
+    case 3024: return true;
+    default: return false;
   }
 }
 
@@ -127,13 +143,19 @@ unsigned mysql_error_number(const std::exception& cause) {
 error mysql_error(const std::exception& cause, std::string_view doing) {
   if (const auto* known = dynamic_cast<const error*>(&cause)) return *known;
   const auto number = mysql_error_number(cause);
-  if (number == 0) return error(errc::internal, fmt::format("{}: {}", doing, said_by(cause)));
+  if (number == 0) {
+    // The client library gave up amid an answer, or something of our own did: nobody knows what the server
+    // did.
+    const bool of_the_connection = dynamic_cast<const soci::mysql_soci_error*>(&cause) != nullptr;
+    return error(of_the_connection ? errc::unreachable : errc::internal,
+                 fmt::format("{}: {}", doing, said_by(cause)), {}, true);
+  }
   const auto [code, advice] = meaning_of(number);
   const auto text = code == errc::unreachable
                         ? fmt::format("the connection to MySQL broke during {}: {}", doing, said_by(cause))
                         : fmt::format("MySQL refused {}: {}", doing, said_by(cause));
   return error(code, text + in_brackets(number) + with_advice(advice), std::to_string(number),
-               code == errc::unreachable);
+               code == errc::unreachable || may_follow_a_commit(number));
 }
 
 error mysql_connect_error(const std::exception& cause) {

@@ -22,11 +22,11 @@ mysql_transaction::~mysql_transaction() {
   if (open_) connection_.rollback();
 }
 
-void mysql_transaction::commit(std::span<const mysql_statement> last) {
+void mysql_transaction::commit(std::span<const mysql_statement> last, mysql_connection::waiting how) {
   if (last.empty()) {
     connection_.execute(doing_, "COMMIT");
   } else {
-    connection_.write_all(doing_, "", last, "COMMIT");
+    connection_.write_all(doing_, "", last, "COMMIT", how);
   }
   open_ = false;
 }

@@ -17,7 +17,8 @@ class mysql_transaction {
   mysql_transaction& operator=(const mysql_transaction&) = delete;
 
   // last: what is sent with its end.
-  void commit(std::span<const mysql_statement> last = {});
+  void commit(std::span<const mysql_statement> last = {},
+              mysql_connection::waiting how = mysql_connection::waiting::as_set);
 
  private:
   mysql_connection& connection_;

@@ -4,6 +4,7 @@
 -- Sessions of ours are idle between renewals, which may be hours apart: the server must not close them for that.
 -- A table's rows are found by its key, however few they are: a scan would meet rows that somebody has locked, and wait.
 -- MariaDB reads JSON_TABLE's columns in the database's character set; those of two bytes a letter give no hex digits.
+-- A holder of lock rows waits for nobody on MariaDB; MySQL has no wait shorter than a second.
 -- In a transaction nothing of ours is idle for longer than a statement may take; MySQL has no limit for that.
 SET SESSION completion_type = 'NO_CHAIN',
   autocommit = 1,
@@ -21,7 +22,7 @@ SET SESSION completion_type = 'NO_CHAIN',
   group_concat_max_len = 4194304,
   wait_timeout = 90000,
   interactive_timeout = 90000,
-  innodb_lock_wait_timeout = :lock_wait_s,
+  innodb_lock_wait_timeout = /*M! :lock_wait_s */ /*!80000 1 */,
   lock_wait_timeout = :lock_wait_s
   /*M! , collation_database = utf8mb4_bin, old_mode = '', join_cache_level = 0, in_predicate_conversion_threshold = 1000,
   query_cache_type = OFF, tmp_disk_table_size = 18446744073709551615, max_statement_time = :timeout_s,

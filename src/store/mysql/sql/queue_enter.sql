@@ -1,10 +1,12 @@
 -- Goes behind the living holder of a lock, and tells how long until that one may be killed. What is not plain (dead,
 -- expired, locked, another kind, asked again) is left as it is, for an edit, and nothing is told. MariaDB only.
--- The lock's row comes first; what else decides is read by a later statement, with a snapshot of its own.
+-- The lock's row comes first; what else decides is read by a later statement, with a snapshot of its own. While the row
+-- is held nobody is waited for.
 BEGIN NOT ATOMIC
   DECLARE held_by BINARY(16);
   DECLARE my_ticket BIGINT;
   DECLARE takeover_us BIGINT;
+  DECLARE EXIT HANDLER FOR 1205 ROLLBACK;
   START TRANSACTION;
   SELECT l.lease_id, l.next_ticket INTO held_by, my_ticket
   FROM rowlock_lock AS l
@@ -18,6 +20,7 @@ BEGIN NOT ATOMIC
   IF takeover_us IS NULL THEN
     COMMIT;
   ELSE
+    SET STATEMENT innodb_lock_wait_timeout = 0 FOR
     INSERT INTO rowlock_queue (name, ticket, hold_id, lease_id, weight)
     VALUES (:name, my_ticket, UNHEX(:hold), UNHEX(:lease), :capacity);
     UPDATE rowlock_lock SET next_ticket = my_ticket + 1, has_queue = 1 WHERE name = :name;

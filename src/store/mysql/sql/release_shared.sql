@@ -1,7 +1,8 @@
 -- Frees a batch of permits, and tells which: :requests as [name, lease, hold]. As release_shared_one; a locked row
--- keeps back its own name alone. MariaDB only.
+-- keeps back its own name alone, a locked permit the whole batch. MariaDB only.
 BEGIN NOT ATOMIC
   DECLARE taken LONGTEXT;
+  DECLARE EXIT HANDLER FOR 1205 ROLLBACK;
   START TRANSACTION;
   SELECT GROUP_CONCAT(t.n) INTO taken
   FROM (
@@ -21,12 +22,14 @@ BEGIN NOT ATOMIC
   IF taken IS NULL THEN
     COMMIT;
   ELSE
+    SET STATEMENT innodb_lock_wait_timeout = 0 FOR
     UPDATE JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
                                                  hold VARCHAR(32) PATH '$[2]')) AS a
     STRAIGHT_JOIN rowlock_permit AS p FORCE INDEX (PRIMARY) ON p.name = UNHEX(a.name) AND p.hold_id = UNHEX(a.hold)
     STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = UNHEX(a.name)
     SET l.in_use = l.in_use - p.weight
     WHERE FIND_IN_SET(a.n, taken) > 0;
+    SET STATEMENT innodb_lock_wait_timeout = 0 FOR
     DELETE p
     FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
                                                hold VARCHAR(32) PATH '$[2]')) AS a

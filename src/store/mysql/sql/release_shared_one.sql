@@ -5,6 +5,7 @@
 BEGIN NOT ATOMIC
   DECLARE used BIGINT;
   DECLARE freed BIGINT;
+  DECLARE EXIT HANDLER FOR 1205 ROLLBACK;
   START TRANSACTION;
   SELECT l.in_use INTO used
   FROM rowlock_lock AS l FORCE INDEX (PRIMARY)
@@ -18,6 +19,7 @@ BEGIN NOT ATOMIC
   IF freed IS NULL THEN
     COMMIT;
   ELSE
+    SET STATEMENT innodb_lock_wait_timeout = 0 FOR
     DELETE FROM rowlock_permit WHERE name = :name AND hold_id = UNHEX(:hold);
     UPDATE rowlock_lock SET in_use = in_use - freed WHERE name = :name;
     COMMIT;
