@@ -7,10 +7,10 @@
 //     (*all)[0].token();
 //   }                                                        // all are released, together
 //
-//                        | all are free       | one is held by another, or waited for
-//   try_acquire_all      | one transaction    | empty; nothing was taken
-//   try_acquire_all_for  | one transaction    | takes them in the order of their names, waiting for each in
-//   its acquire_all          |                    | queue; what it has when the time is up, it gives back
+//                        | all are free    | one is held by another, or waited for
+//   try_acquire_all      | one transaction | empty; nothing was taken
+//   try_acquire_all_for  | one transaction | takes them in the order of their names, waiting for each in its
+//   acquire_all          |                 | queue; what it has when the time is up, it gives back
 //
 // Callers that ask for the same locks in different orders never wait for each other in a circle, for they all
 // wait in the order of the names. That holds among calls of this header; a program that holds one lock and
@@ -23,6 +23,7 @@
 #include <rowlock/hold.hpp>
 #include <rowlock/mutex.hpp>
 #include <rowlock/shared_mutex.hpp>
+#include <rowlock/time_limit.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -99,6 +100,9 @@ class ROWLOCK_EXPORT hold_set {
   std::vector<hold> holds_;
 };
 
+// Whenever one of these does not return all holds, it holds none: what it had taken is given back, without
+// waiting for that.
+//
 // Waits for ever if need be. Throws error: cancelled when stopped; what mutex::acquire throws; mismatch for
 // any one of them, and then none is held; invalid_argument for no lock at all, a name that comes twice, or
 // locks of more than one client.
@@ -109,7 +113,7 @@ ROWLOCK_EXPORT std::optional<hold_set> try_acquire_all(const std::vector<wanted>
 
 // One time limit for all of them together; zero or less is try_acquire_all. Empty: the time was up, or the
 // wait was stopped, and nothing of the attempt remains.
-ROWLOCK_EXPORT std::optional<hold_set> try_acquire_all_for(std::chrono::nanoseconds timeout,
+ROWLOCK_EXPORT std::optional<hold_set> try_acquire_all_for(time_limit timeout,
                                                            const std::vector<wanted>& locks,
                                                            std::stop_token stop = {});
 

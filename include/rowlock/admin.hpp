@@ -79,8 +79,10 @@ struct sweep_result {
 };
 
 // Uses its client's connections and makes no lease. Everything may be called from any thread. Throws error as
-// connect() does, and error(unreachable) when the connection breaks; outcome_unknown() then says whether it
-// may have happened.
+// connect() does, and error(unreachable) when the connection breaks, or gives no answer for as long as a call
+// may take (options::connect_timeout and twice the statement_timeout); outcome_unknown() then says whether it
+// may have happened. Otherwise nothing has changed when something is thrown; what sweep() and collect() had
+// done before stays done.
 class ROWLOCK_EXPORT admin {
  public:
   explicit admin(client db);
@@ -101,8 +103,9 @@ class ROWLOCK_EXPORT admin {
   bool release(const std::string& name, const std::string& hold_id = {});
 
   // Asks all who hold it to give it up, and waits until they have: they hear it by hold::release_requested(),
-  // with the reason, and may go on; whoever gets the lock after them is not meant. Throws as release(), and
-  // error(invalid_argument) for impossible options.
+  // with the reason, and may go on; whoever gets the lock after them is not meant. Throws as release(),
+  // error(invalid_argument) for impossible options, and error(cancelled) when it is stopped before the
+  // database has said that they were asked. Stopped later it returns kept, at once.
   request_result request_release(const std::string& name, const request_options& how = {});
 
   // Kills expired leases and frees what they held. Clients do this too; it hurts nobody.

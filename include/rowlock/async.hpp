@@ -32,6 +32,7 @@
 #include <rowlock/error.hpp>
 #include <rowlock/hold.hpp>
 #include <rowlock/options.hpp>
+#include <rowlock/time_limit.hpp>
 
 #include <chrono>
 #include <coroutine>
@@ -77,7 +78,7 @@ ROWLOCK_EXPORT void acquire_async(executor where, const wanted& lock, std::funct
 
 // As mutex::try_acquire_for: waits at most that long. Zero or less is try_acquire, which does not wait for a
 // holder, but still for the database.
-ROWLOCK_EXPORT void try_acquire_async(executor where, const wanted& lock, std::chrono::nanoseconds timeout,
+ROWLOCK_EXPORT void try_acquire_async(executor where, const wanted& lock, time_limit timeout,
                                       std::function<void(acquired)> done, const acquire_options& how = {});
 
 // ---- with co_await, in a coroutine of any type
@@ -132,7 +133,7 @@ class ROWLOCK_EXPORT awaited_attempt : public awaited_acquire {
 ROWLOCK_EXPORT awaited_hold acquire_on(executor where, wanted lock, acquire_options how = {});
 
 // Gives a std::optional<hold>; as mutex::try_acquire_for, and mutex::try_acquire for zero or less.
-ROWLOCK_EXPORT awaited_attempt try_acquire_on(executor where, wanted lock, std::chrono::nanoseconds timeout,
+ROWLOCK_EXPORT awaited_attempt try_acquire_on(executor where, wanted lock, time_limit timeout,
                                               acquire_options how = {});
 
 ROWLOCK_END_NAMESPACE

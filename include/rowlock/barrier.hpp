@@ -22,6 +22,7 @@
 #pragma once
 
 #include <rowlock/client.hpp>
+#include <rowlock/time_limit.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -57,20 +58,19 @@ class ROWLOCK_EXPORT barrier {
   // its members, above that of every generation before, and no count, for there are gaps. A connection that
   // breaks does not end the wait.
   // Throws error: broken_barrier; cancelled when stop was requested, which breaks the generation; mismatch,
-  // closed, forked, and what the database refuses for good.
+  // closed, forked, and what the database refuses for good. Whatever is thrown, this arrival counts no more.
   std::int64_t arrive_and_wait(std::stop_token stop = {});
 
   // Waits at most that long. Empty: the time is up or stop was requested, and the generation is broken. All
   // may have arrived at the last moment; the database decides, so this takes a round trip longer. Where it
-  // gives no answer, error(unreachable) with outcome_unknown() is thrown. More than ten years is refused with
-  // error(invalid_argument).
-  std::optional<std::int64_t> arrive_and_wait_for(std::chrono::nanoseconds timeout,
-                                                  std::stop_token stop = {});
+  // gives no answer for as long as a call may take (options::connect_timeout and twice the
+  // statement_timeout), error(unreachable) with outcome_unknown() is thrown, and the generation breaks when
+  // the database can be reached again, or when this client's lease has ended.
+  std::optional<std::int64_t> arrive_and_wait_for(time_limit timeout, std::stop_token stop = {});
   template <class Clock, class Duration>
   std::optional<std::int64_t> arrive_and_wait_until(const std::chrono::time_point<Clock, Duration>& time,
                                                     std::stop_token stop = {}) {
-    return arrive_and_wait_for(std::chrono::ceil<std::chrono::nanoseconds>(time - Clock::now()),
-                               std::move(stop));
+    return arrive_and_wait_for(time_limit::until(time), std::move(stop));
   }
 
   // How many wait. Reads; it may have changed when it is told. Throws error(unreachable) and such.

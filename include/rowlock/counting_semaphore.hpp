@@ -12,6 +12,7 @@
 
 #include <rowlock/client.hpp>
 #include <rowlock/hold.hpp>
+#include <rowlock/time_limit.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -45,12 +46,12 @@ class ROWLOCK_EXPORT counting_semaphore {
   // As mutex's, for a hold of `permits` permits; 1 to capacity(), else error(invalid_argument).
   hold acquire(std::int64_t permits = 1, const acquire_options& how = {});
   std::optional<hold> try_acquire(std::int64_t permits = 1, const acquire_options& how = {});
-  std::optional<hold> try_acquire_for(std::chrono::nanoseconds timeout, std::int64_t permits = 1,
+  std::optional<hold> try_acquire_for(time_limit timeout, std::int64_t permits = 1,
                                       const acquire_options& how = {});
   template <class Clock, class Duration>
   std::optional<hold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& time,
                                         std::int64_t permits = 1, const acquire_options& how = {}) {
-    return try_acquire_for(std::chrono::ceil<std::chrono::nanoseconds>(time - Clock::now()), permits, how);
+    return try_acquire_for(time_limit::until(time), permits, how);
   }
 
   // Takes all permits that are free, at once; hold::weight() says how many. Empty: none is, or somebody
@@ -58,14 +59,15 @@ class ROWLOCK_EXPORT counting_semaphore {
   std::optional<hold> drain(const acquire_options& how = {});
 
   // How many are free, as last written: permits of the dead count until somebody comes. A hint, for it may
-  // have changed when it is read.
+  // have changed when it is read. Changes nothing. Throws error: mismatch, unreachable and such.
   std::int64_t available() const;
 
   // Changes the stored capacity, for all. Those who wait are granted what has become free. Below what is in
   // use nothing is taken away, and nothing granted until it fits again; who waits for more than there is gets
   // error(mismatch), as does every object that was made with the old capacity. Throws error: mismatch when
-  // the name is no semaphore, contention when somebody keeps its row, unreachable, after which it may be
-  // asked again.
+  // the name is no semaphore, contention when somebody keeps its row for longer than
+  // options::statement_timeout, unreachable. capacity() is then what it was; where outcome_unknown() is true
+  // the stored one may be the new one, and the call may be made again.
   void resize(std::int64_t capacity);
 
  private:

@@ -15,6 +15,7 @@
 
 #include <rowlock/client.hpp>
 #include <rowlock/hold.hpp>
+#include <rowlock/time_limit.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -48,8 +49,9 @@ class ROWLOCK_EXPORT term {
   // Says something to all who observe, such as the leader's address: UTF-8, at most 4096 bytes, no NUL. It
   // replaces what was said in this term before, and a new term begins with an empty value. Written only while
   // the office is held, which is decided under its row. Throws error: hold_lost when it is not;
-  // invalid_argument; contention when a guarded transaction of this hold's is open (MariaDB, MySQL);
-  // unreachable, after which it may be asked again.
+  // invalid_argument; contention when a guarded transaction of this hold's is open (MariaDB, MySQL) for
+  // longer than options::statement_timeout; unreachable. What was proclaimed before stands then, unless
+  // outcome_unknown() is true; it may be asked again.
   void proclaim(const std::string& value);
 
   // Gives the term to another process, which takes it on as term{*rowlock::adopt(db, text)}. As
@@ -85,14 +87,14 @@ class ROWLOCK_EXPORT election {
 
   const std::string& name() const noexcept;
 
-  // As mutex::acquire and its siblings.
+  // As mutex::acquire and its siblings: nothing is held unless a term is returned.
   term campaign(const acquire_options& how = {});
   std::optional<term> try_campaign(const acquire_options& how = {});
-  std::optional<term> campaign_for(std::chrono::nanoseconds timeout, const acquire_options& how = {});
+  std::optional<term> campaign_for(time_limit timeout, const acquire_options& how = {});
   template <class Clock, class Duration>
   std::optional<term> campaign_until(const std::chrono::time_point<Clock, Duration>& time,
                                      const acquire_options& how = {}) {
-    return campaign_for(std::chrono::ceil<std::chrono::nanoseconds>(time - Clock::now()), how);
+    return campaign_for(time_limit::until(time), how);
   }
 
   // Who leads, as last written. Reads; it may have changed when it is told. Throws error: mismatch when the
@@ -105,8 +107,9 @@ class ROWLOCK_EXPORT election {
   // It is woken when the office changes hands, or something is proclaimed, and looks again every fifth
   // options::poll_interval, should that get lost or the leader's lease just run out; on MariaDB and MySQL,
   // which tell nobody of changes, every poll_interval. A database that cannot be reached meanwhile does not
-  // end the wait; at its end error(unreachable) is thrown then.
-  std::optional<leadership> wait_for_change(const leadership& seen, std::chrono::nanoseconds timeout,
+  // end the wait; at its end error(unreachable) is thrown then. Its last look may take
+  // options::statement_timeout longer than the timeout; stop ends that too. Changes nothing.
+  std::optional<leadership> wait_for_change(const leadership& seen, time_limit timeout,
                                             std::stop_token stop = {}) const;
 
  private:

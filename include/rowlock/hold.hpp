@@ -57,6 +57,12 @@ struct guard_statement {
 
 // Movable, not copyable; one hold is one acquisition. Destroying it releases it.
 //
+// A hold ends with its client: client::close(), or the end of the last handle, gives back whatever is held,
+// and the hold says loss::closed from then on. It does not keep the client alive, for then one that is
+// forgotten somewhere would keep connections, threads and a lock. A primitive has a handle, so a hold may
+// outlive the primitive that it came from, but not the last client, primitive or wanted of that client: keep
+// one of those as long as the hold.
+//
 // Thread safety: const members may be called from any thread at once; release(), moves and the destructor
 // must not run beside other calls on the same object.
 class ROWLOCK_EXPORT hold {
@@ -109,13 +115,14 @@ class ROWLOCK_EXPORT hold {
 
   // Gives the hold to another process, which takes it on with rowlock::adopt and the text that is returned:
   // within ttl (100 milliseconds to 24 hours), else it is lost to whoever comes next. Here it is over, as
-  // after release(). The text is a secret as far as the lock is one. Throws error: hold_lost when it is not
-  // held any more; invalid_argument; contention when a guarded transaction keeps the row; unreachable, and
-  // then it is given back, unless outcome_unknown() is false.
+  // after release(). The text is a secret as far as the lock is one; pass it on whole, adopt refuses a part.
+  // Throws error: hold_lost when it is not held any more; invalid_argument; contention when a guarded
+  // transaction keeps the row; unreachable. The hold stands as before then, unless outcome_unknown() is true:
+  // then it is over, and given back.
   std::string hand_over(std::chrono::milliseconds ttl);
 
-  // What rowlock::reclaim needs to take the hold on after this process has died. Empty when this object holds
-  // nothing; stale when the hold is lost.
+  // What rowlock::reclaim needs to take the hold on after this process has died: while it stands here,
+  // reclaim refuses it. Empty when this object holds nothing; stale when the hold is lost.
   std::string receipt() const;
 
   // See rowlock::guard_statement. Throws error(hold_lost) when the hold is known to be lost.

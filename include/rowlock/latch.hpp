@@ -17,6 +17,7 @@
 #pragma once
 
 #include <rowlock/client.hpp>
+#include <rowlock/time_limit.hpp>
 
 #include <chrono>
 #include <cstdint>
@@ -33,7 +34,9 @@ ROWLOCK_BEGIN_NAMESPACE
 // Thread safety: every member may be called from any thread at once.
 //
 // Every member throws error: mismatch when the name is stored as something else, or with another count;
-// unreachable, privilege and such when the database cannot be asked; closed, forked.
+// unreachable, privilege and such when the database cannot be asked; closed, forked. What was counted is
+// unchanged then, unless outcome_unknown() is true: then it may have been counted, or taken back. A wait that
+// ends without the latch being open leaves nothing.
 class ROWLOCK_EXPORT latch {
  public:
   // name: as mutex. count: 1 to 1,000,000,000, the same wherever the name is used. Sends nothing.
@@ -62,19 +65,20 @@ class ROWLOCK_EXPORT latch {
   // error(cancelled) when stop is requested.
   void wait(std::stop_token stop = {});
 
-  // Waits at most that long. False: it was not open by then, or stop was requested. More than ten years is
-  // refused with error(invalid_argument).
-  bool wait_for(std::chrono::nanoseconds timeout, std::stop_token stop = {});
+  // Waits at most that long. False: it was not open by then, or stop was requested.
+  bool wait_for(time_limit timeout, std::stop_token stop = {});
   template <class Clock, class Duration>
   bool wait_until(const std::chrono::time_point<Clock, Duration>& time, std::stop_token stop = {}) {
-    return wait_for(std::chrono::ceil<std::chrono::nanoseconds>(time - Clock::now()), std::move(stop));
+    return wait_for(time_limit::until(time), std::move(stop));
   }
 
-  // count_down(n), then wait().
+  // count_down(n), then wait(). Stopped while it counts it throws error(cancelled) too: outcome_unknown()
+  // then says whether it may have been counted.
   void arrive_and_wait(std::int64_t n = 1, std::stop_token stop = {});
 
   // Takes back all that was counted, as if the latch were new. Who waits for it waits on; who was let go
-  // before and has not noticed yet may wait again, so call it between two uses.
+  // before and has not noticed yet may wait again, so call it between two uses. It may be made again after
+  // error(unreachable).
   void reset();
 
  private:

@@ -14,6 +14,7 @@
 
 #include <rowlock/client.hpp>
 #include <rowlock/hold.hpp>
+#include <rowlock/time_limit.hpp>
 
 #include <chrono>
 #include <memory>
@@ -46,33 +47,33 @@ class ROWLOCK_EXPORT mutex {
 
   // Waits for its turn, for ever if need be. A connection that breaks meanwhile does not end the wait.
   // Throws error: mismatch, cancelled, closed, forked, and what the database refuses for good (privilege,
-  // not_migrated).
+  // not_migrated). Whenever this, or one of the following, does not return a hold, nothing is held: a place
+  // in the queue, or a grant that came too late, is given back behind the caller's back.
   hold acquire(const acquire_options& how = {});
 
   // Does not wait for a holder. Empty: somebody holds it, or waits for it. Throws also error(unreachable).
   std::optional<hold> try_acquire(const acquire_options& how = {});
 
   // Waits at most that long; empty when it was not granted by then, and nothing of the attempt remains. Zero
-  // or less is try_acquire. More than ten years is refused with error(invalid_argument).
-  std::optional<hold> try_acquire_for(std::chrono::nanoseconds timeout, const acquire_options& how = {});
+  // or less is try_acquire; more than nanoseconds can count, such as hours::max(), is for ever.
+  std::optional<hold> try_acquire_for(time_limit timeout, const acquire_options& how = {});
   template <class Clock, class Duration>
   std::optional<hold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& time,
                                         const acquire_options& how = {}) {
-    return try_acquire_for(std::chrono::ceil<std::chrono::nanoseconds>(time - Clock::now()), how);
+    return try_acquire_for(time_limit::until(time), how);
   }
 
   // The standard's names. lock() throws error(deadlock) when this thread has locked this object already.
   // unlock() without lock() throws error(hold_lost); a hold that was lost meanwhile is unlocked in silence:
-  // ask current_hold() before, where that matters.
+  // ask current_hold() before, where that matters. What lock() and its siblings throw else is acquire()'s,
+  // and then this object is locked by this thread no more than before. What a thread has locked when it ends
+  // stays locked until this object is destroyed; no other thread can unlock it.
   void lock();
   bool try_lock();
-  template <class Rep, class Period>
-  bool try_lock_for(const std::chrono::duration<Rep, Period>& timeout) {
-    return lock_within(std::chrono::ceil<std::chrono::nanoseconds>(timeout));
-  }
+  bool try_lock_for(time_limit timeout) { return lock_within(timeout); }
   template <class Clock, class Duration>
   bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time) {
-    return lock_within(std::chrono::ceil<std::chrono::nanoseconds>(time - Clock::now()));
+    return lock_within(time_limit::until(time));
   }
   void unlock();
 
@@ -82,7 +83,7 @@ class ROWLOCK_EXPORT mutex {
 
  private:
   friend class wanted;  // of acquire_all.hpp
-  bool lock_within(std::chrono::nanoseconds timeout);
+  bool lock_within(time_limit timeout);
 
   std::unique_ptr<primitives::standard_lock> lock_;
 };

@@ -4,11 +4,10 @@
 //   rowlock::quorum_mutex global{{db1, db2, db3}, "global"};
 //   if (auto held = global.try_acquire_for(5s)) run(held->token(), held->stop_token());
 //
-//                    | a majority grants        | a majority has another holder | votes are split, or too few
-//                    |                          |                               | databases answer
-//   try_acquire      | granted                  | empty                         | empty; error(unreachable)
-//   try_acquire_for  | granted                  | asks again, until it may not  | asks again after a random
-//   pause acquire          | granted                  | asks again                    | asks again
+//                    | a majority grants | a majority has another holder | votes are split, or too few answer
+//   try_acquire      | granted           | empty                         | empty; error(unreachable)
+//   try_acquire_for  | granted           | asks again, until it may not  | asks again after a random pause
+//   acquire          | granted           | asks again                    | asks again after a random pause
 //
 // All members are asked at once. Each has quorum_options::member_timeout to answer; what comes later is given
 // back. An attempt that fails gives back everything, everywhere. Each member's hold is on that client's own
@@ -30,6 +29,7 @@
 #include <rowlock/client.hpp>
 #include <rowlock/hold.hpp>
 #include <rowlock/options.hpp>
+#include <rowlock/time_limit.hpp>
 
 #include <chrono>
 #include <cstddef>
@@ -72,7 +72,9 @@ class ROWLOCK_EXPORT quorum_hold {
   quorum_hold& operator=(quorum_hold&& other) noexcept;  // releases what was held before
   ~quorum_hold();
 
-  // True until it is released, or fewer than a majority of its members' holds stand. Once false it stays so.
+  // True until it is released, or fewer than a majority of its members' holds stand. Once false it stays so:
+  // what its members still hold is given back then, after the stop token's callbacks have run, so that others
+  // may have a majority however long this object is kept.
   bool valid() const noexcept;
   explicit operator bool() const noexcept { return valid(); }
 
@@ -121,15 +123,16 @@ class ROWLOCK_EXPORT quorum_mutex {
   const std::string& name() const noexcept;
 
   // As mutex's. What a member refuses for good (mismatch, privilege, not_migrated, closed) is thrown when no
-  // majority is left without it.
+  // majority is left without it. Whenever nothing is granted, whatever members have granted is given back; a
+  // member that cannot be reached then keeps it until the lease there has run out. Throws
+  // error(invalid_argument) also for acquire_options::min_hold and detect_deadlock, which it does not have.
   quorum_hold acquire(const acquire_options& how = {});
   std::optional<quorum_hold> try_acquire(const acquire_options& how = {});
-  std::optional<quorum_hold> try_acquire_for(std::chrono::nanoseconds timeout,
-                                             const acquire_options& how = {});
+  std::optional<quorum_hold> try_acquire_for(time_limit timeout, const acquire_options& how = {});
   template <class Clock, class Duration>
   std::optional<quorum_hold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& time,
                                                const acquire_options& how = {}) {
-    return try_acquire_for(std::chrono::ceil<std::chrono::nanoseconds>(time - Clock::now()), how);
+    return try_acquire_for(time_limit::until(time), how);
   }
 
  private:

@@ -3,6 +3,7 @@
 
 #include <rowlock/client.hpp>
 #include <rowlock/hold.hpp>
+#include <rowlock/time_limit.hpp>
 
 #include <chrono>
 #include <memory>
@@ -20,6 +21,9 @@ ROWLOCK_BEGIN_NAMESPACE
 // token and id; the lock is given back when the last of them is released. A lost hold is not re-entered:
 // acquire then starts anew.
 //
+// A thread is this very one: a later one, to which the system gives the same std::thread::id, holds nothing
+// of its. After fork() the child holds nothing either.
+//
 // Thread safety: as rowlock::mutex.
 class ROWLOCK_EXPORT recursive_mutex {
  public:
@@ -33,17 +37,14 @@ class ROWLOCK_EXPORT recursive_mutex {
   // As mutex's, but for re-entry. An explicit ttl given on re-entry is ignored: the hold keeps its own.
   hold acquire(const acquire_options& how = {});
   std::optional<hold> try_acquire(const acquire_options& how = {});
-  std::optional<hold> try_acquire_for(std::chrono::nanoseconds timeout, const acquire_options& how = {});
+  std::optional<hold> try_acquire_for(time_limit timeout, const acquire_options& how = {});
 
   void lock();
   bool try_lock();
-  template <class Rep, class Period>
-  bool try_lock_for(const std::chrono::duration<Rep, Period>& timeout) {
-    return lock_within(std::chrono::ceil<std::chrono::nanoseconds>(timeout));
-  }
+  bool try_lock_for(time_limit timeout) { return lock_within(timeout); }
   template <class Clock, class Duration>
   bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time) {
-    return lock_within(std::chrono::ceil<std::chrono::nanoseconds>(time - Clock::now()));
+    return lock_within(time_limit::until(time));
   }
   void unlock();  // undoes one lock(); throws error(hold_lost) when this thread has none left
 
@@ -54,7 +55,7 @@ class ROWLOCK_EXPORT recursive_mutex {
   std::size_t depth() const;
 
  private:
-  bool lock_within(std::chrono::nanoseconds timeout);
+  bool lock_within(time_limit timeout);
 
   std::unique_ptr<primitives::recursive_lock> lock_;
 };

@@ -21,3 +21,4 @@
 #include <rowlock/quorum_mutex.hpp>
 #include <rowlock/recursive_mutex.hpp>
 #include <rowlock/shared_mutex.hpp>
+#include <rowlock/time_limit.hpp>

@@ -1,11 +1,10 @@
 // A read-write lock with a name, for all processes that use the same database: one writer, or many readers.
 //
-//                        | free    | read by others          | written by another      | somebody waits for
-//                        it
-//   try_acquire          | granted | empty                   | empty                   | empty
-//   acquire              | granted | waits for all of them   | waits its turn          | waits its turn
-//   try_acquire_shared   | granted | granted                 | empty                   | empty
-//   acquire_shared       | granted | granted                 | waits its turn          | waits its turn
+//                        | free    | read by others        | written by another | somebody waits for it
+//   try_acquire          | granted | empty                 | empty              | empty
+//   acquire              | granted | waits for all of them | waits its turn     | waits its turn
+//   try_acquire_shared   | granted | granted               | empty              | empty
+//   acquire_shared       | granted | granted               | waits its turn     | waits its turn
 //
 // Granted strictly in the order of asking: a writer that waits is not overtaken by later readers, and readers
 // that stand next to each other in the queue are granted together. A holder whose lease has expired does not
@@ -14,6 +13,7 @@
 
 #include <rowlock/client.hpp>
 #include <rowlock/hold.hpp>
+#include <rowlock/time_limit.hpp>
 
 #include <chrono>
 #include <memory>
@@ -46,11 +46,11 @@ class ROWLOCK_EXPORT shared_mutex {
   // To write: nobody else holds it. As mutex's.
   hold acquire(const acquire_options& how = {});
   std::optional<hold> try_acquire(const acquire_options& how = {});
-  std::optional<hold> try_acquire_for(std::chrono::nanoseconds timeout, const acquire_options& how = {});
+  std::optional<hold> try_acquire_for(time_limit timeout, const acquire_options& how = {});
   template <class Clock, class Duration>
   std::optional<hold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& time,
                                         const acquire_options& how = {}) {
-    return try_acquire_for(std::chrono::ceil<std::chrono::nanoseconds>(time - Clock::now()), how);
+    return try_acquire_for(time_limit::until(time), how);
   }
 
   // To read: nobody writes. Each reader has a hold and a token of its own. Every call is a hold: a thread
@@ -58,23 +58,26 @@ class ROWLOCK_EXPORT shared_mutex {
   // better.
   hold acquire_shared(const acquire_options& how = {});
   std::optional<hold> try_acquire_shared(const acquire_options& how = {});
-  std::optional<hold> try_acquire_shared_for(std::chrono::nanoseconds timeout,
-                                             const acquire_options& how = {});
+  std::optional<hold> try_acquire_shared_for(time_limit timeout, const acquire_options& how = {});
   template <class Clock, class Duration>
   std::optional<hold> try_acquire_shared_until(const std::chrono::time_point<Clock, Duration>& time,
                                                const acquire_options& how = {}) {
-    return try_acquire_shared_for(std::chrono::ceil<std::chrono::nanoseconds>(time - Clock::now()), how);
+    return try_acquire_shared_for(time_limit::until(time), how);
   }
 
   // Makes the writer a reader in one step; its id and token stay. Readers at the head of the queue join it,
-  // and a writer that waits does not get in between. Of a hold that reads already it does nothing. Throws
-  // error: hold_lost when it is not held any more; invalid_argument for a hold of another lock; contention
-  // when a guarded transaction of this hold's is open; unreachable, after which it may be asked again.
+  // and a writer that waits does not get in between. Of a hold that reads already it does nothing. An answer
+  // that was lost is asked for again, for as long as a call may take.
+  // Throws error: hold_lost when it is not held any more; invalid_argument for a hold of another lock;
+  // contention when a guarded transaction of this hold's is open; unreachable. The hold is then what it was;
+  // but where outcome_unknown() is true it counts as a reader's, which it is in each case, and the same call
+  // may be made again.
   void downgrade(hold& held);
 
   // Makes the reader the writer in one step, where nobody else reads or waits. True: it writes, its id stays,
   // and its token is a new one. False: it reads on. Never waits, for two that upgrade would wait for each
-  // other. Throws as downgrade() does.
+  // other. Throws as downgrade() does; where outcome_unknown() is true then, nobody else may get in before
+  // the hold is released, and its token is still the reader's.
   bool try_upgrade(hold& held);
 
   // The standard's names, as mutex's. lock() throws error(deadlock) when this thread has locked this object
@@ -82,25 +85,19 @@ class ROWLOCK_EXPORT shared_mutex {
   // through the same object: that is counted, costs no round trip, and does not queue behind a writer.
   void lock();
   bool try_lock();
-  template <class Rep, class Period>
-  bool try_lock_for(const std::chrono::duration<Rep, Period>& timeout) {
-    return lock_within(std::chrono::ceil<std::chrono::nanoseconds>(timeout));
-  }
+  bool try_lock_for(time_limit timeout) { return lock_within(timeout); }
   template <class Clock, class Duration>
   bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time) {
-    return lock_within(std::chrono::ceil<std::chrono::nanoseconds>(time - Clock::now()));
+    return lock_within(time_limit::until(time));
   }
   void unlock();
 
   void lock_shared();
   bool try_lock_shared();
-  template <class Rep, class Period>
-  bool try_lock_shared_for(const std::chrono::duration<Rep, Period>& timeout) {
-    return lock_shared_within(std::chrono::ceil<std::chrono::nanoseconds>(timeout));
-  }
+  bool try_lock_shared_for(time_limit timeout) { return lock_shared_within(timeout); }
   template <class Clock, class Duration>
   bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& time) {
-    return lock_shared_within(std::chrono::ceil<std::chrono::nanoseconds>(time - Clock::now()));
+    return lock_shared_within(time_limit::until(time));
   }
   void unlock_shared();
 
@@ -110,8 +107,8 @@ class ROWLOCK_EXPORT shared_mutex {
  private:
   friend class wanted;  // of acquire_all.hpp
   friend ROWLOCK_EXPORT wanted shared(const shared_mutex& lock);
-  bool lock_within(std::chrono::nanoseconds timeout);
-  bool lock_shared_within(std::chrono::nanoseconds timeout);
+  bool lock_within(time_limit timeout);
+  bool lock_shared_within(time_limit timeout);
 
   std::unique_ptr<primitives::shared_lock> lock_;
 };

@@ -12,12 +12,15 @@ using what = outcome::what;
 
 }  // namespace
 
-decision decide_adopt(const lock_view& view, hold_id hold, lease_id from, lease_id onto) {
+decision decide_adopt(const lock_view& view, hold_id old, lease_id from, const model::waiter& mine) {
   draft lock{view, microseconds{0}};
-  if (gathers(view.row.kind) || !lock.token_of(hold)) return lock.leave(what::absent);
-  const auto stands_on = lock.lease_of(hold).id;
-  if (stands_on != from && stands_on != onto) return lock.leave(what::absent);
-  decision adopted = lock.move_onto(hold, onto);
+  if (gathers(view.row.kind)) return lock.leave(what::absent);
+  if (lock.token_of(mine.hold)) {  // asked again after a lost answer
+    lock.tell_what_is_held(mine.hold);
+    return lock.leave(what::granted);
+  }
+  if (!lock.token_of(old) || lock.lease_of(old).id != from) return lock.leave(what::absent);
+  decision adopted = lock.move_onto(old, mine.lease, mine.hold);
   if (!adopted.change.empty()) adopted.change.end_leases.push_back(from);
   return adopted;
 }

@@ -180,7 +180,7 @@ decision decide_sweep(const lock_view& view, microseconds skew) {
 decision decide_move(const lock_view& view, hold_id hold, const store::lease_record& lease) {
   draft lock{view, microseconds{0}};
   if (!lock.token_of(hold)) return lock.leave(what::absent);
-  decision moved = lock.move_onto(hold, lease.id);
+  decision moved = lock.move_onto(hold, lease.id, hold);
   if (!moved.change.empty()) moved.change.create_leases.push_back(lease);
   return moved;
 }

@@ -113,8 +113,9 @@ decision decide_move(const store::lock_view& view, hold_id hold, const store::le
 
 // ---- of a hold that goes to another process (decide_transfer.cpp) ----
 
-// Takes a hold that stands on the lease `from` onto the lease `onto`, with its token, and ends `from`.
-decision decide_adopt(const store::lock_view& view, hold_id hold, lease_id from, lease_id onto);
+// Takes a hold that stands on the lease `from` on as mine, with its mode, weight and token, and ends `from`.
+// Its id becomes mine, so that another who adopts the same hold finds nothing.
+decision decide_adopt(const store::lock_view& view, hold_id old, lease_id from, const model::waiter& mine);
 
 // Replaces a hold that stands on the lease `from` by one of mine, whose mode and weight it gets, with a new
 // token and before all who wait. The client of the old one is noticed.

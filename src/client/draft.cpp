@@ -351,7 +351,7 @@ void draft::tell_what_is_held(hold_id hold) {
   made_.outcome.stored = definition_of(row_);
 }
 
-decision draft::move_onto(hold_id hold, lease_id onto) {
+decision draft::move_onto(hold_id hold, lease_id onto, hold_id as) {
   std::optional<model::permit> moving;
   if (const auto* permit = permit_of(hold)) moving = *permit;
   tell_what_is_held(hold);
@@ -363,10 +363,12 @@ decision draft::move_onto(hold_id hold, lease_id onto) {
   moved.change.row = view_.row;
   if (moving) {
     moving->lease = onto;
+    moving->hold = as;
     moved.change.remove_permits.push_back(hold);
     moved.change.add_permits.push_back(*moving);
   } else {
     moved.change.row->lease = onto;
+    moved.change.row->hold = as;
   }
   moved.change.durable = true;
   return moved;

@@ -82,9 +82,9 @@ class draft {
   void tell_what_is_held(hold_id hold);
   decision finish(outcome::what result);
   decision leave(outcome::what result);  // nothing is written
-  // Granted: the hold, which stands, is put onto that lease with its token, and nothing else is written; nor
-  // is that where it stands on it already (I7). Guarded: it is left where it stands.
-  decision move_onto(hold_id hold, lease_id onto);
+  // Granted: the hold, which stands, is put onto that lease, by that id and with its token, and nothing else
+  // is written; nor is that where it stands on it already (I7). Guarded: it is left where it stands.
+  decision move_onto(hold_id hold, lease_id onto, hold_id as);
   decision leave_expired(std::vector<lease_id> leases);
   // Whether it is known who may be granted next. If not, says what must be done first; then nothing of this
   // draft is written but that the dead are cleared away, and the same request can be decided again.

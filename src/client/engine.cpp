@@ -25,12 +25,6 @@ std::string host_name() {
   return ::gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
 }
 
-void check_timeout(const patience& how_long) {
-  if (how_long.limit && *how_long.limit > std::chrono::hours{24 * 3653}) {
-    throw error(errc::invalid_argument, "a timeout of more than ten years; to wait for ever use acquire()");
-  }
-}
-
 // Of a wait that was stopped.
 hold_ptr stopped(const patience& how_long) {
   if (how_long.waits && !how_long.limit) throw error(errc::cancelled, "the wait for a lock was stopped");
@@ -48,6 +42,16 @@ acquire_ptr make_operation(const model::lock_definition& definition, bool waits,
   if (how.ttl != 0ms) operation->ttl = how.ttl;
   operation->min_hold = how.min_hold;
   return operation;
+}
+
+// Nobody waits for it any more: it leaves the queue, and what it was granted before goes back.
+void abandon(engine& on, acquire_operation& operation) {
+  if (operation.answer.give_up()) return on.leave(operation);
+  try {
+    if (const auto granted = operation.answer.take(); granted && *granted) on.begin_release(**granted);
+  } catch (const error&) {
+    // It had failed: nothing was granted.
+  }
 }
 
 // Of a hold whose release another call has begun, or that was lost.
@@ -287,12 +291,11 @@ engine::unsent engine::prepare(const model::lock_definition& definition, const p
                                const acquire_options& how, const demand& what) const {
   check_usable();
   model::check_hold_times(how.ttl, how.min_hold);
-  check_timeout(how_long);
   std::optional<instant> until;
   if (!how_long.waits) {
     until = shared_.time.now() + shared_.longest_call();
   } else if (how_long.limit) {
-    until = shared_.time.now() + *how_long.limit;
+    until = later(shared_.time.now(), *how_long.limit);
   }
   return {make_operation(definition, how_long.waits, how, what), until};
 }
@@ -311,7 +314,13 @@ hold_ptr engine::acquire(const model::lock_definition& definition, const patienc
                      });
   if (!alone) queue_.submit(operation);
   if (how.detect_deadlock && how_long.waits) {
-    if (auto granted = await_or_deadlock(operation, owner, until, how.stop)) return granted;
+    try {
+      if (auto granted = await_or_deadlock(operation, owner, until, how.stop)) return granted;
+    } catch (...) {
+      // Also when the look failed: a request that nobody waits for must not stay.
+      abandon(*this, *operation);
+      throw;
+    }
   }
   if (auto answer = await(operation, until, how.stop)) return std::move(*answer);
   return unanswered(how_long, how.stop);
@@ -320,7 +329,6 @@ hold_ptr engine::acquire(const model::lock_definition& definition, const patienc
 std::optional<model::token> engine::arrive(const model::lock_definition& definition, const patience& how_long,
                                            const std::stop_token& stop) {
   check_usable();
-  check_timeout(how_long);
   const auto left = [&]() -> std::optional<model::token> {
     if (!how_long.limit) throw error(errc::cancelled, "the wait at a barrier was stopped");
     return {};
@@ -332,7 +340,7 @@ std::optional<model::token> engine::arrive(const model::lock_definition& definit
   operation->mode = model::lock_mode::shared;
   operation->wait = true;
   std::optional<instant> until;
-  if (how_long.limit) until = shared_.time.now() + *how_long.limit;
+  if (how_long.limit) until = later(shared_.time.now(), *how_long.limit);
   queue_.submit(operation);
   if (const auto answer = operation->answer.wait_a_while(shared_.time, until, stop))
     return (*answer)->token();
@@ -349,12 +357,22 @@ std::optional<model::token> engine::arrive(const model::lock_definition& definit
               {}, true);
 }
 
+// As far as a release needs it: an idle connection of another lane's says nothing.
+bool engine::is_connected() const {
+  return std::any_of(lanes_.begin(), lanes_.end(), [](const auto& lane) {
+    return lane->carries(duty::releases) && lane->slot().is_connected();
+  });
+}
+
 release_result engine::await_release(const std::shared_ptr<promised<release_result>>& answer, instant until) {
-  if (const auto result = answer->wait(shared_.time, until)) return *result;
-  for (const auto& lane : lanes_) {
-    if (lane->slot().is_connected()) return release_result::pending;
+  if (gives_up_releases_.load() && !is_connected()) until = std::min(until, shared_.time.now());
+  if (const auto result = answer->wait(shared_.time, until)) {
+    gives_up_releases_.store(false);
+    return *result;
   }
-  return release_result::unknown;
+  const bool connected = is_connected();
+  gives_up_releases_.store(!connected);
+  return connected ? release_result::pending : release_result::unknown;
 }
 
 // Whether its release may be decided from the lock's row alone.

@@ -86,6 +86,7 @@ class engine : public std::enable_shared_from_this<engine> {
                                 const std::stop_token& stop);
   // Those of release(). Null: it was over before.
   std::shared_ptr<promised<release_result>> begin_release(hold_state& hold);
+  // Once one has got no answer for want of a connection, those behind it do not wait anew for one.
   release_result await_release(const std::shared_ptr<promised<release_result>>& answer, instant until);
 
   // Arrives at a barrier, waits for the others, and returns the number of the generation that is complete.
@@ -147,6 +148,7 @@ class engine : public std::enable_shared_from_this<engine> {
   void start_thread(const char* name, std::function<void()> body);
   hold_ptr await_or_deadlock(const acquire_ptr& operation, std::uint64_t owner, std::optional<instant> until,
                              const std::stop_token& stop);
+  bool is_connected() const;
   bool is_plain(const hold_state& hold) const;
   release_ptr release_of(const hold_state& hold) const;
   release_ptr operation_of(hold_state& hold);  // null: it is over
@@ -185,6 +187,7 @@ class engine : public std::enable_shared_from_this<engine> {
   std::atomic<bool> keeper_started_{false};
   std::atomic<bool> async_started_{false};
   std::atomic<bool> closed_{false};
+  std::atomic<bool> gives_up_releases_{false};  // the last one waited in vain for a connection
   detached_threads threads_;
 };
 

@@ -24,6 +24,7 @@ struct joint_acquire::round {
   std::shared_ptr<client_layer::lease> lease;  // null: there is none yet, and nothing is asked
   std::vector<acquire_wish> wishes;            // in name order
   bool all = false;
+  bool looks = false;  // only finds what an earlier round, whose answer was lost, has got
   std::vector<store::edit_result> results{};
   std::vector<decision> made{};
   std::vector<hold_ptr> holds{};  // of the first wishes
@@ -31,6 +32,7 @@ struct joint_acquire::round {
   // In a lane's thread.
   void run(store::session& session) {
     if (!lease) return;
+    if (looks) return find(session);
     std::vector<store::edit_request> requests;
     for (const auto& wish : wishes) requests.push_back({wish.definition.name, wish.hold, {}});
     const std::chrono::microseconds skew = on.shared().settings.skew;
@@ -41,7 +43,22 @@ struct joint_acquire::round {
       return changes;
     });
     do_chores(session);
-    take();
+    for (std::size_t i = 0; i < made.size() && made[i].outcome.result == what::granted; ++i) {
+      const auto& change = made[i].change;
+      take(i, made[i].outcome.token, made[i].outcome.weight, change.row && change.row->has_queue);
+    }
+  }
+
+  // Reads, and so finds a grant also where somebody keeps the row.
+  void find(store::session& session) {
+    std::vector<store::hold_query> queries;
+    for (const auto& wish : wishes) queries.push_back({wish.definition.name, wish.hold});
+    const auto found = session.find(queries);
+    for (std::size_t i = 0; i < found.size() && found[i].state == store::hold_status::where::held; ++i) {
+      const auto& wish = wishes[i];
+      const bool shared = wish.mode == model::lock_mode::shared;
+      take(i, found[i].token, shared ? wish.weight : wish.definition.capacity, found[i].has_queue);
+    }
   }
 
   void do_chores(store::session& session) {
@@ -54,19 +71,16 @@ struct joint_acquire::round {
   }
 
   // What was granted counts only if the lease is still valid here and now (I5).
-  void take() {
+  void take(std::size_t i, model::token token, std::int64_t weight, bool contended) {
     auto& shared = on.shared();
-    if (!lease->is_valid(shared.time.now())) return;
-    for (std::size_t i = 0; i < made.size() && made[i].outcome.result == what::granted; ++i) {
-      const auto& wish = wishes[i];
-      auto hold =
-          std::make_shared<hold_state>(on.shared_from_this(), wish.definition, wish.hold,
-                                       made[i].outcome.token, lease, wish.mode, made[i].outcome.weight);
-      hold->set_contended(made[i].change.row && made[i].change.row->has_queue);
-      on.holds().add(hold);
-      holds.push_back(std::move(hold));
-      shared.count.acquired.fetch_add(1, std::memory_order_relaxed);
-    }
+    if (i > holds.size() || !lease->is_valid(shared.time.now())) return;
+    const auto& wish = wishes[i];
+    auto hold = std::make_shared<hold_state>(on.shared_from_this(), wish.definition, wish.hold, token, lease,
+                                             wish.mode, weight);
+    hold->set_contended(contended);
+    on.holds().add(hold);
+    holds.push_back(std::move(hold));
+    shared.count.acquired.fetch_add(1, std::memory_order_relaxed);
   }
 
   enum class state { granted, busy, again, locked, lapsed };
@@ -99,16 +113,20 @@ struct joint_acquire::round {
 
   // Nobody waits for it any more, or nobody knows what it has: whatever that is goes back.
   void withdraw() const {
-    if (!lease) return;
     for (const auto& hold : holds) {
       hold->begin_release();
       on.holds().remove(*hold);
     }
+    withdraw_from(0);
+  }
+  // The same for the wishes from that one on, of which no hold was made.
+  void withdraw_from(std::size_t first) const {
+    if (!lease) return;
     std::vector<release_ptr> operations;
-    for (const auto& wish : wishes) {
+    for (std::size_t i = first; i < wishes.size(); ++i) {
       auto release = std::make_shared<release_operation>();
-      release->name = wish.definition.name;
-      release->hold = wish.hold;
+      release->name = wishes[i].definition.name;
+      release->hold = wishes[i].hold;
       release->lease = lease;
       operations.push_back(std::move(release));
     }
@@ -120,11 +138,11 @@ joint_acquire::joint_acquire(engine& on, std::vector<wanted_lock> wanted, const 
                              std::stop_token stop)
     : engine_(on), wanted_(std::move(wanted)), how_long_(how_long), stop_(std::move(stop)) {
   const auto limit = how_long_.waits ? how_long_.limit : engine_.shared().longest_call();
-  if (limit) until_ = engine_.shared().time.now() + *limit;
+  if (limit) until_ = later(engine_.shared().time.now(), *limit);
 }
 
 joint_acquire::~joint_acquire() {
-  give_back();
+  give_back({});
 }
 
 std::vector<hold_ptr> joint_acquire::run() {
@@ -149,7 +167,7 @@ std::vector<hold_ptr> joint_acquire::run() {
             std::all_of(holds_.begin(), holds_.end(), [](const hold_ptr& hold) { return hold->is_valid(); });
         if (stand) return std::exchange(holds_, {});
         // While others were waited for, one was taken away by force, or the lease ran out.
-        give_back();
+        give_back(engine_.shared().time.now() + engine_.shared().settings.close_timeout);
         break;
       }
     }
@@ -171,8 +189,11 @@ std::shared_ptr<joint_acquire::round> joint_acquire::next_round() {
     // What was asked for on the lease before has died with it.
     lease_ = lease;
     in_doubt_.reset();
-    ids_.clear();
-    for (std::size_t i = 0; i < wanted_.size(); ++i) ids_.push_back(model::hold_id::of_this_thread());
+    ids_.resize(wanted_.size());
+    make_ids(0);
+  }
+  if (lease && in_doubt_) {
+    return std::make_shared<round>(round{engine_, lease, in_doubt_->wishes, in_doubt_->all, true});
   }
   auto next = std::make_shared<round>(round{engine_, lease, {}, !how_long_.waits});
   for (std::size_t i = holds_.size(); lease && i < wanted_.size(); ++i) {
@@ -181,6 +202,10 @@ std::shared_ptr<joint_acquire::round> joint_acquire::next_round() {
         {definition, lease->id(), ids_[i], false, asked.mode, asked.weight, asked.everything});
   }
   return next;
+}
+
+void joint_acquire::make_ids(std::size_t first) {
+  for (; first < ids_.size(); ++first) ids_[first] = model::hold_id::of_this_thread();
 }
 
 joint_acquire::progress joint_acquire::take_what_is_free() {
@@ -195,8 +220,9 @@ joint_acquire::progress joint_acquire::take_what_is_free() {
                                               [asked] { asked->withdraw(); });
       if (!engine_.tasks().await(task, until_, stop_)) return progress::over;
     } catch (const error& failure) {
-      // The next round finds by the holds' ids what this one has done (I7).
-      if (!in_doubt_) in_doubt_ = asked;
+      // The next round finds by the holds' ids what this one has done (I7), before anything else is asked
+      // for.
+      if (!in_doubt_ && asked->lease) in_doubt_ = asked;
       if (!failure.transient() || (!how_long_.waits && ++failures == failures_at_most)) throw;
       if (!rest(reconnect.next())) return progress::over;
       continue;
@@ -206,6 +232,13 @@ joint_acquire::progress joint_acquire::take_what_is_free() {
       continue;
     }
     holds_.insert(holds_.end(), asked->holds.begin(), asked->holds.end());
+    if (asked->looks) {
+      // Whatever else was held would be so out of the names' order; and what was not found is not believed.
+      asked->withdraw_from(asked->holds.size());
+      in_doubt_.reset();
+      make_ids(holds_.size());
+      continue;
+    }
     switch (asked->rest()) {
       case round::state::granted: break;
       case round::state::lapsed: asked->withdraw(); break;
@@ -225,7 +258,6 @@ joint_acquire::progress joint_acquire::take_what_is_free() {
         break;
     }
   }
-  in_doubt_.reset();
   return progress::all;
 }
 
@@ -240,10 +272,15 @@ bool joint_acquire::rest(std::chrono::nanoseconds pause) {
   return !is_over();
 }
 
-void joint_acquire::give_back() noexcept {
+void joint_acquire::give_back(std::optional<instant> until) noexcept {
   try {
-    if (!holds_.empty()) engine_.release(std::exchange(holds_, {}));
     if (in_doubt_) std::exchange(in_doubt_, nullptr)->withdraw();
+    std::vector<std::shared_ptr<promised<release_result>>> answers;
+    for (const auto& hold : std::exchange(holds_, {})) answers.push_back(engine_.begin_release(*hold));
+    if (until_ && until) until = std::min(*until_, *until);
+    for (const auto& answer : answers) {
+      if (until && answer) engine_.await_release(answer, *until);
+    }
   } catch (const std::exception& failure) {
     engine_.shared().log(log_level::error, "giving back what was acquired of several locks: {}",
                          failure.what());

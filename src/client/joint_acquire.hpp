@@ -41,7 +41,9 @@ class joint_acquire {
   std::vector<hold_ptr> nothing() const;
   bool is_over() const;
   bool rest(std::chrono::nanoseconds pause);
-  void give_back() noexcept;
+  void make_ids(std::size_t first);
+  // Empty: waits for no answer.
+  void give_back(std::optional<instant> until) noexcept;
 
   engine& engine_;
   const std::vector<wanted_lock> wanted_;

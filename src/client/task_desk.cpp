@@ -3,10 +3,21 @@
 #include "client/backoff.hpp"
 #include "client/chores.hpp"
 
-#include <thread>
+#include <algorithm>
 #include <utility>
 
 namespace rowlock::client_layer {
+
+namespace {
+
+error stopped(bool in_doubt) {
+  return {errc::cancelled,
+          in_doubt ? "the call was stopped; whether it happened is unknown" : "the call was stopped",
+          {},
+          in_doubt};
+}
+
+}  // namespace
 
 task_ptr task_desk::begin(std::function<void(store::session&)> work, std::function<void()> undo) {
   ready_();
@@ -21,14 +32,27 @@ bool task_desk::await(const task_ptr& task, std::optional<instant> until, const 
   return task->answer.wait(desk_.shared.time, until, stop).has_value();
 }
 
-void task_desk::await_answer(const task_ptr& task) {
-  if (await(task, desk_.shared.time.now() + desk_.shared.longest_call())) return;
+instant task_desk::end_of(std::chrono::nanoseconds longest, const call_limit& limit) const {
+  const auto end = desk_.shared.time.now() + longest;
+  return limit.until ? std::min(end, *limit.until) : end;
+}
+
+void task_desk::await_answer(const task_ptr& task, const call_limit& limit) {
+  if (await(task, end_of(desk_.shared.longest_call(), limit), limit.stop)) return;
+  if (limit.stop.stop_requested()) throw stopped(true);
   throw error(errc::unreachable, "the database gave no answer in time; whether it happened is unknown", {},
               true);
 }
 
-void task_desk::perform(std::function<void(store::session&)> work) {
-  await_answer(begin(std::move(work)));
+// Before the next try. False: stop was requested.
+bool task_desk::rest(std::chrono::nanoseconds pause, const call_limit& limit) {
+  promised<bool> nothing;  // but the time and stop end this
+  nothing.wait(desk_.shared.time, end_of(pause, limit), limit.stop);
+  return !limit.stop.stop_requested();
+}
+
+void task_desk::perform(std::function<void(store::session&)> work, const call_limit& limit) {
+  await_answer(begin(std::move(work)), limit);
 }
 
 struct task_desk::settling::attempt {
@@ -61,51 +85,56 @@ std::optional<outcome> task_desk::outcome_of(const settling& round) {
   return decided;
 }
 
-outcome task_desk::settle(const std::string& name, model::hold_id about, const lock_decision& decide) {
-  const auto until = desk_.shared.time.now() + desk_.shared.settings.statement_timeout;
+outcome task_desk::settle(const std::string& name, model::hold_id about, const lock_decision& decide,
+                          const call_limit& limit) {
+  const auto until = end_of(desk_.shared.settings.statement_timeout, limit);
   auto pause = row_probe();
   for (;;) {
     const auto round = begin_settle(name, about, decide);
-    await_answer(round.task);
+    await_answer(round.task, limit);
     if (auto settled = outcome_of(round)) return std::move(*settled);
     if (desk_.shared.time.now() >= until) {
       throw error(errc::contention, "the row of \"" + name +
                                         "\" is kept by a guarded transaction, or by a client that hangs; ask "
                                         "again when that has ended");
     }
-    std::this_thread::sleep_for(pause.next());
+    if (!rest(pause.next(), {until, limit.stop})) throw stopped(false);
   }
 }
 
 // Again while the database cannot be reached. A doubt of an earlier try stays one.
 template <class Call>
-auto task_desk::surely(Call call) {
-  const auto until = desk_.shared.time.now() + desk_.shared.longest_call();
+auto task_desk::surely(const call_limit& limit, Call call) {
+  const call_limit whole{end_of(desk_.shared.longest_call(), limit), limit.stop};
   auto pause = reconnect_pause();
   bool in_doubt = false;
   for (;;) {
+    std::chrono::nanoseconds next{};
     try {
-      return call();
+      return call(whole);
     } catch (const error& failure) {
       in_doubt = in_doubt || failure.outcome_unknown();
-      if (!failure.transient() || desk_.shared.time.now() >= until) {
+      next = pause.next();
+      if (!failure.transient() || desk_.shared.time.now() + next >= *whole.until) {
         throw error(failure.code(), failure.what(), failure.database_code(), in_doubt);
       }
     }
-    std::this_thread::sleep_for(pause.next());
+    if (!rest(next, whole)) throw stopped(in_doubt);
   }
 }
 
-outcome task_desk::settle_again(const std::string& name, model::hold_id about, const lock_decision& decide) {
-  return surely([&] { return settle(name, about, decide); });
+outcome task_desk::settle_again(const std::string& name, model::hold_id about, const lock_decision& decide,
+                                const call_limit& limit) {
+  return surely(limit, [&](const call_limit& whole) { return settle(name, about, decide, whole); });
 }
 
-outcome task_desk::settle_surely(const model::lock_definition& definition, const lock_decision& decide) {
-  return surely([&] {
+outcome task_desk::settle_surely(const model::lock_definition& definition, const lock_decision& decide,
+                                 const call_limit& limit) {
+  return surely(limit, [&](const call_limit& whole) {
     for (;;) {
-      auto settled = settle(definition.name, {}, decide);
+      auto settled = settle(definition.name, {}, decide, whole);
       if (settled.result != outcome::what::absent) return settled;
-      perform([definition](store::session& session) { session.create({&definition, 1}); });
+      perform([definition](store::session& session) { session.create({&definition, 1}); }, whole);
     }
   });
 }

@@ -16,14 +16,24 @@ namespace rowlock::client_layer {
 // What is decided about a lock, from what its row says.
 using lock_decision = std::function<decision(const store::lock_view&)>;
 
+// What ends a call besides the longest time that one may take.
+struct call_limit {
+  std::optional<instant> until{};
+  std::stop_token stop{};
+};
+
 // Thread-safe. Of one engine.
+//
+// Every call ends with its limit, also behind a lane that is busy: with error(unreachable) when the time is
+// up before an answer came, with error(cancelled) when stop was requested. outcome_unknown() then says
+// whether it may have happened.
 class task_desk {
  public:
   // ready: called before anything is asked. Throws when nothing may be.
   task_desk(lane_desk& desk, std::function<void()> ready) : desk_(desk), ready_(std::move(ready)) {}
 
   // Runs work with a carrying connection's session, and waits for it. Not retried.
-  void perform(std::function<void(store::session&)> work);
+  void perform(std::function<void(store::session&)> work, const call_limit& limit = {});
   // Its halves. await(): false when it was given up.
   task_ptr begin(std::function<void(store::session&)> work, std::function<void()> undo = {});
   bool await(const task_ptr& task, std::optional<instant> until, const std::stop_token& stop = {});
@@ -32,21 +42,26 @@ class task_desk {
   // or guarded. A lock that does not exist has nothing (absent). Not retried when the connection breaks.
   // Throws error(contention) when a guarded transaction, or anybody, keeps the row for longer than a
   // statement may take.
-  outcome settle(const std::string& name, model::hold_id about, const lock_decision& decide);
+  outcome settle(const std::string& name, model::hold_id about, const lock_decision& decide,
+                 const call_limit& limit = {});
   // One round of it, whose task is to be awaited. The outcome then: empty when it is not settled yet.
   struct settling;
   settling begin_settle(const std::string& name, model::hold_id about, lock_decision decide);
   static std::optional<outcome> outcome_of(const settling& round);
   // The same again while the database cannot be reached, as long as one call may take: for what may be
   // decided twice.
-  outcome settle_again(const std::string& name, model::hold_id about, const lock_decision& decide);
+  outcome settle_again(const std::string& name, model::hold_id about, const lock_decision& decide,
+                       const call_limit& limit = {});
   // The same for a lock that is made where it is missing.
-  outcome settle_surely(const model::lock_definition& definition, const lock_decision& decide);
+  outcome settle_surely(const model::lock_definition& definition, const lock_decision& decide,
+                        const call_limit& limit = {});
 
  private:
-  void await_answer(const task_ptr& task);
+  instant end_of(std::chrono::nanoseconds longest, const call_limit& limit) const;
+  void await_answer(const task_ptr& task, const call_limit& limit);
+  bool rest(std::chrono::nanoseconds pause, const call_limit& limit);
   template <class Call>
-  auto surely(Call call);
+  auto surely(const call_limit& limit, Call call);
 
   lane_desk& desk_;
   std::function<void()> ready_;

@@ -1,13 +1,14 @@
-// What each thread holds by a recursive lock: for re-entry without a round trip.
+// What each thread holds by a recursive lock: for re-entry without a round trip. A thread is named by its
+// owner id (model::id128::owner_of_this_thread).
 #pragma once
 
 #include "client/hold_registry.hpp"
 
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 
 namespace rowlock::client_layer {
@@ -15,15 +16,15 @@ namespace rowlock::client_layer {
 // Thread-safe.
 class thread_entries {
  public:
-  hold_ptr find(const std::string& name, std::thread::id thread) const {
+  hold_ptr find(const std::string& name, std::uint64_t owner) const {
     const std::lock_guard lock{mutex_};
-    const auto found = entries_.find({name, thread});
+    const auto found = entries_.find({name, owner});
     return found == entries_.end() ? nullptr : found->second.lock();
   }
 
-  void put(const std::string& name, std::thread::id thread, const hold_ptr& hold) {
+  void put(const std::string& name, std::uint64_t owner, const hold_ptr& hold) {
     const std::lock_guard lock{mutex_};
-    entries_[{name, thread}] = hold;
+    entries_[{name, owner}] = hold;
     // Entries of holds that are over go when they have doubled the map, so that each put pays for one at
     // most.
     if (entries_.size() < 2 * alive_ + 16) return;
@@ -33,7 +34,7 @@ class thread_entries {
 
  private:
   mutable std::mutex mutex_;
-  std::map<std::pair<std::string, std::thread::id>, std::weak_ptr<hold_state>> entries_;
+  std::map<std::pair<std::string, std::uint64_t>, std::weak_ptr<hold_state>> entries_;
   std::size_t alive_ = 0;
 };
 

@@ -18,6 +18,11 @@ struct boot_clock {
 };
 using instant = boot_clock::time_point;
 
+// That much later; at the end of the clock, which no wait reaches, where there is no such time.
+inline instant later(instant now, std::chrono::nanoseconds length) {
+  return length > instant::max() - now ? instant::max() : now + length;
+}
+
 class time_source {
  public:
   virtual ~time_source() = default;

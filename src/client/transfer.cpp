@@ -8,8 +8,14 @@
 #include <signal.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <cstdint>
+#include <memory>
+#include <mutex>
 #include <string_view>
+#include <unordered_map>
 
 namespace rowlock::client_layer {
 
@@ -18,9 +24,17 @@ namespace {
 using namespace std::chrono_literals;
 using what = outcome::what;
 
-constexpr std::string_view adopt_prefix = "rowlock-hold/1/";
-constexpr std::string_view reclaim_prefix = "rowlock-receipt/1/";
+constexpr std::string_view adopt_prefix = "rowlock-hold/2/";
+constexpr std::string_view reclaim_prefix = "rowlock-receipt/2/";
 constexpr std::size_t id_length = 32;
+constexpr std::size_t sum_length = 8;
+
+// Tells a text that is not whole: a name cut short is a name as well. FNV-1a.
+std::string sum_of(std::string_view text) {
+  std::uint32_t sum = 2166136261U;
+  for (const char c : text) sum = (sum ^ static_cast<std::uint8_t>(c)) * 16777619U;
+  return fmt::format("{:08x}", sum);
+}
 
 std::string_view prefix_of(transfer_note::purpose purpose) {
   return purpose == transfer_note::purpose::adopt ? adopt_prefix : reclaim_prefix;
@@ -38,15 +52,20 @@ std::shared_ptr<lease> lease_of(engine& on) {
 }
 
 // Decides until that is settled, also after lost answers; what fails for good is taken back, for it may have
-// happened.
-hold_ptr take(engine& on, const transfer_note& note, model::hold_id hold,
-              const std::function<decision(const store::lock_view&, model::lease_id mine)>& decide) {
+// happened. Each call takes the hold by an id of its own: what it gives back is nobody else's.
+hold_ptr take(engine& on, const transfer_note& note,
+              decision (*decide)(const store::lock_view&, model::hold_id old, model::lease_id from,
+                                 const model::waiter& mine)) {
   on.check_usable();
   const auto lease = lease_of(on);
+  const auto hold = model::hold_id::of_this_thread();
   outcome settled;
   try {
     settled = on.tasks().settle_again(
-        note.name, hold, [=](const store::lock_view& view) { return decide(view, lease->id()); });
+        note.name, hold,
+        [decide, note, mine = model::waiter{0, hold, lease->id()}](const store::lock_view& view) {
+          return decide(view, note.hold, note.lease, mine);
+        });
   } catch (const error& failure) {
     if (failure.outcome_unknown()) on.give_back(note.name, hold, lease);
     throw;
@@ -55,6 +74,41 @@ hold_ptr take(engine& on, const transfer_note& note, model::hold_id hold,
   if (auto taken = on.hold_of(hold, settled, lease)) return taken;
   on.give_back(note.name, hold, lease);
   return nullptr;
+}
+
+// The holds of this process that somebody could reclaim: those whose receipt was asked for. Thread-safe.
+class receipts {
+ public:
+  void add(const hold_ptr& hold) {
+    const std::lock_guard lock{mutex_};
+    holds_[hold->id()] = hold;
+    // Those that are over go when they have doubled the map, so that each call pays for one at most.
+    if (holds_.size() < 2 * alive_ + 16) return;
+    std::erase_if(holds_, [](const auto& entry) { return entry.second.expired(); });
+    alive_ = holds_.size();
+  }
+  bool stands(model::hold_id id, model::lease_id on) const {
+    const std::lock_guard lock{mutex_};
+    const auto found = holds_.find(id);
+    const auto hold = found == holds_.end() ? nullptr : found->second.lock();
+    return hold && hold->lease()->id() == on && hold->is_valid();
+  }
+
+  const int pid = ::getpid();
+
+ private:
+  mutable std::mutex mutex_;
+  std::unordered_map<model::hold_id, std::weak_ptr<hold_state>> holds_;
+  std::size_t alive_ = 0;
+};
+
+// A forked child begins with none: its parent's may be locked by a thread that the child does not have.
+receipts& receipts_of_this_process() {
+  static std::atomic<receipts*> current{nullptr};
+  auto* known = current.load();
+  if (known != nullptr && known->pid == ::getpid()) return *known;
+  auto made = std::make_unique<receipts>();
+  return current.compare_exchange_strong(known, made.get()) ? *made.release() : *known;
 }
 
 // A process of this machine that has not ended. Elsewhere nothing is known.
@@ -66,23 +120,39 @@ bool lives(const store::lease_record& holder, const engine& on) {
 }  // namespace
 
 std::string transfer_note::to_string() const {
-  return fmt::format("{}{}/{}/{}", prefix_of(what), lease.to_string(), hold.to_string(), name);
+  const auto body = fmt::format("{}/{}/{}", lease.to_string(), hold.to_string(), name);
+  return fmt::format("{}{}/{}", prefix_of(what), sum_of(body), body);
 }
 
 transfer_note transfer_note::parse(const std::string& text, purpose expected) {
   const auto prefix = prefix_of(expected);
-  const auto hold_at = prefix.size() + id_length + 1;
-  const auto name_at = hold_at + id_length + 1;
-  if (text.rfind(prefix, 0) != 0 || text.size() <= name_at || text[hold_at - 1] != '/' ||
-      text[name_at - 1] != '/') {
+  const auto* const origin = expected == purpose::adopt ? "hold::hand_over" : "hold::receipt";
+  if (!text.starts_with(prefix)) {
     throw error(errc::invalid_argument,
-                fmt::format("this is no text of {}: it begins with \"{}\"",
-                            expected == purpose::adopt ? "hold::hand_over" : "hold::receipt", prefix));
+                fmt::format("this is no text of {}: that begins with \"{}\"", origin, prefix));
   }
-  transfer_note note{expected, model::lease_id::parse(text.substr(prefix.size(), id_length)),
-                     model::hold_id::parse(text.substr(hold_at, id_length)), text.substr(name_at)};
+  const auto body = std::string_view{text}.substr(std::min(text.size(), prefix.size() + sum_length + 1));
+  if (body.size() <= 2 * (id_length + 1) ||
+      std::string_view{text}.substr(prefix.size(), sum_length + 1) != sum_of(body) + '/') {
+    throw error(
+        errc::invalid_argument,
+        fmt::format("this text of {} is not whole: something is missing, was added or changed", origin));
+  }
+  transfer_note note{expected, model::lease_id::parse(body.substr(0, id_length)),
+                     model::hold_id::parse(body.substr(id_length + 1, id_length)),
+                     std::string{body.substr(2 * (id_length + 1))}};
   model::check_name(note.name);
   return note;
+}
+
+std::string receipt(const hold_ptr& hold) {
+  receipts_of_this_process().add(hold);
+  return transfer_note{transfer_note::purpose::reclaim, hold->lease()->id(), hold->id(), hold->name()}
+      .to_string();
+}
+
+bool is_held_here(const transfer_note& note) {
+  return receipts_of_this_process().stands(note.hold, note.lease);
 }
 
 std::string hand_over(const hold_ptr& hold, std::chrono::milliseconds ttl) {
@@ -119,9 +189,7 @@ std::string hand_over(const hold_ptr& hold, std::chrono::milliseconds ttl) {
 }
 
 hold_ptr adopt(engine& on, const transfer_note& note) {
-  return take(on, note, note.hold, [note](const store::lock_view& view, model::lease_id mine) {
-    return decide_adopt(view, note.hold, note.lease, mine);
-  });
+  return take(on, note, decide_adopt);
 }
 
 hold_ptr reclaim(engine& on, const transfer_note& note) {
@@ -136,10 +204,7 @@ hold_ptr reclaim(engine& on, const transfer_note& note) {
                             "it when that has, or have it handed over",
                             holder.lease.pid, note.name));
   }
-  const auto mine = model::hold_id::of_this_thread();
-  return take(on, note, mine, [note, mine](const store::lock_view& view, model::lease_id lease) {
-    return decide_reclaim(view, note.hold, note.lease, {0, mine, lease});
-  });
+  return take(on, note, decide_reclaim);
 }
 
 }  // namespace rowlock::client_layer

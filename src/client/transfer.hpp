@@ -23,6 +23,11 @@ struct transfer_note {
   static transfer_note parse(const std::string& text, purpose expected);
 };
 
+// As hold::receipt.
+std::string receipt(const hold_ptr& hold);
+// Whether the hold of a receipt stands in this process.
+bool is_held_here(const transfer_note& note);
+
 // As hold::hand_over.
 std::string hand_over(const hold_ptr& hold, std::chrono::milliseconds ttl);
 // As rowlock::adopt and rowlock::reclaim. Null: it does not stand as the note says.

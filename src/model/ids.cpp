@@ -33,6 +33,13 @@ void fill(entropy_block& block) {
   block.used = 0;
 }
 
+const id128& first_of_this_thread() {
+  thread_local id128 first;
+  thread_local int pid = 0;
+  if (std::exchange(pid, ::getpid()) != pid) first = id128::random();
+  return first;
+}
+
 int hex_value(char c) {
   if (c >= '0' && c <= '9') return c - '0';
   if (c >= 'a' && c <= 'f') return c - 'a' + 10;
@@ -57,10 +64,11 @@ id128 id128::random() {
 }
 
 id128 id128::of_this_thread() {
-  thread_local id128 first;
-  thread_local int pid = 0;
-  if (std::exchange(pid, ::getpid()) != pid) first = random();
-  return first.sibling();
+  return first_of_this_thread().sibling();
+}
+
+std::uint64_t id128::owner_of_this_thread() {
+  return first_of_this_thread().owner();
 }
 
 id128 id128::sibling() const {

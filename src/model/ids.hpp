@@ -28,6 +28,8 @@ class id128 {
   constexpr std::uint64_t owner() const noexcept { return words_[0]; }
   // As random, for the thread that calls: all of a thread's have one owner.
   static id128 of_this_thread();
+  // That owner: of one thread alone, unlike a std::thread::id, which comes again when its thread has ended.
+  static std::uint64_t owner_of_this_thread();
   // Another one of the same owner.
   id128 sibling() const;
 

@@ -59,10 +59,10 @@ std::optional<hold_set> try_acquire_all(const std::vector<wanted>& locks) {
   return take(locks, {.waits = false}, {});
 }
 
-std::optional<hold_set> try_acquire_all_for(std::chrono::nanoseconds timeout,
-                                            const std::vector<wanted>& locks, std::stop_token stop) {
-  if (timeout <= std::chrono::nanoseconds{0}) return try_acquire_all(locks);
-  return take(locks, {.waits = true, .limit = timeout}, std::move(stop));
+std::optional<hold_set> try_acquire_all_for(time_limit timeout, const std::vector<wanted>& locks,
+                                            std::stop_token stop) {
+  if (timeout.length() <= std::chrono::nanoseconds{0}) return try_acquire_all(locks);
+  return take(locks, {.waits = true, .limit = timeout.length()}, std::move(stop));
 }
 
 hold_set::hold_set() noexcept = default;

@@ -17,10 +17,10 @@ using std::chrono::milliseconds;
 // Runs work on the client's connections. The result lives as long as the work: a caller that gives up leaves
 // it behind.
 template <class Work>
-auto ask(const client& db, Work work) {
+auto ask(const client& db, Work work, const client_layer::call_limit& limit = {}) {
   auto result = std::make_shared<std::invoke_result_t<Work, store::session&>>();
   db.engine()->tasks().perform(
-      [result, work = std::move(work)](store::session& session) { *result = work(session); });
+      [result, work = std::move(work)](store::session& session) { *result = work(session); }, limit);
   return std::move(*result);
 }
 
@@ -60,11 +60,12 @@ waiter_info to_public(const store::waiter_info& info) {
 }
 
 // Of those who held it when they were asked, who holds it still.
-std::vector<std::string> holders_up_to(const std::optional<lock_info>& lock, std::int64_t token) {
+std::vector<std::string> holders_up_to(const std::optional<store::lock_info>& lock, std::int64_t token) {
   std::vector<std::string> holds;
   if (!lock) return holds;
   for (const auto& holder : lock->holders) {
-    if (holder.token <= token && holder.expires_in > milliseconds{0}) holds.push_back(holder.hold_id);
+    if (holder.token <= token && holder.expires_in > milliseconds{0})
+      holds.push_back(holder.hold.to_string());
   }
   return holds;
 }
@@ -144,14 +145,22 @@ request_result admin::request_release(const std::string& name, const request_opt
   model::check_request_time(how.within);
   auto& engine = *db_.engine();
   const auto until = engine.shared().time.now() + how.within;
-  const auto asked =
-      engine.tasks().settle(name, {}, [reason = how.reason, within = how.within](const auto& view) {
-        return client_layer::decide_request(view, reason, within);
-      });
+  const auto asked = engine.tasks().settle(name, {},
+                                           [reason = how.reason, within = how.within](const auto& view) {
+                                             return client_layer::decide_request(view, reason, within);
+                                           },
+                                           {.stop = how.stop});
   if (asked.result == client_layer::outcome::what::absent) return request_result::unheld;
   auto pause = client_layer::request_poll();
   for (;;) {
-    const auto keepers = holders_up_to(show(name), asked.token);
+    std::optional<store::lock_info> shown;
+    try {
+      shown = ask(db_, [name](store::session& session) { return session.show(name); }, {.stop = how.stop});
+    } catch (const error& failure) {
+      if (failure.code() == errc::cancelled) return request_result::kept;
+      throw;
+    }
+    const auto keepers = holders_up_to(shown, asked.token);
     if (keepers.empty()) return request_result::released;
     if (engine.rest(std::min<std::chrono::nanoseconds>(pause.next(), until - engine.shared().time.now()),
                     how.stop)) {

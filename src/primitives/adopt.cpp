@@ -1,4 +1,5 @@
 #include <rowlock/adopt.hpp>
+#include <rowlock/error.hpp>
 
 #include "client/transfer.hpp"
 
@@ -13,8 +14,12 @@ std::optional<hold> adopt(client db, const std::string& text) {
 }
 
 std::optional<hold> reclaim(client db, const std::string& text) {
-  auto held =
-      client_layer::reclaim(*db.engine(), transfer_note::parse(text, transfer_note::purpose::reclaim));
+  const auto note = transfer_note::parse(text, transfer_note::purpose::reclaim);
+  if (client_layer::is_held_here(note)) {
+    throw error(errc::contention,
+                "this process holds \"" + note.name + "\" itself; release it, or have it handed over");
+  }
+  auto held = client_layer::reclaim(*db.engine(), note);
   if (!held) return {};
   return hold{std::move(held)};
 }

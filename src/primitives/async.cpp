@@ -52,9 +52,9 @@ void acquire_async(executor where, const wanted& lock, std::function<void(acquir
   call_when_over(std::move(where), lock, {}, std::move(done), how);
 }
 
-void try_acquire_async(executor where, const wanted& lock, std::chrono::nanoseconds timeout,
+void try_acquire_async(executor where, const wanted& lock, time_limit timeout,
                        std::function<void(acquired)> done, const acquire_options& how) {
-  call_when_over(std::move(where), lock, timeout, std::move(done), how);
+  call_when_over(std::move(where), lock, timeout.length(), std::move(done), how);
 }
 
 awaited_acquire::awaited_acquire(executor where, wanted lock, std::optional<std::chrono::nanoseconds> timeout,
@@ -93,9 +93,8 @@ awaited_hold acquire_on(executor where, wanted lock, acquire_options how) {
   return {std::move(where), std::move(lock), std::nullopt, std::move(how)};
 }
 
-awaited_attempt try_acquire_on(executor where, wanted lock, std::chrono::nanoseconds timeout,
-                               acquire_options how) {
-  return {std::move(where), std::move(lock), timeout, std::move(how)};
+awaited_attempt try_acquire_on(executor where, wanted lock, time_limit timeout, acquire_options how) {
+  return {std::move(where), std::move(lock), timeout.length(), std::move(how)};
 }
 
 ROWLOCK_END_NAMESPACE

@@ -52,9 +52,8 @@ std::int64_t barrier::arrive_and_wait(std::stop_token stop) {
   return lock_->engine().arrive(lock_->asked, {.waits = true}, stop).value();
 }
 
-std::optional<std::int64_t> barrier::arrive_and_wait_for(std::chrono::nanoseconds timeout,
-                                                         std::stop_token stop) {
-  return lock_->engine().arrive(lock_->asked, {.waits = true, .limit = timeout}, stop);
+std::optional<std::int64_t> barrier::arrive_and_wait_for(time_limit timeout, std::stop_token stop) {
+  return lock_->engine().arrive(lock_->asked, {.waits = true, .limit = timeout.length()}, stop);
 }
 
 std::int64_t barrier::waiting() const {

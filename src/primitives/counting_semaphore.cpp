@@ -90,8 +90,8 @@ std::optional<hold> counting_semaphore::try_acquire(std::int64_t permits, const 
   return lock_->acquiring().try_acquire(how, lock_->permits(permits));
 }
 
-std::optional<hold> counting_semaphore::try_acquire_for(std::chrono::nanoseconds timeout,
-                                                        std::int64_t permits, const acquire_options& how) {
+std::optional<hold> counting_semaphore::try_acquire_for(time_limit timeout, std::int64_t permits,
+                                                        const acquire_options& how) {
   return lock_->acquiring().try_acquire_for(timeout, how, lock_->permits(permits));
 }
 

@@ -18,14 +18,15 @@ namespace {
 constexpr int rounds_when_told = 5;
 constexpr auto between_looks = 10ms;
 
-leadership leadership_of(const store::lock_info& stored) {
+leadership leadership_of(const std::optional<store::lock_info>& stored) {
   leadership known;
-  known.token = stored.row.token;
-  if (stored.holders.empty() || stored.holders.front().expires_in <= 0ms) return known;
-  const auto& leader = stored.holders.front();
+  if (!stored) return known;
+  known.token = stored->row.token;
+  if (stored->holders.empty() || stored->holders.front().expires_in <= 0ms) return known;
+  const auto& leader = stored->holders.front();
   if (leader.hold.is_nil()) return known;  // the office rests
   known.led = true;
-  known.value = client_layer::proclaimed_in(stored.row.token, stored.value);
+  known.value = client_layer::proclaimed_in(stored->row.token, stored->value);
   known.host = leader.lease.host;
   known.pid = leader.lease.pid;
   known.application = leader.lease.application;
@@ -73,22 +74,23 @@ std::optional<term> election::try_campaign(const acquire_options& how) {
   return term{std::move(*held)};
 }
 
-std::optional<term> election::campaign_for(std::chrono::nanoseconds timeout, const acquire_options& how) {
+std::optional<term> election::campaign_for(time_limit timeout, const acquire_options& how) {
   auto held = office_->try_acquire_for(timeout, how);
   if (!held) return {};
   return term{std::move(*held)};
 }
 
 leadership election::observe() const {
-  const auto stored = office_->stored();
-  return stored ? primitives::leadership_of(*stored) : leadership{};
+  return primitives::leadership_of(office_->stored());
 }
 
-std::optional<leadership> election::wait_for_change(const leadership& seen, std::chrono::nanoseconds timeout,
+std::optional<leadership> election::wait_for_change(const leadership& seen, time_limit timeout,
                                                     std::stop_token stop) const {
   auto& engine = office_->engine();
   auto& shared = engine.shared();
-  const auto until = shared.time.now() + std::min<std::chrono::nanoseconds>(timeout, 24h * 3653);
+  const auto until = client_layer::later(shared.time.now(), timeout.length());
+  const auto last_answer =
+      client_layer::later(std::max(until, shared.time.now()), shared.settings.statement_timeout);
   engine.check_usable();
   engine.start_keeper();
   engine.keeper().hear_of_offices();
@@ -97,11 +99,12 @@ std::optional<leadership> election::wait_for_change(const leadership& seen, std:
     const auto issue = news.issue();
     const auto now = shared.time.now();
     try {
-      auto known = observe();
+      auto known = primitives::leadership_of(office_->stored({last_answer, stop}));
       // A row that was made and not yet granted has a token too.
       const bool still_nobody = !known.led && seen == leadership{};
       if (known != seen && !still_nobody) return known;
     } catch (const error& failure) {
+      if (stop.stop_requested()) return {};
       if (!failure.transient() || now >= until) throw;
     }
     if (now >= until || stop.stop_requested()) return {};

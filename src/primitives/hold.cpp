@@ -116,9 +116,7 @@ std::string hold::hand_over(std::chrono::milliseconds ttl) {
 
 std::string hold::receipt() const {
   if (!state_) return {};
-  using client_layer::transfer_note;
-  return transfer_note{transfer_note::purpose::reclaim, state_->lease()->id(), state_->id(), state_->name()}
-      .to_string();
+  return client_layer::receipt(state_);
 }
 
 guard_statement hold::guard_statement() const {

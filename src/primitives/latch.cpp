@@ -22,13 +22,13 @@ class latch_lock {
                 fmt::format("a latch's count of {} is outside 1 to {}", count, model::highest_capacity));
   }
 
-  void count_down(std::int64_t n) const {
+  void count_down(std::int64_t n, const client_layer::call_limit& limit = {}) const {
     if (n < 1) {
       throw error(errc::invalid_argument,
                   fmt::format("\"{}\" cannot be counted down by {}; 1 is the least", asked.name, n));
     }
     const auto settled =
-        decide([definition = asked, id = model::hold_id::random(), n](const store::lock_view& view) {
+        decide(limit, [definition = asked, id = model::hold_id::random(), n](const store::lock_view& view) {
           return client_layer::decide_count_down(view, definition, id, n);
         });
     if (settled.result != what::overrun) return;
@@ -37,7 +37,7 @@ class latch_lock {
   }
 
   void reset() const {
-    decide([definition = asked](const store::lock_view& view) {
+    decide({}, [definition = asked](const store::lock_view& view) {
       return client_layer::decide_reset(view, definition);
     });
   }
@@ -47,14 +47,17 @@ class latch_lock {
   // A late comer only reads.
   bool wait(const client_layer::patience& how_long, std::stop_token stop) const {
     auto& engine = acquire_.engine();
-    const auto begun = engine.shared().time.now();
+    auto& time = engine.shared().time;
+    client_layer::call_limit limit{.stop = stop};
+    if (how_long.limit) limit.until = client_layer::later(time.now(), *how_long.limit);
     try {
-      if (remaining() == 0) return true;
+      if (acquire_.unused(limit) == 0) return true;
     } catch (const error& failure) {
-      if (!failure.transient()) throw;  // else it waits for the database as for the others
+      // Else it waits for the database as for the others, if it has any time left.
+      if (!failure.transient() && failure.code() != errc::cancelled) throw;
     }
     auto left = how_long;
-    if (left.limit) *left.limit -= engine.shared().time.now() - begun;
+    if (left.limit) left.limit = *limit.until - time.now();
     return engine.acquire(asked, left, {.stop = std::move(stop)}, {model::lock_mode::shared, 1}) != nullptr;
   }
 
@@ -62,8 +65,8 @@ class latch_lock {
 
  private:
   template <class Decide>
-  client_layer::outcome decide(Decide decision) const {
-    auto settled = acquire_.engine().tasks().settle_surely(asked, decision);
+  client_layer::outcome decide(const client_layer::call_limit& limit, Decide decision) const {
+    auto settled = acquire_.engine().tasks().settle_surely(asked, decision, limit);
     if (settled.result == what::mismatch) throw client_layer::mismatch(asked, settled.stored);
     return settled;
   }
@@ -104,13 +107,13 @@ void latch::wait(std::stop_token stop) {
   lock_->wait({.waits = true}, std::move(stop));
 }
 
-bool latch::wait_for(std::chrono::nanoseconds timeout, std::stop_token stop) {
-  if (timeout <= std::chrono::nanoseconds{0}) return try_wait();
-  return lock_->wait({.waits = true, .limit = timeout}, std::move(stop));
+bool latch::wait_for(time_limit timeout, std::stop_token stop) {
+  if (timeout.length() <= std::chrono::nanoseconds{0}) return try_wait();
+  return lock_->wait({.waits = true, .limit = timeout.length()}, std::move(stop));
 }
 
 void latch::arrive_and_wait(std::int64_t n, std::stop_token stop) {
-  lock_->count_down(n);
+  lock_->count_down(n, {.stop = stop});
   lock_->wait({.waits = true}, std::move(stop));
 }
 

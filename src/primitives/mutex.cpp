@@ -23,7 +23,7 @@ std::optional<hold> mutex::try_acquire(const acquire_options& how) {
   return lock_->acquiring().try_acquire(how);
 }
 
-std::optional<hold> mutex::try_acquire_for(std::chrono::nanoseconds timeout, const acquire_options& how) {
+std::optional<hold> mutex::try_acquire_for(time_limit timeout, const acquire_options& how) {
   return lock_->acquiring().try_acquire_for(timeout, how);
 }
 
@@ -42,7 +42,7 @@ bool mutex::try_lock() {
   return held.has_value();
 }
 
-bool mutex::lock_within(std::chrono::nanoseconds timeout) {
+bool mutex::lock_within(time_limit timeout) {
   auto held = try_acquire_for(timeout);
   if (held) lock_->locked().push(std::move(*held));
   return held.has_value();

@@ -60,9 +60,9 @@ class quorum_lock {
 
   // Empty: as mutex's.
   std::unique_ptr<quorum_state> acquire(const patience& how_long, const acquire_options& how) {
-    if (how.ttl != 0ms) check_timeout(how.ttl);
+    check_wish(how);
     std::optional<instant> until;
-    if (how_long.waits && how_long.limit) until = now() + *how_long.limit;
+    if (how_long.waits && how_long.limit) until = client_layer::later(now(), *how_long.limit);
     auto pause = between_attempts();
     for (;;) {
       if (how.stop.stop_requested()) return stopped(how_long);
@@ -109,6 +109,16 @@ class quorum_lock {
                               timeout_.count(), ttl.count()));
   }
 
+  void check_wish(const acquire_options& how) const {
+    if (how.ttl != 0ms) check_timeout(how.ttl);
+    if (how.min_hold != 0ms) {
+      throw refused("a quorum_mutex has no min_hold: its members would rest, each by itself");
+    }
+    if (how.detect_deadlock) {
+      throw refused("a quorum_mutex has no detect_deadlock: those who wait for it stand in no queue");
+    }
+  }
+
   static std::unique_ptr<quorum_state> stopped(const patience& how_long) {
     if (how_long.waits && !how_long.limit) throw error(errc::cancelled, "the wait for a lock was stopped");
     return nullptr;
@@ -120,12 +130,13 @@ class quorum_lock {
     auto votes = ask(deadline, how);
     std::vector<hold_ptr> holds;
     for (auto& one : votes) holds.push_back(std::move(one.hold));
-    const auto token = agree(holds);
+    const auto token = agree(holds, until, how.stop);
     if (token && remaining_of_majority(holds, majority_) > drift_) {
       return {std::make_unique<quorum_state>(std::move(holds), majority_, drift_, *token), {}};
     }
     // It is awaited, so that the next attempt does not meet what this one has left.
-    release_everywhere(holds, [this](engine&) { return now() + timeout_; });
+    const auto last = until ? std::min(*until, now() + timeout_) : now() + timeout_;
+    release_everywhere(holds, [&](engine&) { return how.stop.stop_requested() ? now() : last; });
     return {nullptr, refusal_of(votes)};
   }
 
@@ -185,7 +196,8 @@ class quorum_lock {
 
   // The token of a majority's holds: the highest, written down by that many. Empty: no majority stands, or
   // could be told.
-  std::optional<model::token> agree(const std::vector<hold_ptr>& holds) const {
+  std::optional<model::token> agree(const std::vector<hold_ptr>& holds, std::optional<instant> until,
+                                    const std::stop_token& stop) const {
     model::token highest = 0;
     std::size_t granted = 0;
     for (const auto& hold : holds) {
@@ -194,13 +206,14 @@ class quorum_lock {
       highest = std::max(highest, hold->token());
     }
     if (granted < majority_) return {};
-    const auto deadline = now() + timeout_;
+    const auto deadline = until ? std::min(*until, now() + timeout_) : now() + timeout_;
     auto pause = client_layer::row_probe();
     while (!is_written(holds, highest)) {
-      if (now() >= deadline) return {};
-      raise(holds, highest, deadline);
+      if (now() >= deadline || stop.stop_requested()) return {};
+      raise(holds, highest, deadline, stop);
       if (is_written(holds, highest)) break;
-      client_layer::promised<bool>{}.wait(member(0).shared().time, std::min(deadline, now() + pause.next()));
+      client_layer::promised<bool>{}.wait(member(0).shared().time, std::min(deadline, now() + pause.next()),
+                                          stop);
     }
     return highest;
   }
@@ -212,7 +225,8 @@ class quorum_lock {
   }
 
   // One round on all members whose token is lower. What is not done then may be done later, and says nothing.
-  void raise(const std::vector<hold_ptr>& holds, model::token token, instant deadline) const {
+  void raise(const std::vector<hold_ptr>& holds, model::token token, instant deadline,
+             const std::stop_token& stop) const {
     std::vector<std::pair<const hold_ptr*, client_layer::task_desk::settling>> rounds;
     for (const auto& hold : holds) {
       if (!hold || hold->token() == token || !hold->is_valid()) continue;
@@ -227,7 +241,7 @@ class quorum_lock {
     }
     for (const auto& [hold, round] : rounds) {
       try {
-        if (!(*hold)->engine().tasks().await(round.task, deadline)) continue;
+        if (!(*hold)->engine().tasks().await(round.task, deadline, stop)) continue;
       } catch (const error&) {
         continue;
       }
@@ -289,10 +303,9 @@ std::optional<quorum_hold> quorum_mutex::try_acquire(const acquire_options& how)
   return quorum_hold{std::move(held)};
 }
 
-std::optional<quorum_hold> quorum_mutex::try_acquire_for(std::chrono::nanoseconds timeout,
-                                                         const acquire_options& how) {
-  if (timeout <= std::chrono::nanoseconds{0}) return try_acquire(how);
-  auto held = lock_->acquire({.waits = true, .limit = timeout}, how);
+std::optional<quorum_hold> quorum_mutex::try_acquire_for(time_limit timeout, const acquire_options& how) {
+  if (timeout.length() <= std::chrono::nanoseconds{0}) return try_acquire(how);
+  auto held = lock_->acquire({.waits = true, .limit = timeout.length()}, how);
   if (!held) return {};
   return quorum_hold{std::move(held)};
 }

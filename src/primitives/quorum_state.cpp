@@ -19,18 +19,20 @@ nanoseconds remaining_of_majority(std::span<const hold_ptr> members, std::size_t
 std::vector<release_result> release_everywhere(
     std::span<const hold_ptr> members,
     const std::function<client_layer::instant(client_layer::engine&)>& until) {
-  std::vector<std::shared_ptr<client_layer::promised<release_result>>> answers;
+  struct asked {
+    client_layer::engine* engine;
+    std::shared_ptr<client_layer::promised<release_result>> answer;
+    client_layer::instant until;
+  };
+  std::vector<asked> answers;
   for (const auto& member : members) {
-    answers.push_back(member ? member->engine().begin_release(*member) : nullptr);
+    if (!member) continue;
+    auto& engine = member->engine();
+    answers.push_back({&engine, engine.begin_release(*member), until(engine)});
   }
-  std::vector<release_result> results;
-  for (std::size_t i = 0; i < members.size(); ++i) {
-    if (!answers[i]) {
-      results.push_back(release_result::lost);
-    } else {
-      auto& engine = members[i]->engine();
-      results.push_back(engine.await_release(answers[i], until(engine)));
-    }
+  std::vector<release_result> results(members.size() - answers.size(), release_result::lost);
+  for (const auto& [engine, answer, last] : answers) {
+    results.push_back(answer ? engine->await_release(answer, last) : release_result::lost);
   }
   return results;
 }
@@ -65,13 +67,24 @@ std::size_t quorum_state::standing() const noexcept {
   }));
 }
 
-// Runs the user's callbacks, one of which may destroy this object.
+// Runs the user's callbacks, one of which may destroy this object. Then what still stands goes back: whoever
+// keeps this object would keep it from a majority.
 void quorum_state::member_was_lost(rowlock::loss reason) noexcept {
   if (over_.load() || standing() >= majority_) return;
   auto none = rowlock::loss::none;
   if (!loss_.compare_exchange_strong(none, reason)) return;
+  const auto members = members_;
   std::stop_source told = stop_;
   told.request_stop();
+  for (const auto& member : members) {
+    if (!member) continue;
+    try {
+      member->engine().begin_release(*member);
+    } catch (const std::exception& failure) {
+      member->engine().shared().log(log_level::error, "releasing \"{}\" on a member: {}", member->name(),
+                                    failure.what());
+    }
+  }
 }
 
 rowlock::loss quorum_state::loss() const noexcept {

@@ -3,8 +3,6 @@
 #include "client/engine.hpp"
 #include "primitives/standard_lock.hpp"
 
-#include <map>
-
 namespace rowlock::primitives {
 
 class recursive_lock {
@@ -17,12 +15,12 @@ class recursive_lock {
   // Another hold on what this thread holds already. Null: it holds nothing, or what it held is over.
   client_layer::hold_ptr enter() const {
     engine().check_usable();
-    auto held = engine().entries().find(name(), std::this_thread::get_id());
+    auto held = engine().entries().find(name(), model::hold_id::owner_of_this_thread());
     return held && held->is_valid() && held->enter() ? held : nullptr;
   }
 
   void remember(const client_layer::hold_ptr& held) const {
-    if (held) engine().entries().put(name(), std::this_thread::get_id(), held);
+    if (held) engine().entries().put(name(), model::hold_id::owner_of_this_thread(), held);
   }
 
   client_layer::hold_ptr acquire(const client_layer::patience& how_long, const acquire_options& how) const {
@@ -59,10 +57,9 @@ std::optional<hold> recursive_mutex::try_acquire(const acquire_options& how) {
   return hold{std::move(held)};
 }
 
-std::optional<hold> recursive_mutex::try_acquire_for(std::chrono::nanoseconds timeout,
-                                                     const acquire_options& how) {
-  if (timeout <= std::chrono::nanoseconds{0}) return try_acquire(how);
-  auto held = lock_->acquire({.waits = true, .limit = timeout}, how);
+std::optional<hold> recursive_mutex::try_acquire_for(time_limit timeout, const acquire_options& how) {
+  if (timeout.length() <= std::chrono::nanoseconds{0}) return try_acquire(how);
+  auto held = lock_->acquire({.waits = true, .limit = timeout.length()}, how);
   if (!held) return {};
   return hold{std::move(held)};
 }
@@ -77,7 +74,7 @@ bool recursive_mutex::try_lock() {
   return held.has_value();
 }
 
-bool recursive_mutex::lock_within(std::chrono::nanoseconds timeout) {
+bool recursive_mutex::lock_within(time_limit timeout) {
   auto held = try_acquire_for(timeout);
   if (held) lock_->base.locked().push(std::move(*held));
   return held.has_value();
@@ -92,7 +89,7 @@ const hold& recursive_mutex::current_hold() const {
 }
 
 std::size_t recursive_mutex::depth() const {
-  const auto held = lock_->engine().entries().find(lock_->name(), std::this_thread::get_id());
+  const auto held = lock_->engine().entries().find(lock_->name(), model::hold_id::owner_of_this_thread());
   return held && held->is_valid() ? held->depth() : 0;
 }
 

@@ -30,7 +30,7 @@ class read_holds {
   void push(hold held) {
     auto owned = std::make_unique<hold>(std::move(held));
     const std::lock_guard lock{mutex_};
-    held_.push_back({std::this_thread::get_id(), std::move(owned), 1});
+    held_.push_back({model::hold_id::owner_of_this_thread(), std::move(owned), 1});
   }
   // Undoes the calling thread's last entry; the hold, when that was its first. Throws error(hold_lost) when
   // it has none.
@@ -55,14 +55,15 @@ class read_holds {
 
  private:
   struct entry {
-    std::thread::id thread;
+    std::uint64_t owner;
     std::unique_ptr<hold> held;
     int entries;
   };
 
   std::vector<entry>::iterator innermost() {
-    const auto last = std::find_if(held_.rbegin(), held_.rend(),
-                                   [](const entry& one) { return one.thread == std::this_thread::get_id(); });
+    const auto last = std::find_if(
+        held_.rbegin(), held_.rend(),
+        [owner = model::hold_id::owner_of_this_thread()](const entry& one) { return one.owner == owner; });
     return last == held_.rend() ? held_.end() : std::prev(last.base());
   }
 
@@ -78,21 +79,34 @@ class shared_lock {
 
   const std::string& name() const { return base.acquiring().name(); }
 
-  // What the hold's database row became; throws unless it is granted or busy.
+  // Gives the hold that mode; false: it is refused. Asked again after a lost answer, and at last read.
   template <class Decide>
-  outcome change(const hold& held, Decide decide) {
+  bool change(const hold& held, model::lock_mode mode, Decide decide) {
     const auto state = state_of(held);
-    auto& engine = base.acquiring().engine();
-    const auto skew = engine.shared().settings.skew;
-    auto settled = engine.tasks().settle(
-        name(), state->id(),
-        [decide, id = state->id(), skew](const store::lock_view& view) { return decide(view, id, skew); });
+    const auto skew = engine().shared().settings.skew;
+    outcome settled;
+    try {
+      settled = engine().tasks().settle_again(
+          name(), state->id(),
+          [decide, id = state->id(), skew](const store::lock_view& view) { return decide(view, id, skew); });
+    } catch (const error& failure) {
+      if (!failure.outcome_unknown()) throw;
+      if (const auto known = read(*state); known && known->mode == mode) {
+        become(*state, mode, known->token);
+        return true;
+      }
+      // It may yet be done. A reader's share is what it has before, or after, or both.
+      become(*state, model::lock_mode::shared, state->token());
+      throw;
+    }
     if (settled.result == outcome::what::absent) throw lost();
-    return settled;
+    if (settled.result != outcome::what::granted) return false;
+    become(*state, mode, settled.token);
+    return true;
   }
 
   client_layer::hold_ptr state_of(const hold& held) const {
-    if (held.name() != name() || &held.state()->engine() != &base.acquiring().engine()) {
+    if (held.name() != name() || &held.state()->engine() != &engine()) {
       throw error(errc::invalid_argument, "the hold is not one of \"" + name() + "\"");
     }
     if (!held.valid()) throw lost();
@@ -103,6 +117,27 @@ class shared_lock {
   read_holds reads;
 
  private:
+  client_layer::engine& engine() const { return base.acquiring().engine(); }
+
+  static void become(client_layer::hold_state& hold, model::lock_mode mode, model::token token) {
+    hold.become(mode, mode == model::lock_mode::shared ? 1 : model::shared_mutex_capacity, token);
+  }
+
+  // The hold as it is stored, from beside its row, which somebody may keep. Empty: that cannot be told.
+  std::optional<store::holder_info> read(const client_layer::hold_state& hold) const {
+    try {
+      const auto& shared = engine().shared();
+      const auto stored = base.acquiring().stored({shared.time.now() + shared.settings.statement_timeout});
+      if (!stored) return {};
+      const auto found =
+          std::ranges::find_if(stored->holders, [&](const auto& holder) { return holder.hold == hold.id(); });
+      if (found != stored->holders.end()) return *found;
+    } catch (const error&) {
+      // What is thrown is why nothing is known.
+    }
+    return {};
+  }
+
   error lost() const { return {errc::hold_lost, "the hold of \"" + name() + "\" is over"}; }
 };
 
@@ -129,8 +164,7 @@ std::optional<hold> shared_mutex::try_acquire(const acquire_options& how) {
   return lock_->base.acquiring().try_acquire(how);
 }
 
-std::optional<hold> shared_mutex::try_acquire_for(std::chrono::nanoseconds timeout,
-                                                  const acquire_options& how) {
+std::optional<hold> shared_mutex::try_acquire_for(time_limit timeout, const acquire_options& how) {
   return lock_->base.acquiring().try_acquire_for(timeout, how);
 }
 
@@ -142,21 +176,16 @@ std::optional<hold> shared_mutex::try_acquire_shared(const acquire_options& how)
   return lock_->base.acquiring().try_acquire(how, reading);
 }
 
-std::optional<hold> shared_mutex::try_acquire_shared_for(std::chrono::nanoseconds timeout,
-                                                         const acquire_options& how) {
+std::optional<hold> shared_mutex::try_acquire_shared_for(time_limit timeout, const acquire_options& how) {
   return lock_->base.acquiring().try_acquire_for(timeout, how, reading);
 }
 
 void shared_mutex::downgrade(hold& held) {
-  const auto settled = lock_->change(held, client_layer::decide_downgrade);
-  held.state()->become(model::lock_mode::shared, 1, settled.token);
+  lock_->change(held, model::lock_mode::shared, client_layer::decide_downgrade);
 }
 
 bool shared_mutex::try_upgrade(hold& held) {
-  const auto settled = lock_->change(held, client_layer::decide_upgrade);
-  if (settled.result != primitives::outcome::what::granted) return false;
-  held.state()->become(model::lock_mode::exclusive, model::shared_mutex_capacity, settled.token);
-  return true;
+  return lock_->change(held, model::lock_mode::exclusive, client_layer::decide_upgrade);
 }
 
 void shared_mutex::lock() {
@@ -173,7 +202,7 @@ bool shared_mutex::try_lock() {
   return held.has_value();
 }
 
-bool shared_mutex::lock_within(std::chrono::nanoseconds timeout) {
+bool shared_mutex::lock_within(time_limit timeout) {
   auto held = try_acquire_for(timeout);
   if (held) lock_->base.locked().push(std::move(*held));
   return held.has_value();
@@ -199,7 +228,7 @@ bool shared_mutex::try_lock_shared() {
   return held.has_value();
 }
 
-bool shared_mutex::lock_shared_within(std::chrono::nanoseconds timeout) {
+bool shared_mutex::lock_shared_within(time_limit timeout) {
   if (lock_->reads.enter()) return true;
   auto held = try_acquire_shared_for(timeout);
   if (held) lock_->reads.push(std::move(*held));

@@ -34,29 +34,32 @@ std::optional<hold> acquirer::try_acquire(const acquire_options& how, const dema
   return hold{std::move(held)};
 }
 
-std::optional<hold> acquirer::try_acquire_for(std::chrono::nanoseconds timeout, const acquire_options& how,
+std::optional<hold> acquirer::try_acquire_for(time_limit timeout, const acquire_options& how,
                                               const demand& what) const {
-  if (timeout <= std::chrono::nanoseconds{0}) return try_acquire(how, what);
-  auto held = db_.engine()->acquire(definition_, {.waits = true, .limit = timeout}, how, what);
+  if (timeout.length() <= std::chrono::nanoseconds{0}) return try_acquire(how, what);
+  auto held = db_.engine()->acquire(definition_, {.waits = true, .limit = timeout.length()}, how, what);
   if (!held) return {};
   return hold{std::move(held)};
 }
 
-std::optional<store::lock_info> acquirer::stored() const {
+std::optional<store::lock_info> acquirer::stored(const client_layer::call_limit& limit) const {
   const auto found = std::make_shared<std::optional<store::lock_info>>();
-  engine().tasks().perform([name = name(), found](store::session& session) { *found = session.show(name); });
+  engine().tasks().perform([name = name(), found](store::session& session) { *found = session.show(name); },
+                           limit);
   if (*found && !is_same_lock(definition_, definition_of((*found)->row))) {
     throw client_layer::mismatch(definition_, definition_of((*found)->row));
   }
   return std::move(*found);
 }
 
-std::int64_t acquirer::unused() const {
+std::int64_t acquirer::unused(const client_layer::call_limit& limit) const {
   const auto status = std::make_shared<store::hold_status>();
-  engine().tasks().perform([name = name(), status](store::session& session) {
-    const store::hold_query query{name, {}};
-    *status = session.find({&query, 1}).front();
-  });
+  engine().tasks().perform(
+      [name = name(), status](store::session& session) {
+        const store::hold_query query{name, {}};
+        *status = session.find({&query, 1}).front();
+      },
+      limit);
   if (!status->takeover_in) return definition_.capacity;  // nobody has used it yet
   if (const auto stored = definition_of(name(), *status); !is_same_lock(definition_, stored)) {
     throw client_layer::mismatch(definition_, stored);
@@ -67,12 +70,13 @@ std::int64_t acquirer::unused() const {
 void locked_holds::push(hold held) {
   auto owned = std::make_unique<hold>(std::move(held));
   const std::lock_guard lock{mutex_};
-  held_.emplace_back(std::this_thread::get_id(), std::move(owned));
+  held_.emplace_back(model::hold_id::owner_of_this_thread(), std::move(owned));
 }
 
 std::size_t locked_holds::innermost() const {
+  const auto owner = model::hold_id::owner_of_this_thread();
   for (std::size_t i = held_.size(); i > 0; --i) {
-    if (held_[i - 1].first == std::this_thread::get_id()) return i - 1;
+    if (held_[i - 1].first == owner) return i - 1;
   }
   throw error(errc::hold_lost, "\"" + name_ + "\" is not locked by this thread; lock() it before");
 }
@@ -92,8 +96,8 @@ const hold& locked_holds::top() const {
 
 bool locked_holds::is_mine() const {
   const std::lock_guard lock{mutex_};
-  for (const auto& [thread, held] : held_) {
-    if (thread == std::this_thread::get_id() && held->valid()) return true;
+  for (const auto& [owner, held] : held_) {
+    if (owner == model::hold_id::owner_of_this_thread() && held->valid()) return true;
   }
   return false;
 }

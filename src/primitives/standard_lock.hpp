@@ -10,11 +10,11 @@
 #include <rowlock/options.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <memory>
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -40,13 +40,13 @@ class acquirer {
 
   hold acquire(const acquire_options& how, const demand& what = {}) const;
   std::optional<hold> try_acquire(const acquire_options& how, const demand& what = {}) const;
-  std::optional<hold> try_acquire_for(std::chrono::nanoseconds timeout, const acquire_options& how,
+  std::optional<hold> try_acquire_for(time_limit timeout, const acquire_options& how,
                                       const demand& what = {}) const;
 
   // What is stored of it, as last written. Empty: nobody has used it yet. Throws error(mismatch).
-  std::optional<store::lock_info> stored() const;
+  std::optional<store::lock_info> stored(const client_layer::call_limit& limit = {}) const;
   // How much of its capacity is free, as last written.
-  std::int64_t unused() const;
+  std::int64_t unused(const client_layer::call_limit& limit = {}) const;
 
  private:
   client db_;
@@ -72,7 +72,7 @@ class locked_holds {
 
   std::string name_;
   mutable std::mutex mutex_;
-  std::vector<std::pair<std::thread::id, std::unique_ptr<hold>>> held_;
+  std::vector<std::pair<std::uint64_t, std::unique_ptr<hold>>> held_;  // by their threads' owner ids
 };
 
 class standard_lock {

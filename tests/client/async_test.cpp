@@ -213,8 +213,6 @@ TEST_P(async_test, refuses_at_once_what_cannot_be_right) {
   EXPECT_EQ(code_of([&] { acquire_async(by_hand.get(), a, never, {.ttl = 1ms}); }), errc::invalid_argument);
   EXPECT_EQ(code_of([&] { acquire_async(by_hand.get(), a, never, {.detect_deadlock = true}); }),
             errc::invalid_argument);
-  EXPECT_EQ(code_of([&] { try_acquire_async(by_hand.get(), a, 24h * 366 * 10, never); }),
-            errc::invalid_argument);
   client closed = db;
   closed.close();
   EXPECT_EQ(code_of([&] { acquire_async(by_hand.get(), a, never); }), errc::closed);

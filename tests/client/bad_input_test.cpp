@@ -144,10 +144,10 @@ TEST_P(bad_input_test, prefixes_and_schemas_that_are_no_identifiers_are_refused)
   }
 }
 
-TEST_P(bad_input_test, absurd_waits_are_refused) {
+TEST_P(bad_input_test, absurd_waits_are_very_long_or_none) {
   mutex a{db, "a"};
-  EXPECT_EQ(code_of([&] { a.try_acquire_for(std::chrono::hours{24 * 3654}); }), errc::invalid_argument);
-  EXPECT_EQ(code_of([&] { a.try_acquire_for(std::chrono::nanoseconds::max()); }), errc::invalid_argument);
+  EXPECT_TRUE(a.try_acquire_for(std::chrono::hours{24 * 3654}));
+  EXPECT_TRUE(a.try_acquire_for(std::chrono::nanoseconds::max()));
   const auto held = a.try_acquire_for(std::chrono::nanoseconds::min());
   EXPECT_TRUE(held) << "long past is now";
   EXPECT_FALSE(a.try_acquire_for(-1h));

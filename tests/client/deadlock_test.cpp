@@ -126,5 +126,27 @@ TEST_P(deadlock_test, the_operator_sees_who_waits_in_a_circle) {
 
 ROWLOCK_FOR_EACH_STORE(deadlock_test);
 
+class deadlock_doubt_test : public virtual_client_test {
+ protected:
+  client db = new_client();
+  client other = new_client();
+};
+
+TEST_F(deadlock_doubt_test, a_look_that_fails_leaves_no_request_behind) {
+  auto held = std::make_optional(mutex(other, "a").acquire());
+  auto waiting = std::async(std::launch::async, [&] {
+    return code_of([&] { mutex(db, "a").acquire({.detect_deadlock = true}); });
+  });
+  ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
+  server->on_call([](store::memory_call& call) {
+    if (call.before("list") || call.before("contended")) throw error(errc::privilege, "refused by the test");
+  });
+  ASSERT_TRUE(soon([&] { return waiting.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(waiting.get(), errc::privilege);
+  EXPECT_TRUE(soon([&] { return queued("a") == 0; }));
+  held.reset();
+  EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
+}
+
 }  // namespace
 }  // namespace rowlock::test

@@ -9,6 +9,15 @@
 namespace rowlock::test {
 namespace {
 
+// A guard that ends with its statement, or with a savepoint, protects nothing.
+template <class Transaction>
+constexpr bool guardable = requires(Transaction& tx, const hold& held) {
+  guard(tx, held);
+};
+static_assert(guardable<pqxx::work> && guardable<pqxx::transaction_base>);
+static_assert(!guardable<pqxx::nontransaction>);
+static_assert(!guardable<pqxx::subtransaction>);
+
 class postgres_guard_test : public client_test {
  protected:
   client db = new_client();
@@ -53,6 +62,24 @@ TEST_P(postgres_guard_test, a_dead_holders_guard_is_respected_to_its_end) {
   EXPECT_FALSE(mutex(db, "a").try_acquire_for(200ms));
   app->run("COMMIT");
   EXPECT_TRUE(mutex(db, "a").try_acquire_for(20s));
+}
+
+TEST_P(postgres_guard_test, the_libpqxx_adapter_refuses_what_ends_before_the_transaction) {
+  const hold held = mutex(db, "a").acquire();
+  pqxx::connection app{fixture().url()};
+  const auto refused = [&](pqxx::transaction_base& tx) {
+    return code_of([&] { guard(tx, held); }) == errc::invalid_argument;
+  };
+  {
+    pqxx::nontransaction none{app};
+    EXPECT_TRUE(refused(none));
+  }
+  pqxx::work whole{app};
+  {
+    pqxx::subtransaction part{whole};
+    EXPECT_TRUE(refused(part));
+  }
+  guard(whole, held);
 }
 
 TEST_P(postgres_guard_test, the_libpqxx_adapter_proves_and_refuses) {

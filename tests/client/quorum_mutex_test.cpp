@@ -233,6 +233,43 @@ TEST_F(quorum_test, stands_while_a_majority_stands_and_tells_when_it_does_not) {
   EXPECT_TRUE(soon([&] { return is_free_everywhere(); }));
 }
 
+// Whoever still has the object may keep it for long: a majority must not wait for that.
+TEST_F(quorum_test, a_lost_hold_gives_its_members_back_by_itself) {
+  const auto one = new_process();
+  const auto two = new_process();
+  auto held = take(*one);
+  ASSERT_TRUE(held);
+  const auto kept = held->member_hold(1).id();
+  cut({0, 2});
+  ASSERT_TRUE(soon([&] { return held->loss() != loss::none; }));
+  cut({0});
+  EXPECT_TRUE(soon([&] { return databases[1].holder() != kept; }));
+  EXPECT_TRUE(run([&] { return two->lock->try_acquire_for(1min); })) << "two of three are back";
+  EXPECT_EQ(run([&] { return held->release(); }), release_result::lost);
+}
+
+// The longest close_timeout of theirs, not the sum.
+TEST_F(quorum_test, gives_back_on_all_members_within_one_close_timeout) {
+  const auto one = new_process();
+  auto held = take(*one);
+  ASSERT_TRUE(held);
+  cut({0, 1, 2});
+  const auto begun = time->now();
+  EXPECT_NE(run([&] { return held->release(); }), release_result::released);
+  EXPECT_LT(time->now() - begun, 2 * calm().close_timeout);
+  cut({});
+}
+
+TEST_F(quorum_test, refuses_what_it_cannot_do) {
+  const auto one = new_process();
+  for (const acquire_options& how : {acquire_options{.min_hold = 1s}, {.detect_deadlock = true}}) {
+    EXPECT_EQ(code_of([&] { one->lock->acquire(how); }), errc::invalid_argument);
+    EXPECT_EQ(code_of([&] { one->lock->try_acquire(how); }), errc::invalid_argument);
+    EXPECT_EQ(code_of([&] { one->lock->try_acquire_for(1s, how); }), errc::invalid_argument);
+  }
+  EXPECT_TRUE(is_free_everywhere());
+}
+
 TEST_F(quorum_test, is_lost_with_its_leases_before_another_is_granted) {
   const auto one = new_process();
   const auto two = new_process();

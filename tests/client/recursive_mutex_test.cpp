@@ -5,6 +5,26 @@ namespace {
 
 class recursive_mutex_test : public client_test {
  protected:
+  static std::thread::id in_thread(const std::function<void()>& work) {
+    std::thread thread{work};
+    const auto id = thread.get_id();
+    thread.join();
+    return id;
+  }
+  // False when no thread got that id.
+  static bool in_thread_with_id(std::thread::id wanted, const std::function<void()>& work) {
+    for (int tries = 0; tries < 1000; ++tries) {
+      bool done = false;
+      in_thread([&] {
+        if (std::this_thread::get_id() != wanted) return;
+        work();
+        done = true;
+      });
+      if (done) return true;
+    }
+    return false;
+  }
+
   client db = new_client();
 };
 
@@ -57,6 +77,39 @@ TEST_P(recursive_mutex_test, keeps_other_threads_clients_and_plain_mutexes_out) 
   }}.join();
   EXPECT_FALSE(recursive_mutex(new_client(), "a").try_acquire());
   EXPECT_FALSE(mutex(db, "a").try_acquire());
+}
+
+// The id of a thread that has ended is given to a later one.
+TEST_P(recursive_mutex_test, keeps_a_later_thread_of_the_same_id_out) {
+  recursive_mutex a{db, "a"};
+  hold held;
+  const auto first = in_thread([&] { held = a.acquire(); });
+  ASSERT_TRUE(in_thread_with_id(first, [&] {
+    EXPECT_FALSE(a.try_acquire());
+    EXPECT_EQ(a.depth(), 0U);
+  }));
+  EXPECT_TRUE(held);
+}
+
+TEST_P(recursive_mutex_test, what_a_thread_has_locked_is_not_a_later_threads_of_the_same_id) {
+  recursive_mutex a{db, "a"};
+  mutex plain{db, "plain"};
+  shared_mutex catalog{db, "catalog"};
+  const auto first = in_thread([&] {
+    a.lock();
+    plain.lock();
+    catalog.lock_shared();
+  });
+  ASSERT_TRUE(in_thread_with_id(first, [&] {
+    EXPECT_EQ(code_of([&] { a.unlock(); }), errc::hold_lost);
+    EXPECT_EQ(code_of([&] { plain.unlock(); }), errc::hold_lost);
+    EXPECT_FALSE(plain.try_lock_for(1ms)) << "and nothing is said of a deadlock";
+    EXPECT_EQ(code_of([&] { catalog.unlock_shared(); }), errc::hold_lost);
+    EXPECT_EQ(code_of([&] { static_cast<void>(catalog.current_hold()); }), errc::hold_lost);
+  }));
+  EXPECT_TRUE(is_held("a"));
+  EXPECT_TRUE(is_held("plain"));
+  EXPECT_TRUE(is_held("catalog"));
 }
 
 TEST_P(recursive_mutex_test, another_thread_waits_until_the_last_release) {

@@ -280,6 +280,90 @@ TEST_F(shared_mutex_clock_test, readers_and_writers_are_renewed_as_long_as_they_
   EXPECT_FALSE(shared_mutex(other, "b").try_acquire_shared());
 }
 
+// What a hold says of itself is what the database has, also after an answer was lost.
+class shared_mutex_doubt_test : public virtual_client_test {
+ protected:
+  template <class Call>
+  auto run(Call call) {
+    auto running = std::async(std::launch::async, std::move(call));
+    EXPECT_TRUE(soon([&] { return running.wait_for(0s) == std::future_status::ready; }));
+    return running.get();
+  }
+  std::size_t permits() const {
+    const auto tables = server->snapshot();
+    const auto found = tables.permits.find("c");
+    return found == tables.permits.end() ? 0 : found->second.size();
+  }
+
+  client db = new_client();
+  shared_mutex catalog{db, "c"};
+};
+
+TEST_F(shared_mutex_doubt_test, a_downgrade_whose_answer_was_lost_is_done) {
+  hold held = catalog.acquire();
+  const auto token = held.token();
+  faults.lose_answer("edit");
+  run([&] { catalog.downgrade(held); });
+  EXPECT_EQ(held.weight(), 1);
+  EXPECT_EQ(held.token(), token);
+  EXPECT_EQ(permits(), 1U);
+  EXPECT_EQ(held.release(), release_result::released);
+  EXPECT_EQ(permits(), 0U);
+}
+
+TEST_F(shared_mutex_doubt_test, an_upgrade_whose_answer_was_lost_is_done) {
+  hold held = catalog.acquire_shared();
+  const auto token = held.token();
+  faults.lose_answer("edit");
+  EXPECT_TRUE(run([&] { return catalog.try_upgrade(held); }));
+  EXPECT_EQ(held.weight(), 1'000'000);
+  EXPECT_GT(held.token(), token);
+  EXPECT_EQ(holder_of("c"), held.id());
+  EXPECT_EQ(held.release(), release_result::released);
+  EXPECT_EQ(holder_of("c"), "");
+}
+
+TEST_F(shared_mutex_doubt_test, a_downgrade_that_stays_in_doubt_leaves_a_reader) {
+  hold held = catalog.acquire();
+  faults.lose_answer("edit", 100'000);
+  faults.lose_request("show", 100'000);
+  EXPECT_EQ(run([&] { return code_of([&] { catalog.downgrade(held); }); }), errc::unreachable);
+  faults.forget();
+  EXPECT_EQ(permits(), 1U) << "it was done";
+  EXPECT_TRUE(held);
+  EXPECT_EQ(held.weight(), 1) << "whatever was done, it may read";
+  run([&] { catalog.downgrade(held); });
+  EXPECT_EQ(run([&] { return held.release(); }), release_result::released);
+  EXPECT_EQ(permits(), 0U);
+}
+
+TEST_F(shared_mutex_doubt_test, an_upgrade_that_stays_in_doubt_is_released_as_what_it_is) {
+  hold held = catalog.acquire_shared();
+  faults.lose_answer("edit", 100'000);
+  faults.lose_request("show", 100'000);
+  EXPECT_EQ(run([&] { return code_of([&] { catalog.try_upgrade(held); }); }), errc::unreachable);
+  faults.forget();
+  EXPECT_EQ(holder_of("c"), held.id()) << "it was done";
+  EXPECT_TRUE(held);
+  EXPECT_EQ(held.weight(), 1) << "whatever was done, it may read";
+  EXPECT_EQ(run([&] { return held.release(); }), release_result::released);
+  EXPECT_EQ(holder_of("c"), "");
+}
+
+// The row is kept by somebody after the answer was lost: what is held is read beside it.
+TEST_F(shared_mutex_doubt_test, a_change_in_doubt_is_read_where_the_row_is_kept) {
+  hold held = catalog.acquire_shared();
+  faults.lose_answer("edit");
+  auto changing = std::async(std::launch::async, [&] { return catalog.try_upgrade(held); });
+  ASSERT_TRUE(eventually([&] { return holder_of("c") == held.id(); }));
+  server->lock_row("c");
+  ASSERT_TRUE(soon([&] { return changing.wait_for(0s) == std::future_status::ready; }));
+  server->unlock_row("c");
+  EXPECT_TRUE(changing.get());
+  EXPECT_EQ(held.weight(), 1'000'000);
+  EXPECT_EQ(held.token(), server->snapshot().locks.at("c").row.token);
+}
+
 // A thread enters the queue where no more of it is read: the rest is granted by the sweep that follows.
 class many_readers_test : public virtual_client_test {
  protected:

@@ -1,7 +1,9 @@
 // Holds that go from one process to another: hand_over and adopt, receipt and reclaim.
 #include "client/client_test.hpp"
 
+#include "client/engine.hpp"
 #include "client/lock_views.hpp"
+#include "client/transfer.hpp"
 
 #include <unistd.h>
 
@@ -13,11 +15,41 @@ using client_layer::decide_reclaim;
 
 class transfer_test : public client_test {
  protected:
+  // As a process on this machine, or another, has left it that is not this one.
+  struct left_behind {
+    model::lease_id lease = model::lease_id::random();
+    model::hold_id hold = model::hold_id::random();
+    std::string receipt;
+    std::int64_t token = 0;
+  };
+  left_behind hold_of_the_dead(const model::lock_definition& lock, std::optional<std::int64_t> weight = {}) {
+    left_behind made;
+    store::lease_record record;
+    record.id = record.client = made.lease;
+    record.host = "elsewhere";
+    record.pid = 1;
+    record.ttl = 1h;
+    side().refresh_world();
+    side().create_lease(record);
+    side().create({&lock, 1});
+    store::acquire_request request{lock.name, lock.kind, lock.capacity, made.lease, made.hold};
+    if (weight) {
+      request.mode = model::lock_mode::shared;
+      request.weight = *weight;
+    }
+    const auto granted = side().acquire({&request, 1});
+    made.token = granted.at(0).token;
+    made.receipt = client_layer::transfer_note{client_layer::transfer_note::purpose::reclaim, made.lease,
+                                               made.hold, lock.name}
+                       .to_string();
+    return made;
+  }
+
   client db = new_client(quick_to_renew());
   client other = new_client(quick_to_renew());
 };
 
-TEST_P(transfer_test, a_hold_is_adopted_with_its_id_and_token_and_kept) {
+TEST_P(transfer_test, a_hold_is_adopted_with_its_token_and_kept) {
   hold held = mutex(db, "a/b").acquire();
   const auto stop = held.stop_token();
   const auto text = held.hand_over(1h);
@@ -27,7 +59,8 @@ TEST_P(transfer_test, a_hold_is_adopted_with_its_id_and_token_and_kept) {
   auto taken = adopt(other, text);
   ASSERT_TRUE(taken);
   EXPECT_EQ(taken->name(), "a/b");
-  EXPECT_EQ(taken->id(), held.id());
+  EXPECT_NE(taken->id(), held.id()) << "one id, one acquisition";
+  EXPECT_EQ(holder_of("a/b"), taken->id());
   EXPECT_EQ(taken->token(), held.token());
   const auto renewals = other.stats().renewals;
   ASSERT_TRUE(eventually([&] { return other.stats().renewals > renewals + 1; }));
@@ -56,6 +89,32 @@ TEST_P(transfer_test, one_of_several_adopts) {
   EXPECT_TRUE(first);
   EXPECT_FALSE(adopt(db, text));
   EXPECT_TRUE(is_held("a"));
+}
+
+// Two holds of one id would be one in the registry: the second would never learn of its loss.
+TEST_P(transfer_test, a_client_adopts_one_text_once) {
+  const auto text = mutex(db, "a").acquire().hand_over(1h);
+  auto first = adopt(other, text);
+  ASSERT_TRUE(first);
+  EXPECT_FALSE(adopt(other, text));
+  EXPECT_TRUE(*first);
+  ASSERT_TRUE(admin{db}.release("a"));
+  EXPECT_TRUE(eventually([&] { return first->loss() == loss::forced; }));
+}
+
+TEST_P(transfer_test, a_text_is_of_no_use_when_its_adopter_has_released) {
+  const auto text = mutex(db, "a").acquire().hand_over(1h);
+  auto first = adopt(other, text);
+  ASSERT_TRUE(first);
+  const auto again = first->hand_over(1h);
+  EXPECT_NE(again, text);
+  EXPECT_FALSE(adopt(other, text));
+  auto second = adopt(other, again);
+  ASSERT_TRUE(second);
+  EXPECT_EQ(second->token(), first->token());
+  second->release();
+  EXPECT_FALSE(adopt(other, text));
+  EXPECT_FALSE(adopt(other, again));
 }
 
 TEST_P(transfer_test, what_nobody_adopts_goes_to_who_comes_next) {
@@ -124,6 +183,27 @@ TEST_P(transfer_test, refuses_impossible_times_and_texts) {
   EXPECT_EQ(code_of([&] { reclaim(db, held.hand_over(1h)); }), errc::invalid_argument);
 }
 
+// What is cut off or added must not be taken for another lock's text, which nobody holds.
+TEST_P(transfer_test, refuses_a_text_that_is_not_whole) {
+  hold held = mutex(db, "billing/nightly").acquire();
+  const auto receipt = held.receipt();
+  const auto text = held.hand_over(1h);
+  for (std::size_t length = 0; length < text.size(); ++length) {
+    EXPECT_EQ(code_of([&] { adopt(db, text.substr(0, length)); }), errc::invalid_argument) << length;
+  }
+  for (std::size_t length = 0; length < receipt.size(); ++length) {
+    EXPECT_EQ(code_of([&] { reclaim(db, receipt.substr(0, length)); }), errc::invalid_argument) << length;
+  }
+  for (const std::string more : {" ", "\n", "x", "/"}) {
+    EXPECT_EQ(code_of([&] { adopt(db, text + more); }), errc::invalid_argument) << more;
+    EXPECT_EQ(code_of([&] { reclaim(db, receipt + more); }), errc::invalid_argument) << more;
+  }
+  auto other_name = text;
+  other_name.back() = 'Y';
+  EXPECT_EQ(code_of([&] { adopt(db, other_name); }), errc::invalid_argument);
+  EXPECT_TRUE(adopt(db, text));
+}
+
 TEST_P(transfer_test, a_recursive_hold_is_left_before_it_is_handed_over) {
   recursive_mutex r{db, "r"};
   hold outer = r.acquire();
@@ -134,35 +214,49 @@ TEST_P(transfer_test, a_recursive_hold_is_left_before_it_is_handed_over) {
 }
 
 TEST_P(transfer_test, a_restarted_program_reclaims_with_a_new_token_and_before_who_waits) {
-  const client dead = new_client(slow_to_renew());  // it does nothing more
-  hold held = mutex(dead, "a").acquire();
+  const auto dead = hold_of_the_dead({"a"});
   auto waiter = waiting(db, "a");
-  auto mine = reclaim(other, held.receipt());
+  auto mine = reclaim(other, dead.receipt);
   ASSERT_TRUE(mine);
   EXPECT_EQ(mine->name(), "a");
-  EXPECT_GT(mine->token(), held.token());
-  EXPECT_NE(mine->id(), held.id());
+  EXPECT_GT(mine->token(), dead.token);
+  EXPECT_NE(mine->id(), dead.hold.to_string());
   EXPECT_EQ(holder_of("a"), mine->id());
   EXPECT_FALSE(waiter.is_over());
-  EXPECT_FALSE(reclaim(db, held.receipt())) << "once";
+  EXPECT_FALSE(reclaim(db, dead.receipt)) << "once";
   mine->release();
   EXPECT_TRUE(waiter.take());
 }
 
+// Both would stand until the first has learned of it.
+TEST_P(transfer_test, reclaims_nothing_from_this_process) {
+  hold held = mutex(db, "a").acquire();
+  const auto receipt = held.receipt();
+  EXPECT_EQ(code_of([&] { reclaim(other, receipt); }), errc::contention) << "another client of it";
+  EXPECT_EQ(code_of([&] { reclaim(db, receipt); }), errc::contention);
+  EXPECT_TRUE(held);
+  held.release();
+  EXPECT_FALSE(reclaim(other, receipt));
+}
+
 TEST_P(transfer_test, who_was_taken_for_dead_is_told) {
   hold held = mutex(db, "a").acquire();
-  const auto mine = reclaim(other, held.receipt());
+  // As another process does it, which cannot know that this one lives.
+  const auto mine = client_layer::reclaim(
+      *other.engine(),
+      {client_layer::transfer_note::purpose::reclaim, lease_of("a"), model::hold_id::parse(held.id()), "a"});
   ASSERT_TRUE(mine);
   ASSERT_TRUE(eventually([&] { return held.loss() != loss::none; }));
   EXPECT_EQ(held.release(), release_result::lost);
-  EXPECT_EQ(holder_of("a"), mine->id());
+  EXPECT_EQ(holder_of("a"), mine->id().to_string());
+  other.engine()->release(*mine);
 }
 
 TEST_P(transfer_test, reclaims_a_permit_and_a_readers_hold) {
   shared_mutex catalog{db, "c"};
-  const hold reader = catalog.acquire_shared();
   const hold beside = catalog.acquire_shared();
-  const auto mine = reclaim(other, reader.receipt());
+  const auto dead = hold_of_the_dead({"c", model::lock_kind::shared_mutex, model::shared_mutex_capacity}, 1);
+  const auto mine = reclaim(other, dead.receipt);
   ASSERT_TRUE(mine);
   EXPECT_EQ(mine->weight(), 1);
   EXPECT_EQ(side().show("c")->row.in_use, 2);
@@ -172,10 +266,12 @@ TEST_P(transfer_test, reclaims_a_permit_and_a_readers_hold) {
 TEST_P(transfer_test, reclaims_nothing_from_the_dead) {
   hold held = mutex(db, "a").acquire();
   const auto receipt = held.receipt();
-  EXPECT_FALSE(
-      reclaim(other, "rowlock-receipt/1/" + model::id128::random().to_string() + "/" + held.id() + "/a"));
-  EXPECT_FALSE(
-      reclaim(other, "rowlock-receipt/1/" + model::id128::random().to_string() + "/" + held.id() + "/none"));
+  for (const std::string name : {"a", "none"}) {
+    const client_layer::transfer_note strange{client_layer::transfer_note::purpose::reclaim,
+                                              model::lease_id::random(), model::hold_id::parse(held.id()),
+                                              name};
+    EXPECT_FALSE(reclaim(other, strange.to_string())) << name;
+  }
   held.release();
   EXPECT_FALSE(reclaim(other, receipt));
 }
@@ -191,7 +287,9 @@ TEST_P(transfer_test, reclaims_nothing_from_a_process_of_this_machine_that_lives
   const auto its = model::hold_id::random();
   const store::acquire_request request{"a", model::lock_kind::mutex, 1, record.id, its};
   ASSERT_EQ(side().acquire({&request, 1}).size(), 1U);
-  const auto receipt = "rowlock-receipt/1/" + record.id.to_string() + "/" + its.to_string() + "/a";
+  const auto receipt =
+      client_layer::transfer_note{client_layer::transfer_note::purpose::reclaim, record.id, its, "a"}
+          .to_string();
   EXPECT_EQ(code_of([&] { reclaim(other, receipt); }), errc::contention);
 }
 
@@ -221,50 +319,64 @@ TEST_F(transfer_doubt_test, a_hand_over_whose_answer_was_lost_gives_the_lock_bac
 
 const party me;
 const party first;
-const auto onto = lease_id::random();
+const party successor;
+const model::waiter heir{0, successor.hold, successor.lease};
 
-TEST(decide_adopt_test, moves_the_hold_and_ends_the_lease_that_it_stood_on) {
-  const auto made = decide_adopt(a_lock().held_by(me).queued(first), me.hold, me.lease, onto);
+TEST(decide_adopt_test, gives_the_hold_its_adopters_id_and_ends_the_lease_that_it_stood_on) {
+  const auto made = decide_adopt(a_lock().held_by(me).queued(first), me.hold, me.lease, heir);
   EXPECT_EQ(made.outcome.result, what::granted);
   EXPECT_EQ(made.outcome.token, 7);
-  EXPECT_EQ(made.change.row->lease, onto);
-  EXPECT_EQ(made.change.row->hold, me.hold);
+  EXPECT_EQ(made.change.row->lease, heir.lease);
+  EXPECT_EQ(made.change.row->hold, heir.hold);
   EXPECT_THAT(made.change.end_leases, testing::ElementsAre(me.lease));
   EXPECT_FALSE(made.change.granted_now);
   EXPECT_TRUE(made.change.durable);
 }
 
+TEST(decide_adopt_test, a_permit_keeps_its_weight_and_token) {
+  const auto made = decide_adopt(a_semaphore(5).shared_by(me, 3), me.hold, me.lease, heir);
+  EXPECT_EQ(made.outcome.result, what::granted);
+  EXPECT_EQ(made.outcome.weight, 3);
+  EXPECT_EQ(made.outcome.mode, model::lock_mode::shared);
+  EXPECT_THAT(made.change.remove_permits, testing::ElementsAre(me.hold));
+  ASSERT_EQ(made.change.add_permits.size(), 1U);
+  EXPECT_EQ(made.change.add_permits.front().hold, heir.hold);
+  EXPECT_EQ(made.change.add_permits.front().lease, heir.lease);
+  EXPECT_EQ(made.change.add_permits.front().weight, 3);
+  EXPECT_EQ(made.change.add_permits.front().token, made.outcome.token);
+}
+
 TEST(decide_adopt_test, asked_again_says_granted_and_writes_nothing) {
-  const auto made = decide_adopt(a_lock().held_by(me), me.hold, lease_id::random(), me.lease);
+  const auto made = decide_adopt(a_lock().held_by(successor), me.hold, me.lease, heir);
   EXPECT_EQ(made.outcome.result, what::granted);
   EXPECT_TRUE(made.change.empty());
 }
 
 TEST(decide_adopt_test, takes_nothing_that_stands_elsewhere_or_not_at_all) {
-  EXPECT_EQ(decide_adopt(a_lock().held_by(me), me.hold, lease_id::random(), onto).outcome.result,
-            what::absent);
-  EXPECT_EQ(decide_adopt(a_lock().held_by(me, {}), me.hold, me.lease, onto).outcome.result, what::absent);
-  EXPECT_EQ(decide_adopt(a_lock().held_by(first), me.hold, first.lease, onto).outcome.result, what::absent);
+  const auto adopted = [&](const store::lock_view& view, model::hold_id hold, lease_id from) {
+    return decide_adopt(view, hold, from, heir).outcome.result;
+  };
+  EXPECT_EQ(adopted(a_lock().held_by(me), me.hold, lease_id::random()), what::absent);
+  EXPECT_EQ(adopted(a_lock().held_by(me, {}), me.hold, me.lease), what::absent);
+  EXPECT_EQ(adopted(a_lock().held_by(first), me.hold, first.lease), what::absent);
 }
 
 // The guard's transaction holds the row of the permit, or relies on the exclusive hold.
 TEST(decide_adopt_test, leaves_what_a_guarded_transaction_relies_on) {
-  EXPECT_EQ(decide_adopt(a_lock().held_by(me).guarded(), me.hold, me.lease, onto).outcome.result,
+  EXPECT_EQ(decide_adopt(a_lock().held_by(me).guarded(), me.hold, me.lease, heir).outcome.result,
             what::guarded);
-  EXPECT_EQ(decide_adopt(a_shared_mutex().shared_by(me).guarded(), me.hold, me.lease, onto).outcome.result,
+  EXPECT_EQ(decide_adopt(a_shared_mutex().shared_by(me).guarded(), me.hold, me.lease, heir).outcome.result,
             what::guarded);
-  const auto there = decide_adopt(a_lock().held_by(me).guarded(), me.hold, me.lease, me.lease);
-  EXPECT_EQ(there.outcome.result, what::granted) << "I7";
+  const auto again = decide_adopt(a_lock().held_by(successor).guarded(), me.hold, me.lease, heir);
+  EXPECT_EQ(again.outcome.result, what::granted) << "I7";
   const auto moved = client_layer::decide_move(a_shared_mutex().shared_by(me).guarded(), me.hold,
-                                               {onto, me.client, "host", 1, "", 5s});
+                                               {lease_id::random(), me.client, "host", 1, "", 5s});
   EXPECT_EQ(moved.outcome.result, what::guarded);
   EXPECT_TRUE(moved.change.empty());
 }
 
 TEST(decide_reclaim_test, grants_with_a_new_token_before_who_waits_and_notices_the_old_client) {
-  const party heir;
-  const auto made =
-      decide_reclaim(a_lock().held_by(me).queued(first), me.hold, me.lease, {0, heir.hold, heir.lease});
+  const auto made = decide_reclaim(a_lock().held_by(me).queued(first), me.hold, me.lease, heir);
   EXPECT_EQ(made.outcome.result, what::granted);
   EXPECT_EQ(made.outcome.token, 8);
   EXPECT_EQ(made.change.row->hold, heir.hold);
@@ -274,11 +386,9 @@ TEST(decide_reclaim_test, grants_with_a_new_token_before_who_waits_and_notices_t
 }
 
 TEST(decide_reclaim_test, keeps_the_weight_of_a_permit_and_notices_the_client_of_its_lease) {
-  const party heir;
   party explicit_ttl = me;
   explicit_ttl.client = first.lease;
-  const auto made = decide_reclaim(a_semaphore(5).shared_by(explicit_ttl, 3), me.hold, me.lease,
-                                   {0, heir.hold, heir.lease});
+  const auto made = decide_reclaim(a_semaphore(5).shared_by(explicit_ttl, 3), me.hold, me.lease, heir);
   EXPECT_EQ(made.outcome.result, what::granted);
   EXPECT_EQ(made.outcome.token, 9);
   EXPECT_EQ(made.outcome.weight, 3);
@@ -287,13 +397,12 @@ TEST(decide_reclaim_test, keeps_the_weight_of_a_permit_and_notices_the_client_of
 }
 
 TEST(decide_reclaim_test, respects_a_guard_and_a_foreign_world_and_is_asked_twice) {
-  const party heir;
   const auto reclaimed = [&](const store::lock_view& view) {
-    return decide_reclaim(view, me.hold, me.lease, {0, heir.hold, heir.lease}).outcome.result;
+    return decide_reclaim(view, me.hold, me.lease, heir).outcome.result;
   };
   EXPECT_EQ(reclaimed(a_lock().held_by(me).guarded()), what::guarded);
   EXPECT_EQ(reclaimed(a_lock().held_by(me).foreign()), what::foreign);
-  EXPECT_EQ(reclaimed(a_lock().held_by(heir)), what::granted) << "I7";
+  EXPECT_EQ(reclaimed(a_lock().held_by(successor)), what::granted) << "I7";
   EXPECT_EQ(reclaimed(a_lock().held_by(first)), what::absent);
 }
 

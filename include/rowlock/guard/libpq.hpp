@@ -1,5 +1,6 @@
 // A guarded write through libpq; see rowlock/guard/pqxx.hpp for what it promises. Call it inside a
-// transaction block, after BEGIN and before the reads and writes that it protects.
+// transaction block, after BEGIN and before the reads and writes that it protects, and before any SAVEPOINT:
+// one that is rolled back gives the guard back, and what is written after that is not protected.
 #pragma once
 
 #include <rowlock/error.hpp>
@@ -11,9 +12,9 @@
 
 ROWLOCK_BEGIN_NAMESPACE
 
-// Throws error(hold_lost) when the hold does not stand: roll the transaction back. Throws
-// error(invalid_argument) outside of a transaction block, error(database) with the SQLSTATE for what the
-// server says; 40001 means: begin anew.
+// Requires: no savepoint is open, for it cannot be seen. Throws error(hold_lost) when the hold does not
+// stand: roll the transaction back. Throws error(invalid_argument) outside of a transaction block,
+// error(database) with the SQLSTATE for what the server says; 40001 means: begin anew.
 inline void guard(PGconn* connection, const hold& held) {
   if (PQtransactionStatus(connection) != PQTRANS_INTRANS) {
     throw error(errc::invalid_argument,

@@ -22,8 +22,20 @@
 ROWLOCK_BEGIN_NAMESPACE
 
 // Throws error(hold_lost) when the hold does not stand: roll the transaction back. Throws what libpqxx
-// throws. tx: any transaction but pqxx::nontransaction, which would end the guard with the statement.
+// throws; then the transaction proves nothing.
+//
+// Guard the whole transaction, before any savepoint in it: a pqxx::subtransaction, or a savepoint of one's
+// own SQL, gives the guard back when it is rolled back, and what is written after that is not protected. A
+// pqxx::nontransaction ends the guard with the statement. Both are refused: by the compiler, and behind a
+// reference to their base with error(invalid_argument). Requires: no savepoint is open, for it cannot be
+// seen.
 inline void guard(pqxx::transaction_base& tx, const hold& held) {
+  if (dynamic_cast<pqxx::subtransaction*>(&tx) != nullptr ||
+      dynamic_cast<pqxx::nontransaction*>(&tx) != nullptr) {
+    throw error(errc::invalid_argument,
+                "a guard needs a transaction of its own: in a subtransaction or nontransaction it would end "
+                "before the writes that it protects");
+  }
   const guard_statement statement = held.guard_statement();
   const auto proof = tx.exec_params(statement.sql, statement.parameters[0], statement.parameters[1]);
   if (proof.empty()) {
@@ -32,5 +44,7 @@ inline void guard(pqxx::transaction_base& tx, const hold& held) {
                                      "than the hold; roll back");
   }
 }
+void guard(pqxx::subtransaction& tx, const hold& held) = delete;
+void guard(pqxx::nontransaction& tx, const hold& held) = delete;
 
 ROWLOCK_END_NAMESPACE

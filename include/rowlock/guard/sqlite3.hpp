@@ -7,6 +7,7 @@
 //
 // It takes SQLite's write lock and renews the lease inside the transaction: until that ends nobody can be
 // granted anything in this file, and nobody's lease can be renewed either, so keep it short against the ttl.
+// Call it before any SAVEPOINT: one that is rolled back keeps the write lock, but undoes the renewal.
 // A deferred transaction that has read before it is refused with SQLITE_BUSY_SNAPSHOT when somebody has
 // written since.
 #pragma once

@@ -15,6 +15,11 @@ namespace {
   throw error(errc::internal, fmt::format("a change of \"{}\" {}", before.row.name, why));
 }
 
+// Of a hold that another process takes on, by an id of its own: the lease that it stood on ends with that.
+bool ends(const lock_change& change, const lease_id& lease) {
+  return std::ranges::count(change.end_leases, lease) > 0;
+}
+
 struct permits_after {
   std::int64_t weight = 0;
   bool granted = false;  // one with a new token
@@ -33,7 +38,10 @@ permits_after check_permits(const lock_view& before, const lock_change& change) 
     const auto has_same = [&](const model::permit& one) { return one.hold == added.hold; };
     if (std::ranges::any_of(left, has_same)) refuse(before, "adds a permit that is there");
     const bool moved = std::ranges::any_of(before.permits, [&](const auto& one) {
-      return has_same(one.permit) && one.permit.token == added.token && one.permit.weight == added.weight;
+      const bool taken_on =
+          std::ranges::count(change.remove_permits, one.permit.hold) > 0 && ends(change, one.permit.lease);
+      return (has_same(one.permit) || taken_on) && one.permit.token == added.token &&
+             one.permit.weight == added.weight;
     });
     const bool downgraded = before.row.hold == added.hold && before.row.token == added.token;
     if (!moved && !downgraded) {
@@ -67,7 +75,8 @@ void check_change(const lock_view& before, const lock_change& change) {
   require(before.row.kind != model::lock_kind::unknown, "writes a lock of a kind that it does not know");
   const model::lock_row& was = before.row;
   const model::lock_row& is = *change.row;
-  const bool new_hold = is.hold && is.hold != was.hold && !is.hold->is_nil();  // nil: the lock rests
+  const bool taken_on = is.hold && was.lease && is.token == was.token && ends(change, *was.lease);
+  const bool new_hold = is.hold && is.hold != was.hold && !is.hold->is_nil() && !taken_on;  // nil: it rests
   const auto after = check_permits(before, change);
   const bool same_grant = is.hold == was.hold && is.lease == was.lease && change.remove_permits.empty();
 
