@@ -11,10 +11,18 @@ bool answer_busy(context& shared, const acquire_ptr& operation) {
   return operation->answer.complete(nullptr);
 }
 
-void deliver_to_waiter(lane_desk& desk, model::hold_id hold, model::token token, bool contended) {
-  const auto operation = desk.room.take(hold);
+void deliver_to_waiter(lane_desk& desk, model::hold_id hold, model::token token, bool contended,
+                       std::uint64_t checks) {
+  auto operation = desk.room.take(hold);
+  if (!operation) {
+    // It may be on its way into the room, see wait_in_room(). Whoever enters before the hint is taken now;
+    // whoever enters after it looks at once.
+    desk.keeper.note_hint();
+    operation = desk.room.take(hold);
+  }
   if (!operation) return;
   operation->contended = contended;
+  operation->checks = checks;
   desk.deliver.granted(operation, token);
 }
 

@@ -13,8 +13,9 @@ namespace rowlock::client_layer {
 bool answer_busy(context& shared, const acquire_ptr& operation);
 
 // The waiting room's waiter has been granted its lock. Not in the room: its owner is about to find out, or to
-// withdraw it.
-void deliver_to_waiter(lane_desk& desk, model::hold_id hold, model::token token, bool contended);
+// withdraw it. checks: of before the statement that granted it, see hold_registry::add.
+void deliver_to_waiter(lane_desk& desk, model::hold_id hold, model::token token, bool contended,
+                       std::uint64_t checks);
 
 // It stands in the queue. hints: heard before the database put it there.
 void wait_in_room(lane_desk& desk, const acquire_ptr& operation, std::chrono::microseconds takeover_in,

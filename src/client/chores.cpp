@@ -22,13 +22,14 @@ void chores::add(lane_desk& desk, const std::string& name, const decision& made)
   const auto mine = desk.keeper.lease();
   for (const auto& next : made.outcome.next) {
     if (mine && next.client == mine->id()) {
-      deliver_to_waiter(desk, next.waiter.hold, next.token, made.change.row->has_queue);
+      deliver_to_waiter(desk, next.waiter.hold, next.token, made.change.row->has_queue, checks_);
     } else {
       wake_.push_back(next.client);
     }
   }
   for (const auto& client : made.outcome.wake) {
     if (mine && client == mine->id()) {
+      desk.keeper.note_hint();
       desk.keeper.look_at(desk.shared.time.now());
     } else {
       wake_.push_back(client);

@@ -6,6 +6,7 @@
 #include "client/decisions.hpp"
 #include "client/lane_desk.hpp"
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,9 @@ namespace rowlock::client_layer {
 
 class chores {
  public:
+  // checks: of before the decisions' statement was sent, see hold_registry::add.
+  explicit chores(std::uint64_t checks) : checks_(checks) {}
+
   // Of a decision whose change is committed. Who was granted and waits in this process is told at once, other
   // clients when run() is called. Where others may be granted beyond what was read of the queue, a sweep
   // follows.
@@ -27,6 +31,7 @@ class chores {
  private:
   static void make_unique(std::vector<lease_id>& ids);
 
+  std::uint64_t checks_;
   std::vector<lease_id> wake_;
   std::vector<lease_id> kill_;
   std::vector<model::lock_definition> create_;
@@ -39,16 +44,17 @@ void chores::run(const context& shared, Call call) {
   make_unique(kill_);
   // First, for somebody waits for it. A wake-up is a hint: the poll stands behind it.
   if (!wake_.empty()) call([&](store::session& session) { session.notify(wake_); });
+  // Before any kill: that judges leases by this server's clock, for which they are lengthened then (I5).
+  if (refresh_) {
+    const auto world = call([](store::session& session) { return session.refresh_world(); });
+    shared.log(log_level::warning, "this is another server than before: the epoch is now {}", world.epoch);
+  }
   if (!kill_.empty()) {
     const std::chrono::microseconds skew = shared.settings.skew;
     const auto killed = call([&](store::session& session) { return session.kill(kill_, skew); });
     if (!killed.empty()) shared.log(log_level::info, "{} expired lease(s) of others killed", killed.size());
   }
   if (!create_.empty()) call([&](store::session& session) { session.create(create_); });
-  if (refresh_) {
-    const auto world = call([](store::session& session) { return session.refresh_world(); });
-    shared.log(log_level::warning, "this is another server than before: the epoch is now {}", world.epoch);
-  }
 }
 
 }  // namespace rowlock::client_layer

@@ -1,6 +1,7 @@
 // What every part of a client shares: settings, time, counters and the log.
 #pragma once
 
+#include "client/log_writer.hpp"
 #include "client/statistics.hpp"
 #include "client/time_source.hpp"
 
@@ -16,14 +17,15 @@ struct context {
   options settings;
   time_source& time;
   counters count{};
+  mutable log_writer writer{settings.log};
 
   template <class... Args>
   void log(log_level level, fmt::format_string<Args...> format, Args&&... args) const noexcept {
-    if (!settings.log) return;
+    if (writer.is_silent()) return;
     try {
-      settings.log(level, fmt::format(format, std::forward<Args>(args)...));
+      writer.write(level, fmt::format(format, std::forward<Args>(args)...));
     } catch (...) {
-      // A log that fails must not fail the lock.
+      // A line that cannot be made must not fail the lock.
     }
   }
 

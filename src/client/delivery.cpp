@@ -10,13 +10,12 @@ void delivery::granted(const acquire_ptr& operation, model::token token) {
     queue_.submit(operation);
     return;
   }
-  if (!operation->lease->is_valid(shared_.time.now())) {
+  const auto hold = make_hold_(*operation, token);
+  if (!operation->lease->is_valid(shared_.time.now()) || !holds_.add(hold, operation->checks)) {
     withdraw(*operation);
     restart(operation);
     return;
   }
-  const auto hold = make_hold_(*operation, token);
-  holds_.add(hold);
   if (operation->answer.complete(hold)) {
     shared_.count.acquired.fetch_add(1, std::memory_order_relaxed);
     return;

@@ -18,8 +18,11 @@ class delivery {
       : shared_(shared), queue_(queue), holds_(holds), make_hold_(std::move(make_hold)) {}
 
   // The database has granted the operation's hold. It counts only if the lease is still valid here and now
-  // (I5).
+  // (I5). Requires: operation->checks is of before the statement that granted it, or found it granted.
   void granted(const acquire_ptr& operation, model::token token);
+
+  // To be read before a request is sent, see hold_registry::checks().
+  std::uint64_t checks() const noexcept { return holds_.checks(); }
 
   // Nobody waits for the operation any more: takes what it has, a grant or a place in the queue, back.
   void withdraw(const acquire_operation& operation);

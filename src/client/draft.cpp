@@ -374,7 +374,9 @@ decision draft::move_onto(hold_id hold, lease_id onto, hold_id as) {
   return moved;
 }
 
+// Another server's clock may be ahead: it judges nobody before leases are lengthened for it (I5).
 decision draft::leave_expired(std::vector<lease_id> leases) {
+  if (!view_.same_world) return leave(outcome::what::foreign);
   made_.outcome.leases = std::move(leases);
   return leave(outcome::what::expired);
 }

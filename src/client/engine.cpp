@@ -158,6 +158,11 @@ void engine::start_lanes() {
   if (lanes_started_.load(std::memory_order_acquire)) return;
   const std::lock_guard lock{start_mutex_};
   if (lanes_started_.load() || closed_.load()) return;
+  if (!shared_.writer.is_silent()) {
+    log_thread_.start(
+        "rowlock-log", [this] { shared_.writer.run(); }, shared_from_this());
+    shared_.writer.start();
+  }
   start_thread("rowlock-watch", [this] { watchdog_->run(); });
   start_thread("rowlock-tell", [this] { herald_.run(); });
   for (auto& lane : lanes_) start_thread("rowlock-carry", [raw = lane.get()] { raw->run(); });
@@ -464,11 +469,12 @@ release_result engine::change(const std::string& name, release_operation::aim pu
 // ---- holds that come and go
 // ----------------------------------------------------------------------------------------
 
-hold_ptr engine::hold_of(model::hold_id id, const outcome& taken, const std::shared_ptr<lease>& lease) {
+hold_ptr engine::hold_of(model::hold_id id, const outcome& taken, const std::shared_ptr<lease>& lease,
+                         std::uint64_t checks) {
   if (!lease->is_valid(shared_.time.now())) return nullptr;
   auto hold = std::make_shared<hold_state>(shared_from_this(), taken.stored, id, taken.token, lease,
                                            taken.mode, taken.weight);
-  holds_.add(hold);
+  if (!holds_.add(hold, checks)) return nullptr;
   shared_.count.acquired.fetch_add(1, std::memory_order_relaxed);
   return hold;
 }
@@ -487,12 +493,13 @@ void engine::give_back(const std::string& name, model::hold_id hold, const std::
 
 void engine::give_back_holds() {
   std::vector<release_ptr> operations;
-  for (const auto& hold : holds_.all()) {
+  auto holds = holds_.all();
+  for (const auto& hold : holds) {
     auto operation = release_of(*hold);
     operation->how = store::durability::durable;
-    herald_.lose(hold, loss::closed);
     operations.push_back(std::move(operation));
   }
+  herald_.lose(std::move(holds), loss::closed);
   queue_.submit(operations);
 }
 
@@ -528,6 +535,9 @@ void engine::close() noexcept {
   } catch (const std::exception& failure) {
     shared_.log(log_level::warning, "closing: {}", failure.what());
   }
+  shared_.writer.stop();
+  log_thread_.wait_until(shared_.time, until);
+  shared_.writer.drop();
 }
 
 std::shared_ptr<engine> closing_handle(std::shared_ptr<engine> engine) {

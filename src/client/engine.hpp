@@ -111,8 +111,10 @@ class engine : public std::enable_shared_from_this<engine> {
 
   void close() noexcept;
 
-  // What transfer.cpp works with. hold_of: null when the lease is over.
-  hold_ptr hold_of(model::hold_id id, const outcome& taken, const std::shared_ptr<lease>& lease);
+  // What transfer.cpp works with. hold_of: null when the lease is over. checks: of before it was asked for,
+  // see hold_registry::add.
+  hold_ptr hold_of(model::hold_id id, const outcome& taken, const std::shared_ptr<lease>& lease,
+                   std::uint64_t checks);
   void let_go(hold_state& hold);  // it is another's
   void give_back(const std::string& name, model::hold_id hold, const std::shared_ptr<lease>& lease);
   store::lease_record describe(lease_id id, lease_id client, std::chrono::milliseconds ttl) const;
@@ -189,6 +191,7 @@ class engine : public std::enable_shared_from_this<engine> {
   std::atomic<bool> closed_{false};
   std::atomic<bool> gives_up_releases_{false};  // the last one waited in vain for a connection
   detached_threads threads_;
+  detached_threads log_thread_;
 };
 
 struct engine::unsent {

@@ -58,10 +58,11 @@ void fast_path::hand_over(std::vector<release_ptr>& operations) {
   const store::release_request request{operation->name, operation->lease->id(), operation->hold};
   const std::chrono::microseconds skew = shared_.settings.skew;
   for (int round = 0; round < hand_overs_at_once; ++round) {
+    const auto checks = desk_.deliver.checks();
     const auto reply = slot_.call([&](store::session& session) { return session.hand_over(request, skew); });
     if (!reply) continue;
     if (const auto mine = desk_.keeper.lease(); mine && reply->client == mine->id()) {
-      deliver_to_waiter(desk_, reply->granted, reply->token, reply->has_queue);
+      deliver_to_waiter(desk_, reply->granted, reply->token, reply->has_queue, checks);
     }
     operation->how = store::durability::durable;  // as the grant that came with it
     answer_release(desk_, operation, release_result::released);
@@ -119,6 +120,7 @@ bool fast_path::queues(const model::lock_definition& definition) const {
 void fast_path::acquire(batch& work) {
   auto& operations = work.acquires;
   std::vector<store::acquire_request> requests;
+  const auto checks = desk_.deliver.checks();
   for (const auto& operation : operations) {
     const auto& definition = operation->definition;
     if (operation->slow || work.crowds.contains(definition.name)) continue;
@@ -129,6 +131,7 @@ void fast_path::acquire(batch& work) {
     if (std::exchange(operation->tried, true)) continue;
     requests.push_back(request_of(*operation));
     operation->in_flight = true;
+    operation->checks = checks;
   }
   if (requests.empty()) return;
   auto grants = slot_.call([&](store::session& session) { return session.acquire(requests); });

@@ -1,21 +1,44 @@
 #include "client/herald.hpp"
 
+#include <algorithm>
+#include <utility>
+
 namespace rowlock::client_layer {
 
-void herald::lose(const hold_ptr& hold, loss reason) {
-  holds_.remove(*hold);
-  if (!hold->lose(reason)) return;
-  shared_.count.lost.fetch_add(1);
-  shared_.log(log_level::warning, "hold {} of \"{}\" is lost: {}", hold->id().to_string(), hold->name(),
-              to_string(reason));
-  tell([hold] { hold->tell(); });
+namespace {
+
+// Of the holds that are lost at one time; of the others the log has their number.
+constexpr std::size_t logged_by_name = 100;
+
+}  // namespace
+
+void herald::lose(std::vector<hold_ptr> holds, loss reason) {
+  holds_.remove(holds);
+  std::erase_if(holds, [&](const hold_ptr& hold) { return !hold->lose(reason); });
+  if (holds.empty()) return;
+  shared_.count.lost.fetch_add(holds.size());
+  tell([this, holds = std::move(holds), reason] {
+    for (const auto& hold : holds) hold->tell();
+    log_lost(holds, reason);
+  });
+}
+
+void herald::log_lost(const std::vector<hold_ptr>& holds, loss reason) const {
+  const std::size_t named = std::min(holds.size(), logged_by_name);
+  for (std::size_t i = 0; i < named; ++i) {
+    shared_.log(log_level::warning, "hold {} of \"{}\" is lost: {}", holds[i]->id().to_string(),
+                holds[i]->name(), to_string(reason));
+  }
+  if (holds.size() > named) {
+    shared_.log(log_level::warning, "{} more holds are lost: {}", holds.size() - named, to_string(reason));
+  }
 }
 
 void herald::ask(const hold_ptr& hold, const std::string& reason, instant until) {
   if (!hold->ask_for(reason, until)) return;
+  tell([hold] { hold->tell_request(); });
   shared_.log(log_level::info, "hold {} of \"{}\" is asked to be given up: {}", hold->id().to_string(),
               hold->name(), reason);
-  tell([hold] { hold->tell_request(); });
 }
 
 void herald::tell(std::function<void()> news) {

@@ -10,6 +10,7 @@
 #include <functional>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace rowlock::client_layer {
 
@@ -17,8 +18,10 @@ class herald {
  public:
   herald(context& shared, hold_registry& holds) : shared_(shared), holds_(holds) {}
 
-  // Marks the hold as lost and has its holder told. Nothing happens to one that is released or lost already.
-  void lose(const hold_ptr& hold, loss reason);
+  // Marks the holds as lost and has their holders told; the log comes after that. Nothing happens to those
+  // that are released or lost already.
+  void lose(std::vector<hold_ptr> holds, loss reason);
+  void lose(const hold_ptr& hold, loss reason) { lose(std::vector{hold}, reason); }
 
   // Has the holder told that somebody asks for the lock.
   void ask(const hold_ptr& hold, const std::string& reason, instant until);
@@ -28,6 +31,7 @@ class herald {
 
  private:
   void tell(std::function<void()> news);
+  void log_lost(const std::vector<hold_ptr>& holds, loss reason) const;
 
   context& shared_;
   hold_registry& holds_;

@@ -1,5 +1,6 @@
 #include "client/hold_registry.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace rowlock::client_layer {
@@ -11,14 +12,51 @@ constexpr std::size_t many_releases = 8192;
 
 }  // namespace
 
-void hold_registry::add(const hold_ptr& hold) {
-  const std::lock_guard lock{mutex_};
-  if (holds_.emplace(hold->id(), hold).second && !hold->lease()->is_renewed()) ++explicit_;
+bool hold_registry::add(const hold_ptr& hold, std::uint64_t checks_before) {
+  bool look_soon = false;
+  {
+    const std::lock_guard lock{mutex_};
+    // Whoever ends a lease takes its holds afterwards, under this mutex.
+    if (hold->lease()->is_ended()) return false;
+    if (!holds_.emplace(hold->id(), hold).second) return true;
+    if (!hold->lease()->is_renewed()) {
+      deadlines_.emplace(hold->lease()->deadline(), hold->id());
+      if (is_unreachable(*hold)) look_soon = unreachable_.insert(hold->id()).second;
+    }
+    if (checks_before != checks_.load()) look_soon = true;
+    if (look_soon) unchecked_.insert(hold->id());
+    note();
+  }
+  if (look_soon && on_unchecked) on_unchecked();
+  return true;
 }
 
 void hold_registry::remove(const hold_state& hold) {
   const std::lock_guard lock{mutex_};
-  if (holds_.erase(hold.id()) != 0 && !hold.lease()->is_renewed()) --explicit_;
+  forget(hold);
+  note();
+}
+
+void hold_registry::remove(std::span<const hold_ptr> holds) {
+  const std::lock_guard lock{mutex_};
+  for (const auto& hold : holds) forget(*hold);
+  note();
+}
+
+void hold_registry::forget(const hold_state& hold) {
+  // Of two objects with one id, only the one that is here.
+  const auto found = holds_.find(hold.id());
+  if (found == holds_.end() || found->second.get() != &hold) return;
+  holds_.erase(found);
+  unchecked_.erase(hold.id());
+  if (hold.lease()->is_renewed()) return;
+  deadlines_.erase({hold.lease()->deadline(), hold.id()});
+  unreachable_.erase(hold.id());
+}
+
+void hold_registry::note() {
+  has_unchecked_.store(!unchecked_.empty());
+  has_unreachable_.store(!unreachable_.empty());
 }
 
 std::vector<hold_ptr> hold_registry::all() const {
@@ -29,34 +67,99 @@ std::vector<hold_ptr> hold_registry::all() const {
   return found;
 }
 
-std::vector<hold_ptr> hold_registry::on(const lease& lease) const {
+bool hold_registry::empty() const {
   const std::lock_guard lock{mutex_};
-  std::vector<hold_ptr> found;
+  return holds_.empty();
+}
+
+std::vector<hold_ptr> hold_registry::take(const lease& lease) {
+  const std::lock_guard lock{mutex_};
+  std::vector<hold_ptr> taken;
+  taken.reserve(holds_.size());
   for (const auto& [id, hold] : holds_) {
-    if (hold->lease().get() == &lease) found.push_back(hold);
+    if (hold->lease().get() == &lease) taken.push_back(hold);
   }
-  return found;
+  for (const auto& hold : taken) forget(*hold);
+  note();
+  return taken;
 }
 
 std::vector<hold_ptr> hold_registry::overdue(instant now) const {
   const std::lock_guard lock{mutex_};
   std::vector<hold_ptr> found;
-  if (explicit_ == 0) return found;
-  for (const auto& [id, hold] : holds_) {
-    if (!hold->lease()->is_renewed() && !hold->lease()->is_valid(now)) found.push_back(hold);
+  for (const auto& [deadline, id] : deadlines_) {
+    if (deadline > now) break;
+    found.push_back(holds_.at(id));
   }
   return found;
 }
 
 std::optional<instant> hold_registry::next_deadline() const {
   const std::lock_guard lock{mutex_};
-  std::optional<instant> next;
-  if (explicit_ == 0) return next;
-  for (const auto& [id, hold] : holds_) {
-    if (hold->lease()->is_renewed()) continue;
-    if (!next || hold->lease()->deadline() < *next) next = hold->lease()->deadline();
+  if (deadlines_.empty()) return {};
+  return deadlines_.begin()->first;
+}
+
+std::vector<hold_ptr> hold_registry::begin_check() {
+  {
+    const std::lock_guard lock{mutex_};
+    ++checks_;
+    unchecked_.clear();
+    note();
   }
-  return next;
+  return all();
+}
+
+std::vector<hold_ptr> hold_registry::unchecked() const {
+  const std::lock_guard lock{mutex_};
+  std::vector<hold_ptr> found;
+  for (const auto& id : unchecked_) found.push_back(holds_.at(id));
+  return found;
+}
+
+void hold_registry::checked(std::span<const hold_ptr> holds) {
+  const std::lock_guard lock{mutex_};
+  for (const auto& hold : holds) unchecked_.erase(hold->id());
+  note();
+}
+
+bool hold_registry::is_unreachable(const hold_state& hold) const {
+  return !client_.is_nil() && hold.lease()->client() != client_;
+}
+
+void hold_registry::hear_as(model::lease_id client) {
+  const std::lock_guard lock{mutex_};
+  client_ = client;
+  unreachable_.clear();
+  for (const auto& [deadline, id] : deadlines_) {
+    if (is_unreachable(*holds_.at(id))) unreachable_.insert(id);
+  }
+  note();
+}
+
+std::vector<hold_ptr> hold_registry::next_unreachable(std::size_t most) {
+  const std::lock_guard lock{mutex_};
+  std::vector<hold_ptr> page;
+  auto at = unreachable_.upper_bound(unreachable_cursor_);
+  for (; page.size() < std::min(most, unreachable_.size()); ++at) {
+    if (at == unreachable_.end()) at = unreachable_.begin();
+    page.push_back(holds_.at(*at));
+    unreachable_cursor_ = *at;
+  }
+  return page;
+}
+
+// By buckets: a rehash shuffles them, and each hold's turn comes all the same.
+std::vector<hold_ptr> hold_registry::next_page(std::size_t most) {
+  const std::lock_guard lock{mutex_};
+  std::vector<hold_ptr> page;
+  const auto buckets = holds_.bucket_count();
+  for (std::size_t seen = 0; seen < buckets && page.size() < most; ++seen) {
+    page_cursor_ = (page_cursor_ + 1) % buckets;
+    for (auto at = holds_.begin(page_cursor_); at != holds_.end(page_cursor_); ++at)
+      page.push_back(at->second);
+  }
+  return page;
 }
 
 bool recent_releases::add(entry release) {

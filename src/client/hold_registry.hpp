@@ -5,11 +5,17 @@
 #include "client/hold_state.hpp"
 #include "store/store.hpp"
 
+#include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
+#include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace rowlock::client_layer {
@@ -19,21 +25,63 @@ using hold_ptr = std::shared_ptr<hold_state>;
 // Thread-safe.
 class hold_registry {
  public:
-  void add(const hold_ptr& hold);
+  // How many checks of all holds have begun. Read before a request is sent, and given to add() with the hold
+  // that the request was granted.
+  std::uint64_t checks() const noexcept { return checks_.load(); }
+
+  // False: its lease is over, the hold was not added, and its owner must not believe in it.
+  // checks_before: checks() from before the request was sent. A check that has begun since then consumed news
+  // that may be about this hold, so the hold waits in unchecked() for a look of its own.
+  bool add(const hold_ptr& hold, std::uint64_t checks_before);
   void remove(const hold_state& hold);
+  void remove(std::span<const hold_ptr> holds);
 
   std::vector<hold_ptr> all() const;
-  std::vector<hold_ptr> on(const lease& lease) const;
+  bool empty() const;
+  // Removes and returns the holds on the lease. Nobody adds another one once the lease has ended.
+  std::vector<hold_ptr> take(const lease& lease);
+
   // Holds on explicit-ttl leases whose deadline has passed.
   std::vector<hold_ptr> overdue(instant now) const;
   // The first deadline of an explicit-ttl lease.
   std::optional<instant> next_deadline() const;
 
+  // All holds, and the beginning of a check: whoever is added later, and was asked for before, is unchecked.
+  std::vector<hold_ptr> begin_check();
+  std::vector<hold_ptr> unchecked() const;
+  bool has_unchecked() const noexcept { return has_unchecked_.load(); }
+  void checked(std::span<const hold_ptr> holds);
+  // Called by add() when a hold has to be looked at soon, under no lock. Set before the first add().
+  std::function<void()> on_unchecked;
+
+  // The lease that hears of news from now on. Holds whose news are addressed to another one are unreachable:
+  // explicit-ttl holds that have outlived the lease of their process.
+  void hear_as(model::lease_id client);
+  bool has_unreachable() const noexcept { return has_unreachable_.load(); }
+  // At most so many of them, in a rolling order.
+  std::vector<hold_ptr> next_unreachable(std::size_t most);
+
+  // At most so many holds, in a rolling order that comes round to each.
+  std::vector<hold_ptr> next_page(std::size_t most);
+
  private:
+  using deadlines = std::set<std::pair<instant, model::hold_id>>;
+
+  bool is_unreachable(const hold_state& hold) const;
+  void forget(const hold_state& hold);
+  void note();
+
   mutable std::mutex mutex_;
   std::unordered_map<model::hold_id, hold_ptr> holds_;
-  std::size_t explicit_ =
-      0;  // how many are on explicit-ttl leases: usually none, and then nothing is searched
+  deadlines deadlines_;  // of holds on explicit-ttl leases, which are never confirmed again
+  std::unordered_set<model::hold_id> unchecked_;
+  std::set<model::hold_id> unreachable_;
+  model::lease_id client_{};
+  model::hold_id unreachable_cursor_{};
+  std::size_t page_cursor_ = 0;  // a bucket
+  std::atomic<std::uint64_t> checks_{0};
+  std::atomic<bool> has_unchecked_{false};
+  std::atomic<bool> has_unreachable_{false};
 };
 
 // Asynchronous releases, until a renewal that was sent after their answer has seen the same marker (I8).

@@ -28,10 +28,12 @@ struct joint_acquire::round {
   std::vector<store::edit_result> results{};
   std::vector<decision> made{};
   std::vector<hold_ptr> holds{};  // of the first wishes
+  std::uint64_t checks = 0;       // see hold_registry::add
 
   // In a lane's thread.
   void run(store::session& session) {
     if (!lease) return;
+    checks = on.holds().checks();
     if (looks) return find(session);
     std::vector<store::edit_request> requests;
     for (const auto& wish : wishes) requests.push_back({wish.definition.name, wish.hold, {}});
@@ -62,7 +64,7 @@ struct joint_acquire::round {
   }
 
   void do_chores(store::session& session) {
-    chores todo;
+    chores todo{checks};
     for (std::size_t i = 0; i < wishes.size(); ++i) {
       if (results[i] == store::edit_result::missing) todo.add_missing(wishes[i].definition);
       todo.add(on.desk(), wishes[i].definition.name, made[i]);
@@ -78,7 +80,7 @@ struct joint_acquire::round {
     auto hold = std::make_shared<hold_state>(on.shared_from_this(), wish.definition, wish.hold, token, lease,
                                              wish.mode, weight);
     hold->set_contended(contended);
-    on.holds().add(hold);
+    if (!on.holds().add(hold, checks)) return;
     holds.push_back(std::move(hold));
     shared.count.acquired.fetch_add(1, std::memory_order_relaxed);
   }

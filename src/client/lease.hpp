@@ -12,10 +12,13 @@ namespace rowlock::client_layer {
 
 class lease {
  public:
-  lease(model::lease_id id, std::chrono::milliseconds ttl, bool renewed)
-      : id_(id), ttl_(ttl), renewed_(renewed) {}
+  // client: the lease to which news of its holds are addressed. Its own id, or, of an explicit-ttl lease,
+  // that of its process when it was made.
+  lease(model::lease_id id, std::chrono::milliseconds ttl, bool renewed, model::lease_id client)
+      : id_(id), client_(client), ttl_(ttl), renewed_(renewed) {}
 
   model::lease_id id() const noexcept { return id_; }
+  model::lease_id client() const noexcept { return client_; }
   std::chrono::milliseconds ttl() const noexcept { return ttl_; }
   bool is_renewed() const noexcept { return renewed_; }
 
@@ -28,12 +31,15 @@ class lease {
     while (before != ended && !deadline_.compare_exchange_weak(before, deadline.time_since_epoch().count())) {
     }
   }
-  void end() noexcept { deadline_.store(ended); }
+  // Returns the deadline that it had.
+  instant end() noexcept { return instant{std::chrono::nanoseconds{deadline_.exchange(ended)}}; }
+  bool is_ended() const noexcept { return deadline_.load() == ended; }
 
  private:
   static constexpr std::int64_t ended = -1;
 
   model::lease_id id_;
+  model::lease_id client_;
   std::chrono::milliseconds ttl_;
   bool renewed_;
   std::atomic<std::int64_t> deadline_{0};

@@ -3,7 +3,7 @@
 #include "client/settings.hpp"
 
 #include <algorithm>
-#include <unordered_set>
+#include <initializer_list>
 
 namespace rowlock::client_layer {
 
@@ -11,18 +11,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How many holds one statement asks about.
-constexpr std::size_t chunk = 1000;
-constexpr std::size_t sweep_limit = 100;
-constexpr auto far_away = std::chrono::hours{24 * 365};
-
-template <class Visit>
-void in_chunks(const std::vector<store::hold_query>& queries, session_slot& slot, Visit visit) {
-  const std::span<const store::hold_query> all{queries};
-  for (std::size_t from = 0; from < all.size(); from += chunk) {
-    const auto part = all.subspan(from, std::min(chunk, all.size() - from));
-    visit(part, slot.call([&](store::session& session) { return session.find(part); }));
-  }
+bool is_hopeless(const error& failure) {
+  return failure.code() != errc::unreachable && failure.code() != errc::contention &&
+         failure.code() != errc::read_only;
 }
 
 }  // namespace
@@ -33,13 +24,13 @@ lease_keeper::lease_keeper(context& shared, submission_queue& queue, waiting_roo
     : shared_(shared),
       queue_(queue),
       room_(room),
-      deliver_(deliver),
       holds_(holds),
-      releases_(releases),
       herald_(herald),
       describe_(std::move(describe)),
       slot_(shared, std::move(connect)),
-      look_at_(instant::max().time_since_epoch().count()) {
+      poll_(shared, queue, room, deliver, holds, slot_),
+      audit_(shared, queue, holds, releases, herald, slot_),
+      sweep_(shared, queue, slot_) {
   slot_.on_connect = [this](store::session& session) {
     hears_of_offices_.store(false);
     if (const auto current = this->lease()) {
@@ -48,8 +39,9 @@ lease_keeper::lease_keeper(context& shared, submission_queue& queue, waiting_roo
       renew_now_.store(true);
     }
     // A wake-up may have come while nobody listened.
-    look_at_.store(0);
+    poll_.plan(instant{});
   };
+  holds_.on_unchecked = [this] { slot_.wake(); };
 }
 
 std::shared_ptr<lease> lease_keeper::lease() const {
@@ -66,16 +58,13 @@ void lease_keeper::stop() {
   slot_.wake();
 }
 
+bool lease_keeper::is_stopped() const {
+  const std::lock_guard lock{mutex_};
+  return stopped_;
+}
+
 void lease_keeper::look_at(instant when) {
-  auto planned = look_at_.load();
-  const auto wished = when.time_since_epoch().count();
-  while (wished < planned) {
-    if (look_at_.compare_exchange_weak(planned, wished)) {
-      slot_.wake();
-      return;
-    }
-  }
-  if (must_ask_ && silent_.load()) slot_.wake();
+  if (poll_.plan(when) || (must_ask_ && poll_.is_silent())) slot_.wake();
 }
 
 void lease_keeper::renew_soon() {
@@ -100,25 +89,46 @@ void lease_keeper::pause(std::chrono::nanoseconds length) {
 }
 
 void lease_keeper::run() {
-  for (;;) {
-    {
-      const std::lock_guard lock{mutex_};
-      if (stopped_) return;
-    }
+  while (!is_stopped()) {
     try {
       step();
       reconnect_.reset();
     } catch (const error& failure) {
-      const bool hopeless = failure.code() != errc::unreachable && failure.code() != errc::contention &&
-                            failure.code() != errc::read_only;
-      shared_.log(hopeless ? log_level::error : log_level::warning, "keeping the lease: {}", failure.what());
-      if (!lease()) queue_.fail_acquires(std::current_exception(), hopeless);
+      report(failure);
       pause(reconnect_.next());
     } catch (const std::exception& failure) {
       shared_.log(log_level::error, "keeping the lease: {}", failure.what());
       pause(reconnect_.next());
     }
   }
+  audit_.forget();
+}
+
+// Of an error that is being handled.
+void lease_keeper::report(const error& failure) {
+  const bool hopeless = is_hopeless(failure);
+  shared_.log(hopeless ? log_level::error : log_level::warning, "keeping the lease: {}", failure.what());
+  if (lease()) return;
+  queue_.fail_acquires(std::current_exception(), hopeless);
+  if (hopeless) poll_.fail_all(std::current_exception());
+}
+
+template <class Body>
+void lease_keeper::attempt(errand& what, instant due, Body body) {
+  const auto now = shared_.time.now();
+  if (now < std::max(due, what.not_before)) return;
+  what.not_before = now + what.pause.next();
+  try {
+    body();
+  } catch (const error& failure) {
+    if (failure.code() == errc::unreachable) {
+      what.not_before = {};  // the pause is that of the next connection
+      throw;
+    }
+    return report(failure);
+  }
+  what.pause.reset();
+  what.not_before = {};
 }
 
 void lease_keeper::step() {
@@ -128,50 +138,62 @@ void lease_keeper::step() {
     expire(shared_.time.now());
     make_lease();
   }
-  if (wants_offices_.load() && !hears_of_offices_.load()) listen_to_offices();
-  const auto now = shared_.time.now();
-  if (now >= renew_at_ || renew_now_.load()) renew();
-  if (now.time_since_epoch().count() >= look_at_.load()) {
-    look_at_.store(instant::max().time_since_epoch().count());
-    look();
+  attempt(renewing_, renewal_due(), [this] { renew(); });
+  if (wants_offices_.load() && !hears_of_offices_.load()) {
+    attempt(listening_, {}, [this] { listen_to_offices(); });
   }
-  if (now >= sweep_at_) sweep();
-  if (must_ask_) ask();
-  if (check_due_ && now >= check_at_) look_after_holds();
+  attempt(looking_, poll_.next(), [this] { look(); });
+  if (must_ask_) {
+    attempt(asking_, poll_.next_question(), [this] {
+      if (poll_.ask()) hear_hint();
+    });
+  }
+  attempt(auditing_, audit_.next(), [this] {
+    if (audit_.step()) renew_now_.store(true);
+  });
+  attempt(ending_, first_end(), [this] { end_dead_leases(); });
+  attempt(sweeping_, sweep_.next(), [this] { sweep_.step(); });
   const auto until = next_event() - shared_.time.now();
-  if (until > 0ns && slot_.wait(shared_.time.patience(until))) heard();
+  if (until > 0ns && slot_.wait(shared_.time.patience(until))) hear_hint();
+}
+
+instant lease_keeper::renewal_due() const {
+  return renew_now_.load() ? instant{} : renew_at_;
+}
+
+instant lease_keeper::next_event() const {
+  auto next = instant::max();
+  const auto consider = [&](const errand& what, instant due) {
+    next = std::min(next, std::max(due, what.not_before));
+  };
+  consider(renewing_, renewal_due());
+  consider(looking_, poll_.next());
+  if (must_ask_) consider(asking_, poll_.question());
+  if (wants_offices_.load() && !hears_of_offices_.load()) consider(listening_, {});
+  consider(auditing_, audit_.next());
+  consider(ending_, first_end());
+  consider(sweeping_, sweep_.next());
+  return next;
 }
 
 // A hint is for a waiter, or for a holder whose lock was taken by force; or, where hints are not addressed,
 // for nobody.
-void lease_keeper::heard() {
-  hints_.fetch_add(1);
+void lease_keeper::hear_hint() {
+  poll_.note_hint();
   if (wants_offices_.load()) news_.publish();
-  if (look()) return;
-  check_due_ = true;
+  hinted_ = true;
+  attempt(looking_, {}, [this] { look(); });
 }
 
-void lease_keeper::ask() {
-  // In this order: whoever enters the room behind the question finds the silence and ends it.
-  silent_.store(true);
-  if (room_.empty()) {
-    ask_at_ = instant::max();
-    return;
+void lease_keeper::look() {
+  bool delivered = false;
+  try {
+    delivered = poll_.look();
+  } catch (const error& failure) {
+    if (is_hopeless(failure)) poll_.refused(std::current_exception());
+    throw;
   }
-  silent_.store(false);
-  const auto now = shared_.time.now();
-  if (ask_at_ == instant::max()) asking_.reset();
-  if (now >= ask_at_ && slot_.call([](store::session& session) { return session.ask(); })) {
-    asking_.reset();
-    heard();
-  }
-  if (ask_at_ == instant::max() || now >= ask_at_) ask_at_ = now + asking_.next();
-}
-
-instant lease_keeper::next_event() const {
-  return std::min({ask_at_, renew_now_.load() ? instant{} : renew_at_, sweep_at_,
-                   check_due_ ? check_at_ : instant::max(),
-                   instant{std::chrono::nanoseconds{look_at_.load()}}});
+  if (std::exchange(hinted_, false) && !delivered) audit_.doubt();
 }
 
 // ---- the lease
@@ -179,18 +201,18 @@ instant lease_keeper::next_event() const {
 
 void lease_keeper::make_lease() {
   const auto record = describe_(lease_id::random());
-  auto made = std::make_shared<client_layer::lease>(record.id, record.ttl, true);
+  auto made = std::make_shared<client_layer::lease>(record.id, record.ttl, true, record.id);
   const auto sent_at = shared_.time.now();
-  slot_.call([&](store::session& session) {
-    world_ = session.refresh_world();
+  const auto world = slot_.call([&](store::session& session) {
+    auto now = session.refresh_world();
     session.create_lease(record);
     session.listen(record.id);
+    return now;
   });
   made->confirm(sent_at + record.ttl - shared_.margin(record.ttl));
-  notice_ = 0;
   renew_at_ = sent_at + renew_interval(shared_.settings);
-  sweep_at_ =
-      shared_.settings.sweep_interval > 0ms ? sent_at + shared_.settings.sweep_interval : sent_at + far_away;
+  audit_.begin(record.id, world);
+  sweep_.plan_first(sent_at);
   {
     const std::lock_guard lock{mutex_};
     lease_ = std::move(made);
@@ -198,25 +220,19 @@ void lease_keeper::make_lease() {
   queue_.allow_acquires(true);
   // Those who waited on the old lease stand in no queue any more.
   for (auto& operation : room_.take_all()) queue_.submit(std::move(operation));
-  if (dead_) {
-    // Nobody else need wait for its end.
-    const lease_id ended[] = {dead_->id()};
-    slot_.call([&](store::session& session) { session.end(ended); });
-    dead_.reset();
-  }
 }
 
+// Tells first. What it logs is written by another thread.
 void lease_keeper::lose_lease(const std::shared_ptr<client_layer::lease>& lost, loss reason) {
   {
     const std::lock_guard lock{mutex_};
     if (lease_ != lost) return;
     lease_.reset();
-    dead_ = lost;
+    dead_.push_back({lost->id(), lost->end() + shared_.margin(lost->ttl())});
   }
-  lost->end();
+  herald_.lose(holds_.take(*lost), reason);
   queue_.allow_acquires(false);
   shared_.log(log_level::warning, "lease {} is lost: {}", lost->id().to_string(), to_string(reason));
-  for (const auto& hold : holds_.on(*lost)) herald_.lose(hold, reason);
 }
 
 std::optional<instant> lease_keeper::expire(instant now) {
@@ -232,15 +248,44 @@ std::optional<instant> lease_keeper::expire(instant now) {
   return {};
 }
 
-void lease_keeper::end_lease() {
+instant lease_keeper::first_end() const {
+  const std::lock_guard lock{mutex_};
+  auto first = instant::max();
+  for (const auto& dead : dead_) first = std::min(first, dead.expires_at);
+  return first;
+}
+
+// Nobody need wait for the end of a lease whose last renewal was answered too late to count.
+void lease_keeper::end_dead_leases() {
+  const auto now = shared_.time.now();
   std::vector<lease_id> ended;
   {
     const std::lock_guard lock{mutex_};
-    if (lease_) ended.push_back(lease_->id());
-    if (dead_) ended.push_back(dead_->id());
-    if (lease_) lease_->end();
-    lease_.reset();
+    for (const auto& dead : dead_) {
+      if (dead.expires_at <= now) ended.push_back(dead.id);
+    }
   }
+  slot_.call([&](store::session& session) { session.end(ended); });
+  const std::lock_guard lock{mutex_};
+  std::erase_if(dead_, [&](const ended_lease& dead) { return std::ranges::count(ended, dead.id) > 0; });
+}
+
+void lease_keeper::end_lease() {
+  const auto now = shared_.time.now();
+  std::shared_ptr<client_layer::lease> current;
+  std::vector<lease_id> ended;
+  {
+    const std::lock_guard lock{mutex_};
+    current = std::exchange(lease_, nullptr);
+    if (current) {
+      current->end();
+      ended.push_back(current->id());
+    }
+    for (const auto& dead : dead_) {
+      if (dead.expires_at <= now) ended.push_back(dead.id);
+    }
+  }
+  if (current) herald_.lose(holds_.take(*current), loss::closed);
   if (!ended.empty()) slot_.call([&](store::session& session) { session.end(ended); });
 }
 
@@ -252,7 +297,8 @@ void lease_keeper::renew() {
   if (!current) return;  // past its deadline: never renewed (I3)
   const lease_id ids[] = {current->id()};
   const auto sent_at = shared_.time.now();
-  renew_now_.store(false);
+  // Until it has succeeded it stays due.
+  if (renew_now_.exchange(false)) renew_at_ = sent_at;
   const auto reply = slot_.call([&](store::session& session) { return session.renew(ids); });
   if (reply.renewed.empty()) {
     lose_lease(current, loss::gone);
@@ -269,156 +315,7 @@ void lease_keeper::renew() {
   current->confirm(sent_at + current->ttl() - shared_.margin(current->ttl()));
   shared_.count.renewals.fetch_add(1);
   renew_at_ = sent_at + renew_interval(shared_.settings);
-  check_world(reply, sent_at);
-}
-
-// A renewal that succeeds says only that the lease row is there. Whether the locks are is asked when the
-// world changed.
-void lease_keeper::check_world(const store::renewal_reply& reply, instant sent_at) {
-  store::world now = reply.world;
-  if (now.marker.empty() || now.identity != now.recorded_identity) {
-    now = slot_.call([](store::session& session) { return session.refresh_world(); });
-  }
-  const bool same_marker = reply.world.marker == world_.marker;
-  const bool same_world = same_marker && now == world_;
-  const auto notice = reply.renewed.front().notice;
-  const bool noticed = std::exchange(notice_, notice) != notice;
-  world_ = now;
-  if (same_marker) {
-    releases_.confirm(sent_at);
-  } else {
-    shared_.log(log_level::warning, "the database has crashed or failed over: checking every hold");
-    send_releases_again();
-  }
-  const bool suspicious = std::exchange(suspicious_, false);
-  if (!same_world || noticed || suspicious) check_holds(noticed ? loss::forced : loss::gone);
-}
-
-std::vector<hold_ptr> lease_keeper::missing_holds() {
-  auto holds = holds_.all();
-  std::vector<store::hold_query> queries;
-  queries.reserve(holds.size());
-  for (const auto& hold : holds) queries.push_back({hold->name(), hold->id()});
-  std::unordered_set<hold_id> standing;
-  std::unordered_set<hold_id> asked_for;
-  in_chunks(queries, slot_, [&](auto, const std::vector<store::hold_status>& replies) {
-    for (const auto& status : replies) {
-      if (status.state == store::hold_status::where::held) standing.insert(status.hold);
-      if (status.is_asked_for) asked_for.insert(status.hold);
-    }
-  });
-  for (const auto& hold : holds) {
-    if (asked_for.contains(hold->id())) pass_on_request(hold);
-  }
-  std::erase_if(holds, [&](const hold_ptr& hold) { return standing.contains(hold->id()); });
-  return holds;
-}
-
-void lease_keeper::pass_on_request(const hold_ptr& hold) {
-  const auto now = shared_.time.now();
-  const auto stored = slot_.call([&](store::session& session) { return session.show(hold->name()); });
-  if (stored && stored->request) herald_.ask(hold, stored->request->reason, now + stored->request->within);
-}
-
-void lease_keeper::check_holds(loss reason) {
-  for (const auto& hold : missing_holds()) herald_.lose(hold, reason);
-}
-
-// Only reads, and not often: the renewal that it brings forward finds out why a hold is missing.
-void lease_keeper::look_after_holds() {
-  check_due_ = false;
-  check_at_ = shared_.time.now() + shared_.settings.poll_interval;
-  if (missing_holds().empty()) return;
-  suspicious_ = true;
-  renew_now_.store(true);
-}
-
-void lease_keeper::send_releases_again() {
-  for (auto& release : releases_.take_all()) {
-    auto operation = std::make_shared<release_operation>();
-    operation->name = std::move(release.name);
-    operation->hold = release.hold;
-    operation->lease = std::move(release.lease);
-    operation->how = store::durability::durable;
-    queue_.submit(std::move(operation));
-  }
-}
-
-// ---- those who wait
-// ----------------------------------------------------------------------------------------------
-
-// A look that is planned stays planned: where waiters come and go, each would wake this thread to plan it
-// anew.
-bool lease_keeper::look() {
-  const auto queries = room_.queries();
-  if (queries.empty()) return false;
-  if (ask_at_ != instant::max()) ask_at_ = shared_.time.now() + asking_.next();  // this asks for more
-  bool delivered = false;
-  const auto now = shared_.time.now();
-  std::unordered_set<std::string> asked;  // one request a name suffices to have the dead cleared away
-  barrier_dues of_barriers;
-  const auto ask_again = [&](hold_id hold) {
-    if (auto operation = room_.take(hold)) queue_.submit(std::move(operation));
-  };
-  in_chunks(queries, slot_, [&](std::span<const store::hold_query> part, const auto& replies) {
-    for (std::size_t i = 0; i < replies.size(); ++i) {
-      const store::hold_status& status = replies[i];
-      switch (status.state) {
-        case store::hold_status::where::held:
-          delivered = true;
-          if (const auto operation = room_.take(status.hold)) {
-            operation->contended = status.has_queue;
-            deliver_.granted(operation, status.token);
-          }
-          break;
-        case store::hold_status::where::absent: ask_again(status.hold); break;
-        case store::hold_status::where::queued: {
-          const auto takeover_in = due_in(status, part[i].name, of_barriers);
-          if (takeover_in > 0us) {
-            room_.set_takeover(status.hold, now + takeover_in);
-          } else if (asked.insert(part[i].name).second) {
-            ask_again(status.hold);
-          } else {
-            room_.set_takeover(status.hold, now + shared_.settings.poll_interval);
-          }
-          break;
-        }
-      }
-    }
-  });
-  if (const auto takeover = room_.next_takeover()) {
-    look_at(std::min(*takeover, shared_.time.now() + shared_.settings.poll_interval));
-  }
-  return delivered;
-}
-
-// How long until somebody's death may change what a waiter waits for. At a latch nobody's does; at a barrier
-// that of each of those who wait.
-std::chrono::microseconds lease_keeper::due_in(const store::hold_status& status, const std::string& name,
-                                               barrier_dues& of_barriers) {
-  // An unfair lock may have been freed, or have room, and nobody has looked for those who wait.
-  if (!status.fair && status.in_use < status.capacity) return 0us;
-  if (!gathers(status.kind)) return status.takeover_in.value_or(0us) + shared_.settings.skew;
-  if (status.kind == model::lock_kind::latch) return 1h;
-  const auto [due, is_new] = of_barriers.try_emplace(name, 1h);
-  if (!is_new) return due->second;
-  for (const auto& member : slot_.call([&](store::session& session) { return session.queue(name); })) {
-    // It is told in whole milliseconds, rounded down.
-    const auto ends_in = member.alive ? member.expires_in + shared_.settings.skew + 1ms : 0ms;
-    due->second = std::min<std::chrono::microseconds>(due->second, ends_in);
-  }
-  return due->second;
-}
-
-void lease_keeper::sweep() {
-  const std::chrono::microseconds skew = shared_.settings.skew;
-  sweep_at_ = shared_.time.now() + shared_.settings.sweep_interval;
-  const auto found =
-      slot_.call([&](store::session& session) { return session.find_stale(sweep_limit, skew); });
-  if (!found.expired_leases.empty()) {
-    slot_.call([&](store::session& session) { return session.kill(found.expired_leases, skew); });
-  }
-  for (const auto& name : found.names) queue_.submit(sweep_of(name));
+  audit_.hear(reply, sent_at);
 }
 
 }  // namespace rowlock::client_layer

@@ -1,20 +1,24 @@
-// Keeps the process's one lease, and looks after those who wait: one connection for renewals, wake-ups and
-// polls.
+// Keeps the process's one lease on a connection of its own, which also carries what hears of the database's
+// news: the poll for those who wait, the audit of holds and the background sweep.
 #pragma once
 
+#include "client/background_sweep.hpp"
 #include "client/bulletin.hpp"
 #include "client/delivery.hpp"
 #include "client/herald.hpp"
+#include "client/hold_audit.hpp"
 #include "client/session_slot.hpp"
 #include "client/submission_queue.hpp"
+#include "client/waiter_poll.hpp"
 #include "client/waiting_room.hpp"
 
 #include <atomic>
+#include <exception>
 #include <functional>
 #include <memory>
 #include <mutex>
-#include <string>
-#include <unordered_map>
+#include <optional>
+#include <vector>
 
 namespace rowlock::client_layer {
 
@@ -46,54 +50,59 @@ class lease_keeper {
   void hear_of_offices();
   bool hears_of_offices() const noexcept { return hears_of_offices_.load(); }
   bulletin& news() noexcept { return news_; }
-  // How many wake-ups have come. Any thread.
-  std::uint64_t hints_heard() const noexcept { return hints_.load(); }
+  // How many wake-ups have come, and grants to waiters who were not in the room. Any thread.
+  std::uint64_t hints_heard() const noexcept { return poll_.hints(); }
+  void note_hint() noexcept { poll_.note_hint(); }
   // Watchdog: ends the lease once its deadline has passed. The next deadline to watch, if there is one.
   std::optional<instant> expire(instant now);
 
  private:
+  // What is done again and again. Where it fails, what it had to do is still due, after a pause of its own
+  // that grows; nothing else waits for it.
+  struct errand {
+    backoff pause = reconnect_pause();
+    instant not_before{};
+  };
+  struct ended_lease {
+    lease_id id;
+    instant expires_at;  // nobody else is let in before (I5)
+  };
+
   void step();
+  template <class Body>
+  void attempt(errand& what, instant due, Body body);
+  void report(const error& failure);
+  bool is_stopped() const;
   void listen_to_offices();
   void make_lease();
   void lose_lease(const std::shared_ptr<client_layer::lease>& lost, loss reason);
   void renew();
-  void check_world(const store::renewal_reply& reply, instant sent_at);
-  // Of the others, those who are asked to give up their lock are told.
-  std::vector<hold_ptr> missing_holds();
-  void pass_on_request(const hold_ptr& hold);
-  void check_holds(loss reason);
-  void look_after_holds();
-  void send_releases_again();
-  void heard();
-  void ask();
-  bool look();  // true when somebody was granted
-  // By name, for those who wait there are many.
-  using barrier_dues = std::unordered_map<std::string, std::chrono::microseconds>;
-  std::chrono::microseconds due_in(const store::hold_status& status, const std::string& name,
-                                   barrier_dues& of_barriers);
-  void sweep();
+  void look();
+  void hear_hint();
+  instant first_end() const;
+  void end_dead_leases();
+  instant renewal_due() const;
   instant next_event() const;
   void pause(std::chrono::nanoseconds length);
 
   context& shared_;
   submission_queue& queue_;
   waiting_room& room_;
-  delivery& deliver_;
   hold_registry& holds_;
-  recent_releases& releases_;
   herald& herald_;
   std::function<store::lease_record(lease_id)> describe_;
   session_slot slot_;
+  waiter_poll poll_;
+  hold_audit audit_;
+  background_sweep sweep_;
 
   mutable std::mutex mutex_;
   std::condition_variable stopping_;
   std::shared_ptr<client_layer::lease> lease_;
+  std::vector<ended_lease> dead_;  // to be ended in the database
   bool stopped_ = false;
 
-  std::atomic<std::int64_t> look_at_;  // nanoseconds of an instant
-  std::atomic<std::uint64_t> hints_{0};
   std::atomic<bool> renew_now_{false};
-  std::atomic<bool> silent_{true};  // nobody waits, so nothing is asked
   std::atomic<bool> wants_offices_{false};
   std::atomic<bool> hears_of_offices_{false};
   bulletin news_;
@@ -101,16 +110,9 @@ class lease_keeper {
 
   // Used by the keeper's thread alone.
   backoff reconnect_ = reconnect_pause();
-  std::shared_ptr<client_layer::lease> dead_;  // to be ended in the database
-  store::world world_;
-  std::int64_t notice_ = 0;
+  errand renewing_, listening_, looking_, asking_, auditing_, ending_, sweeping_;
   instant renew_at_{};
-  instant sweep_at_{};
-  instant ask_at_ = instant::max();
-  backoff asking_ = hint_pause();
-  instant check_at_{};       // the holds are not looked after before
-  bool check_due_ = false;   // a hint came that no waiter explains
-  bool suspicious_ = false;  // a hold was found missing
+  bool hinted_ = false;  // a wake-up has come that no look has explained yet
 };
 
 }  // namespace rowlock::client_layer

@@ -176,6 +176,7 @@ struct acquire_operation {
 
   model::hold_id hold = model::hold_id::random();
   std::shared_ptr<client_layer::lease> lease;  // on which it was sent; null: never sent
+  std::uint64_t checks = 0;                    // see hold_registry::add
   bool tried = false;                          // the fast path has been tried
   bool slow = false;       // the fast path cannot tell: an answer was lost, or it has been in the queue
   bool in_flight = false;  // in a statement that has not been answered

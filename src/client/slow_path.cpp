@@ -48,7 +48,7 @@ void slow_path::settle_all() {
       items_.clear();
       return;
     }
-    chores todo;
+    chores todo{desk_.deliver.checks()};
     settle_round(todo, round);
     todo.run(shared_, [this](auto work) { return slot_.call(work); });
   }
@@ -104,6 +104,7 @@ void slow_path::settle_round(chores& todo, int round) {
                    [](const auto& a, const auto& b) { return a.name() < b.name(); });
   std::vector<store::edit_request> requests;
   std::vector<std::span<request>> groups;
+  const auto checks = desk_.deliver.checks();
   for (auto first = items_.begin(); first != items_.end();) {
     const auto last =
         std::find_if(first, items_.end(), [&](const auto& item) { return item.name() != first->name(); });
@@ -111,7 +112,10 @@ void slow_path::settle_round(chores& todo, int round) {
     for (auto& item : group) {
       item.sent_at = shared_.time.now();
       item.hints = desk_.keeper.hints_heard();
-      if (item.acquire) item.acquire->in_flight = true;
+      if (item.acquire) {
+        item.acquire->in_flight = true;
+        item.acquire->checks = checks;
+      }
     }
     const auto about = first->acquire ? first->acquire->hold : first->release->hold;
     requests.push_back({first->name(), group.size() == 1 ? about : hold_id{},
@@ -163,7 +167,7 @@ bool slow_path::settle_acquire(request& item) {
       if (operation->ttl && operation->lease->is_valid(shared_.time.now())) {
         auto id = lease_id::random();
         item.moving_to_record = desk_.explicit_lease(id, *operation->ttl);
-        item.moving_to = std::make_shared<lease>(id, *operation->ttl, false);
+        item.moving_to = std::make_shared<lease>(id, *operation->ttl, false, item.moving_to_record->client);
         operation->slow = true;
         return true;
       }

@@ -68,9 +68,10 @@ task_desk::settling task_desk::begin_settle(const std::string& name, model::hold
                                         round->made = decide(view);
                                         return round->made.change;
                                       }};
+    const auto checks = desk_.deliver.checks();
     round->result = session.edit({&request, 1}).front();
     if (round->result != store::edit_result::committed) return;
-    chores todo;
+    chores todo{checks};
     todo.add(desk_, name, round->made);
     todo.run(desk_.shared, [&](auto work) { return work(session); });
   });

@@ -59,6 +59,7 @@ hold_ptr take(engine& on, const transfer_note& note,
   on.check_usable();
   const auto lease = lease_of(on);
   const auto hold = model::hold_id::of_this_thread();
+  const auto checks = on.holds().checks();
   outcome settled;
   try {
     settled = on.tasks().settle_again(
@@ -71,7 +72,7 @@ hold_ptr take(engine& on, const transfer_note& note,
     throw;
   }
   if (settled.result != what::granted) return nullptr;
-  if (auto taken = on.hold_of(hold, settled, lease)) return taken;
+  if (auto taken = on.hold_of(hold, settled, lease, checks)) return taken;
   on.give_back(note.name, hold, lease);
   return nullptr;
 }

@@ -14,7 +14,7 @@ constexpr std::chrono::milliseconds round_length{250};
 instant watchdog::check(instant now) {
   auto next = now + round_length;
   if (const auto deadline = keeper_.expire(now)) next = std::min(next, *deadline);
-  for (const auto& hold : holds_.overdue(now)) herald_.lose(hold, loss::expired);
+  herald_.lose(holds_.overdue(now), loss::expired);
   if (const auto deadline = holds_.next_deadline()) next = std::min(next, *deadline);
   if (const auto deadline = async_.give_up_overdue(now)) next = std::min(next, *deadline);
   for (auto* slot : slots_) slot->interrupt_overdue(now);

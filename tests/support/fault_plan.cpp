@@ -59,6 +59,7 @@ void fault_plan::on_call(memory_call& call) {
     if (cut_.load()) store::throw_unreachable(false);
     if (due(call.verb, kind::lose_request)) store::throw_unreachable();
     if (due(call.verb, kind::refuse)) throw error(errc::contention, "refused by the test");
+    if (due(call.verb, kind::deny)) throw error(errc::privilege, "denied by the test");
     if (due(call.verb, kind::ghost)) call.leave_ghost();
     if (due(call.verb, kind::hang)) call.block();
   } else {

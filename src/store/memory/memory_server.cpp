@@ -75,6 +75,13 @@ void memory_server::make_unknown(const std::string& name) {
   tables_.locks.at(name).row.kind = model::lock_kind::unknown;
 }
 
+void memory_server::delete_lock(const std::string& name) {
+  const std::lock_guard lock{mutex_};
+  tables_.locks.erase(name);
+  tables_.permits.erase(name);
+  tables_.queues.erase(name);
+}
+
 void memory_server::lock_row(const std::string& name) {
   const std::lock_guard lock{mutex_};
   locked_rows_.insert(name);

@@ -73,6 +73,8 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   void age(const std::string& name, std::chrono::microseconds unused_for);
   // A later version's lock, of a kind that this one does not know.
   void make_unknown(const std::string& name);
+  // Somebody deletes the lock's row, and all that refers to it.
+  void delete_lock(const std::string& name);
 
   // -- rivals --
   // Somebody else's transaction has the row locked: it is skipped.

@@ -1,0 +1,34 @@
+// Clears away, from time to time, what the dead of other processes have left.
+#pragma once
+
+#include "client/context.hpp"
+#include "client/session_slot.hpp"
+#include "client/submission_queue.hpp"
+
+#include <string>
+#include <unordered_set>
+
+namespace rowlock::client_layer {
+
+// Used by the keeper's thread.
+class background_sweep {
+ public:
+  background_sweep(context& shared, submission_queue& queue, session_slot& slot)
+      : shared_(shared), queue_(queue), slot_(slot) {}
+
+  // When the next part is due. Never, where sweeps are turned off.
+  instant next() const noexcept { return next_; }
+  void plan_first(instant now);
+  // A part of a sweep: the next follows at once while there is more.
+  void step();
+
+ private:
+  context& shared_;
+  submission_queue& queue_;
+  session_slot& slot_;
+  instant next_ = instant::max();
+  std::unordered_set<std::string> submitted_;  // by this sweep
+  int stalls_ = 0;                             // looks in a row that found nothing to do
+};
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,50 @@
+// Calls options::log on a thread of its own: whatever that does, no renewal and nobody who must be told of a
+// loss waits for it.
+#pragma once
+
+#include <rowlock/options.hpp>
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace rowlock::client_layer {
+
+// Thread-safe.
+class log_writer {
+ public:
+  using function = std::function<void(log_level, std::string_view)>;
+
+  explicit log_writer(function write) : write_(std::move(write)) {}
+
+  bool is_silent() const noexcept { return !write_; }
+
+  // In the caller's thread before start(), by run() after it, and not at all after stop() or while too many
+  // lines wait; how many were left out for that is a line of its own.
+  void write(log_level level, std::string line) noexcept;
+
+  void start();  // run() follows
+  void run();    // the thread's body, until stop(), and then until all that waits is written
+  void stop();
+  // Nothing more is written, but what is being written now.
+  void drop();
+
+ private:
+  using line = std::pair<log_level, std::string>;
+
+  void call(log_level level, std::string_view text) const noexcept;
+
+  function write_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<line> lines_;
+  std::size_t left_out_ = 0;
+  enum class state { direct, running, stopped } state_ = state::direct;
+};
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,146 @@
+#include "client/waiter_poll.hpp"
+
+#include <algorithm>
+#include <span>
+#include <unordered_set>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// How many waiters one statement asks about.
+constexpr std::size_t chunk = 1000;
+// One refusal may be a migration that is under way.
+constexpr int refusals_at_most = 3;
+
+}  // namespace
+
+waiter_poll::waiter_poll(context& shared, submission_queue& queue, waiting_room& room, delivery& deliver,
+                         hold_registry& holds, session_slot& slot)
+    : shared_(shared),
+      queue_(queue),
+      room_(room),
+      deliver_(deliver),
+      holds_(holds),
+      slot_(slot),
+      look_at_(instant::max().time_since_epoch().count()) {}
+
+bool waiter_poll::plan(instant when) {
+  auto planned = look_at_.load();
+  const auto wished = when.time_since_epoch().count();
+  while (wished < planned) {
+    if (look_at_.compare_exchange_weak(planned, wished)) return true;
+  }
+  return false;
+}
+
+instant waiter_poll::next() const {
+  return instant{std::chrono::nanoseconds{look_at_.load()}};
+}
+
+// A look that is planned for later stays planned: where waiters come and go, each would wake this thread to
+// plan it anew.
+bool waiter_poll::look() {
+  const auto now = shared_.time.now();
+  if (next() <= now) look_at_.store(instant::max().time_since_epoch().count());
+  // In this order: whoever enters the room after this plans a look himself.
+  const auto queries = room_.queries();
+  if (queries.empty()) return false;
+  plan(now + shared_.settings.poll_interval);
+  if (ask_at_ != instant::max()) ask_at_ = now + asking_.next();  // this asks for more
+  bool delivered = false;
+  std::unordered_set<std::string> asked;  // one request a name suffices to have the dead cleared away
+  barrier_dues of_barriers;
+  const auto ask_again = [&](model::hold_id hold) {
+    if (auto operation = room_.take(hold)) queue_.submit(std::move(operation));
+  };
+  const std::span<const store::hold_query> all{queries};
+  for (std::size_t from = 0; from < all.size(); from += chunk) {
+    const auto part = all.subspan(from, std::min(chunk, all.size() - from));
+    const auto checks = holds_.checks();
+    const auto replies = slot_.call([&](store::session& session) { return session.find(part); });
+    for (std::size_t i = 0; i < part.size(); ++i) {
+      const store::hold_status& status = replies[i];
+      const auto& [name, hold] = part[i];
+      switch (status.state) {
+        case store::hold_status::where::held:
+          delivered = true;
+          if (const auto operation = room_.take(hold)) {
+            operation->contended = status.has_queue;
+            operation->checks = checks;
+            deliver_.granted(operation, status.token);
+          }
+          break;
+        case store::hold_status::where::absent: ask_again(hold); break;
+        case store::hold_status::where::queued: {
+          const auto takeover_in = due_in(status, name, of_barriers);
+          if (takeover_in > 0us) {
+            room_.set_takeover(hold, now + takeover_in);
+          } else if (asked.insert(name).second) {
+            ask_again(hold);
+          } else {
+            room_.set_takeover(hold, now + shared_.settings.poll_interval);
+          }
+          break;
+        }
+      }
+    }
+  }
+  refusals_ = 0;
+  if (const auto takeover = room_.next_takeover()) plan(*takeover);
+  return delivered;
+}
+
+// How long until somebody's death may change what a waiter waits for. At a latch nobody's does; at a barrier
+// that of each of those who wait.
+std::chrono::microseconds waiter_poll::due_in(const store::hold_status& status, const std::string& name,
+                                              barrier_dues& of_barriers) {
+  // An unfair lock may have been freed, or have room, and nobody has looked for those who wait.
+  if (!status.fair && status.in_use < status.capacity) return 0us;
+  if (!gathers(status.kind)) return status.takeover_in.value_or(0us) + shared_.settings.skew;
+  if (status.kind == model::lock_kind::latch) return 1h;
+  const auto [due, is_new] = of_barriers.try_emplace(name, 1h);
+  if (!is_new) return due->second;
+  for (const auto& member : slot_.call([&](store::session& session) { return session.queue(name); })) {
+    // It is told in whole milliseconds, rounded down.
+    const auto ends_in = member.alive ? member.expires_in + shared_.settings.skew + 1ms : 0ms;
+    due->second = std::min<std::chrono::microseconds>(due->second, ends_in);
+  }
+  return due->second;
+}
+
+instant waiter_poll::next_question() {
+  // In this order: whoever enters the room behind the question finds the silence and ends it.
+  silent_.store(true);
+  if (room_.empty()) return ask_at_ = instant::max();
+  silent_.store(false);
+  if (ask_at_ == instant::max()) {
+    asking_.reset();
+    ask_at_ = shared_.time.now() + asking_.next();
+  }
+  return ask_at_;
+}
+
+bool waiter_poll::ask() {
+  ask_at_ = shared_.time.now() + asking_.next();
+  if (!slot_.call([](store::session& session) { return session.ask(); })) return false;
+  asking_.reset();
+  return true;
+}
+
+void waiter_poll::refused(const std::exception_ptr& why) {
+  if (++refusals_ >= refusals_at_most) fail_all(why);
+}
+
+void waiter_poll::fail_all(const std::exception_ptr& why) {
+  refusals_ = 0;
+  for (const auto& operation : room_.take_all()) {
+    operation->answer.fail(why);
+    deliver_.withdraw(*operation);
+  }
+}
+
+}  // namespace rowlock::client_layer

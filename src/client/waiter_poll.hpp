@@ -1,0 +1,70 @@
+// Looks in the database for what became of those of this process who wait: when a wake-up comes, when a
+// holder that stands in the way may be killed, and at least every poll interval.
+#pragma once
+
+#include "client/context.hpp"
+#include "client/delivery.hpp"
+#include "client/session_slot.hpp"
+#include "client/submission_queue.hpp"
+#include "client/waiting_room.hpp"
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <exception>
+#include <string>
+#include <unordered_map>
+
+namespace rowlock::client_layer {
+
+// Used by the keeper's thread, but for plan() and note_hint().
+class waiter_poll {
+ public:
+  waiter_poll(context& shared, submission_queue& queue, waiting_room& room, delivery& deliver,
+              hold_registry& holds, session_slot& slot);
+
+  // Any thread. Brings the next look forward to that time. True: it was planned for later.
+  bool plan(instant when);
+  instant next() const;
+
+  // Any thread. Whoever enters the room now, and asked before, looks at once.
+  void note_hint() noexcept { hints_.fetch_add(1); }
+  std::uint64_t hints() const noexcept { return hints_.load(); }
+
+  // The next look is planned first. True: somebody was granted.
+  bool look();
+
+  // Where the database tells nobody of changes: it is asked while somebody waits, and else left alone.
+  bool is_silent() const noexcept { return silent_.load(); }
+  // When it is to be asked; decides whether it has to be.
+  instant next_question();
+  instant question() const noexcept { return ask_at_; }  // as it was decided last
+  // The next question is planned first. True: something may have changed.
+  bool ask();
+
+  // The database has refused a look, and not for a moment. Refused again and again, those who wait are told,
+  // as a new caller would be.
+  void refused(const std::exception_ptr& why);
+  void fail_all(const std::exception_ptr& why);
+
+ private:
+  // By name, for those who wait there are many.
+  using barrier_dues = std::unordered_map<std::string, std::chrono::microseconds>;
+  std::chrono::microseconds due_in(const store::hold_status& status, const std::string& name,
+                                   barrier_dues& of_barriers);
+
+  context& shared_;
+  submission_queue& queue_;
+  waiting_room& room_;
+  delivery& deliver_;
+  hold_registry& holds_;
+  session_slot& slot_;
+  std::atomic<std::int64_t> look_at_;  // nanoseconds of an instant
+  std::atomic<std::uint64_t> hints_{0};
+  std::atomic<bool> silent_{true};  // nobody waits, so nothing is asked
+  instant ask_at_ = instant::max();
+  backoff asking_ = hint_pause();
+  int refusals_ = 0;  // in a row
+};
+
+}  // namespace rowlock::client_layer
