@@ -260,7 +260,7 @@ class session {
   // -- leases (I3, I4) --
   virtual void create_lease(const lease_record& lease) = 0;           // durable
   virtual renewal_reply renew(std::span<const lease_id> leases) = 0;  // durable
-  // Deletes those whose expires_at + skew is past; returns them. A transaction of its own.
+  // A transaction of its own. Deletes those past expires_at + skew, on the recorded server alone; says which.
   virtual std::vector<lease_id> kill(std::span<const lease_id> leases, std::chrono::microseconds skew) = 0;
   virtual void end(std::span<const lease_id> leases) = 0;  // durable
 

@@ -119,6 +119,12 @@ TEST(decide_acquire_test, grants_nothing_in_a_foreign_world_but_lets_wait) {
   EXPECT_EQ(acquire(a_lock().held_by(holder).foreign(), me).outcome.result, what::queued);
 }
 
+TEST(decide_acquire_test, judges_nobody_by_the_clock_of_another_server) {
+  EXPECT_EQ(acquire(a_lock().held_by(holder, -1s).foreign(), me).outcome.result, what::foreign);
+  EXPECT_EQ(client_layer::decide_sweep(a_lock().held_by(holder, -1s).foreign(), 0us).outcome.result,
+            what::foreign);
+}
+
 TEST(decide_acquire_test, hands_a_free_lock_to_the_head_of_the_queue_and_waits_behind_it) {
   const auto made = acquire(a_lock().queued(first).queued(second), me);
   EXPECT_EQ(made.outcome.result, what::queued);

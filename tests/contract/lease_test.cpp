@@ -53,6 +53,18 @@ TEST_P(lease_test, renewal_never_revives_an_expired_one) {
       << "the refused renewal must not have moved its expiry";
 }
 
+// Another server's clock may be ahead of the one that wrote the expiry (I5).
+TEST_P(lease_test, kill_does_nothing_on_another_server_than_the_recorded_one) {
+  const auto lease = new_lease(20s);
+  fixture().expire(lease);
+  fixture().change_identity();
+  EXPECT_THAT(kill_at(lease, 0us), IsEmpty());
+  b->refresh_world();
+  EXPECT_THAT(kill_at(lease, 0us), IsEmpty()) << "it was lengthened";
+  fixture().expire(lease);
+  EXPECT_THAT(kill_at(lease, 0us), ElementsAre(lease));
+}
+
 TEST_P(lease_test, renewal_never_revives_a_killed_one) {
   const auto lease = new_lease();
   kill(lease);

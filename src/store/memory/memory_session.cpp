@@ -195,6 +195,7 @@ renewal_reply memory_session::renew(std::span<const lease_id> leases) {
 std::vector<lease_id> memory_session::kill(std::span<const lease_id> leases, std::chrono::microseconds skew) {
   return run("kill", [ids = copy_of(leases), skew](memory_transaction& transaction) {
     std::vector<lease_id> killed;
+    if (!transaction.same_world()) return killed;
     for (const lease_id& id : ids) {
       const memory_lease* lease = transaction.tables.find_lease(id);
       if (!lease || lease->expires_at + skew > transaction.now) continue;

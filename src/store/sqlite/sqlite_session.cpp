@@ -127,6 +127,7 @@ std::vector<lease_id> sqlite_session::kill(std::span<const lease_id> leases, std
                [&](const lease_id& id) { return connection_.query("expired", id, grace).next(); });
   if (killed.empty()) return killed;
   writing transaction{*this, durability::durable};
+  if (const auto now = world_now(); now.identity != now.recorded_identity) return {};
   std::erase_if(killed, [&](const lease_id& id) { return connection_.query("kill", id, grace).run() == 0; });
   transaction.finish();
   return killed;
