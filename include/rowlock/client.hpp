@@ -56,7 +56,9 @@ class ROWLOCK_EXPORT client {
 // Connects, and checks that the schema is migrated and the database writable.
 //
 // url: postgresql://… (given to libpq as it is), sqlite:relative.db, sqlite:/absolute.db, or
-// mysql://user:password@host:port/database (mariadb:// is the same) with these parameters:
+// mysql://user:password@host:port/database (mariadb:// is the same; host:port,host:port/database names
+// several nodes of one cluster: all connections go to one of them, and when that fails to the next) with
+// these parameters:
 //   socket             a Unix socket instead of host and port.
 //   ssl_ca             the file of the authority that has signed the server's certificate. Demands TLS, as
 //                      ssl_mode=REQUIRED says too; ssl_mode=PREFERRED does without where there is none.

@@ -74,6 +74,24 @@ TEST_F(lost_node_test, that_is_killed_under_load_loses_and_doubles_nothing) {
   EXPECT_EQ(found.token_faults, 0);
 }
 
+TEST_F(lost_node_test, that_is_killed_costs_no_hold_where_the_url_names_another) {
+  auto both = settings(3);
+  const auto first = url(1);
+  const auto place = first.substr(first.find('@') + 1, first.rfind('/') - first.find('@') - 1);
+  both.url.insert(both.url.rfind('/'), ',' + place);
+  worker holder{both};
+  const auto before = holder.acquire("nightly");
+  nodes().kill(3);
+  auto waiter = start(2);
+  waiter.tell("acquire nightly");
+  until_queued(1);
+  EXPECT_EQ(holder.ask("state"), "valid none");
+  EXPECT_NE(holder.ask("release"), "lost");
+  EXPECT_GT(waiter.grant(both.ttl / 2).token, before.token);
+  EXPECT_EQ(waiter.ask("release"), "released");
+  nodes().start(3);
+}
+
 // The isolated side takes no writes, so its holder's lease cannot be renewed, and the holder knows it before
 // anybody on the other side is granted the lock.
 TEST_F(lost_node_test, that_is_isolated_tells_its_holder_first) {

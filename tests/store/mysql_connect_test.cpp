@@ -2,6 +2,7 @@
 
 // What a server's settings are answered with at connect.
 #include "store/mysql_test.hpp"
+#include "store/open.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -73,6 +74,29 @@ TEST_F(mysql_connect_test, the_longest_batch_fits_into_what_it_does_not_warn_of)
   session->create(locks);
   EXPECT_EQ(session->acquire(acquires).size(), acquires.size());
   EXPECT_EQ(session->release(releases, store::durability::asynchronous).size(), releases.size());
+}
+
+// Nobody listens at the first two places.
+TEST_F(mysql_connect_test, goes_on_to_the_next_place_of_the_url) {
+  auto url = fixture_->url();
+  const auto at = url.find('@') + 1;
+  const auto living = url.substr(at, url.find('/', at) - at);
+  EXPECT_NO_THROW(store::open(url.insert(at, "127.0.0.1:1,127.0.0.1:2,"), fixture_->options())->connect());
+  url.replace(url.find(living), living.size(), "127.0.0.1:3");
+  try {
+    store::open(url, fixture_->options())->connect();
+    FAIL() << "connected to nobody";
+  } catch (const error& failure) {
+    EXPECT_EQ(failure.code(), errc::unreachable);
+  }
+}
+
+// Once one of them is a replica, no connection is made there.
+TEST_F(mysql_connect_test, is_refused_by_the_last_place_that_is_read_only) {
+  const changed replica{*side_, "read_only", "1"};
+  auto url = fixture_->url();
+  EXPECT_THROW(store::open(url.insert(url.find('@') + 1, "127.0.0.1:1,"), fixture_->options())->connect(),
+               error);
 }
 
 }  // namespace

@@ -60,6 +60,20 @@ TEST(mysql_endpoint_test, a_port_of_localhost_is_meant) {
               HasSubstr("unix_socket='/run/my sql.sock'"));
 }
 
+TEST(mysql_endpoint_test, takes_several_places_each_with_its_port) {
+  const store::mysql_endpoint endpoint{"mysql://app:hush@one:3307,[::1]:3308,localhost:3309,four/shop"};
+  ASSERT_EQ(endpoint.places(), 4U);
+  const auto at = [&](std::size_t place) { return endpoint.connect_string(1s, 1s, place); };
+  EXPECT_THAT(at(0),
+              testing::AllOf(HasSubstr("host='one'"), HasSubstr("port='3307'"), HasSubstr("user='app'")));
+  EXPECT_THAT(at(1), testing::AllOf(HasSubstr("host='::1'"), HasSubstr("port='3308'")));
+  EXPECT_THAT(at(2), testing::AllOf(HasSubstr("host='127.0.0.1'"), HasSubstr("port='3309'")));
+  EXPECT_THAT(at(3), testing::AllOf(HasSubstr("host='four'"), Not(HasSubstr("port"))));
+  EXPECT_THAT(refusal_of("mysql://app:hush@one,/shop"), HasSubstr("has no host"));
+  EXPECT_THAT(refusal_of("mysql://app:hush@one,two:x/shop"), HasSubstr("port"));
+  EXPECT_THAT(refusal_of("mysql://app:hush@one,two/shop?socket=/s"), HasSubstr("no socket"));
+}
+
 TEST(mysql_endpoint_test, refuses_what_it_cannot_read_and_repeats_no_password) {
   EXPECT_THAT(refusal_of("mysql://app:hush@db"), HasSubstr("name one database"));
   EXPECT_THAT(refusal_of("mysql://app:hush@db/a/b"), HasSubstr("name one database"));

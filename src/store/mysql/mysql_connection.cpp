@@ -127,10 +127,10 @@ struct mysql_connection::driver {
 
 mysql_connection::mysql_connection(const mysql_endpoint& endpoint, const sql_catalog& catalog,
                                    std::chrono::milliseconds connect_timeout,
-                                   std::chrono::milliseconds read_timeout)
+                                   std::chrono::milliseconds read_timeout, std::size_t place)
     : endpoint_{endpoint}, catalog_{catalog} {
   try {
-    driver_ = std::make_unique<driver>(endpoint.connect_string(connect_timeout, read_timeout));
+    driver_ = std::make_unique<driver>(endpoint.connect_string(connect_timeout, read_timeout, place));
     driver_->use(endpoint.database());
   } catch (const std::exception& cause) {
     const auto problem = mysql_connect_error(cause);

@@ -44,9 +44,10 @@ struct mysql_statement {
 
 class mysql_connection {
  public:
-  // Connects; sets nothing. read_timeout 0: none.
+  // Connects to that place of the endpoint's; sets nothing. read_timeout 0: none.
   mysql_connection(const mysql_endpoint& endpoint, const sql_catalog& catalog,
-                   std::chrono::milliseconds connect_timeout, std::chrono::milliseconds read_timeout);
+                   std::chrono::milliseconds connect_timeout, std::chrono::milliseconds read_timeout,
+                   std::size_t place = 0);
   ~mysql_connection();
   mysql_connection(const mysql_connection&) = delete;
   mysql_connection& operator=(const mysql_connection&) = delete;

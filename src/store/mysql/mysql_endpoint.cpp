@@ -21,7 +21,8 @@ constexpr bool takes_connection_strings = true;
 constexpr bool takes_connection_strings = false;
 #endif
 
-constexpr std::string_view form = "mysql://user:password@host:port/database?parameters";
+constexpr std::string_view form =
+    "mysql://user:password@host:port/database?parameters, or host:port,host:port";
 
 [[noreturn]] void refuse(const std::string& message) {
   throw error(errc::invalid_argument, message);
@@ -60,20 +61,24 @@ bool is_host_char(unsigned char c) {
          std::string_view{".-_:%"}.find(static_cast<char>(c)) != std::string_view::npos;
 }
 
+// SOCI quotes with ' and escapes with a backslash.
+std::string quoted(std::string_view key, const std::string& value) {
+  auto text = fmt::format("{}='", key);
+  for (const char c : value) {
+    if (c == '\'' || c == '\\') text += '\\';
+    text += c;
+  }
+  return text + "' ";
+}
+
 std::int64_t whole_seconds(std::chrono::milliseconds time) {
   return std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(time).count());
 }
 
 }  // namespace
 
-// SOCI quotes with ' and escapes with a backslash.
 void mysql_endpoint::set(std::string_view key, const std::string& value) {
-  text_ += fmt::format("{}='", key);
-  for (const char c : value) {
-    if (c == '\'' || c == '\\') text_ += '\\';
-    text_ += c;
-  }
-  text_ += "' ";
+  text_ += quoted(key, value);
 }
 
 mysql_endpoint::mysql_endpoint(std::string_view url) {
@@ -118,23 +123,36 @@ void mysql_endpoint::read_authority(std::string_view authority) {
       set("password", password_);
     }
   }
+  for (;;) {
+    const auto comma = authority.find(',');
+    places_.push_back(read_address(authority.substr(0, comma)));
+    if (comma == std::string_view::npos) break;
+    authority.remove_prefix(comma + 1);
+  }
+  if (places_.size() == 1) return;
+  for (const auto& one : places_) {
+    if (one.host.empty())
+      refuse(fmt::format("one of the places in the MySQL URL has no host; expected {}", form));
+  }
+}
+
+mysql_endpoint::address mysql_endpoint::read_address(std::string_view text) {
   std::string_view port;
-  if (authority.starts_with('[')) {
-    const auto end = authority.find(']');
+  if (text.starts_with('[')) {
+    const auto end = text.find(']');
     if (end == std::string_view::npos) refuse("the MySQL URL has a '[' without ']' in its host");
-    if (end + 1 < authority.size() && authority[end + 1] != ':') {
+    if (end + 1 < text.size() && text[end + 1] != ':') {
       refuse(fmt::format("something else than a port follows the host of the MySQL URL; expected {}", form));
     }
-    if (end + 2 <= authority.size()) port = authority.substr(end + 2);
-    authority = authority.substr(1, end - 1);
-  } else if (const auto colon = authority.rfind(':'); colon != std::string_view::npos) {
-    port = authority.substr(colon + 1);
-    authority = authority.substr(0, colon);
+    if (end + 2 <= text.size()) port = text.substr(end + 2);
+    text = text.substr(1, end - 1);
+  } else if (const auto colon = text.rfind(':'); colon != std::string_view::npos) {
+    port = text.substr(colon + 1);
+    text = text.substr(0, colon);
   }
-  auto host = decoded(authority, "host");
+  auto host = decoded(text, "host");
   if (!port.empty()) {
     check_port(port);
-    set("port", std::string{port});
     // The client library takes "localhost" for the Unix socket and leaves the port aside.
     if (host.empty() || host == "localhost") host = "127.0.0.1";
   }
@@ -142,7 +160,7 @@ void mysql_endpoint::read_authority(std::string_view authority) {
   if (!std::all_of(host.begin(), host.end(), is_host_char)) {
     refuse(fmt::format("the host in the MySQL URL is neither a name nor an address; expected {}", form));
   }
-  host_ = std::move(host);
+  return {std::move(host), std::string{port}};
 }
 
 void mysql_endpoint::read_parameters(std::string_view query) {
@@ -167,23 +185,29 @@ void mysql_endpoint::read_parameters(std::string_view query) {
   auto mode = values["ssl_mode"];
   std::transform(mode.begin(), mode.end(), mode.begin(), [](unsigned char c) { return std::toupper(c); });
   const bool has_ca = !values["ssl_ca"].empty();
+  if (places_.size() > 1 && values.contains("socket")) {
+    refuse("a MySQL URL with several places takes no socket: that would be one of them");
+  }
   if (mode == "VERIFY_CA") {
     refuse(
         "ssl_mode=VERIFY_CA is refused: it cannot be asked for through SOCI. VERIFY_IDENTITY checks more; "
         "REQUIRED with ssl_ca checks the certificate's chain too, but leaves a server without TLS only after "
         "the login");
   }
-  const bool verify = mode == "VERIFY_IDENTITY";
-  if (has_mode && !verify && mode != "DISABLED" && mode != "PREFERRED" && mode != "REQUIRED") {
+  verify_ = mode == "VERIFY_IDENTITY";
+  if (has_mode && !verify_ && mode != "DISABLED" && mode != "PREFERRED" && mode != "REQUIRED") {
     refuse("ssl_mode is none of DISABLED, PREFERRED, REQUIRED and VERIFY_IDENTITY");
   }
-  if (verify && !takes_connection_strings) {
+  if (verify_ && !takes_connection_strings) {
     refuse(
         "ssl_mode=VERIFY_IDENTITY needs MariaDB's client library 3.3 or later below SOCI; with another one "
         "go "
         "through a tunnel that verifies the server");
   }
-  if (verify && (host_.empty() || host_ == "localhost" || values.contains("socket"))) {
+  const bool has_name = std::none_of(places_.begin(), places_.end(), [](const auto& one) {
+    return one.host.empty() || one.host == "localhost";
+  });
+  if (verify_ && (!has_name || values.contains("socket"))) {
     refuse(
         "ssl_mode=VERIFY_IDENTITY needs the host that the server's certificate names; a Unix socket has "
         "none");
@@ -199,24 +223,27 @@ void mysql_endpoint::read_parameters(std::string_view query) {
     refuse("ssl_cert and ssl_key need ssl_ca: SOCI's MySQL backend uses TLS only with it");
   }
   // Whoever names an authority wants the server checked against it: never without TLS in silence.
-  must_encrypt_ = verify || mode == "REQUIRED" || (has_ca && mode != "PREFERRED");
+  must_encrypt_ = verify_ || mode == "REQUIRED" || (has_ca && mode != "PREFERRED");
   for (const auto& [key, option] :
        {std::pair{"ssl_ca", "sslca"}, {"ssl_cert", "sslcert"}, {"ssl_key", "sslkey"}}) {
     if (!values[key].empty()) set(option, values[key]);
   }
-  if (verify) {
-    // SOCI passes no such option on. But MariaDB's client library takes a connection string in the place of
-    // a host (its mariadb_connect() is no more than that), and with this option a server without TLS is left
-    // before the login.
-    set("host", fmt::format("host={{{}}};ssl-verify-server-cert=1", host_));
-  } else if (!host_.empty()) {
-    set("host", host_);
-  }
 }
 
 std::string mysql_endpoint::connect_string(std::chrono::milliseconds connect_timeout,
-                                           std::chrono::milliseconds read_timeout) const {
-  auto text = fmt::format("{}connect_timeout={}", text_, whole_seconds(connect_timeout));
+                                           std::chrono::milliseconds read_timeout, std::size_t place) const {
+  const auto& [host, port] = places_.at(place);
+  auto text = text_;
+  if (verify_) {
+    // SOCI passes no such option on. But MariaDB's client library takes a connection string in the place of
+    // a host (its mariadb_connect() is no more than that), and with this option a server without TLS is left
+    // before the login.
+    text += quoted("host", fmt::format("host={{{}}};ssl-verify-server-cert=1", host));
+  } else if (!host.empty()) {
+    text += quoted("host", host);
+  }
+  if (!port.empty()) text += quoted("port", port);
+  text += fmt::format("connect_timeout={}", whole_seconds(connect_timeout));
   if (read_timeout.count() > 0) {
     const auto limit = whole_seconds(read_timeout) + 1;
     text += fmt::format(" read_timeout={0} write_timeout={0}", limit);

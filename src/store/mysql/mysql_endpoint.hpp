@@ -10,14 +10,18 @@ namespace rowlock::store {
 
 class mysql_endpoint {
  public:
-  // mysql://user:password@host:port/database?parameters, or mariadb://; every part may be percent-encoded.
-  // Parameters: socket, ssl_mode, ssl_ca, ssl_cert, ssl_key. Throws error(invalid_argument) for what cannot
-  // be read or not be honoured; the message repeats nothing of the URL but names.
+  // mysql://user:password@host:port/database?parameters, or mariadb://; every part may be percent-encoded. Of
+  // several places, as in host,host:port, each has its own port. Parameters: socket, ssl_mode, ssl_ca,
+  // ssl_cert, ssl_key. Throws error(invalid_argument) for what cannot be read or not be honoured; the message
+  // repeats nothing of the URL but names.
   explicit mysql_endpoint(std::string_view url);
+
+  // How many places the URL names.
+  std::size_t places() const noexcept { return places_.size(); }
 
   // SOCI's connect string. read_timeout 0: an answer is waited for as long as it takes.
   std::string connect_string(std::chrono::milliseconds connect_timeout,
-                             std::chrono::milliseconds read_timeout) const;
+                             std::chrono::milliseconds read_timeout, std::size_t place = 0) const;
 
   // The connection must be encrypted: asked of the server once it stands.
   bool must_encrypt() const noexcept { return must_encrypt_; }
@@ -27,15 +31,22 @@ class mysql_endpoint {
   std::string scrub(std::string message) const;
 
  private:
+  struct address {
+    std::string host;
+    std::string port;
+  };
+
   void read_authority(std::string_view authority);
+  static address read_address(std::string_view text);
   void read_parameters(std::string_view query);
   void set(std::string_view key, const std::string& value);
 
-  std::string text_;  // without time limits
-  std::string host_;
+  std::string text_;  // without the place and time limits
+  std::vector<address> places_;
   std::string database_;
   std::string password_;
   bool must_encrypt_ = false;
+  bool verify_ = false;  // that the server's certificate names the host
 };
 
 }  // namespace rowlock::store

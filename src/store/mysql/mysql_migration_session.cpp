@@ -8,13 +8,20 @@
 
 namespace rowlock::store {
 
+namespace {
+
+constexpr std::string_view memory_engine = "ENGINE = MEMORY";
+
+// By enforce_storage_engine, disabled_storage_engines, or a cluster's strict mode.
+bool is_refused_engine(std::string_view code) {
+  return code == "1286" || code == "1290" || code == "3161" || code == "4165";
+}
+
+}  // namespace
+
 // No limit for a statement: another migrator is waited for, and the files set their own limit for locks.
 mysql_migration_session::mysql_migration_session(const std::string& url, const store_options& options)
-    : context_{url, options},
-      connection_{context_.endpoint, context_.catalog, options.connect_timeout,
-                  std::chrono::milliseconds{0}} {
-  set_up(connection_, context_, std::chrono::milliseconds{0});
-}
+    : context_{url, options}, opened_{open_connection(context_, std::chrono::milliseconds{0})} {}
 
 bool mysql_migration_session::has(std::string_view table) {
   return has_table(connection_, context_.options.prefix + std::string{table});
@@ -62,7 +69,16 @@ void mysql_migration_session::exclusively(const std::function<void()>& work) {
 }
 
 void mysql_migration_session::run(const std::string& what, const std::string& sql) {
-  for (const auto& statement : split_statements(sql)) connection_.execute(what, statement);
+  for (auto statement : split_statements(sql)) {
+    try {
+      connection_.execute(what, statement);
+    } catch (const error& failure) {
+      // A table of InnoDB's is as good a marker, with the time of the server's start beside it.
+      const auto engine = statement.find(memory_engine);
+      if (engine == std::string::npos || !is_refused_engine(failure.database_code())) throw;
+      connection_.execute(what, statement.replace(engine, memory_engine.size(), "ENGINE = InnoDB"));
+    }
+  }
 }
 
 void mysql_migration_session::record(const ledger_entry& entry) {

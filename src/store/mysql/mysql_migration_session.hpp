@@ -27,7 +27,8 @@ class mysql_migration_session final : public migration_session {
   void forget(int version);
 
   mysql_context context_;
-  mysql_connection connection_;
+  mysql_opened opened_;
+  mysql_connection& connection_ = *opened_.connection;
 };
 
 }  // namespace rowlock::store

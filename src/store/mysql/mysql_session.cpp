@@ -7,6 +7,8 @@
 #include "store/mysql/mysql_transaction.hpp"
 #include "store/schema_version.hpp"
 
+#include <fmt/format.h>
+
 #include <sys/eventfd.h>
 #include <unistd.h>
 
@@ -35,9 +37,7 @@ std::vector<lease_id> ids_of(const mysql_rows& rows) {
 
 mysql_session::mysql_session(std::shared_ptr<const mysql_context> context)
     : context_{std::move(context)},
-      connection_{context_->endpoint, context_->catalog, context_->options.connect_timeout,
-                  context_->options.statement_timeout},
-      facts_{set_up(connection_, *context_, context_->options.statement_timeout)},
+      opened_{open_connection(*context_, context_->options.statement_timeout)},
       waker_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
   if (waker_ < 0) throw error(errc::internal, "no file descriptor is left for waking a waiter");
   try {
@@ -56,10 +56,12 @@ mysql_session::~mysql_session() {
 // ---- the world ---------------------------------------------------------------------------------------
 
 world mysql_session::world_of(const mysql_row& row) const {
-  return {.identity = facts_.identity,
-          .recorded_identity = text_of(row[0]),
-          .epoch = integer_of(row[1]),
-          .marker = text_of(row[2])};
+  world now{.identity = facts_.identity,
+            .recorded_identity = text_of(row[0]),
+            .epoch = integer_of(row[1]),
+            .marker = text_of(row[2])};
+  if (facts_.marker_stays && !now.marker.empty()) now.marker += fmt::format("@{}", facts_.up_since);
+  return now;
 }
 
 world mysql_session::read_world() {

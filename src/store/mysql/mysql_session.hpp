@@ -75,8 +75,9 @@ class mysql_session final : public session {
   std::int64_t read_hints();
 
   std::shared_ptr<const mysql_context> context_;
-  mysql_connection connection_;
-  mysql_facts facts_;
+  mysql_opened opened_;
+  mysql_connection& connection_ = *opened_.connection;
+  const mysql_facts& facts_ = opened_.facts;
   int waker_;  // an eventfd
   std::vector<lease_id> listened_;
   std::int64_t hints_ = 0;  // as read last

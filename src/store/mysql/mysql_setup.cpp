@@ -87,7 +87,34 @@ void check_character_set(const std::string& of_database, const mysql_context& co
                           context.endpoint.database(), of_database));
 }
 
+// What lets two grant one lock, or lets no statement of ours be logged.
+void check_replication(names_and_values& variables) {
+  const bool logs = variables["log_bin"] == "ON" || variables["log_bin"] == "1";
+  if (logs && variables["binlog_format"] == "STATEMENT") {
+    throw error(errc::database,
+                "binlog_format is STATEMENT on this server, which then takes no write under READ COMMITTED; "
+                "set it to "
+                "ROW or MIXED");
+  }
+  if (variables["group_replication_single_primary_mode"] == "OFF" &&
+      !variables["group_replication_group_name"].empty()) {
+    throw error(errc::database,
+                "this MySQL server is of a group with several primaries, where a lock on a row is known to "
+                "one of them "
+                "alone: two could be granted one lock. Switch the group to single-primary mode "
+                "(group_replication_switch_to_single_primary_mode)");
+  }
+}
+
 std::string danger_of(names_and_values& variables) {
+  const bool logs = variables["log_bin"] == "ON" || variables["log_bin"] == "1";
+  if (const auto& sync = variables["sync_binlog"]; logs && sync != "1") {
+    return fmt::format(
+        "sync_binlog is {} and log_bin is ON: after a power loss the server takes back what its binary log "
+        "has lost, "
+        "and a token may be told twice. Set it to 1",
+        sync);
+  }
   if (const auto& flush = variables["innodb_flush_log_at_trx_commit"]; flush != "1") {
     return fmt::format(
         "innodb_flush_log_at_trx_commit is {}: a crash of the server may lose the last second's grants, and "
@@ -125,7 +152,7 @@ mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
                     {"timeout_s", mysql_literals{fmt::format("{:.3f}", statement_timeout.count() / 1000.0)}},
                     {"lock_wait_s", whole_seconds(lock_wait)}});
   connection.write("connect_isolation");
-  const auto facts = connection.read("connect_facts", 5).at(0);
+  const auto facts = connection.read("connect_facts", 6).at(0);
   const auto version = text_of(facts[0]);
   check_version(version);
   if (is_mariadb(version)) connection.allow_blocks();
@@ -138,6 +165,7 @@ mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
                 "this MySQL server offers no TLS, and the URL demands it (ssl_mode, ssl_ca)");
   }
   check_writable(variables);
+  check_replication(variables);
 
   mysql_facts result;
   result.connection = integer_of(facts[1]);
@@ -158,8 +186,34 @@ mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
         fmt::format("mariadb/{}/{}/{}", result.node, variables["server_id"], variables["datadir"])
             .substr(0, 255);
   }
+  const auto marker_engine = text_of(facts[5]);
+  result.marker_stays = !marker_engine.empty() && marker_engine != "MEMORY";
   result.danger = danger_of(variables);
   return result;
+}
+
+mysql_opened open_connection(const mysql_context& context, std::chrono::milliseconds statement_timeout) {
+  using clock = std::chrono::steady_clock;
+  const auto places = context.endpoint.places();
+  const auto first = context.place.load();
+  const auto deadline = clock::now() + context.options.connect_timeout;
+  for (std::size_t tried = 0;; ++tried) {
+    const auto place = (first + tried) % places;
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(deadline - clock::now());
+    const auto share =
+        std::max(left / static_cast<std::int64_t>(places - tried), std::chrono::milliseconds{1});
+    try {
+      mysql_opened made;
+      made.connection = std::make_unique<mysql_connection>(context.endpoint, context.catalog, share,
+                                                           statement_timeout, place);
+      made.facts = set_up(*made.connection, context, statement_timeout);
+      context.place = place;
+      return made;
+    } catch (const error& failure) {
+      const bool elsewhere = failure.code() == errc::unreachable || failure.code() == errc::read_only;
+      if (!elsewhere || tried + 1 == places) throw;
+    }
+  }
 }
 
 bool has_table(mysql_connection& connection, const std::string& table) {

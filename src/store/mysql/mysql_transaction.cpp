@@ -1,11 +1,17 @@
 #include "store/mysql/mysql_transaction.hpp"
 
+#include <exception>
+
 namespace rowlock::store {
 
 mysql_transaction::mysql_transaction(mysql_connection& connection, std::string_view doing,
                                      std::span<const mysql_statement> first)
     : connection_{connection}, doing_{doing} {
   try {
+    if (!connection_.takes_blocks()) {
+      connection_.write("transaction_begins");
+      bounded_ = true;
+    }
     if (first.empty()) {
       connection_.execute(doing_, "START TRANSACTION");
     } else {
@@ -13,6 +19,7 @@ mysql_transaction::mysql_transaction(mysql_connection& connection, std::string_v
     }
   } catch (...) {
     connection_.rollback();
+    unbound();
     throw;
   }
   open_ = true;
@@ -20,6 +27,16 @@ mysql_transaction::mysql_transaction(mysql_connection& connection, std::string_v
 
 mysql_transaction::~mysql_transaction() {
   if (open_) connection_.rollback();
+  unbound();
+}
+
+void mysql_transaction::unbound() noexcept {
+  if (!bounded_) return;
+  try {
+    connection_.write("transaction_ended");
+  } catch (const std::exception&) {
+    // Then the connection is closed when it has been idle for that long, and made again.
+  }
 }
 
 void mysql_transaction::commit(std::span<const mysql_statement> last, mysql_connection::waiting how) {

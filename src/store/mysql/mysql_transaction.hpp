@@ -21,9 +21,12 @@ class mysql_transaction {
               mysql_connection::waiting how = mysql_connection::waiting::as_set);
 
  private:
+  void unbound() noexcept;
+
   mysql_connection& connection_;
   std::string_view doing_;
   bool open_ = false;
+  bool bounded_ = false;  // MySQL: a client that stands still now is disconnected
 };
 
 }  // namespace rowlock::store

@@ -5,8 +5,8 @@
 -- A table's rows are found by its key, however few they are: a scan would meet rows that somebody has locked, and wait.
 -- MariaDB reads JSON_TABLE's columns in the database's character set; those of two bytes a letter give no hex digits.
 -- A holder of lock rows waits for nobody on MariaDB; MySQL has no wait shorter than a second.
--- In a transaction nothing of ours is idle for longer than a statement may take; MySQL has no limit for that.
-SET SESSION completion_type = 'NO_CHAIN',
+-- In a transaction nothing of ours is idle for longer than a statement may take; on MySQL see transaction_begins.
+SET @rowlock_idle_s = :lock_wait_s, SESSION completion_type = 'NO_CHAIN',
   autocommit = 1,
   sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO',
   time_zone = '+00:00',

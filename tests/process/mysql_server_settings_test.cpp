@@ -1,0 +1,72 @@
+#ifdef ROWLOCK_TEST_MYSQL
+
+// What a server was started with, and cannot be told later.
+#include "own_server.hpp"
+#include "store/mysql/mysql_database.hpp"
+#include "support/stores.hpp"
+
+#include <rowlock/rowlock.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rowlock::test {
+
+namespace {
+
+using testing::HasSubstr;
+
+class mysql_server_settings_test : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (selected_of({"mysql"}).empty()) GTEST_SKIP() << "left out with --stores";
+  }
+  static std::unique_ptr<store::session> connect(const own_server& server) {
+    return store::open_mysql(server.url(), {})->connect();
+  }
+};
+
+TEST_F(mysql_server_settings_test, warn_of_a_binary_log_that_a_power_loss_shortens) {
+  const auto server = make_own_mariadb({"--log-bin=log", "--binlog-format=MIXED", "--sync-binlog=0"});
+  migrator{server->url()}.up();
+  EXPECT_THAT(connect(*server)->warning(), HasSubstr("sync_binlog is 0 and log_bin is ON"));
+}
+
+TEST_F(mysql_server_settings_test, are_refused_where_the_log_has_statements_alone) {
+  const auto server = make_own_mariadb({"--log-bin=log", "--binlog-format=STATEMENT"});
+  try {
+    migrator{server->url()}.up();
+    connect(*server);
+    FAIL() << "accepted";
+  } catch (const error& refused) {
+    EXPECT_THAT(refused.what(), HasSubstr("binlog_format is STATEMENT"));
+  }
+}
+
+TEST_F(mysql_server_settings_test, may_leave_memory_out_and_a_restart_changes_the_marker_still) {
+  const auto server = make_own_mariadb({"--enforce-storage-engine=InnoDB"});
+  migrator{server->url()}.up();
+  const auto before = connect(*server)->refresh_world();
+  EXPECT_NE(before.marker, "");
+  EXPECT_EQ(connect(*server)->read_world(), before);
+  server->crash();
+  server->start();
+  const auto after = connect(*server)->refresh_world();
+  EXPECT_NE(after.marker, before.marker);
+  EXPECT_EQ(after.epoch, before.epoch);
+}
+
+TEST_F(mysql_server_settings_test, may_have_a_database_of_two_bytes_a_letter) {
+  const auto server =
+      make_own_mariadb({"--character-set-server=utf16", "--collation-server=utf16_general_ci"});
+  migrator{server->url()}.up();
+  const client db = rowlock::connect(server->url());
+  const hold held = mutex(db, "na\u00EFve").acquire();
+  EXPECT_FALSE(mutex(db, "na\u00EFve").try_acquire());
+}
+
+}  // namespace
+
+}  // namespace rowlock::test
+
+#endif
