@@ -179,6 +179,8 @@ sweep_result admin::sweep() {
   constexpr std::size_t at_once = 100;
   for (;;) {
     const auto found = ask(db_, [skew](store::session& session) {
+      // Leases are judged by this server's clock only once they have been lengthened for it.
+      session.refresh_world();
       auto stale = session.find_stale(at_once, skew);
       const auto killed = session.kill(stale.expired_leases, skew);
       stale.expired_leases = killed;

@@ -1,6 +1,9 @@
 // The client's one lease: renewed for all holds at once, lost before others are let in, never revived.
 #include "client/client_test.hpp"
 
+#include <atomic>
+#include <cstdio>
+
 namespace rowlock::test {
 namespace {
 
@@ -247,6 +250,34 @@ TEST_F(lease_test, all_expired_ones_of_others_are_swept_away_in_one_sweep) {
   ASSERT_EQ(leases(), 251U);
   advance(10s);
   EXPECT_TRUE(eventually([&] { return leases() == 1; }));
+}
+
+// The figure is printed and not judged: the margin is to be above it (options::margin, 100 ms by default).
+TEST_F(lease_test, lost_is_told_to_fifty_thousand_holders) {
+  constexpr int many = 50'000;
+  constexpr int at_once = 1000;
+  client db = new_client();
+  std::vector<hold> holds;
+  for (int from = 0; from < many; from += at_once) {
+    std::vector<wanted> locks;
+    for (int i = from; i < from + at_once; ++i) locks.emplace_back(mutex{db, "a" + std::to_string(i)});
+    auto some = acquire_all(locks);
+    for (std::size_t i = 0; i < some.size(); ++i) holds.push_back(some.take(i));
+  }
+  std::atomic<int> told{0};
+  const auto tell = [&] { ++told; };
+  std::vector<std::unique_ptr<std::stop_callback<decltype(tell)>>> callbacks;
+  for (const auto& one : holds) {
+    callbacks.push_back(std::make_unique<std::stop_callback<decltype(tell)>>(one.stop_token(), tell));
+  }
+  faults.cut(true);
+  const auto begun = std::chrono::steady_clock::now();
+  advance(30s);
+  ASSERT_TRUE(eventually([&] { return told.load() == many; }));
+  const auto took = std::chrono::steady_clock::now() - begun;
+  std::printf("%d holders were told of the loss of their lease within %lld ms\n", many,
+              static_cast<long long>(std::chrono::duration_cast<std::chrono::milliseconds>(took).count()));
+  faults.cut(false);
 }
 
 TEST_F(lease_test, of_others_are_not_swept_away_by_the_clock_of_another_server) {

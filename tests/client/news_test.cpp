@@ -1,5 +1,6 @@
 // News of a loss: told whatever fails on the way to it, and whenever the hold comes to be known.
 #include "client/client_test.hpp"
+#include "client/decisions.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -148,8 +149,16 @@ TEST_F(outliving_hold_test, hears_of_a_request) {
 }
 
 TEST_F(outliving_hold_test, hears_of_a_reclaim) {
-  const auto receipt = held.receipt();
-  ASSERT_TRUE(reclaim(rival, receipt));
+  // As another process does it; in this one it is refused.
+  const auto other = server->open()->connect();
+  const auto lease = model::lease_id::random();
+  other->create_lease({lease, lease, "host", 1, "reclaims", 1h});
+  const model::waiter mine{0, model::hold_id::random(), lease};
+  const auto reclaim = [&, from = lease_of("a")](const store::lock_view& view) {
+    return client_layer::decide_reclaim(view, model::hold_id::parse(held.id()), from, mine).change;
+  };
+  other->edit(std::vector<store::edit_request>{{"a", mine.hold, reclaim}});
+  ASSERT_EQ(holder_of("a"), mine.hold.to_string());
   EXPECT_TRUE(within(11s, [&] { return held.stop_token().stop_requested(); }));
 }
 

@@ -132,6 +132,9 @@ renewal_reply mysql_session::renew(std::span<const lease_id> leases) {
 }
 
 std::vector<lease_id> mysql_session::kill(std::span<const lease_id> leases, std::chrono::microseconds skew) {
+  // This connection's server stays the same one: once it is recorded, leases have been lengthened for its
+  // clock.
+  if (const auto now = read_world(); now.identity != now.recorded_identity) return {};
   const mysql_value grace{"skew_us", skew.count()};
   if (leases.size() == 1) {
     const bool killed = connection_.write("kill_one", {{"lease", leases[0].to_string()}, grace}) == 1;
