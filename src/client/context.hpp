@@ -1,14 +1,17 @@
-// What every part of a client shares: settings, time, counters and the log.
+// What every part of a client shares: settings, time, counters, ghosts and the log.
 #pragma once
 
+#include "client/ghosts.hpp"
 #include "client/log_writer.hpp"
 #include "client/statistics.hpp"
 #include "client/time_source.hpp"
+#include "client/user_code.hpp"
 
 #include <rowlock/options.hpp>
 
 #include <fmt/format.h>
 
+#include <string_view>
 #include <utility>
 
 namespace rowlock::client_layer {
@@ -17,7 +20,9 @@ struct context {
   options settings;
   time_source& time;
   counters count{};
-  mutable log_writer writer{settings.log};
+  client_layer::ghosts ghosts{};
+  mutable user_code door{};
+  mutable log_writer writer{through_the_door()};
 
   template <class... Args>
   void log(log_level level, fmt::format_string<Args...> format, Args&&... args) const noexcept {
@@ -27,6 +32,11 @@ struct context {
     } catch (...) {
       // A line that cannot be made must not fail the lock.
     }
+  }
+
+  log_writer::function through_the_door() const {
+    if (!settings.log) return {};
+    return [this](log_level level, std::string_view line) { door.run([&] { settings.log(level, line); }); };
   }
 
   // A call that would not wait for a holder still waits for the database, that long.

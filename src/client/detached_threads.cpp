@@ -1,10 +1,11 @@
 #include "client/detached_threads.hpp"
 
+#include "client/blocked_signals.hpp"
+
 #include <pthread.h>
 
 #include <algorithm>
 #include <chrono>
-#include <csignal>
 #include <thread>
 #include <utility>
 
@@ -16,10 +17,7 @@ void detached_threads::start(const char* name, std::function<void()> body,
     const std::lock_guard lock{mutex_};
     ++running_;
   }
-  sigset_t all;
-  sigset_t before;
-  ::sigfillset(&all);
-  ::pthread_sigmask(SIG_SETMASK, &all, &before);
+  const blocked_signals blocked;
   try {
     std::thread thread{[this, body = std::move(body), owner = std::move(owner)]() mutable {
       body();
@@ -29,11 +27,9 @@ void detached_threads::start(const char* name, std::function<void()> body,
     ::pthread_setname_np(thread.native_handle(), name);
     thread.detach();
   } catch (...) {
-    ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
     ended();
     throw;
   }
-  ::pthread_sigmask(SIG_SETMASK, &before, nullptr);
 }
 
 void detached_threads::ended() {

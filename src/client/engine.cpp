@@ -1,5 +1,6 @@
 #include "client/engine.hpp"
 
+#include "client/connect_timer.hpp"
 #include "client/settings.hpp"
 #include "model/names.hpp"
 
@@ -7,6 +8,7 @@
 
 #include <algorithm>
 #include <fstream>
+#include <system_error>
 
 namespace rowlock::client_layer {
 
@@ -16,13 +18,14 @@ using namespace std::chrono_literals;
 
 std::string program_name() {
   std::string name;
-  std::ifstream{"/proc/self/comm"} >> name;
+  std::getline(std::ifstream{"/proc/self/comm"}, name);
+  name = model::printable(name);
   return name.empty() ? "rowlock" : name;
 }
 
 std::string host_name() {
   char name[256] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 ? name : "unknown";
+  return ::gethostname(name, sizeof name - 1) == 0 ? model::printable(name) : "unknown";
 }
 
 // Of a wait that was stopped.
@@ -63,14 +66,17 @@ release_result over(const hold_state& hold) {
 
 std::shared_ptr<engine> engine::open(database_source source, const options& settings, time_source& time) {
   auto made = std::make_shared<engine>(std::move(source), checked_settings(settings), time);
-  const auto database = made->source_();
-  made->first_session_ = database->connect();
+  const auto database = made->ask_source();
+  // A client that could renew and not release would keep others waiting for it: it has both connections, or
+  // is not made.
+  made->spare_for_keeper_ = made->connect_to(*database);
+  made->spare_for_lane_ = made->connect_to(*database);
   for (const auto mode : {model::lock_mode::exclusive, model::lock_mode::shared}) {
     auto& guard = mode == model::lock_mode::shared ? made->shared_guard_ : made->exclusive_guard_;
     guard = {database->guard_sql(mode), database->guard_write_sql(mode)};
   }
   if (database->must_be_asked()) made->keeper_.must_ask();
-  if (const auto danger = made->first_session_->warning(); !danger.empty()) {
+  if (const auto danger = made->spare_for_keeper_->warning(); !danger.empty()) {
     made->shared_.log(log_level::warning, "{}", danger);
   }
   const int carrying = database->single_writer() ? 1 : settings.connections - 1;
@@ -78,8 +84,9 @@ std::shared_ptr<engine> engine::open(database_source source, const options& sett
   made->queue_.split_duties(carrying > 1);
   for (int i = 0; i < carrying; ++i) {
     const auto carried = carrying == 1 ? duty::everything : i % 2 == 0 ? duty::acquires : duty::releases;
-    made->lanes_.push_back(
-        std::make_unique<lane>(made->desk_, carried, [raw = made.get()] { return raw->connect(); }));
+    auto* const spare = i == 0 ? &made->spare_for_lane_ : nullptr;
+    made->lanes_.push_back(std::make_unique<lane>(made->desk_, carried,
+                                                  [raw = made.get(), spare] { return raw->connect(spare); }));
     slots.push_back(&made->lanes_.back()->slot());
   }
   made->watchdog_ = std::make_unique<watchdog>(made->shared_, made->keeper_, made->holds_, made->herald_,
@@ -100,7 +107,8 @@ engine::engine(database_source source, const options& settings, time_source& tim
                 }),
       herald_(shared_, holds_),
       keeper_(
-          shared_, queue_, room_, delivery_, holds_, releases_, herald_, [this] { return connect(); },
+          shared_, queue_, room_, delivery_, holds_, releases_, herald_,
+          [this] { return connect(&spare_for_keeper_); },
           [this](lease_id id) { return describe(id, id, shared_.settings.ttl); }),
       desk_{shared_,
             queue_,
@@ -121,18 +129,44 @@ engine::engine(database_source source, const options& settings, time_source& tim
 
 engine::~engine() = default;
 
-std::unique_ptr<store::session> engine::connect() {
+std::shared_ptr<store::database> engine::ask_source() {
+  const std::lock_guard lock{source_mutex_};
   std::shared_ptr<store::database> database;
+  const auto failed = [](const std::string& why) {
+    return error(errc::unreachable, "the source of the database's URL failed: " + why);
+  };
   try {
-    const std::lock_guard lock{connect_mutex_};
-    if (first_session_) return std::move(first_session_);
-    database = source_();
+    if (!shared_.door.run([&] { database = source_(); })) throw error(errc::closed, "the client is closed");
   } catch (const error&) {
     throw;
   } catch (const std::exception& failure) {
-    throw error(errc::unreachable, std::string{"the source of the database's URL failed: "} + failure.what());
+    throw failed(failure.what());
+  } catch (...) {
+    throw failed("it threw what is no std::exception");
   }
-  return database->connect();
+  return database;
+}
+
+std::unique_ptr<store::session> engine::connect_to(store::database& database) {
+  const auto limit = shared_.settings.connect_timeout;
+  connect_timer timer{shared_.time, shared_.time.now() + limit};
+  try {
+    return database.connect(timer.watch());
+  } catch (const error& failure) {
+    if (!timer.is_up()) throw;
+    throw error(errc::unreachable,
+                fmt::format("connecting took longer than the connect_timeout of {} ms: {}", limit.count(),
+                            failure.what()),
+                failure.database_code());
+  }
+}
+
+std::unique_ptr<store::session> engine::connect(std::unique_ptr<store::session>* spare) {
+  if (spare) {
+    const std::lock_guard lock{spare_mutex_};
+    if (*spare) return std::move(*spare);
+  }
+  return connect_to(*ask_source());
 }
 
 store::lease_record engine::describe(lease_id id, lease_id client, std::chrono::milliseconds ttl) const {
@@ -150,8 +184,18 @@ hold_ptr engine::make_hold(const acquire_operation& operation, model::token toke
 // ---- threads
 // -----------------------------------------------------------------------------------------------------
 
-void engine::start_thread(const char* name, std::function<void()> body) {
-  threads_.start(name, std::move(body), shared_from_this());
+void engine::start_thread(std::string_view role, const char* name, std::function<void()> body,
+                          detached_threads* among) {
+  if (started_.contains(role)) return;
+  try {
+    (among ? *among : threads_).start(name, std::move(body), shared_from_this());
+  } catch (const std::system_error& failure) {
+    throw error(errc::unreachable,
+                fmt::format("a thread of the client's cannot be started: {}; it is tried again with the next "
+                            "call",
+                            failure.what()));
+  }
+  started_.emplace(role);
 }
 
 void engine::start_lanes() {
@@ -159,13 +203,15 @@ void engine::start_lanes() {
   const std::lock_guard lock{start_mutex_};
   if (lanes_started_.load() || closed_.load()) return;
   if (!shared_.writer.is_silent()) {
-    log_thread_.start(
-        "rowlock-log", [this] { shared_.writer.run(); }, shared_from_this());
+    start_thread(
+        "log", "rowlock-log", [this] { shared_.writer.run(); }, &log_thread_);
     shared_.writer.start();
   }
-  start_thread("rowlock-watch", [this] { watchdog_->run(); });
-  start_thread("rowlock-tell", [this] { herald_.run(); });
-  for (auto& lane : lanes_) start_thread("rowlock-carry", [raw = lane.get()] { raw->run(); });
+  start_thread("watch", "rowlock-watch", [this] { watchdog_->run(); });
+  start_thread("tell", "rowlock-tell", [this] { herald_.run(); });
+  for (std::size_t i = 0; i < lanes_.size(); ++i) {
+    start_thread(fmt::format("carry {}", i), "rowlock-carry", [raw = lanes_[i].get()] { raw->run(); });
+  }
   lanes_started_.store(true, std::memory_order_release);
 }
 
@@ -174,13 +220,14 @@ void engine::start_keeper() {
   start_lanes();
   const std::lock_guard lock{start_mutex_};
   if (keeper_started_.load() || closed_.load()) return;
-  start_thread("rowlock-lease", [this] {
+  start_thread("lease", "rowlock-lease", [this] {
     keeper_.run();
     try {
       keeper_.end_lease();
     } catch (const std::exception& failure) {
       shared_.log(log_level::warning, "the lease was not ended and runs out by itself: {}", failure.what());
     }
+    keeper_.slot().close();
   });
   keeper_started_.store(true, std::memory_order_release);
 }
@@ -190,7 +237,7 @@ async_desk& engine::start_async() {
   const std::lock_guard lock{start_mutex_};
   check_usable();
   if (async_started_.load()) return async_;
-  start_thread("rowlock-call", [this] { async_.run(); });
+  start_thread("call", "rowlock-call", [this] { async_.run(); });
   async_started_.store(true, std::memory_order_release);
   return async_;
 }
@@ -415,12 +462,12 @@ release_result engine::release(hold_state& hold) {
   auto operation = operation_of(hold);
   if (!operation) return over(hold);
   const auto answer = operation->answer;
-  const auto limit = shared_.settings.close_timeout;
+  const auto until = shared_.time.now() + shared_.settings.close_timeout;
   const bool alone = std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
-    return lane->carries(duty::releases) && lane->carry_alone(operation, limit);
+    return lane->carries(duty::releases) && lane->carry_alone(operation, until);
   });
   if (!alone) queue_.submit(std::move(operation));
-  return await_release(answer, shared_.time.now() + limit);
+  return await_release(answer, until);
 }
 
 std::vector<release_result> engine::release(std::span<const hold_ptr> holds) {
@@ -518,6 +565,12 @@ void engine::give_back_everything(instant until) {
 
 void engine::close() noexcept {
   if (is_forked() || closed_.exchange(true)) return;
+  end_everything();
+  // Not under start_mutex_, which a call of the user's may want.
+  shared_.door.close();
+}
+
+void engine::end_everything() noexcept {
   const std::lock_guard start_lock{start_mutex_};
   const auto until = shared_.time.now() + shared_.settings.close_timeout;
   try {
@@ -532,6 +585,9 @@ void engine::close() noexcept {
       shared_.log(log_level::warning, "{} thread(s) still wait for the database; they end by themselves",
                   left);
     }
+    const std::lock_guard spare_lock{spare_mutex_};
+    spare_for_keeper_.reset();
+    spare_for_lane_.reset();
   } catch (const std::exception& failure) {
     shared_.log(log_level::warning, "closing: {}", failure.what());
   }

@@ -22,8 +22,10 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace rowlock::client_layer {
@@ -144,10 +146,15 @@ class engine : public std::enable_shared_from_this<engine> {
   void look_at_deadlines() { watchdog_->look_again(); }
 
  private:
-  std::unique_ptr<store::session> connect();
+  std::shared_ptr<store::database> ask_source();
+  std::unique_ptr<store::session> connect_to(store::database& database);
+  // spare: what open() has made for whoever asks, at first.
+  std::unique_ptr<store::session> connect(std::unique_ptr<store::session>* spare);
   hold_ptr make_hold(const acquire_operation& operation, model::token token);
   void start_lanes();
-  void start_thread(const char* name, std::function<void()> body);
+  // Once each: what a first try has started is not started again by the next.
+  void start_thread(std::string_view role, const char* name, std::function<void()> body,
+                    detached_threads* among = nullptr);
   hold_ptr await_or_deadlock(const acquire_ptr& operation, std::uint64_t owner, std::optional<instant> until,
                              const std::stop_token& stop);
   bool is_connected() const;
@@ -156,6 +163,7 @@ class engine : public std::enable_shared_from_this<engine> {
   release_ptr operation_of(hold_state& hold);  // null: it is over
   void give_back_holds();
   void give_back_everything(instant until);
+  void end_everything() noexcept;
 
   database_source source_;
   context shared_;
@@ -181,8 +189,10 @@ class engine : public std::enable_shared_from_this<engine> {
   std::vector<std::unique_ptr<lane>> lanes_;
   std::unique_ptr<watchdog> watchdog_;
 
-  std::mutex connect_mutex_;
-  std::unique_ptr<store::session> first_session_;  // made by open(), for whoever connects first
+  std::mutex source_mutex_;
+  std::mutex spare_mutex_;
+  std::unique_ptr<store::session> spare_for_keeper_;  // made by open(), as the other one
+  std::unique_ptr<store::session> spare_for_lane_;
 
   std::mutex start_mutex_;
   std::atomic<bool> lanes_started_{false};
@@ -190,6 +200,7 @@ class engine : public std::enable_shared_from_this<engine> {
   std::atomic<bool> async_started_{false};
   std::atomic<bool> closed_{false};
   std::atomic<bool> gives_up_releases_{false};  // the last one waited in vain for a connection
+  std::set<std::string, std::less<>> started_;  // roles of threads
   detached_threads threads_;
   detached_threads log_thread_;
 };

@@ -75,13 +75,15 @@ void fast_path::hand_over(std::vector<release_ptr>& operations) {
 
 // Whether the operation is still wanted and has a lease to go on; a new lease makes it a new request.
 bool fast_path::prepare(const acquire_ptr& operation) {
+  // What was sent on a connection that died may run yet: before that is over nothing is repeated and nothing
+  // taken back. On a lease that is over it gets nothing that lasts.
+  const bool may_run = operation->in_doubt && operation->lease->is_valid(shared_.time.now());
+  if (may_run && !slot_.end_ghosts()) {
+    desk_.queue.delay(operation, operation->retry.pause.next());
+    return false;
+  }
   if (operation->answer.is_settled()) {
-    if (!operation->lease) return false;
-    // What was sent on a connection that died may run yet: its backend is ended before anything is taken
-    // back. On a lease that is over it gets nothing that lasts.
-    if (operation->in_doubt && operation->lease->is_valid(shared_.time.now()))
-      slot_.call([](store::session&) {});
-    desk_.deliver.withdraw(*operation);
+    if (operation->lease) desk_.deliver.withdraw(*operation);
     return false;
   }
   auto lease = desk_.keeper.lease();

@@ -24,17 +24,65 @@ lane::lane(lane_desk& desk, duty carried, connector connect)
       slow_(desk, slot_) {}
 
 void lane::run() {
-  for (batch work = desk_.queue.take(duty_); !work.empty(); work = desk_.queue.take(duty_)) {
+  connect();
+  for (;;) {
+    if (!find_connection()) break;
+    batch work = desk_.queue.take(duty_, [this] { return slot_.is_connected(); });
+    if (work.must_connect) continue;
+    if (work.empty()) break;
+    if (is_replaced()) {
+      desk_.queue.put_back(std::move(work));
+      continue;
+    }
     const std::lock_guard own{owner_};
     attempt(work, [this](batch& all) { carry(all); });
     desk_.queue.finish(work);
   }
+  const std::lock_guard own{owner_};
+  slot_.close();
+  note_connection();
+}
+
+// Whether a lane that is connected carries what is for this one.
+bool lane::is_replaced() const {
+  return !slot_.is_connected() && desk_.queue.has_connected_lane();
+}
+
+// Where there is none to be had, and another lane has one, this lane takes no work. False: the queue was
+// stopped, and the other lane carries what is left.
+bool lane::find_connection() {
+  while (is_replaced()) {
+    if (connect()) break;
+    if (!desk_.queue.rest(reconnect_.next())) return false;
+  }
+  return true;
+}
+
+bool lane::connect() {
+  const std::lock_guard own{owner_};
+  try {
+    slot_.open();
+    complained_ = false;
+  } catch (const std::exception& failure) {
+    if (!std::exchange(complained_, true)) {
+      shared_.log(log_level::warning, "a connection is missing, and the others do its work: {}",
+                  failure.what());
+    }
+  }
+  note_connection();
+  return slot_.is_connected();
+}
+
+void lane::note_connection() {
+  const bool connected = slot_.is_connected();
+  if (std::exchange(noted_connection_, connected) != connected) desk_.queue.count_lane(duty_, connected);
 }
 
 template <class Body>
 bool lane::attempt(batch& work, Body body) {
   try {
     body(work);
+    note_connection();
     return true;
   } catch (const error& failure) {
     fail(std::current_exception(), failure, work);
@@ -64,12 +112,12 @@ bool lane::carry_alone(const acquire_ptr& operation) {
   return carry_alone(desk_.queue.alone(operation), [this](batch& work) { fast_.ask(work); });
 }
 
-bool lane::carry_alone(const release_ptr& operation, std::chrono::nanoseconds limit) {
+bool lane::carry_alone(const release_ptr& operation, instant until) {
   const std::unique_lock own{owner_, std::try_to_lock};
   if (!own || !slot_.is_connected()) return false;
-  slot_.limit_answers(limit);
+  slot_.limit_answers(until);
   const bool carried = carry_alone(desk_.queue.alone(operation), [&](batch& work) { carry(work); });
-  slot_.limit_answers(std::chrono::nanoseconds::max());
+  slot_.limit_answers(instant::max());
   return carried;
 }
 
@@ -110,6 +158,7 @@ void lane::run_tasks(std::vector<task_ptr>& tasks) {
 void lane::fail(const std::exception_ptr& cause, const error& failure, batch& work) {
   const bool temporary = is_temporary(failure);
   const bool connected = slot_.is_connected();
+  note_connection();
   const auto pause = temporary && !connected ? reconnect_.next() : row_probe().next();
   shared_.log(temporary ? log_level::info : log_level::error, "{}: {}", to_string(failure.code()),
               failure.what());
@@ -139,7 +188,7 @@ void lane::fail(const std::exception_ptr& cause, const error& failure, batch& wo
                 operation->name);
     if (operation->answer) operation->answer->complete(release_result::unknown);
   }
-  if (!connected) desk_.queue.fail_tasks(cause);
+  if (!connected && !is_replaced()) desk_.queue.fail_tasks(cause);
 }
 
 }  // namespace rowlock::client_layer

@@ -20,15 +20,20 @@ class lane {
 
   session_slot& slot() noexcept { return slot_; }
   bool carries(duty asked) const noexcept { return duty_ == duty::everything || duty_ == asked; }
-  void run();  // the thread's body, until the queue is stopped and empty
+  void run();  // the thread's body, until the queue is stopped and empty; then the connection is closed
 
   // Carries one request in the caller's thread while the lane has nothing else to do: a lone request then
   // costs no thread switch. Of an acquire only the fast statement: what may wait is the lane's. False: it is
-  // for the queue. Any thread. limit: after that long without an answer the connection counts as dead.
+  // for the queue. Any thread. Nothing is sent past `until`; an answer that is missing then breaks the
+  // connection.
   bool carry_alone(const acquire_ptr& operation);
-  bool carry_alone(const release_ptr& operation, std::chrono::nanoseconds limit);
+  bool carry_alone(const release_ptr& operation, instant until);
 
  private:
+  bool is_replaced() const;
+  bool find_connection();
+  bool connect();  // false: there is none, and the log says why
+  void note_connection();
   template <class Fast>
   bool carry_alone(batch work, Fast fast);
   // False: it has failed, and each request that had no answer yet comes again or was told so.
@@ -46,6 +51,8 @@ class lane {
   fast_path fast_;
   slow_path slow_;
   backoff reconnect_ = reconnect_pause();
+  bool noted_connection_ = false;  // as the queue knows it
+  bool complained_ = false;        // that it cannot connect
 };
 
 }  // namespace rowlock::client_layer

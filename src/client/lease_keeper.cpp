@@ -27,7 +27,7 @@ lease_keeper::lease_keeper(context& shared, submission_queue& queue, waiting_roo
       holds_(holds),
       herald_(herald),
       describe_(std::move(describe)),
-      slot_(shared, std::move(connect)),
+      slot_(shared, std::move(connect), ghost_kind::harmless),
       poll_(shared, queue, room, deliver, holds, slot_),
       audit_(shared, queue, holds, releases, herald, slot_),
       sweep_(shared, queue, slot_) {

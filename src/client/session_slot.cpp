@@ -1,35 +1,37 @@
 #include "client/session_slot.hpp"
 
+#include "client/settings.hpp"
+
+#include <algorithm>
+#include <utility>
+
 namespace rowlock::client_layer {
 
-namespace {
-
-// The server's own statement timeout comes first, so that a slow statement is told from a dead connection.
-constexpr std::chrono::milliseconds grace{250};
-
-}  // namespace
-
 session_slot::busy::busy(session_slot& slot) : slot_(slot) {
-  const auto timeout =
-      std::min<std::chrono::nanoseconds>(slot.limit_, slot.shared_.settings.statement_timeout);
-  const auto until = slot.shared_.time.now() + timeout + grace;
-  slot.overdue_at_.store(until.time_since_epoch().count());
+  const auto& settings = slot.shared_.settings;
+  const auto until = slot.shared_.time.now() + settings.statement_timeout + answer_grace(settings);
+  slot.overdue_at_.store(std::min(until, slot.until_).time_since_epoch().count());
 }
 
 session_slot::busy::~busy() {
   slot_.overdue_at_.store(0);
 }
 
-session_slot::session_slot(context& shared, connector connect)
-    : shared_(shared), connect_(std::move(connect)) {}
+session_slot::session_slot(context& shared, connector connect, ghost_kind leaves)
+    : shared_(shared), connect_(std::move(connect)), leaves_(leaves) {}
 
 store::session& session_slot::ready() {
   if (!session_) connect();
-  if (!ghosts_.empty()) end_ghosts();
   return *session_;
 }
 
+void session_slot::check_time() const {
+  if (shared_.time.now() < until_) return;
+  throw error(errc::contention, "the time of the call is up before all of it was sent");
+}
+
 void session_slot::connect() {
+  check_time();
   auto made = connect_();
   if (connected_before_) {
     shared_.count.reconnects.fetch_add(1);
@@ -44,44 +46,73 @@ void session_slot::connect() {
   try {
     if (on_connect) on_connect(*session_);
   } catch (...) {
-    drop();
+    drop(false);
     throw;
   }
   connected_.store(true);
 }
 
-void session_slot::end_ghosts() {
-  const busy mark{*this};
+bool session_slot::end_ghosts() {
+  if (shared_.ghosts.empty()) return true;
+  store::session& session = ready();
   // A ghost that cannot be seen (through a pooler) is over when the server's own timeouts have passed.
   const auto fading = 2 * shared_.settings.statement_timeout;
-  try {
-    std::erase_if(ghosts_, [&](const ghost& g) {
-      return session_->end_ghost(g.backend) || shared_.time.now() > g.broke_at + fading;
-    });
-  } catch (const error& failure) {
-    if (failure.code() == errc::unreachable) drop();
-    throw;
+  for (const auto& one : shared_.ghosts.all()) {
+    const busy mark{*this};
+    bool gone = false;
+    try {
+      gone = session.end_ghost(one.backend);
+    } catch (const error& failure) {
+      if (failure.code() == errc::unreachable) {
+        note(failure);
+        throw;
+      }
+      shared_.log(log_level::debug, "a broken connection's backend cannot be ended: {}", failure.what());
+    }
+    if (gone || shared_.time.now() > one.broke_at + fading) shared_.ghosts.remove(one);
   }
-  if (!ghosts_.empty()) {
-    throw error(errc::contention,
-                "a statement of a broken connection may still be running on the server; waiting for it");
+  return shared_.ghosts.empty();
+}
+
+// What keeps a row locked may be this connection's predecessor.
+void session_slot::note(const error& failure) noexcept {
+  switch (failure.code()) {
+    case errc::unreachable: drop(true); break;
+    case errc::read_only: drop(false); break;
+    case errc::contention:
+      if (harmless_.empty()) break;
+      try {
+        if (session_->end_ghost(harmless_)) harmless_.clear();
+      } catch (const std::exception&) {
+        // It is asked again when it is in the way again.
+      }
+      break;
+    default: break;
   }
 }
 
-void session_slot::drop() noexcept {
+void session_slot::drop(bool leaves_ghost) noexcept {
   connected_.store(false);
   std::unique_ptr<store::session> broken;
   {
     const std::lock_guard lock{mutex_};
     broken = std::move(session_);
   }
-  if (!broken) return;
+  if (!broken || !leaves_ghost) return;
   try {
-    if (auto backend = broken->backend(); !backend.empty())
-      ghosts_.push_back({std::move(backend), shared_.time.now()});
+    auto backend = broken->backend();
+    if (leaves_ == ghost_kind::harmless) {
+      harmless_ = std::move(backend);
+    } else if (!backend.empty()) {
+      shared_.ghosts.add({std::move(backend), shared_.time.now()});
+    }
   } catch (...) {
     // Without memory for the ghost's name there is none for its statement either.
   }
+}
+
+void session_slot::close() noexcept {
+  drop(false);
 }
 
 bool session_slot::wait(std::chrono::nanoseconds timeout) {
@@ -92,7 +123,7 @@ bool session_slot::wait(std::chrono::nanoseconds timeout) {
   try {
     return session.wait(timeout);
   } catch (const error& failure) {
-    if (failure.code() == errc::unreachable) drop();
+    note(failure);
     throw;
   }
 }

@@ -1,5 +1,5 @@
-// One connection that is made again when it breaks. Bounds every statement, and ends the ghosts of broken
-// sessions before the new one is used (I7).
+// One connection that is made again when it breaks. Bounds every statement, and hands the ghosts of broken
+// sessions to the client.
 #pragma once
 
 #include "client/context.hpp"
@@ -12,36 +12,46 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <vector>
 
 namespace rowlock::client_layer {
 
 // Makes a session for whom it asks. Thread-safe.
 using connector = std::function<std::unique_ptr<store::session>()>;
 
+// What a broken session leaves behind: statements that a request waits for before it is sent again, or such
+// as do no harm whenever they come.
+enum class ghost_kind : std::uint8_t { grants, harmless };
+
 // Used by one thread; wake() and interrupt_overdue() by any.
 class session_slot {
  public:
-  session_slot(context& shared, connector connect);
+  session_slot(context& shared, connector connect, ghost_kind leaves = ghost_kind::grants);
 
-  // Runs one statement's worth of work. Connects first where needed. Throws what the store throws; after
-  // error(unreachable) the connection is gone, and the next call makes a new one.
+  // Runs one statement's worth of work. Connects first where needed, and waits for no ghost. Throws what the
+  // store throws; after error(unreachable), and after error(read_only), which another server may end, the
+  // connection is gone, and the next call makes a new one.
   template <class Work>
   auto call(Work&& work) {
     store::session& session = ready();
+    check_time();
     const busy mark{*this};
     shared_.count.statements.fetch_add(1, std::memory_order_relaxed);
     try {
       return work(session);
     } catch (const error& failure) {
-      if (failure.code() == errc::unreachable) drop();
+      note(failure);
       throw;
     }
   }
 
-  // From now on: how long a statement may take before the connection counts as dead, if less than the
-  // statement timeout.
-  void limit_answers(std::chrono::nanoseconds limit) noexcept { limit_ = limit; }
+  // Connects, unless there is a connection. Throws what the store throws.
+  void open() { ready(); }
+  // Ends what broken connections of this client may have left running. False: some of it may still run, and
+  // a request that may be part of it must not be sent again now.
+  bool end_ghosts();
+
+  // Nothing is sent past that time, which ends a statement under way: the connection then counts as dead.
+  void limit_answers(instant until) noexcept { until_ = until; }
 
   // Waits for a hint, in the connection there is. Connects first where needed; then it does not wait.
   bool wait(std::chrono::nanoseconds timeout);
@@ -50,16 +60,13 @@ class session_slot {
   void wake() noexcept;
   void interrupt_overdue(instant now) noexcept;
   void interrupt() noexcept;
+  // Closes the connection. Like call(), by the thread that uses the slot.
+  void close() noexcept;
 
   // Called with each new session, before anything else uses it.
   std::function<void(store::session&)> on_connect;
 
  private:
-  struct ghost {
-    std::string backend;
-    instant broke_at;
-  };
-
   class busy {
    public:
     explicit busy(session_slot& slot);
@@ -71,15 +78,17 @@ class session_slot {
 
   store::session& ready();
   void connect();
-  void end_ghosts();
-  void drop() noexcept;
+  void check_time() const;
+  void note(const error& failure) noexcept;
+  void drop(bool leaves_ghost) noexcept;
 
   context& shared_;
   connector connect_;
   std::mutex mutex_;  // guards the pointer against wake() and interrupt()
   std::unique_ptr<store::session> session_;
-  std::vector<ghost> ghosts_;
-  std::chrono::nanoseconds limit_ = std::chrono::nanoseconds::max();
+  const ghost_kind leaves_;
+  std::string harmless_;  // the backend of the session before, which may keep rows locked
+  instant until_ = instant::max();
   std::atomic<std::int64_t> overdue_at_{0};  // 0: no statement is under way
   std::atomic<bool> connected_{false};
   bool connected_before_ = false;

@@ -10,10 +10,22 @@ namespace rowlock::client_layer {
 
 using namespace std::chrono_literals;
 
+namespace {
+
+// After a renewal that got no answer another one, on a new connection, must come in time: what is left of the
+// ttl for both statements' time when everything else is taken off. The new connection is given a tenth.
+std::chrono::milliseconds left_for_a_hung_renewal(const options& settings) {
+  const auto margin = settings.margin + settings.ttl / 1000;
+  return settings.ttl - renew_interval(settings) - answer_grace(settings) - settings.ttl / 10 - margin;
+}
+
+}  // namespace
+
 options checked_settings(options settings) {
   model::check_identifier("prefix", settings.prefix);
   if (!settings.schema.empty()) model::check_identifier("schema", settings.schema);
   model::check_ttl(settings.ttl, renew_interval(settings));
+  model::check_application(settings.application);
   const auto refuse = [](const std::string& message) { throw error(errc::invalid_argument, message); };
   const auto positive = [&](const char* what, std::chrono::milliseconds value) {
     if (value <= 0ms || value > 24h) {
@@ -41,15 +53,24 @@ options checked_settings(options settings) {
   }
   // A dead connection must be noticed while there is time for another renewal. The default follows a short
   // ttl.
-  const auto longest = settings.ttl / 3;
+  const auto left = left_for_a_hung_renewal(settings);
+  const auto longest = std::min(settings.ttl / 3, left);
   if (settings.statement_timeout == options{}.statement_timeout) {
-    settings.statement_timeout = std::min(settings.statement_timeout, longest);
+    settings.statement_timeout = std::max(1ms, std::min(settings.statement_timeout, longest));
   }
-  if (settings.statement_timeout > longest) {
+  if (settings.statement_timeout > settings.ttl / 3) {
     refuse(fmt::format(
         "a statement_timeout of {} ms does not suit a ttl of {} ms: at most a third of it is expected, "
         "so that a dead connection is noticed before the lease ends",
         settings.statement_timeout.count(), settings.ttl.count()));
+  }
+  if (settings.statement_timeout > left) {
+    refuse(fmt::format(
+        "a ttl of {} ms does not survive one renewal that gets no answer: a renew_interval of {} ms, a "
+        "statement_timeout of {} ms and a margin of {} ms leave no time for another one on a new connection; "
+        "{} ms are missing",
+        settings.ttl.count(), renew_interval(settings).count(), settings.statement_timeout.count(),
+        settings.margin.count(), (settings.statement_timeout - left).count()));
   }
   return settings;
 }

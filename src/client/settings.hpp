@@ -3,6 +3,7 @@
 
 #include <rowlock/options.hpp>
 
+#include <algorithm>
 #include <chrono>
 
 namespace rowlock::client_layer {
@@ -14,6 +15,12 @@ options checked_settings(options settings);
 inline std::chrono::milliseconds renew_interval(const options& settings) {
   return settings.renew_interval != settings.renew_interval.zero() ? settings.renew_interval
                                                                    : settings.ttl / 3;
+}
+
+// How much longer than the server's own timeout an answer is waited for, so that a slow statement is told
+// from a dead connection.
+inline std::chrono::milliseconds answer_grace(const options& settings) {
+  return std::min(std::chrono::milliseconds{250}, settings.ttl / 20);
 }
 
 }  // namespace rowlock::client_layer

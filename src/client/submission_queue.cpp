@@ -26,19 +26,72 @@ std::exception_ptr closed_error() {
 
 }  // namespace
 
+submission_queue::side& submission_queue::serving(duty asked) {
+  side& own = split_ ? side_of(asked) : acquiring_;
+  if (own.connected_lanes > 0) return own;
+  side& other = asked == duty::releases ? acquiring_ : releasing_;
+  return other.connected_lanes > 0 ? other : own;
+}
+
+bool submission_queue::takes(duty carried, duty asked) const {
+  const bool replaces = side_of(asked).connected_lanes == 0 && side_of(carried).connected_lanes > 0;
+  return carried == duty::everything || carried == asked || replaces;
+}
+
+void submission_queue::count_lane(duty carried, bool connected) {
+  {
+    const std::lock_guard lock{mutex_};
+    auto& lanes = side_of(carried).connected_lanes;
+    connected ? ++lanes : --lanes;
+    acquiring_.blocked = releasing_.blocked = false;
+  }
+  wake_all();
+}
+
+bool submission_queue::has_connected_lane() const {
+  const std::lock_guard lock{mutex_};
+  return acquiring_.connected_lanes + releasing_.connected_lanes > 0;
+}
+
+void submission_queue::put_back(batch work) {
+  std::vector<acquire_ptr> refused;
+  {
+    const std::lock_guard lock{mutex_};
+    if (refusing_) refused.swap(work.acquires);
+    const auto to_the_front = [](auto& queue, auto& taken) {
+      queue.insert(queue.begin(), std::make_move_iterator(taken.begin()),
+                   std::make_move_iterator(taken.end()));
+    };
+    to_the_front(acquires_, work.acquires);
+    to_the_front(releases_, work.releases);
+    to_the_front(tasks_, work.tasks);
+  }
+  finish(work);
+  wake_all();
+  for (auto& operation : refused) operation->answer.fail(closed_error());
+}
+
+bool submission_queue::rest(std::chrono::nanoseconds pause) {
+  std::unique_lock lock{mutex_};
+  const auto until = shared_.time.now() + pause;
+  while (!stopped_ && shared_.time.now() < until) shared_.time.wait_until(lock, resting_, until);
+  return !stopped_;
+}
+
 void submission_queue::submit(acquire_ptr operation) {
-  bool wake = false;
+  side* wake = nullptr;
   bool refused = false;
   {
     const std::lock_guard lock{mutex_};
     refused = refusing_;
     if (!refused) {
       acquires_.push_back(operation);
-      acquiring_.blocked = false;
-      wake = acquiring_.idle_lanes > 0;
+      side& acquiring = serving(duty::acquires);
+      acquiring.blocked = false;
+      if (acquiring.idle_lanes > 0) wake = &acquiring;
     }
   }
-  if (wake) acquiring_.work.notify_one();
+  if (wake) wake->work.notify_one();
   if (refused) operation->answer.fail(closed_error());
 }
 
@@ -47,51 +100,56 @@ void submission_queue::submit(release_ptr operation) {
 }
 
 void submission_queue::submit(const std::vector<release_ptr>& operations) {
-  side& releasing = releasing_side();
-  bool wake = false;
+  side* wake = nullptr;
   {
     const std::lock_guard lock{mutex_};
+    side& releasing = serving(duty::releases);
     releases_.insert(releases_.end(), operations.begin(), operations.end());
     releasing.blocked = false;
-    wake = releasing.idle_lanes > 0;
+    if (releasing.idle_lanes > 0) wake = &releasing;
   }
-  if (wake) releasing.work.notify_one();
+  if (wake) wake->work.notify_one();
 }
 
 void submission_queue::submit(task_ptr operation) {
-  side& releasing = releasing_side();
+  side* wake = nullptr;
   bool refused = false;
   {
     const std::lock_guard lock{mutex_};
     refused = refusing_;
     if (!refused) {
       tasks_.push_back(operation);
-      releasing.blocked = false;
+      wake = &serving(duty::releases);
+      wake->blocked = false;
     }
   }
-  releasing.work.notify_one();
+  if (wake) wake->work.notify_one();
   if (refused) operation->answer.fail(closed_error());
 }
 
 void submission_queue::delay(acquire_ptr operation, std::chrono::nanoseconds pause) {
+  side* wake = nullptr;
   bool refused = false;
   {
     const std::lock_guard lock{mutex_};
     refused = refusing_;
     if (!refused) delayed_.emplace(shared_.time.now() + pause, delayed{operation, nullptr});
+    wake = &serving(duty::acquires);
   }
-  acquiring_.work.notify_one();
+  wake->work.notify_one();
   if (refused) operation->answer.fail(closed_error());
 }
 
 void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pause) {
+  side* wake = nullptr;
   bool dropped = false;
   {
     const std::lock_guard lock{mutex_};
     dropped = stopped_;
     if (!dropped) delayed_.emplace(shared_.time.now() + pause, delayed{nullptr, operation});
+    wake = &serving(duty::acquires);
   }
-  acquiring_.work.notify_one();
+  wake->work.notify_one();
   if (dropped && operation->answer) operation->answer->complete(release_result::unknown);
 }
 
@@ -99,9 +157,9 @@ void submission_queue::allow_acquires(bool allowed) {
   {
     const std::lock_guard lock{mutex_};
     acquires_allowed_ = allowed;
-    acquiring_.blocked = false;
+    acquiring_.blocked = releasing_.blocked = false;
   }
-  acquiring_.work.notify_all();
+  wake_all();
 }
 
 void submission_queue::wake_all() {
@@ -110,8 +168,8 @@ void submission_queue::wake_all() {
 }
 
 bool submission_queue::has_work(duty carried) const {
-  const bool acquires = acquires_allowed_ && !acquires_.empty() && carried != duty::releases;
-  const bool releases = (!releases_.empty() || !tasks_.empty()) && carried != duty::acquires;
+  const bool acquires = acquires_allowed_ && !acquires_.empty() && takes(carried, duty::acquires);
+  const bool releases = (!releases_.empty() || !tasks_.empty()) && takes(carried, duty::releases);
   return acquires || releases;
 }
 
@@ -126,13 +184,14 @@ void submission_queue::promote_delayed() {
     delayed_.erase(delayed_.begin());
     if (acquire) {
       acquires_.push_back(std::move(acquire));
-      acquiring_.blocked = false;
+      serving(duty::acquires).blocked = false;
     }
     if (release) {
       releases_.push_back(std::move(release));
-      releasing_side().blocked = false;
-      // Only the acquiring side's lanes sleep until the next delayed operation's time.
-      releasing_side().work.notify_one();
+      side& releasing = serving(duty::releases);
+      releasing.blocked = false;
+      // Only those who take acquires sleep until the next delayed operation's time.
+      releasing.work.notify_one();
     }
   }
 }
@@ -164,22 +223,27 @@ void submission_queue::take_distinct(std::deque<Operation>& from, std::vector<Op
              from.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
-batch submission_queue::take(duty carried) {
+batch submission_queue::take(duty carried, const std::function<bool()>& is_connected) {
   side& mine = side_of(carried);
-  const bool minds_delayed = carried != duty::releases;
   std::unique_lock lock{mutex_};
   for (;;) {
+    const bool others = acquiring_.connected_lanes + releasing_.connected_lanes > 0;
+    if (others && !stopped_ && is_connected && !is_connected()) {
+      batch nothing;
+      nothing.must_connect = true;
+      return nothing;
+    }
     promote_delayed();
     if (has_work(carried) && !mine.blocked) {
       batch taken;
       std::unordered_map<std::string, std::size_t> open;
-      if (carried != duty::acquires) {
+      if (takes(carried, duty::releases)) {
         taken.tasks.assign(std::make_move_iterator(tasks_.begin()), std::make_move_iterator(tasks_.end()));
         tasks_.clear();
         // Releases first: an acquire of the same name then finds it free.
         take_distinct(releases_, taken.releases, taken, open);
       }
-      if (carried != duty::releases && acquires_allowed_) {
+      if (takes(carried, duty::acquires) && acquires_allowed_) {
         take_distinct(acquires_, taken.acquires, taken, open);
       }
       if (!taken.empty()) {
@@ -193,7 +257,7 @@ batch submission_queue::take(duty carried) {
       return {};
     }
     ++mine.idle_lanes;
-    if (delayed_.empty() || !minds_delayed) {
+    if (delayed_.empty() || !takes(carried, duty::acquires)) {
       mine.work.wait(lock);
     } else {
       const auto next = delayed_.begin()->first;
@@ -294,6 +358,7 @@ void submission_queue::stop() {
     if (operation.release && operation.release->answer)
       operation.release->answer->complete(release_result::unknown);
   }
+  resting_.notify_all();
   wake_all();
 }
 

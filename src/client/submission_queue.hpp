@@ -9,6 +9,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -30,6 +31,7 @@ struct batch {
   std::unordered_set<std::string> crowds;  // names of several requests, all of which join
   std::vector<task_ptr> tasks;
   std::vector<std::string> names;  // reserved until finish()
+  bool must_connect = false;       // empty, and the queue goes on
 
   bool empty() const { return acquires.empty() && releases.empty() && tasks.empty(); }
 };
@@ -51,6 +53,15 @@ class submission_queue {
   void submit(const std::vector<release_ptr>& operations);  // so that one batch may carry them all
   void submit(task_ptr operation);
 
+  // The lanes tell how many of them are connected. What is for a duty that no connected lane has, the others
+  // take.
+  void count_lane(duty carried, bool connected);
+  bool has_connected_lane() const;
+  // A batch that was taken, unchanged, for another lane.
+  void put_back(batch work);
+  // Lets a lane that is not connected wait. False: the queue was stopped.
+  bool rest(std::chrono::nanoseconds pause);
+
   // Brings an operation back after a pause.
   void delay(acquire_ptr operation, std::chrono::nanoseconds pause);
   void delay(release_ptr operation, std::chrono::nanoseconds pause);
@@ -60,7 +71,9 @@ class submission_queue {
 
   // The next batch of that duty; waits for one. Empty: the queue was stopped and nothing is left that may
   // run.
-  batch take(duty carried);
+  // is_connected: the lane's; where it says no and another lane is connected, this returns at once with
+  // batch::must_connect.
+  batch take(duty carried, const std::function<bool()>& is_connected = {});
   // A batch of this one request, for a caller who carries it himself; empty when others wait before it, its
   // name is under way, or acquires are not allowed.
   batch alone(const acquire_ptr& operation);
@@ -91,11 +104,15 @@ class submission_queue {
   struct side {
     std::condition_variable work;
     std::size_t idle_lanes = 0;
+    std::size_t connected_lanes = 0;
     bool blocked = false;
   };
 
   side& side_of(duty carried) { return carried == duty::releases ? releasing_ : acquiring_; }
-  side& releasing_side() { return split_ ? releasing_ : acquiring_; }
+  const side& side_of(duty carried) const { return carried == duty::releases ? releasing_ : acquiring_; }
+  // Whose lanes are to be woken.
+  side& serving(duty asked);
+  bool takes(duty carried, duty asked) const;
   bool has_work(duty carried) const;
   void wake_all();
   bool is_idle() const;
@@ -107,10 +124,11 @@ class submission_queue {
                      std::unordered_map<std::string, std::size_t>& open);
 
   context& shared_;
-  std::mutex mutex_;
+  mutable std::mutex mutex_;
   side acquiring_;  // and everything, where duties are not split
   side releasing_;
   std::condition_variable idle_;
+  std::condition_variable resting_;
   std::deque<acquire_ptr> acquires_;
   std::deque<release_ptr> releases_;
   std::deque<task_ptr> tasks_;

@@ -75,6 +75,25 @@ void check_value(std::string_view value) {
   }
 }
 
+void check_application(std::string_view application) {
+  if (application.size() > 255) {
+    refuse(fmt::format("an application has {} bytes; at most 255 are allowed", application.size()));
+  }
+  if (printable(application) != application) {
+    refuse("the application is not UTF-8, or has a control character; it is shown to operators");
+  }
+}
+
+std::string printable(std::string_view text) {
+  std::string result;
+  while (!text.empty()) {
+    const std::size_t length = utf8_length(text);
+    if (length > 0 && !is_control(text.substr(0, length))) result += text.substr(0, length);
+    text.remove_prefix(std::max<std::size_t>(length, 1));
+  }
+  return result;
+}
+
 void check_identifier(std::string_view what, std::string_view value) {
   const auto ok = [](char c, bool first) {
     return (c >= 'a' && c <= 'z') || c == '_' || (!first && c >= '0' && c <= '9');

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <string>
 #include <string_view>
 
 namespace rowlock::model {
@@ -12,6 +13,13 @@ void check_name(std::string_view name);
 
 // What is proclaimed: UTF-8, at most 4096 bytes, no NUL.
 void check_value(std::string_view value);
+
+// What a client calls itself: UTF-8, at most 255 bytes, no control characters; may be empty.
+void check_application(std::string_view application);
+
+// Of a text that the system gave (a program's name may be cut inside a character): what of it is UTF-8 and no
+// control character.
+std::string printable(std::string_view text);
 
 // [a-z_][a-z0-9_]{0,30}. what: "prefix" or "schema".
 void check_identifier(std::string_view what, std::string_view value);

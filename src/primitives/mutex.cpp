@@ -49,7 +49,7 @@ bool mutex::lock_within(time_limit timeout) {
 }
 
 void mutex::unlock() {
-  lock_->locked().pop().release();
+  lock_->unlock();
 }
 
 wanted::wanted(const mutex& lock) : wanted(lock.lock_->acquiring().wanted()) {}

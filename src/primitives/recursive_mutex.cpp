@@ -81,7 +81,7 @@ bool recursive_mutex::lock_within(time_limit timeout) {
 }
 
 void recursive_mutex::unlock() {
-  lock_->base.locked().pop().release();
+  lock_->base.unlock();
 }
 
 const hold& recursive_mutex::current_hold() const {

@@ -209,7 +209,7 @@ bool shared_mutex::lock_within(time_limit timeout) {
 }
 
 void shared_mutex::unlock() {
-  lock_->base.locked().pop().release();
+  lock_->base.unlock();
 }
 
 void shared_mutex::lock_shared() {
@@ -236,6 +236,7 @@ bool shared_mutex::lock_shared_within(time_limit timeout) {
 }
 
 void shared_mutex::unlock_shared() {
+  if (lock_->base.acquiring().engine().is_forked()) return;
   if (const auto last = lock_->reads.leave(name())) last->release();
 }
 

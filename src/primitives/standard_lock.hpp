@@ -82,6 +82,11 @@ class standard_lock {
 
   const acquirer& acquiring() const noexcept { return acquire_; }
   locked_holds& locked() noexcept { return locked_; }
+  // As the standard's. Nothing in a forked child, where a guard that was alive at the fork ends: the lock is
+  // the parent's.
+  void unlock() {
+    if (!acquire_.engine().is_forked()) locked_.pop().release();
+  }
 
  private:
   acquirer acquire_;

@@ -10,6 +10,7 @@
 #pragma once
 
 #include "model/lock.hpp"
+#include "store/connect_watch.hpp"
 
 #include <chrono>
 #include <cstdint>
@@ -350,7 +351,13 @@ class database {
  public:
   virtual ~database() = default;
   // Throws: unreachable, authentication, privilege, read_only, not_migrated, too_new.
-  virtual std::unique_ptr<session> connect() = 0;
+  std::unique_ptr<session> connect() {
+    connect_watch nobody;
+    return connect(nobody);
+  }
+  // The same. watch breaks off whatever waits for the server: the connection, the login, the first
+  // statements.
+  virtual std::unique_ptr<session> connect(connect_watch& watch) = 0;
   virtual std::string_view dialect() const noexcept = 0;  // postgres, mysql, sqlite, memory
   // Only one transaction writes at a time in the whole database: a second carrying connection would only
   // wait.

@@ -125,6 +125,21 @@ database_url parse_url(std::string_view url) {
   refuse(fmt::format("rowlock does not know the URL scheme {}:; {}", scheme, known_forms()));
 }
 
+std::string hide_secret(std::string message, std::string_view secret) {
+  if (secret.empty()) return message;
+  constexpr std::string_view ends_of_a_value = " \t\r\n&;,'\"";
+  for (auto at = message.find(secret); at != std::string::npos; at = message.find(secret, at + 1)) {
+    const auto before = at == 0 ? '\0' : message[at - 1];
+    const auto end = at + secret.size();
+    const auto after = end == message.size() ? ' ' : message[end];
+    const bool in_a_url = before == ':' && after == '@';
+    const bool quoted = (before == '\'' || before == '"') && at > 1 && message[at - 2] == '=';
+    const bool a_value = (before == '=' || quoted) && ends_of_a_value.find(after) != std::string_view::npos;
+    if (in_a_url || a_value) message.replace(at, secret.size(), hidden);
+  }
+  return message;
+}
+
 std::string redact(std::string_view url) {
   if (scheme_of(url) == "sqlite") return hide_parameters(url);  // a path may hold both : and @
   // From the first colon behind the scheme to the last @, wherever they stand: a password that was not

@@ -15,4 +15,9 @@ struct database_url {
 // its store is built in. Messages repeat nothing of the URL but its scheme and a path.
 database_url parse_url(std::string_view url);
 
+// The message with the secret hidden where it stands as one: between ':' and '@' of a URL, or as the value of
+// a key. Elsewhere the same letters mean something else, and a short secret would make the message
+// unreadable.
+std::string hide_secret(std::string message, std::string_view secret);
+
 }  // namespace rowlock::store

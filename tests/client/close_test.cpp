@@ -122,6 +122,18 @@ TEST_F(close_clock_test, is_bounded_when_the_database_hangs) {
   })) << "and the lease with them";
 }
 
+TEST_F(close_clock_test, closes_the_connections_while_handles_and_holds_live) {
+  client db = new_client();
+  const hold held = mutex(db, "a").acquire();
+  ASSERT_TRUE(eventually([&] { return server->sessions() == 3; }));
+  db.close();
+  EXPECT_EQ(server->sessions(), 0U);
+  client unused = new_client();
+  EXPECT_EQ(server->sessions(), 2U);
+  unused.close();
+  EXPECT_EQ(server->sessions(), 0U);
+}
+
 TEST_F(close_clock_test, ends_the_wait_of_one_who_enters_the_queue_meanwhile) {
   client other = new_client();
   const hold held = mutex(other, "a").acquire();

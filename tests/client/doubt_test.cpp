@@ -259,6 +259,59 @@ TEST_F(doubt_test, while_a_ghost_lives_nothing_is_sent_on_its_connections_succes
   EXPECT_TRUE(take(asked));
 }
 
+TEST_F(doubt_test, a_ghost_belongs_to_the_client_and_no_lane_goes_around_it) {
+  server->name_backends();
+  auto settings = calm();
+  settings.connections = 5;
+  client other = new_client(settings);
+  for (int round = 0; round < 8; ++round) {
+    SCOPED_TRACE(round);
+    const auto asked_for = faults.count("end_ghost");
+    faults.leave_ghost("acquire");
+    faults.refuse("end_ghost", 1000);
+    attempt asked{other, "a"};
+    ASSERT_TRUE(soon([&] { return faults.count("end_ghost") >= asked_for + 3; }));
+    EXPECT_FALSE(asked.is_over());
+    // It acts so late, and yet what it is granted is the caller's.
+    server->run_ghosts();
+    const auto granted = holder_of("a");
+    EXPECT_NE(granted, "") << "the lock was free for it";
+    faults.forget();
+    hold held = take(asked);
+    EXPECT_EQ(held.id(), granted);
+    EXPECT_EQ(held.release(), release_result::released);
+    expect_free_soon();
+  }
+}
+
+TEST_F(doubt_test, while_a_ghost_lives_other_requests_go_on) {
+  server->name_backends();
+  client other = new_client();
+  mutex(other, "b").acquire().release();
+  faults.leave_ghost("acquire");
+  faults.refuse("end_ghost", 1000);
+  attempt asked{other, "a"};
+  ASSERT_TRUE(soon([&] { return faults.count("end_ghost") >= 3; }));
+  EXPECT_EQ(mutex(other, "b").acquire().release(), release_result::released);
+  EXPECT_FALSE(asked.is_over());
+  faults.forget();
+  EXPECT_TRUE(take(asked));
+}
+
+TEST_F(doubt_test, a_renewal_waits_for_no_ghost) {
+  server->name_backends();
+  client other = new_client();
+  const hold held = mutex(other, "b").acquire();
+  const auto renewals = other.stats().renewals;
+  faults.hang("renew");
+  faults.refuse("end_ghost", 1000);
+  advance(10s);
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  advance(5'250ms);
+  EXPECT_TRUE(eventually([&] { return other.stats().renewals > renewals; })) << "no more time passes";
+  EXPECT_TRUE(held);
+}
+
 TEST_F(doubt_test, a_ghost_whose_caller_has_given_up_is_ended_before_anything_is_taken_back) {
   for (const bool shared : {false, true}) {
     SCOPED_TRACE(shared);

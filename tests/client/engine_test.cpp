@@ -7,7 +7,9 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <set>
+#include <shared_mutex>
 
 namespace rowlock::test {
 namespace {
@@ -108,6 +110,32 @@ TEST_P(engine_test, in_a_forked_child_every_call_says_so_and_the_parent_keeps_it
   EXPECT_EQ(holder_of("b"), locked->current_hold().id());
   EXPECT_EQ(held->release(), release_result::released) << "its connections are as they were";
   EXPECT_TRUE(mutex(*db, "c").try_acquire());
+}
+
+TEST_P(engine_test, a_guard_that_is_alive_at_a_fork_ends_in_the_child_without_harm) {
+  client db = new_client();
+  mutex a{db, "a"};
+  shared_mutex b{db, "b"};
+  recursive_mutex c{db, "c"};
+  std::optional<std::scoped_lock<mutex>> one{std::in_place, a};
+  std::optional<std::shared_lock<shared_mutex>> two{std::in_place, b};
+  std::optional<std::unique_lock<recursive_mutex>> three{std::in_place, c};
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    one.reset();
+    two.reset();
+    three.reset();
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+  for (const char* name : {"a", "b", "c"}) EXPECT_TRUE(is_held(name)) << name;
+  one.reset();
+  two.reset();
+  three.reset();
+  for (const char* name : {"a", "b", "c"}) EXPECT_FALSE(is_held(name)) << name;
 }
 
 TEST_P(engine_test, a_forked_child_may_make_a_client_of_its_own) {

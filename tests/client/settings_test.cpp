@@ -68,6 +68,21 @@ INSTANTIATE_TEST_SUITE_P(
         contradiction{"a_negative_sweep", [](auto& s) { s.sweep_interval = -1s; }, {"sweep_interval"}},
         contradiction{"one_connection", [](auto& s) { s.connections = 1; }, {"1 connections", "2 to 16"}},
         contradiction{"too_many_connections", [](auto& s) { s.connections = 17; }, {"17"}},
+        contradiction{"no_time_for_a_renewal_after_one_that_hung",
+                      [](auto& s) {
+                        s.ttl = 10s;
+                        s.renew_interval = 5s;
+                        s.statement_timeout = 3300ms;
+                        s.margin = 500ms;
+                      },
+                      {"ttl of 10000 ms", "5000 ms", "3300 ms", "500 ms", "60 ms are missing"}},
+        contradiction{"an_application_too_long",
+                      [](auto& s) { s.application = std::string(256, 'a'); },
+                      {"256 bytes", "255"}},
+        contradiction{
+            "an_application_that_is_no_utf8", [](auto& s) { s.application = "caf\xC3"; }, {"UTF-8"}},
+        contradiction{
+            "an_application_of_two_lines", [](auto& s) { s.application = "a\nb"; }, {"control character"}},
         contradiction{"a_bad_prefix", [](auto& s) { s.prefix = "Rowlock-"; }, {"prefix", "[a-z_]"}},
         contradiction{"a_bad_schema", [](auto& s) { s.schema = "a.b"; }, {"schema", "[a-z_]"}}),
     [](const auto& one) { return std::string{one.param.what}; });
@@ -82,6 +97,18 @@ TEST(settings_default_test, follow_a_short_ttl) {
   EXPECT_EQ(client_layer::checked_settings(settings).statement_timeout, 1s);
 }
 
+TEST(settings_default_test, survive_a_hung_renewal_with_the_shortest_ttl) {
+  options settings;
+  settings.ttl = 1s;
+  const auto checked = client_layer::checked_settings(settings);
+  EXPECT_GT(checked.statement_timeout, 200ms);
+  EXPECT_LT(client_layer::renew_interval(checked) + checked.statement_timeout +
+                client_layer::answer_grace(checked) + checked.margin,
+            900ms);
+  settings.renew_interval = 500ms;
+  EXPECT_NO_THROW(client_layer::checked_settings(settings));
+}
+
 TEST(settings_default_test, renew_three_times_in_a_ttl) {
   options settings;
   settings.ttl = 3s;
@@ -92,8 +119,8 @@ TEST(settings_default_test, are_the_longest_that_are_allowed_too) {
   options settings;
   settings.ttl = 24h;
   settings.renew_interval = 12h;
-  settings.margin = 6h;
-  settings.statement_timeout = 8h;
+  settings.margin = 3h;
+  settings.statement_timeout = 6h;
   settings.connections = 16;
   EXPECT_NO_THROW(client_layer::checked_settings(settings));
 }

@@ -117,5 +117,11 @@ TEST(ttl_test, given_explicitly_may_be_shorter) {
   EXPECT_NE(refusal([] { check_explicit_ttl(0ms); }), "");
 }
 
+TEST(printable_test, keeps_what_is_utf8_and_no_control_character) {
+  EXPECT_EQ(model::printable("batch-caf\xC3"), "batch-caf") << "a program's name that was cut";
+  EXPECT_EQ(model::printable("caf\xC3\xA9\n!"), "caf\xC3\xA9!");
+  EXPECT_EQ(model::printable("\xFF"), "");
+}
+
 }  // namespace
 }  // namespace rowlock::model

@@ -1,12 +1,21 @@
 // What connect() pins, refuses and says.
 #include "store/postgres_test.hpp"
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <chrono>
 #include <cstdlib>
 #include <functional>
+#include <future>
+#include <stdexcept>
 
 namespace rowlock::test {
 namespace {
 
+using namespace std::chrono_literals;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -96,6 +105,109 @@ TEST_F(postgres_connect_test, pins_what_a_role_may_have_set_otherwise) {
   other->run("UPDATE rowlock_lock SET token = token + 1; COMMIT");
   EXPECT_TRUE(look(*session, "a")) << "a serializable transaction would be refused here";
   EXPECT_TRUE(release(*session, hold));
+}
+
+TEST_F(postgres_connect_test, is_not_stopped_by_limits_that_a_role_has) {
+  const auto url = url_of_new_role("statement_timeout = '1ms'");
+  side_->run("ALTER ROLE " + role_ + " SET lock_timeout = '1ms'");
+  side_->run("ALTER ROLE " + role_ + " SET array_nulls = off");
+  grant_all();
+  for (int i = 0; i < 5; ++i) {
+    const auto session = store::open_postgres(url, options_)->connect();
+    session->refresh_world();
+    const auto hold = held(*session, "a" + std::to_string(i));
+    EXPECT_TRUE(release(*session, hold));
+  }
+}
+
+// Takes connections and answers nothing, as a pooler without a free server connection does.
+class silent_server {
+ public:
+  silent_server() : listener_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)} {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    if (::bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(listener_, 8) != 0 ||
+        ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+      throw std::runtime_error("no port to listen on");
+    }
+    port_ = ntohs(address.sin_port);
+  }
+  ~silent_server() { ::close(listener_); }
+  silent_server(const silent_server&) = delete;
+  silent_server& operator=(const silent_server&) = delete;
+  std::string port() const { return std::to_string(port_); }
+
+ private:
+  int listener_;
+  int port_ = 0;
+};
+
+TEST_F(postgres_connect_test, gives_up_a_server_that_answers_nothing_when_its_time_is_up) {
+  const silent_server server;
+  options_.connect_timeout = 300ms;
+  const auto began = std::chrono::steady_clock::now();
+  const auto thrown = refusal("postgresql://u:hunter2@127.0.0.1:" + server.port() + "/x");
+  const auto took = std::chrono::steady_clock::now() - began;
+  EXPECT_EQ(thrown.code(), errc::unreachable) << thrown.what();
+  EXPECT_GE(took, 300ms);
+  EXPECT_LT(took, 1900ms) << "libpq's own limit is two seconds at the least";
+}
+
+TEST_F(postgres_connect_test, leaves_a_server_that_answers_nothing_for_the_next_one) {
+  const silent_server server;
+  options_.connect_timeout = 2s;
+  const auto user = url_.find("//") + 2;
+  const auto host = url_.find('@', user) + 1;
+  const auto url = url_.substr(0, host) + "127.0.0.1:" + server.port() + "," + url_.substr(host);
+  EXPECT_NO_THROW(store::open_postgres(url, options_)->connect());
+}
+
+TEST_F(postgres_connect_test, is_broken_off_by_another_thread) {
+  const silent_server server;
+  options_.connect_timeout = 60s;
+  store::connect_watch watch;
+  auto refused = std::async(std::launch::async, [&] {
+    try {
+      store::open_postgres("postgresql://u@127.0.0.1:" + server.port() + "/x", options_)->connect(watch);
+      return errc::internal;
+    } catch (const error& thrown) {
+      return thrown.code();
+    }
+  });
+  EXPECT_EQ(refused.wait_for(20ms), std::future_status::timeout);
+  watch.interrupt();
+  ASSERT_EQ(refused.wait_for(20s), std::future_status::ready);
+  EXPECT_EQ(refused.get(), errc::unreachable);
+}
+
+TEST_F(postgres_connect_test, is_broken_off_behind_the_login_too) {
+  // The first statement that reads a table waits for it.
+  auto other = raw();
+  other->run("BEGIN; LOCK TABLE rowlock_meta IN ACCESS EXCLUSIVE MODE");
+  options_.statement_timeout = 60s;
+  store::connect_watch watch;
+  auto refused = std::async(std::launch::async, [&] {
+    try {
+      store::open_postgres(url_, options_)->connect(watch);
+      return errc::internal;
+    } catch (const error& thrown) {
+      return thrown.code();
+    }
+  });
+  until_blocked(*side_, std::stoi([&] {
+    for (;;) {
+      const auto found = side_->run(
+          "SELECT pid FROM pg_stat_activity WHERE application_name = 'rowlock test' AND wait_event_type = "
+          "'Lock'");
+      if (!found.empty()) return found[0][0];
+    }
+  }()));
+  watch.interrupt();
+  ASSERT_EQ(refused.wait_for(20s), std::future_status::ready);
+  EXPECT_EQ(refused.get(), errc::unreachable);
+  other->run("ROLLBACK");
 }
 
 TEST_F(postgres_connect_test, refuses_a_role_that_is_not_known) {

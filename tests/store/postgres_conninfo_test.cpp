@@ -21,7 +21,6 @@ std::string conninfo(const std::string& url) {
 TEST(postgres_conninfo_test, adds_time_limits_where_the_url_has_none) {
   const auto text = conninfo("postgresql://app@db/shop");
   EXPECT_THAT(text, HasSubstr("host='db'"));
-  EXPECT_THAT(text, HasSubstr("connect_timeout='3'"));
   EXPECT_THAT(text, HasSubstr("tcp_user_timeout='4000'"));
   EXPECT_THAT(text, HasSubstr("keepalives_idle='4'"));
   EXPECT_THAT(text, Not(HasSubstr("target_session_attrs")));
@@ -45,14 +44,51 @@ TEST(postgres_conninfo_test, quotes_values) {
   EXPECT_THAT(conninfo("postgresql://app:it%27s%5C@db/shop"), HasSubstr(R"(password='it\'s\\')"));
 }
 
-TEST(postgres_conninfo_test, scrubs_the_password) {
+TEST(postgres_conninfo_test, keeps_the_options_limit_unless_the_url_has_one) {
+  store::store_options options;
+  options.connect_timeout = std::chrono::milliseconds{300};
+  const auto limit = [&](const std::string& url) {
+    return store::postgres_conninfo{url, options}.connect_timeout();
+  };
+  EXPECT_EQ(limit("postgresql://db/shop"), std::chrono::milliseconds{300});
+  EXPECT_EQ(limit("postgresql://db/shop?connect_timeout=9"), std::chrono::seconds{9});
+  EXPECT_EQ(limit("postgresql://db/shop?connect_timeout=0"), std::chrono::milliseconds{300});
+}
+
+TEST(postgres_conninfo_test, names_each_server_by_itself) {
+  const auto servers = [](const std::string& url) {
+    std::string result;
+    for (const auto& one : store::postgres_conninfo{url, {}}.servers()) {
+      result += one.host + '|' + one.address + '|' + one.port + ' ';
+    }
+    return result;
+  };
+  EXPECT_EQ(servers("postgresql:///shop"), "|| ");
+  EXPECT_EQ(servers("postgresql://db/shop"), "db|| ");
+  EXPECT_EQ(servers("postgresql://a:1,b:2/shop"), "a||1 b||2 ");
+  EXPECT_EQ(servers("postgresql://a,b/shop?port=7"), "a||7 b||7 ");
+  EXPECT_EQ(servers("postgresql://a,b/shop?hostaddr=10.0.0.1,10.0.0.2"), "a|10.0.0.1| b|10.0.0.2| ");
+  const store::postgres_conninfo info{"postgresql://a:1,b:2/shop", {}};
+  const auto text = info.text(info.servers()[1]);
+  EXPECT_THAT(text, HasSubstr("host='b'"));
+  EXPECT_THAT(text, HasSubstr("port='2'"));
+  EXPECT_THAT(text, Not(HasSubstr("'a")));
+}
+
+TEST(postgres_conninfo_test, scrubs_the_password_where_it_stands_as_one) {
   const store::postgres_conninfo info{"postgresql://app:hunter%402@db/shop", {}};
-  EXPECT_EQ(info.scrub("no hunter@2, no hunter@2"), "no ***, no ***");
+  EXPECT_EQ(info.scrub("postgresql://app:hunter@2@db/shop"), "postgresql://app:***@db/shop");
+  EXPECT_EQ(info.scrub("user='app' password='hunter@2' host=db"), "user='app' password='***' host=db");
+  EXPECT_EQ(info.scrub("user=app password=hunter@2"), "user=app password=***");
+  const store::postgres_conninfo short_one{"postgresql://app:a@db/shop", {}};
+  EXPECT_EQ(short_one.scrub("PostgreSQL refused find: a statement of app's was cancelled"),
+            "PostgreSQL refused find: a statement of app's was cancelled");
 }
 
 TEST(postgres_conninfo_test, refuses_an_unreadable_url_without_repeating_it) {
-  for (const std::string url : {"postgresql://u:%zzsecret@h/x", "postgresql://u@h/x?secret=1",
-                                "postgresql://u:p@secret@h/x", "postgresql://u@h/x?sslmode"}) {
+  for (const std::string url :
+       {"postgresql://u:%zzsecret@h/x", "postgresql://u@h/x?secret=1", "postgresql://u:p@secret@h/x",
+        "postgresql://u:secret/x@h/x", "postgresql://u@h/x?sslmode"}) {
     try {
       conninfo(url);
       ADD_FAILURE() << url;

@@ -60,6 +60,8 @@ void fault_plan::on_call(memory_call& call) {
     if (due(call.verb, kind::lose_request)) store::throw_unreachable();
     if (due(call.verb, kind::refuse)) throw error(errc::contention, "refused by the test");
     if (due(call.verb, kind::deny)) throw error(errc::privilege, "denied by the test");
+    if (due(call.verb, kind::read_only)) throw error(errc::read_only, "made read-only by the test");
+    if (due(call.verb, kind::unreachable)) throw error(errc::unreachable, "too many clients, says the test");
     if (due(call.verb, kind::ghost)) call.leave_ghost();
     if (due(call.verb, kind::hang)) call.block();
   } else {

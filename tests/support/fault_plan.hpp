@@ -30,6 +30,11 @@ class fault_plan : public std::enable_shared_from_this<fault_plan> {
   void refuse(const std::string& verb, int times = 1) { plan(verb, kind::refuse, times); }
   // The next calls are refused for good, as for want of a right.
   void deny(const std::string& verb, int times = 1) { plan(verb, kind::deny, times); }
+  // skip: so many calls are left alone before.
+  void refuse_read_only(const std::string& verb, int times = 1) { plan(verb, kind::read_only, times); }
+  void refuse_unreachable(const std::string& verb, int times = 1, int skip = 0) {
+    plan(verb, kind::unreachable, times, skip);
+  }
   // The next calls hang until memory_server::unblock(): before anything happened, or before the answer.
   // skip: so many calls are left alone before.
   void hang(const std::string& verb, int skip = 0) { plan(verb, kind::hang, 1, skip); }
@@ -48,7 +53,17 @@ class fault_plan : public std::enable_shared_from_this<fault_plan> {
  private:
   explicit fault_plan(std::shared_ptr<store::memory_server> server) : server_(std::move(server)) {}
 
-  enum class kind { lose_request, lose_answer, refuse, deny, hang, hang_answer, ghost };
+  enum class kind {
+    read_only,
+    unreachable,
+    lose_request,
+    lose_answer,
+    refuse,
+    deny,
+    hang,
+    hang_answer,
+    ghost
+  };
 
   struct fault {
     int skip = 0;

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <stdexcept>
+#include <string_view>
 
 namespace rowlock::test {
 
@@ -19,6 +20,36 @@ std::string server_url() {
         "--stores=memory,sqlite");
   }
   return url;
+}
+
+// What a role may have set for its sessions, so that a statement that relies on the usual goes wrong.
+constexpr std::string_view hostile_settings[] = {"array_nulls = off",
+                                                 "standard_conforming_strings = off",
+                                                 "DateStyle = 'SQL, DMY'",
+                                                 "IntervalStyle = sql_standard",
+                                                 "TimeZone = 'Asia/Kathmandu'",
+                                                 "bytea_output = escape",
+                                                 "extra_float_digits = -15",
+                                                 "client_encoding = LATIN1",
+                                                 "client_min_messages = debug1",
+                                                 "default_transaction_isolation = serializable",
+                                                 "default_transaction_deferrable = on",
+                                                 "synchronous_commit = off",
+                                                 "statement_timeout = '1ms'",
+                                                 "lock_timeout = '1ms'",
+                                                 "idle_in_transaction_session_timeout = '1ms'",
+                                                 "transform_null_equals = on",
+                                                 "xmloption = document",
+                                                 "exit_on_error = on",
+                                                 "enable_indexscan = off",
+                                                 "enable_nestloop = off",
+                                                 "plan_cache_mode = force_custom_plan",
+                                                 "jit = on",
+                                                 "jit_above_cost = 0"};
+
+bool asked_to_be_hostile() {
+  const char* set = std::getenv("ROWLOCK_TEST_HOSTILE_SETTINGS");
+  return set && std::string_view{set} == "1";
 }
 
 // A connection beside the store's own.
@@ -60,6 +91,7 @@ class postgres_fixture final : public store_fixture {
   postgres_fixture() {
     migrate(embedded::postgres_migrations(), prefix_,
             [this](const std::string& sql) { side_.run_script(sql); });
+    if (is_hostile_) make_hostile_role();
   }
   ~postgres_fixture() override {
     try {
@@ -72,7 +104,12 @@ class postgres_fixture final : public store_fixture {
   bool can(capability) const override { return true; }
 
   std::unique_ptr<store::database> open() override { return store::open(url(), options()); }
-  std::string url() const override { return server_url(); }
+  std::string url() const override {
+    auto url = server_url();
+    if (!is_hostile_) return url;
+    const auto user = url.find("//") + 2;
+    return url.replace(user, url.find('@', user) - user, role_);
+  }
   store::store_options options() const override {
     store::store_options options;
     options.prefix = prefix_;
@@ -130,7 +167,18 @@ class postgres_fixture final : public store_fixture {
               connection.reset();
             }};
   }
+  void make_hostile_role() {
+    auto script = "CREATE ROLE " + role_ + " LOGIN; GRANT USAGE ON SCHEMA public TO " + role_ + ";";
+    for (const std::string table : {"lease", "lock", "permit", "queue", "meta", "marker"}) {
+      script += "GRANT ALL ON " + prefix_ + table + " TO " + role_ + ";";
+    }
+    for (const auto setting : hostile_settings) {
+      script += "ALTER ROLE " + role_ + " SET " + std::string{setting} + ";";
+    }
+    side_.run_script(script);
+  }
   void drop_everything() {
+    if (is_hostile_) side_.run_script("DROP OWNED BY " + role_ + "; DROP ROLE " + role_);
     side_.run_script(R"(DO $$
       DECLARE statement text;
       BEGIN
@@ -146,6 +194,8 @@ class postgres_fixture final : public store_fixture {
 
   // Never the prefix of another test's, nor of what a crashed run left behind.
   std::string prefix_ = "t" + model::id128::random().to_string().substr(0, 12) + "_";
+  const bool is_hostile_ = asked_to_be_hostile();
+  const std::string role_ = prefix_ + "role";
   side_connection side_;
 };
 

@@ -13,8 +13,9 @@ bool memory_database::must_be_asked() const noexcept {
   return !server_->tells_;
 }
 
-std::unique_ptr<session> memory_database::connect() {
+std::unique_ptr<session> memory_database::connect(connect_watch& watch) {
   memory_call call{.server = *server_, .verb = "connect"};
+  const connect_watch::step step{watch, [&] { call.break_off(); }};
   server_->call_hook(call);
   auto result = std::make_unique<memory_session>(server_);
   call.at = memory_call::phase::after;

@@ -12,7 +12,7 @@ class memory_database final : public database {
  public:
   explicit memory_database(std::shared_ptr<memory_server> server);
 
-  std::unique_ptr<session> connect() override;
+  std::unique_ptr<session> connect(connect_watch& watch) override;
   std::string_view dialect() const noexcept override { return "memory"; }
   bool must_be_asked() const noexcept override;
   // There is no SQL; memory_server::guard is the guard.

@@ -30,12 +30,18 @@ void throw_unreachable(bool in_doubt) {
 void memory_call::block() {
   std::unique_lock lock{server.mutex_};
   const auto generation = server.unblocked_;
-  const auto broken = [&] { return session && session->broken_; };
+  const auto broken = [&] { return session ? session->broken_ : broken_off; };
   ++server.blocked_;
   server.changed_.notify_all();
   server.changed_.wait(lock, [&] { return server.unblocked_ != generation || broken(); });
   --server.blocked_;
   if (broken()) throw_unreachable();
+}
+
+void memory_call::break_off() {
+  const std::lock_guard lock{server.mutex_};
+  broken_off = true;
+  server.changed_.notify_all();
 }
 
 memory_server::memory_server()
@@ -80,6 +86,11 @@ void memory_server::delete_lock(const std::string& name) {
   tables_.locks.erase(name);
   tables_.permits.erase(name);
   tables_.queues.erase(name);
+}
+
+std::size_t memory_server::sessions() const {
+  const std::lock_guard lock{mutex_};
+  return sessions_.size();
 }
 
 void memory_server::lock_row(const std::string& name) {

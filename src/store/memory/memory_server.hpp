@@ -30,12 +30,15 @@ struct memory_call {
   phase at = phase::before;
   memory_session* session = nullptr;  // null for connect
   bool ghost = false;
+  bool broken_off = false;  // guarded by the server's mutex
 
   bool before(std::string_view name) const { return at == phase::before && verb == name; }
   bool after(std::string_view name) const { return at == phase::after && verb == name; }
 
   // Waits until memory_server::unblock(), or until interrupt(), which ends it with error(unreachable).
   void block();
+  // Any thread: a connect that is blocked fails.
+  void break_off();
   // Before a verb: its caller gets error(unreachable) with outcome_unknown, and the verb happens later, at
   // memory_server::run_ghosts(), unless end_ghost() has ended its backend by then. Not for edit.
   void leave_ghost() { ghost = true; }
@@ -107,6 +110,8 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   void fail_over(const std::string& identity, std::size_t lost_commits = 0);
   void lose_marker();
 
+  // Connections that are open.
+  std::size_t sessions() const;
   // A copy of all tables, for tests that look at rows.
   memory_tables snapshot() const;
 

@@ -12,7 +12,9 @@ class mysql_database final : public database {
   mysql_database(const std::string& url, const store_options& options)
       : context_{std::make_shared<const mysql_context>(url, options)} {}
 
-  std::unique_ptr<session> connect() override { return std::make_unique<mysql_session>(context_); }
+  std::unique_ptr<session> connect(connect_watch& watch) override {
+    return std::make_unique<mysql_session>(context_, watch);
+  }
   std::string_view dialect() const noexcept override { return "mysql"; }
   bool must_be_asked() const noexcept override { return true; }
   std::string guard_sql(model::lock_mode mode) const override {

@@ -21,7 +21,7 @@ bool is_refused_engine(std::string_view code) {
 
 // No limit for a statement: another migrator is waited for, and the files set their own limit for locks.
 mysql_migration_session::mysql_migration_session(const std::string& url, const store_options& options)
-    : context_{url, options}, opened_{open_connection(context_, std::chrono::milliseconds{0})} {}
+    : context_{url, options}, opened_{open_connection(context_, std::chrono::milliseconds{0}, nobody_)} {}
 
 bool mysql_migration_session::has(std::string_view table) {
   return has_table(connection_, context_.options.prefix + std::string{table});

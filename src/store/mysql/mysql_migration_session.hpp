@@ -27,6 +27,7 @@ class mysql_migration_session final : public migration_session {
   void forget(int version);
 
   mysql_context context_;
+  connect_watch nobody_;
   mysql_opened opened_;
   mysql_connection& connection_ = *opened_.connection;
 };

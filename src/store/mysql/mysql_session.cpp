@@ -35,12 +35,13 @@ std::vector<lease_id> ids_of(const mysql_rows& rows) {
 
 }  // namespace
 
-mysql_session::mysql_session(std::shared_ptr<const mysql_context> context)
+mysql_session::mysql_session(std::shared_ptr<const mysql_context> context, connect_watch& watch)
     : context_{std::move(context)},
-      opened_{open_connection(*context_, context_->options.statement_timeout)},
+      opened_{open_connection(*context_, context_->options.statement_timeout, watch)},
       waker_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
   if (waker_ < 0) throw error(errc::internal, "no file descriptor is left for waking a waiter");
   try {
+    const connect_watch::step step{watch, [&] { connection_.interrupt(); }};
     check_schema_version(read_schema_state(connection_), context_->options,
                          "database \"" + context_->endpoint.database() + '"');
   } catch (...) {

@@ -13,7 +13,7 @@ namespace rowlock::store {
 
 class mysql_session final : public session {
  public:
-  explicit mysql_session(std::shared_ptr<const mysql_context> context);
+  mysql_session(std::shared_ptr<const mysql_context> context, connect_watch& watch);
   ~mysql_session() override;
 
   world read_world() override;

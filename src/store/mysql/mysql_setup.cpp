@@ -192,7 +192,8 @@ mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
   return result;
 }
 
-mysql_opened open_connection(const mysql_context& context, std::chrono::milliseconds statement_timeout) {
+mysql_opened open_connection(const mysql_context& context, std::chrono::milliseconds statement_timeout,
+                             connect_watch& watch) {
   using clock = std::chrono::steady_clock;
   const auto places = context.endpoint.places();
   const auto first = context.place.load();
@@ -206,7 +207,10 @@ mysql_opened open_connection(const mysql_context& context, std::chrono::millisec
       mysql_opened made;
       made.connection = std::make_unique<mysql_connection>(context.endpoint, context.catalog, share,
                                                            statement_timeout, place);
-      made.facts = set_up(*made.connection, context, statement_timeout);
+      {
+        const connect_watch::step step{watch, [&] { made.connection->interrupt(); }};
+        made.facts = set_up(*made.connection, context, statement_timeout);
+      }
       context.place = place;
       return made;
     } catch (const error& failure) {

@@ -47,7 +47,8 @@ struct mysql_opened {
 
 // Connects and sets up, at the context's place, or at the next one where that is not reached, or is
 // read-only: the places share options::connect_timeout. Throws what the last of them said.
-mysql_opened open_connection(const mysql_context& context, std::chrono::milliseconds statement_timeout);
+mysql_opened open_connection(const mysql_context& context, std::chrono::milliseconds statement_timeout,
+                             connect_watch& watch);
 
 // Version 0 where rowlock's tables are missing.
 schema_state read_schema_state(mysql_connection& connection);

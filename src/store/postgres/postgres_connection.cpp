@@ -1,5 +1,7 @@
 #include "store/postgres/postgres_connection.hpp"
 
+#include "store/postgres/postgres_dial.hpp"
+
 #include <fmt/format.h>
 
 #include <fcntl.h>
@@ -12,7 +14,7 @@ namespace rowlock::store {
 
 class postgres_connection::receiver : public pqxx::notification_receiver {
  public:
-  receiver(pqxx::connection& connection, const std::string& channel, int& heard)
+  receiver(pqxx_compat::connection& connection, const std::string& channel, int& heard)
       : notification_receiver{connection, channel}, heard_{heard} {}
   void operator()(const std::string& /*payload*/, int /*pid*/) override { ++heard_; }
 
@@ -22,9 +24,10 @@ class postgres_connection::receiver : public pqxx::notification_receiver {
 
 namespace {
 
-std::unique_ptr<pqxx::connection> connect(const postgres_conninfo& conninfo) {
+std::unique_ptr<pqxx_compat::connection> connect(const postgres_conninfo& conninfo, connect_watch& watch) {
+  auto raw = dial(conninfo, watch);
   try {
-    auto connection = std::make_unique<pqxx::connection>(conninfo.text());
+    auto connection = pqxx_compat::adopt(raw.release());
     pqxx_compat::stay_broken(*connection);
     return connection;
   } catch (const std::exception& cause) {
@@ -34,14 +37,11 @@ std::unique_ptr<pqxx::connection> connect(const postgres_conninfo& conninfo) {
 
 }  // namespace
 
-owned_fd::~owned_fd() {
-  if (fd_ >= 0) ::close(fd_);
-}
-
-postgres_connection::postgres_connection(const postgres_conninfo& conninfo, const sql_catalog& catalog)
+postgres_connection::postgres_connection(const postgres_conninfo& conninfo, const sql_catalog& catalog,
+                                         connect_watch& watch)
     : conninfo_{conninfo},
       catalog_{catalog},
-      connection_{connect(conninfo)},
+      connection_{connect(conninfo, watch)},
       socket_{::fcntl(connection_->sock(), F_DUPFD_CLOEXEC, 3)} {
   if (socket_.get() < 0) throw error(errc::internal, "no file descriptor is left for the connection");
 }
@@ -61,8 +61,7 @@ void postgres_connection::rollback() noexcept {
     script("rollback", "ROLLBACK");
   } catch (const std::exception&) {
     // Whatever the server still holds of it ends with the connection.
-    broken_ = true;
-    interrupt();
+    break_up();
   }
 }
 
@@ -84,6 +83,15 @@ void postgres_connection::drain() {
   } catch (const std::exception& cause) {
     fail(cause, "wait", false);
   }
+}
+
+// What the kernel has not delivered yet is never delivered: closed, such a socket would go on trying for
+// minutes, and the statement would be executed long after it was given up.
+void postgres_connection::break_up() noexcept {
+  broken_ = true;
+  const linger none{.l_onoff = 1, .l_linger = 0};
+  ::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &none, sizeof none);
+  interrupt();
 }
 
 void postgres_connection::interrupt() noexcept {
@@ -109,10 +117,7 @@ void postgres_connection::check_usable(std::string_view doing) const {
 
 void postgres_connection::fail(const std::exception& cause, std::string_view doing, bool sent) {
   const auto problem = postgres_error(cause, doing);
-  if (problem.code() == errc::unreachable) {
-    broken_ = true;
-    interrupt();
-  }
+  if (problem.code() == errc::unreachable) break_up();
   throw error(problem.code(), conninfo_.scrub(problem.what()), problem.database_code(),
               problem.outcome_unknown() && sent);
 }

@@ -2,6 +2,8 @@
 // another thread.
 #pragma once
 
+#include "store/connect_watch.hpp"
+#include "store/postgres/owned_fd.hpp"
 #include "store/postgres/postgres_conninfo.hpp"
 #include "store/postgres/postgres_error.hpp"
 #include "store/postgres/pqxx_compat.hpp"
@@ -16,23 +18,10 @@
 
 namespace rowlock::store {
 
-// A file descriptor that is closed with its owner.
-class owned_fd {
- public:
-  explicit owned_fd(int fd) noexcept : fd_{fd} {}
-  ~owned_fd();
-  owned_fd(const owned_fd&) = delete;
-  owned_fd& operator=(const owned_fd&) = delete;
-  int get() const noexcept { return fd_; }
-
- private:
-  int fd_;
-};
-
 class postgres_connection {
  public:
   // Connects; sets nothing.
-  postgres_connection(const postgres_conninfo& conninfo, const sql_catalog& catalog);
+  postgres_connection(const postgres_conninfo& conninfo, const sql_catalog& catalog, connect_watch& watch);
   ~postgres_connection();
 
   // Runs a query of the catalog in a transaction of its own. Arguments are texts.
@@ -80,6 +69,7 @@ class postgres_connection {
  private:
   class receiver;
 
+  void break_up() noexcept;
   void prepare(const std::string& query);
   void check_usable(std::string_view doing) const;
   // sent: a broken connection leaves the outcome unknown.
@@ -98,7 +88,7 @@ class postgres_connection {
 
   const postgres_conninfo& conninfo_;
   const sql_catalog& catalog_;
-  std::unique_ptr<pqxx::connection> connection_;
+  std::unique_ptr<pqxx_compat::connection> connection_;
   // A duplicate, so that interrupt() cannot hit a number which libpq has closed and another file has taken.
   owned_fd socket_;
   std::set<std::string, std::less<>> prepared_;

@@ -1,5 +1,7 @@
 #include "store/postgres/postgres_conninfo.hpp"
 
+#include "store/url.hpp"
+
 #include <rowlock/error.hpp>
 
 #include <fmt/format.h>
@@ -9,7 +11,9 @@
 #include <cstdlib>
 #include <map>
 #include <memory>
+#include <sstream>
 #include <string_view>
+#include <utility>
 
 namespace rowlock::store {
 
@@ -32,15 +36,20 @@ std::string without_quoted(std::string_view text) {
   return result;
 }
 
-// A raw '@' in a password ends it too early; its rest would be taken for the host and be printed.
+// A raw '@' or '/' in a password ends it too early; its rest would be taken for the host and be printed.
 void check_authority(std::string_view url) {
   const auto scheme = url.find("://");
   if (scheme == std::string_view::npos) return;
   const auto before_query = url.substr(0, url.find('?'));
-  if (std::count(before_query.begin(), before_query.end(), '@') > 1) {
-    throw error(errc::invalid_argument,
-                "the PostgreSQL URL has more than one '@' before its parameters; write the one inside the "
-                "user's name or password as %40 (and '/' as %2F, ':' as %3A)");
+  const auto path = before_query.find('/', scheme + 3);
+  const auto last_at = before_query.rfind('@');
+  const bool at_in_path =
+      path != std::string_view::npos && last_at != std::string_view::npos && last_at > path;
+  if (std::count(before_query.begin(), before_query.end(), '@') > 1 || at_in_path) {
+    throw error(
+        errc::invalid_argument,
+        "the PostgreSQL URL has an '@' or a '/' too many before its parameters; write those inside the "
+        "user's name or password as %40 and %2F, and ':' as %3A");
   }
 }
 
@@ -76,43 +85,78 @@ std::int64_t whole_seconds(std::chrono::milliseconds time) {
 
 }  // namespace
 
-postgres_conninfo::postgres_conninfo(const std::string& url, const store_options& options) {
+postgres_conninfo::postgres_conninfo(const std::string& url, const store_options& options)
+    : connect_timeout_{options.connect_timeout} {
   check_authority(url);
-  auto values = parse(url);
+  values_ = parse(url);
   for (const char* secret : {"password", "sslpassword"}) {
-    if (const auto found = values.find(secret); found != values.end() && !found->second.empty()) {
+    if (const auto found = values_.find(secret); found != values_.end() && !found->second.empty()) {
       secrets_.push_back(found->second);
     }
   }
+  if (const auto given = values_.find("connect_timeout"); given != values_.end()) {
+    const auto seconds = std::strtol(given->second.c_str(), nullptr, 10);
+    if (seconds > 0) connect_timeout_ = std::chrono::seconds{std::min(seconds, 86'400L)};
+  }
 
   const auto unless_given = [&](const char* key, const char* variable, const std::string& value) {
-    if (!std::getenv(variable)) values.try_emplace(key, value);
+    if (!std::getenv(variable)) values_.try_emplace(key, value);
   };
   const auto limit = options.statement_timeout;
-  unless_given("connect_timeout", "PGCONNECT_TIMEOUT",
-               std::to_string(whole_seconds(options.connect_timeout)));
   unless_given("keepalives_idle", "", std::to_string(whole_seconds(limit)));
   unless_given("keepalives_interval", "", std::to_string(whole_seconds(limit / 4)));
   unless_given("keepalives_count", "", "3");
   unless_given("tcp_user_timeout", "", std::to_string(limit.count()));
   // Of several servers, only the primary is of use.
-  const auto several = [&](const char* key) {
-    const auto found = values.find(key);
-    return found != values.end() && found->second.find(',') != std::string::npos;
-  };
-  if (several("host") || several("hostaddr")) {
-    unless_given("target_session_attrs", "PGTARGETSESSIONATTRS", "read-write");
-  }
+  if (servers().size() > 1) unless_given("target_session_attrs", "PGTARGETSESSIONATTRS", "read-write");
+}
 
-  for (const auto& [key, value] : values) text_ += fmt::format("{}={} ", key, quoted(value));
+std::string postgres_conninfo::text() const {
+  std::string result;
+  for (const auto& [key, value] : values_) result += fmt::format("{}={} ", key, quoted(value));
+  return result;
+}
+
+std::string postgres_conninfo::text(const postgres_server& server) const {
+  auto one = *this;
+  const auto set = [&](const char* key, const std::string& value) {
+    if (value.empty()) {
+      one.values_.erase(key);
+    } else {
+      one.values_[key] = value;
+    }
+  };
+  set("host", server.host);
+  set("hostaddr", server.address);
+  set("port", server.port);
+  return one.text();
+}
+
+std::vector<postgres_server> postgres_conninfo::servers() const {
+  const auto listed = [&](const char* key) {
+    std::vector<std::string> parts;
+    const auto found = values_.find(key);
+    if (found == values_.end()) return parts;
+    std::istringstream list{found->second + ','};
+    for (std::string part; std::getline(list, part, ',');) parts.push_back(part);
+    return parts;
+  };
+  const auto hosts = listed("host");
+  const auto addresses = listed("hostaddr");
+  const auto ports = listed("port");
+  // One port may stand for all.
+  const auto of = [](const std::vector<std::string>& parts, std::size_t i) {
+    return i < parts.size() ? parts[i] : parts.size() == 1 ? parts[0] : std::string{};
+  };
+  std::vector<postgres_server> result(std::max<std::size_t>({1, hosts.size(), addresses.size()}));
+  for (std::size_t i = 0; i < result.size(); ++i) {
+    result[i] = {i < hosts.size() ? hosts[i] : "", i < addresses.size() ? addresses[i] : "", of(ports, i)};
+  }
+  return result;
 }
 
 std::string postgres_conninfo::scrub(std::string message) const {
-  for (const auto& secret : secrets_) {
-    for (auto at = message.find(secret); at != std::string::npos; at = message.find(secret, at + 3)) {
-      message.replace(at, secret.size(), "***");
-    }
-  }
+  for (const auto& secret : secrets_) message = hide_secret(std::move(message), secret);
   return message;
 }
 

@@ -3,10 +3,19 @@
 
 #include "store/store.hpp"
 
+#include <chrono>
+#include <map>
 #include <string>
 #include <vector>
 
 namespace rowlock::store {
+
+// Of those that a URL names. Empty parts: libpq's defaults.
+struct postgres_server {
+  std::string host;
+  std::string address;
+  std::string port;
+};
 
 class postgres_conninfo {
  public:
@@ -14,13 +23,20 @@ class postgres_conninfo {
   postgres_conninfo(const std::string& url, const store_options& options);
 
   // Key and value pairs for libpq: the URL's, and where it is silent, time limits that notice a dead server.
-  const std::string& text() const noexcept { return text_; }
+  std::string text() const;
+  // The same for one of the servers.
+  std::string text(const postgres_server& server) const;
+  // In the URL's order; at least one.
+  std::vector<postgres_server> servers() const;
+  // The URL's, or that of the options.
+  std::chrono::milliseconds connect_timeout() const noexcept { return connect_timeout_; }
 
-  // The message with every secret of the URL replaced.
+  // The message with the URL's secrets replaced where they stand in a URL or behind a key.
   std::string scrub(std::string message) const;
 
  private:
-  std::string text_;
+  std::map<std::string, std::string> values_;
+  std::chrono::milliseconds connect_timeout_;
   std::vector<std::string> secrets_;
 };
 

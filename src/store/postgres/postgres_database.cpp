@@ -14,7 +14,9 @@ class postgres_database final : public database {
   postgres_database(const std::string& url, const store_options& options)
       : context_{std::make_shared<const postgres_context>(url, options)} {}
 
-  std::unique_ptr<session> connect() override { return std::make_unique<postgres_session>(context_); }
+  std::unique_ptr<session> connect(connect_watch& watch) override {
+    return std::make_unique<postgres_session>(context_, watch);
+  }
 
   std::string_view dialect() const noexcept override { return "postgres"; }
 

@@ -18,7 +18,7 @@ constexpr std::string_view tables[] = {"lease", "lock", "permit", "queue", "meta
 
 // No statement timeout: another migrator is waited for, and the files set their own limit for locks.
 postgres_migration_session::postgres_migration_session(const std::string& url, const store_options& options)
-    : context_{url, options}, connection_{context_.conninfo, context_.catalog} {
+    : context_{url, options}, connection_{context_.conninfo, context_.catalog, nobody_} {
   set_up(connection_, context_, std::chrono::milliseconds{0});
 }
 

@@ -26,6 +26,7 @@ class postgres_migration_session final : public migration_session {
   void run(const std::string& what, const std::string& sql, const std::function<void()>& write_ledger);
 
   postgres_context context_;
+  connect_watch nobody_;
   postgres_connection connection_;
 };
 

@@ -18,12 +18,16 @@ postgres_array ids(std::span<const lease_id> leases) {
 
 }  // namespace
 
-postgres_session::postgres_session(std::shared_ptr<const postgres_context> context)
+postgres_session::postgres_session(std::shared_ptr<const postgres_context> context, connect_watch& watch)
     : context_{std::move(context)},
-      connection_{context_->conninfo, context_->catalog},
-      facts_{set_up(connection_, *context_, context_->options.statement_timeout)},
+      connection_{context_->conninfo, context_->catalog, watch},
+      facts_{[&] {
+        const connect_watch::step step{watch, [&] { connection_.interrupt(); }};
+        return set_up(connection_, *context_, context_->options.statement_timeout);
+      }()},
       waker_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
   if (waker_.get() < 0) throw error(errc::internal, "no file descriptor is left for waking a waiter");
+  const connect_watch::step step{watch, [&] { connection_.interrupt(); }};
   check_schema_version(read_schema_state(connection_, facts_.has_meta), context_->options,
                        where(context_->options));
 }

@@ -11,7 +11,7 @@ namespace rowlock::store {
 
 class postgres_session final : public session {
  public:
-  explicit postgres_session(std::shared_ptr<const postgres_context> context);
+  postgres_session(std::shared_ptr<const postgres_context> context, connect_watch& watch);
 
   world read_world() override;
   world refresh_world() override;

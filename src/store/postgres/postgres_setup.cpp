@@ -8,6 +8,20 @@ namespace {
 
 constexpr int oldest_server = 120000;  // materialized CTEs, plan_cache_mode
 
+// A role may have a limit that is shorter than pinning the others takes. To set it takes less, but even that
+// may come too late on a busy machine.
+void lift_limits(postgres_connection& connection) {
+  constexpr int tries_at_most = 100;
+  for (int tries = 1;; ++tries) {
+    try {
+      connection.script("lift_limits", "SET statement_timeout = 0");
+      return;
+    } catch (const error& failure) {
+      if (failure.code() != errc::contention || tries == tries_at_most) throw;
+    }
+  }
+}
+
 }  // namespace
 
 std::string where(const store_options& options) {
@@ -23,6 +37,7 @@ postgres_facts set_up(postgres_connection& connection, const postgres_context& c
   const auto& options = context.options;
   const auto application =
       options.application.empty() ? std::string{"rowlock"} : "rowlock " + options.application;
+  lift_limits(connection);
   connection.call_once("connect_settings", application, options.schema,
                        std::to_string(statement_timeout.count()));
   const auto row = connection.call_once("connect_facts", options.schema, options.prefix + "meta")[0];

@@ -71,9 +71,9 @@ bool postgres_session::end_ghost(const std::string& backend) {
   }
   const auto pid = backend.substr(0, space);
   const auto started = backend.substr(space + 1);
-  // A backend leaves pg_stat_activity after its transaction has ended. One that does not react is left to the
-  // caller.
-  const auto deadline = clock::now() + std::min<clock::duration>(1s, context_->options.statement_timeout);
+  // A backend leaves pg_stat_activity after its transaction has ended, mostly at once. One that does not
+  // react is left to the caller.
+  const auto deadline = clock::now() + std::min<clock::duration>(250ms, context_->options.statement_timeout);
   for (auto pause = 1ms;; pause = std::min(pause * 2, 50ms)) {
     try {
       if (connection_.call("end_backend", pid, started).empty()) return true;

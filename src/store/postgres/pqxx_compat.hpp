@@ -1,26 +1,55 @@
 // libpqxx 6.4 and 7.x, where they differ.
 #pragma once
 
+#include <libpq-fe.h>
 #include <pqxx/pqxx>
 
+#include <memory>
 #include <string>
+#include <utility>
 
 namespace rowlock::store::pqxx_compat {
 
-// Prepares on the server now. (6.x alone would wait for the first use, which EXECUTE is not.)
-inline void prepare(pqxx::connection& connection, const std::string& name, const std::string& sql) {
-  connection.prepare(name, sql);
 #if PQXX_VERSION_MAJOR < 7
-  connection.prepare_now(name);
+// 6.x takes a connection that was made elsewhere from its connection policy alone, which it makes itself.
+class adopting : public pqxx::connectionpolicy {
+ public:
+  using connectionpolicy::connectionpolicy;
+  handle do_startconnect(handle before) override { return before ? before : std::exchange(given(), nullptr); }
+  static handle& given() {
+    thread_local handle made = nullptr;
+    return made;
+  }
+};
+using connection = pqxx::basic_connection_base<adopting>;
+#else
+using connection = pqxx::connection;
+#endif
+
+// Takes a connection that libpq has made.
+inline std::unique_ptr<connection> adopt(PGconn* made) {
+#if PQXX_VERSION_MAJOR < 7
+  adopting::given() = made;
+  return std::make_unique<connection>();
+#else
+  return std::make_unique<connection>(connection::seize_raw_connection(made));
+#endif
+}
+
+// Prepares on the server now. (6.x alone would wait for the first use, which EXECUTE is not.)
+inline void prepare(connection& on, const std::string& name, const std::string& sql) {
+  on.prepare(name, sql);
+#if PQXX_VERSION_MAJOR < 7
+  on.prepare_now(name);
 #endif
 }
 
 // 6.x opens a new connection in silence when the old one broke: without our settings, and without telling us.
-inline void stay_broken([[maybe_unused]] pqxx::connection& connection) {
+inline void stay_broken([[maybe_unused]] connection& kept) {
 #if PQXX_VERSION_MAJOR < 7
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
-  connection.inhibit_reactivation(true);
+  kept.inhibit_reactivation(true);
 #pragma GCC diagnostic pop
 #endif
 }

@@ -14,7 +14,7 @@ class sqlite_database final : public database {
         options_{options},
         catalog_{std::make_shared<const sql_catalog>(embedded::sqlite_queries(), options.prefix)} {}
 
-  std::unique_ptr<session> connect() override {
+  std::unique_ptr<session> connect(connect_watch&) override {
     return std::make_unique<sqlite_session>(path_, catalog_, options_);
   }
   std::string_view dialect() const noexcept override { return "sqlite"; }

@@ -1,0 +1,26 @@
+// Signals are the application's: while this lives, the calling thread takes none, nor does a thread that it
+// starts.
+#pragma once
+
+#include <pthread.h>
+
+#include <csignal>
+
+namespace rowlock::client_layer {
+
+class blocked_signals {
+ public:
+  blocked_signals() noexcept {
+    sigset_t all;
+    ::sigfillset(&all);
+    ::pthread_sigmask(SIG_SETMASK, &all, &before_);
+  }
+  ~blocked_signals() { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+  blocked_signals(const blocked_signals&) = delete;
+  blocked_signals& operator=(const blocked_signals&) = delete;
+
+ private:
+  sigset_t before_;
+};
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,26 @@
+#include "client/ghosts.hpp"
+
+#include <utility>
+
+namespace rowlock::client_layer {
+
+void ghosts::add(ghost one) {
+  const std::lock_guard lock{mutex_};
+  all_.push_back(std::move(one));
+  count_.store(all_.size());
+}
+
+void ghosts::remove(const ghost& one) {
+  const std::lock_guard lock{mutex_};
+  std::erase_if(all_, [&](const ghost& other) {
+    return other.backend == one.backend && other.broke_at == one.broke_at;
+  });
+  count_.store(all_.size());
+}
+
+std::vector<ghost> ghosts::all() const {
+  const std::lock_guard lock{mutex_};
+  return all_;
+}
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,34 @@
+// Statements of broken connections that the server may still execute. They belong to the client: a request
+// whose statement may be among them is not sent again on any connection before they are over (I6, I7).
+#pragma once
+
+#include "client/time_source.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+// Where a broken session's statement may still run.
+struct ghost {
+  std::string backend;  // see session::backend
+  instant broke_at;
+};
+
+// Thread-safe.
+class ghosts {
+ public:
+  void add(ghost one);
+  void remove(const ghost& one);
+  bool empty() const noexcept { return count_.load() == 0; }
+  std::vector<ghost> all() const;
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<ghost> all_;
+  std::atomic<std::size_t> count_{0};
+};
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,43 @@
+#include "client/user_code.hpp"
+
+#include <algorithm>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+namespace {
+
+// The doors through which this thread has gone, innermost last.
+std::vector<const user_code*>& inside() {
+  thread_local std::vector<const user_code*> doors;
+  return doors;
+}
+
+}  // namespace
+
+bool user_code::enter() {
+  inside().push_back(this);
+  const std::lock_guard lock{mutex_};
+  if (closed_) {
+    inside().pop_back();
+    return false;
+  }
+  ++under_way_;
+  return true;
+}
+
+void user_code::leave() {
+  inside().pop_back();
+  const std::lock_guard lock{mutex_};
+  --under_way_;
+  changed_.notify_all();
+}
+
+void user_code::close() {
+  const auto own = std::count(inside().begin(), inside().end(), this);
+  std::unique_lock lock{mutex_};
+  closed_ = true;
+  changed_.wait(lock, [&] { return under_way_ <= own; });
+}
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,44 @@
+// The door to the user's code: options::log and the source of the URL. Nothing of it is called once the
+// client is closed.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+
+namespace rowlock::client_layer {
+
+// Thread-safe.
+class user_code {
+ public:
+  user_code() = default;
+  user_code(const user_code&) = delete;
+  user_code& operator=(const user_code&) = delete;
+
+  // Calls it. False: the door is closed and nothing was called.
+  template <class Call>
+  bool run(Call&& call) {
+    if (!enter()) return false;
+    const leaving at_the_end{*this};
+    call();
+    return true;
+  }
+
+  // From now on nothing is called. Waits for the calls under way, except those that this thread is inside.
+  void close();
+
+ private:
+  struct leaving {
+    user_code& door;
+    ~leaving() { door.leave(); }
+  };
+
+  bool enter();
+  void leave();
+
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  int under_way_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace rowlock::client_layer

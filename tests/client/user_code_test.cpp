@@ -1,0 +1,126 @@
+// What is the user's: the log function and the source of the URL.
+#include "client/user_code.hpp"
+
+#include "client/client_test.hpp"
+#include "client/engine.hpp"
+
+#include <atomic>
+#include <stdexcept>
+
+namespace rowlock::test {
+namespace {
+
+using client_layer::user_code;
+
+TEST(user_code_test, is_called_while_the_door_is_open) {
+  user_code door;
+  int calls = 0;
+  EXPECT_TRUE(door.run([&] { ++calls; }));
+  EXPECT_THROW(door.run([]() { throw std::runtime_error("its own"); }), std::runtime_error);
+  door.close();
+  EXPECT_FALSE(door.run([&] { ++calls; }));
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(user_code_test, may_close_the_door_behind_itself) {
+  user_code door;
+  EXPECT_TRUE(door.run([&] { door.run([&] { door.close(); }); }));
+  EXPECT_FALSE(door.run([] {}));
+}
+
+class user_code_client_test : public virtual_client_test {};
+
+TEST_F(user_code_client_test, is_not_called_after_the_client_was_closed) {
+  std::atomic<int> lines{0};
+  auto settings = calm();
+  settings.close_timeout = 1s;
+  settings.log = [&](log_level, std::string_view) { ++lines; };
+  client db = new_client(settings);
+  const hold held = mutex(db, "a").acquire();
+  faults.hang("end");
+  auto closed = std::async(std::launch::async, [&] { db.close(); });
+  ASSERT_TRUE(eventually([&] {
+    time.advance(10ms);
+    return closed.wait_for(1ms) == std::future_status::ready;
+  }));
+  const auto told = lines.load();
+  EXPECT_GT(told, 0) << "that its threads go on";
+  // What hung fails now, and has something to say.
+  faults.cut(true);
+  server->unblock();
+  EXPECT_TRUE(eventually([&] { return server->sessions() == 0; }));
+  EXPECT_EQ(lines.load(), told);
+}
+
+TEST_F(user_code_client_test, that_is_under_way_is_waited_for_by_close) {
+  std::promise<void> called;
+  std::promise<void> go_on;
+  std::atomic<bool> left{false};
+  auto settings = calm();
+  settings.log = [&, first = true](log_level, std::string_view) mutable {
+    if (!std::exchange(first, false)) return;
+    called.set_value();
+    go_on.get_future().wait();
+    left = true;
+  };
+  client db = new_client(settings);
+  mutex(db, "a").acquire().release();
+  faults.lose_request("acquire");
+  attempt asked{db, "a"};
+  ASSERT_EQ(called.get_future().wait_for(30s), std::future_status::ready);
+  auto closed = std::async(std::launch::async, [&] { db.close(); });
+  for (int i = 0; i < 100; ++i) {
+    time.advance(50ms);
+    EXPECT_EQ(closed.wait_for(1ms), std::future_status::timeout);
+  }
+  go_on.set_value();
+  ASSERT_TRUE(eventually([&] {
+    time.advance(50ms);
+    return closed.wait_for(1ms) == std::future_status::ready;
+  }));
+  EXPECT_TRUE(left);
+  EXPECT_EQ(code_of([&] { asked.take(); }), errc::closed);
+}
+
+TEST_F(user_code_client_test, whatever_a_url_source_throws_is_unreachable) {
+  EXPECT_EQ(code_of([&] { connect([]() -> std::string { throw std::runtime_error("no secret today"); }); }),
+            errc::unreachable);
+  EXPECT_EQ(code_of([&] { connect([]() -> std::string { throw 42; }); }), errc::unreachable);
+  EXPECT_EQ(code_of([&] { connect([] { return std::string{"ftp://a/b"}; }); }), errc::invalid_argument);
+}
+
+TEST_F(user_code_client_test, a_url_source_that_throws_no_exception_ends_nothing) {
+  const auto fails = std::make_shared<std::atomic<bool>>(false);
+  const auto clock = std::make_shared<virtual_time>();
+  const std::shared_ptr<store::database> database = server->open();
+  auto settings = calm();
+  settings.connections = 2;
+  client db{client_layer::closing_handle(client_layer::engine::open(
+      [=]() -> std::shared_ptr<store::database> {
+        if (*fails) throw 42;
+        return database;
+      },
+      settings, *clock))};
+  mutex(db, "a").acquire().release();
+  *fails = true;
+  faults.lose_request("acquire");
+  attempt asked{db, "a"};
+  ASSERT_TRUE(eventually([&] {
+    clock->advance(5ms);
+    return faults.count("acquire") >= 2;
+  }));
+  EXPECT_FALSE(asked.is_over());
+  *fails = false;
+  ASSERT_TRUE(eventually([&] {
+    clock->advance(5ms);
+    return asked.is_over();
+  }));
+  EXPECT_TRUE(asked.take());
+  std::jthread runs{[clock](const std::stop_token& stop) {
+    while (!stop.stop_requested()) clock->advance(1ms);
+  }};
+  db.close();
+}
+
+}  // namespace
+}  // namespace rowlock::test
