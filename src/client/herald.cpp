@@ -13,14 +13,17 @@ constexpr std::size_t logged_by_name = 100;
 }  // namespace
 
 void herald::lose(std::vector<hold_ptr> holds, loss reason) {
+  auto lost = std::make_shared<std::vector<hold_ptr>>(holds);
+  std::erase_if(*lost, [&](const hold_ptr& hold) { return !hold->lose(reason); });
+  shared_.count.lost.fetch_add(lost->size());
+  if (!lost->empty()) {
+    tell([this, lost, reason] {
+      for (const auto& hold : *lost) hold->tell();
+      log_lost(*lost, reason);
+    });
+  }
+  // Not before: while many are removed, nobody is told.
   holds_.remove(holds);
-  std::erase_if(holds, [&](const hold_ptr& hold) { return !hold->lose(reason); });
-  if (holds.empty()) return;
-  shared_.count.lost.fetch_add(holds.size());
-  tell([this, holds = std::move(holds), reason] {
-    for (const auto& hold : holds) hold->tell();
-    log_lost(holds, reason);
-  });
 }
 
 void herald::log_lost(const std::vector<hold_ptr>& holds, loss reason) const {

@@ -79,7 +79,12 @@ std::vector<hold_ptr> hold_registry::take(const lease& lease) {
   for (const auto& [id, hold] : holds_) {
     if (hold->lease().get() == &lease) taken.push_back(hold);
   }
-  for (const auto& hold : taken) forget(*hold);
+  if (taken.size() == holds_.size() && deadlines_.empty()) {
+    holds_.clear();
+    unchecked_.clear();
+  } else {
+    for (const auto& hold : taken) forget(*hold);
+  }
   note();
   return taken;
 }
