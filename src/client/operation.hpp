@@ -41,8 +41,15 @@ inline error copy_of(const std::exception_ptr& failure) {
 // The name is another lock than it was asked for (I11).
 inline error mismatch(const model::lock_definition& asked, const model::lock_definition& stored) {
   const auto described = [](const model::lock_definition& lock) {
-    return fmt::format("{}{} of capacity {}", lock.fair ? "" : "unfair ", to_string(lock.kind),
-                       lock.capacity);
+    const auto kind = fmt::format("{}{}", lock.fair ? "" : "unfair ", to_string(lock.kind));
+    // Who uses one of the others has never said a capacity, nor seen one.
+    const auto usual = lock.kind == model::lock_kind::shared_mutex ? model::shared_mutex_capacity : 1;
+    switch (lock.kind) {
+      case model::lock_kind::semaphore: return fmt::format("{} with {} permits", kind, lock.capacity);
+      case model::lock_kind::latch: return fmt::format("{} that counts {}", kind, lock.capacity);
+      case model::lock_kind::barrier: return fmt::format("{} of {} members", kind, lock.capacity);
+      default: return lock.capacity == usual ? kind : fmt::format("{} of capacity {}", kind, lock.capacity);
+    }
   };
   return {errc::mismatch,
           fmt::format("\"{}\" is stored as a {}, and was asked for as a {}: use it as it is stored, or "

@@ -41,7 +41,7 @@ TEST_P(run_shared_test, another_kind_or_capacity_is_an_error) {
     line.insert(line.end(), {"--", "true"});
     const auto result = rowlock(line);
     EXPECT_NE(result.exit_code, 0);
-    EXPECT_THAT(result.err, HasSubstr("semaphore of capacity 3"));
+    EXPECT_THAT(result.err, HasSubstr("semaphore with 3 permits"));
   }
 }
 
