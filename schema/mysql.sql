@@ -1,4 +1,4 @@
--- The schema that the migrations of migrations/mysql leave behind, version 1. For reading; a test compares.
+-- The schema that the migrations of migrations/mysql leave behind, version 2. For reading; a test compares.
 -- Times are UTC; ids are 16 bytes.
 -- rowlock_migration, the ledger, is made by rowlock's own migrator and absent where another tool migrates.
 
@@ -37,6 +37,7 @@ CREATE TABLE rowlock_lock (
   request_reason LONGBLOB,
   guards      BIGINT          NOT NULL DEFAULT 0,  -- Galera certifies only what is written: a guard counts here
   used_at     DATETIME(6)     NOT NULL,  -- the latest acquire
+  head_ticket BIGINT          NOT NULL DEFAULT 0,  -- no row of its queue has a smaller ticket
   PRIMARY KEY (name)
 ) ENGINE = InnoDB;
 
@@ -76,8 +77,11 @@ CREATE TABLE rowlock_meta (
   id             INT            NOT NULL,
   schema_version INT            NOT NULL,
   min_library    INT            NOT NULL,  -- a library that knows only a lower schema version must not run
-  epoch          BIGINT         NOT NULL DEFAULT 0,
+  epoch          BIGINT         NOT NULL DEFAULT 0,  -- of libraries of version 1: in steps of 64 seconds
   token_floor    BIGINT         NOT NULL DEFAULT 0,  -- no collected name had a token above it
   identity       VARBINARY(255) NOT NULL DEFAULT '',  -- of the server, or of its Galera cluster
+  epoch_s        BIGINT         NOT NULL DEFAULT 0,  -- in seconds since 2026-01-01
+  epoch_floor    BIGINT         GENERATED ALWAYS AS (GREATEST(epoch_s * 2097152, epoch * 134217728)) STORED,  -- of tokens
+  skew_ms        BIGINT         NOT NULL DEFAULT 0,  -- how much later than its expiry a lease may be killed
   PRIMARY KEY (id)
 ) ENGINE = InnoDB;

@@ -1,4 +1,4 @@
--- The schema that the migrations of migrations/postgres leave behind, version 1. For reading; a test compares.
+-- The schema that the migrations of migrations/postgres leave behind, version 2. For reading; a test compares.
 -- rowlock_migration, the ledger, is made by rowlock's own migrator and absent where another tool migrates.
 
 -- One row per client process, and one per hold with an explicit ttl. This row alone says who is alive:
@@ -39,6 +39,7 @@ CREATE TABLE rowlock_lock (
   request_until  timestamptz,
   request_reason text,
   used_at     timestamptz NOT NULL DEFAULT clock_timestamp(),  -- the latest acquire
+  head_ticket bigint      NOT NULL DEFAULT 0,  -- no row of its queue has a smaller ticket
   PRIMARY KEY (name)
 ) WITH (
   fillfactor = 50,
@@ -85,9 +86,12 @@ CREATE TABLE rowlock_meta (
   id             integer NOT NULL DEFAULT 1 CHECK (id = 1),
   schema_version integer NOT NULL,
   min_library    integer NOT NULL,  -- a library that knows only a lower schema version must not run
-  epoch          bigint  NOT NULL DEFAULT 0,
+  epoch          bigint  NOT NULL DEFAULT 0,  -- of libraries of version 1: in steps of 64 seconds
   token_floor    bigint  NOT NULL DEFAULT 0,  -- no collected name had a token above it
   identity       text    NOT NULL DEFAULT '',  -- system identifier and timeline of the server
+  epoch_s        bigint  NOT NULL DEFAULT 0,  -- in seconds since 2026-01-01
+  epoch_floor    bigint  GENERATED ALWAYS AS (greatest(epoch_s * 2097152, epoch * 134217728)) STORED,  -- of tokens
+  skew_ms        bigint  NOT NULL DEFAULT 0,  -- how much later than its expiry a lease may be killed
   PRIMARY KEY (id)
 ) WITH (fillfactor = 50);
 

@@ -1,4 +1,4 @@
--- The schema that the migrations of migrations/sqlite leave behind, version 1. For reading; a test compares.
+-- The schema that the migrations of migrations/sqlite leave behind, version 2. For reading; a test compares.
 -- Times are microseconds since 1970 UTC; ids are 32 hexadecimal digits.
 -- rowlock_migration, the ledger, is made by rowlock's own migrator and absent where another tool migrates.
 
@@ -66,7 +66,10 @@ CREATE TABLE rowlock_meta (
   id             INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
   schema_version INTEGER NOT NULL,
   min_library    INTEGER NOT NULL,
-  epoch          INTEGER NOT NULL DEFAULT 0,
+  epoch          INTEGER NOT NULL DEFAULT 0,  -- of libraries of version 1: in steps of 64 seconds
   token_floor    INTEGER NOT NULL DEFAULT 0,
-  identity       TEXT    NOT NULL DEFAULT ''
+  identity       TEXT    NOT NULL DEFAULT '',
+  epoch_s        INTEGER NOT NULL DEFAULT 0,  -- in seconds since 2026-01-01
+  epoch_floor    INTEGER GENERATED ALWAYS AS (max(epoch_s * 2097152, epoch * 134217728)) STORED,  -- of tokens
+  skew_ms        INTEGER NOT NULL DEFAULT 0  -- how much later than its expiry a lease may be killed
 );

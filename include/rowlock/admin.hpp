@@ -121,6 +121,12 @@ class ROWLOCK_EXPORT admin {
   // old one.
   std::int64_t raise_epoch(std::int64_t above = 0);
 
+  // How much later than its expiry a lease may be killed, as stored in the database for all who use it. Each
+  // client goes by this or by its own options::skew, whichever is longer; a connected client reads it again
+  // with each renewal. Throws error(invalid_argument) outside 0 to 24 hours; nothing is changed then.
+  std::chrono::milliseconds skew();
+  void set_skew(std::chrono::milliseconds skew);
+
  private:
   client db_;
 };

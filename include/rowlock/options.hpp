@@ -34,7 +34,9 @@ struct options {
   // else in: room for clocks that differ in rate, and for the program to notice. Below a quarter of the ttl.
   std::chrono::milliseconds margin{100};
 
-  // How much later than its expiry a foreign lease is killed. Needed where several servers' clocks judge.
+  // How much later than its expiry a foreign lease is killed, at least. Needed where several servers' clocks
+  // judge. What is stored in the database counts if it is longer (`rowlock epoch skew`, admin::set_skew): it
+  // holds for the command and for every client, and is the better place.
   std::chrono::milliseconds skew{0};
 
   // How long one statement may take before its connection is given up as dead. It also bounds how long a

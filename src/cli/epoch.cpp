@@ -1,4 +1,5 @@
 #include "cli/command.hpp"
+#include "cli/duration.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/json.hpp"
 
@@ -29,6 +30,21 @@ int raise(const context& global, std::int64_t above) {
   return print_epoch(global, admin{global.connect()}.raise_epoch(above));
 }
 
+int print_skew(const context& global, std::chrono::milliseconds skew) {
+  if (global.json) {
+    print_json(nlohmann::ordered_json::array({{{"skew_ms", skew.count()}}}));
+  } else {
+    fmt::print("{} ms\n", skew.count());
+  }
+  return success;
+}
+
+int store_skew(const context& global, std::chrono::milliseconds skew) {
+  admin operations{global.connect()};
+  operations.set_skew(skew);
+  return print_skew(global, operations.skew());
+}
+
 }  // namespace
 
 void add_epoch(CLI::App& app, context& global) {
@@ -48,6 +64,19 @@ void add_epoch(CLI::App& app, context& global) {
   auto above = std::make_shared<std::int64_t>(0);
   up->add_option("--above", *above, "The highest token that anybody has seen; later ones exceed it");
   up->callback([&global, above] { global.action = [&global, above] { return raise(global, *above); }; });
+
+  auto* skew =
+      add_subcommand(*command, "skew",
+                     "Show or store how much later than its expiry a lease is taken away, by every client.",
+                     "rowlock epoch skew 2s");
+  auto length = std::make_shared<std::string>();
+  skew->add_option("DURATION", *length, "As much as the clocks may differ of the servers that take turns");
+  skew->callback([&global, length] {
+    global.action = [&global, length] {
+      if (length->empty()) return print_skew(global, admin{global.connect()}.skew());
+      return store_skew(global, parse_duration("DURATION", *length));
+    };
+  });
 }
 
 }  // namespace rowlock::cli

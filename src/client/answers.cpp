@@ -33,7 +33,7 @@ void wait_in_room(lane_desk& desk, const acquire_ptr& operation, std::chrono::mi
   operation->arrived = true;
   desk.crowded.add(operation->definition.name);
   const auto now = desk.shared.time.now();
-  const auto takeover_at = now + takeover_in + desk.shared.settings.skew;
+  const auto takeover_at = now + takeover_in + desk.shared.skew();
   if (!desk.room.enter(operation, takeover_at)) {
     // The client closes: the queue, which takes no more acquires, says so to the caller.
     desk.deliver.withdraw(*operation);

@@ -1,6 +1,6 @@
 #include "client/background_sweep.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace rowlock::client_layer {
 
@@ -8,11 +8,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::size_t part = 100;
-// What was submitted is carried out meanwhile, and the next look finds others. Doubled while it does not: the
-// rows may be guarded.
-constexpr auto pause_between_parts = 100ms;
-constexpr int stalls_at_most = 6;
+// How many locks one step reads, so that it never keeps a renewal waiting; and how long until the next step,
+// in which wake-ups are heard.
+constexpr std::size_t page = 1000;
+constexpr auto pause_between_pages = 5ms;
+// What leases that were killed held shows in another pass.
+constexpr auto pause_between_passes = 100ms;
 
 }  // namespace
 
@@ -23,33 +24,33 @@ void background_sweep::plan_first(instant now) {
 }
 
 void background_sweep::step() {
-  const std::chrono::microseconds skew = shared_.settings.skew;
+  const std::chrono::microseconds skew = shared_.skew();
   const auto world = slot_.call([](store::session& session) { return session.read_world(); });
   // Leases are judged by this server's clock only once they have been lengthened for it (I5).
   if (world.identity != world.recorded_identity) {
     slot_.call([](store::session& session) { return session.refresh_world(); });
   }
-  const auto found = slot_.call([&](store::session& session) { return session.find_stale(part, skew); });
+  const auto found =
+      slot_.call([&](store::session& session) { return session.find_stale(page, skew, after_); });
   std::size_t killed = 0;
   if (!found.expired_leases.empty()) {
     killed =
         slot_.call([&](store::session& session) { return session.kill(found.expired_leases, skew); }).size();
   }
-  bool is_news = false;
   for (const auto& name : found.names) {
-    if (!submitted_.insert(name).second) continue;  // under way, or guarded
-    is_news = true;
-    queue_.submit(sweep_of(name));
+    if (submitted_.insert(name).second) queue_.submit(sweep_of(name));  // else it is under way, or guarded
   }
   const auto now = shared_.time.now();
-  stalls_ = is_news || killed > 0 ? 0 : stalls_ + 1;
-  if (killed == part) {
+  after_ = found.next;
+  has_killed_ = has_killed_ || killed > 0;
+  if (killed == page) {
     next_ = now;
-  } else if (killed > 0 || (found.names.size() == part && stalls_ < stalls_at_most)) {
-    next_ = now + pause_between_parts * (1 << stalls_);
+  } else if (!after_.empty()) {
+    next_ = now + pause_between_pages;
+  } else if (std::exchange(has_killed_, false)) {
+    next_ = now + pause_between_passes;
   } else {
     submitted_.clear();
-    stalls_ = 0;
     next_ = now + shared_.settings.sweep_interval;
   }
 }

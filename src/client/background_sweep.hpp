@@ -19,7 +19,7 @@ class background_sweep {
   // When the next part is due. Never, where sweeps are turned off.
   instant next() const noexcept { return next_; }
   void plan_first(instant now);
-  // A part of a sweep: the next follows at once while there is more.
+  // A page of a sweep: the next follows soon while there is more.
   void step();
 
  private:
@@ -28,7 +28,8 @@ class background_sweep {
   session_slot& slot_;
   instant next_ = instant::max();
   std::unordered_set<std::string> submitted_;  // by this sweep
-  int stalls_ = 0;                             // looks in a row that found nothing to do
+  std::string after_;        // the name at which the last page ended; empty: it was the last
+  bool has_killed_ = false;  // in this pass
 };
 
 }  // namespace rowlock::client_layer

@@ -50,7 +50,7 @@ void chores::run(const context& shared, Call call) {
     shared.log(log_level::warning, "this is another server than before: the epoch is now {}", world.epoch);
   }
   if (!kill_.empty()) {
-    const std::chrono::microseconds skew = shared.settings.skew;
+    const std::chrono::microseconds skew = shared.skew();
     const auto killed = call([&](store::session& session) { return session.kill(kill_, skew); });
     if (!killed.empty()) shared.log(log_level::info, "{} expired lease(s) of others killed", killed.size());
   }

@@ -11,6 +11,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
 #include <string_view>
 #include <utility>
 
@@ -23,6 +27,12 @@ struct context {
   client_layer::ghosts ghosts{};
   mutable user_code door{};
   mutable log_writer writer{through_the_door()};
+  std::atomic<std::int64_t> stored_skew_ms{0};  // of the database, as of the latest look at it
+
+  // How much later than its expiry a lease may be killed: the option, or what is stored, if that is more.
+  std::chrono::milliseconds skew() const {
+    return std::max(settings.skew, std::chrono::milliseconds{stored_skew_ms.load()});
+  }
 
   template <class... Args>
   void log(log_level level, fmt::format_string<Args...> format, Args&&... args) const noexcept {

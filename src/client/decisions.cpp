@@ -105,7 +105,7 @@ decision decide_release(const lock_view& view, const farewell& what_ends, micros
     lock.break_up();
     return lock.finish(what::released);
   }
-  if (held && !view.replaceable) return lock.leave(what::guarded);
+  if (held && lock.is_guarded(hold)) return lock.leave(what::guarded);
   const bool was_living = !held || lock.token_of(hold);
   if (held && ended) {
     lock.change().end_leases.push_back(*ended);
@@ -136,9 +136,11 @@ decision decide_force(const lock_view& view, std::optional<hold_id> only, micros
   if (gathers(view.row.kind) || view.row.kind == lock_kind::unknown) return lock.leave(what::mismatch);
   std::vector<lease_id> clients;
   bool found = false;
+  bool guarded = false;
   const auto take = [&](hold_id hold, const std::optional<model::lease_view>& lease) {
     if (only && hold != *only) return;
     found = true;
+    guarded = guarded || lock.is_guarded(hold);
     const bool told = !lease || std::find(clients.begin(), clients.end(), lease->client) != clients.end();
     if (!told) clients.push_back(lease->client);
     if (lock.held_by(hold)) {
@@ -150,7 +152,7 @@ decision decide_force(const lock_view& view, std::optional<hold_id> only, micros
   if (view.row.hold) take(*view.row.hold, view.holder);
   for (const auto& entry : view.permits) take(entry.permit.hold, entry.lease);
   if (!found) return lock.leave(what::absent);
-  if (!view.replaceable) return lock.leave(what::guarded);
+  if (guarded) return lock.leave(what::guarded);
   if (!view.same_world) return lock.leave(what::foreign);
   if (auto first = lock.unsettled()) return std::move(*first);
   lock.bump_token();
@@ -166,9 +168,14 @@ decision decide_sweep(const lock_view& view, microseconds skew) {
   if (gathers(view.row.kind)) return sweep_gathering(lock);
   if (auto expired = lock.expired_holders(); !expired.empty()) return lock.leave_expired(std::move(expired));
   if (lock.held_by_the_living()) return lock.finish(what::busy);
-  const bool names_the_dead = view.row.lease || std::any_of(view.permits.begin(), view.permits.end(),
-                                                            [](const auto& entry) { return !entry.lease; });
-  if (names_the_dead && !view.replaceable) return lock.leave(what::guarded);
+  const auto dead = [](const auto& entry) { return !entry.lease; };
+  const bool names_the_dead = view.row.lease || std::any_of(view.permits.begin(), view.permits.end(), dead);
+  const bool guarded = view.row.lease
+                           ? !view.replaceable
+                           : std::any_of(view.permits.begin(), view.permits.end(),
+                                         [&](const auto& entry) { return dead(entry) && entry.guarded; });
+  const bool all_guarded = guarded && lock.change().remove_permits.empty();
+  if (all_guarded) return lock.leave(what::guarded);
   if ((names_the_dead || lock.has_next()) && !view.same_world) return lock.leave(what::foreign);
   lock.bury_holder(view.row.delay);
   if (lock.row().lease) return lock.finish(what::busy);

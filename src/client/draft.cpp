@@ -31,9 +31,9 @@ draft::draft(const store::lock_view& view, microseconds skew)
 
 // A guarded transaction may rely on a dead hold: until it ends that stays, and counts.
 void draft::leave_out_the_dead() {
-  const bool permits_stay = !view_.replaceable || row_.kind == model::lock_kind::latch;
+  const bool permits_stay = row_.kind == model::lock_kind::latch;
   for (const auto& entry : view_.permits) {
-    if (entry.lease || permits_stay) {
+    if (entry.lease || entry.guarded || permits_stay) {
       permits_.push_back(entry);
     } else {
       made_.change.remove_permits.push_back(entry.permit.hold);
@@ -77,6 +77,13 @@ const model::lease_view& draft::lease_of(hold_id hold) const {
   return *std::find_if(permits_.begin(), permits_.end(), [&](const auto& entry) {
             return entry.permit.hold == hold;
           })->lease;
+}
+
+bool draft::is_guarded(hold_id hold) const {
+  for (const auto& entry : view_.permits) {
+    if (entry.permit.hold == hold) return entry.guarded;
+  }
+  return !view_.replaceable;
 }
 
 std::vector<lease_id> draft::expired_holders() const {
@@ -317,10 +324,20 @@ void draft::make_exclusive(const model::permit& permit) {
 // ---- results
 // -----------------------------------------------------------------------------------------------------
 
+// Of those who are in the queue when this is written, as far as is known.
+std::int64_t draft::head_ticket() const {
+  for (const auto& entry : view_.queue) {
+    if (!removed(entry.waiter.hold)) return entry.waiter.ticket;
+  }
+  if (!view_.queue_complete) return view_.queue.empty() ? 0 : view_.queue.back().waiter.ticket + 1;
+  return made_.change.enqueue.empty() ? row_.next_ticket : made_.change.enqueue.front().ticket;
+}
+
 decision draft::finish(outcome::what result) {
   auto& change = made_.change;
   made_.outcome.result = result;
   row_.has_queue = has_waiters() || !change.enqueue.empty();
+  row_.head_ticket = std::max(row_.head_ticket, head_ticket());
   const bool others = !change.enqueue.empty() || !change.dequeue.empty() || !change.remove_permits.empty() ||
                       !change.add_permits.empty();
   // Whatever changes beside the row writes it too: Galera compares only what is written.
@@ -357,7 +374,7 @@ decision draft::move_onto(hold_id hold, lease_id onto, hold_id as) {
   tell_what_is_held(hold);
   const bool stands_there = (moving ? moving->lease : *view_.row.lease) == onto;
   // A guarded transaction holds the row that says on which lease it stands.
-  if (!stands_there && !view_.replaceable) return leave(outcome::what::guarded);
+  if (!stands_there && is_guarded(hold)) return leave(outcome::what::guarded);
   decision moved = leave(outcome::what::granted);
   if (stands_there) return moved;
   moved.change.row = view_.row;

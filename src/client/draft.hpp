@@ -13,8 +13,8 @@ namespace rowlock::client_layer {
 
 class draft {
  public:
-  // Waiters and permits of the dead are gone from the start, unless a guarded transaction keeps the permits.
-  // A latch keeps its permits, whoever counted; a barrier that has lost a member is broken.
+  // Waiters and permits of the dead are gone from the start, but for permits that a guarded transaction
+  // keeps. A latch keeps its permits, whoever counted; a barrier that has lost a member is broken.
   draft(const store::lock_view& view, std::chrono::microseconds skew);
 
   const model::lock_row& row() const { return row_; }
@@ -27,6 +27,8 @@ class draft {
   std::optional<model::token> token_of(hold_id hold) const;
   // That lease, of a hold with a token.
   const model::lease_view& lease_of(hold_id hold) const;
+  // A guarded transaction may rely on that hold: it must stay where it stands.
+  bool is_guarded(hold_id hold) const;
   bool has_permits() const { return !permits_.empty(); }
   bool is_expired(const model::lease_view& lease) const {
     return lease.expires_in + skew_ <= std::chrono::microseconds{0};
@@ -100,6 +102,7 @@ class draft {
   bool can_ever_fit(const model::waiter& waiter) const;
   void leave_out_the_dead();
   void recount();
+  std::int64_t head_ticket() const;
   prospect look_ahead() const;
   bool removed(hold_id hold) const;
   void add_permit(const model::permit& permit, const std::optional<model::lease_view>& lease);

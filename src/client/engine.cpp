@@ -71,6 +71,7 @@ std::shared_ptr<engine> engine::open(database_source source, const options& sett
   // is not made.
   made->spare_for_keeper_ = made->connect_to(*database);
   made->spare_for_lane_ = made->connect_to(*database);
+  made->shared_.stored_skew_ms.store(made->spare_for_keeper_->read_world().skew.count());
   for (const auto mode : {model::lock_mode::exclusive, model::lock_mode::shared}) {
     auto& guard = mode == model::lock_mode::shared ? made->shared_guard_ : made->exclusive_guard_;
     guard = {database->guard_sql(mode), database->guard_write_sql(mode)};

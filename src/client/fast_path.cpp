@@ -56,7 +56,7 @@ void fast_path::hand_over(std::vector<release_ptr>& operations) {
   const auto& operation = operations.front();
   if (!std::exchange(operation->hand_on, false)) return;
   const store::release_request request{operation->name, operation->lease->id(), operation->hold};
-  const std::chrono::microseconds skew = shared_.settings.skew;
+  const std::chrono::microseconds skew = shared_.skew();
   for (int round = 0; round < hand_overs_at_once; ++round) {
     const auto checks = desk_.deliver.checks();
     const auto reply = slot_.call([&](store::session& session) { return session.hand_over(request, skew); });
@@ -173,7 +173,7 @@ void fast_path::enqueue(std::vector<acquire_ptr>& operations, bool crowded_only)
   if (operation->slow || !operation->wait || operation->mode == model::lock_mode::shared) return;
   if (crowded_only && (operation->tried || !queues(definition))) return;
   const auto request = request_of(*operation);
-  const std::chrono::microseconds skew = shared_.settings.skew;
+  const std::chrono::microseconds skew = shared_.skew();
   const auto hints = desk_.keeper.hints_heard();
   operation->in_flight = true;
   const auto takeover_in =
@@ -202,7 +202,7 @@ void fast_path::look_first(std::vector<acquire_ptr>& operations) {
     // A lock of another kind is refused by name, under its row.
     const auto& stored = *status->second;
     if (!is_same_lock(operation->definition, definition_of(operation->definition.name, stored))) return false;
-    if (!takeover_in || *takeover_in + shared_.settings.skew <= 0us) return false;
+    if (!takeover_in || *takeover_in + shared_.skew() <= 0us) return false;
     const bool shared = operation->mode == model::lock_mode::shared;
     if (shared && stored.in_use + operation->weight <= stored.capacity) return false;
     answer_busy(shared_, operation);

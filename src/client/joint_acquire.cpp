@@ -37,7 +37,7 @@ struct joint_acquire::round {
     if (looks) return find(session);
     std::vector<store::edit_request> requests;
     for (const auto& wish : wishes) requests.push_back({wish.definition.name, wish.hold, {}});
-    const std::chrono::microseconds skew = on.shared().settings.skew;
+    const std::chrono::microseconds skew = on.shared().skew();
     results = session.edit_together(requests, [&](auto outcomes, auto views) {
       made = decide_acquire_together(outcomes, views, wishes, all, skew);
       std::vector<store::lock_change> changes;

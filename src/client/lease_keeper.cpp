@@ -205,6 +205,7 @@ void lease_keeper::make_lease() {
   const auto sent_at = shared_.time.now();
   const auto world = slot_.call([&](store::session& session) {
     auto now = session.refresh_world();
+    shared_.stored_skew_ms.store(now.skew.count());
     session.create_lease(record);
     session.listen(record.id);
     return now;
@@ -315,6 +316,7 @@ void lease_keeper::renew() {
   current->confirm(sent_at + current->ttl() - shared_.margin(current->ttl()));
   shared_.count.renewals.fetch_add(1);
   renew_at_ = sent_at + renew_interval(shared_.settings);
+  shared_.stored_skew_ms.store(reply.world.skew.count());
   audit_.hear(reply, sent_at);
 }
 

@@ -55,7 +55,7 @@ void slow_path::settle_all() {
 }
 
 decision slow_path::decide(request& item, const store::lock_view& view) const {
-  const std::chrono::microseconds skew = shared_.settings.skew;
+  const std::chrono::microseconds skew = shared_.skew();
   if (item.moving_to) return decide_move(view, item.acquire->hold, *item.moving_to_record);
   if (item.acquire) {
     const auto& operation = *item.acquire;

@@ -112,10 +112,10 @@ std::string described(const store::lease_record& who) {
 
 std::vector<contended_lock> read_contended(store::session& session) {
   std::vector<contended_lock> result;
-  for (auto& lock : session.list()) {
-    if (lock.waiters == 0) continue;
-    auto queue = session.queue(lock.row.name);
-    result.push_back({std::move(lock), std::move(queue)});
+  for (const auto& name : session.waited_for()) {
+    auto lock = session.show(name);
+    if (!lock || lock->waiters == 0) continue;
+    result.push_back({std::move(*lock), session.queue(name)});
   }
   return result;
 }

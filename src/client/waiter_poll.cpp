@@ -100,13 +100,13 @@ std::chrono::microseconds waiter_poll::due_in(const store::hold_status& status, 
                                               barrier_dues& of_barriers) {
   // An unfair lock may have been freed, or have room, and nobody has looked for those who wait.
   if (!status.fair && status.in_use < status.capacity) return 0us;
-  if (!gathers(status.kind)) return status.takeover_in.value_or(0us) + shared_.settings.skew;
+  if (!gathers(status.kind)) return status.takeover_in.value_or(0us) + shared_.skew();
   if (status.kind == model::lock_kind::latch) return 1h;
   const auto [due, is_new] = of_barriers.try_emplace(name, 1h);
   if (!is_new) return due->second;
   for (const auto& member : slot_.call([&](store::session& session) { return session.queue(name); })) {
     // It is told in whole milliseconds, rounded down.
-    const auto ends_in = member.alive ? member.expires_in + shared_.settings.skew + 1ms : 0ms;
+    const auto ends_in = member.alive ? member.expires_in + shared_.skew() + 1ms : 0ms;
     due->second = std::min<std::chrono::microseconds>(due->second, ends_in);
   }
   return due->second;

@@ -65,6 +65,9 @@ struct lock_row {
   std::int64_t in_use = 0;
   model::token token = 0;
   std::int64_t next_ticket = 1;
+  // No row of its queue has a smaller ticket: a queue is read from here on, not over the rows of those who
+  // left it, which the database may keep for as long as an old snapshot lives.
+  std::int64_t head_ticket = 0;
   std::optional<lease_id> lease;
   std::optional<hold_id> hold;
   bool has_queue = false;
@@ -108,9 +111,24 @@ constexpr token next_token(token stored, token epoch_floor) {
   return stored + 1 > epoch_floor ? stored + 1 : epoch_floor;
 }
 
-// An epoch's floor. Epochs are minutes since 2026-01-01, so tokens stay below 2^53 for a century.
+// An epoch leaves room for 2^21 tokens of a name. Epochs are seconds since 2026-01-01 on the database's
+// clock, so tokens stay below 2^53 for a century. The schema computes the same floor (meta.epoch_floor).
+inline constexpr int epoch_shift = 21;
+
 constexpr token epoch_floor(std::int64_t epoch) {
-  return epoch << 27;
+  return epoch << epoch_shift;
+}
+
+constexpr std::int64_t epoch_of(token of) {
+  return of >> epoch_shift;
+}
+
+// The epoch that follows `recorded` when the clock shows now_s. Two standbys of one primary have the same
+// record and are promoted at different times: their epochs differ, also where the record is ahead of the
+// clock, since it was raised by hand or by a version that counted otherwise.
+constexpr std::int64_t next_epoch(std::int64_t recorded, std::int64_t now_s) {
+  constexpr std::int64_t apart = 4096;  // seconds between two promotions that such a record still tells apart
+  return now_s > recorded ? now_s : recorded + 1 + now_s % apart;
 }
 
 }  // namespace rowlock::model

@@ -175,28 +175,27 @@ request_result admin::request_release(const std::string& name, const request_opt
 
 sweep_result admin::sweep() {
   sweep_result total;
-  const std::chrono::microseconds skew = db_.engine()->shared().settings.skew;
-  constexpr std::size_t at_once = 100;
-  for (;;) {
-    const auto found = ask(db_, [skew](store::session& session) {
+  const std::chrono::microseconds skew = db_.engine()->shared().skew();
+  constexpr std::size_t at_once = 1000;
+  // First, for what they held has become stale by that.
+  for (std::size_t killed = at_once; killed == at_once;) {
+    killed = ask(db_, [skew](store::session& session) {
       // Leases are judged by this server's clock only once they have been lengthened for it.
       session.refresh_world();
-      auto stale = session.find_stale(at_once, skew);
-      const auto killed = session.kill(stale.expired_leases, skew);
-      stale.expired_leases = killed;
-      // What the killed leases held has become stale by that.
-      if (!killed.empty()) stale.names = session.find_stale(at_once, skew).names;
-      return stale;
+      return session.kill(session.find_stale(at_once, skew).expired_leases, skew).size();
     });
-    total.leases += static_cast<std::int64_t>(found.expired_leases.size());
-    std::int64_t cleaned = 0;
+    total.leases += static_cast<std::int64_t>(killed);
+  }
+  for (std::string after;;) {
+    const auto found =
+        ask(db_, [skew, after](store::session& session) { return session.find_stale(at_once, skew, after); });
     for (const auto& name : found.names) {
       const auto result = db_.engine()->change(name, release_operation::aim::sweep,
                                                db_.engine()->shared().settings.statement_timeout);
-      if (result == release_result::released || result == release_result::lost) ++cleaned;
+      if (result == release_result::released || result == release_result::lost) ++total.locks;
     }
-    total.locks += cleaned;
-    if (found.names.size() < at_once || cleaned == 0) return total;
+    if (found.next.empty()) return total;
+    after = found.next;
   }
 }
 
@@ -216,6 +215,21 @@ std::int64_t admin::collect(std::chrono::milliseconds idle) {
 
 std::int64_t admin::epoch() {
   return ask(db_, [](store::session& session) { return session.read_world().epoch; });
+}
+
+milliseconds admin::skew() {
+  return ask(db_, [](store::session& session) { return session.read_world().skew; });
+}
+
+void admin::set_skew(milliseconds skew) {
+  if (skew < milliseconds{0} || skew > std::chrono::hours{24}) {
+    throw error(errc::invalid_argument,
+                "a skew of " + std::to_string(skew.count()) + " ms is outside 0 to 24 hours");
+  }
+  ask(db_, [skew](store::session& session) {
+    session.set_skew(skew);
+    return true;
+  });
 }
 
 std::int64_t admin::raise_epoch(std::int64_t above) {

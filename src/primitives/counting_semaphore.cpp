@@ -48,7 +48,7 @@ class semaphore_lock {
     auto resized = definition();
     resized.capacity = capacity;
     engine().tasks().perform([resized](store::session& session) { session.create({&resized, 1}); });
-    const auto skew = engine().shared().settings.skew;
+    const auto skew = engine().shared().skew();
     const auto settled = engine().tasks().settle(name_, {}, [capacity, skew](const store::lock_view& view) {
       return client_layer::decide_resize(view, capacity, skew);
     });

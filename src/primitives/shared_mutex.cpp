@@ -83,7 +83,7 @@ class shared_lock {
   template <class Decide>
   bool change(const hold& held, model::lock_mode mode, Decide decide) {
     const auto state = state_of(held);
-    const auto skew = engine().shared().settings.skew;
+    const auto skew = engine().shared().skew();
     outcome settled;
     try {
       settled = engine().tasks().settle_again(

@@ -11,7 +11,7 @@
 namespace rowlock::store {
 
 // The version that is needed, and the newest one that is known.
-inline constexpr int library_schema_version = 1;
+inline constexpr int library_schema_version = 2;
 
 // The command that makes or updates the tables; `global` options of the command stand before the prefix and
 // the schema of these.

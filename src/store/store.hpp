@@ -45,6 +45,7 @@ struct world {
   std::string identity;           // of this server, now (PostgreSQL: system identifier and timeline)
   std::string recorded_identity;  // in meta: differs after a fail-over, until refresh_world raises the epoch
   std::int64_t epoch = 0;
+  std::chrono::milliseconds skew{0};  // stored: what whoever kills must allow for, see session::set_skew
   std::string marker;  // random; empty after a crash or promotion, until refresh_world writes a new one
 
   bool operator==(const world&) const = default;
@@ -109,13 +110,15 @@ struct waiter_view {
 struct permit_view {
   model::permit permit;
   std::optional<model::lease_view> lease;  // empty: its holder is dead
+  bool guarded = false;                    // a guarded transaction may rely on it: it must stay
 };
 
 // What the transaction read after it had the row: current, and unchanged until it ends.
 struct lock_view {
   model::lock_row row;
-  // False while a guarded transaction of a holder's holds the row: then no hold may be taken away or
-  // replaced. The queue may change, and permits may be added.
+  // False while a guarded transaction of a holder's holds the row: then the exclusive hold may not be taken
+  // away or replaced, nobody may get one, and a permit that is guarded stays. The queue may change, permits
+  // may be added, and others removed.
   bool replaceable = true;
   std::optional<model::lease_view> holder;  // of row.lease; empty: free, or the holder is dead
   std::vector<permit_view> permits;         // all of them, dead ones too
@@ -234,6 +237,7 @@ struct stale {
   std::vector<lease_id> expired_leases;
   // Locks that name a missing lease, as holder or in the queue. The permits of a latch outlive their leases.
   std::vector<std::string> names;
+  std::string next;  // after which name to go on; empty: no lock stands behind those that were read
 };
 
 // ---- the session ---------------------------------------------------------------------------------------
@@ -252,11 +256,14 @@ class session {
   // Reads. Writes nothing.
   virtual world read_world() = 0;
   // Writes a marker where there is none; where this server is not the recorded one, raises the epoch to
-  // max(recorded + 1, minutes since 2026-01-01), records the identity and lengthens every stored lease by
-  // the longest stored ttl, for the new clock may be ahead (I5). Safe to call from everywhere at once.
+  // model::next_epoch, records the identity and lets every stored lease expire
+  // its own ttl from now, for the new clock may be ahead or behind (I5): so long a living holder may need to
+  // renew it. Safe to call from everywhere at once.
   virtual world refresh_world() = 0;
   // Raises the epoch by hand, high enough that the next token of every name exceeds `above`.
   virtual std::int64_t raise_epoch(token above) = 0;
+  // Stores how much later than its expiry a lease may be killed, by whichever client.
+  virtual void set_skew(std::chrono::milliseconds skew) = 0;
 
   // -- leases (I3, I4) --
   virtual void create_lease(const lease_record& lease) = 0;           // durable
@@ -275,8 +282,7 @@ class session {
   // freed, its outcome is unknown.
   virtual std::vector<grant> acquire(std::span<const acquire_request> requests) = 0;
   // Frees those held as said, without a queue or unfair, and not guarded; returns them. A shared hold's
-  // weight leaves in_use with its permit, and no guarded transaction may rely on any hold of the lock.
-  // Others: nothing is said.
+  // weight leaves in_use with its permit, on which no guarded transaction may rely. Others: nothing is said.
   virtual std::vector<hold_id> release(std::span<const release_request> requests, durability how) = 0;
 
   // -- fast path of a lock that others want too, where it costs fewer round trips than an edit --
@@ -307,7 +313,11 @@ class session {
   virtual std::vector<lock_info> list() = 0;                                     // by name
   virtual std::optional<lock_info> show(const std::string& name) = 0;
   virtual std::vector<waiter_info> queue(const std::string& name) = 0;  // by ticket
-  virtual stale find_stale(std::size_t limit, std::chrono::microseconds skew) = 0;
+  // Reads a page: the locks whose names follow `after`, at most `limit` of them, and at most as many leases.
+  virtual stale find_stale(std::size_t limit, std::chrono::microseconds skew,
+                           const std::string& after = {}) = 0;
+  // The locks in whose queue somebody stands, dead or alive.
+  virtual std::vector<std::string> waited_for() = 0;
 
   // -- upkeep --
   // Deletes up to limit locks that are free, without queue or permits, and unused for `idle`, raising the

@@ -19,8 +19,9 @@ using testing::Not;
 // A prefix of its own beside the migrated tables; taken down in the end.
 class migrate_command_test : public cli_test {
  protected:
-  void TearDown() override { migrate({"down", "--destroy-tokens"}); }
+  void TearDown() override { take_down(); }
 
+  command_result take_down() { return migrate({"down", "--to", "0", "--destroy-tokens"}); }
   command_result migrate(words line) {
     line.insert(line.begin(), {"migrate", "--prefix", prefix_});
     return rowlock(line);
@@ -57,13 +58,14 @@ class migrate_command_test : public cli_test {
 };
 
 TEST_P(migrate_command_test, up_and_down_say_what_they_do) {
-  EXPECT_EQ(migrate({"up", "--dry-run"}).out, "to be applied 0001_locks\n");
-  EXPECT_EQ(migrate({"up"}).out, "applied 0001_locks\n");
+  EXPECT_EQ(migrate({"up", "--dry-run"}).out, "to be applied 0001_locks\nto be applied 0002_seconds\n");
+  EXPECT_EQ(migrate({"up"}).out, "applied 0001_locks\napplied 0002_seconds\n");
   EXPECT_EQ(migrate({"up"}).out, "the schema is up to date\n");
   EXPECT_EQ(migrate({"verify"}).exit_code, 0);
   EXPECT_THAT(migrate({"status"}).out,
               testing::MatchesRegex("VERSION(.|\n)*0001 +locks +applied +20[^\n]*\n"));
 
+  EXPECT_EQ(migrate({"down"}).out, "reverted 0002_seconds\n");
   const auto refused = migrate({"down"});
   EXPECT_EQ(refused.exit_code, 64);
   EXPECT_THAT(refused.err, HasSubstr("--destroy-tokens"));
@@ -89,25 +91,25 @@ TEST_P(migrate_command_test, down_refuses_while_a_lease_lives) {
     variables["ROWLOCK_PREFIX"] = prefix_;
     auto holder = start_rowlock({"run", "job", "--", "sh", "-c", "echo held; cat"}, variables);
     holder->read_line();
-    const auto refused = migrate({"down", "--destroy-tokens"});
+    const auto refused = take_down();
     EXPECT_EQ(refused.exit_code, 78);
     EXPECT_THAT(refused.err, HasSubstr("lease is in use"));
     EXPECT_EQ(holder->wait().exit_code, 0);
   }
-  EXPECT_EQ(migrate({"down", "--destroy-tokens"}).exit_code, 0);
+  EXPECT_EQ(take_down().exit_code, 0);
 }
 
 TEST_P(migrate_command_test, says_in_words_that_the_schema_is_newer) {
   migrate({"up"});
-  std::ofstream{path("newer.sql")} << "UPDATE " << prefix_ << "meta SET schema_version = 2;\n";
+  std::ofstream{path("newer.sql")} << "UPDATE " << prefix_ << "meta SET schema_version = 3;\n";
   ASSERT_EQ(apply(path("newer.sql")).exit_code, 0);
   const auto up = migrate({"up"});
   EXPECT_EQ(up.exit_code, 0);
-  EXPECT_THAT(up.err, HasSubstr("the schema has version 2, and this rowlock knows 1"));
+  EXPECT_THAT(up.err, HasSubstr("the schema has version 3, and this rowlock knows 2"));
   EXPECT_THAT(migrate({"status"}).out, HasSubstr("newer than this rowlock; it may run beside it"));
   EXPECT_EQ(rowlock({"list", "--prefix", prefix_}).exit_code, 0);
 
-  std::ofstream{path("forbid.sql")} << "UPDATE " << prefix_ << "meta SET min_library = 2;\n";
+  std::ofstream{path("forbid.sql")} << "UPDATE " << prefix_ << "meta SET min_library = 3;\n";
   ASSERT_EQ(apply(path("forbid.sql")).exit_code, 0);
   EXPECT_THAT(migrate({"status"}).out, HasSubstr("which the schema forbids"));
   for (const auto& line : std::vector<words>{{"migrate", "up"}, {"list"}, {"run", "job", "--", "true"}}) {
@@ -115,30 +117,39 @@ TEST_P(migrate_command_test, says_in_words_that_the_schema_is_newer) {
     with_prefix.insert(with_prefix.begin(), {"--prefix", prefix_});
     const auto refused = rowlock(with_prefix);
     EXPECT_EQ(refused.exit_code, 78) << refused.err;
-    EXPECT_THAT(refused.err, HasSubstr("knows 1")) << line[0];
+    EXPECT_THAT(refused.err, HasSubstr("knows 2")) << line[0];
   }
   std::ofstream{path("back.sql")} << "UPDATE " << prefix_
-                                  << "meta SET schema_version = 1, min_library = 1;\n";
+                                  << "meta SET schema_version = 2, min_library = 1;\n";
   ASSERT_EQ(apply(path("back.sql")).exit_code, 0);
 }
 
 TEST_P(migrate_command_test, sql_writes_files_that_the_databases_tool_applies) {
   EXPECT_EQ(migrate({"sql", "--dialect", GetParam(), "--out", folder_.path()}).exit_code, 0);
-  EXPECT_THAT(names(), ElementsAre("0001_locks.down.sql", "0001_locks.up.sql"));
-  const auto applied = apply(path("0001_locks.up.sql"));
-  ASSERT_EQ(applied.exit_code, 0) << applied.err;
+  EXPECT_THAT(names(), ElementsAre("0001_locks.down.sql", "0001_locks.up.sql", "0002_seconds.down.sql",
+                                   "0002_seconds.up.sql"));
+  for (const auto* file : {"0001_locks.up.sql", "0002_seconds.up.sql"}) {
+    const auto applied = apply(path(file));
+    ASSERT_EQ(applied.exit_code, 0) << applied.err;
+  }
   EXPECT_EQ(migrate({"verify"}).exit_code, 0);
-  EXPECT_EQ(migrate({"adopt"}).out, "adopted 0001_locks\n");
+  EXPECT_EQ(migrate({"adopt"}).out, "adopted 0001_locks\nadopted 0002_seconds\n");
   EXPECT_EQ(migrate({"adopt"}).out, "the ledger is complete\n");
-  EXPECT_EQ(apply(path("0001_locks.down.sql")).exit_code, 0);
+  for (const auto* file : {"0002_seconds.down.sql", "0001_locks.down.sql"}) {
+    const auto reverted = apply(path(file));
+    EXPECT_EQ(reverted.exit_code, 0) << reverted.err;
+  }
   EXPECT_EQ(migrate({"verify"}).exit_code, 78);
 }
 
 TEST_P(migrate_command_test, sql_writes_flyways_names) {
   EXPECT_EQ(
       migrate({"sql", "--dialect", GetParam(), "--format", "flyway", "--out", folder_.path()}).exit_code, 0);
-  EXPECT_THAT(names(), ElementsAre("U0001__locks.sql", "V0001__locks.sql"));
-  EXPECT_EQ(apply(path("V0001__locks.sql")).exit_code, 0);
+  EXPECT_THAT(names(), ElementsAre("U0001__locks.sql", "U0002__seconds.sql", "V0001__locks.sql",
+                                   "V0002__seconds.sql"));
+  for (const auto* file : {"V0001__locks.sql", "V0002__seconds.sql"}) {
+    EXPECT_EQ(apply(path(file)).exit_code, 0) << file;
+  }
   EXPECT_EQ(migrate({"verify"}).exit_code, 0);
 }
 
@@ -193,17 +204,18 @@ TEST(migrate_sql, schema_is_used_and_left) {
   };
   psql("-c 'CREATE SCHEMA " + schema + "'");
   rowlock_alone({"migrate", "sql", "--dialect", "postgres", "--schema", schema, "--out", folder.path()});
-  const auto up = (folder.path() / "0001_locks.up.sql").string();
+  const auto file = [&](const std::string& name) { return " -f " + (folder.path() / name).string(); };
+  const auto up = file("0001_locks.up.sql") + file("0002_seconds.up.sql");
   for (const std::string transaction : {"", "-1 "}) {
     const auto applied =
-        psql(transaction + "-c \"SET search_path = pg_catalog\" -f " + up + " -c 'SHOW search_path'");
+        psql(transaction + "-c \"SET search_path = pg_catalog\"" + up + " -c 'SHOW search_path'");
     EXPECT_EQ(applied.exit_code, 0) << applied.err;
     EXPECT_EQ(applied.out, "pg_catalog\n");
   }
   const std::map<std::string, std::string> variables{{"ROWLOCK_URL", url}, {"ROWLOCK_SCHEMA", schema}};
   EXPECT_EQ(rowlock_alone({"migrate", "verify"}, variables).exit_code, 0);
   EXPECT_EQ(rowlock_alone({"run", "job", "--", "true"}, variables).exit_code, 0);
-  EXPECT_EQ(psql("-f " + (folder.path() / "0001_locks.down.sql").string()).exit_code, 0);
+  EXPECT_EQ(psql(file("0002_seconds.down.sql") + file("0001_locks.down.sql")).exit_code, 0);
   EXPECT_EQ(rowlock_alone({"migrate", "verify"}, variables).exit_code, 78);
   psql("-c 'DROP SCHEMA " + schema + " CASCADE' 2>&1");
 }

@@ -144,9 +144,51 @@ TEST_P(admin_test, raises_the_epoch_and_all_tokens) {
   EXPECT_GT(operations.raise_epoch(), epoch) << "each time";
 }
 
+// Whoever kills must allow for it, whatever its own options say: the command has none.
+TEST_P(admin_test, stores_the_skew_that_every_client_allows_for) {
+  EXPECT_EQ(operations.skew(), 0ms);
+  operations.set_skew(1h);
+  EXPECT_EQ(operations.skew(), 1h);
+  side().refresh_world();
+  const auto lease = model::lease_id::random();
+  side().create_lease({lease, lease, "host", 1, "test", 30s});
+  side().create(std::vector<model::lock_definition>{{"a"}});
+  const store::acquire_request request[] = {{.name = "a", .lease = lease, .hold = model::hold_id::random()}};
+  ASSERT_EQ(side().acquire(request).size(), 1U);
+  fixture().expire(lease, 1min);
+  const client later = new_client();
+  EXPECT_FALSE(mutex(later, "a").try_acquire());
+  EXPECT_EQ(admin{later}.sweep().leases, 0);
+  operations.set_skew(0ms);
+  EXPECT_EQ(admin{new_client()}.sweep().leases, 1);
+  EXPECT_TRUE(mutex(later, "a").try_acquire());
+}
+
+TEST_P(admin_test, sweeps_page_by_page) {
+  std::vector<model::lock_definition> locks;
+  std::vector<store::acquire_request> requests;
+  side().refresh_world();
+  const auto lease = model::lease_id::random();
+  side().create_lease({lease, lease, "host", 1, "test", 30s});
+  for (int i = 1000; i < 3100; ++i) {
+    locks.push_back({"n" + std::to_string(i)});
+    if (i % 700 != 0) continue;
+    requests.push_back({.name = locks.back().name, .lease = lease, .hold = model::hold_id::random()});
+  }
+  side().create(locks);
+  ASSERT_EQ(side().acquire(requests).size(), 3U);
+  fixture().expire(lease, 1min);
+  const auto swept = operations.sweep();
+  EXPECT_EQ(swept.leases, 1);
+  EXPECT_EQ(swept.locks, 3);
+  for (const auto& one : requests) EXPECT_FALSE(is_held(one.name));
+}
+
 TEST_P(admin_test, refuses_what_cannot_be_meant) {
   EXPECT_EQ(code_of([&] { operations.raise_epoch(-1); }), errc::invalid_argument);
   EXPECT_EQ(code_of([&] { operations.raise_epoch(std::int64_t{1} << 52); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { operations.set_skew(-1ms); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { operations.set_skew(25h); }), errc::invalid_argument);
   EXPECT_EQ(code_of([&] { operations.collect(-1ms); }), errc::invalid_argument);
   EXPECT_EQ(code_of([&] { operations.collect(std::chrono::hours{24 * 3654}); }), errc::invalid_argument);
   EXPECT_EQ(code_of([&] { operations.show(""); }), errc::invalid_argument);
@@ -178,6 +220,19 @@ TEST_F(admin_clock_test, says_contention_while_a_guard_keeps_the_row) {
   EXPECT_TRUE(held);
   server->unguard("a");
   EXPECT_TRUE(soon([&] { return holder_of("a").empty(); })) << "and goes on trying";
+}
+
+TEST_F(admin_clock_test, a_stored_skew_reaches_those_who_are_connected_with_a_renewal) {
+  client db = new_client();
+  client other = new_client();
+  const hold mine = mutex(db, "b").acquire();
+  const hold theirs = mutex(other, "a").acquire();
+  admin{other}.set_skew(10min);
+  pass_renewals(db);
+  const auto lease = server->snapshot().locks.at("a").row.lease.value();
+  server->expire(lease, 1min);
+  EXPECT_FALSE(mutex(db, "a").try_acquire());
+  EXPECT_TRUE(server->snapshot().leases.contains(lease));
 }
 
 TEST_F(admin_clock_test, says_whether_the_outcome_is_unknown) {

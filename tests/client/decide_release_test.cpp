@@ -31,6 +31,16 @@ void expect_free(const decision& made) {
   EXPECT_EQ(made.change.row->in_use, 0);
 }
 
+TEST(decide_release_test, moves_the_head_of_the_queue_to_who_is_left) {
+  const store::lock_view view = a_lock().held_by(me).dead_waiter().queued(first).queued(second);
+  const auto made = release(view);
+  EXPECT_EQ(made.change.row->head_ticket, view.queue[2].waiter.ticket);
+  const store::lock_view last = a_lock().held_by(me).queued(first);
+  EXPECT_EQ(release(last).change.row->head_ticket, last.row.next_ticket) << "nobody is left";
+  const store::lock_view more = a_lock().held_by(me).queued(first).more_behind();
+  EXPECT_EQ(release(more).change.row->head_ticket, more.queue[0].waiter.ticket + 1) << "as far as was read";
+}
+
 TEST(decide_release_test, frees_the_lock_and_keeps_its_token) {
   const auto made = release(a_lock().held_by(me));
   EXPECT_EQ(made.outcome.result, what::released);

@@ -173,7 +173,7 @@ TEST(decide_shared_test, says_that_more_may_be_granted_beyond_what_was_read) {
   EXPECT_FALSE(release(a_shared_mutex().held_by(me).queued(first).more_behind()).outcome.more);
 }
 
-TEST(decide_shared_test, under_a_guard_permits_come_but_none_goes) {
+TEST(decide_shared_test, under_a_guard_permits_come_and_its_own_stays) {
   EXPECT_EQ(share(a_semaphore(4).shared_by(first).guarded(), me).outcome.result, what::granted);
   EXPECT_EQ(release(a_semaphore(4).shared_by(me).guarded()).outcome.result, what::guarded);
   const auto dead = share(a_semaphore(1).shared_by(first, 1, {}).guarded(), me);
@@ -181,6 +181,30 @@ TEST(decide_shared_test, under_a_guard_permits_come_but_none_goes) {
   EXPECT_EQ(dead.outcome.takeover_in, 0us);
   EXPECT_THAT(dead.change.remove_permits, IsEmpty());
   EXPECT_EQ(write(a_shared_mutex().guarded(), me).outcome.result, what::queued);
+}
+
+TEST(decide_shared_test, under_a_guard_permits_of_others_go) {
+  const auto view = [] { return a_semaphore(2).shared_by(first).guarded().shared_by(me); };
+  const auto made = release(view().queued_to_share(second));
+  EXPECT_EQ(made.outcome.result, what::released);
+  EXPECT_THAT(made.change.remove_permits, ElementsAre(me.hold));
+  EXPECT_THAT(granted_next(made), ElementsAre(second.hold));
+  EXPECT_EQ(decide_force(view(), me.hold, no_skew).outcome.result, what::released);
+  EXPECT_EQ(decide_force(view(), first.hold, no_skew).outcome.result, what::guarded);
+  EXPECT_EQ(decide_force(view(), {}, no_skew).outcome.result, what::guarded);
+  const auto swept =
+      decide_sweep(a_semaphore(2).shared_by(first, 1, {}).guarded().shared_by(me, 1, {}), no_skew);
+  EXPECT_THAT(swept.change.remove_permits, ElementsAre(me.hold));
+  EXPECT_EQ(decide_sweep(a_semaphore(2).shared_by(first, 1, {}).guarded(), no_skew).outcome.result,
+            what::guarded);
+}
+
+TEST(decide_shared_test, under_a_guard_nobody_is_granted_the_whole) {
+  const auto made = release(a_shared_mutex().shared_by(first).guarded().shared_by(me).queued(second));
+  EXPECT_EQ(made.outcome.result, what::released);
+  EXPECT_THAT(granted_next(made), IsEmpty());
+  EXPECT_EQ(decide_upgrade(a_shared_mutex().shared_by(me).guarded(), me.hold, no_skew).outcome.result,
+            what::guarded);
 }
 
 TEST(decide_shared_test, in_a_foreign_world_nobody_is_granted_and_nobody_forgotten) {

@@ -69,8 +69,10 @@ class view_builder {
     view_.own = model::waiter{ticket, who.hold, who.lease};
     return *this;
   }
+  // By a transaction that relies on all holds that there are so far.
   view_builder& guarded() {
     view_.replaceable = false;
+    for (auto& entry : view_.permits) entry.guarded = true;
     return *this;
   }
   view_builder& foreign() {

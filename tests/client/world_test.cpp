@@ -13,10 +13,10 @@ TEST_P(world_test, on_another_server_tokens_begin_above_all_earlier_ones) {
   fixture().change_identity();
   const hold other = mutex(db, "b").acquire();
   EXPECT_GT(admin{db}.epoch(), epoch);
-  EXPECT_GE(other.token(), (epoch + 1) << 27);
+  EXPECT_GE(other.token(), model::epoch_floor(epoch + 1));
   const auto last = before.token();
   before.release();
-  EXPECT_GE(mutex(db, "a").acquire().token(), std::max(last + 1, (epoch + 1) << 27));
+  EXPECT_GE(mutex(db, "a").acquire().token(), std::max(last + 1, model::epoch_floor(epoch + 1)));
 }
 
 TEST_P(world_test, holds_that_are_still_there_are_kept) {
@@ -95,7 +95,7 @@ TEST_F(fail_over_test, hands_nothing_over_with_an_old_epochs_token) {
   const hold first = mutex(db, "a").acquire();
   server->change_identity("memory/2");
   hold held = mutex(db, "b").acquire();
-  EXPECT_GT(held.token(), first.token() + (1LL << 27) / 2);
+  EXPECT_GT(held.token(), first.token() + model::epoch_floor(1) / 2);
 }
 
 TEST_F(fail_over_test, a_waiter_is_granted_on_the_new_server) {

@@ -176,7 +176,24 @@ TEST_P(contended_test, hand_over_reaches_the_epoch) {
   const auto epoch = a->raise_epoch(view("a").row.token + 1'000'000'000);
   const auto reply = hand_over(holder);
   ASSERT_TRUE(reply);
-  EXPECT_EQ(reply->token, epoch << 27);
+  EXPECT_EQ(reply->token, model::epoch_floor(epoch));
+}
+
+// Where a database keeps the rows of those who left, the queue is read from its head on.
+TEST_P(contended_test, hand_over_moves_the_head_of_the_queue) {
+  ROWLOCK_NEEDS(short_cuts);
+  const auto holder = held("a");
+  const auto next = queued("a");
+  queued("a");
+  const auto before = view("a");
+  EXPECT_LE(before.row.head_ticket, before.queue.at(0).waiter.ticket);
+  ASSERT_TRUE(a->hand_over(holder.giving_back(), 0us));
+  const auto after = view("a");
+  EXPECT_EQ(after.row.head_ticket, before.queue.at(0).waiter.ticket + 1);
+  ASSERT_EQ(after.queue.size(), 1U);
+  EXPECT_EQ(after.queue[0].waiter.ticket, before.queue.at(1).waiter.ticket);
+  ASSERT_TRUE(a->hand_over(next.giving_back(), 0us));
+  EXPECT_THAT(view("a").queue, testing::IsEmpty());
 }
 
 TEST_P(contended_test, hand_over_wakes_the_next_holder) {

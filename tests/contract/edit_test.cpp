@@ -282,6 +282,24 @@ TEST_P(edit_test, skips_a_row_that_is_locked) {
   EXPECT_EQ(calls, 0);
 }
 
+TEST_P(edit_test, keeps_the_head_of_the_queue) {
+  ROWLOCK_NEEDS(short_cuts);  // SQLite keeps no rows of those who left, and no head
+  held("a");
+  const auto first = queued("a");
+  queued("a");
+  const auto behind = view("a").queue.at(1).waiter.ticket;
+  edit("a", [&](const store::lock_view& now) {
+    auto change = leave(first.hold)(now);
+    change.row = now.row;
+    change.row->head_ticket = behind;
+    return change;
+  });
+  const auto seen = view("a");
+  EXPECT_EQ(seen.row.head_ticket, behind);
+  ASSERT_EQ(seen.queue.size(), 1U);
+  EXPECT_EQ(seen.queue[0].waiter.ticket, behind);
+}
+
 TEST_P(edit_test, may_enqueue_at_a_guarded_lock_but_not_replace_its_grant) {
   ROWLOCK_NEEDS(row_locks);
   const auto holder = held("a");

@@ -120,6 +120,32 @@ TEST_P(listing_test, finds_at_most_the_limit) {
   EXPECT_EQ(found.expired_leases.size(), 3U);
 }
 
+TEST_P(listing_test, finds_stale_locks_page_by_page) {
+  for (const auto* name : {"a", "b", "c", "d", "e"}) create(name);
+  kill(held("b").lease);
+  kill(queued("d").lease);
+  kill(held("e").lease);
+  const auto first = a->find_stale(2, 0us, "");
+  EXPECT_THAT(first.names, ElementsAre("b"));
+  EXPECT_EQ(first.next, "b");
+  const auto second = a->find_stale(2, 0us, first.next);
+  EXPECT_THAT(second.names, ElementsAre("d"));
+  EXPECT_EQ(second.next, "d");
+  const auto last = a->find_stale(2, 0us, second.next);
+  EXPECT_THAT(last.names, ElementsAre("e"));
+  EXPECT_EQ(last.next, "");
+}
+
+TEST_P(listing_test, names_the_locks_that_somebody_waits_for) {
+  held("a");
+  held("b");
+  held("c");
+  queued("b");
+  queued("b");
+  queued("c");
+  EXPECT_THAT(a->waited_for(), UnorderedElementsAre("b", "c"));
+}
+
 TEST_P(listing_test, is_not_kept_waiting_by_a_locked_row) {
   ROWLOCK_NEEDS(row_locks);
   held("a");

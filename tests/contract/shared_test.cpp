@@ -392,7 +392,8 @@ TEST_P(shared_test, release_skips_a_row_that_is_locked) {
   EXPECT_TRUE(give_up(held));
 }
 
-TEST_P(shared_test, release_skips_a_lock_on_which_a_guarded_transaction_relies) {
+// Where the lock's row cannot be changed beside a guard, all permits of the name wait for it.
+TEST_P(shared_test, release_skips_what_a_guarded_transaction_relies_on) {
   ROWLOCK_NEEDS(row_locks);
   create_semaphore("a");
   create_semaphore("b");
@@ -401,15 +402,43 @@ TEST_P(shared_test, release_skips_a_lock_on_which_a_guarded_transaction_relies) 
   const auto other = shared("b");
   auto guard = fixture().guard("a", guarded.hold, lock_mode::shared);
   ASSERT_TRUE(guard);
+  const bool lets_go = fixture().can(capability::enqueue_beside_guard);
   EXPECT_FALSE(give_up(guarded));
-  EXPECT_FALSE(give_up(beside));
+  EXPECT_EQ(give_up(beside), lets_go);
+  EXPECT_FALSE(acquire(new_claim("a"))) << "in_use counts what is guarded";
   EXPECT_THAT(a->release(std::vector{giving_up(guarded), giving_up(other)}, durability::durable),
               ElementsAre(other.hold));
   EXPECT_EQ(find(guarded).state, where::held);
   guard.reset();
   EXPECT_TRUE(give_up(guarded));
-  EXPECT_TRUE(give_up(beside));
+  EXPECT_EQ(give_up(beside), !lets_go);
   EXPECT_EQ(view("a").row.in_use, 0);
+}
+
+TEST_P(shared_test, edits_know_which_permits_are_guarded) {
+  ROWLOCK_NEEDS(enqueue_beside_guard);
+  create_semaphore("a");
+  const auto guarded = shared("a", 2);
+  const auto beside = shared("a", 3);
+  const auto guard = fixture().guard("a", guarded.hold, lock_mode::shared);
+  ASSERT_TRUE(guard);
+  const auto seen = view("a");
+  EXPECT_FALSE(seen.replaceable);
+  ASSERT_EQ(seen.permits.size(), 2U);
+  for (const auto& entry : seen.permits) EXPECT_EQ(entry.guarded, entry.permit.hold == guarded.hold);
+  const auto removal = [](hold_id hold, std::int64_t left) {
+    return [=](const store::lock_view& now) {
+      store::lock_change change;
+      change.row = now.row;
+      change.row->in_use = left;
+      change.remove_permits = {hold};
+      return change;
+    };
+  };
+  EXPECT_EQ(edit("a", removal(beside.hold, 2)), store::edit_result::committed);
+  EXPECT_EQ(sum_of_permits("a"), 2);
+  EXPECT_THROW(edit("a", removal(guarded.hold, 0)), error);
+  EXPECT_EQ(sum_of_permits("a"), 2);
 }
 
 TEST_P(shared_test, acquire_goes_beside_anothers_guard_where_the_row_allows_it) {

@@ -86,17 +86,47 @@ TEST_P(world_test, records_a_new_identity_with_a_new_epoch) {
   EXPECT_GT(after.epoch, before.epoch);
 }
 
-// The new clock may be ahead by as much as nobody knows; what was unexpired must not be killed by it.
-TEST_P(world_test, lengthens_every_lease_by_the_longest_ttl_on_a_new_identity) {
-  const auto holder = held("a");
-  new_lease(10min);
-  fixture().expire(holder.lease, -5s);
+// The new clock may be ahead or behind by as much as nobody knows. A living holder renews within its own ttl,
+// and the others' have nothing to do with it: one lease of a day would keep what every dead holder had for a
+// day.
+TEST_P(world_test, lets_every_lease_expire_its_own_ttl_from_now_on_a_new_identity) {
+  new_lease(24h);
+  const auto ahead = held("a");
+  const auto behind = held("b");
+  fixture().expire(ahead.lease, 2h);
+  fixture().expire(behind.lease, -2h);
   fixture().change_identity();
   a->refresh_world();
-  EXPECT_GT(expires_in("a"), 10min);
-  EXPECT_LE(expires_in("a"), 10min + 5s);
+  for (const auto* name : {"a", "b"}) {
+    EXPECT_GT(expires_in(name), 15s);
+    EXPECT_LE(expires_in(name), 30s);
+  }
+  fixture().expire(ahead.lease, -1s);
   a->refresh_world();
-  EXPECT_LE(expires_in("a"), 10min + 5s) << "once";
+  EXPECT_LE(expires_in("a"), 1s) << "once";
+}
+
+// By a clock that may be ahead of the one that the lease was written by.
+TEST_P(world_test, nobody_is_killed_before_a_new_identity_is_recorded) {
+  const auto one = new_lease();
+  const auto other = new_lease();
+  for (const auto& lease : {one, other}) fixture().expire(lease, 2h);
+  fixture().change_identity();
+  EXPECT_THAT(a->kill(std::vector{one}, 0us), testing::IsEmpty());
+  EXPECT_THAT(a->kill(std::vector{one, other}, 0us), testing::IsEmpty());
+  a->refresh_world();
+  EXPECT_THAT(b->kill(std::vector{one, other}, 0us), testing::IsEmpty()) << "they have time to renew";
+  for (const auto& lease : {one, other}) fixture().expire(lease, 2h);
+  EXPECT_EQ(b->kill(std::vector{one, other}, 0us).size(), 2U);
+}
+
+TEST_P(world_test, tells_everybody_the_stored_skew) {
+  EXPECT_EQ(a->read_world().skew, 0ms);
+  a->set_skew(1500ms);
+  EXPECT_EQ(b->read_world().skew, 1500ms);
+  EXPECT_EQ(b->renew({}).world.skew, 1500ms);
+  EXPECT_EQ(b->renew(std::vector{new_lease()}).world.skew, 1500ms);
+  EXPECT_EQ(a->refresh_world().skew, 1500ms);
 }
 
 TEST_P(world_test, lengthens_no_lease_on_the_same_identity) {
@@ -121,9 +151,9 @@ TEST_P(world_test, raised_by_hand_is_told_with_each_renewal) {
 }
 
 TEST_P(world_test, raised_by_hand_above_a_token_is_just_above) {
-  const auto epoch = a->read_world().epoch + 100;
+  const auto epoch = a->read_world().epoch + 1'000'000;
   EXPECT_EQ(a->raise_epoch(model::epoch_floor(epoch) - 1), epoch);
-  EXPECT_EQ(a->raise_epoch(model::epoch_floor(epoch + 100)), epoch + 101);
+  EXPECT_EQ(a->raise_epoch(model::epoch_floor(epoch + 1'000'000)), epoch + 1'000'001);
 }
 
 ROWLOCK_FOR_EACH_STORE(world_test);

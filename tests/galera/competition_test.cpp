@@ -73,7 +73,7 @@ TEST_F(competition_test, from_node_to_node_raises_no_epoch) {
     EXPECT_GT(now, token);
     token = now;
     EXPECT_EQ(one.ask("release"), "released");
-    const auto seen = number("SELECT epoch FROM rowlock_meta", node);
+    const auto seen = number("SELECT epoch_s FROM rowlock_meta", node);
     if (epoch != 0) {
       EXPECT_EQ(seen, epoch);
     }

@@ -12,7 +12,17 @@ using testing::IsEmpty;
 // Where each DDL commits by itself a migrator that is killed leaves a part of its file behind.
 class interrupted_test : public migrate_test {
  protected:
-  migration shipped() { return shipped_migrations(GetParam()).at(0); }
+  // All files one after the other, in the order in which they are run.
+  static std::string all_up() {
+    std::string text;
+    for (const auto& file : shipped_migrations(GetParam())) text += file.up;
+    return text;
+  }
+  static std::string all_down() {
+    std::string text;
+    for (const auto& file : shipped_migrations(GetParam())) text = file.down + text;
+    return text;
+  }
   // Each part that may be left: none of the statements, the first, the first two…
   static std::vector<std::string> parts(const std::string& file) {
     std::vector<std::string> result{""};
@@ -24,7 +34,7 @@ class interrupted_test : public migrate_test {
 };
 
 TEST_P(interrupted_test, on_the_way_up_is_run_again) {
-  for (const auto& part : parts(shipped().up)) {
+  for (const auto& part : parts(all_up())) {
     SCOPED_TRACE(part);
     const blank_database own{GetParam()};
     own.run(part);
@@ -36,7 +46,7 @@ TEST_P(interrupted_test, on_the_way_up_is_run_again) {
 }
 
 TEST_P(interrupted_test, on_the_way_down_is_run_again) {
-  for (const auto& part : parts(shipped().down)) {
+  for (const auto& part : parts(all_down())) {
     SCOPED_TRACE(part);
     const blank_database own{GetParam()};
     migrator{own.url(), own.settings()}.up();

@@ -22,6 +22,12 @@ class migrate_test : public testing::TestWithParam<std::string> {
 
   migrator open() { return migrator{db.url(), db.settings()}; }
   int newest() { return required_schema_version(); }
+  // Matches the versions of all migrations, as they are applied.
+  auto all() {
+    std::vector<int> upwards;
+    for (int version = 1; version <= newest(); ++version) upwards.push_back(version);
+    return testing::ElementsAreArray(upwards);
+  }
 };
 
 inline std::vector<int> versions(const std::vector<migration>& files) {

@@ -20,7 +20,7 @@ class runner_test : public migrate_test {
 
   std::vector<migration> files = [this] {
     auto result = shipped_migrations(GetParam());
-    for (const int version : {2, 3}) {
+    for (const int version : {3, 4}) {
       const auto number = std::to_string(version);
       result.push_back(
           {.version = version,
@@ -39,47 +39,48 @@ class runner_test : public migrate_test {
 };
 
 TEST_P(runner_test, goes_up_and_down_by_steps) {
-  EXPECT_THAT(versions(runner().up(2, false)), ElementsAre(1, 2));
+  EXPECT_THAT(versions(runner().up(3, false)), ElementsAre(1, 2, 3));
+  EXPECT_EQ(version(), "3");
+  EXPECT_THAT(runner().verify(), ElementsAre(HasSubstr("has version 3, and this library needs 4")));
+  EXPECT_THAT(versions(runner().up({}, false)), ElementsAre(4));
+  EXPECT_THAT(versions(runner().down({}, false, false)), ElementsAre(4));
+  EXPECT_EQ(version(), "3");
+  EXPECT_THAT(versions(runner().up({}, false)), ElementsAre(4));
+  EXPECT_THAT(versions(runner().down(2, false, false)), ElementsAre(4, 3));
   EXPECT_EQ(version(), "2");
-  EXPECT_THAT(runner().verify(), ElementsAre(HasSubstr("has version 2, and this library needs 3")));
-  EXPECT_THAT(versions(runner().up({}, false)), ElementsAre(3));
-  EXPECT_THAT(versions(runner().down({}, false, false)), ElementsAre(3));
-  EXPECT_EQ(version(), "2");
-  EXPECT_THAT(versions(runner().up({}, false)), ElementsAre(3));
-  EXPECT_THAT(versions(runner().down(1, false, false)), ElementsAre(3, 2));
-  EXPECT_EQ(version(), "1");
-  EXPECT_EQ(runner().status().at(1).recorded, false);
+  EXPECT_EQ(runner().status().at(2).recorded, false);
 }
 
 TEST_P(runner_test, a_file_that_fails_is_not_applied_and_can_be_run_again) {
-  const std::string begins = "CREATE TABLE IF NOT EXISTS more_3 (id integer PRIMARY KEY); ";
-  runner().up(2, false);
-  files[2].up = begins + "SELECT nothing FROM nowhere;";
+  const std::string begins = "CREATE TABLE IF NOT EXISTS more_4 (id integer PRIMARY KEY); ";
+  runner().up(3, false);
+  files[3].up = begins + "SELECT nothing FROM nowhere;";
   EXPECT_THROW(runner().up({}, false), error);
-  EXPECT_EQ(version(), "2");
-  EXPECT_FALSE(runner().status().at(2).applied);
-  EXPECT_FALSE(runner().status().at(2).recorded);
+  EXPECT_EQ(version(), "3");
+  EXPECT_FALSE(runner().status().at(3).applied);
+  EXPECT_FALSE(runner().status().at(3).recorded);
   // MariaDB commits each DDL by itself.
   if (GetParam() != "mysql") {
-    EXPECT_THROW(db.run("SELECT count(*) FROM more_3"), std::runtime_error);
+    EXPECT_THROW(db.run("SELECT count(*) FROM more_4"), std::runtime_error);
   }
-  files[2].up = begins + "UPDATE rowlock_meta SET schema_version = 3;";
+  files[3].up = begins + "UPDATE rowlock_meta SET schema_version = 4;";
   runner().up({}, false);
-  EXPECT_EQ(version(), "3");
+  EXPECT_EQ(version(), "4");
 }
 
 TEST_P(runner_test, a_file_that_does_not_record_its_version_is_a_fault) {
-  files[1].up = "CREATE TABLE more_2 (id integer PRIMARY KEY);";
+  files[2].up = "CREATE TABLE more_3 (id integer PRIMARY KEY);";
   const auto problem = error_of([&] { runner().up({}, false); });
   EXPECT_EQ(problem.code(), errc::internal);
-  EXPECT_THAT(problem.what(), HasSubstr("0002_more"));
+  EXPECT_THAT(problem.what(), HasSubstr("0003_more"));
 }
 
 TEST_P(runner_test, adopt_takes_only_what_is_applied) {
   db.run_file(db.migrations() / "0001_locks.up.sql");
-  db.run(files[1].up);
-  EXPECT_THAT(versions(runner().adopt(false)), ElementsAre(1, 2));
-  EXPECT_THAT(versions(runner().up({}, false)), ElementsAre(3));
+  db.run_file(db.migrations() / "0002_seconds.up.sql");
+  db.run(files[2].up);
+  EXPECT_THAT(versions(runner().adopt(false)), ElementsAre(1, 2, 3));
+  EXPECT_THAT(versions(runner().up({}, false)), ElementsAre(4));
 }
 
 ROWLOCK_FOR_EACH_SQL_STORE(runner_test);

@@ -23,9 +23,20 @@ TEST(lock_test, next_token_is_above_the_stored_one_and_at_least_the_floor) {
 }
 
 TEST(lock_test, tokens_stay_below_2_to_the_53_for_a_century) {
-  constexpr std::int64_t minutes_of_a_century = std::int64_t{100} * 366 * 24 * 60;
-  EXPECT_LT(epoch_floor(minutes_of_a_century), token{1} << 53);
-  EXPECT_LT(epoch_floor(7) + ((token{1} << 27) - 1), epoch_floor(8));
+  constexpr std::int64_t seconds_of_a_century = std::int64_t{100} * 366 * 24 * 3600;
+  EXPECT_LT(epoch_floor(seconds_of_a_century), token{1} << 53);
+  EXPECT_LT(epoch_floor(7) + ((token{1} << epoch_shift) - 1), epoch_floor(8));
+  EXPECT_EQ(epoch_of(epoch_floor(8) - 1), 7);
+}
+
+TEST(lock_test, epochs_rise_and_two_promotions_of_one_record_differ) {
+  for (const std::int64_t recorded : {0, 999, 1000, 1001, 5'000'000}) {
+    for (const std::int64_t apart : {1, 59, 60, 64, 4095}) {
+      EXPECT_GT(next_epoch(recorded, 1000), recorded);
+      EXPECT_NE(next_epoch(recorded, 1000), next_epoch(recorded, 1000 + apart)) << recorded << ' ' << apart;
+    }
+  }
+  EXPECT_EQ(next_epoch(999, 1000), 1000);
 }
 
 }  // namespace

@@ -146,5 +146,31 @@ TEST_F(postgres_durability_test, of_tokens_spans_the_promotion_of_a_standby) {
   EXPECT_EQ(acquire(*session, next), model::epoch_floor(refreshed.epoch));
 }
 
+// Both stand on timeline 2 then, with one record of the epoch; only their clocks' seconds tell them apart.
+TEST_F(postgres_durability_test, of_tokens_tells_two_promoted_standbys_apart) {
+  const auto hold = held(*ready(), "a");
+  std::vector<token> granted;
+  std::int64_t epoch = 0;
+  for (int i = 0; i < 2; ++i) {
+    postgres_server standby{*server_};
+    standby.promote();
+    raw_postgres side{standby.url()};
+    // The clock has moved on, within a second.
+    const auto clock = [&] {
+      return std::stoll(
+          side.value("SELECT floor(extract(epoch FROM clock_timestamp()))::bigint - 1767225600"));
+    };
+    const auto limit = clock() + 10;
+    while (clock() <= epoch) ASSERT_LT(clock(), limit);
+    const auto session = store::open_postgres(standby.url(), options_)->connect();
+    ASSERT_TRUE(release(*session, hold));
+    epoch = session->refresh_world().epoch;
+    const auto token = acquire(*session, {"a", hold.lease, hold_id::random()});
+    ASSERT_TRUE(token);
+    granted.push_back(*token);
+  }
+  EXPECT_NE(granted[0], granted[1]);
+}
+
 }  // namespace
 }  // namespace rowlock::test

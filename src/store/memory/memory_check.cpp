@@ -78,7 +78,10 @@ void check_change(const lock_view& before, const lock_change& change) {
   const bool taken_on = is.hold && was.lease && is.token == was.token && ends(change, *was.lease);
   const bool new_hold = is.hold && is.hold != was.hold && !is.hold->is_nil() && !taken_on;  // nil: it rests
   const auto after = check_permits(before, change);
-  const bool same_grant = is.hold == was.hold && is.lease == was.lease && change.remove_permits.empty();
+  const bool guarded_goes = std::ranges::any_of(before.permits, [&](const auto& one) {
+    return one.guarded && std::ranges::count(change.remove_permits, one.permit.hold) > 0;
+  });
+  const bool same_grant = is.hold == was.hold && is.lease == was.lease && !guarded_goes;
 
   require(is.name == was.name && is.kind == was.kind, "redefines the lock");
   require(is.capacity == was.capacity || is.kind == model::lock_kind::semaphore, "redefines the lock");
@@ -106,6 +109,14 @@ void check_change(const lock_view& before, const lock_change& change) {
     require(last < is.next_ticket, "takes a ticket that comes again");
   }
   require(is.has_queue || (left == 0 && before.queue_complete), "forgets its queue");
+  require(is.head_ticket >= was.head_ticket, "lowers the head of its queue");
+  for (const auto& one : before.queue) {
+    const bool stays = std::ranges::count(change.dequeue, one.waiter.hold) == 0;
+    require(!stays || one.waiter.ticket >= is.head_ticket, "puts the head of its queue behind a waiter");
+  }
+  const auto unread = before.queue.empty() ? was.head_ticket : before.queue.back().waiter.ticket + 1;
+  require(before.queue_complete || is.head_ticket <= unread,
+          "puts the head of its queue behind what it has not read");
 }
 
 }  // namespace rowlock::store

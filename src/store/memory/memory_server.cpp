@@ -6,6 +6,7 @@
 #include <rowlock/error.hpp>
 
 #include <ctime>
+#include <iterator>
 #include <utility>
 
 namespace rowlock::store {
@@ -110,13 +111,13 @@ bool memory_server::guard(const std::string& name, const hold_id& hold) {
   const auto permits = tables_.permits.find(name);
   const bool shared = permits != tables_.permits.end() && permits->second.contains(hold);
   if (!shared && found->second.row.hold != hold) return false;
-  ++guards_[name];
+  guards_.emplace(name, hold);
   return true;
 }
 
 void memory_server::unguard(const std::string& name) {
   const std::lock_guard lock{mutex_};
-  if (--guards_.at(name) == 0) guards_.erase(name);
+  guards_.erase(std::prev(guards_.upper_bound(name)));
 }
 
 void memory_server::tell_nobody() {

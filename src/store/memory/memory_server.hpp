@@ -7,6 +7,7 @@
 
 #include "store/memory/memory_tables.hpp"
 
+#include <algorithm>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -53,12 +54,16 @@ struct memory_transaction {
   std::string& marker;
   const std::string& identity;
   const std::set<std::string>& locked_rows;
-  const std::map<std::string, int>& guards;
+  const std::multimap<std::string, hold_id>& guards;  // by name: the holds that are relied on
   timestamp now{0};
   bool wrote = false;  // nothing was written: nothing is remembered
   durability how = durability::durable;
 
   bool same_world() const { return identity == tables.recorded_identity; }
+  bool is_guarded(const std::string& name, const hold_id& hold) const {
+    const auto [first, last] = guards.equal_range(name);
+    return std::any_of(first, last, [&](const auto& one) { return one.second == hold; });
+  }
 };
 
 class memory_server : public std::enable_shared_from_this<memory_server> {
@@ -83,10 +88,10 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   // Somebody else's transaction has the row locked: it is skipped.
   void lock_row(const std::string& name);
   void unlock_row(const std::string& name);
-  // A guarded transaction holds the row: its grant cannot be replaced, and release skips it. False: the hold
-  // does not stand, or somebody has the row.
+  // A guarded transaction holds the row, and the hold's permit where it is one: these cannot be replaced, and
+  // release skips them. False: the hold does not stand, or somebody has the row.
   bool guard(const std::string& name, const hold_id& hold);
-  void unguard(const std::string& name);
+  void unguard(const std::string& name);  // ends the latest
 
   // From now on it tells nobody of changes: sessions hear of them by asking. For clients opened after this.
   void tell_nobody();
@@ -146,7 +151,7 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   timestamp clock_;
   std::optional<timestamp> boot_time_;  // when let_time_pass was called
   std::set<std::string> locked_rows_;
-  std::map<std::string, int> guards_;
+  std::multimap<std::string, hold_id> guards_;
   std::set<memory_session*> sessions_;
   hook hook_;
   std::vector<ghost> ghosts_;

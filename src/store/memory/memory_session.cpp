@@ -19,9 +19,10 @@ std::vector<T> copy_of(std::span<const T> values) {
   return {values.begin(), values.end()};
 }
 
-std::int64_t minutes_since_2026(timestamp now) {
+std::int64_t next_epoch(const memory_transaction& transaction) {
   constexpr timestamp start = std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}.time_since_epoch();
-  return std::chrono::floor<std::chrono::minutes>(now - start).count();
+  const auto now = std::chrono::floor<std::chrono::seconds>(transaction.now - start);
+  return model::next_epoch(transaction.tables.epoch, now.count());
 }
 
 bool is_as_asked(const model::lock_row& row, const acquire_request& request) {
@@ -143,11 +144,9 @@ world memory_session::refresh_world() {
     memory_tables& tables = transaction.tables;
     if (transaction.marker.empty()) transaction.marker = model::id128::random().to_string();
     if (!transaction.same_world()) {
-      tables.epoch = std::max(tables.epoch + 1, minutes_since_2026(transaction.now));
+      tables.epoch = next_epoch(transaction);
       tables.recorded_identity = transaction.identity;
-      std::chrono::milliseconds longest{0};
-      for (const auto& [id, lease] : tables.leases) longest = std::max(longest, lease.record.ttl);
-      for (auto& [id, lease] : tables.leases) lease.expires_at += longest;
+      for (auto& [id, lease] : tables.leases) lease.expires_at = transaction.now + lease.record.ttl;
       transaction.wrote = true;
     }
     return world_of(transaction);
@@ -157,9 +156,16 @@ world memory_session::refresh_world() {
 std::int64_t memory_session::raise_epoch(token above) {
   return run("raise_epoch", [above](memory_transaction& transaction) {
     std::int64_t& epoch = transaction.tables.epoch;
-    epoch = std::max({epoch + 1, minutes_since_2026(transaction.now), (above >> 27) + 1});
+    epoch = std::max(next_epoch(transaction), model::epoch_of(above) + 1);
     transaction.wrote = true;
     return epoch;
+  });
+}
+
+void memory_session::set_skew(std::chrono::milliseconds skew) {
+  run("set_skew", [skew](memory_transaction& transaction) {
+    transaction.tables.skew = skew;
+    return transaction.wrote = true;
   });
 }
 
@@ -243,12 +249,13 @@ std::vector<hold_id> memory_session::release(std::span<const release_request> re
     for (const release_request& request : given) {
       const auto found = transaction.tables.locks.find(request.name);
       if (found == transaction.tables.locks.end()) continue;
-      if (transaction.locked_rows.contains(request.name) || transaction.guards.contains(request.name))
-        continue;
+      const bool shared = request.mode == model::lock_mode::shared;
+      const bool guarded = shared ? transaction.is_guarded(request.name, request.hold)
+                                  : transaction.guards.contains(request.name);
+      if (transaction.locked_rows.contains(request.name) || guarded) continue;
       model::lock_row& row = found->second.row;
       if (row.has_queue && row.fair) continue;
-      const bool freed = request.mode == model::lock_mode::shared ? free_shared(transaction, row, request)
-                                                                  : free_exclusive(row, request);
+      const bool freed = shared ? free_shared(transaction, row, request) : free_exclusive(row, request);
       if (freed) released.push_back(request.hold);
     }
     transaction.wrote = !released.empty();
@@ -299,6 +306,7 @@ std::optional<hand_over_reply> memory_session::hand_over(const release_request& 
     const memory_lease* next = tables.find_lease(head.lease);
     if (!next || next->expires_at + skew <= transaction.now) return {};
     queue->second.erase(queue->second.begin());
+    row.head_ticket = head.ticket + 1;
     row.lease = head.lease;
     row.hold = head.hold;
     row.token = model::next_token(row.token, model::epoch_floor(tables.epoch));
@@ -395,9 +403,19 @@ std::vector<waiter_info> memory_session::queue(const std::string& name) {
   return run("queue", [name](memory_transaction& transaction) { return queue_of(transaction, name); });
 }
 
-stale memory_session::find_stale(std::size_t limit, std::chrono::microseconds skew) {
-  return run("find_stale",
-             [limit, skew](memory_transaction& transaction) { return stale_of(transaction, limit, skew); });
+stale memory_session::find_stale(std::size_t limit, std::chrono::microseconds skew,
+                                 const std::string& after) {
+  return run("find_stale", [limit, skew, after](memory_transaction& transaction) {
+    return stale_of(transaction, limit, skew, after);
+  });
+}
+
+std::vector<std::string> memory_session::waited_for() {
+  return run("waited_for", [](memory_transaction& transaction) {
+    std::vector<std::string> names;
+    for (const auto& [name, queue] : transaction.tables.queues) names.push_back(name);
+    return names;
+  });
 }
 
 // ---- upkeep ------------------------------------------------------------------------------------------

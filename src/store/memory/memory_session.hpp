@@ -22,6 +22,7 @@ class memory_session final : public session {
   world read_world() override;
   world refresh_world() override;
   std::int64_t raise_epoch(token above) override;
+  void set_skew(std::chrono::milliseconds skew) override;
 
   void create_lease(const lease_record& lease) override;
   renewal_reply renew(std::span<const lease_id> leases) override;
@@ -43,7 +44,8 @@ class memory_session final : public session {
   std::vector<lock_info> list() override;
   std::optional<lock_info> show(const std::string& name) override;
   std::vector<waiter_info> queue(const std::string& name) override;
-  stale find_stale(std::size_t limit, std::chrono::microseconds skew) override;
+  stale find_stale(std::size_t limit, std::chrono::microseconds skew, const std::string& after) override;
+  std::vector<std::string> waited_for() override;
 
   std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) override;
 

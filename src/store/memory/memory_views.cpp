@@ -33,6 +33,7 @@ world world_of(const memory_transaction& transaction) {
   return {.identity = transaction.identity,
           .recorded_identity = transaction.tables.recorded_identity,
           .epoch = transaction.tables.epoch,
+          .skew = transaction.tables.skew,
           .marker = transaction.marker};
 }
 
@@ -48,7 +49,8 @@ lock_view view_of(const memory_transaction& transaction, const edit_request& req
   view.replaceable = !transaction.guards.contains(request.name);
   if (view.row.lease) view.holder = view_of_lease(transaction, *view.row.lease);
   for (const auto* held : permits_of(transaction, request.name)) {
-    view.permits.push_back({held->permit, view_of_lease(transaction, held->permit.lease)});
+    view.permits.push_back({held->permit, view_of_lease(transaction, held->permit.lease),
+                            transaction.is_guarded(request.name, held->permit.hold)});
   }
   if (const auto queue = transaction.tables.queues.find(request.name);
       queue != transaction.tables.queues.end()) {
@@ -169,7 +171,8 @@ std::vector<waiter_info> queue_of(const memory_transaction& transaction, const s
   return result;
 }
 
-stale stale_of(const memory_transaction& transaction, std::size_t limit, std::chrono::microseconds skew) {
+stale stale_of(const memory_transaction& transaction, std::size_t limit, std::chrono::microseconds skew,
+               const std::string& after) {
   const memory_tables& tables = transaction.tables;
   stale result;
   for (const auto& [id, lease] : tables.leases) {
@@ -178,7 +181,9 @@ stale stale_of(const memory_transaction& transaction, std::size_t limit, std::ch
     }
   }
   const auto dead = [&](const lease_id& id) { return tables.find_lease(id) == nullptr; };
-  for (const auto& [name, lock] : tables.locks) {
+  std::size_t read = 0;
+  for (auto at = tables.locks.upper_bound(after); at != tables.locks.end(); ++at) {
+    const auto& [name, lock] = *at;
     const auto queue = tables.queues.find(name);
     const bool permits_die = lock.row.kind != model::lock_kind::latch;
     const bool names_dead =
@@ -187,7 +192,10 @@ stale stale_of(const memory_transaction& transaction, std::size_t limit, std::ch
                                             [&](const auto* held) { return dead(held->permit.lease); })) ||
         (queue != tables.queues.end() &&
          std::ranges::any_of(queue->second, [&](const auto& one) { return dead(one.second.lease); }));
-    if (names_dead && result.names.size() < limit) result.names.push_back(name);
+    if (names_dead) result.names.push_back(name);
+    if (++read < limit) continue;
+    result.next = name;
+    break;
   }
   return result;
 }

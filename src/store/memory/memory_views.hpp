@@ -15,6 +15,7 @@ lock_view view_of(const memory_transaction& transaction, const edit_request& req
 hold_status status_of(const memory_transaction& transaction, const hold_query& query);
 lock_info info_of(const memory_transaction& transaction, const memory_lock& lock);
 std::vector<waiter_info> queue_of(const memory_transaction& transaction, const std::string& name);
-stale stale_of(const memory_transaction& transaction, std::size_t limit, std::chrono::microseconds skew);
+stale stale_of(const memory_transaction& transaction, std::size_t limit, std::chrono::microseconds skew,
+               const std::string& after);
 
 }  // namespace rowlock::store

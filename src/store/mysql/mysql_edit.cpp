@@ -32,6 +32,7 @@ enum column : std::size_t {
   delay_ms,
   epoch_floor,
   same_world,
+  head_ticket,
   columns
 };
 
@@ -84,8 +85,11 @@ void mysql_edit::read(const std::string& asked) {
     switch (integer_of(row[part])) {
       case 0: read_lock(at, row); break;
       case 3: read_permit(at, row); break;
-      default: read_waiter(at, row);
+      default: read_own(at, row);
     }
+  }
+  for (std::size_t at = 0; at < views_.size(); ++at) {
+    if (views_[at].row.has_queue) read_queue(at);
   }
 }
 
@@ -101,6 +105,7 @@ void mysql_edit::read_lock(std::size_t at, const mysql_row& row) {
               .in_use = integer_of(row[in_use]),
               .token = integer_of(row[hold_token]),
               .next_ticket = integer_of(row[ticket]),
+              .head_ticket = integer_of(row[head_ticket]),
               .lease = optional_id_of<lease_id>(row[lease]),
               .hold = optional_id_of<hold_id>(row[hold]),
               .has_queue = bool_of(row[has_queue]),
@@ -111,14 +116,26 @@ void mysql_edit::read_lock(std::size_t at, const mysql_row& row) {
   view.same_world = bool_of(row[same_world]);
 }
 
-void mysql_edit::read_waiter(std::size_t at, const mysql_row& row) {
+void mysql_edit::read_own(std::size_t at, const mysql_row& row) {
+  views_[at].own =
+      model::waiter{integer_of(row[ticket]), id_of<hold_id>(row[hold]), id_of<lease_id>(row[lease]),
+                    integer_of(row[weight]), model::parse_lock_mode(text_of(row[mode]))};
+}
+
+// A statement of its own for each name: only with a constant name does the server begin at the head, and not
+// at the rows of those who left the queue, which stay as long as an old snapshot lives.
+void mysql_edit::read_queue(std::size_t at) {
   auto& view = views_[at];
-  const model::waiter waiter{integer_of(row[ticket]), id_of<hold_id>(row[hold]), id_of<lease_id>(row[lease]),
-                             integer_of(row[weight]), model::parse_lock_mode(text_of(row[mode]))};
-  if (integer_of(row[part]) == 2) {
-    view.own = waiter;
-  } else {
-    view.add_waiter(waiter, lease_of(row));
+  for (const auto& row : connection_.read(
+           "edit_queue", 7, {mysql_text("name", requests_[at].name), {"head", view.row.head_ticket}})) {
+    std::optional<model::lease_view> living;
+    if (row[3]) {
+      living = model::lease_view{id_of<lease_id>(row[1]), id_of<lease_id>(row[3]),
+                                 std::chrono::microseconds{integer_of(row[4])}};
+    }
+    view.add_waiter({integer_of(row[0]), id_of<hold_id>(row[2]), id_of<lease_id>(row[1]), integer_of(row[5]),
+                     model::parse_lock_mode(text_of(row[6]))},
+                    living);
   }
 }
 
@@ -139,7 +156,8 @@ std::vector<mysql_statement> mysql_edit::writes(std::span<const lock_change> cha
     if (const auto& row = change.row) {
       rows.row().hex(name).number(row->capacity).number(row->in_use).number(row->token);
       rows.number(row->next_ticket).id(row->lease).id(row->hold);
-      rows.number(row->has_queue ? 1 : 0).number(change.granted_now ? 1 : 0).end_row();
+      rows.number(row->has_queue ? 1 : 0).number(change.granted_now ? 1 : 0).number(row->head_ticket);
+      rows.end_row();
     }
     for (const auto& waiter : change.enqueue) {
       enqueued.row().hex(name).number(waiter.ticket).id(waiter.hold).id(waiter.lease);

@@ -23,7 +23,8 @@ class mysql_edit {
  private:
   void read(const std::string& asked);
   void read_lock(std::size_t at, const mysql_row& row);
-  void read_waiter(std::size_t at, const mysql_row& row);
+  void read_own(std::size_t at, const mysql_row& row);
+  void read_queue(std::size_t at);
   void read_permit(std::size_t at, const mysql_row& row);
   std::vector<mysql_statement> writes(std::span<const lock_change> changes) const;
 

@@ -119,14 +119,24 @@ std::vector<waiter_info> mysql_session::queue(const std::string& name) {
   return result;
 }
 
-stale mysql_session::find_stale(std::size_t limit, std::chrono::microseconds skew) {
+stale mysql_session::find_stale(std::size_t limit, std::chrono::microseconds skew, const std::string& after) {
   stale found;
   const mysql_value most{"most", static_cast<std::int64_t>(limit)};
   for (const auto& row : connection_.read("stale_leases", 1, {{"skew_us", skew.count()}, most})) {
     found.expired_leases.push_back(id_of<lease_id>(row[0]));
   }
-  for (const auto& row : connection_.read("stale_names", 1, {most})) found.names.push_back(text_of(row[0]));
+  const auto page = connection_.read("stale_names", 2, {mysql_text("after", after), most});
+  for (const auto& row : page) {
+    if (bool_of(row[1])) found.names.push_back(text_of(row[0]));
+  }
+  if (page.size() == limit) found.next = text_of(page.back()[0]);
   return found;
+}
+
+std::vector<std::string> mysql_session::waited_for() {
+  std::vector<std::string> names;
+  for (const auto& row : connection_.read("waited_for", 1)) names.push_back(text_of(row[0]));
+  return names;
 }
 
 }  // namespace rowlock::store

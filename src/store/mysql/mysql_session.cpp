@@ -27,6 +27,11 @@ std::string sorted_ids(std::span<const lease_id> leases) {
   return list.str();
 }
 
+// Of a row of take_meta.
+std::int64_t next_epoch(const mysql_row& meta) {
+  return model::next_epoch(model::epoch_of(integer_of(meta[1])), integer_of(meta[2]));
+}
+
 std::vector<lease_id> ids_of(const mysql_rows& rows) {
   std::vector<lease_id> result;
   for (const auto& row : rows) result.push_back(id_of<lease_id>(row[0]));
@@ -59,14 +64,15 @@ mysql_session::~mysql_session() {
 world mysql_session::world_of(const mysql_row& row) const {
   world now{.identity = facts_.identity,
             .recorded_identity = text_of(row[0]),
-            .epoch = integer_of(row[1]),
+            .epoch = model::epoch_of(integer_of(row[1])),
+            .skew = std::chrono::milliseconds{integer_of(row[3])},
             .marker = text_of(row[2])};
   if (facts_.marker_stays && !now.marker.empty()) now.marker += fmt::format("@{}", facts_.up_since);
   return now;
 }
 
 world mysql_session::read_world() {
-  const auto rows = connection_.read("read_world", 3);
+  const auto rows = connection_.read("read_world", 4);
   if (rows.empty()) throw missing_meta_row(context_->options);
   return world_of(rows[0]);
 }
@@ -77,12 +83,12 @@ world mysql_session::refresh_world() {
   };
   if (world now = read_world(); settled(now)) return now;
   mysql_transaction transaction{connection_, "refresh_world"};
-  const auto recorded = connection_.read("take_meta", 1);
+  const auto recorded = connection_.read("take_meta", 3);
   if (recorded.empty()) throw missing_meta_row(context_->options);
   std::vector<mysql_statement> changes{{"write_marker", {{"value", lease_id::random().to_string()}}}};
   if (text_of(recorded[0][0]) != facts_.identity) {
-    const auto longest = integer_of(connection_.read("longest_ttl", 1).at(0)[0]);
-    changes.push_back({"lengthen_leases", {{"ttl_ms", longest}}});
+    changes.push_back({"lengthen_leases", {}});
+    changes.push_back({"raise_epoch", {{"epoch", next_epoch(recorded[0])}}});
     changes.push_back({"change_identity", {mysql_text("identity", facts_.identity)}});
   }
   transaction.commit(changes);
@@ -90,9 +96,17 @@ world mysql_session::refresh_world() {
 }
 
 std::int64_t mysql_session::raise_epoch(token above) {
-  if (connection_.write("raise_epoch", {{"epoch", (above >> 27) + 1}}) == 0)
-    throw missing_meta_row(context_->options);
-  return connection_.last_insert_id();
+  mysql_transaction transaction{connection_, "raise_epoch"};
+  const auto recorded = connection_.read("take_meta", 3);
+  if (recorded.empty()) throw missing_meta_row(context_->options);
+  const auto epoch = std::max(next_epoch(recorded[0]), model::epoch_of(above) + 1);
+  const mysql_statement last[] = {{"raise_epoch", {{"epoch", epoch}}}};
+  transaction.commit(last);
+  return epoch;
+}
+
+void mysql_session::set_skew(std::chrono::milliseconds skew) {
+  connection_.write("set_skew", {{"skew_ms", std::int64_t{skew.count()}}});
 }
 
 // ---- leases ------------------------------------------------------------------------------------------
@@ -108,11 +122,11 @@ renewal_reply mysql_session::renew_one(const lease_id& lease) {
   const bool renewed = connection_.write("renew_one", {{"lease", lease.to_string()}}) == 1;
   renewal_reply reply;
   const auto rows =
-      connection_.read("renewed_one", 5, {{"lease", renewed ? lease.to_string() : std::string{}}});
+      connection_.read("renewed_one", 6, {{"lease", renewed ? lease.to_string() : std::string{}}});
   if (rows.empty()) throw missing_meta_row(context_->options);
   reply.world = world_of(rows[0]);
   // Killed in between is as good as killed right after.
-  if (rows[0][3]) reply.renewed.push_back({lease, integer_of(rows[0][4])});
+  if (rows[0][4]) reply.renewed.push_back({lease, integer_of(rows[0][5])});
   return reply;
 }
 
@@ -122,11 +136,11 @@ renewal_reply mysql_session::renew(std::span<const lease_id> leases) {
   mysql_transaction transaction{connection_, "renew"};
   const auto living = ids_of(connection_.read("renew_take", 1, {{"leases", sorted_ids(leases)}}));
   if (!living.empty()) connection_.write("renew", {{"leases", sorted_ids(living)}});
-  const auto rows = connection_.read("renewed", 5, {{"leases", sorted_ids(living)}});
+  const auto rows = connection_.read("renewed", 6, {{"leases", sorted_ids(living)}});
   if (rows.empty()) throw missing_meta_row(context_->options);
   reply.world = world_of(rows[0]);
   for (const auto& row : rows) {
-    if (row[3]) reply.renewed.push_back({id_of<lease_id>(row[3]), integer_of(row[4])});
+    if (row[4]) reply.renewed.push_back({id_of<lease_id>(row[4]), integer_of(row[5])});
   }
   transaction.commit();
   return reply;
@@ -137,12 +151,15 @@ std::vector<lease_id> mysql_session::kill(std::span<const lease_id> leases, std:
   // clock.
   if (const auto now = read_world(); now.identity != now.recorded_identity) return {};
   const mysql_value grace{"skew_us", skew.count()};
+  const auto identity = mysql_text("identity", facts_.identity);
   if (leases.size() == 1) {
-    const bool killed = connection_.write("kill_one", {{"lease", leases[0].to_string()}, grace}) == 1;
+    const bool killed =
+        connection_.write("kill_one", {{"lease", leases[0].to_string()}, grace, identity}) == 1;
     return killed ? std::vector{leases[0]} : std::vector<lease_id>{};
   }
   mysql_transaction transaction{connection_, "kill"};
-  const auto expired = ids_of(connection_.read("kill_take", 1, {{"leases", sorted_ids(leases)}, grace}));
+  const auto expired =
+      ids_of(connection_.read("kill_take", 1, {{"leases", sorted_ids(leases)}, grace, identity}));
   if (expired.empty()) return expired;
   const mysql_statement last[] = {{"end_leases", {{"leases", sorted_ids(expired)}}}};
   transaction.commit(last);

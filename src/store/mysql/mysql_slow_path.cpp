@@ -50,7 +50,7 @@ std::int64_t mysql_session::collect(std::chrono::milliseconds idle, std::size_t 
   }
   if (candidates.empty()) return 0;
   mysql_transaction transaction{connection_, "collect"};
-  connection_.read("take_meta", 1);
+  connection_.read("take_meta", 3);
   mysql_json names;
   token highest = 0;
   for (const auto& row : connection_.read("collect_take", 2, {{"names", candidates.str()}, age})) {

@@ -32,6 +32,7 @@ enum column : int {
   delay_ms,
   epoch_floor,
   same_world,
+  head_ticket,
 };
 
 std::optional<model::lease_view> lease_of(const pqxx::row& row) {
@@ -44,8 +45,11 @@ std::optional<model::lease_view> lease_of(const pqxx::row& row) {
 // caller's.
 void check_grant_stays(const lock_view& view, const lock_change& change) {
   if (view.replaceable || !change.row) return;
-  if (change.row->lease != view.row.lease || change.row->hold != view.row.hold ||
-      !change.remove_permits.empty()) {
+  const bool guarded_goes = std::any_of(view.permits.begin(), view.permits.end(), [&](const auto& entry) {
+    const auto& gone = change.remove_permits;
+    return entry.guarded && std::find(gone.begin(), gone.end(), entry.permit.hold) != gone.end();
+  });
+  if (change.row->lease != view.row.lease || change.row->hold != view.row.hold || guarded_goes) {
     throw error(errc::internal, "an edit replaces a grant that a guarded transaction relies on");
   }
 }
@@ -113,9 +117,9 @@ class edit_script {
                                     add_permits_[2].str(), add_permits_[3].str(), add_permits_[4].str());
     }
     if (!row_[0].empty()) {
-      script +=
-          connection_.execute("write_lock", row_[0].str(), row_[1].str(), row_[2].str(), row_[3].str(),
-                              row_[4].str(), row_[5].str(), row_[6].str(), row_[7].str(), row_[8].str());
+      script += connection_.execute("write_lock", row_[0].str(), row_[1].str(), row_[2].str(), row_[3].str(),
+                                    row_[4].str(), row_[5].str(), row_[6].str(), row_[7].str(), row_[8].str(),
+                                    row_[9].str());
     }
     script += values_;
     if (!ended_.empty()) script += connection_.execute("edit_end_leases", ended_.str());
@@ -134,13 +138,14 @@ class edit_script {
     row_[6].add_id(row.hold);
     row_[7].add(row.has_queue);
     row_[8].add(granted);
+    row_[9].add(row.head_ticket);
   }
 
   postgres_connection& connection_;
   bool durable_ = false;
   std::string leases_;
   std::string values_;
-  postgres_array row_[9], enqueue_[6], dequeue_[2], remove_permits_[2], add_permits_[5], ended_, noticed_;
+  postgres_array row_[10], enqueue_[6], dequeue_[2], remove_permits_[2], add_permits_[5], ended_, noticed_;
 };
 
 }  // namespace
@@ -170,7 +175,7 @@ void postgres_edit::read() {
     abouts.add_id(asked.about.is_nil() ? std::optional<hold_id>{} : asked.about);
   }
   const auto script = "BEGIN;\n" + connection_.execute("edit_take", names.str()) +
-                      connection_.execute("edit_guard") +
+                      connection_.execute("edit_guard") + connection_.execute("edit_guard_permits") +
                       connection_.execute("edit_read", names.str(), abouts.str());
   open_ = true;
   for (const auto& row : connection_.script("edit", script)) {
@@ -194,6 +199,7 @@ void postgres_edit::read_lock(std::size_t at, const pqxx::row& row) {
               .in_use = integer_of(row[in_use]),
               .token = integer_of(row[hold_token]),
               .next_ticket = integer_of(row[ticket]),
+              .head_ticket = integer_of(row[head_ticket]),
               .lease = optional_id_of<lease_id>(row[lease]),
               .hold = optional_id_of<hold_id>(row[hold]),
               .has_queue = bool_of(row[has_queue]),
@@ -219,7 +225,7 @@ void postgres_edit::read_waiter(std::size_t at, const pqxx::row& row) {
 void postgres_edit::read_permit(std::size_t at, const pqxx::row& row) {
   const model::permit permit{id_of<hold_id>(row[hold]), id_of<lease_id>(row[lease]), integer_of(row[weight]),
                              integer_of(row[hold_token])};
-  views_[at].permits.push_back({permit, lease_of(row)});
+  views_[at].permits.push_back({permit, lease_of(row), !bool_of(row[replaceable])});
 }
 
 void postgres_edit::write(std::span<const lock_change> changes) {

@@ -128,16 +128,27 @@ std::vector<waiter_info> postgres_session::queue(const std::string& name) {
   return result;
 }
 
-stale postgres_session::find_stale(std::size_t limit, std::chrono::microseconds skew) {
+stale postgres_session::find_stale(std::size_t limit, std::chrono::microseconds skew,
+                                   const std::string& after) {
   stale found;
   const auto most = std::to_string(limit);
   const auto leases = with_scans + connection_.execute("stale_leases", std::to_string(skew.count()), most);
   for (const auto& row : connection_.script("find_stale", leases)) {
     found.expired_leases.push_back(id_of<lease_id>(row[0]));
   }
-  const auto names = with_scans + connection_.execute("stale_names", most);
-  for (const auto& row : connection_.script("find_stale", names)) found.names.emplace_back(row[0].c_str());
+  for (const auto& row : connection_.call("stale_names", after, most)) {
+    if (bool_of(row["is_stale"])) found.names.emplace_back(row["name"].c_str());
+    if (bool_of(row["more"])) found.next = row["name"].c_str();
+  }
   return found;
+}
+
+std::vector<std::string> postgres_session::waited_for() {
+  std::vector<std::string> names;
+  for (const auto& row : connection_.script("waited_for", with_scans + connection_.execute("waited_for"))) {
+    names.emplace_back(row[0].c_str());
+  }
+  return names;
 }
 
 }  // namespace rowlock::store

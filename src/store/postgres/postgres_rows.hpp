@@ -29,11 +29,12 @@ inline bool bool_of(const pqxx::field& field) {
   return field.c_str()[0] == 't';
 }
 
-// identity, recorded_identity, epoch, marker: of read_world and renew.
+// identity, recorded_identity, epoch_floor, marker, skew_ms: of read_world and renew.
 inline world world_of(const pqxx::row& row) {
   return {.identity = row[0].c_str(),
           .recorded_identity = row[1].c_str(),
-          .epoch = integer_of(row[2]),
+          .epoch = model::epoch_of(integer_of(row[2])),
+          .skew = std::chrono::milliseconds{integer_of(row[4])},
           .marker = row[3].c_str()};
 }
 

@@ -6,6 +6,8 @@
 
 #include <sys/eventfd.h>
 
+#include <algorithm>
+
 namespace rowlock::store {
 
 namespace {
@@ -14,6 +16,11 @@ postgres_array ids(std::span<const lease_id> leases) {
   postgres_array array;
   for (const auto& lease : leases) array.add_id(lease);
   return array;
+}
+
+// Of the row of take_meta.
+std::int64_t next_epoch(const pqxx::row& meta) {
+  return model::next_epoch(model::epoch_of(integer_of(meta["epoch_floor"])), integer_of(meta["now_s"]));
 }
 
 }  // namespace
@@ -38,25 +45,46 @@ world postgres_session::read_world() {
   return world_of(rows[0]);
 }
 
-world postgres_session::refresh_world() {
-  const auto script = "BEGIN;\n" + connection_.execute("take_meta") + connection_.execute("lengthen_leases") +
-                      connection_.execute("change_identity") +
-                      connection_.execute("write_marker", lease_id::random().to_string()) + "COMMIT;\n" +
-                      connection_.execute("read_world");
+// `decide` gets the row of meta, held, and ends the transaction.
+template <class Decide>
+auto postgres_session::with_meta(const std::string& verb, Decide decide) {
   try {
-    const auto rows = connection_.script("refresh_world", script);
+    const auto rows = connection_.script(verb, "BEGIN;\n" + connection_.execute("take_meta"));
     if (rows.empty()) throw missing_meta_row(context_->options);
-    return world_of(rows[0]);
+    return decide(rows[0]);
   } catch (const error&) {
     connection_.rollback();
     throw;
   }
 }
 
+world postgres_session::refresh_world() {
+  return with_meta("refresh_world", [&](const pqxx::row& meta) {
+    std::string script;
+    if (bool_of(meta["moved"])) {
+      script = connection_.execute("lengthen_leases") +
+               connection_.execute("raise_epoch", std::to_string(next_epoch(meta))) +
+               connection_.execute("change_identity");
+    }
+    script += connection_.execute("write_marker", lease_id::random().to_string()) + "COMMIT;\n" +
+              connection_.execute("read_world");
+    const auto rows = connection_.script("refresh_world", script);
+    if (rows.empty()) throw missing_meta_row(context_->options);
+    return world_of(rows[0]);
+  });
+}
+
 std::int64_t postgres_session::raise_epoch(token above) {
-  const auto rows = connection_.call("raise_epoch", std::to_string(above));
-  if (rows.empty()) throw missing_meta_row(context_->options);
-  return integer_of(rows[0][0]);
+  return with_meta("raise_epoch", [&](const pqxx::row& meta) {
+    const auto epoch = std::max(next_epoch(meta), model::epoch_of(above) + 1);
+    connection_.script("raise_epoch", connection_.execute("raise_epoch", std::to_string(epoch)) + "COMMIT");
+    return epoch;
+  });
+}
+
+void postgres_session::set_skew(std::chrono::milliseconds skew) {
+  if (connection_.call("set_skew", std::to_string(skew.count())).affected_rows() == 0)
+    throw missing_meta_row(context_->options);
 }
 
 void postgres_session::create_lease(const lease_record& lease) {
@@ -74,7 +102,7 @@ renewal_reply postgres_session::renew(std::span<const lease_id> leases) {
   renewal_reply reply;
   reply.world = world_of(rows[0]);
   for (const auto& row : rows) {
-    if (!row[4].is_null()) reply.renewed.push_back({id_of<lease_id>(row[4]), integer_of(row[5])});
+    if (!row[5].is_null()) reply.renewed.push_back({id_of<lease_id>(row[5]), integer_of(row[6])});
   }
   return reply;
 }

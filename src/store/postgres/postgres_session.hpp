@@ -16,6 +16,7 @@ class postgres_session final : public session {
   world read_world() override;
   world refresh_world() override;
   std::int64_t raise_epoch(token above) override;
+  void set_skew(std::chrono::milliseconds skew) override;
 
   void create_lease(const lease_record& lease) override;
   renewal_reply renew(std::span<const lease_id> leases) override;
@@ -37,7 +38,8 @@ class postgres_session final : public session {
   std::vector<lock_info> list() override;
   std::optional<lock_info> show(const std::string& name) override;
   std::vector<waiter_info> queue(const std::string& name) override;
-  stale find_stale(std::size_t limit, std::chrono::microseconds skew) override;
+  stale find_stale(std::size_t limit, std::chrono::microseconds skew, const std::string& after) override;
+  std::vector<std::string> waited_for() override;
 
   std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) override;
 
@@ -51,6 +53,8 @@ class postgres_session final : public session {
   bool end_ghost(const std::string& backend) override;
 
  private:
+  template <class Decide>
+  auto with_meta(const std::string& verb, Decide decide);
   std::vector<grant> acquire_exclusive(std::span<const acquire_request> requests);
   std::vector<grant> acquire_shared(std::span<const acquire_request> requests);
   // query: that of several; `query`_one is that of one.

@@ -114,16 +114,26 @@ std::vector<waiter_info> sqlite_session::queue(const std::string& name) {
   return result;
 }
 
-stale sqlite_session::find_stale(std::size_t limit, std::chrono::microseconds skew) {
+stale sqlite_session::find_stale(std::size_t limit, std::chrono::microseconds skew,
+                                 const std::string& after) {
   const auto most = static_cast<std::int64_t>(limit);
   stale result;
   sqlite_transaction snapshot{connection_};
   for (auto query = connection_.query("stale_leases", most, std::int64_t{skew.count()}); query.next();) {
     result.expired_leases.push_back(query.id<lease_id>(0));
   }
-  for (auto query = connection_.query("stale_names", most); query.next();)
-    result.names.push_back(query.text(0));
+  std::size_t read = 0;
+  for (auto query = connection_.query("stale_names", after, most); query.next();) {
+    if (query.integer(1) != 0) result.names.push_back(query.text(0));
+    if (++read == limit) result.next = query.text(0);
+  }
   return result;
+}
+
+std::vector<std::string> sqlite_session::waited_for() {
+  std::vector<std::string> names;
+  for (auto query = connection_.query("waited_for"); query.next();) names.push_back(query.text(0));
+  return names;
 }
 
 }  // namespace rowlock::store

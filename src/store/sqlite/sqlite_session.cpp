@@ -53,7 +53,8 @@ world sqlite_session::world_now() {
   if (!query.next()) throw missing_meta_row(options_, url_option());
   return {.identity = file_.identity(),
           .recorded_identity = query.text(0),
-          .epoch = query.integer(1),
+          .epoch = model::epoch_of(query.integer(1)),
+          .skew = std::chrono::milliseconds{query.integer(3)},
           .marker = query.text(2)};
 }
 
@@ -73,6 +74,7 @@ world sqlite_session::refresh_world() {
   writing transaction{*this, durability::durable};
   connection_.query("write_marker").run();
   if (world now = world_now(); now.identity != now.recorded_identity) {
+    connection_.query("raise_epoch", next_epoch(now)).run();
     connection_.query("change_identity", now.identity).run();
     connection_.query("lengthen_leases").run();
   }
@@ -81,15 +83,24 @@ world sqlite_session::refresh_world() {
   return now;
 }
 
+std::int64_t sqlite_session::next_epoch(const world& now) {
+  auto query = connection_.query("epoch_clock");
+  query.next();
+  return model::next_epoch(now.epoch, query.integer(0));
+}
+
 std::int64_t sqlite_session::raise_epoch(token above) {
   writing transaction{*this, durability::durable};
-  std::int64_t epoch = 0;
-  {
-    auto query = connection_.query("raise_epoch", (above >> 27) + 1);
-    if (query.next()) epoch = query.integer(0);
-  }
+  const auto epoch = std::max(next_epoch(world_now()), model::epoch_of(above) + 1);
+  connection_.query("raise_epoch", epoch).run();
   transaction.finish();
   return epoch;
+}
+
+void sqlite_session::set_skew(std::chrono::milliseconds skew) {
+  writing transaction{*this, durability::durable};
+  connection_.query("set_skew", std::int64_t{skew.count()}).run();
+  transaction.finish();
 }
 
 // ---- leases ------------------------------------------------------------------------------------------

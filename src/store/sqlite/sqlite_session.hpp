@@ -19,6 +19,7 @@ class sqlite_session final : public session {
   world read_world() override;
   world refresh_world() override;
   std::int64_t raise_epoch(token above) override;
+  void set_skew(std::chrono::milliseconds skew) override;
 
   void create_lease(const lease_record& lease) override;
   renewal_reply renew(std::span<const lease_id> leases) override;
@@ -44,7 +45,8 @@ class sqlite_session final : public session {
   std::vector<lock_info> list() override;
   std::optional<lock_info> show(const std::string& name) override;
   std::vector<waiter_info> queue(const std::string& name) override;
-  stale find_stale(std::size_t limit, std::chrono::microseconds skew) override;
+  stale find_stale(std::size_t limit, std::chrono::microseconds skew, const std::string& after) override;
+  std::vector<std::string> waited_for() override;
 
   std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) override;
 
@@ -74,6 +76,7 @@ class sqlite_session final : public session {
 
   void check_file(bool outcome_unknown) const;
   world world_now();
+  std::int64_t next_epoch(const world& now);
   void insert_lease(const lease_record& lease);
   std::optional<token> acquire_exclusive(const acquire_request& request, const world& now);
   std::optional<token> acquire_shared(const acquire_request& request, const world& now);

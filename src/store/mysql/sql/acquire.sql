@@ -12,7 +12,7 @@ UPDATE (
 ) AS free
 STRAIGHT_JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :identity
 STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = free.name
-SET l.token = GREATEST(l.token + 1, m.epoch << 27),
+SET l.token = GREATEST(l.token + 1, m.epoch_floor),
     l.lease_id = free.lease_id,
     l.hold_id = free.hold_id,
     l.in_use = l.capacity,

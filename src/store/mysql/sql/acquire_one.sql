@@ -4,7 +4,7 @@
 -- is granted.
 SET STATEMENT innodb_lock_wait_timeout = 0 FOR
 UPDATE rowlock_lock FORCE INDEX (PRIMARY)
-SET token = LAST_INSERT_ID(GREATEST(token + 1, (SELECT m.epoch FROM rowlock_meta AS m WHERE m.id = 1) << 27)),
+SET token = LAST_INSERT_ID(GREATEST(token + 1, (SELECT m.epoch_floor FROM rowlock_meta AS m WHERE m.id = 1))),
     lease_id = UNHEX(:lease),
     hold_id = UNHEX(:hold),
     in_use = capacity,

@@ -3,7 +3,7 @@
 BEGIN NOT ATOMIC
   SET STATEMENT innodb_lock_wait_timeout = 0 FOR
   UPDATE rowlock_lock FORCE INDEX (PRIMARY)
-  SET token = GREATEST(token + 1, (SELECT m.epoch FROM rowlock_meta AS m WHERE m.id = 1) << 27),
+  SET token = GREATEST(token + 1, (SELECT m.epoch_floor FROM rowlock_meta AS m WHERE m.id = 1)),
       lease_id = :lease,
       hold_id = :hold,
       in_use = capacity,

@@ -17,7 +17,7 @@ BEGIN NOT ATOMIC
     LIMIT 1000000
     FOR UPDATE SKIP LOCKED
   ) AS t;
-  SELECT GROUP_CONCAT(a.n), MAX(m.epoch << 27) INTO taken, floor_now
+  SELECT GROUP_CONCAT(a.n), MAX(m.epoch_floor) INTO taken, floor_now
   FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
                                              hold VARCHAR(32) PATH '$[4]')) AS a
   JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :identity

@@ -14,7 +14,7 @@ BEGIN NOT ATOMIC
     AND l.lease_id IS NULL AND l.in_use + :weight <= l.capacity AND NOT (l.has_queue AND l.fair)
   FOR UPDATE SKIP LOCKED;
   IF given IS NOT NULL THEN
-    SELECT GREATEST(given + 1, m.epoch << 27) INTO next_token
+    SELECT GREATEST(given + 1, m.epoch_floor) INTO next_token
     FROM rowlock_meta AS m
     WHERE m.id = 1 AND m.identity = :identity
       AND NOT EXISTS (SELECT 1 FROM rowlock_permit AS p WHERE p.name = :name AND p.hold_id = UNHEX(:hold));

@@ -15,7 +15,7 @@ SELECT a.n,
                        COALESCE((SELECT COALESCE(TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), fl.expires_at), 0)
                                  FROM rowlock_queue AS f
                                  LEFT JOIN rowlock_lease AS fl ON fl.id = f.lease_id
-                                 WHERE f.name = l.name
+                                 WHERE f.name = l.name AND f.ticket >= l.head_ticket
                                  ORDER BY f.ticket
                                  LIMIT 1), 9223372036854775807))
        END,

@@ -7,6 +7,7 @@
 BEGIN NOT ATOMIC
   DECLARE given BIGINT;
   DECLARE free_ticket BIGINT;
+  DECLARE first_ticket BIGINT;
   DECLARE head BIGINT;
   DECLARE next_token BIGINT;
   DECLARE next_hold BINARY(16);
@@ -16,19 +17,19 @@ BEGIN NOT ATOMIC
   DECLARE tries_left INT DEFAULT 0;
   DECLARE EXIT HANDLER FOR 1205 ROLLBACK;
   START TRANSACTION;
-  SELECT l.token, l.next_ticket INTO given, free_ticket
+  SELECT l.token, l.next_ticket, l.head_ticket INTO given, free_ticket, first_ticket
   FROM rowlock_lock AS l
   WHERE l.name = :name AND l.kind IN ('mutex', 'shared_mutex', 'election')
     AND l.lease_id = UNHEX(:lease) AND l.hold_id = UNHEX(:hold) AND l.has_queue = 1
   FOR UPDATE SKIP LOCKED;
   IF given IS NOT NULL THEN
     SELECT q.ticket, q.hold_id, q.lease_id, h.client_id,
-           IF(h.id IS NULL OR q.mode <> 'exclusive', NULL, GREATEST(given + 1, m.epoch << 27))
+           IF(h.id IS NULL OR q.mode <> 'exclusive', NULL, GREATEST(given + 1, m.epoch_floor))
     INTO head, next_hold, next_lease, next_client, next_token
     FROM rowlock_queue AS q
     LEFT JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :identity
     LEFT JOIN rowlock_lease AS h ON h.id = q.lease_id AND h.expires_at + INTERVAL :skew_us MICROSECOND > SYSDATE(6)
-    WHERE q.name = :name
+    WHERE q.name = :name AND q.ticket >= first_ticket
     ORDER BY q.ticket
     LIMIT 1;
   END IF;
@@ -37,7 +38,7 @@ BEGIN NOT ATOMIC
   ELSE
     UPDATE rowlock_lock
     SET token = next_token, lease_id = next_lease, hold_id = next_hold, in_use = capacity,
-        has_queue = free_ticket > head + 1, used_at = SYSDATE(6)
+        head_ticket = head + 1, has_queue = free_ticket > head + 1, used_at = SYSDATE(6)
     WHERE name = :name;
     SET STATEMENT innodb_lock_wait_timeout = 0 FOR
     DELETE FROM rowlock_queue WHERE name = :name AND ticket = head;

@@ -3,7 +3,8 @@ DELETE l
 FROM (
   SELECT k.id
   FROM rowlock_lease AS k
-  WHERE k.id = UNHEX(:lease) AND k.expires_at + INTERVAL :skew_us MICROSECOND <= SYSDATE(6)
+  WHERE (SELECT m.identity FROM rowlock_meta AS m WHERE m.id = 1) = :identity
+    AND k.id = UNHEX(:lease) AND k.expires_at + INTERVAL :skew_us MICROSECOND <= SYSDATE(6)
   LIMIT 1
   FOR UPDATE SKIP LOCKED
 ) AS expired

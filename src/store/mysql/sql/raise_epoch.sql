@@ -1,4 +1,2 @@
--- :epoch the least that it must become.
-UPDATE rowlock_meta
-SET epoch = LAST_INSERT_ID(GREATEST(epoch + 1, TIMESTAMPDIFF(MINUTE, '2026-01-01', SYSDATE(6)), :epoch))
-WHERE id = 1;
+-- :epoch in seconds; a library of version 1 reads the other one. The row is held.
+UPDATE rowlock_meta SET epoch_s = :epoch, epoch = GREATEST(epoch, :epoch DIV 64) WHERE id = 1;

@@ -3,7 +3,7 @@ SELECT l.name, l.kind, l.capacity, l.in_use, l.token, l.next_ticket, HEX(l.lease
        l.fair, l.delay_ms,
        (SELECT COUNT(*)
         FROM rowlock_queue AS q JOIN rowlock_lease AS w ON w.id = q.lease_id
-        WHERE q.name = l.name) AS waiters,
+        WHERE q.name = l.name AND q.ticket >= l.head_ticket) AS waiters,
        HEX(h.id), HEX(h.client_id), h.host, h.pid, h.application, h.ttl_ms,
        FLOOR(TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at) / 1000) AS expires_ms,
        FLOOR(TIMESTAMPDIFF(MICROSECOND, g.since, SYSDATE(6)) / 1000) AS held_ms,

@@ -4,7 +4,7 @@
 -- Where meta does not name this server nothing is granted. rowlock.system is set by connect_settings: reading the
 -- system identifier anew costs as much as the rest of the statement.
 WITH world AS MATERIALIZED (
-  SELECT epoch << 27 AS epoch_floor
+  SELECT epoch_floor
   FROM rowlock_meta
   WHERE id = 1
     AND identity = current_setting('rowlock.system', true) || '/'

@@ -3,7 +3,7 @@ UPDATE rowlock_lock AS l
 SET lease_id = $4::uuid,
     hold_id = $5::uuid,
     in_use = l.capacity,
-    token = greatest(l.token + 1, m.epoch << 27),
+    token = greatest(l.token + 1, m.epoch_floor),
     used_at = clock_timestamp()
 FROM rowlock_meta AS m
 WHERE l.ctid = (

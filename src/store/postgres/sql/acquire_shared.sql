@@ -7,7 +7,7 @@
 -- writes its lock's row with it; so a hold that has a permit is known, and the INSERT cannot fail. count(*) keeps that
 -- question one look at the key for each row.
 WITH world AS MATERIALIZED (
-  SELECT epoch << 27 AS epoch_floor
+  SELECT epoch_floor
   FROM rowlock_meta
   WHERE id = 1
     AND identity = current_setting('rowlock.system', true) || '/'

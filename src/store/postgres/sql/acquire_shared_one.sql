@@ -2,7 +2,7 @@
 WITH granted AS (
   UPDATE rowlock_lock AS l
   SET in_use = l.in_use + $7::bigint,
-      token = greatest(l.token + 1, m.epoch << 27),
+      token = greatest(l.token + 1, m.epoch_floor),
       used_at = clock_timestamp()
   FROM rowlock_meta AS m
   WHERE l.ctid = (

@@ -1,4 +1,4 @@
--- Which of those no guarded transaction holds: only there may the grant be replaced.
+-- Which of those no guarded transaction holds: only there may the exclusive grant be replaced, and no permit is guarded.
 SELECT set_config('rowlock.replaceable', coalesce(array_agg(name), '{}')::text, true)
 FROM (
   SELECT name

@@ -10,7 +10,7 @@ WITH asked AS MATERIALIZED (
   FROM unnest($1::text[], $2::uuid[]) WITH ORDINALITY AS a (name, about, n)
 ),
 world AS MATERIALIZED (
-  SELECT epoch << 27 AS epoch_floor,
+  SELECT epoch_floor,
          identity = (SELECT system_identifier FROM pg_control_system()) || '/'
                     || left(pg_walfile_name(pg_current_wal_lsn()), 8) AS same_world
   FROM rowlock_meta
@@ -20,7 +20,7 @@ SELECT 0 AS part, a.n, l.next_ticket AS ticket, l.lease_id, l.hold_id, h.client_
        (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000000)::bigint AS expires_us,
        NULL::bigint AS weight, NULL::text AS mode, l.token,
        l.name IS NOT NULL AS found, a.taken, a.replaceable,
-       l.kind, l.capacity, l.in_use, l.has_queue, l.fair, l.delay_ms, w.epoch_floor, w.same_world
+       l.kind, l.capacity, l.in_use, l.has_queue, l.fair, l.delay_ms, w.epoch_floor, w.same_world, l.head_ticket
 FROM asked AS a
 CROSS JOIN world AS w
 LEFT JOIN rowlock_lock AS l ON l.name = a.name
@@ -29,25 +29,35 @@ UNION ALL
 SELECT 1, a.n, q.ticket, q.lease_id, q.hold_id, h.client_id,
        (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000000)::bigint,
        q.weight, q.mode, NULL,
-       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM asked AS a
+JOIN rowlock_lock AS l ON l.name = a.name
 CROSS JOIN LATERAL (
-  SELECT ticket, lease_id, hold_id, weight, mode FROM rowlock_queue WHERE name = a.name ORDER BY ticket LIMIT 65
+  SELECT ticket, lease_id, hold_id, weight, mode
+  FROM rowlock_queue
+  WHERE name = a.name AND ticket >= l.head_ticket
+  ORDER BY ticket
+  LIMIT 65
 ) AS q
 LEFT JOIN rowlock_lease AS h ON h.id = q.lease_id
 WHERE a.taken
 UNION ALL
 SELECT 2, a.n, q.ticket, q.lease_id, q.hold_id, NULL, NULL,
        q.weight, q.mode, NULL,
-       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM asked AS a
-JOIN rowlock_queue AS q ON q.name = a.name AND q.hold_id = a.about
+CROSS JOIN LATERAL (
+  SELECT ticket, lease_id, hold_id, weight, mode
+  FROM rowlock_queue
+  WHERE name = a.name AND hold_id = a.about
+  OFFSET 0
+) AS q
 WHERE a.taken
 UNION ALL
 SELECT 3, a.n, NULL, p.lease_id, p.hold_id, h.client_id,
        (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000000)::bigint,
        p.weight, NULL, p.token,
-       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+       NULL, NULL, a.replaceable OR p.hold_id = ANY (current_setting('rowlock.loose')::uuid[]), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM asked AS a
 JOIN rowlock_permit AS p ON p.name = a.name
 LEFT JOIN rowlock_lease AS h ON h.id = p.lease_id

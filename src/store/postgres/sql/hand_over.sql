@@ -5,14 +5,17 @@
 UPDATE rowlock_lock AS l
 SET lease_id = q.lease_id,
     hold_id = q.hold_id,
-    token = greatest(l.token + 1, m.epoch << 27),
+    token = greatest(l.token + 1, m.epoch_floor),
+    head_ticket = q.ticket + 1,
     has_queue = EXISTS (SELECT FROM rowlock_queue AS r WHERE r.name = $1::text AND r.ticket > q.ticket),
     used_at = clock_timestamp()
 FROM rowlock_queue AS q, rowlock_lease AS h, rowlock_meta AS m
 WHERE l.name = $1::text
   AND current_setting('rowlock.taken', true) = $2::text
   AND q.name = $1::text
-  AND q.ticket = (SELECT ticket FROM rowlock_queue WHERE name = $1::text ORDER BY ticket LIMIT 1)
+  AND q.ticket = (
+    SELECT ticket FROM rowlock_queue WHERE name = $1::text AND ticket >= l.head_ticket ORDER BY ticket LIMIT 1
+  )
   AND q.mode = 'exclusive'
   AND h.id = q.lease_id
   AND h.expires_at + $3::bigint * interval '1 microsecond' > clock_timestamp()

@@ -1,20 +1,11 @@
--- On another server than the recorded one, whose clock may be ahead: gives every lease the longest ttl more.
--- Holds the row of meta, so its identity cannot change here.
-WITH moved AS MATERIALIZED (
-  SELECT identity
-  FROM rowlock_meta
-  WHERE id = 1
-    AND identity <> (SELECT system_identifier FROM pg_control_system()) || '/'
-                    || left(pg_walfile_name(pg_current_wal_lsn()), 8)
+-- On another server than the recorded one, whose clock may be ahead or behind: every lease expires its own ttl from now.
+WITH taken AS MATERIALIZED (
+  SELECT id FROM rowlock_lease ORDER BY id FOR NO KEY UPDATE
 ),
-taken AS MATERIALIZED (
-  SELECT id
-  FROM rowlock_lease
-  WHERE (SELECT count(*) FROM moved) = 1
-  ORDER BY id
-  FOR NO KEY UPDATE
+held AS MATERIALIZED (
+  SELECT count(*), clock_timestamp() AS now FROM taken
 )
 UPDATE rowlock_lease AS l
-SET expires_at = l.expires_at + (SELECT max(ttl_ms) FROM rowlock_lease) * interval '1 millisecond'
-FROM taken AS t
+SET expires_at = held.now + l.ttl_ms * interval '1 millisecond'
+FROM taken AS t, held
 WHERE l.id = t.id;

@@ -1,7 +1,2 @@
--- $1 the token that the next one of every name must exceed.
-UPDATE rowlock_meta
-SET epoch = greatest(epoch + 1,
-                     floor(extract(epoch FROM clock_timestamp() - timestamptz '2026-01-01 00:00:00+00') / 60)::bigint,
-                     ($1::bigint >> 27) + 1)
-WHERE id = 1
-RETURNING epoch;
+-- $1 the epoch, in seconds; a library of version 1 reads the other one. The row is held.
+UPDATE rowlock_meta SET epoch_s = $1::bigint, epoch = greatest(epoch, $1::bigint / 64) WHERE id = 1;

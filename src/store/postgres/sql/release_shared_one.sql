@@ -3,16 +3,22 @@ WITH taken AS MATERIALIZED (
   SELECT ctid AS place
   FROM rowlock_lock
   WHERE name = $1::text AND NOT (has_queue AND fair)
+  FOR NO KEY UPDATE SKIP LOCKED
+),
+loose AS MATERIALIZED (
+  SELECT p.ctid AS permit
+  FROM rowlock_permit AS p
+  WHERE p.name = $1::text
+    AND p.hold_id = $3::uuid
+    AND p.lease_id = $2::uuid
+    AND EXISTS (
+      SELECT FROM rowlock_lock AS l WHERE l.ctid = (SELECT place FROM taken) AND NOT (l.has_queue AND l.fair)
+    )
   FOR UPDATE SKIP LOCKED
 ),
 freed AS (
   DELETE FROM rowlock_permit AS p
-  USING rowlock_lock AS l
-  WHERE l.ctid = (SELECT place FROM taken)
-    AND NOT (l.has_queue AND l.fair)
-    AND p.name = $1::text
-    AND p.hold_id = $3::uuid
-    AND p.lease_id = $2::uuid
+  WHERE p.ctid = (SELECT permit FROM loose)
   RETURNING p.weight
 )
 UPDATE rowlock_lock AS l

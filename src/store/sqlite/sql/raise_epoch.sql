@@ -1,4 +1,2 @@
-UPDATE rowlock_meta
-   SET epoch = max(epoch + 1, ?1, CAST((julianday('now') - 2440587.5) * 1440.0 - 1767225600 / 60 AS INTEGER))
- WHERE id = 1
-RETURNING epoch;
+-- ?1 in seconds; a library of version 1 reads the other one.
+UPDATE rowlock_meta SET epoch_s = ?1, epoch = max(epoch, ?1 / 64) WHERE id = 1;

@@ -1,0 +1,26 @@
+-- Epochs in seconds, and the skew of the database. A library of version 1 works beside it: it raises `epoch`, which
+-- counts in steps of 64 seconds. The head of a queue is found by its key alone here: a row that was deleted is gone.
+-- SQLite adds no column that may be there already, so the table is made anew; a half-done run can be repeated.
+PRAGMA busy_timeout = 5000;
+
+CREATE TABLE IF NOT EXISTS rowlock_meta_2 (
+  id             INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
+  schema_version INTEGER NOT NULL,
+  min_library    INTEGER NOT NULL,
+  epoch          INTEGER NOT NULL DEFAULT 0,
+  token_floor    INTEGER NOT NULL DEFAULT 0,
+  identity       TEXT    NOT NULL DEFAULT '',
+  epoch_s        INTEGER NOT NULL DEFAULT 0,
+  epoch_floor    INTEGER GENERATED ALWAYS AS (max(epoch_s * 2097152, epoch * 134217728)) STORED,
+  skew_ms        INTEGER NOT NULL DEFAULT 0
+);
+
+-- WHERE tells the parser that ON CONFLICT belongs to the INSERT.
+INSERT INTO rowlock_meta_2 (id, schema_version, min_library, epoch, token_floor, identity)
+SELECT id, 2, min_library, epoch, token_floor, identity FROM rowlock_meta WHERE id = 1
+ON CONFLICT (id) DO UPDATE
+   SET epoch = max(epoch, excluded.epoch), token_floor = max(token_floor, excluded.token_floor);
+
+DROP TABLE rowlock_meta;
+
+ALTER TABLE rowlock_meta_2 RENAME TO rowlock_meta;

@@ -1,1 +1,0 @@
-SELECT COALESCE(MAX(ttl_ms), 0) FROM rowlock_lease;

@@ -1,0 +1,1 @@
+SELECT name FROM rowlock_queue GROUP BY name;

@@ -1,0 +1,1 @@
+UPDATE rowlock_meta SET skew_ms = ?1 WHERE id = 1;
