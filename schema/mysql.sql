@@ -81,7 +81,8 @@ CREATE TABLE rowlock_meta (
   token_floor    BIGINT         NOT NULL DEFAULT 0,  -- no collected name had a token above it
   identity       VARBINARY(255) NOT NULL DEFAULT '',  -- of the server, or of its Galera cluster
   epoch_s        BIGINT         NOT NULL DEFAULT 0,  -- in seconds since 2026-01-01
-  epoch_floor    BIGINT         GENERATED ALWAYS AS (GREATEST(epoch_s * 2097152, epoch * 134217728)) STORED,  -- of tokens
+  -- of tokens
+  epoch_floor    BIGINT         GENERATED ALWAYS AS (GREATEST(epoch_s * 2097152, epoch * 134217728)) STORED,
   skew_ms        BIGINT         NOT NULL DEFAULT 0,  -- how much later than its expiry a lease may be killed
   PRIMARY KEY (id)
 ) ENGINE = InnoDB;

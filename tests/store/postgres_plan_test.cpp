@@ -4,6 +4,9 @@
 #include "store/postgres_test.hpp"
 
 #include <functional>
+#include <regex>
+#include <set>
+#include <string>
 #include <vector>
 
 namespace rowlock::test {
@@ -92,6 +95,150 @@ TEST_F(postgres_plan_test, made_anew_serves_each_verb) {
       make_anew();
       EXPECT_NO_THROW(verbs[i]());
     }
+  }
+}
+
+// Planned while the tables were empty, as a client's first statements are, and run when they are full.
+class postgres_growth_test : public postgres_plan_test {
+ protected:
+  static constexpr int many = 1000;
+
+  void SetUp() override {
+    postgres_plan_test::SetUp();
+    ready();
+    side_->run("SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan; SET jit = off");
+    side_->run(
+        "SELECT set_config('rowlock.system', (SELECT system_identifier::text FROM pg_control_system()), "
+        "false)");
+  }
+
+  // A mutex that is held and has many waiters, a semaphore with as many holders and waiters, and other locks.
+  void fill() {
+    const auto rows = " FROM generate_series(1, " + std::to_string(many) + ") AS i";
+    side_->run(
+        "INSERT INTO rowlock_lease (id, client_id, pid, ttl_ms, expires_at, host, application) "
+        "SELECT " +
+        id(1) + ", " + id(1) + ", 1, 30000, clock_timestamp() + interval '1 hour', 'h', 'a'" + rows);
+    side_->run(
+        "INSERT INTO rowlock_lock (name, kind, capacity, in_use, next_ticket, lease_id, hold_id, has_queue) "
+        "VALUES ('m', 'mutex', 1, 1, 2000, gen_random_uuid(), gen_random_uuid(), true), "
+        "('s', 'semaphore', 1000, 1000, 2000, NULL, NULL, true)");
+    side_->run("INSERT INTO rowlock_lock (name, kind, capacity) SELECT 'n' || i, 'mutex', 1" + rows);
+    for (const std::string name : {"'m'", "'s'"}) {
+      side_->run("INSERT INTO rowlock_queue (name, ticket, hold_id, lease_id) SELECT " + name + ", i, " +
+                 id(2) + ", " + id(1) + rows);
+    }
+    side_->run("INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token) SELECT 's', " + id(3) +
+               ", " + id(1) + ", 1, i" + rows);
+  }
+
+  // The i-th id of a kind, in SQL.
+  static std::string id(int kind) {
+    return "('" + std::to_string(kind) + "0000000-0000-0000-0000-' || lpad(i::text, 12, '0'))::uuid";
+  }
+  // An array of that expression over i.
+  static std::string all(const std::string& each) {
+    return "(SELECT array_agg(" + each + ") FROM generate_series(1, " + std::to_string(many) + ") AS i)";
+  }
+
+  // EXECUTE takes no sub-queries, so that what they give is put into it as text. blank: nothing of it.
+  std::string parameters(const std::vector<std::string>& arguments, bool blank) {
+    std::string text;
+    for (const auto& one : arguments) {
+      const bool is_array = one.front() == '(';
+      text += text.empty() ? "(" : ", ";
+      text += !is_array ? one : blank ? "'{}'" : "'" + side_->value("SELECT " + one + "::text") + "'";
+    }
+    return text + ")";
+  }
+
+  raw_postgres::rows run_in_transaction(const std::string& sql, const std::string& held) {
+    side_->run("BEGIN");
+    for (const auto* setting : {"rows", "replaceable"}) {
+      side_->run("SELECT set_config('rowlock." + std::string{setting} + "', '" + held + "', true)");
+    }
+    side_->run("SELECT set_config('rowlock.loose', '{}', true), set_config('rowlock.handed', '', true)");
+    auto result = side_->run(sql);
+    side_->run("ROLLBACK");
+    return result;
+  }
+
+  // How many rows the steps of the statement touched, those that they threw away too.
+  double rows_met(const std::string& query, const std::vector<std::string>& arguments) {
+    static const std::regex step{R"(rows=(\d+) loops=(\d+))"};
+    static const std::regex thrown_away{R"(Rows Removed by [A-Za-z ]+: (\d+))"};
+    double sum = 0;
+    double loops = 1;
+    plan_.clear();
+    const auto sql = "EXPLAIN (ANALYZE, TIMING OFF) EXECUTE " + query + parameters(arguments, false);
+    for (const auto& line : run_in_transaction(sql, "{m,s}")) {
+      plan_ += line[0] + '\n';
+      std::smatch found;
+      if (std::regex_search(line[0], found, step)) {
+        loops = std::stod(found[2]);
+        sum += std::stod(found[1]) * loops;
+      } else if (std::regex_search(line[0], found, thrown_away)) {
+        sum += std::stod(found[1]) * loops;
+      }
+    }
+    return sum;
+  }
+
+  std::string plan_;
+};
+
+// Tickets before that belong to nobody; the rows of those who had them may still be in the table.
+TEST_F(postgres_growth_test, reads_a_queue_from_its_head_on) {
+  fill();
+  const auto session = connect();
+  side_->run("UPDATE rowlock_lock SET head_ticket = 501 WHERE name = 'm'");
+  EXPECT_EQ(session->queue("m").front().waiter.ticket, 501);
+  EXPECT_EQ(session->show("m")->waiters, many - 500);
+  std::int64_t first = 0;
+  edit(*session, "m", [&](const store::lock_view& view) {
+    first = view.queue.front().waiter.ticket;
+    return store::lock_change{};
+  });
+  EXPECT_EQ(first, 501);
+}
+
+TEST_F(postgres_growth_test, meets_few_rows_for_each_that_it_is_about) {
+  struct statement {
+    std::string name;
+    std::vector<std::string> arguments;
+  };
+  const auto waiters = all(id(2));
+  const auto holders = all(id(3));
+  const std::vector<statement> statements{
+      {"find", {all("'m'::text"), waiters}},
+      {"find", {all("'s'::text"), waiters}},
+      {"find", {all("'s'::text"), holders}},
+      {"find_one", {"'m'", "'20000000-0000-0000-0000-000000000500'"}},
+      {"edit_read", {"'{m}'", "'{20000000-0000-0000-0000-000000000500}'"}},
+      {"edit_read",
+       {"'{m,s}'", "'{20000000-0000-0000-0000-000000000500,20000000-0000-0000-0000-000000000500}'"}},
+      {"dequeue", {all("'m'::text"), waiters}},
+      {"remove_permits", {all("'s'::text"), holders}},
+      {"release_shared", {all("'s'::text"), all(id(1)), holders, "'off'"}},
+      {"release_shared_one",
+       {"'s'", "'10000000-0000-0000-0000-000000000500'", "'30000000-0000-0000-0000-000000000500'", "'off'"}},
+      {"acquire",
+       {all("'n' || i"), all("'mutex'::text"), all("1::bigint"), all(id(1)), all(id(2)), all("true")}},
+      {"release", {all("'n' || i"), all(id(1)), all(id(2)), "'off'"}},
+      {"queue", {"'m'"}},
+      {"stale_names", {"''", "1000"}},
+      {"hand_dequeue", {"'m'", "'20000000-0000-0000-0000-000000000500'"}},
+  };
+  std::set<std::string> planned;
+  for (const auto& one : statements) {
+    if (!planned.insert(one.name).second) continue;
+    side_->run("PREPARE " + one.name + " AS " + postgres_query(one.name, options_.prefix));
+    run_in_transaction("EXPLAIN EXECUTE " + one.name + parameters(one.arguments, true), "{}");
+  }
+  fill();
+  for (const auto& one : statements) {
+    SCOPED_TRACE(one.name + " of " + one.arguments[0]);
+    EXPECT_LT(rows_met(one.name, one.arguments), 40 * many) << plan_;
   }
 }
 

@@ -57,7 +57,8 @@ UNION ALL
 SELECT 3, a.n, NULL, p.lease_id, p.hold_id, h.client_id,
        (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000000)::bigint,
        p.weight, NULL, p.token,
-       NULL, NULL, a.replaceable OR p.hold_id = ANY (current_setting('rowlock.loose')::uuid[]), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
+       NULL, NULL, a.replaceable OR p.hold_id = ANY (current_setting('rowlock.loose')::uuid[]),
+       NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM asked AS a
 JOIN rowlock_permit AS p ON p.name = a.name
 LEFT JOIN rowlock_lease AS h ON h.id = p.lease_id

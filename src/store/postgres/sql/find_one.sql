@@ -22,6 +22,7 @@ LEFT JOIN LATERAL (
   FROM rowlock_permit AS p
   JOIN rowlock_lease AS w ON w.id = p.lease_id
   WHERE l.lease_id IS NULL AND (l.in_use > 0 OR l.kind = 'barrier') AND p.name = l.name AND p.hold_id = $2::uuid
+  OFFSET 0
 ) AS p ON true
 LEFT JOIN LATERAL (
   SELECT min(coalesce((extract(epoch FROM w.expires_at - clock_timestamp()) * 1000000)::bigint, 0)) AS expires_us
@@ -33,7 +34,7 @@ LEFT JOIN LATERAL (
   SELECT coalesce((extract(epoch FROM w.expires_at - clock_timestamp()) * 1000000)::bigint, 0) AS expires_us
   FROM rowlock_queue AS f
   LEFT JOIN rowlock_lease AS w ON w.id = f.lease_id
-  WHERE l.lease_id IS NULL AND l.in_use > 0 AND f.name = l.name
+  WHERE l.lease_id IS NULL AND l.in_use > 0 AND f.name = l.name AND f.ticket >= l.head_ticket
   ORDER BY f.ticket
   LIMIT 1
 ) AS f ON true
@@ -42,5 +43,6 @@ LEFT JOIN LATERAL (
   FROM rowlock_queue AS q
   JOIN rowlock_lease AS w ON w.id = q.lease_id
   WHERE l.has_queue AND q.name = l.name AND q.hold_id = $2::uuid
+  OFFSET 0
 ) AS q ON true
 WHERE l.name = $1::text;

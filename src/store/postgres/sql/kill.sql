@@ -1,5 +1,6 @@
 -- $1 leases, $2 skew in microseconds. A row that somebody holds is being renewed or killed: it is skipped.
--- Where meta does not name this server nobody is killed: its clock may be another one. The clock that decides is read after the rows are held, as in renew.
+-- Where meta does not name this server nobody is killed: its clock may be another one. The clock that decides is read
+-- after the rows are held, as in renew.
 WITH world AS MATERIALIZED (
   SELECT id
   FROM rowlock_meta

@@ -1,15 +1,21 @@
--- Every lock with the number of its living waiters: a row for each holder, and one where there is none.
+-- Every lock with the number of its living waiters, which is counted once a lock (OFFSET 0) and not once a holder: a row
+-- for each holder, and one where there is none.
 SELECT l.name, l.kind, l.capacity, l.in_use, l.token, l.next_ticket, l.lease_id, l.hold_id, l.has_queue,
        l.fair, l.delay_ms,
-       (SELECT count(*)
-        FROM rowlock_queue AS q JOIN rowlock_lease AS w ON w.id = q.lease_id
-        WHERE q.name = l.name) AS waiters,
+       l.waiters,
        h.id, h.client_id, h.host, h.pid, h.application, h.ttl_ms,
        (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000)::bigint AS expires_ms,
        (extract(epoch FROM clock_timestamp() - g.since) * 1000)::bigint AS held_ms,
        g.hold_id, g.weight, g.mode, g.token, l.value, l.request_token,
        greatest((extract(epoch FROM l.request_until - clock_timestamp()) * 1000)::bigint, 0), l.request_reason
-FROM rowlock_lock AS l
+FROM (
+  SELECT k.*,
+         (SELECT count(*)
+          FROM rowlock_queue AS q JOIN rowlock_lease AS w ON w.id = q.lease_id
+          WHERE q.name = k.name AND q.ticket >= k.head_ticket) AS waiters
+  FROM rowlock_lock AS k
+  OFFSET 0
+) AS l
 LEFT JOIN LATERAL (
   SELECT l.hold_id, l.lease_id, l.capacity AS weight, 'exclusive' AS mode, l.token, l.used_at AS since
   WHERE l.lease_id IS NOT NULL
