@@ -418,14 +418,21 @@ bool engine::is_connected() const {
 }
 
 release_result engine::await_release(const std::shared_ptr<promised<release_result>>& answer, instant until) {
-  if (gives_up_releases_.load() && !is_connected()) until = std::min(until, shared_.time.now());
-  if (const auto result = answer->wait(shared_.time, until)) {
-    gives_up_releases_.store(false);
+  if (const auto result = answer->wait(shared_.time, std::min(until, end_of_outage()))) {
+    outage_ends_.store(instant::max());
     return *result;
   }
-  const bool connected = is_connected();
-  gives_up_releases_.store(!connected);
-  return connected ? release_result::pending : release_result::unknown;
+  return is_connected() ? release_result::pending : release_result::unknown;
+}
+
+// The first that waits for a connection sets the deadline for all who wait for it.
+instant engine::end_of_outage() {
+  if (is_connected()) {
+    outage_ends_.store(instant::max());
+  } else if (outage_ends_.load() == instant::max()) {
+    outage_ends_.store(later(shared_.time.now(), shared_.settings.close_timeout));
+  }
+  return outage_ends_.load();
 }
 
 // Whether its release may be decided from the lock's row alone.

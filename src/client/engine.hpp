@@ -88,7 +88,7 @@ class engine : public std::enable_shared_from_this<engine> {
                                 const std::stop_token& stop);
   // Those of release(). Null: it was over before.
   std::shared_ptr<promised<release_result>> begin_release(hold_state& hold);
-  // Once one has got no answer for want of a connection, those behind it do not wait anew for one.
+  // While there is no connection all have one deadline, a close_timeout after the first began to wait.
   release_result await_release(const std::shared_ptr<promised<release_result>>& answer, instant until);
 
   // Arrives at a barrier, waits for the others, and returns the number of the generation that is complete.
@@ -158,6 +158,7 @@ class engine : public std::enable_shared_from_this<engine> {
   hold_ptr await_or_deadlock(const acquire_ptr& operation, std::uint64_t owner, std::optional<instant> until,
                              const std::stop_token& stop);
   bool is_connected() const;
+  instant end_of_outage();
   bool is_plain(const hold_state& hold) const;
   release_ptr release_of(const hold_state& hold) const;
   release_ptr operation_of(hold_state& hold);  // null: it is over
@@ -199,8 +200,8 @@ class engine : public std::enable_shared_from_this<engine> {
   std::atomic<bool> keeper_started_{false};
   std::atomic<bool> async_started_{false};
   std::atomic<bool> closed_{false};
-  std::atomic<bool> gives_up_releases_{false};  // the last one waited in vain for a connection
-  std::set<std::string, std::less<>> started_;  // roles of threads
+  std::set<std::string, std::less<>> started_;        // roles of threads
+  std::atomic<instant> outage_ends_{instant::max()};  // how long releases wait for a connection
   detached_threads threads_;
   detached_threads log_thread_;
 };

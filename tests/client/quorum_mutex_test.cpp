@@ -36,7 +36,7 @@ class quorum_test : public testing::Test {
     settings.renew_interval = 10s;
     settings.margin = 1s;
     settings.sweep_interval = 0s;
-    settings.close_timeout = 50ms;
+    settings.close_timeout = 200ms;
     return settings;
   }
 
