@@ -3,12 +3,15 @@
 // What a server was started with, and cannot be told later.
 #include "own_server.hpp"
 #include "store/mysql/mysql_database.hpp"
+#include "support/mysql_connection.hpp"
 #include "support/stores.hpp"
 
 #include <rowlock/rowlock.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <thread>
 
 namespace rowlock::test {
 
@@ -49,6 +52,9 @@ TEST_F(mysql_server_settings_test, may_leave_memory_out_and_a_restart_changes_th
   const auto before = connect(*server)->refresh_world();
   EXPECT_NE(before.marker, "");
   EXPECT_EQ(connect(*server)->read_world(), before);
+  // The time of a start is known to the second.
+  mysql_connection watch{server->url()};
+  while (std::stoi(watch.run("SHOW STATUS LIKE 'Uptime'").at(0).at(1)) < 2) std::this_thread::yield();
   server->crash();
   server->start();
   const auto after = connect(*server)->refresh_world();
