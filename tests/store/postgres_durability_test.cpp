@@ -149,7 +149,7 @@ TEST_F(postgres_durability_test, of_tokens_spans_the_promotion_of_a_standby) {
 // Both stand on timeline 2 then, with one record of the epoch; only their clocks' seconds tell them apart.
 TEST_F(postgres_durability_test, of_tokens_tells_two_promoted_standbys_apart) {
   const auto hold = held(*ready(), "a");
-  std::vector<token> granted;
+  std::vector<model::token> granted;
   std::int64_t epoch = 0;
   for (int i = 0; i < 2; ++i) {
     postgres_server standby{*server_};
@@ -165,9 +165,9 @@ TEST_F(postgres_durability_test, of_tokens_tells_two_promoted_standbys_apart) {
     const auto session = store::open_postgres(standby.url(), options_)->connect();
     ASSERT_TRUE(release(*session, hold));
     epoch = session->refresh_world().epoch;
-    const auto token = acquire(*session, {"a", hold.lease, hold_id::random()});
-    ASSERT_TRUE(token);
-    granted.push_back(*token);
+    const auto told = acquire(*session, {"a", hold.lease, hold_id::random()});
+    ASSERT_TRUE(told);
+    granted.push_back(*told);
   }
   EXPECT_NE(granted[0], granted[1]);
 }
