@@ -232,6 +232,22 @@ struct waiter_info {
   bool alive = true;  // its lease exists
 };
 
+// What stands on a client's leases: a grant, or a place in a queue.
+struct held_entry {
+  std::string name;
+  hold_id hold;
+  lease_id lease;  // the client's own, or one of an explicit ttl
+  model::lock_mode mode = model::lock_mode::exclusive;
+  bool queued = false;
+
+  bool operator==(const held_entry&) const = default;
+};
+
+struct held_page {
+  std::vector<held_entry> entries;  // of the names that were read, in no order
+  std::optional<std::string> next;  // the last of them; empty: there are no more names
+};
+
 // What a sweep may find, read without locks: each is checked again under its row.
 struct stale {
   std::vector<lease_id> expired_leases;
@@ -313,6 +329,9 @@ class session {
   virtual std::vector<lock_info> list() = 0;                                     // by name
   virtual std::optional<lock_info> show(const std::string& name) = 0;
   virtual std::vector<waiter_info> queue(const std::string& name) = 0;  // by ticket
+  // Of the next `limit` names after `after`, bytewise, and not after their end: what stands on the leases of
+  // that client. The permits of a latch stand on none. `limit` names are read, however few of them it has.
+  virtual held_page read_held(lease_id client, const std::string& after, std::size_t limit) = 0;
   // Reads a page: the locks whose names follow `after`, at most `limit` of them, and at most as many leases.
   virtual stale find_stale(std::size_t limit, std::chrono::microseconds skew,
                            const std::string& after = {}) = 0;

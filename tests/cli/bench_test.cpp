@@ -152,6 +152,13 @@ TEST_P(bench_test, held_locks_are_renewed_by_one_row) {
   EXPECT_EQ(results[0].at("rowlock").get<double>(), 1);
 }
 
+TEST_P(bench_test, what_a_client_holds_is_read_page_by_page) {
+  auto results = bench("reconcile", {"--threads", "2500", "--rounds", "1"});
+  ASSERT_EQ(results.size(), 1u);
+  expect_measured(results[0], "reconcile", 2500);
+  EXPECT_EQ(results[0].at("pages"), 3);
+}
+
 TEST_P(bench_test, its_table_is_gone_afterwards) {
   EXPECT_THAT(tables(), testing::Not(testing::HasSubstr("bench_floor")));
   auto running = start({"bench", "uncontended", "--seconds", "1", "--rounds", "1"});
@@ -176,7 +183,7 @@ TEST_P(bench_test, help_says_of_each_scenario_what_its_floor_is) {
   const auto help = rowlock({"bench", "--help"}).out;
   EXPECT_THAT(help, testing::HasSubstr("readers: 1 and 16 threads"));
   for (const char* scenario : {"uncontended", "parallel", "readers", "semaphore", "unfair", "all", "quorum",
-                               "handover", "handover-local", "waiters", "held"}) {
+                               "handover", "handover-local", "waiters", "held", "reconcile"}) {
     EXPECT_THAT(help, testing::ContainsRegex(std::string{"\n *"} + scenario + ": [^\n]+ Floor: [^\n]+"));
   }
 }

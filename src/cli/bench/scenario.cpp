@@ -26,6 +26,8 @@ const std::vector<scenario>& scenarios() {
       {"handover-local", "threads of one process pass one name around", "one durable commit", handover_local},
       {"waiters", "what 1,000 waiting acquires cost", "the same with one", waiters},
       {"held", "rows that a renewal writes with 10,000 locks held", "the same with one", held},
+      {"reconcile", "milliseconds to read what a client holds among 1,000,000 names, page by page",
+       "as many statements that read one row", reconcile},
   };
   return known;
 }

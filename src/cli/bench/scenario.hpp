@@ -63,6 +63,9 @@ std::vector<result> handover_local(const plan& plan);
 std::vector<result> waiters(const plan& plan);
 // Rows that a renewal writes with 10,000 locks held, against one held.
 std::vector<result> held(const plan& plan);
+// How long a client takes to read what it holds among 1,000,000 names, by pages, without the pauses between
+// them; against as many statements that read one row.
+std::vector<result> reconcile(const plan& plan);
 
 struct scenario {
   std::string_view name;

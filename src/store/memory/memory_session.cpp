@@ -403,6 +403,12 @@ std::vector<waiter_info> memory_session::queue(const std::string& name) {
   return run("queue", [name](memory_transaction& transaction) { return queue_of(transaction, name); });
 }
 
+held_page memory_session::read_held(lease_id client, const std::string& after, std::size_t limit) {
+  return run("read_held", [client, after, limit](memory_transaction& transaction) {
+    return held_of(transaction, client, after, limit);
+  });
+}
+
 stale memory_session::find_stale(std::size_t limit, std::chrono::microseconds skew,
                                  const std::string& after) {
   return run("find_stale", [limit, skew, after](memory_transaction& transaction) {

@@ -171,6 +171,29 @@ std::vector<waiter_info> queue_of(const memory_transaction& transaction, const s
   return result;
 }
 
+held_page held_of(const memory_transaction& transaction, const lease_id& client, const std::string& after,
+                  std::size_t limit) {
+  const memory_tables& tables = transaction.tables;
+  held_page page;
+  std::size_t names = 0;
+  for (auto at = tables.locks.upper_bound(after); at != tables.locks.end() && names < limit; ++at, ++names) {
+    const auto& [name, lock] = *at;
+    const auto add = [&](const hold_id& hold, const lease_id& id, model::lock_mode mode, bool queued) {
+      const memory_lease* lease = tables.find_lease(id);
+      if (lease && lease->record.client == client) page.entries.push_back({name, hold, id, mode, queued});
+    };
+    if (lock.row.lease) add(*lock.row.hold, *lock.row.lease, model::lock_mode::exclusive, false);
+    for (const auto* held : permits_of(transaction, name)) {
+      add(held->permit.hold, held->permit.lease, model::lock_mode::shared, false);
+    }
+    if (const auto queue = tables.queues.find(name); queue != tables.queues.end()) {
+      for (const auto& [ticket, waiter] : queue->second) add(waiter.hold, waiter.lease, waiter.mode, true);
+    }
+    if (names + 1 == limit) page.next = name;
+  }
+  return page;
+}
+
 stale stale_of(const memory_transaction& transaction, std::size_t limit, std::chrono::microseconds skew,
                const std::string& after) {
   const memory_tables& tables = transaction.tables;

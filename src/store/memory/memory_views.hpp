@@ -15,6 +15,8 @@ lock_view view_of(const memory_transaction& transaction, const edit_request& req
 hold_status status_of(const memory_transaction& transaction, const hold_query& query);
 lock_info info_of(const memory_transaction& transaction, const memory_lock& lock);
 std::vector<waiter_info> queue_of(const memory_transaction& transaction, const std::string& name);
+held_page held_of(const memory_transaction& transaction, const lease_id& client, const std::string& after,
+                  std::size_t limit);
 stale stale_of(const memory_transaction& transaction, std::size_t limit, std::chrono::microseconds skew,
                const std::string& after);
 

@@ -119,6 +119,23 @@ std::vector<waiter_info> mysql_session::queue(const std::string& name) {
   return result;
 }
 
+held_page mysql_session::read_held(lease_id client, const std::string& after, std::size_t limit) {
+  held_page page;
+  const auto most = static_cast<long long>(limit);
+  const mysql_value from{"after", mysql_literals{mysql_literal(after)}};
+  const auto ends = connection_.read("page_end", 2, {from, {"most", most}});
+  if (ends.empty() || !ends.front()[0]) return page;
+  const auto last = text_of(ends.front()[0]);
+  if (integer_of(ends.front()[1]) == most) page.next = last;
+  const mysql_values values{
+      {"client", mysql_literals{mysql_literal(client)}}, from, {"last", mysql_literals{mysql_literal(last)}}};
+  for (const auto& row : connection_.read("read_held", 5, values)) {
+    page.entries.push_back({text_of(row[0]), id_of<hold_id>(row[1]), id_of<lease_id>(row[2]),
+                            model::parse_lock_mode(text_of(row[3])), bool_of(row[4])});
+  }
+  return page;
+}
+
 stale mysql_session::find_stale(std::size_t limit, std::chrono::microseconds skew, const std::string& after) {
   stale found;
   const mysql_value most{"most", static_cast<std::int64_t>(limit)};

@@ -44,6 +44,7 @@ class mysql_session final : public session {
   std::vector<lock_info> list() override;
   std::optional<lock_info> show(const std::string& name) override;
   std::vector<waiter_info> queue(const std::string& name) override;
+  held_page read_held(lease_id client, const std::string& after, std::size_t limit) override;
   stale find_stale(std::size_t limit, std::chrono::microseconds skew, const std::string& after) override;
   std::vector<std::string> waited_for() override;
 

@@ -128,6 +128,19 @@ std::vector<waiter_info> postgres_session::queue(const std::string& name) {
   return result;
 }
 
+held_page postgres_session::read_held(lease_id client, const std::string& after, std::size_t limit) {
+  held_page page;
+  for (const auto& row : connection_.call("read_held", client.to_string(), after, std::to_string(limit))) {
+    if (row[1].is_null()) {
+      page.next = row[0].c_str();
+      continue;
+    }
+    page.entries.push_back({row[0].c_str(), id_of<hold_id>(row[1]), id_of<lease_id>(row[2]),
+                            model::parse_lock_mode(row[3].c_str()), bool_of(row[4])});
+  }
+  return page;
+}
+
 stale postgres_session::find_stale(std::size_t limit, std::chrono::microseconds skew,
                                    const std::string& after) {
   stale found;

@@ -114,6 +114,21 @@ std::vector<waiter_info> sqlite_session::queue(const std::string& name) {
   return result;
 }
 
+held_page sqlite_session::read_held(lease_id client, const std::string& after, std::size_t limit) {
+  held_page page;
+  const auto most = static_cast<std::int64_t>(limit);
+  sqlite_transaction snapshot{connection_};
+  auto end = connection_.query("page_end", after, most);
+  if (!end.next() || end.null(0)) return page;
+  const auto last = end.text(0);
+  if (end.integer(1) == most) page.next = last;
+  for (auto query = connection_.query("read_held", client, after, last); query.next();) {
+    page.entries.push_back({query.text(0), query.id<hold_id>(1), query.id<lease_id>(2),
+                            model::parse_lock_mode(query.text(3)), query.integer(4) != 0});
+  }
+  return page;
+}
+
 stale sqlite_session::find_stale(std::size_t limit, std::chrono::microseconds skew,
                                  const std::string& after) {
   const auto most = static_cast<std::int64_t>(limit);
