@@ -33,7 +33,13 @@ void wait_in_room(lane_desk& desk, const acquire_ptr& operation, std::chrono::mi
   operation->arrived = true;
   desk.crowded.add(operation->definition.name);
   const auto now = desk.shared.time.now();
-  const auto takeover_at = now + takeover_in + desk.shared.skew();
+  operation->retry = {};
+  auto takeover_at = now + takeover_in + desk.shared.skew();
+  if (takeover_at > now) {
+    operation->guarded.reset();
+  } else {
+    operation->not_before = takeover_at = now + operation->guarded.next();
+  }
   if (!desk.room.enter(operation, takeover_at)) {
     // The client closes: the queue, which takes no more acquires, says so to the caller.
     desk.deliver.withdraw(*operation);
@@ -53,7 +59,12 @@ void wait_in_room(lane_desk& desk, const acquire_ptr& operation, std::chrono::mi
 
 void answer_release(lane_desk& desk, const release_ptr& operation, release_result result) {
   if (result == release_result::released && operation->purpose == release_operation::aim::release) {
-    desk.shared.count.released.fetch_add(1, std::memory_order_relaxed);
+    if (operation->was_held) desk.shared.count.released.fetch_add(1, std::memory_order_relaxed);
+    if (operation->is_orphan) {
+      desk.shared.log(log_level::warning,
+                      "hold {} of \"{}\" stood on this client's lease, and nobody here had it: given back",
+                      operation->hold.to_string(), operation->name);
+    }
     if (operation->how == store::durability::asynchronous &&
         desk.releases.add({operation->name, operation->hold, operation->lease, desk.shared.time.now()})) {
       desk.keeper.renew_soon();

@@ -36,6 +36,21 @@ inline backoff row_probe() {
   return {std::chrono::microseconds{200}, std::chrono::milliseconds{50}};
 }
 
+// What failed, and comes again: it may have been a moment's conflict, or it may be refused for long.
+inline backoff failure_pause() {
+  return {std::chrono::milliseconds{1}, std::chrono::seconds{1}};
+}
+
+// A lock that cannot be given while a guarded transaction of a dead holder's keeps its row.
+inline backoff guarded_pause() {
+  return {std::chrono::milliseconds{2}, std::chrono::milliseconds{500}};
+}
+
+// A sweep that finds the row locked, or may not free it yet. Nobody waits for it.
+inline backoff sweep_pause() {
+  return {std::chrono::milliseconds{1}, std::chrono::seconds{5}};
+}
+
 // A database that must be asked for hints: soon after something has happened, for more may follow, and then
 // seldom enough to cost nothing. The cap bounds how late a hand-over between processes is heard of.
 inline backoff hint_pause() {

@@ -37,6 +37,14 @@ std::int64_t weight_of(const acquire_wish& wish, const draft& lock) {
   return std::max<std::int64_t>(lock.row().capacity - lock.row().in_use, 1);
 }
 
+bool stands_on(const lock_view& view, hold_id hold, lease_id lease) {
+  if (view.row.hold == hold && view.row.lease == lease) return true;
+  if (view.own && view.own->hold == hold) return view.own->lease == lease;
+  return std::any_of(view.permits.begin(), view.permits.end(), [&](const auto& entry) {
+    return entry.permit.hold == hold && entry.permit.lease == lease;
+  });
+}
+
 }  // namespace
 
 decision decide_acquire(const lock_view& view, const acquire_wish& wish, microseconds skew) {
@@ -95,8 +103,9 @@ std::vector<decision> decide_acquire_together(std::span<const store::edit_result
 }
 
 decision decide_release(const lock_view& view, const farewell& what_ends, microseconds skew) {
-  const auto& [hold, ended, rest] = what_ends;
+  const auto& [hold, on, ended, rest] = what_ends;
   draft lock{view, skew};
+  if (on && !stands_on(view, hold, *on)) return lock.leave(what::absent);
   const bool has_permit = std::any_of(view.permits.begin(), view.permits.end(),
                                       [&](const auto& entry) { return entry.permit.hold == hold; });
   const bool held = lock.held_by(hold) || has_permit;
@@ -129,7 +138,8 @@ decision decide_release(const lock_view& view, const farewell& what_ends, micros
   return lock.finish(was_living ? what::released : what::absent);
 }
 
-decision decide_force(const lock_view& view, std::optional<hold_id> only, microseconds skew) {
+decision decide_force(const lock_view& view, std::optional<hold_id> only, microseconds skew,
+                      model::token upto) {
   draft lock{view, skew};
   // Nobody holds a latch or a barrier; and a lock of a later version's kind has rules that are not known
   // here.
@@ -137,8 +147,8 @@ decision decide_force(const lock_view& view, std::optional<hold_id> only, micros
   std::vector<lease_id> clients;
   bool found = false;
   bool guarded = false;
-  const auto take = [&](hold_id hold, const std::optional<model::lease_view>& lease) {
-    if (only && hold != *only) return;
+  const auto take = [&](hold_id hold, model::token granted, const std::optional<model::lease_view>& lease) {
+    if ((only && hold != *only) || granted > upto) return;
     found = true;
     guarded = guarded || lock.is_guarded(hold);
     const bool told = !lease || std::find(clients.begin(), clients.end(), lease->client) != clients.end();
@@ -149,8 +159,8 @@ decision decide_force(const lock_view& view, std::optional<hold_id> only, micros
       lock.remove_permit(hold);
     }
   };
-  if (view.row.hold) take(*view.row.hold, view.holder);
-  for (const auto& entry : view.permits) take(entry.permit.hold, entry.lease);
+  if (view.row.hold) take(*view.row.hold, view.row.token, view.holder);
+  for (const auto& entry : view.permits) take(entry.permit.hold, entry.permit.token, entry.lease);
   if (!found) return lock.leave(what::absent);
   if (guarded) return lock.leave(what::guarded);
   if (!view.same_world) return lock.leave(what::foreign);

@@ -12,6 +12,7 @@
 #include "store/store.hpp"
 
 #include <chrono>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -92,6 +93,7 @@ std::vector<decision> decide_acquire_together(std::span<const store::edit_result
 // How a hold, or a place in the queue, ends.
 struct farewell {
   hold_id hold;
+  std::optional<lease_id> on{};     // only where it stands on that lease
   std::optional<lease_id> ended{};  // an explicit-ttl lease that ends with it
   std::optional<store::lease_record>
       rest{};  // its minimum time is not over: nobody has the lock before this ends
@@ -101,9 +103,11 @@ struct farewell {
 decision decide_release(const store::lock_view& view, const farewell& what_ends,
                         std::chrono::microseconds skew);
 
-// Takes the lock from all who hold it, or from that hold alone.
+// Takes the lock from all who hold it, or from that hold alone; from nobody who was granted it after the
+// token `upto`.
 decision decide_force(const store::lock_view& view, std::optional<hold_id> only,
-                      std::chrono::microseconds skew);
+                      std::chrono::microseconds skew,
+                      model::token upto = std::numeric_limits<model::token>::max());
 
 // Frees what the dead hold, grants to the living, removes dead waiters.
 decision decide_sweep(const store::lock_view& view, std::chrono::microseconds skew);

@@ -111,6 +111,7 @@ engine::engine(database_source source, const options& settings, time_source& tim
           shared_, queue_, room_, delivery_, holds_, releases_, herald_,
           [this] { return connect(&spare_for_keeper_); },
           [this](lease_id id) { return describe(id, id, shared_.settings.ttl); }),
+      reconcile_(shared_, queue_, holds_, keeper_),
       desk_{shared_,
             queue_,
             room_,
@@ -119,14 +120,19 @@ engine::engine(database_source source, const options& settings, time_source& tim
             crowded_,
             bells_,
             keeper_,
+            reconcile_,
             [this](lease_id id, std::chrono::milliseconds ttl) {
               const auto mine = keeper_.lease();
               return describe(id, mine ? mine->id() : id, ttl);
             }},
-      tasks_(desk_, [this] {
-        check_usable();
-        start_lanes();
-      }) {}
+      tasks_(desk_,
+             [this] {
+               check_usable();
+               start_lanes();
+             }),
+      deadlocks_(shared_, queue_) {
+  keeper_.on_new_world([this](const store::world& world) { reconcile_.request_in(world); });
+}
 
 engine::~engine() = default;
 
@@ -290,12 +296,13 @@ hold_ptr engine::await_or_deadlock(const acquire_ptr& operation, std::uint64_t o
   constexpr int looks_of_others = 3;
   wait_cycle seen;
   int looks = 0;
+  std::uint64_t look = 0;
   for (;;) {
     const auto look_at = shared_.time.now() + shared_.settings.poll_interval;
     if (until && look_at >= *until) return nullptr;
     if (auto answer = operation->answer.wait_a_while(shared_.time, look_at, stop)) return std::move(*answer);
     if (stop.stop_requested()) return nullptr;
-    auto cycle = circle_of(owner);
+    auto cycle = deadlocks_.circle_of(owner, look, until, stop);
     if (cycle.empty() || !is_same_cycle(cycle, seen)) {
       seen = std::move(cycle);
       looks = 0;
@@ -308,24 +315,6 @@ hold_ptr engine::await_or_deadlock(const acquire_ptr& operation, std::uint64_t o
     if (auto answer = await(operation, shared_.time.now(), {})) return std::move(*answer);
     throw error(errc::deadlock, "a circle of waiters: " + client_layer::describe(cycle));
   }
-}
-
-// Empty: it is in none, or the database cannot be asked now.
-wait_cycle engine::circle_of(std::uint64_t owner) {
-  auto locks = std::make_shared<std::vector<contended_lock>>();
-  try {
-    tasks_.perform([locks](store::session& session) { *locks = read_contended(session); });
-  } catch (const error& failure) {
-    if (!failure.transient()) throw;
-    return {};
-  }
-  for (auto& cycle : find_cycles(*locks)) {
-    const bool is_in_it = std::any_of(cycle.begin(), cycle.end(), [&](const stuck_waiter& one) {
-      return one.waiter.waiter.hold.owner() == owner;
-    });
-    if (is_in_it) return std::move(cycle);
-  }
-  return {};
 }
 
 // If it stands in the queue it is taken out here; if a lane has it, the lane finds that nobody waits.
@@ -422,7 +411,7 @@ release_result engine::await_release(const std::shared_ptr<promised<release_resu
     outage_ends_.store(instant::max());
     return *result;
   }
-  return is_connected() ? release_result::pending : release_result::unknown;
+  return release_result::unknown;
 }
 
 // The first that waits for a connection sets the deadline for all who wait for it.
@@ -441,13 +430,15 @@ bool engine::is_plain(const hold_state& hold) const {
   return known && hold.lease()->is_renewed() && hold.keep_until() <= shared_.time.now();
 }
 
-release_ptr engine::release_of(const hold_state& hold) const {
+release_ptr engine::release_of(const hold_state& hold) {
   auto operation = std::make_shared<release_operation>();
   operation->name = hold.name();
   operation->kind = hold.kind();
   operation->mode = hold.mode();
   operation->fair = hold.is_fair();
   operation->hold = hold.id();
+  operation->in_use = queue_.ids().use(hold.id());
+  operation->was_held = true;
   operation->lease = hold.lease();
   operation->keep_until = hold.keep_until();
   const bool plain = is_plain(hold);
@@ -457,20 +448,20 @@ release_ptr engine::release_of(const hold_state& hold) const {
 }
 
 release_ptr engine::operation_of(hold_state& hold) {
+  auto operation = release_of(hold);
   // In any case: the registry would keep a hold, and with it this engine, that a close in another thread has
-  // ended.
+  // ended. Not before its id is in use by the release: else it would pass for nobody's.
   holds_.remove(hold);
   if (!hold.begin_release()) return nullptr;
-  auto operation = release_of(hold);
   operation->answer = std::make_shared<promised<release_result>>();
   return operation;
 }
 
 release_result engine::release(hold_state& hold) {
+  const auto until = shared_.time.now() + shared_.settings.close_timeout;
   auto operation = operation_of(hold);
   if (!operation) return over(hold);
   const auto answer = operation->answer;
-  const auto until = shared_.time.now() + shared_.settings.close_timeout;
   const bool alone = std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
     return lane->carries(duty::releases) && lane->carry_alone(operation, until);
   });
@@ -479,12 +470,12 @@ release_result engine::release(hold_state& hold) {
 }
 
 std::vector<release_result> engine::release(std::span<const hold_ptr> holds) {
+  const auto until = shared_.time.now() + shared_.settings.close_timeout;
   std::vector<release_ptr> operations;
   for (const auto& hold : holds) operations.push_back(operation_of(*hold));
   auto sent = operations;
   std::erase(sent, nullptr);
   queue_.submit(sent);
-  const auto until = shared_.time.now() + shared_.settings.close_timeout;
   std::vector<release_result> results;
   for (std::size_t i = 0; i < holds.size(); ++i) {
     results.push_back(operations[i] ? await_release(operations[i]->answer, until) : over(*holds[i]));
@@ -511,14 +502,23 @@ release_result engine::change(const std::string& name, release_operation::aim pu
                               std::chrono::nanoseconds patience, model::hold_id only) {
   check_usable();
   start_lanes();
+  const auto until = shared_.time.now() + patience;
   auto operation = std::make_shared<release_operation>();
   operation->name = name;
   operation->hold = only;
+  if (purpose == release_operation::aim::force && only.is_nil()) {
+    // Whoever is granted the lock later is not meant, though the answer be lost and the force sent again.
+    const auto seen = std::make_shared<std::optional<store::lock_info>>();
+    const auto look = tasks_.begin([seen, name](store::session& session) { *seen = session.show(name); });
+    if (!tasks_.await(look, until)) return release_result::unknown;
+    if (!*seen) return release_result::lost;
+    operation->upto = (*seen)->row.token;
+  }
   operation->purpose = purpose;
   operation->answer = std::make_shared<promised<release_result>>();
   const auto answer = operation->answer;
   queue_.submit(std::move(operation));
-  return await_release(answer, shared_.time.now() + patience);
+  return await_release(answer, until);
 }
 
 // ---- holds that come and go

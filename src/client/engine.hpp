@@ -3,16 +3,17 @@
 
 #include "client/async_desk.hpp"
 #include "client/context.hpp"
+#include "client/deadlock_search.hpp"
 #include "client/delivery.hpp"
 #include "client/detached_threads.hpp"
 #include "client/herald.hpp"
 #include "client/hold_registry.hpp"
 #include "client/lane.hpp"
 #include "client/lease_keeper.hpp"
+#include "client/reconciliation.hpp"
 #include "client/submission_queue.hpp"
 #include "client/task_desk.hpp"
 #include "client/thread_entries.hpp"
-#include "client/wait_graph.hpp"
 #include "client/waiting_room.hpp"
 #include "client/watchdog.hpp"
 
@@ -100,9 +101,6 @@ class engine : public std::enable_shared_from_this<engine> {
   // Lets that much time pass. False: there was none to pass, or stop was requested.
   bool rest(std::chrono::nanoseconds length, const std::stop_token& stop);
 
-  // Those who wait in a circle that the owner is part of.
-  wait_cycle circle_of(std::uint64_t owner);
-
   // Forces or sweeps a lock; the answer as the database gave it.
   // only: of a force, the one hold that is meant; nil: all.
   release_result change(const std::string& name, release_operation::aim purpose,
@@ -160,7 +158,7 @@ class engine : public std::enable_shared_from_this<engine> {
   bool is_connected() const;
   instant end_of_outage();
   bool is_plain(const hold_state& hold) const;
-  release_ptr release_of(const hold_state& hold) const;
+  release_ptr release_of(const hold_state& hold);
   release_ptr operation_of(hold_state& hold);  // null: it is over
   void give_back_holds();
   void give_back_everything(instant until);
@@ -182,10 +180,12 @@ class engine : public std::enable_shared_from_this<engine> {
   delivery delivery_;
   herald herald_;
   lease_keeper keeper_;
+  reconciliation reconcile_;
   crowded_names crowded_;
   doorbells bells_;
   lane_desk desk_;
   task_desk tasks_;
+  deadlock_search deadlocks_;
   thread_entries entries_;
   std::vector<std::unique_ptr<lane>> lanes_;
   std::unique_ptr<watchdog> watchdog_;

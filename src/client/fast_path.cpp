@@ -2,6 +2,7 @@
 
 #include "client/answers.hpp"
 #include "client/lease_keeper.hpp"
+#include "client/reconciliation.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -79,11 +80,15 @@ bool fast_path::prepare(const acquire_ptr& operation) {
   // taken back. On a lease that is over it gets nothing that lasts.
   const bool may_run = operation->in_doubt && operation->lease->is_valid(shared_.time.now());
   if (may_run && !slot_.end_ghosts()) {
-    desk_.queue.delay(operation, operation->retry.pause.next());
+    desk_.queue.delay(operation, operation->retry.row.next());
     return false;
   }
   if (operation->answer.is_settled()) {
-    if (operation->lease) desk_.deliver.withdraw(*operation);
+    if (!operation->lease) return false;
+    // A ghost that could not be seen to end gets what nobody waits for, until the server's own timeouts have
+    // passed.
+    if (operation->in_doubt) desk_.reconcile.request(3 * shared_.settings.statement_timeout);
+    desk_.deliver.withdraw(*operation);
     return false;
   }
   auto lease = desk_.keeper.lease();
@@ -97,7 +102,10 @@ bool fast_path::prepare(const acquire_ptr& operation) {
       operation->answer.fail(std::make_exception_ptr(broken(operation->definition.name)));
       return false;
     }
-    if (operation->lease) operation->hold = operation->hold.sibling();
+    if (operation->lease) {
+      operation->hold = operation->hold.sibling();
+      desk_.queue.mark(*operation);
+    }
     operation->lease = std::move(lease);
     operation->slow = false;
     operation->in_doubt = false;

@@ -108,6 +108,7 @@ bool hold_audit::go_on_with_check() {
   now.next += part.size();
   if (now.next < now.holds.size()) return false;
   if (now.about) {
+    if (on_new_world && now.about->world != world_) on_new_world(now.about->world);
     world_ = now.about->world;
     notice_ = now.about->notice;
     reason_ = now.reason;

@@ -9,6 +9,7 @@
 #include "client/submission_queue.hpp"
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <vector>
@@ -34,6 +35,9 @@ class hold_audit {
   bool step();
   // The thread ends.
   void forget();
+
+  // Called when all holds have been checked in another world than the one before.
+  std::function<void(const store::world&)> on_new_world;
 
  private:
   struct news {

@@ -59,6 +59,11 @@ void hold_registry::note() {
   has_unreachable_.store(!unreachable_.empty());
 }
 
+bool hold_registry::contains(model::hold_id id) const {
+  const std::lock_guard lock{mutex_};
+  return holds_.contains(id);
+}
+
 std::vector<hold_ptr> hold_registry::all() const {
   const std::lock_guard lock{mutex_};
   std::vector<hold_ptr> found;

@@ -36,6 +36,7 @@ class hold_registry {
   void remove(const hold_state& hold);
   void remove(std::span<const hold_ptr> holds);
 
+  bool contains(model::hold_id id) const;
   std::vector<hold_ptr> all() const;
   bool empty() const;
   // Removes and returns the holds on the lease. Nobody adds another one once the lease has ended.

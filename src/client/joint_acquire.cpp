@@ -25,6 +25,7 @@ struct joint_acquire::round {
   std::vector<acquire_wish> wishes;            // in name order
   bool all = false;
   bool looks = false;  // only finds what an earlier round, whose answer was lost, has got
+  std::vector<ids_in_use::mark> in_use{};
   std::vector<store::edit_result> results{};
   std::vector<decision> made{};
   std::vector<hold_ptr> holds{};  // of the first wishes
@@ -195,11 +196,14 @@ std::shared_ptr<joint_acquire::round> joint_acquire::next_round() {
     make_ids(0);
   }
   if (lease && in_doubt_) {
-    return std::make_shared<round>(round{engine_, lease, in_doubt_->wishes, in_doubt_->all, true});
+    auto look = std::make_shared<round>(round{engine_, lease, in_doubt_->wishes, in_doubt_->all, true});
+    for (const auto& wish : look->wishes) look->in_use.push_back(engine_.desk().queue.ids().use(wish.hold));
+    return look;
   }
   auto next = std::make_shared<round>(round{engine_, lease, {}, !how_long_.waits});
   for (std::size_t i = holds_.size(); lease && i < wanted_.size(); ++i) {
     const auto& [definition, asked] = wanted_[i];
+    next->in_use.push_back(engine_.desk().queue.ids().use(ids_[i]));
     next->wishes.push_back(
         {definition, lease->id(), ids_[i], false, asked.mode, asked.weight, asked.everything});
   }

@@ -1,12 +1,20 @@
 #include "client/lane.hpp"
 
+#include "client/reconciliation.hpp"
+
+#include <algorithm>
 #include <utility>
 
 namespace rowlock::client_layer {
 
 namespace {
 
+// After that many failures in a row whoever would not wait is told of the last.
 constexpr int failures_at_most = 20;
+// A release goes on for as long as its lease lives; its caller is not kept waiting for what is refused.
+constexpr int refusals_until_told = 5;
+// As many requests that fail alone show that it is not theirs: the database refuses all of them.
+constexpr int refused_alone_at_most = 3;
 
 bool is_temporary(const error& failure) {
   return failure.code() == errc::unreachable || failure.code() == errc::contention ||
@@ -14,6 +22,14 @@ bool is_temporary(const error& failure) {
 }
 
 }  // namespace
+
+struct lane::failed {
+  bool temporary = false;
+  bool unknown = false;                   // what was sent may have happened
+  bool connected = false;                 // still
+  bool take_apart = false;                // one of the batch may have failed the others
+  std::chrono::nanoseconds reconnect{0};  // not before, where the connection is gone
+};
 
 lane::lane(lane_desk& desk, duty carried, connector connect)
     : desk_(desk),
@@ -129,6 +145,9 @@ void lane::carry(batch& work) {
   fast_.look_first(work.acquires);
   for (auto& operation : work.releases) {
     if (operation->rung) desk_.bells.answer(operation->name);
+    // What was asked for a caller's sake is not done behind his back.
+    const bool is_own = operation->purpose == release_operation::aim::release;
+    if (!is_own && operation->answer && operation->answer->is_given_up()) continue;
     slow_.add(std::move(operation));
   }
   for (auto& operation : work.acquires) slow_.add(std::move(operation));
@@ -136,19 +155,35 @@ void lane::carry(batch& work) {
   work.acquires.clear();
   slow_.settle_all();
   reconnect_.reset();
+  refused_alone_ = 0;
 }
 
+// What is begun without a connection makes one, and fails with it. Those behind it would only wait for the
+// same again.
 void lane::run_tasks(std::vector<task_ptr>& tasks) {
+  std::exception_ptr unreachable;
   for (auto& task : tasks) {
     if (task->answer.is_settled()) continue;
+    if (unreachable) {
+      task->answer.fail(unreachable);
+      continue;
+    }
+    const bool connected = slot_.is_connected();
     bool wanted = false;
+    bool unknown = false;
     try {
       slot_.call([&](store::session& session) { task->work(session); });
       wanted = task->answer.complete(true);
+    } catch (const error& failure) {
+      unknown = failure.outcome_unknown();
+      if (!connected && !slot_.is_connected()) unreachable = std::current_exception();
+      wanted = task->answer.fail(std::current_exception());
     } catch (...) {
       wanted = task->answer.fail(std::current_exception());
     }
     if (!wanted && task->undo) task->undo();
+    // What it left, its caller may not know.
+    if (!wanted || unknown) desk_.reconcile.request();
   }
   tasks.clear();
 }
@@ -156,39 +191,74 @@ void lane::run_tasks(std::vector<task_ptr>& tasks) {
 // Everything of the batch that has no answer yet: again, or the failure. Nothing is guessed: what may have
 // happened goes the slow way next time, which finds out by the hold's id (I7).
 void lane::fail(const std::exception_ptr& cause, const error& failure, batch& work) {
-  const bool temporary = is_temporary(failure);
-  const bool connected = slot_.is_connected();
+  const bool sent_alone = work.alone;
   note_connection();
-  const auto pause = temporary && !connected ? reconnect_.next() : row_probe().next();
-  shared_.log(temporary ? log_level::info : log_level::error, "{}: {}", to_string(failure.code()),
-              failure.what());
   slow_.take_back(work);
+  failed how{is_temporary(failure), failure.outcome_unknown(), slot_.is_connected()};
+  if (!how.connected) how.reconnect = reconnect_.next();
+  if (!how.temporary && sent_alone) ++refused_alone_;
+  const bool several =
+      std::count_if(work.acquires.begin(), work.acquires.end(), [](auto& one) { return !!one; }) +
+          std::count_if(work.releases.begin(), work.releases.end(), [](auto& one) { return !!one; }) >
+      1;
+  how.take_apart = several && !how.temporary && refused_alone_ < refused_alone_at_most;
+  log(failure, how.temporary || how.take_apart ? log_level::info : log_level::error);
   for (auto& operation : work.acquires) {
-    if (!operation) continue;
-    if (std::exchange(operation->in_flight, false)) operation->slow = operation->in_doubt = true;
-    ++operation->retry.failures;
-    // One failure may be an old connection that broke in the pool; two are a database that cannot be reached.
-    const int tries = connected || operation->slow ? failures_at_most : 2;
-    const bool give_up = !temporary || (!operation->wait && operation->retry.failures >= tries);
-    // Then it comes up again to be taken back, if it may have got anything.
-    const bool over = give_up && operation->answer.fail(cause);
-    if (!over || (operation->slow && operation->lease)) {
-      desk_.queue.delay(operation, temporary ? pause : operation->retry.pause.next());
-    }
+    if (operation) fail(operation, cause, how);
   }
   for (auto& operation : work.releases) {
-    if (!operation) continue;
-    operation->in_doubt = operation->in_doubt || failure.outcome_unknown();
-    const bool give_up = !temporary && ++operation->retry.failures > failures_at_most;
-    if (!give_up) {
-      desk_.queue.delay(operation, pause);
-      continue;
-    }
-    shared_.log(log_level::error, "the release of \"{}\" is given up; its lease's ttl bounds it",
-                operation->name);
-    if (operation->answer) operation->answer->complete(release_result::unknown);
+    if (operation) fail(operation, cause, how);
   }
-  if (!connected && !is_replaced()) desk_.queue.fail_tasks(cause);
+  if (!how.connected && !is_replaced()) desk_.queue.fail_tasks(cause);
+}
+
+void lane::fail(const acquire_ptr& operation, const std::exception_ptr& cause, const failed& how) {
+  auto& retry = operation->retry;
+  if (std::exchange(operation->in_flight, false)) operation->slow = operation->in_doubt = true;
+  retry.locked_since.reset();
+  retry.alone = how.take_apart;
+  if (how.take_apart) return desk_.queue.delay(operation, how.reconnect);
+  ++retry.failures;
+  // One failure may be an old connection that broke in the pool; two are a database that cannot be reached.
+  const int tries = how.connected || operation->slow ? failures_at_most : 2;
+  const bool give_up = !how.temporary || (!operation->wait && retry.failures >= tries);
+  // Then it comes up again to be taken back, if it may have got anything.
+  const bool over = give_up && operation->answer.fail(cause);
+  if (over && !(operation->slow && operation->lease)) return;
+  desk_.queue.delay(operation, std::max<std::chrono::nanoseconds>(how.reconnect, retry.again.next()));
+}
+
+// A release, or the withdrawal of a request, is due as long as its lease lives: nothing else would end it.
+void lane::fail(const release_ptr& operation, const std::exception_ptr& cause, const failed& how) {
+  auto& retry = operation->retry;
+  operation->in_doubt = operation->in_doubt || how.unknown;
+  retry.locked_since.reset();
+  retry.alone = how.take_apart;
+  if (how.take_apart) return desk_.queue.delay(operation, how.reconnect);
+  ++retry.failures;
+  const bool releases = operation->purpose == release_operation::aim::release;
+  if (!how.temporary && !releases) {
+    if (operation->answer) operation->answer->fail(cause);
+    return;
+  }
+  if (!how.temporary && retry.failures >= refusals_until_told && operation->answer) {
+    operation->answer->complete(release_result::unknown);
+  }
+  const bool lease_is_over = !operation->lease || !operation->lease->is_valid(shared_.time.now());
+  if (releases && !how.temporary && lease_is_over && retry.failures >= refusals_until_told) {
+    // Nobody renews it: its ttl ends what it has.
+    if (operation->is_orphan) desk_.reconcile.request();
+    if (operation->answer) operation->answer->complete(release_result::unknown);
+    return;
+  }
+  desk_.queue.delay(operation, std::max<std::chrono::nanoseconds>(how.reconnect, retry.again.next()));
+}
+
+void lane::log(const error& failure, log_level level) {
+  const auto left_out = failures_.due(failure.what(), shared_.time.now());
+  if (!left_out) return;
+  if (*left_out == 0) return shared_.log(level, "{}: {}", to_string(failure.code()), failure.what());
+  shared_.log(level, "{}: {} (and {} times before)", to_string(failure.code()), failure.what(), *left_out);
 }
 
 }  // namespace rowlock::client_layer

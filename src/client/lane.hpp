@@ -4,6 +4,7 @@
 
 #include "client/fast_path.hpp"
 #include "client/lane_desk.hpp"
+#include "client/repeated_failures.hpp"
 #include "client/session_slot.hpp"
 #include "client/slow_path.hpp"
 #include "client/submission_queue.hpp"
@@ -30,6 +31,8 @@ class lane {
   bool carry_alone(const release_ptr& operation, instant until);
 
  private:
+  struct failed;
+
   bool is_replaced() const;
   bool find_connection();
   bool connect();  // false: there is none, and the log says why
@@ -42,6 +45,9 @@ class lane {
   void carry(batch& work);
   void run_tasks(std::vector<task_ptr>& tasks);
   void fail(const std::exception_ptr& cause, const error& failure, batch& work);
+  void fail(const acquire_ptr& operation, const std::exception_ptr& cause, const failed& how);
+  void fail(const release_ptr& operation, const std::exception_ptr& cause, const failed& how);
+  void log(const error& failure, log_level level);
 
   lane_desk& desk_;
   duty duty_;
@@ -53,6 +59,8 @@ class lane {
   backoff reconnect_ = reconnect_pause();
   bool noted_connection_ = false;  // as the queue knows it
   bool complained_ = false;        // that it cannot connect
+  repeated_failures failures_;
+  int refused_alone_ = 0;  // requests that were sent alone and failed, since something succeeded
 };
 
 }  // namespace rowlock::client_layer

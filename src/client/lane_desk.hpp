@@ -15,6 +15,7 @@
 namespace rowlock::client_layer {
 
 class lease_keeper;
+class reconciliation;
 
 // Owned by the engine.
 struct lane_desk {
@@ -26,6 +27,7 @@ struct lane_desk {
   crowded_names& crowded;
   doorbells& bells;
   lease_keeper& keeper;
+  reconciliation& reconcile;
   std::function<store::lease_record(model::lease_id, std::chrono::milliseconds)> explicit_lease;
 };
 

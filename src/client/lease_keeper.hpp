@@ -43,6 +43,10 @@ class lease_keeper {
   // Ends the lease in the database. After run() has returned; throws what the store throws.
   void end_lease();
 
+  // Before run(): called when a renewal has shown another world than the one before, and all holds have been
+  // checked in it.
+  void on_new_world(std::function<void(const store::world&)> told) { audit_.on_new_world = std::move(told); }
+
   // Any thread. Brings forward a look at the waiting room, or a renewal.
   void look_at(instant when);
   void renew_soon();

@@ -3,6 +3,7 @@
 
 #include "client/backoff.hpp"
 #include "client/hold_state.hpp"
+#include "client/ids_in_use.hpp"
 #include "client/time_source.hpp"
 #include "model/lock.hpp"
 #include "store/store.hpp"
@@ -15,6 +16,7 @@
 #include <condition_variable>
 #include <exception>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -91,11 +93,17 @@ class promised {
   // Called once when it is settled, by whoever does that, not under this mutex: for a caller whose thread
   // does not wait. Set before the operation is shared. Dropped when the caller gives up.
   void when_settled(std::function<void()> next) { next_ = std::move(next); }
+  // Whether the caller gave up before it was settled.
+  bool is_given_up() const {
+    const std::lock_guard lock{mutex_};
+    return given_up_;
+  }
   // True: nobody waits any more, and no result will come. False: it was settled before.
   bool give_up() {
     std::function<void()> dropped;
     const std::lock_guard lock{mutex_};
     dropped.swap(next_);
+    given_up_ = given_up_ || !settled_;
     return !std::exchange(settled_, true);
   }
   // What it was settled with, once; as wait() gives it.
@@ -132,7 +140,7 @@ class promised {
       }
     }
     if (!settled_) {
-      settled_ = gives_up;
+      settled_ = given_up_ = gives_up;
       return {};
     }
     if (failure_) throw copy_of(*failure_);
@@ -159,16 +167,20 @@ class promised {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   bool settled_ = false;
+  bool given_up_ = false;
   std::optional<Result> result_;
   std::optional<error> failure_;
   std::function<void()> next_;
 };
 
-// When an operation whose row is locked, or whose connection broke, comes up again.
+// When an operation whose row is locked, or whose statement failed, comes up again. Each pause grows until
+// that has ended for which it is.
 struct retry_state {
-  backoff pause = row_probe();
-  instant since{};  // of the first failure
-  int failures = 0;
+  backoff row = row_probe();
+  std::optional<instant> locked_since{};  // the row was locked whenever it was tried since then
+  backoff again = failure_pause();
+  int failures = 0;    // in a row
+  bool alone = false;  // a batch failed that it was part of: it is sent in one of its own
 };
 
 // Asks for a lock. A grant is a hold_state; busy is null.
@@ -182,6 +194,7 @@ struct acquire_operation {
   std::chrono::milliseconds min_hold{0};
 
   model::hold_id hold = model::hold_id::random();
+  ids_in_use::mark in_use{};
   std::shared_ptr<client_layer::lease> lease;  // on which it was sent; null: never sent
   std::uint64_t checks = 0;                    // see hold_registry::add
   bool tried = false;                          // the fast path has been tried
@@ -192,6 +205,9 @@ struct acquire_operation {
   bool arrived = false;    // it has stood in the database's queue
   std::atomic<bool> leaving{false};  // its caller waits no longer, and wants to know what became of it
   retry_state retry{};
+  backoff guarded = guarded_pause();
+  instant
+      not_before{};  // no poll has it ask again before: a guarded transaction keeps the row of a dead holder
   promised<std::shared_ptr<hold_state>> answer{};
 
   // Whether others about the same name may go along in one edit: those of a lock that many hold at once. Not
@@ -212,6 +228,11 @@ struct release_operation {
   model::lock_mode mode = model::lock_mode::exclusive;  // likewise
   aim purpose = aim::release;
   model::hold_id hold{};  // of release; of force, unless it is nil
+  ids_in_use::mark in_use{};
+  model::token upto =
+      std::numeric_limits<model::token>::max();  // of force: holds with later tokens are not meant
+  bool was_held = false;                         // a caller had it
+  bool is_orphan = false;  // nobody has: only what stands on that very lease is given back
   std::shared_ptr<client_layer::lease> lease{};
   store::durability how = store::durability::asynchronous;
   instant keep_until{};  // nobody else has it before

@@ -3,6 +3,7 @@
 #include "client/answers.hpp"
 #include "client/in_turn.hpp"
 #include "client/lease_keeper.hpp"
+#include "client/reconciliation.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -69,12 +70,13 @@ decision slow_path::decide(request& item, const store::lock_view& view) const {
   switch (operation.purpose) {
     case release_operation::aim::force: {
       const auto only = operation.hold.is_nil() ? std::optional<hold_id>{} : operation.hold;
-      return decide_force(view, only, skew);
+      return decide_force(view, only, skew, operation.upto);
     }
     case release_operation::aim::sweep: return decide_sweep(view, skew);
     case release_operation::aim::release: break;
   }
   farewell ends{operation.hold};
+  if (operation.is_orphan) ends.on = operation.lease->id();
   if (operation.lease && !operation.lease->is_renewed()) ends.ended = operation.lease->id();
   if (const auto rest = operation.keep_until - shared_.time.now(); rest > 0ns) {
     ends.rest = desk_.explicit_lease(lease_id::belonging_to(operation.hold),
@@ -232,7 +234,12 @@ bool slow_path::settle_release(request& item) {
 
 // Absent after an answer was lost means that the first try did it: the hold stood when that was sent (I7).
 void slow_path::was_absent(const release_ptr& operation) {
-  const bool done = operation->in_doubt && operation->purpose == release_operation::aim::release;
+  using aim = release_operation::aim;
+  const bool done = operation->in_doubt && operation->purpose != aim::sweep;
+  // It was taken away by force; or what was read is behind what was granted.
+  const bool is_strange = operation->purpose == aim::release && operation->was_held && !operation->in_doubt &&
+                          operation->lease->is_valid(shared_.time.now());
+  if (is_strange) desk_.reconcile.request();
   answer_release(desk_, operation, done ? release_result::released : release_result::lost);
 }
 
@@ -240,7 +247,7 @@ void slow_path::was_absent(const release_ptr& operation) {
 void slow_path::row_was_locked(request& item) {
   const auto now = shared_.time.now();
   auto& retry = item.acquire ? item.acquire->retry : item.release->retry;
-  if (retry.failures++ == 0) retry.since = now;
+  if (!retry.locked_since) retry.locked_since = now;
   if (item.acquire) {
     // It may be tried as before; but where it may have got something, the fast path cannot tell.
     if (item.acquire->joins() && !item.moving_to) {
@@ -248,17 +255,21 @@ void slow_path::row_was_locked(request& item) {
     } else {
       item.acquire->slow = true;
     }
-    if (!item.acquire->wait && now > retry.since + shared_.settings.statement_timeout) {
+    if (!item.acquire->wait && now > *retry.locked_since + shared_.settings.statement_timeout) {
       if (answer_busy(shared_, item.acquire)) return desk_.deliver.withdraw(*item.acquire);
     }
-    desk_.queue.delay(item.acquire, retry.pause.next());
+    desk_.queue.delay(item.acquire, retry.row.next());
     return;
   }
-  if (item.release->answer && now > retry.since + patience_with_a_row) {
-    item.release->answer->complete(release_result::pending);
+  const auto& operation = item.release;
+  if (operation->answer && now > *retry.locked_since + patience_with_a_row) {
+    operation->answer->complete(release_result::pending);
   }
-  item.release->fast = false;
-  desk_.queue.delay(item.release, retry.pause.next());
+  operation->fast = false;
+  const bool is_background = operation->purpose == release_operation::aim::sweep &&
+                             (!operation->answer || operation->answer->is_settled());
+  if (is_background && retry.failures++ == 0) retry.again = sweep_pause();
+  desk_.queue.delay(operation, is_background ? retry.again.next() : retry.row.next());
 }
 
 }  // namespace rowlock::client_layer

@@ -24,6 +24,11 @@ std::exception_ptr closed_error() {
       error(errc::closed, "the client is closed; make a new one with rowlock::connect"));
 }
 
+// Of those that each sweep of the same name does in place of another.
+bool is_background_sweep(const release_operation& operation) {
+  return operation.purpose == release_operation::aim::sweep && !operation.answer && !operation.rung;
+}
+
 }  // namespace
 
 submission_queue::side& submission_queue::serving(duty asked) {
@@ -78,9 +83,27 @@ bool submission_queue::rest(std::chrono::nanoseconds pause) {
   return !stopped_;
 }
 
+void submission_queue::mark(acquire_operation& operation) {
+  if (!operation.in_use.is_of(operation.hold)) operation.in_use = ids_.use(operation.hold);
+}
+
+void submission_queue::mark(release_operation& operation) {
+  const bool whose = operation.purpose == release_operation::aim::release;
+  if (whose && !operation.in_use.is_of(operation.hold)) operation.in_use = ids_.use(operation.hold);
+}
+
+bool submission_queue::is_needed(const release_operation& operation) {
+  return !is_background_sweep(operation) || sweeps_.insert(operation.name).second;
+}
+
+void submission_queue::now_taken(const release_operation& operation) {
+  if (is_background_sweep(operation)) sweeps_.erase(operation.name);
+}
+
 void submission_queue::submit(acquire_ptr operation) {
   side* wake = nullptr;
   bool refused = false;
+  mark(*operation);
   {
     const std::lock_guard lock{mutex_};
     refused = refusing_;
@@ -104,7 +127,10 @@ void submission_queue::submit(const std::vector<release_ptr>& operations) {
   {
     const std::lock_guard lock{mutex_};
     side& releasing = serving(duty::releases);
-    releases_.insert(releases_.end(), operations.begin(), operations.end());
+    for (const auto& operation : operations) {
+      mark(*operation);
+      if (is_needed(*operation)) releases_.push_back(operation);
+    }
     releasing.blocked = false;
     if (releasing.idle_lanes > 0) wake = &releasing;
   }
@@ -127,6 +153,20 @@ void submission_queue::submit(task_ptr operation) {
   if (refused) operation->answer.fail(closed_error());
 }
 
+bool submission_queue::submit_background(const task_ptr& operation, std::chrono::nanoseconds pause) {
+  side* wake = nullptr;
+  bool refused = false;
+  {
+    const std::lock_guard lock{mutex_};
+    refused = refusing_;
+    if (!refused) delayed_.emplace(shared_.time.now() + pause, delayed{nullptr, nullptr, operation});
+    wake = &serving(duty::acquires);
+  }
+  wake->work.notify_one();
+  if (refused) operation->answer.fail(closed_error());
+  return !refused;
+}
+
 void submission_queue::delay(acquire_ptr operation, std::chrono::nanoseconds pause) {
   side* wake = nullptr;
   bool refused = false;
@@ -146,7 +186,10 @@ void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pau
   {
     const std::lock_guard lock{mutex_};
     dropped = stopped_;
-    if (!dropped) delayed_.emplace(shared_.time.now() + pause, delayed{nullptr, operation});
+    mark(*operation);
+    if (!dropped && is_needed(*operation)) {
+      delayed_.emplace(shared_.time.now() + pause, delayed{nullptr, operation});
+    }
     wake = &serving(duty::acquires);
   }
   wake->work.notify_one();
@@ -168,22 +211,27 @@ void submission_queue::wake_all() {
 }
 
 bool submission_queue::has_work(duty carried) const {
-  const bool acquires = acquires_allowed_ && !acquires_.empty() && takes(carried, duty::acquires);
+  const bool acquires =
+      ((acquires_allowed_ && !acquires_.empty()) || !background_.empty()) && takes(carried, duty::acquires);
   const bool releases = (!releases_.empty() || !tasks_.empty()) && takes(carried, duty::releases);
   return acquires || releases;
 }
 
 bool submission_queue::is_idle() const {
-  return releases_.empty() && tasks_.empty() && delayed_.empty() && under_way_ == 0;
+  return releases_.empty() && tasks_.empty() && background_.empty() && delayed_.empty() && under_way_ == 0;
 }
 
 void submission_queue::promote_delayed() {
   const auto now = shared_.time.now();
   while (!delayed_.empty() && delayed_.begin()->first <= now) {
-    auto [acquire, release] = std::move(delayed_.begin()->second);
+    auto [acquire, release, task] = std::move(delayed_.begin()->second);
     delayed_.erase(delayed_.begin());
     if (acquire) {
       acquires_.push_back(std::move(acquire));
+      serving(duty::acquires).blocked = false;
+    }
+    if (task) {
+      background_.push_back(std::move(task));
       serving(duty::acquires).blocked = false;
     }
     if (release) {
@@ -197,22 +245,30 @@ void submission_queue::promote_delayed() {
 }
 
 // open: names of this batch that others may join, and how many have. Who may not closes it for those behind.
+// What is sent alone is taken where it is the first, and left where it is not.
 template <class Operation>
 void submission_queue::take_distinct(std::deque<Operation>& from, std::vector<Operation>& to, batch& into,
                                      std::unordered_map<std::string, std::size_t>& open) {
   std::size_t kept = 0;
   std::size_t at = 0;
-  for (; at < from.size() && to.size() < batch_limit; ++at) {
+  for (; at < from.size() && to.size() < batch_limit && !into.alone; ++at) {
     const auto& name = name_of(from[at]);
-    const bool joins = from[at]->joins();
-    if (reserved_.insert(name).second) {
+    const bool alone = from[at]->retry.alone;
+    const bool joins = from[at]->joins() && !alone;
+    if (alone && !into.empty()) {
+      open.erase(name);
+      std::swap(from[kept++], from[at]);
+    } else if (reserved_.insert(name).second) {
       into.names.push_back(name);
       if (joins) open.emplace(name, 1);
+      into.alone = alone;
+      now_taken(*from[at]);
       to.push_back(std::move(from[at]));
     } else if (const auto crowd = open.find(name);
                joins && crowd != open.end() && crowd->second < crowd_limit) {
       into.crowds.insert(name);
       ++crowd->second;
+      now_taken(*from[at]);
       to.push_back(std::move(from[at]));
     } else {
       open.erase(name);
@@ -243,6 +299,11 @@ batch submission_queue::take(duty carried, const std::function<bool()>& is_conne
         // Releases first: an acquire of the same name then finds it free.
         take_distinct(releases_, taken.releases, taken, open);
       }
+      if (takes(carried, duty::acquires) && !background_.empty()) {
+        // One at a time: each may take as long as a statement may.
+        taken.tasks.push_back(std::move(background_.front()));
+        background_.pop_front();
+      }
       if (takes(carried, duty::acquires) && acquires_allowed_) {
         take_distinct(acquires_, taken.acquires, taken, open);
       }
@@ -271,6 +332,7 @@ template <class Operation>
 batch submission_queue::reserve(const Operation& operation, std::vector<Operation> batch::*into) {
   batch single;
   if (stopped_ || !reserved_.insert(name_of(operation)).second) return single;
+  mark(*operation);
   single.names.push_back(name_of(operation));
   (single.*into).push_back(operation);
   ++under_way_;
@@ -338,6 +400,23 @@ void submission_queue::fail_tasks(const std::exception_ptr& failure) {
   for (auto& operation : failed) operation->answer.fail(failure);
 }
 
+void submission_queue::fail_background(const std::exception_ptr& failure) {
+  std::deque<task_ptr> failed;
+  {
+    const std::lock_guard lock{mutex_};
+    failed.swap(background_);
+    for (auto at = delayed_.begin(); at != delayed_.end();) {
+      if (!at->second.task) {
+        ++at;
+        continue;
+      }
+      failed.push_back(std::move(at->second.task));
+      at = delayed_.erase(at);
+    }
+  }
+  for (auto& operation : failed) operation->answer.fail(failure);
+}
+
 void submission_queue::refuse_acquires() {
   {
     const std::lock_guard lock{mutex_};
@@ -345,6 +424,12 @@ void submission_queue::refuse_acquires() {
   }
   fail_acquires(closed_error(), true);
   fail_tasks(closed_error());
+  fail_background(closed_error());
+}
+
+bool submission_queue::is_refusing() const {
+  const std::lock_guard lock{mutex_};
+  return refusing_;
 }
 
 void submission_queue::stop() {

@@ -32,6 +32,7 @@ struct batch {
   std::vector<task_ptr> tasks;
   std::vector<std::string> names;  // reserved until finish()
   bool must_connect = false;       // empty, and the queue goes on
+  bool alone = false;              // one request, which no other may join
 
   bool empty() const { return acquires.empty() && releases.empty() && tasks.empty(); }
 };
@@ -61,6 +62,9 @@ class submission_queue {
   void put_back(batch work);
   // Lets a lane that is not connected wait. False: the queue was stopped.
   bool rest(std::chrono::nanoseconds pause);
+  // A task that no release must wait for: the lanes that acquire carry it, after the pause. False: it fails,
+  // for the queue takes no more.
+  bool submit_background(const task_ptr& operation, std::chrono::nanoseconds pause = {});
 
   // Brings an operation back after a pause.
   void delay(acquire_ptr operation, std::chrono::nanoseconds pause);
@@ -86,8 +90,14 @@ class submission_queue {
   // Fails the tasks that wait for a connection.
   void fail_tasks(const std::exception_ptr& failure);
 
+  // The ids of all that has been submitted and is not over.
+  ids_in_use& ids() noexcept { return ids_; }
+  // A request that has a new id, or is sent without being submitted.
+  void mark(acquire_operation& operation);
+
   // From now on acquires and tasks fail with error(closed); releases are still carried.
   void refuse_acquires();
+  bool is_refusing() const;
   // Releases that cannot be carried at once are dropped; take() returns what is left, then empty batches.
   void stop();
   // Waits until nothing is left or under way, or until then.
@@ -97,6 +107,7 @@ class submission_queue {
   struct delayed {
     acquire_ptr acquire;
     release_ptr release;
+    task_ptr task{};
   };
 
   // One side of the queue: who waits for work of it, and whether all that is left is reserved by another
@@ -116,14 +127,22 @@ class submission_queue {
   bool has_work(duty carried) const;
   void wake_all();
   bool is_idle() const;
+  void fail_background(const std::exception_ptr& failure);
   void promote_delayed();
   template <class Operation>
   batch reserve(const Operation& operation, std::vector<Operation> batch::*into);
+  void now_taken(const acquire_operation&) {}
+  void now_taken(const release_operation& operation);
   template <class Operation>
   void take_distinct(std::deque<Operation>& from, std::vector<Operation>& to, batch& into,
                      std::unordered_map<std::string, std::size_t>& open);
 
+  void mark(release_operation& operation);
+  // False: a sweep of that name, for which nobody waits either, has not begun yet, and does for both.
+  bool is_needed(const release_operation& operation);
+
   context& shared_;
+  ids_in_use ids_;
   mutable std::mutex mutex_;
   side acquiring_;  // and everything, where duties are not split
   side releasing_;
@@ -132,8 +151,10 @@ class submission_queue {
   std::deque<acquire_ptr> acquires_;
   std::deque<release_ptr> releases_;
   std::deque<task_ptr> tasks_;
+  std::deque<task_ptr> background_;
   std::multimap<instant, delayed> delayed_;
   std::unordered_set<std::string> reserved_;
+  std::unordered_set<std::string> sweeps_;  // names with a sweep that nobody waits for and has not begun
   std::size_t under_way_ = 0;
   bool acquires_allowed_ = false;
   bool split_ = false;

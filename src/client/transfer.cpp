@@ -60,11 +60,13 @@ hold_ptr take(engine& on, const transfer_note& note,
   const auto lease = lease_of(on);
   const auto hold = model::hold_id::of_this_thread();
   const auto checks = on.holds().checks();
+  // Until the last try is over, also one that its caller no longer waits for.
+  const auto in_use = std::make_shared<ids_in_use::mark>(on.desk().queue.ids().use(hold));
   outcome settled;
   try {
     settled = on.tasks().settle_again(
         note.name, hold,
-        [decide, note, mine = model::waiter{0, hold, lease->id()}](const store::lock_view& view) {
+        [decide, note, in_use, mine = model::waiter{0, hold, lease->id()}](const store::lock_view& view) {
           return decide(view, note.hold, note.lease, mine);
         });
   } catch (const error& failure) {

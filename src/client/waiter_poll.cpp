@@ -80,7 +80,7 @@ bool waiter_poll::look() {
           if (takeover_in > 0us) {
             room_.set_takeover(hold, now + takeover_in);
           } else if (asked.insert(name).second) {
-            ask_again(hold);
+            if (auto operation = room_.take_to_ask(hold, now)) queue_.submit(std::move(operation));
           } else {
             room_.set_takeover(hold, now + shared_.settings.poll_interval);
           }

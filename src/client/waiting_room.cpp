@@ -16,6 +16,13 @@ std::shared_ptr<acquire_operation> waiting_room::take(model::hold_id hold) {
   return take_from(seats_.find(hold));
 }
 
+std::shared_ptr<acquire_operation> waiting_room::take_to_ask(model::hold_id hold, instant now) {
+  const std::lock_guard lock{mutex_};
+  const auto at = seats_.find(hold);
+  if (at != seats_.end() && at->second.operation->not_before > now) return nullptr;
+  return take_from(at);
+}
+
 std::shared_ptr<acquire_operation> waiting_room::take(const acquire_operation& operation) {
   const std::lock_guard lock{mutex_};
   // By address: its hold id belongs to whoever owns it, and that may be another thread.

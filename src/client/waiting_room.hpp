@@ -22,6 +22,8 @@ class waiting_room {
   // Null when it is not here.
   std::shared_ptr<acquire_operation> take(model::hold_id hold);
   std::shared_ptr<acquire_operation> take(const acquire_operation& operation);
+  // Nor where it is not to be asked again before a later time.
+  std::shared_ptr<acquire_operation> take_to_ask(model::hold_id hold, instant now);
   std::vector<std::shared_ptr<acquire_operation>> take_all();
   // take_all(), after which nobody enters any more.
   std::vector<std::shared_ptr<acquire_operation>> close();

@@ -1,0 +1,80 @@
+#include "client/deadlock_search.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rowlock::client_layer {
+
+deadlock_search::look_ptr deadlock_search::begin() {
+  auto made = std::make_shared<look>();
+  made->number = latest_ ? latest_->number + 1 : 1;
+  made->begun_at = shared_.time.now();
+  return made;
+}
+
+void deadlock_search::search(std::unique_lock<std::mutex>& lock, look& found) {
+  found.now = look::state::searched;
+  const auto locks = std::move(found.locks);
+  lock.unlock();
+  auto cycles = find_cycles(locks);
+  lock.lock();
+  found.cycles = std::move(cycles);
+  found.now = look::state::done;
+  changed_.notify_all();
+}
+
+wait_cycle deadlock_search::circle_of(std::uint64_t owner, std::uint64_t& after, std::optional<instant> until,
+                                      const std::stop_token& stop) {
+  const std::stop_callback on_stop{stop, [this] {
+                                     const std::lock_guard lock{mutex_};
+                                     changed_.notify_all();
+                                   }};
+  std::unique_lock lock{mutex_};
+  const auto fresh = shared_.time.now() - shared_.settings.poll_interval;
+  const bool serves = latest_ && latest_->number > after && latest_->begun_at > fresh;
+  if (!serves) {
+    const auto made = latest_ = begin();
+    lock.unlock();
+    const auto task = std::make_shared<task_operation>();
+    task->work = [this, made](store::session& session) {
+      try {
+        auto locks = read_contended(session);
+        const std::lock_guard held{mutex_};
+        made->locks = std::move(locks);
+      } catch (const error& thrown) {
+        const std::lock_guard held{mutex_};
+        made->failure.emplace(copy_of(thrown));
+        throw;
+      }
+    };
+    task->answer.when_settled([this, made] {
+      const std::lock_guard held{mutex_};
+      made->now = look::state::read;
+      changed_.notify_all();
+    });
+    queue_.submit_background(task);
+    lock.lock();
+  }
+  const auto mine = latest_;
+  const auto latest = shared_.time.now() + shared_.longest_call();
+  const auto end = until ? std::min(*until, latest) : latest;
+  while (mine->now != look::state::done) {
+    if (mine->now == look::state::read && !mine->failure) {
+      search(lock, *mine);
+      continue;
+    }
+    if (mine->failure) break;
+    if (stop.stop_requested() || shared_.time.now() >= end) return {};
+    shared_.time.wait_until(lock, changed_, end);
+  }
+  after = mine->number;
+  if (mine->failure && !mine->failure->transient()) throw copy_of(*mine->failure);
+  const auto is_in_it = [&](const wait_cycle& cycle) {
+    return std::any_of(cycle.begin(), cycle.end(),
+                       [&](const stuck_waiter& one) { return one.waiter.waiter.hold.owner() == owner; });
+  };
+  const auto found = std::find_if(mine->cycles.begin(), mine->cycles.end(), is_in_it);
+  return found == mine->cycles.end() ? wait_cycle{} : *found;
+}
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,51 @@
+// Looks for circles of waiters, for all waiters of a client that want to know of them: one read at a time,
+// which serves all who ask meanwhile, and never in a lane that releases.
+#pragma once
+
+#include "client/submission_queue.hpp"
+#include "client/wait_graph.hpp"
+
+#include <condition_variable>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stop_token>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+// Thread-safe.
+class deadlock_search {
+ public:
+  deadlock_search(context& shared, submission_queue& queue) : shared_(shared), queue_(queue) {}
+
+  // The circle that the owner is part of, by a later read than the one of that number, which is replaced by
+  // its own. Empty: it is in none, the database cannot be asked now, or the wait is over. Throws what the
+  // store throws and no new try mends.
+  wait_cycle circle_of(std::uint64_t owner, std::uint64_t& after, std::optional<instant> until,
+                       const std::stop_token& stop);
+
+ private:
+  struct look {
+    std::uint64_t number = 0;
+    instant begun_at{};
+    enum class state { reads, read, searched, done } now = state::reads;
+    std::vector<contended_lock> locks{};
+    std::vector<wait_cycle> cycles{};
+    std::optional<error> failure{};
+  };
+  using look_ptr = std::shared_ptr<look>;
+
+  look_ptr begin();
+  // The caller's thread does what the lanes have no time for.
+  void search(std::unique_lock<std::mutex>& lock, look& found);
+
+  context& shared_;
+  submission_queue& queue_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  look_ptr latest_;
+};
+
+}  // namespace rowlock::client_layer

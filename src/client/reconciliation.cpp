@@ -1,0 +1,165 @@
+#include "client/reconciliation.hpp"
+
+#include "client/lease_keeper.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+namespace rowlock::client_layer {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// Names a step. Some milliseconds, so that an acquire that waits for the same connection hardly feels it.
+constexpr std::size_t page_size = 1000;
+constexpr std::chrono::nanoseconds shortest_pause = 1ms;
+constexpr std::chrono::nanoseconds longest_pause = 1s;
+// After so long without a reading the next one begins at once again.
+constexpr auto quiet = 2min;
+
+// What rests after its holder has gone, for as long as the lock's or the holder's options say.
+bool rests(const store::held_entry& entry) {
+  return entry.hold.is_nil() || entry.lease == model::lease_id::belonging_to(entry.hold);
+}
+
+}  // namespace
+
+reconciliation::reconciliation(context& shared, submission_queue& queue, hold_registry& holds,
+                               lease_keeper& keeper)
+    : shared_(shared), queue_(queue), holds_(holds), keeper_(keeper) {}
+
+void reconciliation::request(std::chrono::nanoseconds in) {
+  const auto now = shared_.time.now();
+  std::unique_lock lock{mutex_};
+  const auto at = now + in;
+  if (!first_ || at < *first_) first_ = at;
+  last_ = std::max(last_, at);
+  // A reading that is under way looks for what was asked for meanwhile when it ends.
+  if (runs_ || client_) return;
+  const auto wish = std::max(*first_, not_before_);
+  if (!due_ || wish < *due_) send(lock, wish - now);
+}
+
+void reconciliation::request_in(const store::world& world) {
+  {
+    const std::lock_guard lock{mutex_};
+    identity_ = world.identity;
+  }
+  const auto spread = std::chrono::duration_cast<std::chrono::microseconds>(shared_.settings.poll_interval);
+  request(backoff{spread, spread}.next());
+}
+
+void reconciliation::send(std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds pause) {
+  pause = std::max(pause, std::chrono::nanoseconds{0});
+  due_ = shared_.time.now() + pause;
+  const auto number = ++sent_;
+  succeeded_ = false;
+  lock.unlock();
+  if (queue_.is_refusing()) return;
+  const auto task = std::make_shared<task_operation>();
+  task->work = [this, number](store::session& session) { step(session, number); };
+  task->answer.when_settled([this, number] { after_step(number); });
+  queue_.submit_background(task, pause);
+}
+
+void reconciliation::step(store::session& session, std::uint64_t number) {
+  if (!begin(number)) return;
+  try {
+    if (client_) read_page(session);
+  } catch (const std::exception& failure) {
+    bool is_news = false;
+    {
+      const std::lock_guard lock{mutex_};
+      is_news = failures_.due(failure.what(), shared_.time.now()).has_value();
+    }
+    if (is_news) shared_.log(log_level::warning, "reading what this client holds: {}", failure.what());
+    throw;
+  }
+  const std::lock_guard lock{mutex_};
+  succeeded_ = true;
+}
+
+// False: another step has taken the place of this one.
+bool reconciliation::begin(std::uint64_t number) {
+  const auto current = keeper_.lease();
+  const std::lock_guard lock{mutex_};
+  if (number != sent_) return false;
+  runs_ = true;
+  const auto now = begun_at_ = shared_.time.now();
+  // What stood on a lease that is over has gone with it.
+  if (client_ && client_ != current) client_.reset();
+  if (client_ || !first_ || *first_ > now) return true;
+  if (now > not_before_ + quiet) between_.reset();
+  client_ = current;
+  after_.clear();
+  first_ = last_ > now && current ? std::optional{last_} : std::nullopt;
+  return true;
+}
+
+void reconciliation::read_page(store::session& session) {
+  std::string identity;
+  {
+    const std::lock_guard lock{mutex_};
+    identity = identity_;
+  }
+  if (!identity.empty() && session.read_world().identity != identity) {
+    throw error(errc::contention, "a connection still leads to another server than the lease's");
+  }
+  const auto page = session.read_held(client_->id(), after_, page_size);
+  std::vector<store::held_entry> unknown;
+  std::copy_if(page.entries.begin(), page.entries.end(), std::back_inserter(unknown),
+               [this](const auto& entry) { return is_unknown(entry); });
+  if (!unknown.empty()) give_back(session, unknown);
+  const std::lock_guard lock{mutex_};
+  if (page.next) {
+    after_ = *page.next;
+    return;
+  }
+  client_.reset();
+  not_before_ = shared_.time.now() + between_.next();
+}
+
+// In this order: what was in use by a request when that was asked first has become a hold, and what was one
+// has become a request again, see above.
+bool reconciliation::is_unknown(const store::held_entry& entry) const {
+  return !rests(entry) && !queue_.ids().contains(entry.hold) && !holds_.contains(entry.hold) &&
+         !queue_.ids().contains(entry.hold);
+}
+
+// Most of it has been released since it was read.
+void reconciliation::give_back(store::session& session, const std::vector<store::held_entry>& unknown) {
+  std::vector<store::hold_query> queries;
+  for (const auto& entry : unknown) queries.push_back({entry.name, entry.hold});
+  const auto found = session.find(queries);
+  std::vector<release_ptr> releases;
+  for (std::size_t i = 0; i < unknown.size(); ++i) {
+    const auto& entry = unknown[i];
+    if (found[i].lease != entry.lease || !is_unknown(entry)) continue;
+    auto release = std::make_shared<release_operation>();
+    release->name = entry.name;
+    release->hold = entry.hold;
+    release->lease = entry.lease == client_->id()
+                         ? client_
+                         : std::make_shared<lease>(entry.lease, 0ms, false, client_->id());
+    release->how = store::durability::durable;
+    release->is_orphan = true;
+    releases.push_back(std::move(release));
+  }
+  queue_.submit(releases);
+}
+
+void reconciliation::after_step(std::uint64_t number) {
+  const auto now = shared_.time.now();
+  std::unique_lock lock{mutex_};
+  if (number != sent_) return;
+  runs_ = false;
+  due_.reset();
+  if (!succeeded_) return send(lock, failing_.next());
+  failing_.reset();
+  if (client_) return send(lock, std::clamp(now - begun_at_, shortest_pause, longest_pause));
+  if (first_) send(lock, std::max(*first_, not_before_) - now);
+}
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,265 @@
+// Failures of what a lane carries: who is told, who goes on, and how often.
+#include "client/client_test.hpp"
+
+#include <atomic>
+#include <string_view>
+#include <vector>
+
+namespace rowlock::test {
+namespace {
+
+class lane_test : public virtual_client_test {
+ protected:
+  // One connection that carries everything, so that what is submitted while it hangs becomes one batch.
+  static options narrow() {
+    auto settings = calm();
+    settings.connections = 2;
+    return settings;
+  }
+  void pass(std::chrono::milliseconds length) {
+    const auto end = time.now() + length;
+    soon([&] { return time.now() >= end; });
+  }
+};
+
+TEST_F(lane_test, one_bad_request_fails_nobody_else_of_its_batch) {
+  client db = new_client(narrow());
+  mutex(db, "first").acquire().release();
+  faults.hang("acquire");
+  attempt first{db, "first"};
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  std::vector<attempt> others;
+  for (const auto* name : {"a", "b", "c", "d"}) others.emplace_back(db, name);
+  // They are in the queue by now, or join the next batch: each is granted in any case.
+  faults.deny("acquire", 1);
+  faults.deny("edit", 1);
+  server->unblock();
+  int refused = 0;
+  for (auto& one : others) {
+    ASSERT_TRUE(soon([&] { return one.is_over(); }));
+    try {
+      one.take();
+    } catch (const error& failure) {
+      EXPECT_EQ(failure.code(), errc::privilege);
+      ++refused;
+    }
+  }
+  EXPECT_LE(refused, 1) << "only one that was sent alone may be told";
+}
+
+TEST_F(lane_test, whoever_would_not_wait_waits_for_a_row_also_after_a_lost_connection) {
+  client db = new_client();
+  mutex(db, "a").acquire().release();
+  server->lock_row("a");
+  faults.lose_request("acquire");
+  auto tried = std::async(std::launch::async, [&] { return mutex(db, "a").try_acquire().has_value(); });
+  const auto edits = faults.count("edit");
+  ASSERT_TRUE(eventually([&] {
+    time.advance(5ms);
+    return faults.count("edit") > edits + 2 || tried.wait_for(0s) == std::future_status::ready;
+  }));
+  server->unlock_row("a");
+  ASSERT_TRUE(soon([&] { return tried.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_TRUE(tried.get()) << "somebody had the row for a moment: that is not busy";
+}
+
+TEST_F(lane_test, a_release_waits_for_a_row_also_after_a_lost_connection) {
+  client db = new_client();
+  hold held = mutex(db, "a").acquire();
+  server->lock_row("a");
+  faults.lose_request("release");
+  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  const auto edits = faults.count("edit");
+  ASSERT_TRUE(eventually([&] {
+    time.advance(2ms);
+    return faults.count("edit") > edits + 2 || released.wait_for(0s) == std::future_status::ready;
+  }));
+  server->unlock_row("a");
+  ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(released.get(), release_result::released);
+}
+
+TEST_F(lane_test, a_failure_that_lasts_is_retried_and_logged_less_and_less) {
+  std::atomic<int> lines{0};
+  auto settings = calm();
+  settings.log = [&](log_level, std::string_view) { ++lines; };
+  client db = new_client(settings);
+  mutex(db, "a").acquire().release();
+  faults.refuse("acquire", 1'000'000);
+  faults.refuse("edit", 1'000'000);
+  attempt asked{db, "a"};
+  const auto before = lines.load();
+  const auto tries = [&] { return faults.count("acquire") + faults.count("edit"); };
+  const auto tried = tries();
+  pass(6s);
+  EXPECT_GT(tries(), tried + 3);
+  EXPECT_LT(tries(), tried + 60);
+  EXPECT_LT(lines.load() - before, 15);
+  faults.forget();
+  ASSERT_TRUE(soon([&] { return asked.is_over(); }));
+  EXPECT_TRUE(asked.take());
+}
+
+TEST_F(lane_test, a_waiter_beside_a_guarded_transaction_of_a_dead_holder_does_not_spin) {
+  client db = new_client();
+  client other = new_client();
+  hold held = mutex(other, "a").acquire();
+  auto waiter = waiting(db, "a");
+  const auto lease = *server->snapshot().locks.at("a").row.lease;
+  ASSERT_TRUE(server->guard("a", model::hold_id::parse(held.id())));
+  server->expire(lease);
+  const auto session = server->open()->connect();
+  ASSERT_EQ(session->kill(std::vector{lease}, 0us).size(), 1U);
+  const auto before = faults.count("edit") + faults.count("enqueue");
+  pass(4s);
+  EXPECT_LT(faults.count("edit") + faults.count("enqueue"), before + 60);
+  EXPECT_FALSE(waiter.is_over());
+  server->unguard("a");
+  ASSERT_TRUE(soon([&] { return waiter.is_over(); }));
+  EXPECT_TRUE(waiter.take());
+}
+
+TEST_F(lane_test, sweeps_of_a_guarded_row_do_not_pile_up) {
+  auto settings = calm();
+  settings.sweep_interval = 100ms;
+  client other = new_client();
+  hold held = mutex(other, "a").acquire();
+  const auto lease = *server->snapshot().locks.at("a").row.lease;
+  ASSERT_TRUE(server->guard("a", model::hold_id::parse(held.id())));
+  server->expire(lease);
+  client db = new_client(settings);
+  mutex(db, "b").acquire().release();
+  pass(2s);
+  const auto sweeps = faults.count("find_stale");
+  const auto edits = faults.count("edit");
+  pass(10s);
+  EXPECT_GT(faults.count("find_stale"), sweeps + 20) << "it looks for what the dead have";
+  EXPECT_LT(faults.count("edit"), edits + 30);
+  server->unguard("a");
+  EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
+}
+
+TEST_F(lane_test, a_force_hits_nobody_who_came_after_it) {
+  client db = new_client();
+  client other = new_client();
+  hold first = mutex(other, "a").acquire();
+  auto waiter = waiting(other, "a");
+  faults.lose_answer("edit");
+  auto forced = std::async(std::launch::async, [&] { return admin{db}.release("a"); });
+  ASSERT_TRUE(soon([&] { return forced.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_TRUE(forced.get());
+  ASSERT_TRUE(soon([&] { return waiter.is_over(); }));
+  const hold second = waiter.take();
+  pass_renewals(other);
+  EXPECT_EQ(holder_of("a"), second.id()) << "granted by the force itself, which was then sent again";
+  EXPECT_EQ(second.token(), first.token() + 2) << "the force raised it once, and the grant";
+  EXPECT_TRUE(second);
+}
+
+TEST_F(lane_test, a_force_whose_caller_was_told_unknown_is_not_done_later) {
+  client db = new_client();
+  mutex(db, "b").acquire().release();
+  client other = new_client();
+  const hold held = mutex(other, "a").acquire();
+  faults.refuse("edit", 1'000'000);
+  auto forced = std::async(std::launch::async, [&] { return code_of([&] { admin{db}.release("a"); }); });
+  ASSERT_TRUE(soon([&] { return forced.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(forced.get(), errc::unreachable);
+  faults.forget();
+  pass(10s);
+  EXPECT_EQ(holder_of("a"), held.id());
+}
+
+TEST_F(lane_test, a_withdrawal_is_no_release) {
+  client db = new_client();
+  client other = new_client();
+  const hold held = mutex(other, "a").acquire();
+  auto waiter = waiting(db, "a");
+  waiter.stop();
+  EXPECT_EQ(code_of([&] { waiter.take(); }), errc::cancelled);
+  ASSERT_TRUE(soon([&] { return queued("a") == 0; }));
+  pass(100ms);
+  EXPECT_EQ(db.stats().released, 0U);
+}
+
+TEST_F(lane_test, a_release_keeps_its_caller_no_longer_than_close_timeout) {
+  auto settings = calm();
+  settings.close_timeout = 2s;
+  client db = new_client(settings);
+  hold held = mutex(db, "a").acquire();
+  faults.hang("release");
+  const auto begun = time.now();
+  auto released = std::async(std::launch::async, [&] {
+    const auto result = held.release();
+    return std::pair{result, time.now() - begun};
+  });
+  ASSERT_TRUE(eventually([&] {
+    time.advance(10ms);
+    return released.wait_for(1ms) == std::future_status::ready;
+  }));
+  const auto [result, took] = released.get();
+  EXPECT_EQ(result, release_result::unknown);
+  EXPECT_LE(took, 2s + 100ms);
+  server->unblock();
+  EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
+}
+
+TEST_F(lane_test, a_limited_wait_at_a_latch_ends_in_time_behind_a_busy_lane) {
+  client db = new_client(narrow());
+  latch gate{db, "l", 1};
+  EXPECT_FALSE(gate.try_wait());
+  mutex(db, "a").acquire().release();
+  faults.hang("acquire");
+  attempt asked{db, "a"};
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  const auto begun = time.now();
+  auto waited = std::async(std::launch::async, [&] {
+    const bool open = gate.wait_for(100ms);
+    return std::pair{open, time.now() - begun};
+  });
+  ASSERT_TRUE(eventually([&] {
+    time.advance(5ms);
+    return waited.wait_for(1ms) == std::future_status::ready;
+  }));
+  const auto [open, took] = waited.get();
+  EXPECT_FALSE(open);
+  EXPECT_LE(took, 200ms);
+  server->unblock();
+}
+
+TEST_F(lane_test, many_who_look_for_a_deadlock_share_their_reads) {
+  auto settings = calm();
+  settings.poll_interval = 1s;
+  client db = new_client(settings);
+  const hold held = mutex(db, "a").acquire();
+  std::stop_source stop;
+  std::vector<std::future<std::optional<errc>>> waits;
+  for (int i = 0; i < 8; ++i) {
+    waits.push_back(std::async(std::launch::async, [&] {
+      return code_of([&] { mutex(db, "a").acquire({.detect_deadlock = true, .stop = stop.get_token()}); });
+    }));
+  }
+  ASSERT_TRUE(eventually([&] { return queued("a") == 8; }));
+  const auto before = faults.count("waited_for");
+  pass(5s);
+  EXPECT_GT(faults.count("waited_for"), before);
+  EXPECT_LE(faults.count("waited_for"), before + 12) << "8 waiters in 5 seconds";
+  EXPECT_EQ(faults.count("list"), 0);
+  stop.request_stop();
+  for (auto& one : waits) EXPECT_EQ(one.get(), errc::cancelled);
+}
+
+TEST_F(lane_test, a_look_for_a_deadlock_that_is_refused_leaves_no_place_in_the_queue) {
+  client db = new_client();
+  const hold held = mutex(db, "a").acquire();
+  faults.deny("waited_for", 1);
+  auto asked = std::async(std::launch::async, [&] {
+    return code_of([&] { mutex(db, "a").acquire({.detect_deadlock = true}); });
+  });
+  ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(asked.get(), errc::privilege);
+  EXPECT_TRUE(soon([&] { return queued("a") == 0; }));
+}
+
+}  // namespace
+}  // namespace rowlock::test

@@ -1,0 +1,208 @@
+// What the database says that a client holds, against what the client knows: the rest is given back, and
+// nothing else.
+#include "client/client_test.hpp"
+
+#include <vector>
+
+namespace rowlock::test {
+namespace {
+
+using model::hold_id;
+
+class reconciliation_test : public virtual_client_test {
+ protected:
+  // As a grant that came when nobody waited for it any more.
+  hold_id orphan_on(model::lease_id lease, const std::string& name) {
+    const auto session = server->open()->connect();
+    session->create(std::vector<model::lock_definition>{{name, model::lock_kind::mutex, 1}});
+    const store::acquire_request request{name, model::lock_kind::mutex, 1, lease, hold_id::random()};
+    EXPECT_EQ(session->acquire(std::vector{request}).size(), 1U);
+    return request.hold;
+  }
+  model::lease_id lease_of(const std::string& name) const {
+    return *server->snapshot().locks.at(name).row.lease;
+  }
+  // Something makes the client read what it holds, and it has come to the end.
+  void read_all() {
+    const auto before = faults.count("read_held");
+    server->lose_marker();
+    pass_renewals(db);
+    ASSERT_TRUE(soon([&] { return faults.count("read_held") > before; }));
+    // What that found is given back by now, or will not be.
+    int steps = 0;
+    soon([&] { return ++steps > 100; });
+    mutex(db, "something else").acquire().release();
+  }
+
+  client db = new_client();
+};
+
+TEST_F(reconciliation_test, a_grant_that_nobody_here_has_is_given_back) {
+  const hold held = mutex(db, "a").acquire();
+  orphan_on(lease_of("a"), "b");
+  server->lose_marker();
+  pass_renewals(db);
+  EXPECT_TRUE(soon([&] { return holder_of("b").empty(); }));
+  EXPECT_EQ(holder_of("a"), held.id());
+  EXPECT_TRUE(held);
+}
+
+TEST_F(reconciliation_test, a_durable_release_that_a_fail_over_lost_is_done_again) {
+  server->keep_history();
+  const hold kept = mutex(db, "a").acquire();
+  hold held = mutex(db, "b").acquire();
+  const auto id = held.id();
+  // Nobody gets it twice because of that: the standby has not heard of the release, nor of the renewal behind
+  // it.
+  ASSERT_EQ(held.release(), release_result::released);
+  advance(1ms);
+  pass_renewals(db);
+  server->fail_over("memory/2", 2);
+  ASSERT_EQ(holder_of("b"), id) << "the hold stands again";
+  pass_renewals(db);
+  EXPECT_TRUE(soon([&] { return holder_of("b").empty(); }));
+  EXPECT_TRUE(kept);
+}
+
+TEST_F(reconciliation_test, a_hand_over_that_a_fail_over_lost_is_done_again) {
+  server->keep_history();
+  client other = new_client();
+  auto held = std::make_optional(mutex(db, "a").acquire());
+  const auto id = held->id();
+  auto waiter = waiting(other, "a");
+  held->release();
+  ASSERT_TRUE(soon([&] { return waiter.is_over(); }));
+  const hold next = waiter.take();
+  server->fail_over("memory/2", 1);
+  ASSERT_EQ(holder_of("a"), id) << "the first hold stands again";
+  pass_renewals(db);
+  EXPECT_TRUE(soon([&] { return holder_of("a") != id; }));
+}
+
+TEST_F(reconciliation_test, a_place_in_a_queue_that_nobody_waits_in_is_given_back) {
+  client other = new_client();
+  const hold mine = mutex(other, "mine").acquire();
+  const hold held = mutex(db, "a").acquire();
+  const auto session = server->open()->connect();
+  const store::acquire_request request{"a", model::lock_kind::mutex, 1, lease_of("mine"), hold_id::random()};
+  ASSERT_TRUE(session->enqueue(request, 0us));
+  ASSERT_EQ(queued("a"), 1U);
+  server->lose_marker();
+  pass_renewals(other);
+  EXPECT_TRUE(soon([&] { return queued("a") == 0; }));
+  EXPECT_EQ(holder_of("a"), held.id());
+}
+
+TEST_F(reconciliation_test, whatever_somebody_has_or_waits_for_is_left_alone) {
+  client other = new_client();
+  const hold exclusive = mutex(db, "a").acquire();
+  const hold elsewhere = mutex(other, "b").acquire();
+  shared_mutex catalog{db, "s"};
+  const hold reader = catalog.acquire_shared();
+  counting_semaphore pool{db, "p", 5};
+  const hold permits = pool.acquire(2);
+  const hold with_ttl = mutex(db, "t").acquire({.ttl = 1h});
+  latch gate{db, "l", 2};
+  gate.count_down();
+  mutex(db, "r").acquire({.min_hold = 1h}).release();
+  auto waiter = waiting(db, "b");
+  barrier phase{db, "phase", 2};
+  std::stop_source stop;
+  auto member = std::async(std::launch::async,
+                           [&] { return code_of([&] { phase.arrive_and_wait(stop.get_token()); }); });
+  ASSERT_TRUE(eventually([&] { return queued("phase") == 1; }));
+  const auto before = server->snapshot();
+  read_all();
+  const auto after = server->snapshot();
+  for (const auto* name : {"a", "b", "s", "p", "t", "l", "r", "phase"}) {
+    SCOPED_TRACE(name);
+    EXPECT_EQ(after.locks.at(name).row.hold, before.locks.at(name).row.hold);
+    EXPECT_EQ(after.locks.at(name).row.lease, before.locks.at(name).row.lease);
+    EXPECT_EQ(after.locks.at(name).row.in_use, before.locks.at(name).row.in_use);
+  }
+  EXPECT_EQ(queued("b"), 1U);
+  EXPECT_EQ(queued("phase"), 1U);
+  for (const auto* one : {&exclusive, &elsewhere, &reader, &permits, &with_ttl}) EXPECT_TRUE(*one);
+  stop.request_stop();
+  ASSERT_TRUE(soon([&] { return member.wait_for(0s) == std::future_status::ready; }));
+  waiter.stop();
+}
+
+TEST_F(reconciliation_test, what_is_under_way_while_it_reads_is_left_alone) {
+  auto settings = calm();
+  settings.connections = 4;  // two that acquire
+  client busy = new_client(settings);
+  mutex(busy, "b").acquire().release();
+  faults.hang_answer("acquire");
+  attempt asked{busy, "b"};
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  const auto granted = holder_of("b");
+  ASSERT_NE(granted, "") << "granted, and the client does not know it";
+  orphan_on(lease_of("b"), "c");
+  server->lose_marker();
+  pass_renewals(busy);
+  ASSERT_TRUE(soon([&] { return holder_of("c").empty(); })) << "it has read all names";
+  EXPECT_EQ(holder_of("b"), granted);
+  server->unblock();
+  ASSERT_TRUE(soon([&] { return asked.is_over(); }));
+  EXPECT_EQ(asked.take().id(), granted);
+}
+
+TEST_F(reconciliation_test, goes_on_after_failures) {
+  const hold held = mutex(db, "a").acquire();
+  orphan_on(lease_of("a"), "b");
+  faults.deny("read_held", 3);
+  faults.lose_answer("read_held");
+  server->lose_marker();
+  const auto renewals = db.stats().renewals;
+  EXPECT_TRUE(soon([&] { return holder_of("b").empty(); }));
+  EXPECT_GT(db.stats().renewals, renewals);
+  EXPECT_GE(faults.count("read_held"), 5) << "three refusals, a lost answer, and the last";
+  EXPECT_TRUE(held);
+}
+
+TEST_F(reconciliation_test, reads_page_by_page) {
+  const hold held = mutex(db, "a").acquire();
+  {
+    const auto session = server->open()->connect();
+    std::vector<model::lock_definition> names;
+    for (int i = 10'000; i < 12'500; ++i)
+      names.push_back({"n" + std::to_string(i), model::lock_kind::mutex, 1});
+    session->create(names);
+  }
+  orphan_on(lease_of("a"), "z");
+  server->lose_marker();
+  pass_renewals(db);
+  EXPECT_TRUE(soon([&] { return holder_of("z").empty(); }));
+  EXPECT_GE(faults.count("read_held"), 3);
+}
+
+TEST_F(reconciliation_test, a_release_that_the_database_refuses_is_retried_while_the_lease_lives) {
+  hold held = mutex(db, "a").acquire();
+  faults.deny("release", 1000);
+  faults.deny("edit", 1000);
+  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(released.get(), release_result::unknown);
+  const auto tries = [&] { return faults.count("release") + faults.count("edit"); };
+  int steps = 0;
+  soon([&] { return ++steps > 800; });
+  EXPECT_LT(tries(), 60) << "with a pause that grows";
+  faults.forget();
+  EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
+}
+
+TEST_F(reconciliation_test, the_withdrawal_of_a_wait_that_the_database_refuses_is_retried_too) {
+  client other = new_client();
+  const hold held = mutex(other, "a").acquire();
+  auto waiter = waiting(db, "a");
+  faults.deny("edit", 1000);
+  waiter.stop();
+  EXPECT_EQ(code_of([&] { waiter.take(); }), errc::cancelled);
+  ASSERT_TRUE(soon([&] { return faults.count("edit") > 30; }));
+  faults.forget();
+  EXPECT_TRUE(soon([&] { return queued("a") == 0; }));
+}
+
+}  // namespace
+}  // namespace rowlock::test
