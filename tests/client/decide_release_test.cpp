@@ -15,7 +15,7 @@ const party first;
 const party second;
 
 decision release(const store::lock_view& view, std::optional<lease_id> ended = {}) {
-  return client_layer::decide_release(view, {me.hold, ended}, no_skew);
+  return client_layer::decide_release(view, {.hold = me.hold, .ended = ended}, no_skew);
 }
 decision force(const store::lock_view& view) {
   return client_layer::decide_force(view, {}, no_skew);
@@ -133,7 +133,7 @@ TEST(decide_release_test, ends_the_lease_of_an_explicit_ttl_in_the_same_durable_
 const store::lease_record rest{lease_id::belonging_to(me.hold), me.client, "host", 1, "test", 5s};
 
 decision release_early(const store::lock_view& view) {
-  return client_layer::decide_release(view, {me.hold, {}, rest}, no_skew);
+  return client_layer::decide_release(view, {.hold = me.hold, .rest = rest}, no_skew);
 }
 
 TEST(decide_release_test, before_the_minimum_time_leaves_it_to_nobody_in_one_durable_commit) {

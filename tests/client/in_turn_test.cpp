@@ -91,7 +91,7 @@ TEST_F(in_turn_test, each_minimum_time_gets_its_lease) {
   lock = in_turn{a_shared_mutex().shared_by(me).shared_by(other), 30s};
   for (const auto* who : {&me, &other}) {
     const store::lease_record rest{lease_id::random(), who->client, "host", 1, "", 5s};
-    const auto made = client_layer::decide_release(lock.view(), {who->hold, {}, rest}, no_skew);
+    const auto made = client_layer::decide_release(lock.view(), {.hold = who->hold, .rest = rest}, no_skew);
     EXPECT_EQ(decided(made).outcome.result, what::released);
     EXPECT_EQ(lock.view().permits.back().lease->id, rest.id);
   }

@@ -28,6 +28,7 @@ TEST_F(competition_test, of_all_nodes_is_exclusive_and_follows_tickets) {
   auto workers = load("unguarded", rounds);
   for (auto& one : workers) {
     auto counts = one.counts("join", 60s);
+    SCOPED_TRACE(one.reported());
     EXPECT_EQ(counts["written"], 2 * rounds);
     EXPECT_EQ(counts["lost"], 0);
     EXPECT_EQ(counts["unreleased"], 0);

@@ -2,26 +2,36 @@
 
 namespace rowlock::test {
 
-using testing::ElementsAre;
+using testing::AllOf;
+using testing::Each;
+using testing::Field;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 
 // psql and sqlite3 stand for the tools that run our files as they are.
 class adopt_test : public migrate_test {
  protected:
-  void apply_with_the_tool() { db.run_file(db.migrations() / "0001_locks.up.sql"); }
+  void apply_with_the_tool() {
+    for (const auto* file : {"0001_locks.up.sql", "0002_seconds.up.sql"}) db.run_file(db.migrations() / file);
+  }
+  // That there is one line a migration, and what each says.
+  template <typename Matcher>
+  void expect_each_line(const Matcher& matcher) {
+    EXPECT_THAT(open().status(), AllOf(SizeIs(newest()), Each(matcher)));
+  }
+  static auto applied(bool yes) { return Field("applied", &migration_status::applied, yes); }
+  static auto recorded(bool yes) { return Field("recorded", &migration_status::recorded, yes); }
 };
 
 TEST_P(adopt_test, files_that_a_tool_has_applied_pass_verify) {
   apply_with_the_tool();
   EXPECT_THAT(open().verify(), IsEmpty());
-  const auto line = open().status().at(0);
-  EXPECT_TRUE(line.applied);
-  EXPECT_FALSE(line.recorded);
+  expect_each_line(AllOf(applied(true), recorded(false)));
   EXPECT_THAT(open().up(), IsEmpty());
 }
 
-TEST_P(adopt_test, the_file_can_be_applied_twice) {
+TEST_P(adopt_test, the_files_can_be_applied_twice) {
   apply_with_the_tool();
   apply_with_the_tool();
   EXPECT_THAT(open().verify(), IsEmpty());
@@ -29,11 +39,11 @@ TEST_P(adopt_test, the_file_can_be_applied_twice) {
 
 TEST_P(adopt_test, fills_the_ledger_once) {
   apply_with_the_tool();
-  EXPECT_THAT(versions(open().adopt(true)), ElementsAre(1));
-  EXPECT_FALSE(open().status().at(0).recorded);
-  EXPECT_THAT(versions(open().adopt()), ElementsAre(1));
-  EXPECT_TRUE(open().status().at(0).recorded);
-  EXPECT_TRUE(open().status().at(0).checksum_matches);
+  EXPECT_THAT(versions(open().adopt(true)), all());
+  expect_each_line(recorded(false));
+  EXPECT_THAT(versions(open().adopt()), all());
+  expect_each_line(
+      AllOf(recorded(true), Field("checksum_matches", &migration_status::checksum_matches, true)));
   EXPECT_THAT(open().adopt(), IsEmpty());
   EXPECT_THAT(open().verify(), IsEmpty());
 }
@@ -49,11 +59,12 @@ TEST_P(adopt_test, refuses_an_unmigrated_database) {
   EXPECT_THAT(problem.what(), HasSubstr("rowlock migrate up"));
 }
 
-TEST_P(adopt_test, the_down_file_takes_everything_back) {
+TEST_P(adopt_test, the_down_files_take_everything_back) {
   apply_with_the_tool();
-  db.run_file(db.migrations() / "0001_locks.down.sql");
+  for (const auto* file : {"0002_seconds.down.sql", "0001_locks.down.sql"})
+    db.run_file(db.migrations() / file);
   EXPECT_THAT(db.describe(), IsEmpty());
-  EXPECT_FALSE(open().status().at(0).applied);
+  expect_each_line(applied(false));
 }
 
 ROWLOCK_FOR_EACH_SQL_STORE(adopt_test);

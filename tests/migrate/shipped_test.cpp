@@ -63,11 +63,16 @@ TEST_P(shipped_test, files_suit_any_tool) {
 }
 
 TEST_P(shipped_test, no_name_escapes_the_prefix) {
-  for (const auto& file : shipped_migrations(GetParam(), "other_")) {
-    EXPECT_THAT(file.up, testing::Not(HasSubstr("rowlock_")));
-    EXPECT_THAT(file.down, testing::Not(HasSubstr("rowlock_")));
-    EXPECT_THAT(file.up, HasSubstr("other_lock"));
+  const auto files = shipped_migrations(GetParam(), "other_");
+  for (const auto& file : files) {
+    for (const auto& sql : {file.up, file.down}) {
+      EXPECT_THAT(sql, testing::Not(HasSubstr("rowlock_")));
+      EXPECT_THAT(sql, HasSubstr("other_meta")) << "each records its version";
+    }
   }
+  ASSERT_FALSE(files.empty());
+  EXPECT_THAT(files.front().up, HasSubstr("other_lock"));
+  EXPECT_THAT(files.front().down, HasSubstr("other_lock"));
 }
 
 TEST_P(shipped_test, schema_file_equals_what_the_migrations_produce) {

@@ -2,6 +2,7 @@
 
 namespace rowlock::test {
 
+using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
 using testing::HasSubstr;
@@ -44,7 +45,10 @@ TEST_P(verify_test, more_columns_and_tables_are_none) {
 TEST_P(verify_test, another_checksum_is_a_difference) {
   open().up();
   db.run("UPDATE rowlock_migration SET checksum = 'abc'");
-  EXPECT_THAT(open().verify(), ElementsAre(HasSubstr("checksum")));
+  EXPECT_THAT(open().verify(), ElementsAre(AllOf(HasSubstr("0001_locks"), HasSubstr("checksum")),
+                                           AllOf(HasSubstr("0002_seconds"), HasSubstr("checksum"))));
+  db.run("DELETE FROM rowlock_migration WHERE version = 1");
+  EXPECT_THAT(open().verify(), ElementsAre(HasSubstr("0002_seconds")));
 }
 
 TEST_P(verify_test, a_ledger_ahead_of_meta_is_a_difference) {

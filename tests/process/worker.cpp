@@ -89,7 +89,7 @@ bool worker::is_silent() {
 }
 
 std::map<std::string, std::int64_t> worker::counts(const std::string& line, std::chrono::milliseconds limit) {
-  const auto said = ask(line, limit);
+  const auto said = reported_ = ask(line, limit);
   std::istringstream words{said};
   std::map<std::string, std::int64_t> result;
   for (std::string word; words >> word;) {

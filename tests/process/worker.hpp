@@ -53,6 +53,8 @@ class worker {
 
   // The counts that a load reports.
   std::map<std::string, std::int64_t> counts(const std::string& line, std::chrono::milliseconds limit);
+  // The report that they were in, with what failed or broke in words.
+  const std::string& reported() const noexcept { return reported_; }
 
  private:
   granted ask_for(const std::string& line) {
@@ -71,6 +73,7 @@ class worker {
   std::unique_ptr<descriptor> socket_ = std::make_unique<descriptor>();
   std::unique_ptr<child_process> process_;
   std::string read_;
+  std::string reported_;
 };
 
 }  // namespace rowlock::test

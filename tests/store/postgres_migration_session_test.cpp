@@ -5,6 +5,7 @@
 
 #include <fstream>
 #include <future>
+#include <ranges>
 #include <sstream>
 
 namespace rowlock::test {
@@ -17,6 +18,11 @@ class postgres_migration_session_test : public postgres_test {
  protected:
   std::unique_ptr<store::migration_session> migrator() {
     return store::open_postgres_for_migration(url_, options_);
+  }
+  static std::vector<int> recorded(store::migration_session& session) {
+    std::vector<int> versions;
+    for (const auto& entry : session.ledger()) versions.push_back(entry.version);
+    return versions;
   }
   // Tables, columns, defaults, keys, checks, storage: all that the catalogs know, prefix as in the files.
   raw_postgres::rows catalog(const std::string& prefix) {
@@ -51,10 +57,10 @@ TEST_F(postgres_migration_session_test, leaves_what_the_schema_file_shows) {
 
 TEST_F(postgres_migration_session_test, knows_the_state) {
   const auto session = migrator();
-  EXPECT_EQ(session->state().version, 1);
+  EXPECT_EQ(session->state().version, 2);
   EXPECT_EQ(session->state().min_library, 1);
   EXPECT_TRUE(session->has_ledger());
-  EXPECT_EQ(session->ledger().size(), 1U);
+  EXPECT_THAT(recorded(*session), ElementsAre(1, 2));
   EXPECT_EQ(session->leases(), 0);
   new_lease(*ready());
   EXPECT_EQ(session->leases(), 1);
@@ -71,30 +77,33 @@ TEST_F(postgres_migration_session_test, knows_the_state) {
 TEST_F(postgres_migration_session_test, runs_a_file_whole_or_not_at_all) {
   const auto session = migrator();
   EXPECT_THROW(session->apply("CREATE TABLE rowlock_made (id int); SELECT 1 / 0;",
-                              {.version = 2, .title = "bad", .checksum = "", .applied_at = ""}),
+                              {.version = 3, .title = "bad", .checksum = "", .applied_at = ""}),
                error);
   EXPECT_EQ(side_->value("SELECT to_regclass('rowlock_made') IS NULL"), "t");
-  EXPECT_EQ(session->ledger().size(), 1U);
+  EXPECT_THAT(recorded(*session), ElementsAre(1, 2));
   // Its setting did not outlive it either, and the session goes on.
   session->apply("CREATE TABLE rowlock_made (id int)",
-                 {.version = 2, .title = "good", .checksum = "abc", .applied_at = ""});
-  ASSERT_EQ(session->ledger().size(), 2U);
-  EXPECT_EQ(session->ledger()[1].title, "good");
-  EXPECT_EQ(session->ledger()[1].applied_at.size(), std::string{"2026-01-01T00:00:00Z"}.size());
-  session->revert("DROP TABLE rowlock_made;", 2);
-  EXPECT_EQ(session->ledger().size(), 1U);
+                 {.version = 3, .title = "good", .checksum = "abc", .applied_at = ""});
+  ASSERT_THAT(recorded(*session), ElementsAre(1, 2, 3));
+  EXPECT_EQ(session->ledger()[2].title, "good");
+  EXPECT_EQ(session->ledger()[2].applied_at.size(), std::string{"2026-01-01T00:00:00Z"}.size());
+  session->revert("DROP TABLE rowlock_made;", 3);
+  EXPECT_THAT(recorded(*session), ElementsAre(1, 2));
 }
 
 TEST_F(postgres_migration_session_test, goes_down_and_up_again) {
   const auto session = migrator();
-  for (const auto& file : embedded::postgres_migrations()) {
-    if (file.name.ends_with(".down")) session->revert(std::string{file.text}, 1);
+  for (int version = 2; const auto& file : std::views::reverse(embedded::postgres_migrations())) {
+    if (!file.name.ends_with(".down")) continue;
+    EXPECT_EQ(session->state().version, version);
+    session->revert(std::string{file.text}, version--);
   }
   EXPECT_EQ(session->state().version, 0);
   EXPECT_THAT(catalog("rowlock_"), IsEmpty());
   EXPECT_THAT(session->ledger(), IsEmpty());
   migrate_postgres(url_, options_);
-  EXPECT_EQ(session->state().version, 1);
+  EXPECT_EQ(session->state().version, 2);
+  EXPECT_THAT(recorded(*session), ElementsAre(1, 2));
 }
 
 // Another tool may have been killed between two statements.

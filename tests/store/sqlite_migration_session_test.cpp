@@ -3,6 +3,7 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <regex>
 #include <sstream>
 #include <thread>
 
@@ -129,19 +130,20 @@ TEST_F(sqlite_migration_session_test, a_file_that_sets_its_own_timeout_leaves_ou
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds{3}) << "the file says 5 seconds";
 }
 
+// SQLite keeps the text of a statement: with its comments, and a name in quotes once a table was renamed.
 TEST_F(sqlite_migration_session_test, the_schema_for_reading_is_the_schema_of_the_migrations) {
   const auto tables = [](const std::string& database) {
     auto found = raw_sqlite{database}.ask(
         "SELECT replace(sql, 'IF NOT EXISTS ', '') FROM sqlite_master "
         "WHERE sql IS NOT NULL AND name <> 'rowlock_migration' ORDER BY name");
+    for (auto& sql : found.values) sql = std::regex_replace(sql, std::regex{" *--[^\n]*|\""}, "");
     return found.values;
   };
   std::ostringstream schema;
   schema << std::ifstream{std::string{ROWLOCK_SOURCE_DIR} + "/schema/sqlite.sql"}.rdbuf();
   const std::string read = folder_.path() / "read.db";
   raw_sqlite{read}.run(schema.str());
-  const auto session = open();
-  session->apply(file("0001_locks.up"), entry());
+  migrate_sqlite(path());
   EXPECT_EQ(tables(read), tables(path()));
   EXPECT_EQ(tables(read).size(), 7U);
 }

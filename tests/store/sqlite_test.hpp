@@ -69,10 +69,12 @@ inline void migrate_sqlite(const std::string& path, const std::string& prefix = 
   store::store_options options;
   options.prefix = prefix;
   const auto session = store::open_sqlite_for_migration(path, options);
+  int version = 0;
   for (const auto& file : embedded::sqlite_migrations()) {
     if (!file.name.ends_with(".up")) continue;
-    session->apply(store::with_prefix(file.text, prefix),
-                   {.version = 1, .title = "locks", .checksum = "x", .applied_at = {}});
+    session->apply(
+        store::with_prefix(file.text, prefix),
+        {.version = ++version, .title = std::string{file.name}, .checksum = "x", .applied_at = {}});
   }
 }
 

@@ -1,3 +1,4 @@
+#include "cli/bench/floor.hpp"
 #include "cli/bench/measure.hpp"
 #include "cli/bench/scenario.hpp"
 #include "store/open.hpp"
@@ -81,6 +82,7 @@ std::vector<result> reconcile(const plan& plan) {
   one.unit = "ms";
   one.rowlock = median(all);
   one.floor = median(nothing);
+  one.durability = open_floor(plan)->durability();
   one.details["floor_is"] = "as many small statements as there are pages";
   one.details["pages"] = pages;
   one.details["longest_page_ms"] = median(longest);

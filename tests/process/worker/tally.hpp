@@ -20,12 +20,15 @@ struct tally {
   std::atomic<std::int64_t> failed{0};
 
   void fail(const std::string& what);
-  // "granted=… written=… …", and what failed.
+  // The application's own connection, and why.
+  void broke(const std::string& what);
+  // "granted=… written=… …", and what failed or broke first.
   std::string report() const;
 
  private:
   mutable std::mutex mutex_;
   std::string what_failed_;
+  std::string what_broke_;
 };
 
 }  // namespace rowlock::test

@@ -16,8 +16,8 @@ bool task::speak(const std::function<void(sql_session&)>& words, std::size_t dat
   } catch (const error& refusal) {
     if (refusal.code() != errc::hold_lost) session.reset();
     throw;
-  } catch (const std::exception&) {
-    ++counts_.broken;
+  } catch (const std::exception& failure) {
+    counts_.broke(failure.what());
     session.reset();
     return false;
   }
