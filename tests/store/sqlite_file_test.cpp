@@ -77,14 +77,26 @@ TEST_F(sqlite_file_test, a_replaced_file_grants_nothing_before_its_epoch_rose) {
   create(*session, "b");
   EXPECT_FALSE(acquire(*session, "b", mine.id, store::hold_id::random()));
 
-  const auto expired_at = "SELECT expires_at FROM rowlock_lease";
   raw_sqlite raw{path()};
-  const auto stored = raw.number(expired_at);
+  const auto now = [&] {
+    return raw.number("SELECT CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER)");
+  };
+  // As by a clock that was an hour ahead, and by one that was an hour behind.
+  const auto behind = lease(std::chrono::seconds{20});
+  session->create_lease(behind);
+  raw.run("UPDATE rowlock_lease SET expires_at = expires_at + iif(ttl_ms = 30000, 1, -1) * 3600000000");
+  const auto earliest = now();
   const auto risen = session->refresh_world();
+  const auto latest = now();
   EXPECT_EQ(risen.identity, risen.recorded_identity);
   EXPECT_GT(risen.epoch, old_world.epoch);
   EXPECT_EQ(risen.marker, old_world.marker);
-  EXPECT_EQ(raw.number(expired_at) - stored, 30'000'000) << "leases are lengthened by the longest ttl";
+  for (const std::int64_t ttl_ms : {30'000, 20'000}) {
+    const auto expires =
+        raw.number("SELECT expires_at FROM rowlock_lease WHERE ttl_ms = " + std::to_string(ttl_ms));
+    EXPECT_GE(expires - ttl_ms * 1000, earliest) << "each lease expires its own ttl from now";
+    EXPECT_LE(expires - ttl_ms * 1000, latest);
+  }
   const auto after = acquire(*session, "b", mine.id, store::hold_id::random());
   ASSERT_TRUE(after);
   EXPECT_GT(after->token, before->token);
