@@ -50,8 +50,8 @@ TEST_P(run_loss_test, a_command_that_ends_after_the_loss_is_76_too) {
   EXPECT_EQ(process->wait().exit_code, 76);
 }
 
-// The lease cannot be renewed: SIGTERM comes while the database still keeps others out. The command stays, for
-// the lock would be released as soon as it has ended.
+// The lease cannot be renewed: SIGTERM comes while the database still keeps others out. The command stays,
+// for the lock would be released as soon as it has ended.
 TEST_P(run_loss_test, ends_the_command_before_the_lease_expires) {
   auto process = start_stubborn(true, {"--ttl", "4s", "--kill-after", "2s"});
   auto session = store->open()->connect();

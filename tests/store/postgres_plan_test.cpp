@@ -105,6 +105,7 @@ class postgres_growth_test : public postgres_plan_test {
 
   void SetUp() override {
     postgres_plan_test::SetUp();
+    if (IsSkipped()) return;
     ready();
     side_->run("SET enable_seqscan = off; SET plan_cache_mode = force_generic_plan; SET jit = off");
     side_->run(

@@ -66,8 +66,8 @@ class store_fixture {
 };
 
 // name: memory, sqlite, postgres or mysql. ROWLOCK_TEST_EXTRA_MIGRATION=1 adds a migration that a later
-// version might ship; ROWLOCK_TEST_HOSTILE_SETTINGS=1 opens mysql's as a user whose sessions begin with settings against
-// us. Throws std::runtime_error when the store's server is not there.
+// version might ship; ROWLOCK_TEST_HOSTILE_SETTINGS=1 opens mysql's as a user whose sessions begin with
+// settings against us. Throws std::runtime_error when the store's server is not there.
 std::unique_ptr<store_fixture> make_store_fixture(const std::string& name);
 
 std::unique_ptr<store_fixture> make_memory_fixture();
