@@ -32,7 +32,7 @@ enum class release_result {
   released,  // it was held until now, and is free or handed on
   lost,      // it had been lost before; loss() says why
   pending,   // it cannot be freed before a guarded transaction ends; rowlock goes on trying
-  unknown,   // no answer in time, or the database refuses; rowlock goes on trying for as long as the lease lives
+  unknown,   // no answer in time, or the database refuses; rowlock goes on trying while the lease lives
 };
 ROWLOCK_EXPORT const char* to_string(release_result result) noexcept;
 
