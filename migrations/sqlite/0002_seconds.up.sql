@@ -15,11 +15,17 @@ CREATE TABLE IF NOT EXISTS rowlock_meta_2 (
   skew_ms        INTEGER NOT NULL DEFAULT 0
 );
 
--- WHERE tells the parser that ON CONFLICT belongs to the INSERT.
-INSERT INTO rowlock_meta_2 (id, schema_version, min_library, epoch, token_floor, identity)
-SELECT id, 2, min_library, epoch, token_floor, identity FROM rowlock_meta WHERE id = 1
+-- Run again, it keeps what the columns of this version say: a sub-query that does not find epoch_s in the table takes that
+-- of `unset`. WHERE tells the parser that ON CONFLICT belongs to the INSERT.
+INSERT INTO rowlock_meta_2 (id, schema_version, min_library, epoch, token_floor, identity, epoch_s, skew_ms)
+SELECT m.id, 2, m.min_library, m.epoch, m.token_floor, m.identity,
+       (SELECT epoch_s FROM rowlock_meta WHERE id = 1), (SELECT skew_ms FROM rowlock_meta WHERE id = 1)
+FROM (SELECT 0 AS epoch_s, 0 AS skew_ms) AS unset,
+     (SELECT id, min_library, epoch, token_floor, identity FROM rowlock_meta WHERE id = 1) AS m
+WHERE true
 ON CONFLICT (id) DO UPDATE
-   SET epoch = max(epoch, excluded.epoch), token_floor = max(token_floor, excluded.token_floor);
+   SET epoch = max(epoch, excluded.epoch), token_floor = max(token_floor, excluded.token_floor),
+       epoch_s = max(epoch_s, excluded.epoch_s), skew_ms = excluded.skew_ms;
 
 DROP TABLE rowlock_meta;
 

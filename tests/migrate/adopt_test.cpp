@@ -33,8 +33,12 @@ TEST_P(adopt_test, files_that_a_tool_has_applied_pass_verify) {
 
 TEST_P(adopt_test, the_files_can_be_applied_twice) {
   apply_with_the_tool();
+  db.run("UPDATE rowlock_meta SET epoch_s = 1000, skew_ms = 77");
   apply_with_the_tool();
   EXPECT_THAT(open().verify(), IsEmpty());
+  // No token goes back, and the operator's setting stays.
+  EXPECT_THAT(db.run("SELECT 'kept' FROM rowlock_meta WHERE epoch_s = 1000 AND skew_ms = 77"),
+              HasSubstr("kept"));
 }
 
 TEST_P(adopt_test, fills_the_ledger_once) {
