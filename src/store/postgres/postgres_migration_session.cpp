@@ -18,9 +18,7 @@ constexpr std::string_view tables[] = {"lease", "lock", "permit", "queue", "meta
 
 // No statement timeout: another migrator is waited for, and the files set their own limit for locks.
 postgres_migration_session::postgres_migration_session(const std::string& url, const store_options& options)
-    : context_{url, options}, connection_{context_.conninfo, context_.catalog, nobody_} {
-  set_up(connection_, context_, std::chrono::milliseconds{0});
-}
+    : context_{url, options}, opened_{open_connection(context_, std::chrono::milliseconds{0}, nobody_)} {}
 
 bool postgres_migration_session::has_table(std::string_view table) {
   const auto rows = connection_.call_once("has_table", context_.options.prefix + std::string{table});

@@ -27,7 +27,8 @@ class postgres_migration_session final : public migration_session {
 
   postgres_context context_;
   connect_watch nobody_;
-  postgres_connection connection_;
+  postgres_opened opened_;
+  postgres_connection& connection_ = *opened_.connection;
 };
 
 }  // namespace rowlock::store

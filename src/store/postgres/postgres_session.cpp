@@ -27,11 +27,7 @@ std::int64_t next_epoch(const pqxx::row& meta) {
 
 postgres_session::postgres_session(std::shared_ptr<const postgres_context> context, connect_watch& watch)
     : context_{std::move(context)},
-      connection_{context_->conninfo, context_->catalog, watch},
-      facts_{[&] {
-        const connect_watch::step step{watch, [&] { connection_.interrupt(); }};
-        return set_up(connection_, *context_, context_->options.statement_timeout);
-      }()},
+      opened_{open_connection(*context_, context_->options.statement_timeout, watch)},
       waker_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
   if (waker_.get() < 0) throw error(errc::internal, "no file descriptor is left for waking a waiter");
   const connect_watch::step step{watch, [&] { connection_.interrupt(); }};

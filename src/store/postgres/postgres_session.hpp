@@ -64,8 +64,9 @@ class postgres_session final : public session {
   std::string channel_of(lease_id client) const { return context_->options.prefix + client.to_string(); }
 
   std::shared_ptr<const postgres_context> context_;
-  postgres_connection connection_;
-  postgres_facts facts_;
+  postgres_opened opened_;
+  postgres_connection& connection_ = *opened_.connection;
+  const postgres_facts& facts_ = opened_.facts;
   owned_fd waker_;  // an eventfd
 };
 

@@ -8,38 +8,20 @@ namespace {
 
 constexpr int oldest_server = 120000;  // materialized CTEs, plan_cache_mode
 
-// A role may have a limit that is shorter than pinning the others takes. To set it takes less, but even that
-// may come too late on a busy machine.
-void lift_limits(postgres_connection& connection) {
-  constexpr int tries_at_most = 100;
-  for (int tries = 1;; ++tries) {
-    try {
-      connection.script("lift_limits", "SET statement_timeout = 0");
-      return;
-    } catch (const error& failure) {
-      if (failure.code() != errc::contention || tries == tries_at_most) throw;
-    }
-  }
-}
+// A role's statement_timeout may end a session (under exit_on_error) before its limits are lifted. On a busy
+// machine a limit of 1 ms ends one of a hundred.
+constexpr int sessions_at_most = 20;
 
-}  // namespace
-
-std::string where(const store_options& options) {
-  return options.schema.empty() ? std::string{"the connection's search_path"}
-                                : fmt::format("schema \"{}\"", options.schema);
-}
-
-postgres_context::postgres_context(const std::string& url, const store_options& given)
-    : options{given}, conninfo{url, given}, catalog{embedded::postgres_queries(), given.prefix} {}
-
-postgres_facts set_up(postgres_connection& connection, const postgres_context& context,
-                      std::chrono::milliseconds statement_timeout) {
-  const auto& options = context.options;
+void pin_settings(postgres_connection& connection, const store_options& options,
+                  std::chrono::milliseconds statement_timeout) {
   const auto application =
       options.application.empty() ? std::string{"rowlock"} : "rowlock " + options.application;
-  lift_limits(connection);
+  connection.script("lift_limits", "SET statement_timeout = 0");
   connection.call_once("connect_settings", application, options.schema,
                        std::to_string(statement_timeout.count()));
+}
+
+postgres_facts read_facts(postgres_connection& connection, const store_options& options) {
   const auto row = connection.call_once("connect_facts", options.schema, options.prefix + "meta")[0];
 
   if (row["version"].as<int>() < oldest_server) {
@@ -61,6 +43,37 @@ postgres_facts set_up(postgres_connection& connection, const postgres_context& c
   return {.synchronous_commit = row["synchronous_commit"].c_str(),
           .backend = fmt::format("{} {}", row["pid"].c_str(), row["started_us"].c_str()),
           .has_meta = row["has_meta"].as<bool>()};
+}
+
+}  // namespace
+
+std::string where(const store_options& options) {
+  return options.schema.empty() ? std::string{"the connection's search_path"}
+                                : fmt::format("schema \"{}\"", options.schema);
+}
+
+postgres_context::postgres_context(const std::string& url, const store_options& given)
+    : options{given}, conninfo{url, given}, catalog{embedded::postgres_queries(), given.prefix} {}
+
+postgres_opened open_connection(const postgres_context& context, std::chrono::milliseconds statement_timeout,
+                                connect_watch& watch) {
+  using clock = std::chrono::steady_clock;
+  const auto deadline = clock::now() + context.conninfo.connect_timeout();
+  for (int session = 1;; ++session) {
+    postgres_opened made;
+    made.connection = std::make_unique<postgres_connection>(context.conninfo, context.catalog, watch);
+    const connect_watch::step step{watch, [opened = made.connection.get()] { opened->interrupt(); }};
+    try {
+      pin_settings(*made.connection, context.options, statement_timeout);
+    } catch (const error& failure) {
+      const bool was_ended = failure.code() == errc::contention || failure.code() == errc::unreachable;
+      if (!was_ended || session == sessions_at_most || watch.is_interrupted() || clock::now() >= deadline)
+        throw;
+      continue;
+    }
+    made.facts = read_facts(*made.connection, context.options);
+    return made;
+  }
 }
 
 schema_state read_schema_state(postgres_connection& connection, bool has_meta) {

@@ -25,10 +25,15 @@ struct postgres_facts {
   bool has_meta = false;
 };
 
-// Pins the settings and refuses a server that is too old, a replica, or read-only, and a schema that is
-// missing. statement_timeout 0: none, for migrations.
-postgres_facts set_up(postgres_connection& connection, const postgres_context& context,
-                      std::chrono::milliseconds statement_timeout);
+struct postgres_opened {
+  std::unique_ptr<postgres_connection> connection;
+  postgres_facts facts;
+};
+
+// Connects, pins the settings, and refuses a server that is too old, a replica, or read-only, and a schema
+// that is missing. statement_timeout 0: none, for migrations.
+postgres_opened open_connection(const postgres_context& context, std::chrono::milliseconds statement_timeout,
+                                connect_watch& watch);
 
 // Version 0 where rowlock's tables are missing.
 schema_state read_schema_state(postgres_connection& connection, bool has_meta);
