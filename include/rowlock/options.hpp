@@ -56,7 +56,10 @@ struct options {
   // Connections at most: one that keeps the lease and hears wake-ups, the others carry statements. 2 to 16.
   int connections = 3;
 
-  // Silent by default. Called under no lock, from rowlock's threads; must not throw. No secrets are passed.
+  // Silent by default. Called under no lock, one line at a time, by connect() and then on a thread that does
+  // nothing else: a slow function delays no renewal and no notice of a loss, and lines that it cannot keep up
+  // with are left out and counted. close() waits for a call that has begun, and once close() has returned there
+  // is no other. What it throws is ignored. No secrets are passed.
   std::function<void(log_level, std::string_view)> log;
 };
 
