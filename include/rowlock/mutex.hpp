@@ -51,11 +51,13 @@ class ROWLOCK_EXPORT mutex {
   // in the queue, or a grant that came too late, is given back behind the caller's back.
   hold acquire(const acquire_options& how = {});
 
-  // Does not wait for a holder. Empty: somebody holds it, or waits for it. Throws also error(unreachable).
+  // Does not wait for a holder. Empty: somebody holds it, or waits for it. Throws also error: unreachable, and
+  // contention where nobody is known to hold it and another transaction has kept its row locked for 800 ms.
   std::optional<hold> try_acquire(const acquire_options& how = {});
 
-  // Waits at most that long; empty when it was not granted by then, and nothing of the attempt remains. Zero
-  // or less is try_acquire; more than nanoseconds can count, such as hours::max(), is for ever.
+  // Waits at most that long. Empty: it was not granted by then, and nothing of the attempt remains. Throws
+  // what try_acquire throws if the time was up before the database could be asked who holds it. Zero or less
+  // is try_acquire; more than nanoseconds can count, such as hours::max(), is for ever.
   std::optional<hold> try_acquire_for(time_limit timeout, const acquire_options& how = {});
   template <class Clock, class Duration>
   std::optional<hold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& time,

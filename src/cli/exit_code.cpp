@@ -7,7 +7,8 @@ int exit_code_of(errc code) noexcept {
     case errc::invalid_argument:
     case errc::mismatch: return usage;
     case errc::unreachable:
-    case errc::read_only: return unavailable;
+    case errc::read_only:
+    case errc::contention: return unavailable;
     case errc::authentication:
     case errc::privilege: return no_permission;
     case errc::not_migrated:
@@ -15,8 +16,7 @@ int exit_code_of(errc code) noexcept {
     case errc::schema: return wrong_schema;
     case errc::timed_out:
     case errc::cancelled:
-    case errc::broken_barrier:
-    case errc::contention: return busy;
+    case errc::broken_barrier: return busy;
     case errc::hold_lost: return hold_lost;
     case errc::deadlock:
     case errc::closed:

@@ -9,7 +9,7 @@ enum exit_code : int {
   success = 0,
   not_found = 1,         // no such name; or a check found something wrong
   usage = 64,            // a word, option, name or URL that cannot be right
-  unavailable = 69,      // no connection, or no writable database
+  unavailable = 69,      // no connection, no writable database, or one that is too busy to answer
   software = 70,         // a fault of rowlock, or the database said something unexpected
   busy = 75,             // somebody else holds it, or the time ran out; -E replaces it
   hold_lost = 76,        // the hold was lost while the command ran

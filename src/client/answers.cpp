@@ -31,6 +31,7 @@ void wait_in_room(lane_desk& desk, const acquire_ptr& operation, std::chrono::mi
   if (!operation->slow) desk.shared.count.waits.fetch_add(1, std::memory_order_relaxed);
   operation->slow = true;
   operation->arrived = true;
+  operation->answer.excuse({});  // somebody has it
   desk.crowded.add(operation->definition.name);
   const auto now = desk.shared.time.now();
   operation->retry = {};

@@ -74,7 +74,7 @@ void async_acquire::start(const model::lock_definition& definition, const acquir
 
 hold_ptr async_acquire::take() {
   if (auto answer = operation_->answer.take()) return std::move(*answer);
-  return engine_->unanswered(how_long_, stop_);
+  return engine_->unanswered(*operation_, how_long_, stop_);
 }
 
 void async_acquire::give_up() {

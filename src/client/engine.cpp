@@ -323,8 +323,10 @@ void engine::leave(const acquire_operation& operation) {
   shared_.count.busy.fetch_add(1, std::memory_order_relaxed);
 }
 
-hold_ptr engine::unanswered(const patience& how_long, const std::stop_token& stop) const {
+hold_ptr engine::unanswered(const acquire_operation& operation, const patience& how_long,
+                            const std::stop_token& stop) const {
   if (stop.stop_requested()) return stopped(how_long);
+  if (const auto why = operation.answer.excuse()) throw *why;
   if (!how_long.waits) throw no_answer(shared_.longest_call());
   return nullptr;
 }
@@ -345,7 +347,7 @@ engine::unsent engine::prepare(const model::lock_definition& definition, const p
 hold_ptr engine::acquire(const model::lock_definition& definition, const patience& how_long,
                          const acquire_options& how, const demand& what) {
   const auto [operation, until] = prepare(definition, how_long, how, what);
-  if (how.stop.stop_requested()) return unanswered(how_long, how.stop);
+  if (how.stop.stop_requested()) return unanswered(*operation, how_long, how.stop);
   start_keeper();
   operation->hold = model::hold_id::of_this_thread();
   const auto owner = operation->hold.owner();
@@ -365,7 +367,7 @@ hold_ptr engine::acquire(const model::lock_definition& definition, const patienc
     }
   }
   if (auto answer = await(operation, until, how.stop)) return std::move(*answer);
-  return unanswered(how_long, how.stop);
+  return unanswered(*operation, how_long, how.stop);
 }
 
 std::optional<model::token> engine::arrive(const model::lock_definition& definition, const patience& how_long,

@@ -136,7 +136,9 @@ class engine : public std::enable_shared_from_this<engine> {
   // The caller has given up: whatever the operation has, or is granted later, is given back.
   void leave(const acquire_operation& operation);
   // What a wait without an answer gives.
-  hold_ptr unanswered(const patience& how_long, const std::stop_token& stop) const;
+  // What the caller is told who has given up: an operation that was not even found to be taken throws why.
+  hold_ptr unanswered(const acquire_operation& operation, const patience& how_long,
+                      const std::stop_token& stop) const;
   // Of those who wait without a thread. start_async() throws error(closed).
   async_desk& start_async();
   async_desk& async() noexcept { return async_; }

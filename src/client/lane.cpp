@@ -219,6 +219,7 @@ void lane::fail(const acquire_ptr& operation, const std::exception_ptr& cause, c
   retry.alone = how.take_apart;
   if (how.take_apart) return desk_.queue.delay(operation, how.reconnect);
   ++retry.failures;
+  operation->excuse(cause);
   // One failure may be an old connection that broke in the pool; two are a database that cannot be reached.
   const int tries = how.connected || operation->slow ? failures_at_most : 2;
   const bool give_up = !how.temporary || (!operation->wait && retry.failures >= tries);

@@ -43,7 +43,8 @@ inline error copy_of(const std::exception_ptr& failure) {
 // The name is another lock than it was asked for (I11).
 inline error mismatch(const model::lock_definition& asked, const model::lock_definition& stored) {
   const auto described = [](const model::lock_definition& lock) {
-    const auto kind = fmt::format("{}{}", lock.fair ? "" : "unfair ", to_string(lock.kind));
+    const std::string what{to_string(lock.kind)};
+    const auto kind = !lock.fair ? "an unfair " + what : (what.starts_with('e') ? "an " : "a ") + what;
     // Who uses one of the others has never said a capacity, nor seen one.
     const auto usual = lock.kind == model::lock_kind::shared_mutex ? model::shared_mutex_capacity : 1;
     switch (lock.kind) {
@@ -54,7 +55,7 @@ inline error mismatch(const model::lock_definition& asked, const model::lock_def
     }
   };
   return {errc::mismatch,
-          fmt::format("\"{}\" is stored as a {}, and was asked for as a {}: use it as it is stored, or "
+          fmt::format("\"{}\" is stored as {}, and was asked for as {}: use it as it is stored, or "
                       "another name",
                       asked.name, described(stored), described(asked))};
 }
@@ -64,6 +65,14 @@ inline error no_answer(std::chrono::nanoseconds within) {
   return {errc::unreachable,
           fmt::format("the database gave no answer within {} ms",
                       std::chrono::duration_cast<std::chrono::milliseconds>(within).count())};
+}
+
+// Nobody holds it, and somebody's transaction keeps others from taking it.
+inline error row_is_locked(const std::string& name, std::chrono::milliseconds since) {
+  return {errc::contention, fmt::format("nobody is known to hold \"{}\", but another transaction has kept "
+                                        "its row locked for {} ms: end that "
+                                        "transaction, or wait for it",
+                                        name, since.count())};
 }
 
 // Of a barrier: those who waited together go apart again.
@@ -105,6 +114,15 @@ class promised {
     dropped.swap(next_);
     given_up_ = given_up_ || !settled_;
     return !std::exchange(settled_, true);
+  }
+  // Why there is no result yet, in case the caller gives up; null: no reason is known any more.
+  void excuse(const std::exception_ptr& reason) {
+    const std::lock_guard lock{mutex_};
+    excuse_ = reason ? std::optional{copy_of(reason)} : std::nullopt;
+  }
+  std::optional<error> excuse() const {
+    const std::lock_guard lock{mutex_};
+    return excuse_;
   }
   // What it was settled with, once; as wait() gives it.
   std::optional<Result> take() {
@@ -170,6 +188,7 @@ class promised {
   bool given_up_ = false;
   std::optional<Result> result_;
   std::optional<error> failure_;
+  std::optional<error> excuse_;
   std::function<void()> next_;
 };
 
@@ -213,6 +232,11 @@ struct acquire_operation {
   // Whether others about the same name may go along in one edit: those of a lock that many hold at once. Not
   // one that may stand in the queue, of which an edit reads one row a name.
   bool joins() const { return model::is_shareable(definition.kind) && !arrived && !in_doubt; }
+  // What a caller is told whose time runs out. Not once the database has shown that somebody else has the
+  // lock: then it is busy.
+  void excuse(const std::exception_ptr& reason) {
+    if (!arrived) answer.excuse(reason);
+  }
 };
 
 // Takes something away from a lock, again and again until the database has said what became of it.

@@ -18,6 +18,9 @@ using what = outcome::what;
 // A row locked for longer than this is held by a guarded transaction, or by a client that hangs: the caller
 // of a release is not kept waiting for it.
 constexpr auto patience_with_a_row = 100ms;
+// Whoever asks for a lock that nobody holds, and finds its row locked for longer, is told so: a lock that is
+// held by a guarded transaction was found to be busy before.
+constexpr auto patience_of_an_acquire = 800ms;
 // Each round of edits settles something; more rounds than this mean rivals that never rest. Then a pause
 // helps.
 constexpr int rounds_at_most = 12;
@@ -255,8 +258,13 @@ void slow_path::row_was_locked(request& item) {
     } else {
       item.acquire->slow = true;
     }
-    if (!item.acquire->wait && now > *retry.locked_since + shared_.settings.statement_timeout) {
-      if (answer_busy(shared_, item.acquire)) return desk_.deliver.withdraw(*item.acquire);
+    const auto patience =
+        std::min<std::chrono::milliseconds>(patience_of_an_acquire, shared_.settings.statement_timeout);
+    if (now > *retry.locked_since + patience) {
+      const auto locked = std::make_exception_ptr(row_is_locked(item.name(), patience));
+      if (!item.acquire->wait && item.acquire->answer.fail(locked))
+        return desk_.deliver.withdraw(*item.acquire);
+      item.acquire->excuse(locked);
     }
     desk_.queue.delay(item.acquire, retry.row.next());
     return;

@@ -376,12 +376,15 @@ void submission_queue::fail_acquires(const std::exception_ptr& failure, bool als
     const std::lock_guard lock{mutex_};
     const auto fails = [&](const acquire_ptr& operation) { return also_waiting || !operation->wait; };
     for (auto& operation : acquires_) {
+      operation->excuse(failure);
       if (fails(operation)) failed.push_back(operation);
     }
     std::erase_if(acquires_, fails);
     for (auto at = delayed_.begin(); at != delayed_.end();) {
-      if (at->second.acquire && fails(at->second.acquire)) {
-        failed.push_back(at->second.acquire);
+      const auto& operation = at->second.acquire;
+      if (operation) operation->excuse(failure);
+      if (operation && fails(operation)) {
+        failed.push_back(operation);
         at = delayed_.erase(at);
       } else {
         ++at;

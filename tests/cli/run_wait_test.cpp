@@ -19,6 +19,18 @@ TEST_P(run_wait_test, busy_is_75) {
   EXPECT_EQ(holder->wait().exit_code, 0);
 }
 
+// A job that took contention for "somebody else does it" would be left out.
+TEST_P(run_wait_test, a_row_that_nobody_holds_and_another_transaction_keeps_is_69) {
+  EXPECT_EQ(rowlock({"run", "job", "--", "true"}).exit_code, 0);
+  const bool has_rows = store->can(capability::row_locks);
+  const auto foreign = has_rows ? store->lock_row("job") : store->stall_renewals();
+  const auto before = std::chrono::steady_clock::now();
+  const auto result = rowlock({"run", "job", "-n", "--ttl", "2s", "--", "echo", "mine"});
+  EXPECT_LT(std::chrono::steady_clock::now() - before, std::chrono::seconds{5});
+  EXPECT_EQ(result.exit_code, 69) << result.err;
+  EXPECT_THAT(result.out, "");
+}
+
 TEST_P(run_wait_test, another_code_replaces_it) {
   auto holder = hold("job");
   EXPECT_EQ(rowlock({"run", "job", "-n", "-E", "9", "--", "true"}).exit_code, 9);

@@ -63,6 +63,62 @@ TEST_F(lane_test, whoever_would_not_wait_waits_for_a_row_also_after_a_lost_conne
   EXPECT_TRUE(tried.get()) << "somebody had the row for a moment: that is not busy";
 }
 
+// What keeps the row of a lock that nobody holds is no holder: a job that took it for one would be left out.
+TEST_F(lane_test, a_row_that_stays_locked_is_contention_for_who_would_not_wait) {
+  client db = new_client();
+  mutex(db, "a").acquire().release();
+  server->lock_row("a");
+  const auto begun = time.now();
+  auto tried = std::async(std::launch::async, [&] { return code_of([&] { mutex(db, "a").try_acquire(); }); });
+  ASSERT_TRUE(soon([&] { return tried.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(tried.get(), errc::contention);
+  EXPECT_LT(time.now() - begun, 1500ms);
+  server->unlock_row("a");
+  EXPECT_TRUE(eventually([&] { return queued("a") == 0 && holder_of("a").empty(); }));
+}
+
+TEST_F(lane_test, a_row_that_stays_locked_is_contention_when_the_time_is_up) {
+  client db = new_client();
+  mutex(db, "a").acquire().release();
+  server->lock_row("a");
+  auto tried =
+      std::async(std::launch::async, [&] { return code_of([&] { mutex(db, "a").try_acquire_for(2s); }); });
+  ASSERT_TRUE(soon([&] { return tried.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(tried.get(), errc::contention);
+  server->unlock_row("a");
+}
+
+TEST_F(lane_test, a_lock_that_is_held_is_busy_also_while_its_row_is_locked) {
+  client db = new_client();
+  const hold held = mutex(db, "a").acquire();
+  server->lock_row("a");
+  client rival = new_client();
+  auto tried = std::async(std::launch::async, [&] { return mutex(rival, "a").try_acquire().has_value(); });
+  ASSERT_TRUE(soon([&] { return tried.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_FALSE(tried.get());
+  server->unlock_row("a");
+}
+
+TEST_F(lane_test, an_outage_is_told_when_the_time_is_up_unless_the_lock_was_seen_to_be_busy) {
+  client db = new_client();
+  const hold held = mutex(db, "a").acquire();
+  client rival = new_client();
+  const auto timed = [&] { return code_of([&] { mutex(rival, "a").try_acquire_for(5s); }); };
+  const auto answered = [&](auto& asked) {
+    return soon([&] { return asked.wait_for(0s) == std::future_status::ready; });
+  };
+  auto queued_before = std::async(std::launch::async, [&] {
+    EXPECT_FALSE(mutex(rival, "a").try_acquire_for(5s)) << "it was seen to be held";
+  });
+  ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
+  faults.cut(true);
+  auto asked = std::async(std::launch::async, timed);
+  ASSERT_TRUE(answered(asked));
+  EXPECT_EQ(asked.get(), errc::unreachable);
+  ASSERT_TRUE(answered(queued_before));
+  faults.cut(false);
+}
+
 TEST_F(lane_test, a_release_waits_for_a_row_also_after_a_lost_connection) {
   client db = new_client();
   hold held = mutex(db, "a").acquire();
