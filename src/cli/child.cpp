@@ -29,14 +29,31 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 
 // Between fork and exec, in a copy of a process with threads: only what a signal handler may call.
 [[noreturn]] void become(char* const* words, char* const* environment, const sigset_t& mask, pid_t parent,
-                         int failure_pipe) {
+                         const terminal* foreground, int failure_pipe) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(by_signal + SIGKILL);  // it died before the line above
+  setpgid(0, 0);
+  if (foreground) foreground->give_to(getpid());
   sigprocmask(SIG_SETMASK, &mask, nullptr);
   execvpe(words[0], words, environment);
   const int failure = errno;
   [[maybe_unused]] const auto written = write(failure_pipe, &failure, sizeof failure);
   _exit(no_command);
+}
+
+// Waits for the other end of the pipe to close, which it does without a word when its process is killed. Only
+// what a signal handler may call.
+[[noreturn]] void guard(pid_t group, int end_pipe) {
+  prctl(PR_SET_NAME, "rowlock-guard");
+  setpgid(0, 0);  // a terminal's signals are not for it
+  for (int other = 0; other < end_pipe; ++other) close(other);
+  close_range(static_cast<unsigned>(end_pipe) + 1, ~0U, 0);
+  char word = 0;
+  ssize_t got = 0;
+  do got = read(end_pipe, &word, 1);
+  while (got < 0 && errno == EINTR);
+  if (got == 0) kill(-group, SIGKILL);
+  _exit(0);
 }
 
 }  // namespace
@@ -50,8 +67,9 @@ child::child(const std::vector<std::string>& words, const std::vector<std::strin
     throw error(errc::internal, fmt::format("no pipe: {}", strerror(errno)));
 
   const pid_t parent = getpid();
+  const auto* foreground = terminal_.is_used() ? &terminal_ : nullptr;
   pid_ = fork();
-  if (pid_ == 0) become(arguments.data(), variables.data(), mask, parent, failure_pipe[1]);
+  if (pid_ == 0) become(arguments.data(), variables.data(), mask, parent, foreground, failure_pipe[1]);
   const int fork_failure = errno;
   close(failure_pipe[1]);
   int failure = 0;
@@ -64,27 +82,79 @@ child::child(const std::vector<std::string>& words, const std::vector<std::strin
     throw not_started(failure == ENOENT ? no_command : not_executable,
                       fmt::format("cannot run '{}': {}", printable(words[0]), strerror(failure)));
   }
+  start_guard();
 }
 
 child::~child() {
-  if (ended_) return;
-  send(SIGKILL);
-  wait();
+  if (!ended_) {
+    send(SIGKILL);
+    wait();
+  }
+  end_guard();
+}
+
+// Where none can be made, a SIGKILL of this process still ends the command itself.
+void child::start_guard() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return;
+  guard_ = fork();
+  if (guard_ == 0) {
+    close(ends[1]);
+    guard(pid_, ends[0]);
+  }
+  close(ends[0]);
+  guard_pipe_ = ends[1];
+}
+
+void child::end_guard() noexcept {
+  if (guard_pipe_ >= 0) {
+    [[maybe_unused]] const auto written = write(guard_pipe_, "e", 1);
+    close(guard_pipe_);
+  }
+  while (guard_ > 0 && waitpid(guard_, nullptr, 0) < 0 && errno == EINTR) {
+  }
 }
 
 void child::wait() noexcept {
   while (waitpid(pid_, &status_, 0) < 0 && errno == EINTR) {
   }
+  reaped();
+}
+
+void child::reaped() noexcept {
   ended_ = true;
+  const bool was_in_front = terminal_.take_back_from(pid_);
+  // Ctrl-C reached the command alone; a script around this process is to hear of it as well.
+  const int signal = WIFSIGNALED(status_) ? WTERMSIG(status_) : 0;
+  if (was_in_front && (signal == SIGINT || signal == SIGQUIT)) kill(0, signal);
 }
 
 void child::send(int signal) noexcept {
-  if (!ended_) kill(pid_, signal);
+  kill(-pid_, signal);
+  if (!ended_ && getpgid(pid_) != pid_) kill(pid_, signal);  // it has left its group
 }
 
 bool child::ended() {
-  if (!ended_) ended_ = waitpid(pid_, &status_, WNOHANG) == pid_;
+  while (!ended_ && waitpid(pid_, &status_, WNOHANG | WUNTRACED) == pid_) {
+    if (WIFSTOPPED(status_)) {
+      stopped_by(WSTOPSIG(status_));
+    } else {
+      reaped();
+    }
+  }
   return ended_;
+}
+
+void child::stopped_by(int signal) noexcept {
+  if (signal != SIGTSTP && signal != SIGTTIN && signal != SIGTTOU) return;
+  terminal_.take_back_from(pid_);
+  if (signal == SIGTSTP || !terminal_.is_ours()) raise(SIGSTOP);
+  if (terminal_.is_ours()) terminal_.give_to(pid_);
+  send(SIGCONT);
+}
+
+bool child::group_ended() const noexcept {
+  return kill(-pid_, 0) != 0 && errno == ESRCH;
 }
 
 int child::exit_code() const noexcept {

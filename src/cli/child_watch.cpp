@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <stop_token>
@@ -62,6 +63,7 @@ class executioner {
       : command_{command}, held_{held}, kill_after_{how.kill_after}, yields_{how.yields}, note_{note} {}
 
   bool stopped() const noexcept { return stopped_; }
+  bool killed() const noexcept { return killed_; }
 
   // Sends what is due. Returns how long until it must be asked again; empty: there is nothing more to do.
   std::optional<nanoseconds> act() {
@@ -130,11 +132,15 @@ bool watch(child& command, const hold& held, signal_queue& signals, const watch_
            const std::function<void(std::string_view)>& note) {
   alarm bell{held};
   executioner judge{command, held, how, note};
-  while (!command.ended()) {
-    wait_for_either(signals.descriptor(), bell.descriptor(), judge.act());
+  // Of what the command has started and left behind nothing tells; it is looked at now and then.
+  constexpr nanoseconds look_again = 20ms;
+  while (!command.ended() || (judge.stopped() && !judge.killed() && !command.group_ended())) {
+    auto until = judge.act();
+    if (command.ended()) until = std::min(until.value_or(look_again), look_again);
+    wait_for_either(signals.descriptor(), bell.descriptor(), until);
     bell.drain();
     while (const auto signal = signals.take()) {
-      if (signal->number != SIGCHLD && !signal->from_terminal) command.send(signal->number);
+      if (*signal != SIGCHLD) command.send(*signal);
     }
   }
   return judge.stopped() || !held.valid();

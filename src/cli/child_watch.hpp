@@ -18,7 +18,9 @@ struct watch_settings {
       false;  // SIGTERM when somebody asks for the lock; what the command does then is its own affair
 };
 
-// Waits until the child has ended, passing signals on. True when it was ended, or the hold lost, by then.
+// Waits until the child has ended, passing signals on to its group. True when it was ended, or the hold lost,
+// by then. What is sent because of the hold goes to the whole group, and those of it that are left when the
+// child has ended are waited for as well.
 //
 // A hold that is not renewed: SIGTERM once remaining() is down to kill_after, SIGKILL at the local deadline,
 // which lies before the database lets anyone else in. A hold that was taken away: SIGTERM at once, SIGKILL

@@ -43,8 +43,8 @@ class signal_watch {
       pollfd watched[] = {{signals_.descriptor(), POLLIN, 0}, {done_, POLLIN, 0}};
       poll(watched, 2, -1);
       while (const auto signal = signals_.take()) {
-        if (signal->number == SIGCHLD) continue;
-        signal_ = signal->number;
+        if (*signal == SIGCHLD) continue;
+        signal_ = *signal;
         stop_.request_stop();
         return;
       }

@@ -25,10 +25,10 @@ signal_queue::~signal_queue() {
   pthread_sigmask(SIG_SETMASK, &before_, nullptr);
 }
 
-std::optional<received_signal> signal_queue::take() {
+std::optional<int> signal_queue::take() {
   signalfd_siginfo info{};
   if (read(descriptor_, &info, sizeof info) != sizeof info) return {};
-  return received_signal{static_cast<int>(info.ssi_signo), info.ssi_code > 0};
+  return static_cast<int>(info.ssi_signo);
 }
 
 }  // namespace rowlock::cli

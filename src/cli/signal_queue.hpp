@@ -6,12 +6,6 @@
 
 namespace rowlock::cli {
 
-struct received_signal {
-  int number = 0;
-  // Sent by the terminal to its whole foreground group, so that a child in it has got the same one.
-  bool from_terminal = false;
-};
-
 // Blocks them in the calling thread, and in threads that it starts later, until it is destroyed.
 class signal_queue {
  public:
@@ -21,7 +15,7 @@ class signal_queue {
   signal_queue& operator=(const signal_queue&) = delete;
 
   int descriptor() const noexcept { return descriptor_; }  // readable when a signal is there
-  std::optional<received_signal> take();                   // does not wait
+  std::optional<int> take();                               // its number; does not wait
   const sigset_t& mask_before() const noexcept { return before_; }
 
  private:

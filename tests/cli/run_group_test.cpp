@@ -1,0 +1,169 @@
+// What a command has started ends with it, and the command has the terminal.
+#include "cli/cli_test.hpp"
+
+#include <csignal>
+
+#include <poll.h>
+#include <pty.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace rowlock::test {
+
+using testing::HasSubstr;
+
+class run_group_test : public cli_test {
+ protected:
+  // A command of two processes that both stay. The pids of both.
+  std::unique_ptr<command_process> start_pair(const std::string& first_does, const words& options = {}) {
+    words arguments{"run", "job"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    arguments.insert(arguments.end(), {"--", "sh", "-c",
+                                       "sh -c 'trap \"\" TERM; echo $$; while :; do sleep 0.01; done' & " +
+                                           first_does + "; echo $$; while :; do sleep 0.01; done"});
+    auto process = start(arguments);
+    for (auto& pid : pids_) pid = std::stoi(process->read_line());
+    return process;
+  }
+  bool any_runs() const { return runs(pids_[0]) || runs(pids_[1]); }
+
+  pid_t pids_[2] = {0, 0};
+};
+
+TEST_P(run_group_test, is_killed_when_the_hold_is_lost) {
+  auto process = start_pair("trap 'exit 0' TERM", {"--ttl", "3s", "--kill-after", "200ms"});
+  EXPECT_EQ(rowlock({"release", "job", "--force"}).exit_code, 0);
+  EXPECT_EQ(process->wait().exit_code, 76);
+  EXPECT_FALSE(any_runs()) << "one of them has ended by itself, and the other one ignores SIGTERM";
+}
+
+TEST_P(run_group_test, is_killed_with_rowlock) {
+  auto process = start_pair(":");
+  process->send(SIGKILL);
+  eventually("both are gone", [&] { return !any_runs(); });
+  EXPECT_EQ(process->wait().exit_code, 128 + SIGKILL);
+}
+
+TEST_P(run_group_test, gets_the_signals_that_rowlock_gets) {
+  auto process = start({"run", "job", "--", "sh", "-c",
+                        "sh -c 'trap \"echo inner; exit\" USR1; echo ready; while :; do sleep 0.01; done' & "
+                        "trap : USR1; wait; wait"});
+  EXPECT_EQ(process->read_line(), "ready");
+  process->send(SIGUSR1);
+  EXPECT_EQ(process->read_line(), "inner");
+  EXPECT_EQ(process->wait().exit_code, 0);
+}
+
+TEST_P(run_group_test, is_left_alone_when_the_command_ends_by_itself) {
+  const auto result = rowlock({"run", "job", "--", "sh", "-c", "sleep 600 >/dev/null 2>&1 & echo $!"});
+  EXPECT_EQ(result.exit_code, 0);
+  const pid_t left = std::stoi(result.out);
+  EXPECT_TRUE(runs(left));
+  kill(left, SIGKILL);
+}
+
+// A command that is started on a terminal of its own.
+class on_terminal {
+ public:
+  on_terminal(words arguments, const std::map<std::string, std::string>& environment) {
+    std::vector<char*> pointers;
+    for (auto& word : arguments) pointers.push_back(word.data());
+    pointers.push_back(nullptr);
+    pid_ = forkpty(&screen_, nullptr, nullptr, nullptr);
+    if (pid_ == 0) {
+      for (const auto& [name, value] : environment) setenv(name.c_str(), value.c_str(), 1);
+      execv(pointers[0], pointers.data());
+      _exit(127);
+    }
+  }
+  ~on_terminal() {
+    if (pid_ > 0 && status_ < 0) {
+      kill(pid_, SIGKILL);
+      waitpid(pid_, &status_, 0);
+    }
+    close(screen_);
+  }
+  on_terminal(const on_terminal&) = delete;
+  on_terminal& operator=(const on_terminal&) = delete;
+
+  void type(const std::string& text) const {
+    ASSERT_EQ(write(screen_, text.data(), text.size()), ssize_t(text.size()));
+  }
+  // Reads until the screen has shown that text; what it has shown by then. Gives up after a minute.
+  std::string until(const std::string& text) {
+    while (shown_.find(text) == std::string::npos) {
+      pollfd watched{screen_, POLLIN, 0};
+      char part[512];
+      if (poll(&watched, 1, 60'000) <= 0) return shown_ + " and nothing more for a minute";
+      const auto got = read(screen_, part, sizeof part);
+      if (got <= 0) return shown_ + " and its end";
+      shown_.append(part, static_cast<std::size_t>(got));
+    }
+    return shown_;
+  }
+  void wait_until_stopped() const {
+    int status = 0;
+    ASSERT_EQ(waitpid(pid_, &status, WUNTRACED), pid_);
+    ASSERT_TRUE(WIFSTOPPED(status));
+  }
+  void go_on() const { kill(pid_, SIGCONT); }
+  int exit_code() {
+    waitpid(pid_, &status_, 0);
+    return WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
+  }
+
+ private:
+  pid_t pid_ = -1;
+  int screen_ = -1;
+  int status_ = -1;
+  std::string shown_;
+};
+
+TEST_P(run_group_test, is_in_the_foreground_of_a_terminal) {
+  on_terminal command{
+      {ROWLOCK_COMMAND_PATH, "run", "job", "--", "sh", "-c",
+       "read -r _ _ _ _ group _ _ front _ </proc/self/stat; test $group = $front && echo in front; "
+       "read -r word; echo it was $word"},
+      environment()};
+  EXPECT_THAT(command.until("in front"), HasSubstr("in front"));
+  command.type("hello\n");
+  EXPECT_THAT(command.until("it was hello"), HasSubstr("it was hello"));
+  EXPECT_EQ(command.exit_code(), 0);
+}
+
+TEST_P(run_group_test, is_interrupted_from_a_terminal) {
+  on_terminal command{{ROWLOCK_COMMAND_PATH, "run", "job", "--", "sh", "-c", "echo ready; exec sleep 600"},
+                      environment()};
+  EXPECT_THAT(command.until("ready"), HasSubstr("ready"));
+  command.type("\x03");
+  EXPECT_EQ(command.exit_code(), 128 + SIGINT);
+}
+
+TEST_P(run_group_test, is_stopped_and_continued_with_rowlock) {
+  on_terminal command{
+      {ROWLOCK_COMMAND_PATH, "run", "job", "--", "sh", "-c", "echo ready; read -r word; echo it was $word"},
+      environment()};
+  EXPECT_THAT(command.until("ready"), HasSubstr("ready"));
+  command.type("\x1a");
+  command.wait_until_stopped();
+  command.go_on();
+  command.type("hello\n");
+  EXPECT_THAT(command.until("it was hello"), HasSubstr("it was hello"));
+  EXPECT_EQ(command.exit_code(), 0);
+}
+
+// The terminal is the whole pipeline's until the command reads from it.
+TEST_P(run_group_test, gets_the_terminal_of_a_pipeline_when_it_reads_from_it) {
+  on_terminal command{
+      {"/bin/sh", "-c", "\"$0\" run job -- sh -c 'echo ready; read -r word; echo it was $word' | cat",
+       ROWLOCK_COMMAND_PATH},
+      environment()};
+  EXPECT_THAT(command.until("ready"), HasSubstr("ready"));
+  command.type("hello\n");
+  EXPECT_THAT(command.until("it was hello"), HasSubstr("it was hello"));
+  EXPECT_EQ(command.exit_code(), 0);
+}
+
+ROWLOCK_FOR_EACH_SQL_STORE(run_group_test);
+
+}  // namespace rowlock::test
