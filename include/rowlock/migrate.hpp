@@ -29,7 +29,8 @@ struct migration_status {
   std::string applied_at;        // UTC, ISO 8601; empty when not recorded
 };
 
-// The migrations that this version ships for a dialect ("postgres", "mysql", "sqlite"), by version.
+// The migrations that this version ships for a dialect, by version: "postgres" or "postgresql", "mysql" or
+// "mariadb", "sqlite".
 // Throws error(invalid_argument) for an unknown dialect, or a prefix that is not [a-z_][a-z0-9_]{0,30}.
 ROWLOCK_EXPORT std::vector<migration> shipped_migrations(const std::string& dialect,
                                                          const std::string& prefix = "rowlock_");

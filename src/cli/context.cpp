@@ -5,8 +5,11 @@
 
 #include <fmt/format.h>
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 
@@ -27,16 +30,15 @@ std::string trimmed(const std::string& text) {
 }
 
 std::string read_secret(const std::string& path) {
+  const auto refuse = [&](std::string_view why) {
+    throw error(errc::invalid_argument, fmt::format("ROWLOCK_URL_FILE names '{}', which {}", path, why));
+  };
+  std::error_code unknown;
+  if (std::filesystem::is_directory(path, unknown)) refuse("is a folder; name the file that holds the URL");
   std::ifstream file{path};
-  std::string url{std::istreambuf_iterator<char>{file}, {}};
-  if (!file.is_open() || file.bad()) {
-    throw error(errc::invalid_argument,
-                fmt::format("ROWLOCK_URL_FILE names '{}', which cannot be read", path));
-  }
-  url = trimmed(url);
-  if (url.empty()) {
-    throw error(errc::invalid_argument, fmt::format("ROWLOCK_URL_FILE names '{}', which holds no URL", path));
-  }
+  if (!file.is_open()) refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
+  const auto url = trimmed({std::istreambuf_iterator<char>{file}, {}});
+  if (url.empty()) refuse("holds no URL");
   return url;
 }
 
@@ -45,7 +47,7 @@ std::function<void(log_level, std::string_view)> logger(bool quiet, bool verbose
   if (quiet) return {};
   return [verbose](log_level level, std::string_view message) {
     if (!verbose && level < log_level::warning) return;
-    fmt::print(stderr, "rowlock: {}\n", printable(without_passwords(message)));
+    fmt::print(stderr, "rowlock: {}\n", one_line(message));
   };
 }
 
@@ -74,7 +76,7 @@ client context::connect() const {
 }
 
 void context::note(std::string_view message) const {
-  if (!quiet) fmt::print(stderr, "rowlock: {}\n", printable(without_passwords(message)));
+  if (!quiet) fmt::print(stderr, "rowlock: {}\n", one_line(message));
 }
 
 CLI::App* add_subcommand(CLI::App& app, const std::string& name, const std::string& summary,

@@ -16,11 +16,8 @@ namespace {
 
 using namespace rowlock::cli;
 
-void print_error(std::string message) {
-  // libpq's messages have several lines.
-  std::ranges::replace_if(
-      message, [](char c) { return c == '\n' || c == '\t'; }, ' ');
-  fmt::print(stderr, "rowlock: {}\n", printable(without_passwords(message)));
+void print_error(std::string_view message) {
+  fmt::print(stderr, "rowlock: {}\n", one_line(message));
 }
 
 void add_global_options(CLI::App& app, context& global) {
@@ -89,6 +86,12 @@ std::optional<int> parse(CLI::App& app, context& global, std::vector<std::string
     return {};
   } catch (const CLI::Success& asked) {
     return app.exit(asked);
+  } catch (const CLI::ExtrasError& problem) {
+    const bool has_command = global.subcommand != "run" || !global.command.empty();
+    print_error(has_command ? problem.what()
+                            : "the command to run stands behind --, as in: rowlock run NAME -- COMMAND");
+    fmt::print(stderr, "See: rowlock {}--help\n", known ? global.subcommand + ' ' : "");
+    return usage;
   } catch (const CLI::ParseError& problem) {
     print_error(problem.what());
     fmt::print(stderr, "See: rowlock {}--help\n", known ? global.subcommand + ' ' : "");
@@ -129,7 +132,8 @@ int main(int count, char** words) {
       "  export ROWLOCK_URL=postgresql://app@db/shop\n"
       "  rowlock migrate up\n"
       "  rowlock run billing/nightly --wait 30s -- ./bill-everyone\n"
-      "Exit codes: 0 done, 1 no such name, 64 usage, 69 unreachable, 70 internal, 75 busy, 76 hold lost,\n"
+      "Exit codes: 0 done, 1 no such name, 64 usage, 69 unreachable or overloaded, 70 internal, 75 busy, 76 "
+      "hold lost,\n"
       "  77 authentication or privilege, 78 schema not migrated or too new; run passes on the command's "
       "own.");
   if (const auto code = parse(app, global, {words + 1, words + count})) return *code;

@@ -110,12 +110,12 @@ int verify(const context& global) {
   } else if (differences.empty()) {
     fmt::print("the schema is as this rowlock expects it\n");
   }
-  for (const auto& line : differences) fmt::print(stderr, "rowlock: {}\n", printable(line));
+  for (const auto& line : differences) fmt::print(stderr, "rowlock: {}\n", one_line(line));
   return differences.empty() ? success : wrong_schema;
 }
 
 int sql(const context& global, const migrate_words& words) {
-  if (!global.schema.empty() && words.dialect != "postgres") {
+  if (!global.schema.empty() && !words.dialect.starts_with("postgres")) {
     throw error(errc::invalid_argument, fmt::format("--schema is for postgres; {} has none", words.dialect));
   }
   const auto settings = global.client_options();
@@ -181,7 +181,7 @@ void add_migrate(CLI::App& app, context& global) {
   auto* print =
       add(*command, global, words, "sql", "Print the migrations for another tool; needs no database.",
           "rowlock migrate sql --dialect postgres --format flyway --out db/migration", sql);
-  print->add_option("--dialect", words->dialect, "postgres or sqlite")->required();
+  print->add_option("--dialect", words->dialect, "postgresql, mysql, mariadb or sqlite")->required();
   print->add_option("--format", words->format, "plain (0001_title.up.sql) or flyway (V0001__title.sql)")
       ->check(CLI::IsMember({"plain", "flyway"}));
   print->add_option("--out", words->out, "Write files into this folder; without it, print the up files");

@@ -74,6 +74,13 @@ std::string without_passwords(std::string_view text) {
   return std::regex_replace(once, in_parameter, "$1***");
 }
 
+std::string one_line(std::string_view message) {
+  auto line = without_passwords(message);
+  std::ranges::replace_if(
+      line, [](char c) { return c == '\n' || c == '\r' || c == '\t'; }, ' ');
+  return printable(line);
+}
+
 std::string table(const std::vector<std::vector<std::string>>& rows) {
   std::vector<std::vector<std::string>> cells;
   std::vector<std::size_t> widths;

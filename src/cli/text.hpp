@@ -15,6 +15,10 @@ std::string printable(std::string_view text);
 // otherwise be repeated with it.
 std::string without_passwords(std::string_view text);
 
+// A message as one line for people: printable, without passwords, and with a space for each line break. (What
+// libpq says has several lines.)
+std::string one_line(std::string_view message);
+
 // Rows of cells, aligned, two spaces between columns, the first row being the heading. Cells are made
 // printable.
 std::string table(const std::vector<std::vector<std::string>>& rows);

@@ -73,10 +73,12 @@ ROWLOCK_BEGIN_NAMESPACE
 std::vector<migration> shipped_migrations(const std::string& dialect, const std::string& prefix) {
   model::check_identifier("prefix", prefix);
 #ifdef ROWLOCK_HAS_POSTGRES
-  if (dialect == "postgres") return migrate::pair_files(embedded::postgres_migrations(), prefix);
+  if (dialect == "postgres" || dialect == "postgresql")
+    return migrate::pair_files(embedded::postgres_migrations(), prefix);
 #endif
 #ifdef ROWLOCK_HAS_MYSQL
-  if (dialect == "mysql") return migrate::pair_files(embedded::mysql_migrations(), prefix);
+  if (dialect == "mysql" || dialect == "mariadb")
+    return migrate::pair_files(embedded::mysql_migrations(), prefix);
 #endif
 #ifdef ROWLOCK_HAS_SQLITE
   if (dialect == "sqlite") return migrate::pair_files(embedded::sqlite_migrations(), prefix);

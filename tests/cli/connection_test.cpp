@@ -94,7 +94,9 @@ TEST_F(credentials_test, a_missing_privilege_is_77) {
   const auto at = [&](const std::string& user, const words& line) {
     return rowlock_alone(line, {{"ROWLOCK_URL", server->url(user, "right")}, {"ROWLOCK_SCHEMA", "locks"}});
   };
-  EXPECT_EQ(at("guest", {"migrate", "up"}).exit_code, 77);
+  const auto unable = at("guest", {"migrate", "up"});
+  EXPECT_EQ(unable.exit_code, 77);
+  EXPECT_THAT(unable.err, HasSubstr("grant this one USAGE and CREATE"));
   EXPECT_EQ(at("owner", {"migrate", "up"}).exit_code, 0);
   EXPECT_EQ(at("owner", {"run", "job", "--", "true"}).exit_code, 0);
   const auto refused = at("guest", {"run", "job", "--", "true"});

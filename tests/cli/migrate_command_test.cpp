@@ -177,6 +177,33 @@ TEST_P(migrate_command_test, sql_needs_no_database) {
   EXPECT_THAT(result.out, HasSubstr("rowlock_lock"));
 }
 
+TEST(migrate_sql, takes_the_names_that_urls_have) {
+  for (const auto& [dialect, alias] : {std::pair{"postgres", "postgresql"}, {"mysql", "mariadb"}}) {
+    if (selected_of({dialect}).empty()) continue;
+    const auto result = rowlock_alone({"migrate", "sql", "--dialect", alias});
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    EXPECT_EQ(result.out, rowlock_alone({"migrate", "sql", "--dialect", dialect}).out);
+  }
+}
+
+TEST(migrate_status, of_a_missing_file_creates_none) {
+  if (selected_of({"sqlite"}).empty()) GTEST_SKIP() << "sqlite is not selected";
+  const temporary_folder folder;
+  const auto file = folder.path() / "locks.db";
+  const auto migrate = [&](words line) {
+    line.insert(line.begin(), "migrate");
+    return rowlock_alone(line, {{"ROWLOCK_URL", "sqlite:" + file.string()}});
+  };
+  const auto status = migrate({"status"});
+  EXPECT_EQ(status.exit_code, 0) << status.err;
+  EXPECT_THAT(status.out, HasSubstr("pending"));
+  EXPECT_EQ(migrate({"verify"}).exit_code, 78);
+  EXPECT_EQ(migrate({"up", "--dry-run"}).exit_code, 0);
+  EXPECT_FALSE(std::filesystem::exists(file));
+  EXPECT_EQ(migrate({"up"}).exit_code, 0);
+  EXPECT_EQ(migrate({"verify"}).exit_code, 0);
+}
+
 TEST_P(migrate_command_test, sql_refuses_what_would_be_injected) {
   for (const std::string text : {"a;b", "x'y", "Upper", "1a", "a b", "\xc3\xa4"}) {
     for (const std::string option : {"--prefix", "--schema"}) {

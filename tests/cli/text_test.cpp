@@ -44,6 +44,11 @@ TEST(without_passwords, leaves_the_rest) {
   }
 }
 
+TEST(one_line, has_no_line_breaks_and_no_passwords) {
+  EXPECT_EQ(one_line("server said:\n\tno\r\n\x1b[2J"), "server said:  no  \\x1b[2J");
+  EXPECT_EQ(one_line("at postgresql://u:hush/hush@h/d\nno"), "at postgresql://u:***@h/d no");
+}
+
 TEST(table, aligns_by_characters) {
   EXPECT_EQ(table({{"NAME", "N"}, {"\xc3\xbc", "1"}, {"longer", "22"}}),
             "NAME    N\n\xc3\xbc       1\nlonger  22\n");

@@ -32,6 +32,19 @@ TEST_P(unmigrated_test, migrate_tells_the_state) {
   EXPECT_EQ(unmigrated({"migrate", "adopt"}).exit_code, 78);
 }
 
+TEST_P(unmigrated_test, a_missing_database_is_told_so) {
+  if (GetParam() == "sqlite") GTEST_SKIP() << "a missing file is told in connection_test";
+  auto url = store->url();
+  const auto path = url.find('/', url.find("//") + 2);
+  url = url.substr(0, path) + "/no_such_database" +
+        (url.find('?') == std::string::npos ? "" : url.substr(url.find('?')));
+  for (const auto& line : std::vector<words>{{"list"}, {"run", "job", "--", "true"}}) {
+    const auto result = rowlock_alone(line, {{"ROWLOCK_URL", url}});
+    EXPECT_EQ(result.exit_code, 78) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("create the database"));
+  }
+}
+
 ROWLOCK_FOR_EACH_SQL_STORE(unmigrated_test);
 
 }  // namespace rowlock::test

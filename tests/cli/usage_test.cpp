@@ -43,6 +43,37 @@ TEST(usage, an_unknown_command_is_named) {
   EXPECT_THAT(rowlock_alone({"lisst"}).err, HasSubstr("'lisst'"));
 }
 
+TEST(usage, a_command_without_its_dashes_is_told_where_to_stand) {
+  for (const auto& line : std::vector<words>{{"run", "job", "true"}, {"run", "job", "sh", "-c", "true"}}) {
+    const auto result = rowlock_alone(line);
+    EXPECT_EQ(result.exit_code, 64);
+    EXPECT_THAT(result.err, HasSubstr("rowlock run NAME -- COMMAND")) << result.err;
+  }
+}
+
+TEST(usage, a_url_file_that_is_a_folder_is_told_so) {
+  const temporary_folder folder;
+  const auto result = rowlock_alone({"list"}, {{"ROWLOCK_URL_FILE", folder.path()}});
+  EXPECT_EQ(result.exit_code, 64) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("is a folder"));
+}
+
+TEST(usage, a_port_that_is_no_number_is_told_so) {
+  words urls;
+  if (!selected_of({"postgres"}).empty()) {
+    urls = {"postgresql://u:hush@h:port/db", "postgresql://u:hush@h:0/db", "postgresql://u:hush@h:99999/db",
+            "postgresql://u:hush@a:5432,b:x/db"};
+  }
+  if (!selected_of({"mysql"}).empty()) urls.push_back("mysql://u:hush@h:port/db");
+  if (urls.empty()) GTEST_SKIP() << "no store with a server is selected";
+  for (const auto& url : urls) {
+    const auto result = rowlock_alone({"list"}, {{"ROWLOCK_URL", url}});
+    EXPECT_EQ(result.exit_code, 64) << url << ": " << result.err;
+    EXPECT_THAT(result.err, HasSubstr("port")) << url;
+    EXPECT_THAT(result.err, Not(HasSubstr("hush")));
+  }
+}
+
 TEST(usage, passwords_are_not_repeated) {
   const std::vector<words> lines{{"list", "postgresql://user:hush@host/db"},
                                  {"postgresql://user:hush@host/db", "list"},

@@ -129,6 +129,7 @@ mysql_connection::mysql_connection(const mysql_endpoint& endpoint, const sql_cat
                                    std::chrono::milliseconds connect_timeout,
                                    std::chrono::milliseconds read_timeout, std::size_t place)
     : endpoint_{endpoint}, catalog_{catalog} {
+  endpoint.check_files();
   try {
     driver_ = std::make_unique<driver>(endpoint.connect_string(connect_timeout, read_timeout, place));
     driver_->use(endpoint.database());

@@ -4,10 +4,13 @@
 
 #include <fmt/format.h>
 #include <mysql.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cctype>
+#include <cerrno>
 #include <charconv>
+#include <cstring>
 #include <map>
 
 namespace rowlock::store {
@@ -163,6 +166,14 @@ mysql_endpoint::address mysql_endpoint::read_address(std::string_view text) {
   return {std::move(host), std::string{port}};
 }
 
+void mysql_endpoint::check_files() const {
+  for (const auto& [key, path] : files_) {
+    if (::access(path.c_str(), R_OK) == 0) continue;
+    refuse(fmt::format("{} in the MySQL URL names {}, which cannot be read: {}", key, path,
+                       std::strerror(errno)));
+  }
+}
+
 void mysql_endpoint::read_parameters(std::string_view query) {
   std::map<std::string, std::string> values;
   while (!query.empty()) {
@@ -226,7 +237,9 @@ void mysql_endpoint::read_parameters(std::string_view query) {
   must_encrypt_ = verify_ || mode == "REQUIRED" || (has_ca && mode != "PREFERRED");
   for (const auto& [key, option] :
        {std::pair{"ssl_ca", "sslca"}, {"ssl_cert", "sslcert"}, {"ssl_key", "sslkey"}}) {
-    if (!values[key].empty()) set(option, values[key]);
+    if (values[key].empty()) continue;
+    files_.emplace_back(key, values[key]);
+    set(option, values[key]);
   }
 }
 

@@ -4,6 +4,7 @@
 #include <chrono>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rowlock::store {
@@ -27,6 +28,9 @@ class mysql_endpoint {
   bool must_encrypt() const noexcept { return must_encrypt_; }
   const std::string& database() const noexcept { return database_; }
 
+  // Throws error(invalid_argument) where a file that the URL names cannot be read.
+  void check_files() const;
+
   // The message with the password replaced.
   std::string scrub(std::string message) const;
 
@@ -45,6 +49,7 @@ class mysql_endpoint {
   std::vector<address> places_;
   std::string database_;
   std::string password_;
+  std::vector<std::pair<std::string, std::string>> files_;  // parameter and path
   bool must_encrypt_ = false;
   bool verify_ = false;  // that the server's certificate names the host
 };

@@ -102,7 +102,9 @@ meaning meaning_of(unsigned number) {
     case 1665:
       return {errc::database,
               "set binlog_format to ROW or MIXED: no statement may be logged as its text here"};
-    case 1049: return {errc::database, "create the database, or name another one in the URL"};
+    case 1049:
+      return {errc::not_migrated,
+              "create the database, or name another one in the URL, then run: rowlock migrate up"};
     default: return {errc::database, ""};
   }
 }
@@ -161,7 +163,8 @@ error mysql_error(const std::exception& cause, std::string_view doing) {
 error mysql_connect_error(const std::exception& cause) {
   const auto number = mysql_error_number(cause);
   auto [code, advice] = meaning_of(number);
-  if (code == errc::not_migrated || code == errc::contention) code = errc::unreachable;
+  const bool unknown_database = number == 1049;
+  if ((code == errc::not_migrated && !unknown_database) || code == errc::contention) code = errc::unreachable;
   // 1044: the user may not use this database; 2026 speaks of a certificate, of its file, or of no TLS at all.
   const auto said = said_by(cause);
   const auto speaks_of = [&](const char* words) { return said.find(words) != std::string::npos; };

@@ -8,6 +8,7 @@
 #include <libpq-fe.h>
 
 #include <algorithm>
+#include <charconv>
 #include <cstdlib>
 #include <map>
 #include <memory>
@@ -70,6 +71,16 @@ std::map<std::string, std::string> parse(const std::string& url) {
   return values;
 }
 
+// libpq would say so when it connects, as of a server that cannot be reached.
+void check_port(std::string_view port) {
+  int number = 0;
+  const auto [end, failure] = std::from_chars(port.data(), port.data() + port.size(), number);
+  if (port.empty() ||
+      (failure == std::errc{} && end == port.data() + port.size() && number > 0 && number < 65536))
+    return;
+  throw error(errc::invalid_argument, "the port in the PostgreSQL URL is not a number from 1 to 65535");
+}
+
 std::string quoted(std::string_view value) {
   std::string result = "'";
   for (const char c : value) {
@@ -102,6 +113,7 @@ postgres_conninfo::postgres_conninfo(const std::string& url, const store_options
   const auto unless_given = [&](const char* key, const char* variable, const std::string& value) {
     if (!std::getenv(variable)) values_.try_emplace(key, value);
   };
+  for (const auto& server : servers()) check_port(server.port);
   const auto limit = options.statement_timeout;
   unless_given("keepalives_idle", "", std::to_string(whole_seconds(limit)));
   unless_given("keepalives_interval", "", std::to_string(whole_seconds(limit / 4)));

@@ -59,7 +59,10 @@ error postgres_error(const std::exception& cause, std::string_view doing) {
     return error(errc::unreachable,
                  fmt::format("the connection to PostgreSQL broke during {}: {}", doing, said), state, true);
   }
-  const auto [code, advice] = meaning_of(state);
+  auto [code, advice] = meaning_of(state);
+  if (state == "42501" && (doing.starts_with("migration ") || doing.starts_with("the way back "))) {
+    advice = "migrate as a role that owns the schema, or grant this one USAGE and CREATE on it";
+  }
   return error(code,
                fmt::format("PostgreSQL refused {}: {} (SQLSTATE {}){}{}", doing, said, state,
                            advice.empty() ? "" : "; ", advice),
@@ -78,7 +81,12 @@ error postgres_connect_error(std::string_view said) {
   } else if (contains_any(said, {"session is read-only", "server is in hot standby mode"})) {
     code = errc::read_only;
   } else if (contains_any(said, {"database \""}) && contains_any(said, {"does not exist"})) {
-    code = errc::database;
+    return error(
+        errc::not_migrated,
+        fmt::format(
+            "cannot connect to PostgreSQL: {}; create the database, or name another one in the URL, then "
+            "run: rowlock migrate up",
+            said));
   }
   return error(code, fmt::format("cannot connect to PostgreSQL: {}", said));
 }

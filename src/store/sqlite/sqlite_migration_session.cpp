@@ -5,29 +5,41 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+#include <utility>
+
 namespace rowlock::store {
 
 sqlite_migration_session::sqlite_migration_session(const std::string& path, const store_options& options)
-    : prefix_{options.prefix},
-      connection_{path, std::make_shared<const sql_catalog>(embedded::sqlite_queries(), options.prefix),
-                  options.statement_timeout, missing_file::create} {}
+    : path_{path}, prefix_{options.prefix}, timeout_{options.statement_timeout} {
+  check_sqlite_file(path, missing_file::create);
+  if (std::filesystem::exists(path)) open();
+}
+
+void sqlite_migration_session::open() {
+  if (has_file()) return;
+  auto catalog = std::make_shared<const sql_catalog>(embedded::sqlite_queries(), prefix_);
+  connection_ =
+      std::make_unique<sqlite_connection>(path_, std::move(catalog), timeout_, missing_file::create);
+}
 
 std::string sqlite_migration_session::table(std::string_view name) const {
   return fmt::format("{}{}", prefix_, name);
 }
 
 schema_state sqlite_migration_session::state() {
-  return read_schema_state(connection_, prefix_);
+  if (!has_file()) return {};
+  return read_schema_state(*connection_, prefix_);
 }
 
 bool sqlite_migration_session::has_ledger() {
-  return has_table(connection_, table("migration"));
+  return has_file() && has_table(*connection_, table("migration"));
 }
 
 std::vector<ledger_entry> sqlite_migration_session::ledger() {
   std::vector<ledger_entry> entries;
   if (!has_ledger()) return entries;
-  for (auto query = connection_.query("read_ledger"); query.next();) {
+  for (auto query = connection_->query("read_ledger"); query.next();) {
     entries.push_back({.version = static_cast<int>(query.integer(0)),
                        .title = query.text(1),
                        .checksum = query.text(2),
@@ -37,50 +49,53 @@ std::vector<ledger_entry> sqlite_migration_session::ledger() {
 }
 
 std::int64_t sqlite_migration_session::leases() {
-  if (!has_table(connection_, table("lease"))) return 0;
-  auto query = connection_.query("live_leases");
+  if (!has_file() || !has_table(*connection_, table("lease"))) return 0;
+  auto query = connection_->query("live_leases");
   return query.next() ? query.integer(0) : 0;
 }
 
 // The file's write lock keeps other migrators out, and clients too: they see all of the migrations or none.
 void sqlite_migration_session::exclusively(const std::function<void()>& work) {
-  connection_.use_wal();
-  sqlite_transaction transaction{connection_, durability::durable};
+  open();
+  connection_->use_wal();
+  sqlite_transaction transaction{*connection_, durability::durable};
   work();
   transaction.commit();
 }
 
 void sqlite_migration_session::atomically(const std::function<void()>& work) {
-  if (sqlite3_get_autocommit(connection_.handle()) != 0) {
+  open();
+  if (sqlite3_get_autocommit(connection_->handle()) != 0) {
     exclusively(work);
     return;
   }
-  connection_.execute("SAVEPOINT migration");
+  connection_->execute("SAVEPOINT migration");
   try {
     work();
   } catch (...) {
-    sqlite3_exec(connection_.handle(), "ROLLBACK TO migration; RELEASE migration", nullptr, nullptr, nullptr);
+    sqlite3_exec(connection_->handle(), "ROLLBACK TO migration; RELEASE migration", nullptr, nullptr,
+                 nullptr);
     throw;
   }
-  connection_.execute("RELEASE migration");
+  connection_->execute("RELEASE migration");
 }
 
 void sqlite_migration_session::write_entry(const ledger_entry& entry) {
-  connection_.query("create_ledger").run();
-  connection_.query("record", std::int64_t{entry.version}, entry.title, entry.checksum).run();
+  connection_->query("create_ledger").run();
+  connection_->query("record", std::int64_t{entry.version}, entry.title, entry.checksum).run();
 }
 
 void sqlite_migration_session::apply(const std::string& sql, const ledger_entry& entry) {
   atomically([&] {
-    connection_.execute_script(sql);
+    connection_->execute_script(sql);
     write_entry(entry);
   });
 }
 
 void sqlite_migration_session::revert(const std::string& sql, int version) {
   atomically([&] {
-    connection_.execute_script(sql);
-    if (has_ledger()) connection_.query("forget", std::int64_t{version}).run();
+    connection_->execute_script(sql);
+    if (has_ledger()) connection_->query("forget", std::int64_t{version}).run();
   });
 }
 
@@ -90,7 +105,8 @@ void sqlite_migration_session::record(const ledger_entry& entry) {
 
 std::vector<std::string> sqlite_migration_session::describe() {
   std::vector<std::string> lines;
-  for (auto query = connection_.query("describe"); query.next();) {
+  if (!has_file()) return lines;
+  for (auto query = connection_->query("describe"); query.next();) {
     const auto name = query.text(0).substr(prefix_.size());
     lines.push_back(fmt::format("rowlock_{}.{} {}{}", name, query.text(1), query.text(2),
                                 query.integer(3) != 0 ? " not null" : ""));

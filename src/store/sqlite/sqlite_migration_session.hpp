@@ -6,11 +6,15 @@
 #include "store/sqlite/sqlite_connection.hpp"
 #include "store/store.hpp"
 
+#include <chrono>
+#include <memory>
+#include <string>
+
 namespace rowlock::store {
 
 class sqlite_migration_session final : public migration_session {
  public:
-  // Creates the file when it is missing.
+  // A file that is missing is created when something is to be written; before, it has nothing in it.
   sqlite_migration_session(const std::string& path, const store_options& options);
 
   schema_state state() override;
@@ -24,13 +28,17 @@ class sqlite_migration_session final : public migration_session {
   std::vector<std::string> describe() override;
 
  private:
+  void open();
+  bool has_file() const noexcept { return !!connection_; }
   std::string table(std::string_view name) const;
   // In a transaction, or in a part of the one that exclusively() began.
   void atomically(const std::function<void()>& work);
   void write_entry(const ledger_entry& entry);
 
+  std::string path_;
   std::string prefix_;
-  sqlite_connection connection_;
+  std::chrono::milliseconds timeout_;
+  std::unique_ptr<sqlite_connection> connection_;
 };
 
 }  // namespace rowlock::store
