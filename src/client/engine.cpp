@@ -130,7 +130,9 @@ engine::engine(database_source source, const options& settings, time_source& tim
                check_usable();
                start_lanes();
              }),
-      deadlocks_(shared_, queue_) {
+      deadlocks_(shared_, queue_),
+      stand_in_(desk_, keeper_.slot()) {
+  keeper_.lend_to(stand_in_);
   keeper_.on_new_world([this](const store::world& world) { reconcile_.request_in(world); });
 }
 
@@ -401,8 +403,10 @@ std::optional<model::token> engine::arrive(const model::lock_definition& definit
               {}, true);
 }
 
-// As far as a release needs it: an idle connection of another lane's says nothing.
+// As far as a release needs it: an idle connection of another lane's says nothing. Without lanes the lease's
+// connection carries it.
 bool engine::is_connected() const {
+  if (!queue_.has_connected_lane()) return keeper_.slot().is_connected();
   return std::any_of(lanes_.begin(), lanes_.end(), [](const auto& lane) {
     return lane->carries(duty::releases) && lane->slot().is_connected();
   });

@@ -190,6 +190,7 @@ class engine : public std::enable_shared_from_this<engine> {
   deadlock_search deadlocks_;
   thread_entries entries_;
   std::vector<std::unique_ptr<lane>> lanes_;
+  lane stand_in_;
   std::unique_ptr<watchdog> watchdog_;
 
   std::mutex source_mutex_;

@@ -35,7 +35,16 @@ lane::lane(lane_desk& desk, duty carried, connector connect)
     : desk_(desk),
       duty_(carried),
       shared_(desk.shared),
-      slot_(desk.shared, std::move(connect)),
+      own_slot_(std::make_unique<session_slot>(desk.shared, std::move(connect))),
+      slot_(*own_slot_),
+      fast_(desk, slot_),
+      slow_(desk, slot_) {}
+
+lane::lane(lane_desk& desk, session_slot& borrowed)
+    : desk_(desk),
+      duty_(duty::stand_in),
+      shared_(desk.shared),
+      slot_(borrowed),
       fast_(desk, slot_),
       slow_(desk, slot_) {}
 
@@ -135,6 +144,15 @@ bool lane::carry_alone(const release_ptr& operation, instant until) {
   const bool carried = carry_alone(desk_.queue.alone(operation), [&](batch& work) { carry(work); });
   slot_.limit_answers(instant::max());
   return carried;
+}
+
+void lane::carry_stranded(instant until) {
+  batch work = desk_.queue.take_stranded();
+  if (work.empty()) return;
+  slot_.limit_begins(until);
+  attempt(work, [this](batch& all) { carry(all); });
+  slot_.limit_begins(instant::max());
+  desk_.queue.finish(work);
 }
 
 void lane::carry(batch& work) {

@@ -9,6 +9,7 @@
 #include "client/slow_path.hpp"
 #include "client/submission_queue.hpp"
 
+#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -18,6 +19,8 @@ namespace rowlock::client_layer {
 class lane {
  public:
   lane(lane_desk& desk, duty carried, connector connect);
+  // The stand-in, by a connection that is another's.
+  lane(lane_desk& desk, session_slot& borrowed);
 
   session_slot& slot() noexcept { return slot_; }
   bool carries(duty asked) const noexcept { return duty_ == duty::everything || duty_ == asked; }
@@ -30,13 +33,16 @@ class lane {
   bool carry_alone(const acquire_ptr& operation);
   bool carry_alone(const release_ptr& operation, instant until);
 
+  // Of the stand-in, by the thread whose connection it is. carry_stranded() begins nothing past `until`.
+  void carry_stranded(instant until);
+  void note_connection();
+
  private:
   struct failed;
 
   bool is_replaced() const;
   bool find_connection();
   bool connect();  // false: there is none, and the log says why
-  void note_connection();
   template <class Fast>
   bool carry_alone(batch work, Fast fast);
   // False: it has failed, and each request that had no answer yet comes again or was told so.
@@ -52,8 +58,9 @@ class lane {
   lane_desk& desk_;
   duty duty_;
   context& shared_;
-  std::mutex owner_;  // whose thread uses the lane
-  session_slot slot_;
+  std::mutex owner_;                        // whose thread uses the lane
+  std::unique_ptr<session_slot> own_slot_;  // null: slot_ is another's
+  session_slot& slot_;
   fast_path fast_;
   slow_path slow_;
   backoff reconnect_ = reconnect_pause();

@@ -1,5 +1,6 @@
 #include "client/lease_keeper.hpp"
 
+#include "client/lane.hpp"
 #include "client/settings.hpp"
 
 #include <algorithm>
@@ -42,6 +43,7 @@ lease_keeper::lease_keeper(context& shared, submission_queue& queue, waiting_roo
     poll_.plan(instant{});
   };
   holds_.on_unchecked = [this] { slot_.wake(); };
+  queue_.on_stranded = [this] { slot_.wake(); };
 }
 
 std::shared_ptr<lease> lease_keeper::lease() const {
@@ -100,6 +102,7 @@ void lease_keeper::run() {
       shared_.log(log_level::error, "keeping the lease: {}", failure.what());
       pause(reconnect_.next());
     }
+    stand_in_->note_connection();
   }
   audit_.forget();
 }
@@ -152,6 +155,10 @@ void lease_keeper::step() {
     if (audit_.step()) renew_now_.store(true);
   });
   attempt(ending_, first_end(), [this] { end_dead_leases(); });
+  stand_in_->note_connection();
+  // No renewal waits for more than the statement that is under way.
+  attempt(carrying_, queue_.stranded_due(),
+          [this] { stand_in_->carry_stranded(std::max(renewal_due(), renewing_.not_before)); });
   attempt(sweeping_, sweep_.next(), [this] { sweep_.step(); });
   const auto until = next_event() - shared_.time.now();
   if (until > 0ns && slot_.wait(shared_.time.patience(until))) hear_hint();
@@ -172,6 +179,7 @@ instant lease_keeper::next_event() const {
   if (wants_offices_.load() && !hears_of_offices_.load()) consider(listening_, {});
   consider(auditing_, audit_.next());
   consider(ending_, first_end());
+  consider(carrying_, queue_.stranded_due());
   consider(sweeping_, sweep_.next());
   return next;
 }

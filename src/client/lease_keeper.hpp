@@ -1,5 +1,6 @@
 // Keeps the process's one lease on a connection of its own, which also carries what hears of the database's
-// news: the poll for those who wait, the audit of holds and the background sweep.
+// news: the poll for those who wait, the audit of holds and the background sweep; and releases, while no
+// other connection is to be had.
 #pragma once
 
 #include "client/background_sweep.hpp"
@@ -25,6 +26,8 @@ namespace rowlock::client_layer {
 using model::hold_id;
 using model::lease_id;
 
+class lane;
+
 class lease_keeper {
  public:
   lease_keeper(context& shared, submission_queue& queue, waiting_room& room, delivery& deliver,
@@ -35,9 +38,12 @@ class lease_keeper {
   std::shared_ptr<client_layer::lease> lease() const;
 
   session_slot& slot() noexcept { return slot_; }
+  const session_slot& slot() const noexcept { return slot_; }
   // Before run(): the database tells nobody of changes. It is asked while somebody waits, and else left
   // alone.
   void must_ask() noexcept { must_ask_ = true; }
+  // Before run(): carries releases by this connection while no lane has one. Lives as long as this.
+  void lend_to(lane& stand_in) noexcept { stand_in_ = &stand_in; }
   void run();  // the thread's body, until stop()
   void stop();
   // Ends the lease in the database. After run() has returned; throws what the store throws.
@@ -111,10 +117,11 @@ class lease_keeper {
   std::atomic<bool> hears_of_offices_{false};
   bulletin news_;
   bool must_ask_ = false;
+  lane* stand_in_ = nullptr;
 
   // Used by the keeper's thread alone.
   backoff reconnect_ = reconnect_pause();
-  errand renewing_, listening_, looking_, asking_, auditing_, ending_, sweeping_;
+  errand renewing_, listening_, looking_, asking_, auditing_, ending_, carrying_, sweeping_;
   instant renew_at_{};
   bool hinted_ = false;  // a wake-up has come that no look has explained yet
 };

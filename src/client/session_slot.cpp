@@ -26,7 +26,7 @@ store::session& session_slot::ready() {
 }
 
 void session_slot::check_time() const {
-  if (shared_.time.now() < until_) return;
+  if (shared_.time.now() < std::min(until_, begins_until_)) return;
   throw error(errc::contention, "the time of the call is up before all of it was sent");
 }
 

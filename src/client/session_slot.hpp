@@ -52,6 +52,8 @@ class session_slot {
 
   // Nothing is sent past that time, which ends a statement under way: the connection then counts as dead.
   void limit_answers(instant until) noexcept { until_ = until; }
+  // Nothing is begun past that time; what is under way then has a statement's time.
+  void limit_begins(instant until) noexcept { begins_until_ = until; }
 
   // Waits for a hint, in the connection there is. Connects first where needed; then it does not wait.
   bool wait(std::chrono::nanoseconds timeout);
@@ -89,6 +91,7 @@ class session_slot {
   const ghost_kind leaves_;
   std::string harmless_;  // the backend of the session before, which may keep rows locked
   instant until_ = instant::max();
+  instant begins_until_ = instant::max();
   std::atomic<std::int64_t> overdue_at_{0};  // 0: no statement is under way
   std::atomic<bool> connected_{false};
   bool connected_before_ = false;

@@ -44,13 +44,42 @@ bool submission_queue::takes(duty carried, duty asked) const {
 }
 
 void submission_queue::count_lane(duty carried, bool connected) {
+  bool stranded = false;
   {
     const std::lock_guard lock{mutex_};
     auto& lanes = side_of(carried).connected_lanes;
     connected ? ++lanes : --lanes;
-    acquiring_.blocked = releasing_.blocked = false;
+    acquiring_.blocked = releasing_.blocked = stand_in_.blocked = false;
+    stranded = is_stranded();
   }
   wake_all();
+  if (stranded) on_stranded();
+}
+
+// Whether releases are the stand-in's. When the queue was stopped they are not: it ends with the lease.
+bool submission_queue::is_stranded() const {
+  return !stopped_ && stand_in_.connected_lanes > 0 &&
+         acquiring_.connected_lanes + releasing_.connected_lanes == 0;
+}
+
+instant submission_queue::stranded_due() {
+  const std::lock_guard lock{mutex_};
+  if (!is_stranded()) return instant::max();
+  promote_delayed();
+  if (!releases_.empty() && !stand_in_.blocked) return {};
+  return delayed_.empty() ? instant::max() : delayed_.begin()->first;
+}
+
+batch submission_queue::take_stranded() {
+  const std::lock_guard lock{mutex_};
+  batch taken;
+  if (!is_stranded()) return taken;
+  promote_delayed();
+  std::unordered_map<std::string, std::size_t> open;
+  take_distinct(releases_, taken.releases, taken, open);
+  stand_in_.blocked = taken.empty();
+  if (!taken.empty()) ++under_way_;
+  return taken;
 }
 
 bool submission_queue::has_connected_lane() const {
@@ -124,6 +153,7 @@ void submission_queue::submit(release_ptr operation) {
 
 void submission_queue::submit(const std::vector<release_ptr>& operations) {
   side* wake = nullptr;
+  bool stranded = false;
   {
     const std::lock_guard lock{mutex_};
     side& releasing = serving(duty::releases);
@@ -131,10 +161,12 @@ void submission_queue::submit(const std::vector<release_ptr>& operations) {
       mark(*operation);
       if (is_needed(*operation)) releases_.push_back(operation);
     }
-    releasing.blocked = false;
+    releasing.blocked = stand_in_.blocked = false;
     if (releasing.idle_lanes > 0) wake = &releasing;
+    stranded = is_stranded();
   }
   if (wake) wake->work.notify_one();
+  if (stranded) on_stranded();
 }
 
 void submission_queue::submit(task_ptr operation) {
@@ -183,9 +215,11 @@ void submission_queue::delay(acquire_ptr operation, std::chrono::nanoseconds pau
 void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pause) {
   side* wake = nullptr;
   bool dropped = false;
+  bool stranded = false;
   {
     const std::lock_guard lock{mutex_};
     dropped = stopped_;
+    stranded = is_stranded();
     mark(*operation);
     if (!dropped && is_needed(*operation)) {
       delayed_.emplace(shared_.time.now() + pause, delayed{nullptr, operation});
@@ -193,6 +227,7 @@ void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pau
     wake = &serving(duty::acquires);
   }
   wake->work.notify_one();
+  if (stranded) on_stranded();
   if (dropped && operation->answer) operation->answer->complete(release_result::unknown);
 }
 
@@ -213,7 +248,8 @@ void submission_queue::wake_all() {
 bool submission_queue::has_work(duty carried) const {
   const bool acquires =
       ((acquires_allowed_ && !acquires_.empty()) || !background_.empty()) && takes(carried, duty::acquires);
-  const bool releases = (!releases_.empty() || !tasks_.empty()) && takes(carried, duty::releases);
+  const bool releases =
+      ((!releases_.empty() && !is_stranded()) || !tasks_.empty()) && takes(carried, duty::releases);
   return acquires || releases;
 }
 
@@ -237,7 +273,7 @@ void submission_queue::promote_delayed() {
     if (release) {
       releases_.push_back(std::move(release));
       side& releasing = serving(duty::releases);
-      releasing.blocked = false;
+      releasing.blocked = stand_in_.blocked = false;
       // Only those who take acquires sleep until the next delayed operation's time.
       releasing.work.notify_one();
     }
@@ -297,7 +333,7 @@ batch submission_queue::take(duty carried, const std::function<bool()>& is_conne
         taken.tasks.assign(std::make_move_iterator(tasks_.begin()), std::make_move_iterator(tasks_.end()));
         tasks_.clear();
         // Releases first: an acquire of the same name then finds it free.
-        take_distinct(releases_, taken.releases, taken, open);
+        if (!is_stranded()) take_distinct(releases_, taken.releases, taken, open);
       }
       if (takes(carried, duty::acquires) && !background_.empty()) {
         // One at a time: each may take as long as a statement may.
@@ -354,6 +390,7 @@ batch submission_queue::alone(const release_ptr& operation) {
 void submission_queue::finish(const batch& done) {
   bool wake_acquiring = false;
   bool wake_releasing = false;
+  bool stranded = false;
   bool idle = false;
   bool over = false;  // the lanes end
   {
@@ -362,11 +399,13 @@ void submission_queue::finish(const batch& done) {
     --under_way_;
     wake_acquiring = std::exchange(acquiring_.blocked, false);
     wake_releasing = std::exchange(releasing_.blocked, false);
+    stranded = std::exchange(stand_in_.blocked, false) && is_stranded();
     idle = is_idle();
     over = idle && stopped_;
   }
   if (wake_acquiring || over) acquiring_.work.notify_all();
   if (wake_releasing || over) releasing_.work.notify_all();
+  if (stranded) on_stranded();
   if (idle) idle_.notify_all();
 }
 

@@ -17,6 +17,7 @@
 #include <string_view>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 namespace rowlock::client_layer {
@@ -38,8 +39,9 @@ struct batch {
 };
 
 // What a lane carries. Acquires wait for the disk and fast releases do not: behind one another, each release
-// would wait for a commit that is not its own.
-enum class duty : std::uint8_t { everything, acquires, releases };
+// would wait for a commit that is not its own. The stand-in borrows the lease's connection, and carries
+// releases while no lane is connected.
+enum class duty : std::uint8_t { everything, acquires, releases, stand_in };
 
 // Thread-safe.
 class submission_queue {
@@ -57,7 +59,13 @@ class submission_queue {
   // The lanes tell how many of them are connected. What is for a duty that no connected lane has, the others
   // take.
   void count_lane(duty carried, bool connected);
-  bool has_connected_lane() const;
+  bool has_connected_lane() const;  // the stand-in is none
+  // Before the first take(): called when there may be something for the stand-in. Under no lock.
+  std::function<void()> on_stranded;
+  // When the stand-in has something to carry: releases, while it is connected and no lane is.
+  instant stranded_due();
+  // A batch of those; does not wait, and is empty where there are none.
+  batch take_stranded();
   // A batch that was taken, unchanged, for another lane.
   void put_back(batch work);
   // Lets a lane that is not connected wait. False: the queue was stopped.
@@ -119,8 +127,12 @@ class submission_queue {
     bool blocked = false;
   };
 
-  side& side_of(duty carried) { return carried == duty::releases ? releasing_ : acquiring_; }
-  const side& side_of(duty carried) const { return carried == duty::releases ? releasing_ : acquiring_; }
+  const side& side_of(duty carried) const {
+    if (carried == duty::stand_in) return stand_in_;
+    return carried == duty::releases ? releasing_ : acquiring_;
+  }
+  side& side_of(duty carried) { return const_cast<side&>(std::as_const(*this).side_of(carried)); }
+  bool is_stranded() const;
   // Whose lanes are to be woken.
   side& serving(duty asked);
   bool takes(duty carried, duty asked) const;
@@ -146,6 +158,7 @@ class submission_queue {
   mutable std::mutex mutex_;
   side acquiring_;  // and everything, where duties are not split
   side releasing_;
+  side stand_in_;
   std::condition_variable idle_;
   std::condition_variable resting_;
   std::deque<acquire_ptr> acquires_;

@@ -283,6 +283,78 @@ TEST_F(lane_test, a_limited_wait_at_a_latch_ends_in_time_behind_a_busy_lane) {
   server->unblock();
 }
 
+// A server that is full: whatever connection breaks cannot be made again, and the lease's still stands.
+TEST_F(lane_test, without_a_lane_the_leases_connection_carries_releases) {
+  client db = new_client();
+  hold held = mutex(db, "a").acquire();
+  hold other = mutex(db, "b").acquire();
+  faults.refuse_unreachable("connect", 1'000'000);
+  faults.lose_request("release", 2);  // both lanes' connections
+  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(released.get(), release_result::released);
+  EXPECT_EQ(holder_of("a"), "");
+  EXPECT_EQ(other.release(), release_result::released) << "at once, for this one need not find out";
+  EXPECT_EQ(server->sessions(), 1U);
+  EXPECT_EQ(code_of([&] { mutex(db, "c").try_acquire(); }), errc::unreachable);
+}
+
+TEST_F(lane_test, without_a_lane_the_leases_connection_takes_waiters_out_of_the_queue) {
+  client db = new_client();
+  client other = new_client();
+  const hold held = mutex(other, "a").acquire();
+  auto waiter = waiting(db, "a");
+  hold mine = mutex(db, "b").acquire();
+  faults.refuse_unreachable("connect", 1'000'000);
+  faults.lose_request("release", 2);
+  auto released = std::async(std::launch::async, [&] { return mine.release(); });
+  ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
+  waiter.stop();
+  EXPECT_EQ(code_of([&] { waiter.take(); }), errc::cancelled);
+  EXPECT_TRUE(soon([&] { return queued("a") == 0; }));
+}
+
+TEST_F(lane_test, a_renewal_waits_for_one_statement_of_a_release_at_most) {
+  client db = new_client();
+  const hold kept = mutex(db, "b").acquire();
+  hold held = mutex(db, "a").acquire();
+  server->lock_row("a");  // one statement does not release it, and others follow
+  advance(8s);
+  faults.refuse_unreachable("connect", 1'000'000);
+  faults.lose_request("release", 2);
+  faults.hang("release");
+  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  ASSERT_TRUE(soon([&] { return server->blocked() == 1; })) << "on the lease's connection";
+  const auto tries = [&] { return faults.count("hand_over") + faults.count("edit"); };
+  const auto tried = tries();
+  const auto renewals = faults.count("renew");
+  faults.hang("renew");
+  advance(3s);
+  server->unblock();
+  ASSERT_TRUE(eventually([&] { return faults.count("renew") > renewals; }));
+  EXPECT_EQ(tries(), tried);
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  server->unblock();
+  server->unlock_row("a");
+  EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
+  EXPECT_TRUE(kept);
+  released.wait();
+}
+
+TEST_F(lane_test, a_client_without_lanes_gives_back_all_when_it_closes) {
+  client db = new_client();
+  hold held = mutex(db, "a").acquire();
+  const hold kept = mutex(db, "b").acquire();
+  faults.refuse_unreachable("connect", 1'000'000);
+  faults.lose_request("release", 2);
+  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
+  auto closed = std::async(std::launch::async, [&] { db.close(); });
+  ASSERT_TRUE(soon([&] { return closed.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(holder_of("b"), "");
+  EXPECT_EQ(leases(), 0U);
+}
+
 TEST_F(lane_test, many_who_look_for_a_deadlock_share_their_reads) {
   auto settings = calm();
   settings.poll_interval = 1s;
