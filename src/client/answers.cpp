@@ -48,8 +48,8 @@ void wait_in_room(lane_desk& desk, const acquire_ptr& operation, std::chrono::mi
     return;
   }
   // The lock may have been handed to it before it was here to be found.
-  const bool missed = desk.keeper.hints_heard() != hints;
-  desk.keeper.look_at(missed ? now : std::min(takeover_at, now + desk.shared.settings.poll_interval));
+  if (desk.keeper.hints_heard() != hints) desk.keeper.look_for(operation->hold);
+  desk.keeper.look_at(std::min(takeover_at, now + desk.shared.settings.poll_interval));
   // Whoever gave up before it was in the room did not find it there.
   if (operation->answer.is_settled()) {
     if (const auto left = desk.room.take(*operation)) desk.deliver.withdraw(*left);

@@ -24,7 +24,7 @@ void chores::add(lane_desk& desk, const std::string& name, const decision& made)
     if (mine && next.client == mine->id()) {
       deliver_to_waiter(desk, next.waiter.hold, next.token, made.change.row->has_queue, checks_);
     } else {
-      wake_.push_back(next.client);
+      wake_.push_back({next.client, next.waiter.hold});
     }
   }
   for (const auto& client : made.outcome.wake) {
@@ -32,11 +32,11 @@ void chores::add(lane_desk& desk, const std::string& name, const decision& made)
       desk.keeper.note_hint();
       desk.keeper.look_at(desk.shared.time.now());
     } else {
-      wake_.push_back(client);
+      wake_.push_back({client});
     }
   }
-  wake_.insert(wake_.end(), made.change.notices.begin(), made.change.notices.end());
-  if (is_of_an_office(made.change)) wake_.push_back(onlookers());
+  for (const auto& client : made.change.notices) wake_.push_back({client});
+  if (is_of_an_office(made.change)) wake_.push_back({onlookers()});
   if (made.outcome.more) desk.queue.submit(sweep_of(name));
   kill_.insert(kill_.end(), made.outcome.leases.begin(), made.outcome.leases.end());
   refresh_ = refresh_ || made.outcome.result == outcome::what::foreign;
@@ -44,11 +44,6 @@ void chores::add(lane_desk& desk, const std::string& name, const decision& made)
 
 void chores::add_missing(const model::lock_definition& asked) {
   if (create_.empty() || create_.back().name != asked.name) create_.push_back(asked);
-}
-
-void chores::make_unique(std::vector<lease_id>& ids) {
-  std::sort(ids.begin(), ids.end());
-  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
 }
 
 }  // namespace rowlock::client_layer

@@ -6,6 +6,7 @@
 #include "client/decisions.hpp"
 #include "client/lane_desk.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -29,14 +30,21 @@ class chores {
   void run(const context& shared, Call call);
 
  private:
-  static void make_unique(std::vector<lease_id>& ids);
+  template <class Id>
+  static void make_unique(std::vector<Id>& ids);
 
   std::uint64_t checks_;
-  std::vector<lease_id> wake_;
+  std::vector<store::wakeup> wake_;
   std::vector<lease_id> kill_;
   std::vector<model::lock_definition> create_;
   bool refresh_ = false;
 };
+
+template <class Id>
+void chores::make_unique(std::vector<Id>& ids) {
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+}
 
 template <class Call>
 void chores::run(const context& shared, Call call) {

@@ -169,7 +169,7 @@ void fast_path::ring(const std::string& name) {
 }
 
 void fast_path::tell_onlookers() {
-  const lease_id whom[] = {onlookers()};
+  const store::wakeup whom[] = {{onlookers()}};
   slot_.call([&](store::session& session) { session.notify(whom); });
 }
 

@@ -69,6 +69,11 @@ void lease_keeper::look_at(instant when) {
   if (poll_.plan(when) || (must_ask_ && poll_.is_silent())) slot_.wake();
 }
 
+void lease_keeper::look_for(hold_id waiter) {
+  poll_.look_for({&waiter, 1});
+  slot_.wake();
+}
+
 void lease_keeper::renew_soon() {
   renew_now_.store(true);
   slot_.wake();
@@ -146,6 +151,7 @@ void lease_keeper::step() {
     attempt(listening_, {}, [this] { listen_to_offices(); });
   }
   attempt(looking_, poll_.next(), [this] { look(); });
+  attempt(naming_, poll_.named_due(), [this] { poll_.look_at_named(); });
   if (must_ask_) {
     attempt(asking_, poll_.next_question(), [this] {
       if (poll_.ask()) hear_hint();
@@ -161,7 +167,7 @@ void lease_keeper::step() {
           [this] { stand_in_->carry_stranded(std::max(renewal_due(), renewing_.not_before)); });
   attempt(sweeping_, sweep_.next(), [this] { sweep_.step(); });
   const auto until = next_event() - shared_.time.now();
-  if (until > 0ns && slot_.wait(shared_.time.patience(until))) hear_hint();
+  if (until > 0ns && slot_.wait(shared_.time.patience(until))) hear_hint(slot_.granted());
 }
 
 instant lease_keeper::renewal_due() const {
@@ -175,6 +181,7 @@ instant lease_keeper::next_event() const {
   };
   consider(renewing_, renewal_due());
   consider(looking_, poll_.next());
+  consider(naming_, poll_.named_due());
   if (must_ask_) consider(asking_, poll_.question());
   if (wants_offices_.load() && !hears_of_offices_.load()) consider(listening_, {});
   consider(auditing_, audit_.next());
@@ -185,9 +192,13 @@ instant lease_keeper::next_event() const {
 }
 
 // A hint is for a waiter, or for a holder whose lock was taken by force; or, where hints are not addressed,
-// for nobody.
-void lease_keeper::hear_hint() {
+// for nobody. One that names waiters is for them alone.
+void lease_keeper::hear_hint(const std::vector<hold_id>& granted) {
   poll_.note_hint();
+  if (!granted.empty()) {
+    poll_.look_for(granted);
+    return attempt(naming_, {}, [this] { poll_.look_at_named(); });
+  }
   if (wants_offices_.load()) news_.publish();
   hinted_ = true;
   attempt(looking_, {}, [this] { look(); });

@@ -55,6 +55,8 @@ class lease_keeper {
 
   // Any thread. Brings forward a look at the waiting room, or a renewal.
   void look_at(instant when);
+  // The same for one waiter alone, now.
+  void look_for(model::hold_id waiter);
   void renew_soon();
   // Any thread. From now on news of offices are published; soon, and never where the database must be asked.
   void hear_of_offices();
@@ -88,7 +90,8 @@ class lease_keeper {
   void lose_lease(const std::shared_ptr<client_layer::lease>& lost, loss reason);
   void renew();
   void look();
-  void hear_hint();
+  // granted: as session::granted().
+  void hear_hint(const std::vector<hold_id>& granted = {});
   instant first_end() const;
   void end_dead_leases();
   instant renewal_due() const;
@@ -121,7 +124,7 @@ class lease_keeper {
 
   // Used by the keeper's thread alone.
   backoff reconnect_ = reconnect_pause();
-  errand renewing_, listening_, looking_, asking_, auditing_, ending_, carrying_, sweeping_;
+  errand renewing_, listening_, looking_, naming_, asking_, auditing_, ending_, carrying_, sweeping_;
   instant renew_at_{};
   bool hinted_ = false;  // a wake-up has come that no look has explained yet
 };

@@ -128,6 +128,10 @@ bool session_slot::wait(std::chrono::nanoseconds timeout) {
   }
 }
 
+std::vector<model::hold_id> session_slot::granted() {
+  return session_ ? session_->granted() : std::vector<model::hold_id>{};
+}
+
 void session_slot::wake() noexcept {
   const std::lock_guard lock{mutex_};
   if (session_) session_->wake();

@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <vector>
 
 namespace rowlock::client_layer {
 
@@ -57,6 +58,8 @@ class session_slot {
 
   // Waits for a hint, in the connection there is. Connects first where needed; then it does not wait.
   bool wait(std::chrono::nanoseconds timeout);
+  // As session::granted(), of the wait before.
+  std::vector<model::hold_id> granted();
 
   bool is_connected() const noexcept { return connected_.load(); }
   void wake() noexcept;

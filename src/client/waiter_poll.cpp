@@ -1,7 +1,6 @@
 #include "client/waiter_poll.hpp"
 
 #include <algorithm>
-#include <span>
 #include <unordered_set>
 #include <vector>
 
@@ -51,15 +50,43 @@ bool waiter_poll::look() {
   if (queries.empty()) return false;
   plan(now + shared_.settings.poll_interval);
   if (ask_at_ != instant::max()) ask_at_ = now + asking_.next();  // this asks for more
+  const bool delivered = ask_about(queries, now);
+  refusals_ = 0;
+  return delivered;
+}
+
+void waiter_poll::look_for(std::span<const model::hold_id> waiters) {
+  const std::lock_guard lock{mutex_};
+  named_.insert(named_.end(), waiters.begin(), waiters.end());
+}
+
+instant waiter_poll::named_due() const {
+  const std::lock_guard lock{mutex_};
+  return named_.empty() ? instant::max() : instant{};
+}
+
+void waiter_poll::look_at_named() {
+  std::vector<model::hold_id> waiters;
+  {
+    const std::lock_guard lock{mutex_};
+    waiters = named_;
+  }
+  ask_about(room_.queries(waiters), shared_.time.now());
+  const std::lock_guard lock{mutex_};
+  named_.erase(named_.begin(), named_.begin() + static_cast<std::ptrdiff_t>(waiters.size()));
+}
+
+// True: somebody was granted.
+bool waiter_poll::ask_about(std::span<const store::hold_query> waiters, instant now) {
   bool delivered = false;
+  bool some_wait = false;
   std::unordered_set<std::string> asked;  // one request a name suffices to have the dead cleared away
   barrier_dues of_barriers;
   const auto ask_again = [&](model::hold_id hold) {
     if (auto operation = room_.take(hold)) queue_.submit(std::move(operation));
   };
-  const std::span<const store::hold_query> all{queries};
-  for (std::size_t from = 0; from < all.size(); from += chunk) {
-    const auto part = all.subspan(from, std::min(chunk, all.size() - from));
+  for (std::size_t from = 0; from < waiters.size(); from += chunk) {
+    const auto part = waiters.subspan(from, std::min(chunk, waiters.size() - from));
     const auto checks = holds_.checks();
     const auto replies = slot_.call([&](store::session& session) { return session.find(part); });
     for (std::size_t i = 0; i < part.size(); ++i) {
@@ -76,6 +103,7 @@ bool waiter_poll::look() {
           break;
         case store::hold_status::where::absent: ask_again(hold); break;
         case store::hold_status::where::queued: {
+          some_wait = true;
           const auto takeover_in = due_in(status, name, of_barriers);
           if (takeover_in > 0us) {
             room_.set_takeover(hold, now + takeover_in);
@@ -89,7 +117,7 @@ bool waiter_poll::look() {
       }
     }
   }
-  refusals_ = 0;
+  if (!some_wait) return delivered;
   if (const auto takeover = room_.next_takeover()) plan(*takeover);
   return delivered;
 }

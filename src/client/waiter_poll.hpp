@@ -1,5 +1,5 @@
-// Looks in the database for what became of those of this process who wait: when a wake-up comes, when a
-// holder that stands in the way may be killed, and at least every poll interval.
+// Looks in the database for what became of those of this process who wait: of all of them when a holder that
+// stands in the way may be killed, and at least every poll interval; of some when a wake-up names them.
 #pragma once
 
 #include "client/context.hpp"
@@ -12,12 +12,15 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <mutex>
+#include <span>
 #include <string>
 #include <unordered_map>
+#include <vector>
 
 namespace rowlock::client_layer {
 
-// Used by the keeper's thread, but for plan() and note_hint().
+// Used by the keeper's thread, but for plan(), look_for() and note_hint().
 class waiter_poll {
  public:
   waiter_poll(context& shared, submission_queue& queue, waiting_room& room, delivery& deliver,
@@ -33,6 +36,12 @@ class waiter_poll {
 
   // The next look is planned first. True: somebody was granted.
   bool look();
+
+  // Any thread. These are to be looked for soon; it costs nothing that depends on how many others wait.
+  void look_for(std::span<const model::hold_id> waiters);
+  instant named_due() const;
+  // At those. They stay due until it has succeeded.
+  void look_at_named();
 
   // Where the database tells nobody of changes: it is asked while somebody waits, and else left alone.
   bool is_silent() const noexcept { return silent_.load(); }
@@ -50,6 +59,7 @@ class waiter_poll {
  private:
   // By name, for those who wait there are many.
   using barrier_dues = std::unordered_map<std::string, std::chrono::microseconds>;
+  bool ask_about(std::span<const store::hold_query> waiters, instant now);
   std::chrono::microseconds due_in(const store::hold_status& status, const std::string& name,
                                    barrier_dues& of_barriers);
 
@@ -65,6 +75,8 @@ class waiter_poll {
   instant ask_at_ = instant::max();
   backoff asking_ = hint_pause();
   int refusals_ = 0;  // in a row
+  mutable std::mutex mutex_;
+  std::vector<model::hold_id> named_;
 };
 
 }  // namespace rowlock::client_layer

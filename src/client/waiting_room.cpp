@@ -69,6 +69,16 @@ std::vector<store::hold_query> waiting_room::queries() const {
   return all;
 }
 
+std::vector<store::hold_query> waiting_room::queries(std::span<const model::hold_id> of) const {
+  const std::lock_guard lock{mutex_};
+  std::vector<store::hold_query> found;
+  for (const auto& hold : of) {
+    if (const auto at = seats_.find(hold); at != seats_.end())
+      found.push_back({at->second.operation->definition.name, hold});
+  }
+  return found;
+}
+
 std::optional<instant> waiting_room::next_takeover() const {
   const std::lock_guard lock{mutex_};
   std::optional<instant> first;

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <span>
 #include <unordered_map>
 #include <vector>
 
@@ -31,6 +32,8 @@ class waiting_room {
   void set_takeover(model::hold_id hold, instant at);
 
   std::vector<store::hold_query> queries() const;
+  // About those of them who are here.
+  std::vector<store::hold_query> queries(std::span<const model::hold_id> of) const;
   // When somebody's holder may be killed first. Empty: nobody waits.
   std::optional<instant> next_takeover() const;
   bool empty() const;

@@ -1,5 +1,7 @@
 #include "store/store.hpp"
 
+#include <algorithm>
+
 namespace rowlock::store {
 
 void lock_view::add_waiter(const model::waiter& waiter, const std::optional<model::lease_view>& lease) {
@@ -12,6 +14,14 @@ void lock_view::add_waiter(const model::waiter& waiter, const std::optional<mode
 
 model::lock_definition definition_of(const std::string& name, const hold_status& status) {
   return {name, status.kind, status.capacity, status.fair};
+}
+
+std::vector<lease_id> clients_of(std::span<const wakeup> told) {
+  std::vector<lease_id> clients;
+  for (const auto& one : told) clients.push_back(one.client);
+  std::sort(clients.begin(), clients.end());
+  clients.erase(std::unique(clients.begin(), clients.end()), clients.end());
+  return clients;
 }
 
 std::vector<edit_result> session::edit(std::span<const edit_request> requests) {

@@ -256,6 +256,17 @@ struct stale {
   std::string next;  // after which name to go on; empty: no lock stands behind those that were read
 };
 
+// What a client is told: that something may have changed for it.
+struct wakeup {
+  lease_id client;
+  hold_id granted{};  // the waiter of its that was granted; nil: whatever it may be
+
+  auto operator<=>(const wakeup&) const = default;
+};
+
+// Once each, in their order.
+std::vector<lease_id> clients_of(std::span<const wakeup> told);
+
 // ---- the session ---------------------------------------------------------------------------------------
 
 // One connection. Used by one thread at a time, but for wake() and interrupt(), which any thread may call
@@ -344,11 +355,14 @@ class session {
   virtual std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) = 0;
 
   // -- wake-ups: hints, never proof --
-  virtual void listen(lease_id client) = 0;                    // from now on wait() hears of this client
-  virtual void notify(std::span<const lease_id> clients) = 0;  // asynchronous commit
+  virtual void listen(lease_id client) = 0;               // from now on wait() hears of this client
+  virtual void notify(std::span<const wakeup> told) = 0;  // asynchronous commit
   // Waits until something may have changed for the client, wake() is called or the timeout passes. True
   // when something may have changed. Throws error(unreachable) when the connection is gone.
   virtual bool wait(std::chrono::nanoseconds timeout) = 0;
+  // Of what wait() has told last, once: the waiters who were granted, where that is all it was. Empty: it may
+  // be anything. A database need not name them, and an earlier version of rowlock did not.
+  virtual std::vector<hold_id> granted() { return {}; }
   // Where database::must_be_asked(): whether something may have changed for the clients that this session
   // listens for, since it was asked last. One small statement; wait() hears of nothing there but wake().
   virtual bool ask() { return true; }

@@ -5,6 +5,8 @@
 namespace rowlock::test {
 namespace {
 
+using store::wakeup;
+
 class wakeup_test : public contract_test {
  protected:
   // b stands for the waiter's process, a for that of the one who hands over.
@@ -15,7 +17,7 @@ class wakeup_test : public contract_test {
   }
   void hand_over_and_notify(const claim& waiter) {
     edit("a", hand_over);
-    a->notify(std::vector{waiter.lease});
+    a->notify(std::vector<wakeup>{{waiter.lease}});
   }
 };
 
@@ -42,7 +44,7 @@ TEST_P(wakeup_test, a_waiter_hears_again_and_again) {
   b->listen(waiter.lease);
   for (int i = 0; i < 5; ++i) {
     edit("a", enqueue(waiter.lease, hold_id::random()));
-    a->notify(std::vector{waiter.lease});
+    a->notify(std::vector<wakeup>{{waiter.lease}});
     EXPECT_TRUE(hears(*b, long_enough)) << "in round " << i;
   }
 }
@@ -65,7 +67,7 @@ TEST_P(wakeup_test, a_session_hears_for_several_clients) {
   while (hears(*b, 0ns)) {
   }
   edit("a", hand_over);
-  a->notify(std::vector{new_lease(), second.lease});
+  a->notify(std::vector<wakeup>{{new_lease()}, {second.lease}});
   EXPECT_TRUE(hears(*b, long_enough));
 }
 
@@ -76,6 +78,43 @@ TEST_P(wakeup_test, others_are_not_woken) {
   b->listen(new_lease());
   hand_over_and_notify(waiter);
   EXPECT_FALSE(hears(*b, 100ms));
+}
+
+// Where a wake-up names waiters, all of them are named, or none.
+TEST_P(wakeup_test, a_waiter_is_named_to_its_client) {
+  ROWLOCK_NEEDS(targeted_wakeups);
+  held("a");
+  const auto waiter = listening_waiter();
+  const auto second = hold_id::random();
+  edit("a", hand_over);
+  a->notify(std::vector<wakeup>{{waiter.lease, waiter.hold}, {waiter.lease, second}});
+  std::vector<hold_id> named;
+  while (hears(*b, named.size() < 2 ? long_enough : 0ns)) {
+    const auto told = b->granted();
+    ASSERT_FALSE(told.empty());
+    named.insert(named.end(), told.begin(), told.end());
+  }
+  EXPECT_THAT(named, testing::UnorderedElementsAre(waiter.hold, second));
+  EXPECT_TRUE(b->granted().empty()) << "they are told once";
+}
+
+TEST_P(wakeup_test, a_hand_over_names_the_waiter) {
+  ROWLOCK_NEEDS(targeted_wakeups);
+  const auto holder = held("a");
+  const auto waiter = listening_waiter();
+  ASSERT_TRUE(a->hand_over(holder.giving_back(), 0us));
+  ASSERT_TRUE(hears(*b, long_enough));
+  EXPECT_THAT(b->granted(), testing::ElementsAre(waiter.hold));
+}
+
+TEST_P(wakeup_test, beside_news_of_another_kind_nobody_is_named) {
+  held("a");
+  const auto waiter = listening_waiter();
+  edit("a", hand_over);
+  // In one transaction, so they are heard together.
+  a->notify(std::vector<wakeup>{{waiter.lease}, {waiter.lease, waiter.hold}});
+  ASSERT_TRUE(hears(*b, long_enough));
+  EXPECT_TRUE(b->granted().empty());
 }
 
 TEST_P(wakeup_test, waiting_ends_at_its_timeout) {
@@ -110,7 +149,7 @@ TEST_P(wakeup_test, wake_before_the_wait_is_not_lost) {
 
 TEST_P(wakeup_test, notifying_nobody_is_nothing) {
   EXPECT_NO_THROW(a->notify({}));
-  EXPECT_NO_THROW(a->notify(std::vector{lease_id::random()}));
+  EXPECT_NO_THROW(a->notify(std::vector<wakeup>{{lease_id::random()}}));
 }
 
 TEST_P(wakeup_test, verbs_work_between_waits) {

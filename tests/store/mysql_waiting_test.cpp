@@ -72,7 +72,7 @@ TEST_F(mysql_waiting_test, a_hint_waits_for_no_lease) {
   unwaiting(
       *session_,
       [&] {
-        session_->notify(std::vector{whom});
+        session_->notify(std::vector<store::wakeup>{{whom}});
         return true;
       },
       [&] { let_go(); });

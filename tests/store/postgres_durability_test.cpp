@@ -71,7 +71,7 @@ TEST_F(postgres_durability_test, is_what_each_verb_promises) {
       return change;
     });
     EXPECT_FALSE(on_disk()) << "an edit with nothing durable";
-    session->notify(std::vector{lease});
+    session->notify(std::vector<store::wakeup>{{lease, hold_id::random()}});
     EXPECT_FALSE(on_disk()) << "notify";
   }
 }

@@ -83,7 +83,7 @@ TEST_F(postgres_plan_test, made_anew_serves_each_verb) {
         EXPECT_TRUE(session->kill(gone, 0us).empty());
         EXPECT_TRUE(session->find_stale(10, 0us).expired_leases.empty());
         EXPECT_EQ(session->collect(1h, 10), 0);
-        session->notify(gone);
+        session->notify(std::vector<store::wakeup>{{gone[0]}});
         session->refresh_world();
       },
   };

@@ -59,7 +59,8 @@ std::vector<result> quorum(const plan& plan);
 std::vector<result> handover(const plan& plan);
 // The same between threads of one process.
 std::vector<result> handover_local(const plan& plan);
-// What 1,000 waiting acquires cost the server, against one.
+// What 1,000 waiting acquires cost the server, against one; and how long a hand-over to one of them takes,
+// and to one of three times as many.
 std::vector<result> waiters(const plan& plan);
 // Rows that a renewal writes with 10,000 locks held, against one held.
 std::vector<result> held(const plan& plan);

@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <chrono>
+#include <future>
 #include <stop_token>
 #include <thread>
 
@@ -53,6 +55,7 @@ class waiting {
   waiting(const waiting&) = delete;
   waiting& operator=(const waiting&) = delete;
 
+  const rowlock::client& client() const { return client_; }
   bool disturbed() const { return granted_; }
   rowlock::statistics stats() const { return client_.stats(); }
 
@@ -101,11 +104,41 @@ cost measure(const plan& plan, floor_database& database, rowlock::admin& admin, 
           .renewals = stats.renewals - stats_before.renewals};
 }
 
+// From the start of a release to the return of the acquire that waited, while others of the waiter's process
+// wait too.
+std::vector<double> hand_overs_ms(const plan& plan, const rowlock::client& holder, rowlock::admin& admin,
+                                  int waiting_beside, std::chrono::milliseconds slice) {
+  waiting crowd{plan, admin, waiting_beside};
+  const char* name = "bench/passed";
+  rowlock::mutex here{holder, name};
+  rowlock::mutex there{crowd.client(), name};
+  std::vector<double> took;
+  const auto end = std::chrono::steady_clock::now() + slice;
+  while (std::chrono::steady_clock::now() < end) {
+    rowlock::hold held = here.acquire();
+    std::future<std::int64_t> returned_at = std::async(std::launch::async, [&] {
+      rowlock::hold next = there.acquire();
+      return monotonic_ns();
+    });
+    while (admin.show(name).value().waiters == 0 &&
+           returned_at.wait_for(1ms) == std::future_status::timeout) {
+    }
+    // It is in the queue; its client goes back to listening.
+    std::this_thread::sleep_for(5ms);
+    const auto begun = monotonic_ns();
+    held.release();
+    took.push_back(static_cast<double>(returned_at.get() - begun) / 1e6);
+  }
+  if (crowd.disturbed()) throw std::runtime_error("a waiting acquire returned: the measurement is void");
+  return took;
+}
+
 }  // namespace
 
 std::vector<result> waiters(const plan& plan) {
   use_small_stacks();
   int count = plan.threads.value_or(1000);
+  const int crowds[] = {count, 3 * count};
   auto slice = plan.slice.value_or(60s);
   auto database = open_floor(plan);
 
@@ -115,7 +148,7 @@ std::vector<result> waiters(const plan& plan) {
   rowlock::client holder = rowlock::connect(plan.url, long_lived.settings);
   std::vector<rowlock::hold> holds;
   holds.push_back(rowlock::mutex{holder, name_of(0)}.acquire());
-  for (int i = 1; i < count; i += 2) holds.push_back(rowlock::mutex{holder, name_of(i)}.acquire());
+  for (int i = 1; i < crowds[1]; i += 2) holds.push_back(rowlock::mutex{holder, name_of(i)}.acquire());
   rowlock::admin admin{holder};
 
   // The single one first: what a thousand leave behind when they give up would be counted with it.
@@ -138,6 +171,12 @@ std::vector<result> waiters(const plan& plan) {
     one.rowlock = many.activity_per_second;
     one.floor = single.activity_per_second;
     one.details["cpu_percent"] = many.cpu_percent;
+  }
+  for (int crowd : crowds) {
+    std::vector<double> took =
+        hand_overs_ms(plan, holder, admin, crowd, std::min<std::chrono::milliseconds>(slice, 5s));
+    one.details[fmt::format("hand_over_p50_ms_beside_{}", crowd)] = median(took);
+    one.details[fmt::format("hand_over_p99_ms_beside_{}", crowd)] = quantile(took, 0.99);
   }
   one.details["floor_is"] = "the same with one waiter";
   one.details["counted"] = database->activity_name();

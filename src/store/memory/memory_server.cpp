@@ -218,8 +218,10 @@ void memory_server::transact_locked(const std::function<void(memory_transaction&
   if (before && transaction.wrote) history_.push_back({std::move(*before), transaction.how});
 }
 
-void memory_server::announce(lease_id client) {
-  for (memory_session* session : sessions_) session->heard_ |= session->listens_for_.contains(client);
+void memory_server::announce(const wakeup& told) {
+  for (memory_session* session : sessions_) {
+    if (session->listens_for_.contains(told.client)) session->heard_.push_back(told.granted);
+  }
   changed_.notify_all();
 }
 

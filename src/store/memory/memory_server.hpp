@@ -8,6 +8,7 @@
 #include "store/memory/memory_tables.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <condition_variable>
 #include <functional>
 #include <memory>
@@ -115,6 +116,8 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   void fail_over(const std::string& identity, std::size_t lost_commits = 0);
   void lose_marker();
 
+  // How many holds were looked for, by all find()s.
+  std::size_t asked_about() const noexcept { return asked_about_.load(); }
   // Connections that are open.
   std::size_t sessions() const;
   // A copy of all tables, for tests that look at rows.
@@ -140,8 +143,8 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   void call_hook(memory_call& call);
   void transact(const std::function<void(memory_transaction&)>& work);
   void transact_locked(const std::function<void(memory_transaction&)>& work);
-  void announce(lease_id client);  // Requires: mutex_ is held.
-  void break_sessions();           // Requires: mutex_ is held.
+  void announce(const wakeup& told);  // Requires: mutex_ is held.
+  void break_sessions();              // Requires: mutex_ is held.
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
@@ -162,6 +165,7 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   std::uint64_t unblocked_ = 0;
   std::size_t blocked_ = 0;
   std::uint64_t next_backend_ = 1;
+  std::atomic<std::size_t> asked_about_{0};
 };
 
 }  // namespace rowlock::store

@@ -314,7 +314,7 @@ std::optional<hand_over_reply> memory_session::hand_over(const release_request& 
     if (!row.has_queue) tables.queues.erase(queue);
     found->second.used_at = transaction.now;
     transaction.wrote = true;
-    if (next->record.client != request.lease) server->announce(next->record.client);
+    if (next->record.client != request.lease) server->announce({next->record.client, head.hold});
     return hand_over_reply{head.hold, next->record.client, row.token, row.has_queue};
   });
 }
@@ -376,6 +376,7 @@ std::vector<edit_result> memory_session::edit_together(std::span<const edit_requ
 // ---- reading -----------------------------------------------------------------------------------------
 
 std::vector<hold_status> memory_session::find(std::span<const hold_query> holds) {
+  server_->asked_about_ += holds.size();
   return run("find", [queries = copy_of(holds)](memory_transaction& transaction) {
     std::vector<hold_status> result;
     for (const hold_query& query : queries) result.push_back(status_of(transaction, query));
@@ -455,9 +456,9 @@ void memory_session::listen(lease_id client) {
   run("listen", [this, client](memory_transaction&) { return listens_for_.insert(client).second; });
 }
 
-void memory_session::notify(std::span<const lease_id> clients) {
-  run("notify", [server = server_.get(), whom = copy_of(clients)](memory_transaction&) {
-    for (const lease_id& client : whom) server->announce(client);
+void memory_session::notify(std::span<const wakeup> told) {
+  run("notify", [server = server_.get(), all = copy_of(told)](memory_transaction&) {
+    for (const wakeup& one : all) server->announce(one);
     return true;
   });
 }
@@ -468,15 +469,24 @@ bool memory_session::wait(std::chrono::nanoseconds timeout) {
     std::unique_lock lock{server_->mutex_};
     // An absolute time of a very long timeout would overflow.
     server_->changed_.wait_for(lock, std::clamp<std::chrono::nanoseconds>(timeout, 0ns, 24h),
-                               [&] { return (heard_ && server_->tells_) || woken_ || broken_; });
+                               [&] { return (!heard_.empty() && server_->tells_) || woken_ || broken_; });
     if (broken_) throw_unreachable();
     woken_ = false;
-    return server_->tells_ && std::exchange(heard_, false);
+    granted_.clear();
+    if (!server_->tells_ || heard_.empty()) return false;
+    granted_ = std::exchange(heard_, {});
+    if (std::ranges::any_of(granted_, [](const auto& hold) { return hold.is_nil(); })) granted_.clear();
+    return true;
   });
 }
 
+std::vector<hold_id> memory_session::granted() {
+  const std::lock_guard lock{server_->mutex_};
+  return std::exchange(granted_, {});
+}
+
 bool memory_session::ask() {
-  return run("ask", [this](memory_transaction&) { return std::exchange(heard_, false); });
+  return run("ask", [this](memory_transaction&) { return !std::exchange(heard_, {}).empty(); });
 }
 
 void memory_session::wake() noexcept {

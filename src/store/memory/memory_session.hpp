@@ -51,8 +51,9 @@ class memory_session final : public session {
   std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) override;
 
   void listen(lease_id client) override;
-  void notify(std::span<const lease_id> clients) override;
+  void notify(std::span<const wakeup> told) override;
   bool wait(std::chrono::nanoseconds timeout) override;
+  std::vector<hold_id> granted() override;
   bool ask() override;
   void wake() noexcept override;
   void interrupt() noexcept override;
@@ -104,7 +105,8 @@ class memory_session final : public session {
   std::string backend_;
   // Guarded by the server's mutex.
   std::set<lease_id> listens_for_;
-  bool heard_ = false;
+  std::vector<hold_id> heard_;    // as wakeup::granted
+  std::vector<hold_id> granted_;  // of what wait() has told last
   bool woken_ = false;
   bool broken_ = false;
 };

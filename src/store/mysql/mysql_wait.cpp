@@ -75,9 +75,9 @@ void mysql_session::listen(lease_id client) {
   hints_ = read_hints();
 }
 
-void mysql_session::notify(std::span<const lease_id> clients) {
+void mysql_session::notify(std::span<const wakeup> told) {
   mysql_json woken;
-  for (const auto& client : clients) woken.id(client);
+  for (const auto& client : clients_of(told)) woken.id(client);
   if (woken.empty()) return;
   for (int left = 5; left > 0; --left) {
     try {

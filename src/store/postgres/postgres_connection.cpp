@@ -14,12 +14,12 @@ namespace rowlock::store {
 
 class postgres_connection::receiver : public pqxx::notification_receiver {
  public:
-  receiver(pqxx_compat::connection& connection, const std::string& channel, int& heard)
+  receiver(pqxx_compat::connection& connection, const std::string& channel, std::vector<std::string>& heard)
       : notification_receiver{connection, channel}, heard_{heard} {}
-  void operator()(const std::string& /*payload*/, int /*pid*/) override { ++heard_; }
+  void operator()(const std::string& payload, int /*pid*/) override { heard_.push_back(payload); }
 
  private:
-  int& heard_;
+  std::vector<std::string>& heard_;
 };
 
 namespace {

@@ -56,11 +56,12 @@ class postgres_connection {
   // For a script that leaves a transaction open, or may leave one when it fails. Never throws.
   void rollback() noexcept;
 
-  // Listens on a channel; heard() then counts.
+  // Listens on a channel.
   void listen(const std::string& channel);
   // Takes what has arrived. Does not wait.
   void drain();
-  bool take_heard() noexcept { return std::exchange(heard_, 0) > 0; }
+  // The payloads of the notifications that have arrived since.
+  std::vector<std::string> take_heard() noexcept { return std::exchange(heard_, {}); }
   int socket() const noexcept { return socket_.get(); }
 
   // Any thread, while this object lives: what runs now fails as unreachable, and so does all that follows.
@@ -93,7 +94,7 @@ class postgres_connection {
   owned_fd socket_;
   std::set<std::string, std::less<>> prepared_;
   std::vector<std::unique_ptr<receiver>> receivers_;
-  int heard_ = 0;
+  std::vector<std::string> heard_;
   bool broken_ = false;
 };
 

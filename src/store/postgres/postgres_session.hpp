@@ -6,6 +6,8 @@
 
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace rowlock::store {
 
@@ -45,8 +47,9 @@ class postgres_session final : public session {
   std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) override;
 
   void listen(lease_id client) override;
-  void notify(std::span<const lease_id> clients) override;
+  void notify(std::span<const wakeup> told) override;
   bool wait(std::chrono::nanoseconds timeout) override;
+  std::vector<hold_id> granted() override { return std::exchange(granted_, {}); }
   void wake() noexcept override;
   void interrupt() noexcept override { connection_.interrupt(); }
 
@@ -61,6 +64,7 @@ class postgres_session final : public session {
   // query: that of several; `query`_one is that of one.
   std::vector<hold_id> release_by(const std::string& query, std::span<const release_request> requests,
                                   durability how);
+  bool hear();  // false: nothing has come
   std::string channel_of(lease_id client) const { return context_->options.prefix + client.to_string(); }
 
   std::shared_ptr<const postgres_context> context_;
@@ -68,6 +72,7 @@ class postgres_session final : public session {
   postgres_connection& connection_ = *opened_.connection;
   const postgres_facts& facts_ = opened_.facts;
   owned_fd waker_;  // an eventfd
+  std::vector<hold_id> granted_;
 };
 
 }  // namespace rowlock::store

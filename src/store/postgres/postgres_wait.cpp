@@ -29,10 +29,26 @@ void postgres_session::listen(lease_id client) {
   connection_.listen(channel_of(client));
 }
 
-void postgres_session::notify(std::span<const lease_id> clients) {
+void postgres_session::notify(std::span<const wakeup> told) {
   postgres_array channels;
-  for (const auto& client : clients) channels.add_word(channel_of(client));
-  if (!channels.empty()) connection_.call("notify", channels.str());
+  postgres_array payloads;
+  for (const auto& one : told) {
+    channels.add_word(channel_of(one.client));
+    payloads.add_text(one.granted.is_nil() ? "" : one.granted.to_string());
+  }
+  if (!channels.empty()) connection_.call("notify", channels.str(), payloads.str());
+}
+
+// A payload that is no id, or empty as an earlier version's, says nothing of who was granted.
+bool postgres_session::hear() {
+  granted_.clear();
+  const auto payloads = connection_.take_heard();
+  try {
+    for (const auto& payload : payloads) granted_.push_back(hold_id::parse(payload));
+  } catch (const error&) {
+    granted_.clear();
+  }
+  return !payloads.empty();
 }
 
 bool postgres_session::wait(std::chrono::nanoseconds timeout) {
@@ -40,7 +56,7 @@ bool postgres_session::wait(std::chrono::nanoseconds timeout) {
   for (;;) {
     // What came during another verb is in memory, where poll() does not see it.
     connection_.drain();
-    if (connection_.take_heard()) return true;
+    if (hear()) return true;
 
     pollfd fds[] = {{connection_.socket(), POLLIN, 0}, {waker_.get(), POLLIN, 0}};
     const auto left = timespec_of(std::max<std::chrono::nanoseconds>(deadline - clock::now(), 0ns));
@@ -54,7 +70,7 @@ bool postgres_session::wait(std::chrono::nanoseconds timeout) {
       std::uint64_t count = 0;
       [[maybe_unused]] const auto got = ::read(waker_.get(), &count, sizeof count);
       connection_.drain();
-      return connection_.take_heard();
+      return hear();
     }
   }
 }

@@ -53,7 +53,7 @@ class sqlite_session final : public session {
 
   // Every commit is heard through the file itself: there is nothing to announce.
   void listen(lease_id client) override;
-  void notify(std::span<const lease_id> clients) override;
+  void notify(std::span<const wakeup> told) override;
   bool wait(std::chrono::nanoseconds timeout) override;
   void wake() noexcept override;
   void interrupt() noexcept override;

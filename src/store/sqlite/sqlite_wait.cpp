@@ -43,7 +43,7 @@ void sqlite_session::listen(lease_id) {
   watch_.start();
 }
 
-void sqlite_session::notify(std::span<const lease_id>) {}
+void sqlite_session::notify(std::span<const wakeup>) {}
 
 bool sqlite_session::wait(std::chrono::nanoseconds timeout) {
   // Its own looks are not what the caller does.

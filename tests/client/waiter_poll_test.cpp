@@ -1,0 +1,80 @@
+// Whom a wake-up makes a client ask about.
+#include "client/client_test.hpp"
+#include "client/executors.hpp"
+
+#include <vector>
+
+namespace rowlock::test {
+namespace {
+
+class waiter_poll_test : public virtual_client_test {
+ protected:
+  static constexpr std::size_t crowd = 50;
+
+  waiter_poll_test() {
+    for (std::size_t i = 0; i < crowd; ++i) {
+      const auto name = "n" + std::to_string(i);
+      held.push_back(mutex(holding, name).acquire());
+      acquire_async(by_hand.get(), mutex{waits, name},
+                    [this](acquired one) { got.push_back(std::move(one)); });
+    }
+    EXPECT_TRUE(eventually([&] {
+      std::size_t places = 0;
+      for (const auto& [name, queue] : server->snapshot().queues) places += queue.size();
+      return places == crowd;
+    }));
+    // Whoever came into the room while others were woken has asked by then.
+    EXPECT_TRUE(soon([&] { return faults.count("find") > 0; }));
+  }
+  static options seldom() {
+    auto settings = calm();
+    settings.poll_interval = 1h;
+    return settings;
+  }
+  // How many are asked about until so many waits are over; no poll is due.
+  std::size_t asked_for(const std::function<void()>& release, std::size_t over) {
+    const auto before = server->asked_about();
+    auto released = std::async(std::launch::async, release);
+    EXPECT_TRUE(soon([&] {
+      while (by_hand.size() > 0) by_hand.run_next();
+      return got.size() == over && released.wait_for(0s) == std::future_status::ready;
+    }));
+    return server->asked_about() - before;
+  }
+
+  hand_executor by_hand;
+  std::vector<acquired> got;
+  std::vector<hold> held;
+  client holding = new_client(seldom());
+  client waits = new_client(seldom());
+};
+
+TEST_F(waiter_poll_test, a_hand_over_asks_about_the_waiter_alone) {
+  for (std::size_t i = 0; i < 5; ++i) EXPECT_EQ(asked_for([&] { held[i].release(); }, i + 1), 1U);
+}
+
+TEST_F(waiter_poll_test, a_grant_by_an_edit_asks_about_the_waiter_alone) {
+  faults.refuse("hand_over", 1);
+  EXPECT_EQ(asked_for([&] { held.front().release(); }, 1), 1U);
+  EXPECT_GT(faults.count("notify"), 0);
+}
+
+TEST_F(waiter_poll_test, a_wake_up_that_names_nobody_asks_about_all) {
+  const auto lease = server->snapshot().queues.at("n0").begin()->second.lease;
+  const auto before = server->asked_about();
+  server->open()->connect()->notify(std::vector<store::wakeup>{{lease}});
+  EXPECT_TRUE(eventually([&] { return server->asked_about() == before + crowd; }));
+}
+
+TEST_F(waiter_poll_test, a_named_waiter_is_asked_about_again_when_that_failed) {
+  faults.refuse("find", 2);
+  held.front().release();
+  EXPECT_TRUE(soon([&] {
+    while (by_hand.size() > 0) by_hand.run_next();
+    return got.size() == 1;
+  }));
+  EXPECT_TRUE(got.front());
+}
+
+}  // namespace
+}  // namespace rowlock::test
