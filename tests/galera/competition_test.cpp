@@ -35,10 +35,9 @@ TEST_F(competition_test, of_all_nodes_is_exclusive_and_follows_tickets) {
   const auto session = sql(1);
   ledger book{*session, "rowlock_"};
   book.create({"counter"});
-  book.note_tickets();
-  until_everywhere("SELECT count(*) FROM information_schema.triggers WHERE trigger_schema = database()");
+  until_everywhere("SELECT count(*) FROM rowlock_counter");
   constexpr int rounds = 8;
-  auto workers = load("unguarded", rounds);
+  auto workers = load("watching", rounds);
   for (auto& one : workers) {
     auto counts = one.counts("join", 60s);
     SCOPED_TRACE(one.reported());

@@ -60,6 +60,15 @@ void ledger::note_tickets() {
   session_.run(replace_all(words_of(session_.dialect()).trigger, "@", prefix_));
 }
 
+void ledger::note_queue(const std::string& name) {
+  // In two statements: INSERT … SELECT would lock rowlock's rows.
+  const auto waiting =
+      session_.run("SELECT lower(hex(hold_id)), ticket FROM " + prefix_ + "queue WHERE name = $1", {name});
+  for (const auto& waiter : waiting) {
+    session_.run("INSERT INTO " + prefix_ + "ticket VALUES ($1, $2, $3)", {name, waiter[0], waiter[1]});
+  }
+}
+
 std::int64_t ledger::read(const std::string& name) {
   return session_.number("SELECT value FROM " + prefix_ + "counter WHERE name = $1", {name});
 }
@@ -94,19 +103,20 @@ void ledger::add_guarded(const hold& held) {
 }
 
 audit ledger::check() {
-  const auto ask = [&](const char* sql) { return session_.number(replace_all(sql, "@", prefix_)); };
+  const auto ask = [&](const std::string& sql) { return session_.number(replace_all(sql, "@", prefix_)); };
   audit found;
   found.counted = ask("SELECT sum(value) FROM @counter");
   found.logged = ask("SELECT count(*) FROM @log");
   found.token_faults = ask(
       "SELECT count(*) FROM (SELECT token, lag(token) OVER (PARTITION BY name ORDER BY value, id) AS earlier "
       "FROM @log) AS entries WHERE token <= earlier");
-  found.queued =
-      ask("SELECT count(*) FROM @log AS l JOIN @ticket AS t ON t.name = l.name AND t.hold_id = l.hold_id");
-  found.ticket_faults = ask(
-      "SELECT count(*) FROM (SELECT t.ticket, lag(t.ticket) OVER (PARTITION BY l.name ORDER BY l.token) AS "
-      "earlier FROM @log AS l JOIN @ticket AS t ON t.name = l.name AND t.hold_id = l.hold_id) AS entries "
-      "WHERE ticket <= earlier");
+  const std::string tickets = "(SELECT DISTINCT name, hold_id, ticket FROM @ticket) AS t";
+  const std::string granted = "@log AS l JOIN " + tickets + " ON t.name = l.name AND t.hold_id = l.hold_id";
+  found.queued = ask("SELECT count(*) FROM " + granted);
+  found.ticket_faults =
+      ask("SELECT count(*) FROM (SELECT t.ticket, lag(t.ticket) OVER (PARTITION BY l.name ORDER BY l.token) "
+          "AS earlier FROM " +
+          granted + ") AS entries WHERE ticket <= earlier");
   found.repeated_values =
       ask("SELECT count(*) FROM (SELECT name, value FROM @log GROUP BY name, value HAVING count(*) > 1) AS "
           "entries");

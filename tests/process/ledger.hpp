@@ -26,10 +26,14 @@ class ledger {
   ledger(sql_session& session, std::string prefix) : session_{session}, prefix_{std::move(prefix)} {}
 
   void create(const std::vector<std::string>& names);
-  // From now on a trigger notes every ticket as rowlock hands it out; without it, audit says nothing of them.
-  // Not for a cluster: while one node was killed and came back, another was seen to refuse each write of the
-  // table with 1064, "Unknown trigger has an error in its body: 'Query was empty'" (MariaDB 10.11.19).
+  // From now on a trigger notes every ticket as rowlock hands it out. Without it the audit knows only the
+  // tickets that note_queue() has seen.
+  // Not for a cluster: nodes were seen to refuse each write of the table with 1064, "Unknown trigger has an
+  // error in its body: 'Query was empty'" (MariaDB 10.11.19).
   void note_tickets();
+  // The same without a trigger: notes the tickets of those who stand in the queue of that name now. Whoever
+  // holds the lock calls it, so that each waiter is seen by the holders before it.
+  void note_queue(const std::string& name);
 
   // Reads, then writes, in statements of their own and without locking a row: only the lock protects it.
   void add_unguarded(const hold& held);

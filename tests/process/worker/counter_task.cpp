@@ -23,6 +23,7 @@ class counter_task final : public task {
     try {
       const bool written = speak([&](sql_session& session) {
         ledger book{session, plan().databases.front().prefix};
+        if (plan().mode == "watching") book.note_queue(held.name());
         plan().mode == "guarded" ? book.add_guarded(held) : book.add_unguarded(held);
       });
       if (written) ++counts().written;

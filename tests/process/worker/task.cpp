@@ -32,6 +32,7 @@ std::unique_ptr<task> make_task(const load_plan& plan, tally& counts, int index)
   static const std::map<std::string, task_maker*> makers{
       {"guarded", make_counter_task},
       {"unguarded", make_counter_task},
+      {"watching", make_counter_task},
       {"shared_mutex", make_shared_mutex_task},
       {"conversion", make_conversion_task},
       {"semaphore", make_semaphore_task},
