@@ -12,6 +12,39 @@ deadlock_search::look_ptr deadlock_search::begin() {
   return made;
 }
 
+void deadlock_search::submit_step(const look_ptr& made) {
+  const auto task = std::make_shared<task_operation>();
+  task->work = [this, made](store::session& session) {
+    try {
+      read_step(session, *made);
+    } catch (const error& thrown) {
+      const std::lock_guard held{mutex_};
+      made->failure.emplace(copy_of(thrown));
+      throw;
+    }
+  };
+  task->answer.when_settled([this, made] {
+    if (std::exchange(made->goes_on, false)) return submit_step(made);
+    const std::lock_guard held{mutex_};
+    made->now = look::state::read;
+    changed_.notify_all();
+  });
+  queue_.submit_background(task);
+}
+
+// The names that somebody waits for, then one of them after the other.
+void deadlock_search::read_step(store::session& session, look& made) {
+  if (!made.names) {
+    made.names = session.waited_for();
+    std::reverse(made.names->begin(), made.names->end());
+  } else {
+    const auto name = made.names->back();
+    made.names->pop_back();
+    if (auto lock = read_waiters(session, name)) made.locks.push_back(std::move(*lock));
+  }
+  made.goes_on = !made.names->empty();
+}
+
 void deadlock_search::search(std::unique_lock<std::mutex>& lock, look& found) {
   found.now = look::state::searched;
   const auto locks = std::move(found.locks);
@@ -35,24 +68,7 @@ wait_cycle deadlock_search::circle_of(std::uint64_t owner, std::uint64_t& after,
   if (!serves) {
     const auto made = latest_ = begin();
     lock.unlock();
-    const auto task = std::make_shared<task_operation>();
-    task->work = [this, made](store::session& session) {
-      try {
-        auto locks = read_contended(session);
-        const std::lock_guard held{mutex_};
-        made->locks = std::move(locks);
-      } catch (const error& thrown) {
-        const std::lock_guard held{mutex_};
-        made->failure.emplace(copy_of(thrown));
-        throw;
-      }
-    };
-    task->answer.when_settled([this, made] {
-      const std::lock_guard held{mutex_};
-      made->now = look::state::read;
-      changed_.notify_all();
-    });
-    queue_.submit_background(task);
+    submit_step(made);
     lock.lock();
   }
   const auto mine = latest_;

@@ -1,5 +1,6 @@
 // Looks for circles of waiters, for all waiters of a client that want to know of them: one read at a time,
-// which serves all who ask meanwhile, and never in a lane that releases.
+// which serves all who ask meanwhile. The lanes that acquire read it in steps of one name, so that a release
+// waits for one step at most where the same lane carries both.
 #pragma once
 
 #include "client/submission_queue.hpp"
@@ -31,6 +32,9 @@ class deadlock_search {
     std::uint64_t number = 0;
     instant begun_at{};
     enum class state { reads, read, searched, done } now = state::reads;
+    std::optional<std::vector<std::string>>
+        names{};           // still to be read, the last first; used by one step at a time
+    bool goes_on = false;  // the step that was carried last succeeded, and names are left
     std::vector<contended_lock> locks{};
     std::vector<wait_cycle> cycles{};
     std::optional<error> failure{};
@@ -38,6 +42,8 @@ class deadlock_search {
   using look_ptr = std::shared_ptr<look>;
 
   look_ptr begin();
+  void submit_step(const look_ptr& made);
+  void read_step(store::session& session, look& made);
   // The caller's thread does what the lanes have no time for.
   void search(std::unique_lock<std::mutex>& lock, look& found);
 

@@ -113,11 +113,15 @@ std::string described(const store::lease_record& who) {
 std::vector<contended_lock> read_contended(store::session& session) {
   std::vector<contended_lock> result;
   for (const auto& name : session.waited_for()) {
-    auto lock = session.show(name);
-    if (!lock || lock->waiters == 0) continue;
-    result.push_back({std::move(*lock), session.queue(name)});
+    if (auto lock = read_waiters(session, name)) result.push_back(std::move(*lock));
   }
   return result;
+}
+
+std::optional<contended_lock> read_waiters(store::session& session, const std::string& name) {
+  auto lock = session.show(name);
+  if (!lock || lock->waiters == 0) return {};
+  return contended_lock{std::move(*lock), session.queue(name)};
 }
 
 std::vector<wait_cycle> find_cycles(const std::vector<contended_lock>& locks) {

@@ -8,6 +8,7 @@
 
 #include "store/store.hpp"
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ using wait_cycle = std::vector<stuck_waiter>;
 // One read of all locks that somebody waits for. Not one snapshot: a circle is real when two reads show the
 // same waiters in it, for a hold that both show was held in between.
 std::vector<contended_lock> read_contended(store::session& session);
+// One lock's part of that. Empty: nobody waits for it any more.
+std::optional<contended_lock> read_waiters(store::session& session, const std::string& name);
 
 // Each stuck waiter is in one of them at most.
 std::vector<wait_cycle> find_cycles(const std::vector<contended_lock>& locks);

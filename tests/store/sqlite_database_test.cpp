@@ -28,6 +28,10 @@ class as_nobody {
   bool changed_ = false;
 };
 
+TEST_F(sqlite_database_test, says_that_one_connection_writes_at_a_time) {
+  EXPECT_TRUE(store::open_sqlite(folder_.path() / "any.db", options_)->single_writer());
+}
+
 TEST_F(sqlite_database_test, a_missing_file_is_named_and_not_created) {
   const std::string missing = folder_.path() / "missing.db";
   expect_error([&] { store::open_sqlite(missing, options_)->connect(); }, errc::not_migrated,

@@ -18,6 +18,7 @@ class sqlite_database final : public database {
     return std::make_unique<sqlite_session>(path_, catalog_, options_);
   }
   std::string_view dialect() const noexcept override { return "sqlite"; }
+  bool single_writer() const noexcept override { return true; }
   std::string guard_sql(model::lock_mode) const override { return (*catalog_)["guard"]; }
 
  private:

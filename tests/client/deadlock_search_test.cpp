@@ -1,0 +1,49 @@
+#include "client/deadlock_search.hpp"
+
+#include "client/client_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+class deadlock_search_test : public virtual_client_test {
+ protected:
+  // As a lane does.
+  void carry_step() {
+    auto work = queue_.take(client_layer::duty::everything);
+    ASSERT_EQ(work.tasks.size(), 1U);
+    work.tasks.front()->work(*session_);
+    work.tasks.front()->answer.complete(true);
+    queue_.finish(work);
+  }
+  int reads() const { return faults.count("waited_for") + faults.count("show") + faults.count("queue"); }
+
+  client_layer::context shared_{calm(), time};
+  client_layer::submission_queue queue_{shared_};
+  client_layer::deadlock_search search_{shared_, queue_};
+  std::unique_ptr<store::session> session_ = server->open()->connect();
+};
+
+// So a release that shares the lane waits for no more than that.
+TEST_F(deadlock_search_test, reads_one_name_a_step) {
+  const client db = new_client();
+  const std::vector<std::string> names{"a", "b", "c"};
+  std::vector<hold> holds;
+  std::vector<attempt> waiters;
+  for (const auto& name : names) {
+    holds.push_back(mutex(db, name).acquire());
+    waiters.push_back(waiting(db, name));
+  }
+  std::uint64_t number = 0;
+  auto found = std::async(std::launch::async, [&] { return search_.circle_of(1, number, {}, {}); });
+  for (std::size_t step = 0; step <= names.size(); ++step) {
+    const auto before = reads();
+    ASSERT_NO_FATAL_FAILURE(carry_step());
+    ASSERT_LE(reads() - before, 2) << "in step " << step;
+  }
+  EXPECT_TRUE(found.get().empty());
+  EXPECT_EQ(number, 1U);
+  EXPECT_EQ(faults.count("queue"), 3);
+}
+
+}  // namespace
+}  // namespace rowlock::test
