@@ -84,5 +84,6 @@ CREATE TABLE rowlock_meta (
   -- of tokens
   epoch_floor    BIGINT         GENERATED ALWAYS AS (GREATEST(epoch_s * 2097152, epoch * 134217728)) STORED,
   skew_ms        BIGINT         NOT NULL DEFAULT 0,  -- how much later than its expiry a lease may be killed
+  cluster_seen   BIGINT         NOT NULL DEFAULT 0,  -- when this server was recorded, in seconds since 1970
   PRIMARY KEY (id)
 ) ENGINE = InnoDB;

@@ -26,7 +26,7 @@ DEALLOCATE PREPARE rowlock_ddl;
 SET @rowlock_ddl = IF(
   (SELECT COUNT(*) FROM information_schema.columns
    WHERE table_schema = DATABASE() AND table_name = 'rowlock_meta' AND column_name = 'epoch_floor') = 1,
-  'ALTER TABLE rowlock_meta DROP COLUMN epoch_floor, DROP COLUMN epoch_s, DROP COLUMN skew_ms',
+  'ALTER TABLE rowlock_meta DROP COLUMN epoch_floor, DROP COLUMN epoch_s, DROP COLUMN skew_ms, DROP COLUMN cluster_seen',
   'DO 0');
 PREPARE rowlock_ddl FROM @rowlock_ddl;
 EXECUTE rowlock_ddl;

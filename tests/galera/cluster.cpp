@@ -2,8 +2,6 @@
 
 #include "galera_test.hpp"
 
-#include <signal.h>
-
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
@@ -36,18 +34,58 @@ std::string cluster::url(int node, const std::string& database) const {
   return with_database(urls_.at(static_cast<std::size_t>(node - 1)), database);
 }
 
-void cluster::kill(int node) const {
-  pid_t pid = 0;
-  std::ifstream{folder(node) + "/pid"} >> pid;
-  if (pid <= 0 || ::kill(pid, SIGKILL) != 0) throw std::runtime_error("the node does not run");
+pid_t cluster::pid(int node) const {
+  pid_t found = 0;
+  std::ifstream{folder(node) + "/pid"} >> found;
+  return found > 0 && ::kill(found, 0) == 0 ? found : 0;
+}
+
+void cluster::run(int node, const std::string& options) const {
+  const auto command =
+      from_environment("ROWLOCK_TEST_GALERA_START") + ' ' + std::to_string(node) + ' ' + options;
+  if (std::system(command.c_str()) != 0) throw std::runtime_error("the node does not start");
+}
+
+void cluster::end(int node, int signal) const {
+  const auto process = pid(node);
+  if (process == 0 || ::kill(process, signal) != 0) throw std::runtime_error("the node does not run");
   const int other = node % 3 + 1;
   until(
-      "the others have noticed", [&] { return ::kill(pid, 0) != 0 && is_ready(other, 2); }, patience);
+      "the others have noticed", [&] { return ::kill(process, 0) != 0 && is_ready(other, 2); }, patience);
 }
 
 void cluster::start(int node) const {
-  const auto command = from_environment("ROWLOCK_TEST_GALERA_START") + ' ' + std::to_string(node);
-  if (std::system(command.c_str()) != 0) throw std::runtime_error("the node does not start");
+  run(node);
+  until_whole();
+}
+
+void cluster::bootstrap(int node) const {
+  for (const int each : {1, 2, 3}) {
+    if (const auto process = pid(each)) {
+      ::kill(process, SIGKILL);
+      until(
+          "it has ended", [&] { return ::kill(process, 0) != 0; }, patience);
+    }
+  }
+  // Otherwise the node refuses, for it was not the last one to leave.
+  const auto file = folder(node) + "/data/grastate.dat";
+  std::stringstream text;
+  text << std::ifstream{file}.rdbuf();
+  std::ofstream{file} << replace_all(text.str(), "safe_to_bootstrap: 0", "safe_to_bootstrap: 1");
+  run(node, "--wsrep-new-cluster");
+  until(
+      "it is a cluster of its own", [&] { return is_ready(node, 1); }, patience);
+}
+
+void cluster::complete(int node) const {
+  for (const int other : {node % 3 + 1, (node + 1) % 3 + 1}) {
+    for (const auto& entry : std::filesystem::directory_iterator{folder(other) + "/data"}) {
+      std::filesystem::remove_all(entry.path());
+    }
+    run(other);
+    until(
+        "it has the data", [&] { return is_ready(other, 2) || is_ready(other, 3); }, patience);
+  }
   until_whole();
 }
 

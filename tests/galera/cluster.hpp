@@ -3,6 +3,8 @@
 
 #include "support/mysql_connection.hpp"
 
+#include <signal.h>
+
 #include <string>
 #include <vector>
 
@@ -17,10 +19,15 @@ class cluster {
   std::string url(int node, const std::string& database = "rowlock_test") const;
   mysql_connection connect(int node) const { return mysql_connection{as_application(url(node))}; }
 
-  // The node's process ends at once; returns when the others have noticed. start() gives it back, and returns
-  // when all three answer.
-  void kill(int node) const;
+  // The node's process ends at once, or in peace; returns when the others have noticed. start() gives it
+  // back, and returns when all three answer.
+  void kill(int node) const { end(node, SIGKILL); }
+  void stop(int node) const { end(node, SIGTERM); }
   void start(int node) const;
+  // Of a node that was stopped: the others end at once, and a cluster is begun from what it has; returns when
+  // it answers. complete() gives the others back, with its data and nothing of their own.
+  void bootstrap(int node) const;
+  void complete(int node) const;
   // Nothing from the others reaches it, and nothing of its own leaves it; its clients do. Returns when both
   // sides have noticed.
   void isolate(int node) const;
@@ -35,6 +42,9 @@ class cluster {
 
  private:
   std::string folder(int node) const { return folder_ + "/node" + std::to_string(node); }
+  pid_t pid(int node) const;  // 0: it does not run
+  void end(int node, int signal) const;
+  void run(int node, const std::string& options = {}) const;
   // Whether the node sees so many, itself included, and takes statements.
   bool is_ready(int node, int size) const;
   void until_whole() const;

@@ -92,6 +92,33 @@ TEST_F(lost_node_test, that_is_killed_costs_no_hold_where_the_url_names_another)
   nodes().start(3);
 }
 
+// The tokens that it did not see are told to nobody else, though the cluster's identity is what it was.
+TEST_F(lost_node_test, that_all_are_bootstrapped_from_repeats_no_token) {
+  {
+    auto there = start(3);
+    there.acquire("nightly");
+    EXPECT_EQ(there.ask("release"), "released");
+    until("all have it",
+          [&] { return number("SELECT count(*) FROM rowlock_lock WHERE in_use = 0", 1) == 1; });
+  }
+  nodes().stop(3);
+  std::int64_t latest = 0;
+  {
+    auto here = start(1);
+    for (int i = 0; i < 5; ++i) {
+      latest = here.acquire("nightly").token;
+      EXPECT_EQ(here.ask("release"), "released");
+    }
+  }
+  nodes().bootstrap(3);
+  {
+    auto there = start(3);
+    EXPECT_GT(there.acquire("nightly").token, latest);
+    EXPECT_EQ(there.ask("release"), "released");
+  }
+  nodes().complete(3);
+}
+
 // The isolated side takes no writes, so its holder's lease cannot be renewed, and the holder knows it before
 // anybody on the other side is granted the lock.
 TEST_F(lost_node_test, that_is_isolated_tells_its_holder_first) {

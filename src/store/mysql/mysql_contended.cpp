@@ -26,7 +26,7 @@ std::optional<hand_over_reply> mysql_session::hand_over(const release_request& r
                                             {mysql_text("name", request.name),
                                              {"lease", request.lease.to_string()},
                                              {"hold", request.hold.to_string()},
-                                             mysql_text("identity", facts_.identity),
+                                             mysql_text("identity", identity_),
                                              {"skew_us", skew.count()}});
   if (given.empty()) return {};
   const auto& row = given[0];

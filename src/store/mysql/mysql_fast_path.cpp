@@ -70,7 +70,7 @@ std::vector<grant> mysql_session::acquire_exclusive(std::span<const acquire_requ
                                 {"fair", fair},
                                 {"lease", lease},
                                 {"hold", hold},
-                                mysql_text("identity", facts_.identity)});
+                                mysql_text("identity", identity_)});
   });
   return done ? grants_of(granted) : acquire_unlocked(requests);
 }
@@ -84,7 +84,7 @@ std::vector<grant> mysql_session::acquire_one(const acquire_request& request) {
                                                          {"fair", std::int64_t{request.fair}},
                                                          {"lease", request.lease.to_string()},
                                                          {"hold", request.hold.to_string()},
-                                                         mysql_text("identity", facts_.identity)});
+                                                         mysql_text("identity", identity_)});
   });
   if (matched == 0) return {};
   return {{request.hold, connection_.last_insert_id()}};
@@ -97,13 +97,13 @@ std::vector<grant> mysql_session::acquire_unlocked(std::span<const acquire_reque
     batch.id(request.lease).id(request.hold).number(request.fair ? 1 : 0).end_row();
   }
   const mysql_value asked{"requests", batch.str()};
-  if (connection_.write("acquire", {asked, mysql_text("identity", facts_.identity)}) == 0) return {};
+  if (connection_.write("acquire", {asked, mysql_text("identity", identity_)}) == 0) return {};
   return grants_of(connection_.read("acquired", 2, {asked}));
 }
 
 std::vector<grant> mysql_session::acquire_shared(std::span<const acquire_request> requests) {
   if (!connection_.takes_blocks()) return {};
-  const auto identity = mysql_text("identity", facts_.identity);
+  const auto identity = mysql_text("identity", identity_);
   if (requests.size() == 1) {
     const auto& one = requests.front();
     const auto granted = connection_.read_block("acquire_shared_one", 1,

@@ -49,6 +49,7 @@ mysql_session::mysql_session(std::shared_ptr<const mysql_context> context, conne
     const connect_watch::step step{watch, [&] { connection_.interrupt(); }};
     check_schema_version(read_schema_state(connection_), context_->options,
                          "database \"" + context_->endpoint.database() + '"');
+    if (facts_.clustered) read_world();
   } catch (...) {
     ::close(waker_);
     throw;
@@ -61,8 +62,17 @@ mysql_session::~mysql_session() {
 
 // ---- the world ---------------------------------------------------------------------------------------
 
-world mysql_session::world_of(const mysql_row& row) const {
-  world now{.identity = facts_.identity,
+// A cluster that was bootstrapped from a node that was behind has its old identity, and not the latest
+// tokens. Each of its nodes was started after the epoch was last raised; so was a node that only comes back,
+// and an epoch too many does no harm.
+bool mysql_session::is_unseen(const mysql_field& cluster_seen) const {
+  return facts_.clustered && facts_.up_since > integer_of(cluster_seen);
+}
+
+world mysql_session::world_of(const mysql_row& row) {
+  // One that is never recorded: until the epoch is raised this session grants and kills nothing.
+  identity_ = facts_.identity + (is_unseen(row[4]) ? " (started since)" : "");
+  world now{.identity = identity_,
             .recorded_identity = text_of(row[0]),
             .epoch = model::epoch_of(integer_of(row[1])),
             .skew = std::chrono::milliseconds{integer_of(row[3])},
@@ -72,7 +82,7 @@ world mysql_session::world_of(const mysql_row& row) const {
 }
 
 world mysql_session::read_world() {
-  const auto rows = connection_.read("read_world", 4);
+  const auto rows = connection_.read("read_world", 5);
   if (rows.empty()) throw missing_meta_row(context_->options);
   return world_of(rows[0]);
 }
@@ -83,13 +93,14 @@ world mysql_session::refresh_world() {
   };
   if (world now = read_world(); settled(now)) return now;
   mysql_transaction transaction{connection_, "refresh_world"};
-  const auto recorded = connection_.read("take_meta", 3);
+  const auto recorded = connection_.read("take_meta", 4);
   if (recorded.empty()) throw missing_meta_row(context_->options);
   std::vector<mysql_statement> changes{{"write_marker", {{"value", lease_id::random().to_string()}}}};
-  if (text_of(recorded[0][0]) != facts_.identity) {
+  if (text_of(recorded[0][0]) != facts_.identity || is_unseen(recorded[0][3])) {
     changes.push_back({"lengthen_leases", {}});
     changes.push_back({"raise_epoch", {{"epoch", next_epoch(recorded[0])}}});
-    changes.push_back({"change_identity", {mysql_text("identity", facts_.identity)}});
+    changes.push_back(
+        {"change_identity", {mysql_text("identity", facts_.identity), {"up_since", facts_.up_since}}});
   }
   transaction.commit(changes);
   return read_world();
@@ -97,7 +108,7 @@ world mysql_session::refresh_world() {
 
 std::int64_t mysql_session::raise_epoch(token above) {
   mysql_transaction transaction{connection_, "raise_epoch"};
-  const auto recorded = connection_.read("take_meta", 3);
+  const auto recorded = connection_.read("take_meta", 4);
   if (recorded.empty()) throw missing_meta_row(context_->options);
   const auto epoch = std::max(next_epoch(recorded[0]), model::epoch_of(above) + 1);
   const mysql_statement last[] = {{"raise_epoch", {{"epoch", epoch}}}};
@@ -122,11 +133,11 @@ renewal_reply mysql_session::renew_one(const lease_id& lease) {
   const bool renewed = connection_.write("renew_one", {{"lease", lease.to_string()}}) == 1;
   renewal_reply reply;
   const auto rows =
-      connection_.read("renewed_one", 6, {{"lease", renewed ? lease.to_string() : std::string{}}});
+      connection_.read("renewed_one", 7, {{"lease", renewed ? lease.to_string() : std::string{}}});
   if (rows.empty()) throw missing_meta_row(context_->options);
   reply.world = world_of(rows[0]);
   // Killed in between is as good as killed right after.
-  if (rows[0][4]) reply.renewed.push_back({lease, integer_of(rows[0][5])});
+  if (rows[0][5]) reply.renewed.push_back({lease, integer_of(rows[0][6])});
   return reply;
 }
 
@@ -136,11 +147,11 @@ renewal_reply mysql_session::renew(std::span<const lease_id> leases) {
   mysql_transaction transaction{connection_, "renew"};
   const auto living = ids_of(connection_.read("renew_take", 1, {{"leases", sorted_ids(leases)}}));
   if (!living.empty()) connection_.write("renew", {{"leases", sorted_ids(living)}});
-  const auto rows = connection_.read("renewed", 6, {{"leases", sorted_ids(living)}});
+  const auto rows = connection_.read("renewed", 7, {{"leases", sorted_ids(living)}});
   if (rows.empty()) throw missing_meta_row(context_->options);
   reply.world = world_of(rows[0]);
   for (const auto& row : rows) {
-    if (row[4]) reply.renewed.push_back({id_of<lease_id>(row[4]), integer_of(row[5])});
+    if (row[5]) reply.renewed.push_back({id_of<lease_id>(row[5]), integer_of(row[6])});
   }
   transaction.commit();
   return reply;
@@ -151,7 +162,7 @@ std::vector<lease_id> mysql_session::kill(std::span<const lease_id> leases, std:
   // clock.
   if (const auto now = read_world(); now.identity != now.recorded_identity) return {};
   const mysql_value grace{"skew_us", skew.count()};
-  const auto identity = mysql_text("identity", facts_.identity);
+  const auto identity = mysql_text("identity", identity_);
   if (leases.size() == 1) {
     const bool killed =
         connection_.write("kill_one", {{"lease", leases[0].to_string()}, grace, identity}) == 1;

@@ -64,7 +64,8 @@ class mysql_session final : public session {
   std::string warning() const override { return facts_.danger; }
 
  private:
-  world world_of(const mysql_row& row) const;  // identity, epoch, marker
+  bool is_unseen(const mysql_field& cluster_seen) const;
+  world world_of(const mysql_row& row);  // as read_world.sql
   renewal_reply renew_one(const lease_id& lease);
   std::vector<grant> acquire_exclusive(std::span<const acquire_request> requests);
   std::vector<grant> acquire_shared(std::span<const acquire_request> requests);
@@ -81,7 +82,8 @@ class mysql_session final : public session {
   mysql_opened opened_;
   mysql_connection& connection_ = *opened_.connection;
   const mysql_facts& facts_ = opened_.facts;
-  int waker_;  // an eventfd
+  std::string identity_ = facts_.identity;  // as it is compared with the recorded one; set by world_of()
+  int waker_;                               // an eventfd
   std::vector<lease_id> listened_;
   std::int64_t hints_ = 0;  // as read last
   std::atomic<bool> interrupted_{false};

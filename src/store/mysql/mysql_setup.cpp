@@ -176,7 +176,7 @@ mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
   if (variables["wsrep_on"] == "ON") {
     check_cluster(status);
     connection.write("connect_cluster");
-    context.clustered = true;
+    context.clustered = result.clustered = true;
     result.identity = "galera/" + status["wsrep_cluster_state_uuid"];
   } else if (const auto& uuid = variables["server_uuid"]; !uuid.empty()) {
     result.identity = "mysql/" + uuid;

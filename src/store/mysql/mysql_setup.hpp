@@ -26,6 +26,7 @@ struct mysql_context {
 
 struct mysql_facts {
   std::string identity;         // of the server, or of its Galera cluster
+  bool clustered = false;       // a node of a Galera cluster
   std::string node;             // of the server itself
   std::int64_t connection = 0;  // its number there
   std::string peer;             // our end of it, as the server knows it: address and port; or localhost/

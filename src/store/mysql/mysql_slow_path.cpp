@@ -38,7 +38,7 @@ void mysql_session::create(std::span<const model::lock_definition> locks) {
 std::vector<edit_result> mysql_session::edit_together(std::span<const edit_request> requests,
                                                       const joint_decision& decide) {
   if (requests.empty()) return {};
-  return mysql_edit{connection_, facts_.identity, requests}.run(decide);
+  return mysql_edit{connection_, identity_, requests}.run(decide);
 }
 
 std::int64_t mysql_session::collect(std::chrono::milliseconds idle, std::size_t limit) {
@@ -50,7 +50,7 @@ std::int64_t mysql_session::collect(std::chrono::milliseconds idle, std::size_t 
   }
   if (candidates.empty()) return 0;
   mysql_transaction transaction{connection_, "collect"};
-  connection_.read("take_meta", 3);
+  connection_.read("take_meta", 4);
   mysql_json names;
   token highest = 0;
   for (const auto& row : connection_.read("collect_take", 2, {{"names", candidates.str()}, age})) {
