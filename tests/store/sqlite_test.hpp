@@ -22,8 +22,10 @@ namespace rowlock::test {
 // SQLite itself, as an application's own code uses it. Waits for nothing.
 class raw_sqlite {
  public:
-  explicit raw_sqlite(const std::string& path) {
-    EXPECT_EQ(sqlite3_open(path.c_str(), &handle_), SQLITE_OK);
+  // vfs: the name of the file system that SQLite is to use; null: the usual one.
+  explicit raw_sqlite(const std::string& path, const char* vfs = nullptr) {
+    EXPECT_EQ(sqlite3_open_v2(path.c_str(), &handle_, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, vfs),
+              SQLITE_OK);
     sqlite3_extended_result_codes(handle_, 1);
   }
   ~raw_sqlite() { sqlite3_close(handle_); }

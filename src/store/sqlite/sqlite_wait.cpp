@@ -17,10 +17,11 @@ using clock = std::chrono::steady_clock;
 constexpr auto between_reports = 1ms;
 constexpr auto between_dear_reports = 100ms;
 constexpr int share_of_core = 20;
-// A commit is visible only after it is on disk, which is later than the write that was heard. So a write is
-// followed by looks at growing distances, for as long as a slow disk may take.
+// A commit is visible only after it is on disk, which is later than the write that was heard, and nothing
+// more is written then. So a write is followed by looks at growing distances, for half a minute: a busy disk
+// may take seconds. A commit is found at the latest half as long after it as the disk has taken for it.
 constexpr auto first_look = 200us;
-constexpr auto last_look = 50ms;
+constexpr auto last_look = 10s;
 // Where writes are not heard.
 constexpr auto deaf_look = 50ms;
 
