@@ -192,29 +192,38 @@ void fast_path::enqueue(std::vector<acquire_ptr>& operations, bool crowded_only)
   operations.clear();
 }
 
-// An attempt that would not wait only reads where it can: losing costs no row lock and no log.
+// An attempt that would not wait only reads where it can: losing costs no row lock and no log. One whose row
+// has been locked for long reads too, so that it knows whether a holder locked it.
 void fast_path::look_first(std::vector<acquire_ptr>& operations) {
   std::vector<store::hold_query> queries;
+  const auto now = shared_.time.now();
+  const auto looks = [now](const acquire_operation& operation) {
+    const bool locked_out = operation.retry.is_locked_out(now) && !operation.in_doubt && !operation.arrived;
+    return operation.wait ? locked_out && !operation.retry.looked : locked_out || !operation.slow;
+  };
   for (const auto& operation : operations) {
-    if (!operation->wait && !operation->slow)
-      queries.push_back({operation->definition.name, operation->hold});
+    if (looks(*operation)) queries.push_back({operation->definition.name, operation->hold});
   }
   if (queries.empty()) return;
   const auto found = slot_.call([&](store::session& session) { return session.find(queries); });
   std::unordered_map<hold_id, const store::hold_status*> by_hold;
   for (const auto& status : found) by_hold.emplace(status.hold, &status);
   std::erase_if(operations, [&](const acquire_ptr& operation) {
-    const auto status = by_hold.find(operation->hold);
-    if (status == by_hold.end() || operation->slow) return false;
-    const auto takeover_in = status->second->takeover_in;
+    const auto found_it = by_hold.find(operation->hold);
+    if (found_it == by_hold.end() || !looks(*operation)) return false;
+    const auto& stored = *found_it->second;
     // A lock of another kind is refused by name, under its row.
-    const auto& stored = *status->second;
     if (!is_same_lock(operation->definition, definition_of(operation->definition.name, stored))) return false;
-    if (!takeover_in || *takeover_in + shared_.skew() <= 0us) return false;
     const bool shared = operation->mode == model::lock_mode::shared;
-    if (shared && stored.in_use + operation->weight <= stored.capacity) return false;
-    answer_busy(shared_, operation);
-    return true;
+    const bool has_room = shared && stored.in_use + operation->weight <= stored.capacity;
+    const bool is_busy = stored.takeover_in && *stored.takeover_in + shared_.skew() > 0us && !has_room;
+    if (!operation->wait) {
+      if (is_busy) answer_busy(shared_, operation);
+      return is_busy;
+    }
+    operation->retry.looked = true;
+    if (!is_busy) operation->excuse(std::make_exception_ptr(row_is_locked(operation->definition.name)));
+    return false;
   });
 }
 

@@ -234,6 +234,7 @@ void lane::fail(const acquire_ptr& operation, const std::exception_ptr& cause, c
   auto& retry = operation->retry;
   if (std::exchange(operation->in_flight, false)) operation->slow = operation->in_doubt = true;
   retry.locked_since.reset();
+  retry.looked = false;
   retry.alone = how.take_apart;
   if (how.take_apart) return desk_.queue.delay(operation, how.reconnect);
   ++retry.failures;
@@ -252,6 +253,7 @@ void lane::fail(const release_ptr& operation, const std::exception_ptr& cause, c
   auto& retry = operation->retry;
   operation->in_doubt = operation->in_doubt || how.unknown;
   retry.locked_since.reset();
+  retry.looked = false;
   retry.alone = how.take_apart;
   if (how.take_apart) return desk_.queue.delay(operation, how.reconnect);
   ++retry.failures;

@@ -67,14 +67,6 @@ inline error no_answer(std::chrono::nanoseconds within) {
                       std::chrono::duration_cast<std::chrono::milliseconds>(within).count())};
 }
 
-// Nobody holds it, and somebody's transaction keeps others from taking it.
-inline error row_is_locked(const std::string& name, std::chrono::milliseconds since) {
-  return {errc::contention, fmt::format("nobody is known to hold \"{}\", but another transaction has kept "
-                                        "its row locked for {} ms: end that "
-                                        "transaction, or wait for it",
-                                        name, since.count())};
-}
-
 // Of a barrier: those who waited together go apart again.
 inline error broken(const std::string& name) {
   return {errc::broken_barrier, "a member of this generation of \"" + name +
@@ -195,12 +187,27 @@ class promised {
 // When an operation whose row is locked, or whose statement failed, comes up again. Each pause grows until
 // that has ended for which it is.
 struct retry_state {
+  // What keeps a row locked for longer, and is no holder, is told to who asks for the lock.
+  static constexpr std::chrono::milliseconds patience_with_a_row{800};
+
+  bool is_locked_out(instant now) const { return locked_since && now > *locked_since + patience_with_a_row; }
+
   backoff row = row_probe();
   std::optional<instant> locked_since{};  // the row was locked whenever it was tried since then
+  bool looked = false;                    // since then it was read who holds the lock
   backoff again = failure_pause();
   int failures = 0;    // in a row
   bool alone = false;  // a batch failed that it was part of: it is sent in one of its own
 };
+
+// Whoever would be granted the lock finds its row locked, and not by a holder.
+inline error row_is_locked(const std::string& name) {
+  return {errc::contention,
+          fmt::format(
+              "\"{}\" could be granted, but another transaction has kept its row locked for {} ms: end that "
+              "transaction, or wait for it",
+              name, retry_state::patience_with_a_row.count())};
+}
 
 // Asks for a lock. A grant is a hold_state; busy is null.
 struct acquire_operation {

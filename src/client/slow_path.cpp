@@ -17,10 +17,7 @@ using what = outcome::what;
 
 // A row locked for longer than this is held by a guarded transaction, or by a client that hangs: the caller
 // of a release is not kept waiting for it.
-constexpr auto patience_with_a_row = 100ms;
-// Whoever asks for a lock that nobody holds, and finds its row locked for longer, is told so: a lock that is
-// held by a guarded transaction was found to be busy before.
-constexpr auto patience_of_an_acquire = 800ms;
+constexpr auto patience_of_a_release = 100ms;
 // Each round of edits settles something; more rounds than this mean rivals that never rest. Then a pause
 // helps.
 constexpr int rounds_at_most = 12;
@@ -258,19 +255,16 @@ void slow_path::row_was_locked(request& item) {
     } else {
       item.acquire->slow = true;
     }
-    const auto patience =
-        std::min<std::chrono::milliseconds>(patience_of_an_acquire, shared_.settings.statement_timeout);
-    if (now > *retry.locked_since + patience) {
-      const auto locked = std::make_exception_ptr(row_is_locked(item.name(), patience));
-      if (!item.acquire->wait && item.acquire->answer.fail(locked))
-        return desk_.deliver.withdraw(*item.acquire);
-      item.acquire->excuse(locked);
+    // A lock that somebody holds, in a guarded transaction, was found to be busy before.
+    if (!item.acquire->wait && retry.is_locked_out(now)) {
+      const auto locked = std::make_exception_ptr(row_is_locked(item.name()));
+      if (item.acquire->answer.fail(locked)) return desk_.deliver.withdraw(*item.acquire);
     }
     desk_.queue.delay(item.acquire, retry.row.next());
     return;
   }
   const auto& operation = item.release;
-  if (operation->answer && now > *retry.locked_since + patience_with_a_row) {
+  if (operation->answer && now > *retry.locked_since + patience_of_a_release) {
     operation->answer->complete(release_result::pending);
   }
   operation->fast = false;
