@@ -7,7 +7,7 @@ namespace rowlock::cli {
 
 enum exit_code : int {
   success = 0,
-  not_found = 1,         // no such name; or a check found something wrong
+  not_found = 1,         // no such name
   usage = 64,            // a word, option, name or URL that cannot be right
   unavailable = 69,      // no connection, no writable database, or one that is too busy to answer
   software = 70,         // a fault of rowlock, or the database said something unexpected

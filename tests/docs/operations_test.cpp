@@ -1,0 +1,247 @@
+// The rights that docs/operations.md gives to roles are enough for what it says, and not for more.
+#include "cli/command_process.hpp"
+#include "docs/document.hpp"
+#include "model/ids.hpp"
+#include "support/stores.hpp"
+#ifdef ROWLOCK_TEST_MYSQL
+#include "support/mysql_connection.hpp"
+
+#include <rowlock/guard/mysql.hpp>
+#endif
+#ifdef ROWLOCK_TEST_POSTGRES
+#include <rowlock/guard/pqxx.hpp>
+#endif
+
+#include <rowlock/rowlock.hpp>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <functional>
+#include <future>
+#include <memory>
+
+namespace rowlock::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+std::string replaced(std::string text, const std::string& from, const std::string& to) {
+  for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at + to.size())) {
+    text.replace(at, from.size(), to);
+  }
+  return text;
+}
+
+// The statements below the line that begins with `heading`.
+std::string block_below(const std::string& heading) {
+  std::string text;
+  bool found = false;
+  bool inside = false;
+  for (const auto& line : lines_of("docs/operations.md")) {
+    found = found || line.starts_with(heading);
+    if (inside && line == "```") return text;
+    if (inside) text += line + '\n';
+    if (found && line == "```sql") inside = true;
+  }
+  throw std::runtime_error("docs/operations.md has no block below: " + heading);
+}
+
+std::optional<errc> code_of(const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const error& thrown) {
+    return thrown.code();
+  }
+  return {};
+}
+
+// A schema with rowlock's tables in it, and the page's roles.
+class database_of_roles {
+ public:
+  virtual ~database_of_roles() = default;
+  virtual std::string heading() const = 0;
+  virtual std::string url(const std::string& role) const = 0;
+  virtual std::string schema() const = 0;  // options::schema
+  virtual void run(const std::string& sql) = 0;
+  // Guards the holds in one transaction of that role's.
+  virtual void guard_both(const std::string& role, const hold& one, const hold& other) = 0;
+
+  client connect_as(const std::string& role) const {
+    options settings;
+    settings.schema = schema();
+    return connect(url(role), settings);
+  }
+  // As the page says it, for these names.
+  void grant(const std::string& role) {
+    auto sql = block_below(heading() + ", `" + role + "`");
+    sql = replaced(sql, "locks.", name_ + ".");
+    sql = replaced(sql, "SCHEMA locks", "SCHEMA " + name_);
+    run(replaced(sql, " TO " + role, " TO " + of(role)));
+  }
+
+ protected:
+  std::string of(const std::string& role) const { return role + '_' + name_; }
+
+  const std::string name_ = "t" + model::id128::random().to_string().substr(0, 12);
+};
+
+#ifdef ROWLOCK_TEST_POSTGRES
+
+class postgres_roles final : public database_of_roles {
+ public:
+  postgres_roles() : owner_{server()} {
+    std::string sql = "CREATE SCHEMA " + name_ + ";";
+    for (const auto* role : {"app", "watcher", "writer"}) sql += "CREATE ROLE " + of(role) + " LOGIN;";
+    run(sql);
+    options settings;
+    settings.schema = name_;
+    migrator{server(), settings}.up();
+  }
+  ~postgres_roles() override {
+    try {
+      std::string sql = "DROP SCHEMA " + name_ + " CASCADE;";
+      for (const auto* role : {"app", "watcher", "writer"}) {
+        sql += "DROP OWNED BY " + of(role) + "; DROP ROLE " + of(role) + ";";
+      }
+      run(sql);
+    } catch (const std::exception&) {
+      // The server is removed after the tests.
+    }
+  }
+  std::string heading() const override { return "PostgreSQL"; }
+  std::string url(const std::string& role) const override {
+    auto whole = server();
+    const auto user = whole.find("//") + 2;
+    return whole.replace(user, whole.find('@', user) - user, of(role));
+  }
+  std::string schema() const override { return name_; }
+  void run(const std::string& sql) override {
+    pqxx::nontransaction work{owner_};
+    work.exec(sql);
+  }
+  void guard_both(const std::string& role, const hold& one, const hold& other) override {
+    pqxx::connection connection{url(role)};
+    pqxx::work work{connection};
+    guard(work, one);
+    guard(work, other);
+    work.commit();
+  }
+
+ private:
+  static std::string server() { return std::getenv("ROWLOCK_TEST_POSTGRES_URL"); }
+
+  pqxx::connection owner_;
+};
+
+#endif
+
+#ifdef ROWLOCK_TEST_MYSQL
+
+class mysql_roles final : public database_of_roles {
+ public:
+  mysql_roles() : owner_{mysql_server_url()} {
+    std::string sql = "CREATE DATABASE " + name_ + ";";
+    for (const auto* role : {"app", "watcher", "writer"}) {
+      sql += "CREATE USER " + of(role) + " IDENTIFIED BY 'right';";
+    }
+    run(sql);
+    migrator{with_database(mysql_server_url(), name_), {}}.up();
+  }
+  ~mysql_roles() override {
+    try {
+      run("DROP DATABASE " + name_ + "; DROP USER " + of("app") + ", " + of("watcher") + ", " + of("writer"));
+    } catch (const std::exception&) {
+      // The server is removed after the tests.
+    }
+  }
+  std::string heading() const override { return "MariaDB and MySQL"; }
+  std::string url(const std::string& role) const override {
+    const auto whole = with_database(mysql_server_url(), name_);
+    return "mysql://" + of(role) + ":right" + whole.substr(whole.find('@'));
+  }
+  std::string schema() const override { return ""; }
+  void run(const std::string& sql) override { owner_.run(sql); }
+  void guard_both(const std::string& role, const hold& one, const hold& other) override {
+    mysql_connection connection{url(role)};
+    connection.run("START TRANSACTION");
+    guard(connection.handle(), one);
+    guard(connection.handle(), other);
+    connection.run("COMMIT");
+  }
+
+ private:
+  mysql_connection owner_;
+};
+
+#endif
+
+class operations_test : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override {
+    if (selected_of({GetParam()}).empty()) GTEST_SKIP() << GetParam() << " is not selected";
+#ifdef ROWLOCK_TEST_POSTGRES
+    if (GetParam() == "postgres") database = std::make_unique<postgres_roles>();
+#endif
+#ifdef ROWLOCK_TEST_MYSQL
+    if (GetParam() == "mysql") database = std::make_unique<mysql_roles>();
+#endif
+  }
+
+  std::unique_ptr<database_of_roles> database;
+};
+
+TEST_P(operations_test, an_app_uses_all_locks) {
+  database->grant("app");
+  const client db = database->connect_as("app");
+  const client other = database->connect_as("app");
+  hold held = mutex(db, "a").acquire();
+  auto next = std::async(std::launch::async, [&] { return mutex(other, "a").try_acquire_for(60s); });
+  admin operate{db};
+  while (operate.queue("a").empty() && next.wait_for(1ms) == std::future_status::timeout) {
+  }
+  EXPECT_EQ(held.release(), release_result::released);
+  const auto token = held.token();
+  const auto handed = next.get();
+  ASSERT_TRUE(handed);
+  EXPECT_GT(handed->token(), token);
+  const hold reads = shared_mutex(db, "b").acquire_shared();
+  EXPECT_FALSE(shared_mutex(other, "b").try_acquire());
+  const hold permit = counting_semaphore(db, "c", 2).acquire();
+  EXPECT_TRUE(operate.release("a"));
+  operate.sweep();
+  operate.collect(24h);
+  EXPECT_GT(operate.raise_epoch(), 0);
+}
+
+TEST_P(operations_test, a_watcher_looks_and_changes_nothing) {
+  database->grant("app");
+  database->grant("watcher");
+  const client db = database->connect_as("app");
+  const hold held = mutex(db, "a").acquire();
+  const client looks = database->connect_as("watcher");
+  admin watch{looks};
+  EXPECT_EQ(watch.list().size(), 1U);
+  EXPECT_EQ(watch.show("a").value().holders.size(), 1U);
+  EXPECT_TRUE(watch.queue("a").empty());
+  EXPECT_EQ(code_of([&] { mutex(looks, "b").try_acquire(); }), errc::privilege);
+  EXPECT_EQ(code_of([&] { watch.release("a"); }), errc::privilege);
+  EXPECT_TRUE(held);
+}
+
+TEST_P(operations_test, a_writer_guards_with_the_hold_of_an_app) {
+  database->grant("app");
+  database->grant("writer");
+  const client db = database->connect_as("app");
+  const hold held = mutex(db, "a").acquire();
+  const hold reads = shared_mutex(db, "b").acquire_shared();
+  EXPECT_NO_THROW(database->guard_both("writer", held, reads));
+  EXPECT_EQ(code_of([&] { mutex(database->connect_as("writer"), "c").try_acquire(); }), errc::privilege);
+}
+
+INSTANTIATE_TEST_SUITE_P(databases, operations_test, testing::Values("postgres", "mysql"),
+                         [](const auto& which) { return which.param; });
+
+}  // namespace
+}  // namespace rowlock::test
