@@ -1,0 +1,100 @@
+#include "store/stalling_proxy.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <stdexcept>
+#include <string>
+
+namespace rowlock::test {
+
+namespace {
+
+sockaddr_in loopback(std::uint16_t port) {
+  sockaddr_in address{};
+  address.sin_family = AF_INET;
+  address.sin_port = htons(port);
+  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+  return address;
+}
+
+int checked(int result, const char* what) {
+  if (result < 0) throw std::runtime_error(std::string{"the proxy: "} + what);
+  return result;
+}
+
+// False: there is no more.
+bool carry_some(int from, int to) {
+  char buffer[4096];
+  const auto got = ::recv(from, buffer, sizeof buffer, 0);
+  return got > 0 && ::send(to, buffer, static_cast<std::size_t>(got), MSG_NOSIGNAL) == got;
+}
+
+}  // namespace
+
+stalling_proxy::descriptor::~descriptor() {
+  if (number >= 0) ::close(number);
+}
+
+stalling_proxy::stalling_proxy(std::uint16_t server_port) : server_port_{server_port} {
+  listener_.number = checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
+  stop_.number = checked(::eventfd(0, EFD_CLOEXEC), "eventfd");
+  // Before listen(), so that the connection never has a larger one.
+  const int small = 4096;
+  checked(::setsockopt(listener_.number, SOL_SOCKET, SO_RCVBUF, &small, sizeof small), "SO_RCVBUF");
+  auto address = loopback(0);
+  socklen_t size = sizeof address;
+  checked(::bind(listener_.number, reinterpret_cast<sockaddr*>(&address), size), "bind");
+  checked(::listen(listener_.number, 1), "listen");
+  checked(::getsockname(listener_.number, reinterpret_cast<sockaddr*>(&address), &size), "getsockname");
+  port_ = ntohs(address.sin_port);
+  carrier_ = std::jthread{[this] { carry(); }};
+}
+
+stalling_proxy::~stalling_proxy() {
+  if (carrier_.joinable()) stall();
+}
+
+void stalling_proxy::carry() {
+  pollfd ends[] = {{stop_.number, POLLIN, 0}, {listener_.number, POLLIN, 0}, {-1, POLLIN, 0}};
+  while (::poll(ends, 3, -1) >= 0 && ends[0].revents == 0) {
+    if (client_.number < 0) {
+      const auto address = loopback(server_port_);
+      client_.number = ::accept4(listener_.number, nullptr, nullptr, SOCK_CLOEXEC);
+      server_.number = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+      if (::connect(server_.number, reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) return;
+      ends[1].fd = client_.number;
+      ends[2].fd = server_.number;
+      continue;
+    }
+    if (ends[1].revents != 0 && !carry_some(client_.number, server_.number)) return;
+    if (ends[2].revents != 0 && !carry_some(server_.number, client_.number)) return;
+  }
+}
+
+void stalling_proxy::stall() {
+  const std::uint64_t one = 1;
+  checked(static_cast<int>(::write(stop_.number, &one, sizeof one)), "write");
+  carrier_.join();
+}
+
+void stalling_proxy::await_bytes() const {
+  pollfd client{client_.number, POLLIN, 0};
+  checked(::poll(&client, 1, 30'000) == 1 ? 0 : -1, "nothing came");
+}
+
+int stalling_proxy::drain() {
+  char buffer[4096];
+  for (;;) {
+    const auto got = ::recv(client_.number, buffer, sizeof buffer, 0);
+    if (got == 0) return 0;
+    if (got < 0) return errno;
+  }
+}
+
+}  // namespace rowlock::test

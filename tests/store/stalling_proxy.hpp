@@ -1,0 +1,43 @@
+// A server's door on loopback that can cease to take in what its client sends.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <thread>
+
+namespace rowlock::test {
+
+// Carries one connection to the server on 127.0.0.1 with that port. Members throw std::runtime_error.
+class stalling_proxy {
+ public:
+  explicit stalling_proxy(std::uint16_t server_port);
+  ~stalling_proxy();
+  stalling_proxy(const stalling_proxy&) = delete;
+  stalling_proxy& operator=(const stalling_proxy&) = delete;
+
+  std::uint16_t port() const { return port_; }
+
+  // From now on nothing is carried: what the client sends fills a small buffer here, and then the client's
+  // own.
+  void stall();
+  // Returns when something of it has come.
+  void await_bytes() const;
+  // Reads what still comes until the connection ends: 0 when it was closed, or errno when it was broken.
+  int drain();
+
+ private:
+  struct descriptor {
+    ~descriptor();
+    int number = -1;
+  };
+
+  void carry();
+
+  std::uint16_t server_port_;
+  std::uint16_t port_ = 0;
+  descriptor listener_, stop_, client_, server_;
+  std::jthread carrier_;
+};
+
+}  // namespace rowlock::test
