@@ -272,16 +272,12 @@ TEST_P(permit_test, a_guard_of_one_stands_and_proves_nothing_for_what_is_gone) {
   EXPECT_TRUE(fixture().guard("a", one.hold, lock_mode::shared));
 }
 
-TEST_P(permit_test, others_may_come_but_none_may_go_beside_a_guard) {
+TEST_P(permit_test, others_may_come_beside_a_guard) {
   ROWLOCK_NEEDS(row_locks);
   create_semaphore("a");
   const auto held = shared("a");
   const auto guard = fixture().guard("a", held.hold, lock_mode::shared);
   ASSERT_TRUE(guard);
-  if (!fixture().can(capability::enqueue_beside_guard)) {
-    EXPECT_EQ(edit("a", [](const auto&) { return store::lock_change{}; }), edit_result::skipped);
-    return;
-  }
   EXPECT_FALSE(view("a").replaceable);
   const auto other = shared("a");
   EXPECT_EQ(find(other).state, where::held);

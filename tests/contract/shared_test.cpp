@@ -392,7 +392,6 @@ TEST_P(shared_test, release_skips_a_row_that_is_locked) {
   EXPECT_TRUE(give_up(held));
 }
 
-// Where the lock's row cannot be changed beside a guard, all permits of the name wait for it.
 TEST_P(shared_test, release_skips_what_a_guarded_transaction_relies_on) {
   ROWLOCK_NEEDS(row_locks);
   create_semaphore("a");
@@ -402,21 +401,19 @@ TEST_P(shared_test, release_skips_what_a_guarded_transaction_relies_on) {
   const auto other = shared("b");
   auto guard = fixture().guard("a", guarded.hold, lock_mode::shared);
   ASSERT_TRUE(guard);
-  const bool lets_go = fixture().can(capability::enqueue_beside_guard);
   EXPECT_FALSE(give_up(guarded));
-  EXPECT_EQ(give_up(beside), lets_go);
+  EXPECT_TRUE(give_up(beside));
   EXPECT_FALSE(acquire(new_claim("a"))) << "in_use counts what is guarded";
   EXPECT_THAT(a->release(std::vector{giving_up(guarded), giving_up(other)}, durability::durable),
               ElementsAre(other.hold));
   EXPECT_EQ(find(guarded).state, where::held);
   guard.reset();
   EXPECT_TRUE(give_up(guarded));
-  EXPECT_EQ(give_up(beside), !lets_go);
   EXPECT_EQ(view("a").row.in_use, 0);
 }
 
 TEST_P(shared_test, edits_know_which_permits_are_guarded) {
-  ROWLOCK_NEEDS(enqueue_beside_guard);
+  ROWLOCK_NEEDS(row_locks);
   create_semaphore("a");
   const auto guarded = shared("a", 2);
   const auto beside = shared("a", 3);
@@ -441,21 +438,19 @@ TEST_P(shared_test, edits_know_which_permits_are_guarded) {
   EXPECT_EQ(sum_of_permits("a"), 2);
 }
 
-TEST_P(shared_test, acquire_goes_beside_anothers_guard_where_the_row_allows_it) {
+TEST_P(shared_test, acquire_goes_beside_anothers_guard) {
   ROWLOCK_NEEDS(row_locks);
   create_semaphore("a");
   create_semaphore("b");
   const auto held = shared("a", 2);
   auto guard = fixture().guard("a", held.hold, lock_mode::shared);
   ASSERT_TRUE(guard);
-  const bool beside = fixture().can(capability::enqueue_beside_guard);
   const auto one = new_claim("a");
-  EXPECT_EQ(share(one, 3).has_value(), beside);
-  EXPECT_EQ(a->acquire(std::vector{sharing(new_claim("a"), 4), sharing(new_claim("b"))}).size(),
-            beside ? 2U : 1U);
-  EXPECT_EQ(fixture().guard("a", one.hold, lock_mode::shared) != nullptr, beside);
+  EXPECT_TRUE(share(one, 3));
+  EXPECT_EQ(a->acquire(std::vector{sharing(new_claim("a"), 4), sharing(new_claim("b"))}).size(), 2U);
+  EXPECT_TRUE(fixture().guard("a", one.hold, lock_mode::shared));
   guard.reset();
-  EXPECT_EQ(view("a").row.in_use, beside ? 9 : 2);
+  EXPECT_EQ(view("a").row.in_use, 9);
   EXPECT_EQ(sum_of_permits("a"), view("a").row.in_use);
 }
 

@@ -148,7 +148,7 @@ TEST_F(mysql_guard_test, of_a_permit_stops_what_would_take_it_away_and_looks_twi
     edit(*session_, "s", add);
     begin(level);
     ASSERT_TRUE(proves(guard, held));
-    EXPECT_EQ(edit(*session_, "s", take), store::edit_result::skipped);
+    EXPECT_THROW(edit(*session_, "s", take), error);
     application_->run("COMMIT");
     ASSERT_EQ(edit(*session_, "s", take), store::edit_result::committed);
     begin(level);

@@ -5,6 +5,8 @@
 #include "store/mysql/mysql_transaction.hpp"
 
 #include <algorithm>
+#include <set>
+#include <utility>
 
 namespace rowlock::store {
 
@@ -91,9 +93,32 @@ void mysql_edit::read(const std::string& asked) {
   for (std::size_t at = 0; at < views_.size(); ++at) {
     if (views_[at].row.has_queue) read_queue(at);
   }
+  read_guards();
 }
 
-// A guarded transaction holds the row against everybody: what is not skipped is replaceable.
+// The guard of a permit locks that permit alone. Those of a latch or a barrier are nobody's to guard.
+void mysql_edit::read_guards() {
+  mysql_json names;
+  std::vector<std::size_t> places;
+  for (std::size_t at = 0; at < views_.size(); ++at) {
+    if (views_[at].permits.empty() || model::gathers(views_[at].row.kind)) continue;
+    names.hex(requests_[at].name);
+    places.push_back(at);
+  }
+  if (names.empty()) return;
+  std::set<std::pair<std::size_t, hold_id>> loose;
+  for (const auto& row : connection_.read("edit_loose", 2, {{"names", names.str()}})) {
+    loose.emplace(places.at(static_cast<std::size_t>(integer_of(row[0])) - 1), id_of<hold_id>(row[1]));
+  }
+  for (const auto at : places) {
+    for (auto& entry : views_[at].permits) {
+      entry.guarded = !loose.contains({at, entry.permit.hold});
+      if (entry.guarded) views_[at].replaceable = false;
+    }
+  }
+}
+
+// The guard of an exclusive hold keeps everybody from the row: what is not skipped has none.
 void mysql_edit::read_lock(std::size_t at, const mysql_row& row) {
   if (!bool_of(row[found])) return;
   results_[at] = bool_of(row[taken]) ? edit_result::committed : edit_result::skipped;

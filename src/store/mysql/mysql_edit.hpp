@@ -26,6 +26,7 @@ class mysql_edit {
   void read_own(std::size_t at, const mysql_row& row);
   void read_queue(std::size_t at);
   void read_permit(std::size_t at, const mysql_row& row);
+  void read_guards();
   std::vector<mysql_statement> writes(std::span<const lock_change> changes) const;
 
   mysql_connection& connection_;

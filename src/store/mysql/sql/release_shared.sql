@@ -1,5 +1,5 @@
--- Frees a batch of permits, and tells which: :requests as [name, lease, hold]. As release_shared_one; a locked row
--- keeps back its own name alone, a locked permit the whole batch. MariaDB only.
+-- Frees a batch of permits, and tells which: :requests as [name, lease, hold]. As release_shared_one; what is locked
+-- keeps back its own name alone. MariaDB only.
 BEGIN NOT ATOMIC
   DECLARE taken LONGTEXT;
   DECLARE EXIT HANDLER FOR 1205 ROLLBACK;
@@ -13,12 +13,17 @@ BEGIN NOT ATOMIC
     LIMIT 1000000
     FOR UPDATE SKIP LOCKED
   ) AS t;
-  SELECT GROUP_CONCAT(a.n) INTO taken
-  FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
-                                             lease VARCHAR(32) PATH '$[1]', hold VARCHAR(32) PATH '$[2]')) AS a
-  STRAIGHT_JOIN rowlock_permit AS p FORCE INDEX (PRIMARY)
-    ON p.name = UNHEX(a.name) AND p.hold_id = UNHEX(a.hold) AND p.lease_id = UNHEX(a.lease)
-  WHERE FIND_IN_SET(a.n, taken) > 0;
+  SELECT GROUP_CONCAT(t.n) INTO taken
+  FROM (
+    SELECT a.n
+    FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
+                                               lease VARCHAR(32) PATH '$[1]', hold VARCHAR(32) PATH '$[2]')) AS a
+    STRAIGHT_JOIN rowlock_permit AS p FORCE INDEX (PRIMARY)
+      ON p.name = UNHEX(a.name) AND p.hold_id = UNHEX(a.hold) AND p.lease_id = UNHEX(a.lease)
+    WHERE FIND_IN_SET(a.n, taken) > 0
+    LIMIT 1000000
+    FOR UPDATE SKIP LOCKED
+  ) AS t;
   IF taken IS NULL THEN
     COMMIT;
   ELSE

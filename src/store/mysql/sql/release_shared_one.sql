@@ -1,5 +1,5 @@
--- Frees a permit, and tells so. A row that a guarded transaction relies on is locked, whichever permit that is: it is
--- skipped. MariaDB only.
+-- Frees a permit, and tells so. One that a guarded transaction relies on is locked: it stays, and others of the name go.
+-- MariaDB only.
 -- The lock's row comes first; the permit is read by a later statement, with a snapshot of its own, and nobody else can
 -- change it meanwhile.
 BEGIN NOT ATOMIC
