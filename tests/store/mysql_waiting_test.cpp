@@ -66,17 +66,19 @@ TEST_F(mysql_waiting_test, a_hand_over_waits_for_no_lease) {
   let_go();
 }
 
-TEST_F(mysql_waiting_test, a_hint_waits_for_no_lease) {
+TEST_F(mysql_waiting_test, a_hint_waits_for_no_lease_and_reaches_the_others) {
   const auto whom = new_lease(*session_);
+  const auto another = new_lease(*session_);
   run(*other_, "START TRANSACTION; SELECT 1 FROM @lease WHERE id = UNHEX(?) FOR UPDATE", {whom.to_string()});
   unwaiting(
       *session_,
       [&] {
-        session_->notify(std::vector<store::wakeup>{{whom}});
+        session_->notify(std::vector<store::wakeup>{{whom}, {another}});
         return true;
       },
       [&] { let_go(); });
   let_go();
+  EXPECT_EQ(value("SELECT wakes FROM @lease WHERE id = UNHEX('" + another.to_string() + "')"), "1");
 }
 
 }  // namespace

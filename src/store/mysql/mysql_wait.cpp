@@ -20,7 +20,6 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-constexpr std::string_view row_is_locked = "1205";
 constexpr std::string_view unknown_thread = "1094";
 constexpr std::string_view others_thread = "1095";  // and no right to end it
 
@@ -78,18 +77,7 @@ void mysql_session::listen(lease_id client) {
 void mysql_session::notify(std::span<const wakeup> told) {
   mysql_json woken;
   for (const auto& client : clients_of(told)) woken.id(client);
-  if (woken.empty()) return;
-  for (int left = 5; left > 0; --left) {
-    try {
-      connection_.write(connection_.takes_blocks() ? "notify_now" : "notify", {{"woken", woken.str()}});
-      return;
-    } catch (const error& failure) {
-      // A lease is being renewed, for a moment; whoever stalls it stalls no release. A hint that is lost is
-      // made up for by the client's poll.
-      if (failure.database_code() != row_is_locked) throw;
-    }
-    std::this_thread::sleep_for(2ms);
-  }
+  if (!woken.empty()) connection_.write("notify", {{"woken", woken.str()}});
 }
 
 bool mysql_session::ask() {

@@ -2,8 +2,8 @@
 -- the client, the token, and whether others may wait behind it. What is not plain is left as it is, for an edit, and
 -- nothing is told. MariaDB only.
 -- The lock's row comes first; what else decides is read by a later statement, with a snapshot of its own. While the row
--- is held nobody is waited for: a client's lease that is locked, by its renewal, is marked after the commit, if that
--- takes a few milliseconds. If not, the client's poll finds the grant.
+-- is held nobody is waited for: a client's lease that is locked, by its renewal, is not marked, and its poll finds the
+-- grant.
 BEGIN NOT ATOMIC
   DECLARE given BIGINT;
   DECLARE free_ticket BIGINT;
@@ -14,7 +14,6 @@ BEGIN NOT ATOMIC
   DECLARE next_lease BINARY(16);
   DECLARE next_client BINARY(16);
   DECLARE at_hand BINARY(16);
-  DECLARE tries_left INT DEFAULT 0;
   DECLARE EXIT HANDLER FOR 1205 ROLLBACK;
   START TRANSACTION;
   SELECT l.token, l.next_ticket, l.head_ticket INTO given, free_ticket, first_ticket
@@ -47,20 +46,6 @@ BEGIN NOT ATOMIC
       UPDATE rowlock_lease SET wakes = wakes + 1 WHERE id = at_hand;
     END IF;
     COMMIT;
-    IF next_client <> UNHEX(:lease) AND at_hand IS NULL THEN
-      SET tries_left = 5;
-    END IF;
-    WHILE tries_left > 0 DO
-      BEGIN
-        DECLARE EXIT HANDLER FOR 1205 BEGIN
-          SET tries_left = tries_left - 1;
-          DO SLEEP(0.002);
-        END;
-        SET STATEMENT innodb_lock_wait_timeout = 0 FOR
-        UPDATE rowlock_lease SET wakes = wakes + 1 WHERE id = next_client;
-        SET tries_left = 0;
-      END;
-    END WHILE;
     SELECT HEX(next_hold), HEX(next_client), next_token, free_ticket > head + 1;
   END IF;
 END;
