@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <regex>
 #include <set>
+#include <sstream>
 
 namespace rowlock::test {
 
@@ -59,6 +61,30 @@ TEST(help, ends_in_an_example) {
     EXPECT_THAT(result.out, HasSubstr("Example:\n  ")) << testing::PrintToString(command);
     EXPECT_EQ(result.err, "");
   }
+}
+
+// Each command's section offers what its --help offers, and nothing else.
+TEST(help, and_man_page_tell_the_same_of_each_command) {
+  static const std::regex heading{R"(\.SS ([a-z]+(?: [a-z]+)*))"};
+  std::map<std::string, std::set<std::string>> told;
+  std::string command;
+  std::istringstream page{man_page()};
+  for (std::string line; std::getline(page, line);) {
+    std::smatch found;
+    if (line.starts_with(".SH")) command.clear();
+    if (std::regex_search(line, found, heading)) command = found[1];
+    if (!command.empty()) told[command].merge(options_in(line));
+  }
+  const std::set<std::string> global{"--help", "--url", "--prefix", "--schema", "--json"};
+  for (const auto& [name, options] : told) {
+    std::istringstream parts{name};
+    auto offered = options_in(help_of({std::istream_iterator<std::string>{parts}, {}}).out);
+    for (const auto& one : global) offered.erase(one);
+    auto documented = options;
+    for (const auto& one : global) documented.erase(one);
+    EXPECT_EQ(documented, offered) << name;
+  }
+  EXPECT_GE(told.size(), commands.size() - 3) << "sections were not found";
 }
 
 TEST(help, and_man_page_tell_the_same) {

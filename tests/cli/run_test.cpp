@@ -113,6 +113,7 @@ TEST_P(run_test, a_forwarded_signal_that_kills_is_reported) {
 TEST_P(run_test, the_command_gets_default_signals) {
   const auto result = rowlock({"run", "job", "--", "grep", "-E", "Sig(Blk|Ign):", "/proc/self/status"});
   EXPECT_THAT(result.out, HasSubstr("SigBlk:\t0000000000000000"));
+  EXPECT_THAT(result.out, HasSubstr("SigIgn:\t0000000000000000"));
 }
 
 TEST_P(run_test, killing_it_ends_the_command) {

@@ -33,6 +33,21 @@ class guard_test : public client_test {
     if (is_sqlite()) return begin != "BEGIN DEFERRED";
     return GetParam() == "mysql" && begin.find("SERIALIZABLE") != std::string::npos;
   }
+  // For a connection that takes text alone.
+  static std::string with_parameters(const guard_statement& statement) {
+    auto text = statement.sql;
+    const auto put = [&](std::size_t at, std::size_t size, std::size_t i) {
+      text.replace(at, size, "'" + statement.parameters[i] + "'");
+    };
+    for (std::size_t i = 0; i < statement.parameters.size(); ++i) {
+      const auto number = std::to_string(i + 1);
+      for (const auto& place : {"$" + number, "?" + number}) {
+        for (auto at = text.find(place); at != std::string::npos; at = text.find(place)) put(at, 2, i);
+      }
+      if (const auto at = text.find('?'); at != std::string::npos && text[at + 1] != '2') put(at, 1, i);
+    }
+    return text;
+  }
   int balance() { return std::stoi(open_raw_sql(fixture())->value("SELECT balance FROM " + account)); }
   void pay(int amount) {
     app->run("UPDATE " + account + " SET balance = balance - " + std::to_string(amount));
@@ -62,10 +77,11 @@ TEST_P(guard_test, refuses_after_a_forced_release_that_the_holder_has_not_notice
   for (const auto& begin : beginnings()) {
     SCOPED_TRACE(begin);
     const hold lost = mutex(slow, "a").acquire();
-    // Its object does not know yet, or else the guard would say so without asking.
-    const auto statement = lost.guard_statement();
+    // The statement itself: where the object knows by now, the guard would say so without asking.
+    const auto statement = with_parameters(lost.guard_statement());
     ASSERT_TRUE(admin{db}.release("a"));
     app->run(begin);
+    EXPECT_EQ(app->value(statement), "");
     EXPECT_EQ(code_of([&] { app->guard(lost); }), errc::hold_lost);
     app->run("ROLLBACK");
   }
@@ -167,11 +183,12 @@ TEST_P(guard_test, keeps_everybody_out_until_it_ends) {
 }
 
 TEST_P(guard_test, of_a_connection_that_breaks_ends_with_it) {
-  const hold held = mutex(db, "a").acquire();
+  hold held = mutex(db, "a").acquire();
   app->run("BEGIN");
   app->guard(held);
   app.reset();
-  EXPECT_TRUE(mutex(db, "b").try_acquire_for(20s));
+  held.release();
+  EXPECT_TRUE(mutex(db, "a").try_acquire_for(20s));
 }
 
 TEST_P(guard_test, of_a_reader_holds_up_one_for_a_time_no_longer_than_it_lasts) {

@@ -209,9 +209,17 @@ TEST_P(mutex_test, two_scoped_locks_in_opposite_order_do_not_deadlock) {
   mutex b{db, "b"};
   const auto take_both = [](mutex& one, mutex& other) {
     for (int round = 0; round < 5; ++round) const std::scoped_lock both{one, other};
+    return true;
   };
-  std::jthread other{[&] { take_both(b, a); }};
-  take_both(a, b);
+  std::future<bool> done[] = {std::async(std::launch::async, [&] { return take_both(b, a); }),
+                              std::async(std::launch::async, [&] { return take_both(a, b); })};
+  for (auto& each : done) {
+    if (each.wait_for(60s) != std::future_status::ready) {
+      db.close();  // or else nobody would go on
+      FAIL() << "both wait";
+    }
+    EXPECT_TRUE(each.get());
+  }
 }
 
 TEST_P(mutex_test, lock_twice_in_one_thread_throws_deadlock) {

@@ -48,7 +48,11 @@ TEST_P(ghost_test, that_waits_for_a_row_does_nothing_once_ended) {
     }
   });
   EXPECT_TRUE(a->end_ghost(b->backend()));
+  ASSERT_EQ(failed.wait_for(std::chrono::seconds{60}), std::future_status::ready);
   EXPECT_TRUE(failed.get());
+  rival.reset();
+  // It ends in less than ten seconds, unless it was renewed all the same.
+  EXPECT_EQ(a->kill(std::vector{lease}, std::chrono::seconds{-10}).size(), 1U);
 }
 
 ROWLOCK_FOR_EACH_STORE(ghost_test);

@@ -59,7 +59,11 @@ TEST(guide_test, shows_its_examples_as_they_are) {
 
 TEST(guide_test, has_a_test_for_each_example) {
   const auto tests = text_of("tests/docs/example_test.cpp");
-  for (const auto& name : example_files()) EXPECT_THAT(tests, testing::HasSubstr("guide/" + name)) << name;
+  for (const auto& name : example_files()) {
+    EXPECT_THAT(tests, testing::HasSubstr("guide/" + name)) << "is compiled, or started";
+    const auto stem = name.substr(0, name.find('.'));
+    EXPECT_THAT(tests, testing::ContainsRegex("TEST_[PF]\\([a-z0-9_]*example_test, " + stem + "_")) << name;
+  }
 }
 
 }  // namespace

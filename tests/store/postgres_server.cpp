@@ -67,6 +67,12 @@ std::string postgres_server::url() const {
   return "postgresql://postgres@/postgres?host=" + folder_;
 }
 
+std::string postgres_server::log() const {
+  std::ifstream file{folder_ + "/log"};
+  if (!file) throw std::runtime_error("the server's log cannot be read");
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
 void postgres_server::crash() {
   run("pg_ctl -D data stop -m immediate -w");
 }

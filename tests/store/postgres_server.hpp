@@ -17,6 +17,7 @@ class postgres_server {
   void start();
   void promote();
   int postmaster() const;
+  std::string log() const;  // what it has said
 
  private:
   void run(const std::string& command) const;
