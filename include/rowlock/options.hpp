@@ -53,6 +53,10 @@ struct options {
   // How long close() and destructors wait for the database at most.
   std::chrono::milliseconds close_timeout{2'000};
 
+  // For programs that only look (admin::list, show, queue; migrator::status, verify): connects to a standby and
+  // to a read-only server too. Whatever would write, acquiring a lock included, throws error(read_only).
+  bool read_only = false;
+
   // Connections at most: one that keeps the lease and hears wake-ups, the others carry statements. 2 to 16.
   int connections = 3;
 

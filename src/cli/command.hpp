@@ -41,8 +41,12 @@ struct context {
   // defaults.
   rowlock::options client_options() const;
 
+  // The same for a command that only looks: on a standby too.
+  rowlock::options reading_options() const;
+
   // connect() with these. Throws as it does; a missing schema's message names the command to run.
   rowlock::client connect() const;
+  rowlock::client connect_to_read() const;
 
   // A line on stderr that is no error; -q hides it.
   void note(std::string_view message) const;

@@ -71,6 +71,16 @@ options context::client_options() const {
   return result;
 }
 
+options context::reading_options() const {
+  auto result = client_options();
+  result.read_only = true;
+  return result;
+}
+
+client context::connect_to_read() const {
+  return rowlock::connect(database_url(), reading_options());
+}
+
 client context::connect() const {
   return rowlock::connect(database_url(), client_options());
 }

@@ -28,7 +28,7 @@ std::vector<std::string> row_of(const lock_info& lock) {
 }
 
 int list(const context& global) {
-  const auto locks = admin{global.connect()}.list();
+  const auto locks = admin{global.connect_to_read()}.list();
   if (global.json) {
     auto array = nlohmann::ordered_json::array();
     for (const auto& lock : locks) array.push_back(to_json(lock));

@@ -27,6 +27,10 @@ migrator open(const context& global) {
   return migrator{global.database_url(), global.client_options()};
 }
 
+migrator open_to_read(const context& global) {
+  return migrator{global.database_url(), global.reading_options()};
+}
+
 // What up, down and adopt did, or would do.
 int report(const context& global, const migrate_words& words, const std::vector<migration>& done,
            std::string_view verb, std::string_view nothing) {
@@ -79,7 +83,7 @@ std::string state_of(const migration_status& line) {
 }
 
 int status(const context& global) {
-  const auto lines = open(global).status();
+  const auto lines = open_to_read(global).status();
   if (global.json) {
     auto array = nlohmann::ordered_json::array();
     for (const auto& line : lines) {
@@ -102,7 +106,7 @@ int status(const context& global) {
 }
 
 int verify(const context& global) {
-  const auto differences = open(global).verify();
+  const auto differences = open_to_read(global).verify();
   if (global.json) {
     auto array = nlohmann::ordered_json::array();
     for (const auto& line : differences) array.push_back({{"difference", line}});

@@ -25,7 +25,7 @@ void print(const std::vector<waiter_info>& waiters) {
 }
 
 int queue(const context& global, const std::string& name) {
-  admin db{global.connect()};
+  admin db{global.connect_to_read()};
   const auto waiters = db.queue(name);
   if (global.json) {
     auto array = nlohmann::ordered_json::array();
@@ -44,7 +44,7 @@ int queue(const context& global, const std::string& name) {
 }
 
 int cycles(const context& global) {
-  const auto found = admin{global.connect()}.cycles();
+  const auto found = admin{global.connect_to_read()}.cycles();
   if (global.json) {
     auto array = nlohmann::ordered_json::array();
     for (const auto& cycle : found) {

@@ -36,7 +36,7 @@ void print(const lock_info& lock) {
 }
 
 int show(const context& global, const std::string& name) {
-  const auto lock = admin{global.connect()}.show(name);
+  const auto lock = admin{global.connect_to_read()}.show(name);
   if (global.json) {
     auto array = nlohmann::ordered_json::array();
     if (lock) array.push_back(to_json(*lock));

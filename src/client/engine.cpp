@@ -71,7 +71,10 @@ std::shared_ptr<engine> engine::open(database_source source, const options& sett
   // is not made.
   made->spare_for_keeper_ = made->connect_to(*database);
   made->spare_for_lane_ = made->connect_to(*database);
-  made->shared_.stored_skew_ms.store(made->spare_for_keeper_->read_world().skew.count());
+  // A standby cannot read the marker, and whoever only reads kills nobody.
+  if (!settings.read_only) {
+    made->shared_.stored_skew_ms.store(made->spare_for_keeper_->read_world().skew.count());
+  }
   for (const auto mode : {model::lock_mode::exclusive, model::lock_mode::shared}) {
     auto& guard = mode == model::lock_mode::shared ? made->shared_guard_ : made->exclusive_guard_;
     guard = {database->guard_sql(mode), database->guard_write_sql(mode)};
@@ -226,6 +229,7 @@ void engine::start_lanes() {
 
 void engine::start_keeper() {
   if (keeper_started_.load(std::memory_order_acquire)) return;
+  check_may_write();
   start_lanes();
   const std::lock_guard lock{start_mutex_};
   if (keeper_started_.load() || closed_.load()) return;
@@ -268,6 +272,11 @@ void engine::check_usable() const {
   if (closed_.load(std::memory_order_relaxed)) {
     throw error(errc::closed, "the client is closed; make a new one with rowlock::connect");
   }
+}
+
+void engine::check_may_write() const {
+  if (!shared_.settings.read_only) return;
+  throw error(errc::read_only, "this client was made to read alone (options::read_only)");
 }
 
 acquire_ptr engine::ask(const model::lock_definition& definition, bool waits, const acquire_options& how,
@@ -507,6 +516,7 @@ bool engine::rest(std::chrono::nanoseconds length, const std::stop_token& stop) 
 release_result engine::change(const std::string& name, release_operation::aim purpose,
                               std::chrono::nanoseconds patience, model::hold_id only) {
   check_usable();
+  check_may_write();
   start_lanes();
   const auto until = shared_.time.now() + patience;
   auto operation = std::make_shared<release_operation>();

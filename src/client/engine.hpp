@@ -72,6 +72,7 @@ class engine : public std::enable_shared_from_this<engine> {
 
   // Throws error(closed) or error(forked).
   void check_usable() const;
+  void check_may_write() const;  // throws error(read_only)
   bool is_forked() const noexcept;
 
   // Null: busy, the time is up, or a limited wait was stopped. Throws as mutex::acquire does.

@@ -16,6 +16,7 @@ store::store_options to_store_options(const options& settings) {
   result.application = settings.application;
   result.statement_timeout = settings.statement_timeout;
   result.connect_timeout = settings.connect_timeout;
+  result.read_only = settings.read_only;
   return result;
 }
 

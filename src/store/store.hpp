@@ -387,6 +387,7 @@ struct store_options {
   std::string application{};
   std::chrono::milliseconds statement_timeout{5'000};
   std::chrono::milliseconds connect_timeout{5'000};
+  bool read_only = false;  // sessions only read, on a standby too
 };
 
 // Where sessions come from. Thread-safe.

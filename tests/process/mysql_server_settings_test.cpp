@@ -62,6 +62,27 @@ TEST_F(mysql_server_settings_test, may_leave_memory_out_and_a_restart_changes_th
   EXPECT_EQ(after.epoch, before.epoch);
 }
 
+TEST_F(mysql_server_settings_test, that_forbid_writing_leave_reading) {
+  const auto server = make_own_mariadb({});
+  migrator{server->url()}.up();
+  mutex(rowlock::connect(server->url()), "a").acquire().release();
+  mysql_connection{server->url()}.run("SET GLOBAL read_only = ON");
+  options settings;
+  settings.read_only = true;
+  const client db = rowlock::connect(server->url(), settings);
+  EXPECT_EQ(admin{db}.list().size(), 1U);
+  EXPECT_TRUE(admin{db}.show("a"));
+  EXPECT_THAT(migrator(server->url(), settings).verify(), testing::IsEmpty());
+  for (const bool reads : {true, false}) {
+    try {
+      mutex(reads ? db : rowlock::connect(server->url()), "b").try_acquire();
+      FAIL() << "acquired";
+    } catch (const error& refused) {
+      EXPECT_EQ(refused.code(), errc::read_only) << refused.what();
+    }
+  }
+}
+
 TEST_F(mysql_server_settings_test, may_have_a_database_of_two_bytes_a_letter) {
   const auto server =
       make_own_mariadb({"--character-set-server=utf16", "--collation-server=utf16_general_ci"});

@@ -3,6 +3,11 @@
 #include "store/postgres_server.hpp"
 #include "store/postgres_test.hpp"
 
+#include <rowlock/rowlock.hpp>
+
+#include <functional>
+#include <initializer_list>
+
 namespace rowlock::test {
 namespace {
 
@@ -144,6 +149,31 @@ TEST_F(postgres_durability_test, of_tokens_spans_the_promotion_of_a_standby) {
   const auto refreshed = session->refresh_world();
   EXPECT_GT(refreshed.epoch, before.epoch);
   EXPECT_EQ(acquire(*session, next), model::epoch_floor(refreshed.epoch));
+}
+
+TEST_F(postgres_durability_test, of_a_standby_is_not_needed_by_who_only_reads) {
+  const auto hold = held(*ready(), "a");
+  postgres_server standby{*server_};
+  options settings;
+  settings.schema = options_.schema;
+  settings.read_only = true;
+  const client db = rowlock::connect(standby.url(), settings);
+  const admin look{db};
+  EXPECT_EQ(look.list().size(), 1U);
+  EXPECT_EQ(look.show("a").value().holders.size(), 1U);
+  EXPECT_TRUE(look.queue("a").empty());
+  migrator schema{standby.url(), settings};
+  EXPECT_TRUE(schema.status().at(0).applied);
+  EXPECT_THAT(schema.verify(), testing::IsEmpty());
+  for (const auto& write : std::initializer_list<std::function<void()>>{
+           [&] { mutex(db, "b").try_acquire(); }, [&] { look.release("a"); }, [&] { look.raise_epoch(); }}) {
+    try {
+      write();
+      ADD_FAILURE() << "written";
+    } catch (const error& thrown) {
+      EXPECT_EQ(thrown.code(), errc::read_only) << thrown.what();
+    }
+  }
 }
 
 // Both stand on timeline 2 then, with one record of the epoch; only their clocks' seconds tell them apart.

@@ -164,7 +164,11 @@ mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
     throw error(errc::unreachable,
                 "this MySQL server offers no TLS, and the URL demands it (ssl_mode, ssl_ca)");
   }
-  check_writable(variables);
+  if (context.options.read_only) {
+    connection.write("connect_read_only");
+  } else {
+    check_writable(variables);
+  }
   check_replication(variables);
 
   mysql_facts result;

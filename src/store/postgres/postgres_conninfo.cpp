@@ -119,8 +119,9 @@ postgres_conninfo::postgres_conninfo(const std::string& url, const store_options
   unless_given("keepalives_interval", "", std::to_string(whole_seconds(limit / 4)));
   unless_given("keepalives_count", "", "3");
   unless_given("tcp_user_timeout", "", std::to_string(limit.count()));
-  // Of several servers, only the primary is of use.
-  if (servers().size() > 1) unless_given("target_session_attrs", "PGTARGETSESSIONATTRS", "read-write");
+  // Of several servers, only the primary is of use, but to who only reads.
+  if (servers().size() > 1 && !options.read_only)
+    unless_given("target_session_attrs", "PGTARGETSESSIONATTRS", "read-write");
 }
 
 std::string postgres_conninfo::text() const {

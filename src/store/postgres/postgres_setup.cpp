@@ -19,6 +19,7 @@ void pin_settings(postgres_connection& connection, const store_options& options,
   connection.script("lift_limits", "SET statement_timeout = 0");
   connection.call_once("connect_settings", application, options.schema,
                        std::to_string(statement_timeout.count()));
+  if (options.read_only) connection.script("read_only", "SET default_transaction_read_only = on");
 }
 
 postgres_facts read_facts(postgres_connection& connection, const store_options& options) {
@@ -28,10 +29,10 @@ postgres_facts read_facts(postgres_connection& connection, const store_options& 
     throw error(errc::database, fmt::format("PostgreSQL {} is too old for rowlock, which needs 12 or later",
                                             row["version"].as<int>() / 10000));
   }
-  if (row["in_recovery"].as<bool>()) {
+  if (!options.read_only && row["in_recovery"].as<bool>()) {
     throw error(errc::read_only, "this PostgreSQL server is a replica (in recovery); connect to the primary");
   }
-  if (row["read_only"].as<bool>()) {
+  if (!options.read_only && row["read_only"].as<bool>()) {
     throw error(errc::read_only,
                 "default_transaction_read_only is on for this role or database; rowlock must write");
   }

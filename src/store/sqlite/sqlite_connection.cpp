@@ -13,10 +13,10 @@ namespace rowlock::store {
 using namespace std::chrono_literals;
 
 sqlite_connection::sqlite_connection(std::string path, std::shared_ptr<const sql_catalog> catalog,
-                                     std::chrono::milliseconds timeout, missing_file missing)
+                                     std::chrono::milliseconds timeout, missing_file missing, bool read_only)
     : path_{std::move(path)}, catalog_{std::move(catalog)}, timeout_{timeout} {
   try {
-    open(missing);
+    open(missing, read_only);
   } catch (...) {
     sqlite3_close(database_);
     throw;
@@ -28,18 +28,19 @@ sqlite_connection::~sqlite_connection() {
   sqlite3_close(database_);
 }
 
-void sqlite_connection::open(missing_file missing) {
-  check_sqlite_file(path_, missing);
+void sqlite_connection::open(missing_file missing, bool read_only) {
+  check_sqlite_file(path_, missing, read_only);
   // NOMUTEX: a session is used by one thread at a time. PRIVATECACHE: a cache that the application shares
   // between its connections would bring table locks, which know no waiting.
-  int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
-  if (missing == missing_file::create) flags |= SQLITE_OPEN_CREATE;
+  int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
+  flags |= read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
+  if (missing == missing_file::create && !read_only) flags |= SQLITE_OPEN_CREATE;
   const int code = sqlite3_open_v2(path_.c_str(), &database_, flags, nullptr);
   if (code != SQLITE_OK) fail(database_ != nullptr ? sqlite3_extended_errcode(database_) : code);
   sqlite3_extended_result_codes(database_, 1);
   sqlite3_busy_handler(database_, on_busy, this);
   // SQLite opens what it may not write for reading alone, and says so here only.
-  if (sqlite3_db_readonly(database_, "main") == 1) fail(SQLITE_READONLY);
+  if (!read_only && sqlite3_db_readonly(database_, "main") == 1) fail(SQLITE_READONLY);
   // The first read finds out whether the file is a database.
   execute("SELECT count(*) FROM sqlite_master");
   execute("PRAGMA synchronous = FULL");

@@ -21,10 +21,11 @@ namespace rowlock::store {
 // Used by one thread at a time, but for interrupt().
 class sqlite_connection {
  public:
-  // timeout: how long to wait for the write lock.
+  // timeout: how long to wait for the write lock. read_only: nothing is written, and the file need not be
+  // writable.
   // Throws as check_sqlite_file does, and error(database) for a file that is no SQLite database.
   sqlite_connection(std::string path, std::shared_ptr<const sql_catalog> catalog,
-                    std::chrono::milliseconds timeout, missing_file missing);
+                    std::chrono::milliseconds timeout, missing_file missing, bool read_only = false);
   ~sqlite_connection();
   sqlite_connection(const sqlite_connection&) = delete;
   sqlite_connection& operator=(const sqlite_connection&) = delete;
@@ -57,7 +58,7 @@ class sqlite_connection {
 
  private:
   sqlite3_stmt* prepare(std::string_view name);
-  void open(missing_file missing);
+  void open(missing_file missing, bool read_only);
   static int on_busy(void* connection, int attempts);
   // A moment's pause before the next attempt; false when there shall be none.
   bool wait_for_lock(int attempts, std::chrono::steady_clock::time_point since) const;

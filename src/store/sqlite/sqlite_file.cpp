@@ -39,7 +39,7 @@ constexpr std::string_view scheme = "sqlite:";
                   path));
 }
 
-void check_folder(const std::string& folder) {
+void check_folder(const std::string& folder, bool read_only) {
   struct stat status {};
   if (::stat(folder.c_str(), &status) != 0) {
     if (errno == EACCES) refuse_access("the folder", folder, errno);
@@ -49,7 +49,7 @@ void check_folder(const std::string& folder) {
                             folder, std::strerror(errno)));
   }
   // With the effective user, as open() will be.
-  if (::faccessat(AT_FDCWD, folder.c_str(), W_OK | X_OK, AT_EACCESS) != 0) {
+  if (::faccessat(AT_FDCWD, folder.c_str(), read_only ? X_OK : W_OK | X_OK, AT_EACCESS) != 0) {
     refuse_access("the folder", folder, errno);
   }
 }
@@ -61,11 +61,11 @@ std::string sqlite_file_path(std::string_view url_or_path) {
   return std::filesystem::absolute(std::filesystem::path{url_or_path}).string();
 }
 
-void check_sqlite_file(const std::string& path, missing_file missing) {
+void check_sqlite_file(const std::string& path, missing_file missing, bool read_only) {
   // Of a link, the -wal and -shm files stand beside the file that it leads to.
   std::error_code missing_or_hidden;
   const auto real = std::filesystem::canonical(path, missing_or_hidden);
-  check_folder((missing_or_hidden ? std::filesystem::path{path} : real).parent_path().string());
+  check_folder((missing_or_hidden ? std::filesystem::path{path} : real).parent_path().string(), read_only);
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
     if (errno != ENOENT) refuse_access("the file", path, errno);
@@ -76,7 +76,7 @@ void check_sqlite_file(const std::string& path, missing_file missing) {
     throw error(errc::invalid_argument,
                 fmt::format("{} is not a file; name the database file in the URL", path));
   }
-  if (::faccessat(AT_FDCWD, path.c_str(), R_OK | W_OK, AT_EACCESS) != 0)
+  if (::faccessat(AT_FDCWD, path.c_str(), read_only ? R_OK : R_OK | W_OK, AT_EACCESS) != 0)
     refuse_access("the file", path, errno);
 }
 

@@ -16,7 +16,7 @@ std::string sqlite_file_path(std::string_view url_or_path);
 // not_migrated when it is missing and must not be, unreachable when its folder is, invalid_argument when it
 // is no file, privilege, read_only. Opens nothing: to close a descriptor of the file would drop SQLite's
 // locks on it.
-void check_sqlite_file(const std::string& path, missing_file missing);
+void check_sqlite_file(const std::string& path, missing_file missing, bool read_only = false);
 
 // The file that stands at a path.
 class sqlite_file {

@@ -11,16 +11,19 @@
 namespace rowlock::store {
 
 sqlite_migration_session::sqlite_migration_session(const std::string& path, const store_options& options)
-    : path_{path}, prefix_{options.prefix}, timeout_{options.statement_timeout} {
-  check_sqlite_file(path, missing_file::create);
+    : path_{path},
+      prefix_{options.prefix},
+      timeout_{options.statement_timeout},
+      read_only_{options.read_only} {
+  check_sqlite_file(path, missing_file::create, read_only_);
   if (std::filesystem::exists(path)) open();
 }
 
 void sqlite_migration_session::open() {
   if (has_file()) return;
   auto catalog = std::make_shared<const sql_catalog>(embedded::sqlite_queries(), prefix_);
-  connection_ =
-      std::make_unique<sqlite_connection>(path_, std::move(catalog), timeout_, missing_file::create);
+  connection_ = std::make_unique<sqlite_connection>(path_, std::move(catalog), timeout_, missing_file::create,
+                                                    read_only_);
 }
 
 std::string sqlite_migration_session::table(std::string_view name) const {

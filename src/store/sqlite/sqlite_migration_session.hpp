@@ -38,6 +38,7 @@ class sqlite_migration_session final : public migration_session {
   std::string path_;
   std::string prefix_;
   std::chrono::milliseconds timeout_;
+  bool read_only_;
   std::unique_ptr<sqlite_connection> connection_;
 };
 

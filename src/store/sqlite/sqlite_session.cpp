@@ -14,7 +14,8 @@ namespace rowlock::store {
 sqlite_session::sqlite_session(const std::string& path, std::shared_ptr<const sql_catalog> catalog,
                                const store_options& options)
     : options_{options},
-      connection_{path, std::move(catalog), options.statement_timeout, missing_file::refuse},
+      connection_{path, std::move(catalog), options.statement_timeout, missing_file::refuse,
+                  options.read_only},
       file_{path},
       watch_{path, sqlite3_filename_wal(sqlite3_db_filename(connection_.handle(), "main"))} {
   // The file may have been replaced between its opening and the look at its identity.
@@ -24,7 +25,7 @@ sqlite_session::sqlite_session(const std::string& path, std::shared_ptr<const sq
     throw error(errc::unreachable, fmt::format("the file {} was replaced while it was opened", path));
   check_schema_version(read_schema_state(connection_, options.prefix), options, connection_.path(),
                        url_option());
-  connection_.use_wal();
+  if (!options.read_only) connection_.use_wal();
   seen_version_ = data_version();
 }
 

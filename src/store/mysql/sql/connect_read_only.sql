@@ -1,0 +1,2 @@
+-- A session that only reads, on a replica too.
+SET SESSION TRANSACTION READ ONLY;
