@@ -236,8 +236,8 @@ void lease_keeper::make_lease() {
   {
     const std::lock_guard lock{mutex_};
     lease_ = std::move(made);
+    queue_.allow_acquires(true);
   }
-  queue_.allow_acquires(true);
   // Those who waited on the old lease stand in no queue any more.
   for (auto& operation : room_.take_all()) queue_.submit(std::move(operation));
 }
@@ -249,9 +249,11 @@ void lease_keeper::lose_lease(const std::shared_ptr<client_layer::lease>& lost, 
     if (lease_ != lost) return;
     lease_.reset();
     dead_.push_back({lost->id(), lost->end() + shared_.margin(lost->ttl())});
+    // Together with the lease: the watchdog loses it while the keeper may be making the next one, and would
+    // else take back what that has allowed.
+    queue_.allow_acquires(false);
   }
   herald_.lose(holds_.take(*lost), reason);
-  queue_.allow_acquires(false);
   shared_.log(log_level::warning, "lease {} is lost: {}", lost->id().to_string(), to_string(reason));
 }
 
