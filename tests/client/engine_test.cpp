@@ -1,6 +1,8 @@
 // The client as a guest in somebody's process: threads, signals, forks, connections that hang.
 #include "client/client_test.hpp"
 
+#include <pthread.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -198,6 +200,82 @@ TEST_P(engine_test, logs_through_the_callers_function_and_survives_one_that_thro
 }
 
 ROWLOCK_FOR_EACH_STORE(engine_test);
+
+// While it lives this process can start so many threads and no more: its memory has no room for another
+// stack.
+class room_for_threads {
+ public:
+  explicit room_for_threads(rlim_t count) {
+    ::pthread_getattr_default_np(&before_);
+    pthread_attr_t large = before_;
+    ::pthread_attr_setstacksize(&large, stack);
+    ::pthread_setattr_default_np(&large);
+    ::getrlimit(RLIMIT_AS, &limit_);
+    rlim_t pages = 0;
+    std::ifstream{"/proc/self/statm"} >> pages;
+    auto lower = limit_;
+    lower.rlim_cur =
+        pages * static_cast<rlim_t>(::sysconf(_SC_PAGESIZE)) + count * (stack + heap) + stack / 4;
+    ::setrlimit(RLIMIT_AS, &lower);
+  }
+  ~room_for_threads() {
+    ::setrlimit(RLIMIT_AS, &limit_);
+    ::pthread_setattr_default_np(&before_);
+    ::pthread_attr_destroy(&before_);
+  }
+  room_for_threads(const room_for_threads&) = delete;
+  room_for_threads& operator=(const room_for_threads&) = delete;
+
+ private:
+  static constexpr rlim_t stack = rlim_t{2} << 30;
+  static constexpr rlim_t heap = rlim_t{200} << 20;  // more than a thread takes beside its stack
+
+  pthread_attr_t before_{};
+  rlimit limit_{};
+};
+
+class missing_thread_test : public virtual_client_test {
+ protected:
+  missing_thread_test() {
+    EXPECT_TRUE(eventually([] { return rowlock_tasks().empty(); })) << "of other tests";
+  }
+
+  static std::multiset<std::string> threads() {
+    std::multiset<std::string> names;
+    for (auto& one : rowlock_tasks()) names.insert(std::move(one.name));
+    names.erase("rowlock-dial");  // one for each attempt to connect
+    return names;
+  }
+  client new_client_with_a_log() {
+    auto settings = calm();
+    settings.log = [](log_level, std::string_view) {};
+    return new_client(settings);
+  }
+};
+
+TEST_F(missing_thread_test, is_an_error_and_is_started_by_the_next_call) {
+  std::multiset<std::string> all;
+  {
+    const client db = new_client_with_a_log();
+    mutex(db, "a").acquire().release();
+    all = threads();
+  }
+  ASSERT_EQ(all.size(), 6U) << testing::PrintToString(all);
+  for (std::size_t room = 0; room < all.size(); ++room) {
+    SCOPED_TRACE(room);
+    ASSERT_TRUE(eventually([] { return rowlock_tasks().empty(); }));
+    const client db = new_client_with_a_log();
+    {
+      const room_for_threads limited{room};
+      EXPECT_EQ(code_of([&] { mutex(db, "a").acquire(); }), errc::unreachable);
+      EXPECT_EQ(threads().size(), room);
+      EXPECT_EQ(code_of([&] { mutex(db, "a").try_acquire(); }), errc::unreachable);
+    }
+    EXPECT_EQ(holder_of("a"), "");
+    EXPECT_TRUE(mutex(db, "a").acquire());
+    EXPECT_EQ(threads(), all);
+  }
+}
 
 // Connections that answer nothing, as behind a firewall that drops packets.
 class black_hole_test : public virtual_client_test {
