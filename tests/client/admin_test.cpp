@@ -156,9 +156,10 @@ TEST_P(admin_test, stores_the_skew_that_every_client_allows_for) {
   const store::acquire_request request[] = {{.name = "a", .lease = lease, .hold = model::hold_id::random()}};
   ASSERT_EQ(side().acquire(request).size(), 1U);
   fixture().expire(lease, 1min);
+  EXPECT_EQ(admin{new_client()}.sweep().leases, 0);
   const client later = new_client();
   EXPECT_FALSE(mutex(later, "a").try_acquire());
-  EXPECT_EQ(admin{later}.sweep().leases, 0);
+  EXPECT_FALSE(try_acquire_all({mutex{later, "a"}, mutex{later, "b"}}));
   operations.set_skew(0ms);
   EXPECT_EQ(admin{new_client()}.sweep().leases, 1);
   EXPECT_TRUE(mutex(later, "a").try_acquire());
@@ -227,12 +228,20 @@ TEST_F(admin_clock_test, a_stored_skew_reaches_those_who_are_connected_with_a_re
   client other = new_client();
   const hold mine = mutex(db, "b").acquire();
   const hold theirs = mutex(other, "a").acquire();
+  const hold permit = counting_semaphore(other, "s", 1).acquire();
   admin{other}.set_skew(10min);
   pass_renewals(db);
   const auto lease = server->snapshot().locks.at("a").row.lease.value();
   server->expire(lease, 1min);
   EXPECT_FALSE(mutex(db, "a").try_acquire());
+  std::stop_source stop;
+  auto waits = std::async(std::launch::async, [&] {
+    return code_of([&] { counting_semaphore(db, "s", 1).acquire(1, {.stop = stop.get_token()}); });
+  });
+  EXPECT_TRUE(eventually([&] { return queued("s") == 1; }));
   EXPECT_TRUE(server->snapshot().leases.contains(lease));
+  stop.request_stop();
+  EXPECT_EQ(waits.get(), errc::cancelled);
 }
 
 TEST_F(admin_clock_test, says_whether_the_outcome_is_unknown) {

@@ -47,6 +47,39 @@ TEST_F(lane_test, one_bad_request_fails_nobody_else_of_its_batch) {
   EXPECT_LE(refused, 1) << "only one that was sent alone may be told";
 }
 
+TEST_F(lane_test, a_database_that_refuses_everything_is_asked_for_a_batch_at_once) {
+  std::atomic<bool> hangs{false};
+  std::atomic<bool> refuses{false};
+  std::atomic<int> asked{0};
+  server->on_call([&](store::memory_call& call) {
+    if (!call.before("acquire") && !call.before("enqueue") && !call.before("edit")) return;
+    if (hangs.exchange(false)) call.block();
+    ++asked;
+    if (refuses) throw error(errc::privilege, "refused by the test");
+  });
+  client db = new_client(narrow());
+  mutex(db, "a").acquire().release();
+  constexpr int many = 40;
+  // The first batch is taken apart, and shows that no request is to blame.
+  for (int batch = 0; batch < 2; ++batch) {
+    hangs = true;
+    attempt first{db, "a"};
+    ASSERT_TRUE(soon([&] { return server->blocked() == 1; }));
+    std::atomic<int> refused{0};
+    for (int i = 0; i < many; ++i) {
+      acquire_async([](const std::function<void()>& next) { next(); }, mutex{db, "a" + std::to_string(i)},
+                    [&](const acquired& got) { refused += got.failure ? 1 : 0; });
+    }
+    refuses = true;
+    asked = 0;
+    server->unblock();
+    ASSERT_TRUE(soon([&] { return refused == many; }));
+    EXPECT_EQ(code_of([&] { first.take(); }), errc::privilege);
+  }
+  EXPECT_LT(asked, many);
+  refuses = false;
+}
+
 TEST_F(lane_test, whoever_would_not_wait_waits_for_a_row_also_after_a_lost_connection) {
   client db = new_client();
   mutex(db, "a").acquire().release();
@@ -173,6 +206,15 @@ TEST_F(lane_test, a_waiter_beside_a_guarded_transaction_of_a_dead_holder_does_no
   pass(4s);
   EXPECT_LT(faults.count("edit") + faults.count("enqueue"), before + 60);
   EXPECT_FALSE(waiter.is_over());
+  // Nor with each hint, of which a busy database gives many.
+  const auto whom = server->snapshot().queues.at("a").begin()->second.lease;
+  const auto edits = faults.count("edit");
+  for (int hints = 0; hints < 50; ++hints) {
+    const auto looks = faults.count("find");
+    session->notify(std::vector{store::wakeup{whom}});
+    ASSERT_TRUE(eventually([&] { return faults.count("find") > looks; }));
+  }
+  EXPECT_LE(faults.count("edit"), edits + 2);
   server->unguard("a");
   ASSERT_TRUE(soon([&] { return waiter.is_over(); }));
   EXPECT_TRUE(waiter.take());

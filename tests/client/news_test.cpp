@@ -185,6 +185,16 @@ TEST_F(news_test, what_the_database_refuses_for_good_is_told_to_those_who_wait) 
   EXPECT_EQ(code_of([&] { waiter.take(); }), errc::privilege);
 }
 
+// Then nobody looks for those who wait, for a client without a lease has none to renew.
+TEST_F(news_test, what_the_database_refuses_to_a_client_without_a_lease_is_told_to_those_who_wait) {
+  client waits = new_client(calm());
+  const hold held = mutex(db, "a").acquire();
+  auto waiter = waiting(waits, "a");
+  for (const auto* verb : {"renew", "create_lease"}) faults.deny(verb, 1'000'000);
+  EXPECT_TRUE(within(60s, [&] { return waiter.is_over(); }));
+  EXPECT_EQ(code_of([&] { waiter.take(); }), errc::privilege);
+}
+
 TEST_F(news_test, one_refusal_is_no_verdict_for_those_who_wait) {
   client waits = new_client(calm());
   auto held = std::make_optional(mutex(db, "a").acquire());
@@ -220,6 +230,7 @@ TEST_F(news_test, a_grant_by_the_waiters_own_client_is_not_left_to_the_poll) {
   server->unblock();
   EXPECT_TRUE(eventually([&] { return reader.wait_for(0s) == std::future_status::ready; }))
       << "without a moment passing";
+  advance(1h);
 }
 
 }  // namespace

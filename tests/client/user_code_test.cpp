@@ -52,6 +52,34 @@ TEST_F(user_code_client_test, is_not_called_after_the_client_was_closed) {
   EXPECT_EQ(lines.load(), told);
 }
 
+// A thread that close() left behind connects once more, to end the lease.
+TEST_F(user_code_client_test, a_url_source_is_not_asked_after_the_client_was_closed) {
+  const auto asked = std::make_shared<std::atomic<int>>(0);
+  const auto clock = std::make_shared<virtual_time>();
+  const std::shared_ptr<store::database> database = server->open();
+  auto settings = calm();
+  settings.close_timeout = 1s;
+  client db{client_layer::closing_handle(client_layer::engine::open(
+      [=] {
+        ++*asked;
+        return database;
+      },
+      settings, *clock))};
+  const hold held = mutex(db, "a").acquire();
+  faults.hang("renew");
+  clock->advance(10s);
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  auto closed = std::async(std::launch::async, [&] { db.close(); });
+  ASSERT_TRUE(eventually([&] {
+    clock->advance(10ms);
+    return closed.wait_for(1ms) == std::future_status::ready;
+  }));
+  const auto before = asked->load();
+  server->crash();
+  EXPECT_TRUE(eventually([&] { return server->sessions() == 0; }));
+  EXPECT_EQ(asked->load(), before);
+}
+
 TEST_F(user_code_client_test, that_is_under_way_is_waited_for_by_close) {
   std::promise<void> called;
   std::promise<void> go_on;
@@ -91,13 +119,17 @@ TEST_F(user_code_client_test, whatever_a_url_source_throws_is_unreachable) {
 
 TEST_F(user_code_client_test, a_url_source_that_throws_no_exception_ends_nothing) {
   const auto fails = std::make_shared<std::atomic<bool>>(false);
+  const auto failures = std::make_shared<std::atomic<int>>(0);
   const auto clock = std::make_shared<virtual_time>();
   const std::shared_ptr<store::database> database = server->open();
   auto settings = calm();
   settings.connections = 2;
   client db{client_layer::closing_handle(client_layer::engine::open(
       [=]() -> std::shared_ptr<store::database> {
-        if (*fails) throw 42;
+        if (*fails) {
+          ++*failures;
+          throw 42;
+        }
         return database;
       },
       settings, *clock))};
@@ -107,7 +139,7 @@ TEST_F(user_code_client_test, a_url_source_that_throws_no_exception_ends_nothing
   attempt asked{db, "a"};
   ASSERT_TRUE(eventually([&] {
     clock->advance(5ms);
-    return faults.count("acquire") >= 2;
+    return *failures >= 2;
   }));
   EXPECT_FALSE(asked.is_over());
   *fails = false;

@@ -158,7 +158,7 @@ TEST_F(postgres_durability_test, of_a_standby_is_not_needed_by_who_only_reads) {
   settings.schema = options_.schema;
   settings.read_only = true;
   const client db = rowlock::connect(standby.url(), settings);
-  const admin look{db};
+  admin look{db};
   EXPECT_EQ(look.list().size(), 1U);
   EXPECT_EQ(look.show("a").value().holders.size(), 1U);
   EXPECT_TRUE(look.queue("a").empty());
