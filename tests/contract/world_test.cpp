@@ -129,6 +129,17 @@ TEST_P(world_test, tells_everybody_the_stored_skew) {
   EXPECT_EQ(a->refresh_world().skew, 1500ms);
 }
 
+// A coarser count would give two standbys that are promoted soon after one another the same tokens.
+TEST_P(world_test, counts_its_epoch_in_seconds_of_the_databases_clock) {
+  using namespace std::chrono;
+  const sys_seconds start = sys_days{year{2026} / 1 / 1};
+  // The memory store's clock stands still.
+  const sys_seconds now =
+      GetParam() == "memory" ? sys_days{year{2026} / 7 / 1} : floor<seconds>(system_clock::now());
+  EXPECT_NEAR(static_cast<double>(a->read_world().epoch), static_cast<double>((now - start).count()), 20);
+  EXPECT_EQ(next_token_of("a") >> 21, a->read_world().epoch);
+}
+
 TEST_P(world_test, lengthens_no_lease_on_the_same_identity) {
   held("a");
   new_lease(10min);
