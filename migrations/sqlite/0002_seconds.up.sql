@@ -1,7 +1,11 @@
 -- Epochs in seconds, and the skew of the database. A library of version 1 works beside it: it raises `epoch`, which
 -- counts in steps of 64 seconds. The head of a queue is found by its key alone here: a row that was deleted is gone.
--- SQLite adds no column that may be there already, so the table is made anew; a half-done run can be repeated.
+-- SQLite adds no column that may be there already, so the table is made anew. The file can be run again when it was
+-- interrupted after any statement, by a tool that uses no transaction.
 PRAGMA busy_timeout = 5000;
+
+-- Where a run ended between DROP and RENAME it is missing, and all that it said stands in rowlock_meta_2.
+CREATE TABLE IF NOT EXISTS rowlock_meta (id, min_library, epoch, token_floor, identity);
 
 CREATE TABLE IF NOT EXISTS rowlock_meta_2 (
   id             INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
@@ -25,7 +29,7 @@ FROM (SELECT 0 AS epoch_s, 0 AS skew_ms) AS unset,
 WHERE true
 ON CONFLICT (id) DO UPDATE
    SET epoch = max(epoch, excluded.epoch), token_floor = max(token_floor, excluded.token_floor),
-       epoch_s = max(epoch_s, excluded.epoch_s), skew_ms = excluded.skew_ms;
+       epoch_s = max(epoch_s, excluded.epoch_s), skew_ms = max(skew_ms, excluded.skew_ms);
 
 DROP TABLE rowlock_meta;
 

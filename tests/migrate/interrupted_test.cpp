@@ -7,7 +7,21 @@
 
 namespace rowlock::test {
 
+using testing::HasSubstr;
 using testing::IsEmpty;
+
+namespace {
+
+// Each part that may be left: none of the statements, the first, the first two…
+std::vector<std::string> parts(const std::string& file) {
+  std::vector<std::string> result{""};
+  for (const auto& statement : store::split_statements(file)) {
+    result.push_back(result.back() + statement + ";\n");
+  }
+  return result;
+}
+
+}  // namespace
 
 // Where each DDL commits by itself a migrator that is killed leaves a part of its file behind.
 class interrupted_test : public migrate_test {
@@ -22,14 +36,6 @@ class interrupted_test : public migrate_test {
     std::string text;
     for (const auto& file : shipped_migrations(GetParam())) text = file.down + text;
     return text;
-  }
-  // Each part that may be left: none of the statements, the first, the first two…
-  static std::vector<std::string> parts(const std::string& file) {
-    std::vector<std::string> result{""};
-    for (const auto& statement : store::split_statements(file)) {
-      result.push_back(result.back() + statement + ";\n");
-    }
-    return result;
   }
 };
 
@@ -62,6 +68,50 @@ TEST_P(interrupted_test, on_the_way_down_is_run_again) {
 INSTANTIATE_TEST_SUITE_P(stores, interrupted_test, testing::ValuesIn(selected_of({"mysql"})),
                          store_test_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(interrupted_test);
+
+// The same by a tool that begins no transaction and runs the file once more.
+class repeated_test : public migrate_test {
+ protected:
+  const std::vector<migration> files = shipped_migrations(GetParam());
+};
+
+TEST_P(repeated_test, on_the_way_up_from_any_statement) {
+  const blank_database once{GetParam()};
+  for (const auto& file : files) once.run(file.up);
+  for (const auto& part : parts(files[1].up)) {
+    SCOPED_TRACE(part);
+    const blank_database own{GetParam()};
+    own.run(files[0].up);
+    own.run("UPDATE rowlock_meta SET epoch = 5, token_floor = 7, identity = 'x'");
+    own.run(part);
+    own.run(files[1].up);
+    EXPECT_EQ(own.describe(), once.describe());
+    EXPECT_THAT(own.run("SELECT 'kept' FROM rowlock_meta WHERE schema_version = 2 AND epoch = 5 AND "
+                        "token_floor = 7 AND identity = 'x'"),
+                HasSubstr("kept"));
+  }
+}
+
+TEST_P(repeated_test, on_the_way_down_from_any_statement) {
+  const blank_database once{GetParam()};
+  once.run(files[0].up);
+  for (const auto& part : parts(files[1].down)) {
+    SCOPED_TRACE(part);
+    const blank_database own{GetParam()};
+    for (const auto& file : files) own.run(file.up);
+    own.run("UPDATE rowlock_meta SET epoch_s = 128, token_floor = 7, identity = 'x'");
+    own.run(part);
+    own.run(files[1].down);
+    EXPECT_EQ(own.describe(), once.describe());
+    EXPECT_THAT(own.run("SELECT 'kept' FROM rowlock_meta WHERE schema_version = 1 AND epoch = 2 AND "
+                        "token_floor = 7 AND identity = 'x'"),
+                HasSubstr("kept"));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(stores, repeated_test, testing::ValuesIn(selected_of({"mysql", "sqlite"})),
+                         store_test_name);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(repeated_test);
 
 }  // namespace rowlock::test
 
