@@ -31,7 +31,10 @@ struct options {
   std::chrono::milliseconds renew_interval{0};
 
   // The hold counts as lost this long (plus a thousandth of the ttl) before the database would let anyone
-  // else in: room for clocks that differ in rate, and for the program to notice. Below a quarter of the ttl.
+  // else in: room for clocks that differ in rate, and for the program to notice. At most a quarter of the
+  // ttl. All holders must be told of a loss within it, so it limits how many holds a client may have: 250 for
+  // each millisecond of it, and a thousand in any case; 32,500 by default. What goes beyond is refused with
+  // error(invalid_argument).
   std::chrono::milliseconds margin{100};
 
   // How much later than its expiry a foreign lease is killed, at least. Needed where several servers' clocks

@@ -63,7 +63,7 @@ void add_bench(CLI::App& app, context& global) {
   bench
       ->add_option("--threads", chosen->threads,
                    "Threads; of handover, processes (default 2), of handover-local, threads (default 4); of "
-                   "waiters, how many wait; of all, held and reconcile, how many locks")
+                   "waiters, how many wait; of all, held, reconcile and lost, how many locks")
       ->check(CLI::Range(1, 10'000'000));
   bench->add_option("--capacity", chosen->capacity, "Of semaphore: its permits")
       ->check(CLI::Range(1, 1'000'000'000))

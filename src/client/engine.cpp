@@ -279,9 +279,22 @@ void engine::check_may_write() const {
   throw error(errc::read_only, "this client was made to read alone (options::read_only)");
 }
 
+void engine::check_room(std::size_t wanted) const {
+  const auto most = shared_.holds_at_most();
+  const auto present = holds_.size();
+  if (wanted <= most && present <= most - wanted) return;
+  throw error(
+      errc::invalid_argument,
+      fmt::format("this client has {} holds and asks for {} more; with options::margin at {} ms it may "
+                  "have {}, so that a loss can be told to all in time: set a longer margin, or use "
+                  "another client",
+                  present, wanted, shared_.settings.margin.count(), most));
+}
+
 acquire_ptr engine::ask(const model::lock_definition& definition, bool waits, const acquire_options& how,
                         const demand& what) {
   check_usable();
+  check_room();
   model::check_hold_times(how.ttl, how.min_hold);
   start_keeper();
   const auto operation = make_operation(definition, waits, how, what);
@@ -345,6 +358,7 @@ hold_ptr engine::unanswered(const acquire_operation& operation, const patience& 
 engine::unsent engine::prepare(const model::lock_definition& definition, const patience& how_long,
                                const acquire_options& how, const demand& what) const {
   check_usable();
+  if (!model::gathers(definition.kind)) check_room();
   model::check_hold_times(how.ttl, how.min_hold);
   std::optional<instant> until;
   if (!how_long.waits) {

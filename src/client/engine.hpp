@@ -74,6 +74,8 @@ class engine : public std::enable_shared_from_this<engine> {
   void check_usable() const;
   void check_may_write() const;  // throws error(read_only)
   bool is_forked() const noexcept;
+  // Throws error(invalid_argument) where the client would have more holds than options::margin suffices for.
+  void check_room(std::size_t wanted = 1) const;
 
   // Null: busy, the time is up, or a limited wait was stopped. Throws as mutex::acquire does.
   hold_ptr acquire(const model::lock_definition& definition, const patience& how_long,

@@ -48,6 +48,10 @@ void hold_registry::forget(const hold_state& hold) {
   const auto found = holds_.find(hold.id());
   if (found == holds_.end() || found->second.get() != &hold) return;
   holds_.erase(found);
+  forget_deadline(hold);
+}
+
+void hold_registry::forget_deadline(const hold_state& hold) {
   unchecked_.erase(hold.id());
   if (hold.lease()->is_renewed()) return;
   deadlines_.erase({hold.lease()->deadline(), hold.id()});
@@ -55,6 +59,7 @@ void hold_registry::forget(const hold_state& hold) {
 }
 
 void hold_registry::note() {
+  size_.store(holds_.size());
   has_unchecked_.store(!unchecked_.empty());
   has_unreachable_.store(!unreachable_.empty());
 }
@@ -72,25 +77,24 @@ std::vector<hold_ptr> hold_registry::all() const {
   return found;
 }
 
-bool hold_registry::empty() const {
-  const std::lock_guard lock{mutex_};
-  return holds_.empty();
-}
-
 std::vector<hold_ptr> hold_registry::take(const lease& lease) {
-  const std::lock_guard lock{mutex_};
   std::vector<hold_ptr> taken;
-  taken.reserve(holds_.size());
-  for (const auto& [id, hold] : holds_) {
-    if (hold->lease().get() == &lease) taken.push_back(hold);
+  {
+    const std::lock_guard lock{mutex_};
+    taken.reserve(holds_.size());
+    for (auto at = holds_.begin(); at != holds_.end();) {
+      if (at->second->lease().get() != &lease) {
+        ++at;
+        continue;
+      }
+      forget_deadline(*at->second);
+      taken.push_back(std::move(at->second));
+      at = holds_.erase(at);
+    }
+    note();
   }
-  if (taken.size() == holds_.size() && deadlines_.empty()) {
-    holds_.clear();
-    unchecked_.clear();
-  } else {
-    for (const auto& hold : taken) forget(*hold);
-  }
-  note();
+  // As they lie in memory: of many, each would cost whoever tells them a few misses of the cache.
+  std::sort(taken.begin(), taken.end());
   return taken;
 }
 

@@ -38,7 +38,8 @@ class hold_registry {
 
   bool contains(model::hold_id id) const;
   std::vector<hold_ptr> all() const;
-  bool empty() const;
+  bool empty() const { return size() == 0; }
+  std::size_t size() const noexcept { return size_.load(); }
   // Removes and returns the holds on the lease. Nobody adds another one once the lease has ended.
   std::vector<hold_ptr> take(const lease& lease);
 
@@ -70,6 +71,7 @@ class hold_registry {
 
   bool is_unreachable(const hold_state& hold) const;
   void forget(const hold_state& hold);
+  void forget_deadline(const hold_state& hold);
   void note();
 
   mutable std::mutex mutex_;
@@ -80,6 +82,7 @@ class hold_registry {
   model::lease_id client_{};
   model::hold_id unreachable_cursor_{};
   std::size_t page_cursor_ = 0;  // a bucket
+  std::atomic<std::size_t> size_{0};
   std::atomic<std::uint64_t> checks_{0};
   std::atomic<bool> has_unchecked_{false};
   std::atomic<bool> has_unreachable_{false};

@@ -150,6 +150,7 @@ joint_acquire::~joint_acquire() {
 
 std::vector<hold_ptr> joint_acquire::run() {
   engine_.check_usable();
+  engine_.check_room(wanted_.size());
   engine_.start_keeper();
   for (;;) {
     if (is_over()) return nothing();

@@ -173,6 +173,12 @@ TEST_P(bench_test, without_rowlocks_tables_it_makes_none_of_its_own) {
   EXPECT_THAT(tables(), testing::Not(testing::HasSubstr("bench_floor")));
 }
 
+TEST_P(bench_test, all_are_told_of_a_lost_lease) {
+  auto results = bench("lost", {"--threads", "1500", "--rounds", "1"});
+  ASSERT_EQ(results.size(), 1u);
+  expect_measured(results[0], "lost", 1500);
+}
+
 TEST_P(bench_test, a_scenario_that_does_not_exist_is_a_usage_error) {
   auto result = rowlock({"bench", "speed"});
   EXPECT_EQ(result.exit_code, 64);
@@ -183,7 +189,7 @@ TEST_P(bench_test, help_says_of_each_scenario_what_its_floor_is) {
   const auto help = rowlock({"bench", "--help"}).out;
   EXPECT_THAT(help, testing::HasSubstr("readers: 1 and 16 threads"));
   for (const char* scenario : {"uncontended", "parallel", "readers", "semaphore", "unfair", "all", "quorum",
-                               "handover", "handover-local", "waiters", "held", "reconcile"}) {
+                               "handover", "handover-local", "waiters", "held", "reconcile", "lost"}) {
     EXPECT_THAT(help, testing::ContainsRegex(std::string{"\n *"} + scenario + ": [^\n]+ Floor: [^\n]+"));
   }
 }

@@ -28,6 +28,8 @@ const std::vector<scenario>& scenarios() {
       {"held", "rows that a renewal writes with 10,000 locks held", "the same with one", held},
       {"reconcile", "milliseconds to read what a client holds among 1,000,000 names, page by page",
        "as many statements that read one row", reconcile},
+      {"lost", "milliseconds until 50,000 holders have been told that their lease is lost",
+       "the same with one holder", lost},
   };
   return known;
 }

@@ -67,6 +67,8 @@ std::vector<result> held(const plan& plan);
 // How long a client takes to read what it holds among 1,000,000 names, by pages, without the pauses between
 // them; against as many statements that read one row.
 std::vector<result> reconcile(const plan& plan);
+// How long it takes to tell 50,000 holders that their lease is lost, against one.
+std::vector<result> lost(const plan& plan);
 
 struct scenario {
   std::string_view name;
