@@ -136,6 +136,7 @@ engine::engine(database_source source, const options& settings, time_source& tim
       deadlocks_(shared_, queue_),
       stand_in_(desk_, keeper_.slot()) {
   keeper_.lend_to(stand_in_);
+  shared_.ghosts.on_forgotten = [this] { reconcile_.request_repeatedly(); };
   keeper_.on_new_world([this](const store::world& world) { reconcile_.request_in(world); });
 }
 
@@ -242,6 +243,7 @@ void engine::start_keeper() {
     }
     keeper_.slot().close();
   });
+  reconcile_.begin_routine();
   keeper_started_.store(true, std::memory_order_release);
 }
 

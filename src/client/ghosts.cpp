@@ -18,6 +18,11 @@ void ghosts::remove(const ghost& one) {
   count_.store(all_.size());
 }
 
+void ghosts::forget(const ghost& one) {
+  remove(one);
+  if (on_forgotten) on_forgotten();
+}
+
 std::vector<ghost> ghosts::all() const {
   const std::lock_guard lock{mutex_};
   return all_;

@@ -16,6 +16,11 @@ using namespace std::chrono_literals;
 constexpr std::size_t page_size = 1000;
 constexpr std::chrono::nanoseconds shortest_pause = 1ms;
 constexpr std::chrono::nanoseconds longest_pause = 1s;
+// Of the readings that nothing calls for, and how much of the time each may take.
+constexpr std::chrono::microseconds routine = 10min;
+constexpr int routine_share = 100;
+// How the intervals grow at which is looked for what a ghost may do, up to those of the routine.
+constexpr int repeat_factor = 4;
 // After so long without a reading the next one begins at once again.
 constexpr auto quiet = 2min;
 
@@ -40,6 +45,42 @@ void reconciliation::request(std::chrono::nanoseconds in) {
   if (runs_ || client_) return;
   const auto wish = std::max(*first_, not_before_);
   if (!due_ || wish < *due_) send(lock, wish - now);
+}
+
+void reconciliation::request_repeatedly() {
+  const auto first = 3 * shared_.settings.statement_timeout;
+  {
+    const std::lock_guard lock{mutex_};
+    repeat_in_ = repeat_factor * first;
+  }
+  request(first);
+}
+
+void reconciliation::begin_routine() {
+  std::unique_lock lock{mutex_};
+  const auto now = shared_.time.now();
+  plan_routine(now);
+  if (!due_ && !runs_) send(lock, routine_at_ - now);
+}
+
+void reconciliation::plan_routine(instant now) {
+  routine_at_ =
+      now + std::max<std::chrono::nanoseconds>(backoff{routine, routine}.next(), routine_share * took_);
+}
+
+// Whatever stands on the lease has been asked for.
+bool reconciliation::is_idle() const {
+  return holds_.empty() && asked() == asked_before_;
+}
+
+std::uint64_t reconciliation::asked() const {
+  const auto& count = shared_.count;
+  return count.acquired.load() + count.waits.load() + count.busy.load();
+}
+
+// instant::max(): none is planned.
+instant reconciliation::next_reading() const {
+  return std::min(first_ ? std::max(*first_, not_before_) : instant::max(), routine_at_);
 }
 
 void reconciliation::request_in(const store::world& world) {
@@ -90,11 +131,19 @@ bool reconciliation::begin(std::uint64_t number) {
   const auto now = begun_at_ = shared_.time.now();
   // What stood on a lease that is over has gone with it.
   if (client_ && client_ != current) client_.reset();
-  if (client_ || !first_ || *first_ > now) return true;
+  if (client_) return true;
+  const bool is_asked_for = first_ && *first_ <= now;
+  if (!is_asked_for && now < routine_at_) return true;
+  if (!is_asked_for && (!current || is_idle())) {
+    plan_routine(now);
+    return true;
+  }
   if (now > not_before_ + quiet) between_.reset();
   client_ = current;
   after_.clear();
-  first_ = last_ > now && current ? std::optional{last_} : std::nullopt;
+  took_ = std::chrono::nanoseconds{0};
+  asked_before_ = asked();
+  if (is_asked_for) first_ = last_ > now && current ? std::optional{last_} : std::nullopt;
   return true;
 }
 
@@ -115,10 +164,20 @@ void reconciliation::read_page(store::session& session) {
   const std::lock_guard lock{mutex_};
   if (page.next) {
     after_ = *page.next;
+    took_ += shared_.time.now() - begun_at_;
     return;
   }
   client_.reset();
-  not_before_ = shared_.time.now() + between_.next();
+  const auto now = shared_.time.now();
+  took_ += now - begun_at_;
+  not_before_ = now + between_.next();
+  if (routine_at_ != instant::max()) plan_routine(now);
+  if (!repeat_in_) return;
+  const auto again = now + *repeat_in_;
+  first_ = std::min(first_.value_or(again), again);
+  last_ = std::max(last_, again);
+  *repeat_in_ *= repeat_factor;
+  if (*repeat_in_ > routine) repeat_in_.reset();
 }
 
 // In this order: what was in use by a request when that was asked first has become a hold, and what was one
@@ -159,7 +218,7 @@ void reconciliation::after_step(std::uint64_t number) {
   if (!succeeded_) return send(lock, failing_.next());
   failing_.reset();
   if (client_) return send(lock, std::clamp(now - begun_at_, shortest_pause, longest_pause));
-  if (first_) send(lock, std::max(*first_, not_before_) - now);
+  if (const auto next = next_reading(); next != instant::max()) send(lock, next - now);
 }
 
 }  // namespace rowlock::client_layer

@@ -34,8 +34,13 @@ class reconciliation {
 
   // All names are read once more, beginning not before that much time has passed.
   void request(std::chrono::nanoseconds in = {});
-  // The same where the database is another one, or was not what it seemed. All its clients find that out at
-  // about the same time, and should not all read at once.
+  // The same, and again at growing intervals: what nobody has seen end may do something yet.
+  void request_repeatedly();
+  // From now on all is read every five to ten minutes too, whatever an orphan may come from; not where
+  // nothing is held and nothing was asked for since, and for a hundredth of the time at most. Once.
+  void begin_routine();
+  // The same as request() where the database is another one, or was not what it seemed. All its clients find
+  // that out at about the same time, and should not all read at once.
   void request_in(const store::world& world);
 
  private:
@@ -46,6 +51,10 @@ class reconciliation {
   void give_back(store::session& session, const std::vector<store::held_entry>& unknown);
   bool is_unknown(const store::held_entry& entry) const;
   void after_step(std::uint64_t number);
+  void plan_routine(instant now);
+  bool is_idle() const;
+  std::uint64_t asked() const;
+  instant next_reading() const;
 
   context& shared_;
   submission_queue& queue_;
@@ -60,7 +69,11 @@ class reconciliation {
   std::optional<instant> due_;    // when that comes; empty: there is none
   bool runs_ = false;             // it is being carried
   bool succeeded_ = false;
-  instant not_before_{};  // of the next reading
+  instant not_before_{};                               // of the next reading
+  std::optional<std::chrono::nanoseconds> repeat_in_;  // after the next reading
+  instant routine_at_ = instant::max();
+  std::chrono::nanoseconds took_{0};  // the latest reading, without its pauses
+  std::uint64_t asked_before_ = 0;    // asked() when it began
   backoff between_{std::chrono::seconds{1}, std::chrono::minutes{1}};
   backoff failing_ = reconnect_pause();
   repeated_failures failures_;

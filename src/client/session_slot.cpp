@@ -69,7 +69,11 @@ bool session_slot::end_ghosts() {
       }
       shared_.log(log_level::debug, "a broken connection's backend cannot be ended: {}", failure.what());
     }
-    if (gone || shared_.time.now() > one.broke_at + fading) shared_.ghosts.remove(one);
+    if (gone) {
+      shared_.ghosts.remove(one);
+    } else if (shared_.time.now() > one.broke_at + fading) {
+      shared_.ghosts.forget(one);
+    }
   }
   return shared_.ghosts.empty();
 }

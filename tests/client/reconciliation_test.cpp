@@ -177,6 +177,47 @@ TEST_F(reconciliation_test, reads_page_by_page) {
   EXPECT_GE(faults.count("read_held"), 3);
 }
 
+TEST_F(reconciliation_test, an_orphan_that_nothing_tells_of_is_given_back_within_ten_minutes) {
+  const hold held = mutex(db, "a").acquire();
+  orphan_on(lease_of("a"), "b");
+  pass_renewals(db, 20);
+  EXPECT_EQ(faults.count("read_held"), 0) << "nothing calls for it";
+  pass_renewals(db, 42);
+  EXPECT_TRUE(soon([&] { return holder_of("b").empty(); }));
+  EXPECT_LE(faults.count("read_held"), 2);
+  EXPECT_TRUE(held);
+}
+
+TEST_F(reconciliation_test, a_client_that_has_nothing_and_asks_for_nothing_reads_nothing) {
+  mutex(db, "a").acquire().release();
+  pass_renewals(db, 62);
+  ASSERT_TRUE(soon([&] { return faults.count("read_held") == 1; }))
+      << "what it asked for may have come twice";
+  pass_renewals(db, 180);
+  EXPECT_EQ(faults.count("read_held"), 1);
+}
+
+TEST_F(reconciliation_test, what_a_ghost_does_late_is_looked_for_at_growing_intervals) {
+  server->name_backends();
+  client other = new_client();
+  mutex(other, "b").acquire().release();
+  faults.leave_ghost("acquire");
+  faults.refuse("end_ghost", 1'000'000);
+  attempt asked{other, "b"};
+  ASSERT_TRUE(soon([&] { return faults.count("end_ghost") > 0; }));
+  asked.stop();
+  EXPECT_EQ(code_of([&] { asked.take(); }), errc::cancelled);
+  pass_renewals(other, 4);
+  ASSERT_TRUE(soon([&] { return faults.count("read_held") == 1; })) << "when the server should have ended it";
+  server->run_ghosts();
+  ASSERT_NE(holder_of("b"), "") << "granted to nobody";
+  pass_renewals(other, 7);
+  EXPECT_TRUE(soon([&] { return holder_of("b").empty(); }));
+  EXPECT_EQ(faults.count("read_held"), 2);
+  pass_renewals(other, 40);
+  EXPECT_LE(faults.count("read_held"), 5) << "less and less often";
+}
+
 TEST_F(reconciliation_test, a_release_that_the_database_refuses_is_retried_while_the_lease_lives) {
   hold held = mutex(db, "a").acquire();
   faults.deny("release", 1000);
