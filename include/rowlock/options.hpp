@@ -45,6 +45,11 @@ struct options {
   // How long one statement may take before its connection is given up as dead. It also bounds how long a
   // call outlasts its own timeout. At most a third of the ttl, so that a dead connection is noticed in time.
   std::chrono::milliseconds statement_timeout{5'000};
+
+  // How long one attempt to connect may take: name resolution, the login and the first statements together.
+  // Name resolution and MySQL's login cannot be broken off. An attempt that hangs there is left behind on a
+  // thread of its own, and its connection, should it come at last, is closed; until then the client counts
+  // each further attempt as failed, instead of leaving more than a few such threads.
   std::chrono::milliseconds connect_timeout{5'000};
 
   // The longest sleep of a waiter between two looks at the database, should a wake-up get lost.

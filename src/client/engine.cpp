@@ -1,6 +1,5 @@
 #include "client/engine.hpp"
 
-#include "client/connect_timer.hpp"
 #include "client/settings.hpp"
 #include "model/names.hpp"
 
@@ -69,8 +68,8 @@ std::shared_ptr<engine> engine::open(database_source source, const options& sett
   const auto database = made->ask_source();
   // A client that could renew and not release would keep others waiting for it: it has both connections, or
   // is not made.
-  made->spare_for_keeper_ = made->connect_to(*database);
-  made->spare_for_lane_ = made->connect_to(*database);
+  made->spare_for_keeper_ = made->connect_to(database);
+  made->spare_for_lane_ = made->connect_to(database);
   // A standby cannot read the marker, and whoever only reads kills nobody.
   if (!settings.read_only) {
     made->shared_.stored_skew_ms.store(made->spare_for_keeper_->read_world().skew.count());
@@ -160,18 +159,8 @@ std::shared_ptr<store::database> engine::ask_source() {
   return database;
 }
 
-std::unique_ptr<store::session> engine::connect_to(store::database& database) {
-  const auto limit = shared_.settings.connect_timeout;
-  connect_timer timer{shared_.time, shared_.time.now() + limit};
-  try {
-    return database.connect(timer.watch());
-  } catch (const error& failure) {
-    if (!timer.is_up()) throw;
-    throw error(errc::unreachable,
-                fmt::format("connecting took longer than the connect_timeout of {} ms: {}", limit.count(),
-                            failure.what()),
-                failure.database_code());
-  }
+std::unique_ptr<store::session> engine::connect_to(std::shared_ptr<store::database> database) {
+  return dialer_.connect(std::move(database), shared_from_this());
 }
 
 std::unique_ptr<store::session> engine::connect(std::unique_ptr<store::session>* spare) {
@@ -179,7 +168,7 @@ std::unique_ptr<store::session> engine::connect(std::unique_ptr<store::session>*
     const std::lock_guard lock{spare_mutex_};
     if (*spare) return std::move(*spare);
   }
-  return connect_to(*ask_source());
+  return connect_to(ask_source());
 }
 
 store::lease_record engine::describe(lease_id id, lease_id client, std::chrono::milliseconds ttl) const {
@@ -619,6 +608,7 @@ void engine::end_everything() noexcept {
     async_.close();
     keeper_.stop();
     queue_.stop();
+    dialer_.close();
     if (watchdog_) watchdog_->stop();
     herald_.stop();
     if (const int left = threads_.wait_until(shared_.time, until); left > 0) {

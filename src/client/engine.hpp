@@ -6,6 +6,7 @@
 #include "client/deadlock_search.hpp"
 #include "client/delivery.hpp"
 #include "client/detached_threads.hpp"
+#include "client/dialer.hpp"
 #include "client/herald.hpp"
 #include "client/hold_registry.hpp"
 #include "client/lane.hpp"
@@ -150,7 +151,7 @@ class engine : public std::enable_shared_from_this<engine> {
 
  private:
   std::shared_ptr<store::database> ask_source();
-  std::unique_ptr<store::session> connect_to(store::database& database);
+  std::unique_ptr<store::session> connect_to(std::shared_ptr<store::database> database);
   // spare: what open() has made for whoever asks, at first.
   std::unique_ptr<store::session> connect(std::unique_ptr<store::session>* spare);
   hold_ptr make_hold(const acquire_operation& operation, model::token token);
@@ -209,6 +210,7 @@ class engine : public std::enable_shared_from_this<engine> {
   std::set<std::string, std::less<>> started_;        // roles of threads
   std::atomic<instant> outage_ends_{instant::max()};  // how long releases wait for a connection
   detached_threads threads_;
+  dialer dialer_{shared_, threads_};
   detached_threads log_thread_;
 };
 

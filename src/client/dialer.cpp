@@ -1,0 +1,101 @@
+#include "client/dialer.hpp"
+
+#include "client/operation.hpp"
+
+#include <fmt/format.h>
+
+#include <system_error>
+#include <utility>
+
+namespace rowlock::client_layer {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// Of a name server that does not answer, each attempt costs a thread for as long as the resolver is patient.
+constexpr int left_behind_at_most = 3;
+// An attempt that was broken off mostly ends at once, and says why it had hung.
+constexpr auto last_words = 50ms;
+
+}  // namespace
+
+std::unique_ptr<store::session> dialer::connect(std::shared_ptr<store::database> database,
+                                                std::shared_ptr<const void> owner) {
+  const auto until = shared_.time.now() + shared_.settings.connect_timeout;
+  const auto one = std::make_shared<attempt>();
+  std::unique_lock lock{mutex_};
+  while (left_behind_ >= left_behind_at_most && !closed_ && shared_.time.now() < until) {
+    shared_.time.wait_until(lock, changed_, until);
+  }
+  if (closed_) throw error(errc::unreachable, "the client is closed");
+  if (left_behind_ >= left_behind_at_most) {
+    throw error(
+        errc::unreachable,
+        fmt::format("{} earlier attempts to connect still hang; another one is made when they have ended",
+                    left_behind_));
+  }
+  lock.unlock();
+  try {
+    threads_.start(
+        "rowlock-dial", [this, one, database = std::move(database)] { dial(*database, *one); },
+        std::move(owner));
+  } catch (const std::system_error& failure) {
+    throw error(errc::unreachable,
+                fmt::format("no thread can be started to bound an attempt to connect: {}", failure.what()));
+  }
+  lock.lock();
+  while (!one->is_over && !closed_ && shared_.time.now() < until) {
+    shared_.time.wait_until(lock, changed_, until);
+  }
+  if (!one->is_over) {
+    lock.unlock();
+    one->watch.interrupt();
+    lock.lock();
+    changed_.wait_for(lock, shared_.time.patience(last_words), [&] { return one->is_over; });
+    if (!one->is_over) {
+      one->is_left = true;
+      ++left_behind_;
+    }
+    throw too_late(*one);
+  }
+  if (one->failure) std::rethrow_exception(std::exchange(one->failure, nullptr));
+  return std::move(one->made);
+}
+
+// By the attempt's own thread.
+void dialer::dial(store::database& database, attempt& one) {
+  std::unique_ptr<store::session> made;
+  std::exception_ptr failure;
+  try {
+    made = database.connect(one.watch);
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  const std::lock_guard lock{mutex_};
+  one.is_over = true;
+  if (one.is_left) {
+    --left_behind_;
+  } else {
+    one.made = std::move(made);
+    one.failure = std::move(failure);
+  }
+  changed_.notify_all();
+}
+
+error dialer::too_late(const attempt& one) const {
+  if (closed_) return {errc::unreachable, "the client is closed"};
+  auto said = one.failure ? copy_of(one.failure) : error(errc::unreachable, "it hangs");
+  return {errc::unreachable,
+          fmt::format("connecting took longer than the connect_timeout of {} ms: {}",
+                      shared_.settings.connect_timeout.count(), said.what()),
+          said.database_code()};
+}
+
+void dialer::close() {
+  const std::lock_guard lock{mutex_};
+  closed_ = true;
+  changed_.notify_all();
+}
+
+}  // namespace rowlock::client_layer
