@@ -66,7 +66,7 @@ mysql_session::~mysql_session() {
 // tokens. Each of its nodes was started after the epoch was last raised; so was a node that only comes back,
 // and an epoch too many does no harm.
 bool mysql_session::is_unseen(const mysql_field& cluster_seen) const {
-  return facts_.clustered && facts_.up_since > integer_of(cluster_seen);
+  return facts_.clustered && facts_.up_since >= integer_of(cluster_seen);
 }
 
 world mysql_session::world_of(const mysql_row& row) {
