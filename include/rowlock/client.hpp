@@ -30,12 +30,12 @@ struct statistics {
 
 // A handle; copies share one client. Everything may be called from any thread.
 //
-// Threads: each client runs one thread a carrying connection (options::connections - 1), one that keeps the
-// lease, one that watches deadlines and one that tells of lost holds; all signals are blocked in them. They
-// start with the first acquire. One more, which calls executors, starts with the first use of async.hpp.
-// After fork() the child must not use it: every call throws error(forked), destructors do nothing. The child
-// may make a client of its own; on SQLite only after exec, for another thread may have been inside SQLite,
-// and its locks stay locked in the child for ever.
+// Threads: each client runs one thread a carrying connection (options::connections - 1; on SQLite one), one
+// that keeps the lease, one that watches deadlines and one that tells of lost holds; all signals are blocked
+// in them. They start with the first acquire. One more, which calls executors, starts with the first use of
+// async.hpp. After fork() the child must not use it: every call throws error(forked), destructors do nothing.
+// The child may make a client of its own; on SQLite only after exec, for another thread may have been inside
+// SQLite, and its locks stay locked in the child for ever.
 class ROWLOCK_EXPORT client {
  public:
   // Releases every hold (they say loss::closed), ends the lease and closes the connections. Waits at most

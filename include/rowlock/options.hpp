@@ -66,6 +66,7 @@ struct options {
   bool read_only = false;
 
   // Connections at most: one that keeps the lease and hears wake-ups, the others carry statements. 2 to 16.
+  // SQLite, where one connection writes at a time, always uses two.
   int connections = 3;
 
   // Silent by default. Called under no lock, one line at a time, by connect() and then on a thread that does

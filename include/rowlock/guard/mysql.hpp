@@ -8,11 +8,15 @@
 //
 // Until the transaction ends nobody else can be granted the lock; renewals are not held up. InnoDB has no
 // lock that leaves a row's other columns free, so those who want the lock meanwhile queue when it ends. Keep
-// such a transaction shorter than they can wait.
+// such a transaction shorter than they can wait. Beside a shared hold's guard other shared holds of the name
+// come and go as always.
 //
 // Works at every isolation level. Under REPEATABLE READ, the default, a transaction whose snapshot is older
 // than the hold is refused with error(hold_lost), or with the server's 1020 where innodb_snapshot_isolation
-// is on: begin it after the acquire.
+// is on: begin it after the acquire. Under SERIALIZABLE the server locks all rows that are read, in share
+// mode: of two guarded transactions that read the same rows and then write them, one gets 1213 (SQLSTATE
+// 40001). Nothing was written; begin it anew. The shortest time that MySQL waits for a lock is one second
+// (innodb_lock_wait_timeout); MariaDB can be told not to wait.
 //
 // It needs a transaction of START TRANSACTION's: XA PREPARE releases the lock on the row while the
 // transaction can still be committed, so inside of XA START the guard is refused. On InnoDB a ROLLBACK TO
