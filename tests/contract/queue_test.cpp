@@ -6,7 +6,22 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class queue_test : public contract_test {};
+class queue_test : public contract_test {
+ protected:
+  // Nobody before that waiter is in the queue, though there are rows of somebody's: as one sees them who has
+  // an old snapshot.
+  void begin_at(const claim& waiter) {
+    edit(
+        waiter.name,
+        [](const store::lock_view& now) {
+          store::lock_change change;
+          change.row = now.row;
+          change.row->head_ticket = now.own.value().ticket;
+          return change;
+        },
+        waiter.hold);
+  }
+};
 
 TEST_P(queue_test, is_served_first_come_first_served) {
   auto holder = held("a");
@@ -91,6 +106,40 @@ TEST_P(queue_test, is_listed_with_who_waits) {
 
 TEST_P(queue_test, of_a_missing_lock_is_empty) {
   EXPECT_THAT(a->queue("a"), IsEmpty());
+}
+
+TEST_P(queue_test, is_read_from_its_head_on) {
+  ROWLOCK_NEEDS(backends);  // the others keep no rows of those who left
+  const auto holder = held("a");
+  queued("a");
+  const auto head = queued("a");
+  queued("a");
+  begin_at(head);
+  EXPECT_EQ(a->show("a").value().waiters, 2);
+  EXPECT_EQ(a->list().at(0).waiters, 2);
+  const auto seen = view("a").queue;
+  EXPECT_EQ(seen.size(), 2U);
+  EXPECT_EQ(seen.at(0).waiter.hold, head.hold);
+  if (const auto given = a->hand_over(holder.giving_back(), 0us)) {
+    EXPECT_EQ(given->granted, head.hold);
+  }
+}
+
+TEST_P(queue_test, is_in_the_way_from_its_head_on) {
+  ROWLOCK_NEEDS(backends);
+  a->create(std::vector<model::lock_definition>{{"s", model::lock_kind::semaphore, 5}});
+  auto permit = claim{"s", new_lease(1h)}.request();
+  permit.kind = model::lock_kind::semaphore;
+  permit.capacity = permit.weight = 5;
+  permit.mode = model::lock_mode::shared;
+  ASSERT_EQ(a->acquire(std::vector{permit}).size(), 1U);
+  const auto gone = queued("s");
+  const auto head = queued("s");
+  fixture().expire(gone.lease);
+  begin_at(head);
+  EXPECT_GT(find(head).takeover_in.value(), 10s);
+  const store::hold_query both[] = {{"s", head.hold}, {"missing", head.hold}};
+  EXPECT_GT(a->find(both).at(0).takeover_in.value(), 10s);
 }
 
 ROWLOCK_FOR_EACH_STORE(queue_test);
