@@ -422,6 +422,26 @@ TEST_F(lane_test, many_who_look_for_a_deadlock_share_their_reads) {
   for (auto& one : waits) EXPECT_EQ(one.get(), errc::cancelled);
 }
 
+TEST_F(lane_test, a_look_for_a_deadlock_holds_up_no_release) {
+  client db = new_client();
+  client other = new_client();
+  const hold theirs = mutex(other, "a").acquire();
+  hold mine = mutex(db, "b").acquire();
+  std::stop_source stop;
+  auto asked = std::async(std::launch::async, [&] {
+    return code_of([&] { mutex(db, "a").acquire({.detect_deadlock = true, .stop = stop.get_token()}); });
+  });
+  faults.hang("waited_for");
+  ASSERT_TRUE(soon([&] { return server->blocked() == 1; }));
+  auto released = std::async(std::launch::async, [&] { return mine.release(); });
+  EXPECT_TRUE(eventually([&] { return released.wait_for(0s) == std::future_status::ready; }))
+      << "without a moment passing";
+  server->unblock();
+  EXPECT_EQ(released.get(), release_result::released);
+  stop.request_stop();
+  EXPECT_EQ(asked.get(), errc::cancelled);
+}
+
 TEST_F(lane_test, a_look_for_a_deadlock_that_is_refused_leaves_no_place_in_the_queue) {
   client db = new_client();
   const hold held = mutex(db, "a").acquire();
