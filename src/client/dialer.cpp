@@ -20,42 +20,42 @@ constexpr auto last_words = 50ms;
 
 }  // namespace
 
-std::unique_ptr<store::session> dialer::connect(std::shared_ptr<store::database> database,
-                                                std::shared_ptr<const void> owner) {
+std::unique_ptr<store::session> dialer::connect(std::shared_ptr<store::database> database) {
+  auto& all = *exchange_;
   const auto until = shared_.time.now() + shared_.settings.connect_timeout;
   const auto one = std::make_shared<attempt>();
-  std::unique_lock lock{mutex_};
-  while (left_behind_ >= left_behind_at_most && !closed_ && shared_.time.now() < until) {
-    shared_.time.wait_until(lock, changed_, until);
+  std::unique_lock lock{all.mutex};
+  while (all.left_behind >= left_behind_at_most && !all.closed && shared_.time.now() < until) {
+    shared_.time.wait_until(lock, all.changed, until);
   }
-  if (closed_) throw error(errc::unreachable, "the client is closed");
-  if (left_behind_ >= left_behind_at_most) {
+  if (all.closed) throw error(errc::unreachable, "the client is closed");
+  if (all.left_behind >= left_behind_at_most) {
     throw error(
         errc::unreachable,
         fmt::format("{} earlier attempts to connect still hang; another one is made when they have ended",
-                    left_behind_));
+                    all.left_behind));
   }
   lock.unlock();
   try {
-    threads_.start(
-        "rowlock-dial", [this, one, database = std::move(database)] { dial(*database, *one); },
-        std::move(owner));
+    all.threads.start(
+        "rowlock-dial", [raw = &all, one, database = std::move(database)] { raw->dial(*database, *one); },
+        exchange_);
   } catch (const std::system_error& failure) {
     throw error(errc::unreachable,
                 fmt::format("no thread can be started to bound an attempt to connect: {}", failure.what()));
   }
   lock.lock();
-  while (!one->is_over && !closed_ && shared_.time.now() < until) {
-    shared_.time.wait_until(lock, changed_, until);
+  while (!one->is_over && !all.closed && shared_.time.now() < until) {
+    shared_.time.wait_until(lock, all.changed, until);
   }
   if (!one->is_over) {
     lock.unlock();
     one->watch.interrupt();
     lock.lock();
-    changed_.wait_for(lock, shared_.time.patience(last_words), [&] { return one->is_over; });
+    all.changed.wait_for(lock, shared_.time.patience(last_words), [&] { return one->is_over; });
     if (!one->is_over) {
       one->is_left = true;
-      ++left_behind_;
+      ++all.left_behind;
     }
     throw too_late(*one);
   }
@@ -64,7 +64,7 @@ std::unique_ptr<store::session> dialer::connect(std::shared_ptr<store::database>
 }
 
 // By the attempt's own thread.
-void dialer::dial(store::database& database, attempt& one) {
+void dialer::exchange::dial(store::database& database, attempt& one) {
   std::unique_ptr<store::session> made;
   std::exception_ptr failure;
   try {
@@ -72,19 +72,19 @@ void dialer::dial(store::database& database, attempt& one) {
   } catch (...) {
     failure = std::current_exception();
   }
-  const std::lock_guard lock{mutex_};
+  const std::lock_guard lock{mutex};
   one.is_over = true;
   if (one.is_left) {
-    --left_behind_;
+    --left_behind;
   } else {
     one.made = std::move(made);
     one.failure = std::move(failure);
   }
-  changed_.notify_all();
+  changed.notify_all();
 }
 
 error dialer::too_late(const attempt& one) const {
-  if (closed_) return {errc::unreachable, "the client is closed"};
+  if (exchange_->closed) return {errc::unreachable, "the client is closed"};
   auto said = one.failure ? copy_of(one.failure) : error(errc::unreachable, "it hangs");
   return {errc::unreachable,
           fmt::format("connecting took longer than the connect_timeout of {} ms: {}",
@@ -93,9 +93,9 @@ error dialer::too_late(const attempt& one) const {
 }
 
 void dialer::close() {
-  const std::lock_guard lock{mutex_};
-  closed_ = true;
-  changed_.notify_all();
+  const std::lock_guard lock{exchange_->mutex};
+  exchange_->closed = true;
+  exchange_->changed.notify_all();
 }
 
 }  // namespace rowlock::client_layer

@@ -15,16 +15,15 @@
 
 namespace rowlock::client_layer {
 
-// Thread-safe. Part of what each connect() is given as owner.
+// Thread-safe. May be destroyed while an attempt that was left behind goes on.
 class dialer {
  public:
-  dialer(context& shared, detached_threads& threads) : shared_(shared), threads_(threads) {}
+  explicit dialer(context& shared) : shared_(shared) {}
 
   // Throws what the store throws, and error(unreachable) when the time is up, when the client is closed, when
   // too many earlier attempts still hang or no thread can be started. An attempt that hangs is left behind,
   // and what it makes at last is closed.
-  std::unique_ptr<store::session> connect(std::shared_ptr<store::database> database,
-                                          std::shared_ptr<const void> owner);
+  std::unique_ptr<store::session> connect(std::shared_ptr<store::database> database);
   // Nobody waits any more.
   void close();
 
@@ -37,15 +36,21 @@ class dialer {
     bool is_left = false;  // nobody waits for it
   };
 
-  void dial(store::database& database, attempt& one);
+  // What the threads of attempts need, and all that they keep.
+  struct exchange {
+    void dial(store::database& database, attempt& one);
+
+    detached_threads threads;
+    std::mutex mutex;  // guards the attempts too, except their watches
+    std::condition_variable changed;
+    int left_behind = 0;
+    bool closed = false;
+  };
+
   error too_late(const attempt& one) const;
 
   context& shared_;
-  detached_threads& threads_;
-  std::mutex mutex_;  // guards the attempts too, except their watches
-  std::condition_variable changed_;
-  int left_behind_ = 0;
-  bool closed_ = false;
+  std::shared_ptr<exchange> exchange_ = std::make_shared<exchange>();
 };
 
 }  // namespace rowlock::client_layer

@@ -160,7 +160,7 @@ std::shared_ptr<store::database> engine::ask_source() {
 }
 
 std::unique_ptr<store::session> engine::connect_to(std::shared_ptr<store::database> database) {
-  return dialer_.connect(std::move(database), shared_from_this());
+  return dialer_.connect(std::move(database));
 }
 
 std::unique_ptr<store::session> engine::connect(std::unique_ptr<store::session>* spare) {

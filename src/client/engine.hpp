@@ -210,7 +210,7 @@ class engine : public std::enable_shared_from_this<engine> {
   std::set<std::string, std::less<>> started_;        // roles of threads
   std::atomic<instant> outage_ends_{instant::max()};  // how long releases wait for a connection
   detached_threads threads_;
-  dialer dialer_{shared_, threads_};
+  dialer dialer_{shared_};
   detached_threads log_thread_;
 };
 

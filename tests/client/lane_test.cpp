@@ -16,6 +16,13 @@ class lane_test : public virtual_client_test {
     settings.connections = 2;
     return settings;
   }
+  // A server that is full: the next releases break the lanes' connections, which cannot be made again. The
+  // lease's stands. clients: those that are open.
+  void break_lanes(std::size_t clients = 1) {
+    ASSERT_TRUE(eventually([&] { return server->sessions() == 3 * clients; }));
+    faults.refuse_unreachable("connect", 1'000'000);
+    faults.lose_request("release", 2);
+  }
   void pass(std::chrono::milliseconds length) {
     const auto end = time.now() + length;
     soon([&] { return time.now() >= end; });
@@ -328,13 +335,11 @@ TEST_F(lane_test, a_limited_wait_at_a_latch_ends_in_time_behind_a_busy_lane) {
   server->unblock();
 }
 
-// A server that is full: whatever connection breaks cannot be made again, and the lease's still stands.
 TEST_F(lane_test, without_a_lane_the_leases_connection_carries_releases) {
   client db = new_client();
   hold held = mutex(db, "a").acquire();
   hold other = mutex(db, "b").acquire();
-  faults.refuse_unreachable("connect", 1'000'000);
-  faults.lose_request("release", 2);  // both lanes' connections
+  break_lanes();
   auto released = std::async(std::launch::async, [&] { return held.release(); });
   ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(released.get(), release_result::released);
@@ -350,8 +355,7 @@ TEST_F(lane_test, without_a_lane_the_leases_connection_takes_waiters_out_of_the_
   const hold held = mutex(other, "a").acquire();
   auto waiter = waiting(db, "a");
   hold mine = mutex(db, "b").acquire();
-  faults.refuse_unreachable("connect", 1'000'000);
-  faults.lose_request("release", 2);
+  break_lanes(2);
   auto released = std::async(std::launch::async, [&] { return mine.release(); });
   ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
   waiter.stop();
@@ -365,8 +369,7 @@ TEST_F(lane_test, a_renewal_waits_for_one_statement_of_a_release_at_most) {
   hold held = mutex(db, "a").acquire();
   server->lock_row("a");  // one statement does not release it, and others follow
   advance(8s);
-  faults.refuse_unreachable("connect", 1'000'000);
-  faults.lose_request("release", 2);
+  break_lanes();
   faults.hang("release");
   auto released = std::async(std::launch::async, [&] { return held.release(); });
   ASSERT_TRUE(soon([&] { return server->blocked() == 1; })) << "on the lease's connection";
@@ -390,8 +393,7 @@ TEST_F(lane_test, a_client_without_lanes_gives_back_all_when_it_closes) {
   client db = new_client();
   hold held = mutex(db, "a").acquire();
   const hold kept = mutex(db, "b").acquire();
-  faults.refuse_unreachable("connect", 1'000'000);
-  faults.lose_request("release", 2);
+  break_lanes();
   auto released = std::async(std::launch::async, [&] { return held.release(); });
   ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
   auto closed = std::async(std::launch::async, [&] { db.close(); });

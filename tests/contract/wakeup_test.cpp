@@ -15,6 +15,8 @@ class wakeup_test : public contract_test {
     b->listen(waiter.lease);
     return waiter;
   }
+  // Elsewhere a client asks for all of its waiters.
+  static bool names_waiters() { return GetParam() == "postgres" || GetParam() == "memory"; }
   void hand_over_and_notify(const claim& waiter) {
     edit("a", hand_over);
     a->notify(std::vector<wakeup>{{waiter.lease}});
@@ -91,6 +93,10 @@ TEST_P(wakeup_test, a_waiter_is_named_to_its_client) {
   std::vector<hold_id> named;
   while (hears(*b, named.size() < 2 ? long_enough : 0ns)) {
     const auto told = b->granted();
+    if (!names_waiters()) {
+      EXPECT_TRUE(told.empty());
+      return;
+    }
     ASSERT_FALSE(told.empty());
     named.insert(named.end(), told.begin(), told.end());
   }
@@ -104,7 +110,12 @@ TEST_P(wakeup_test, a_hand_over_names_the_waiter) {
   const auto waiter = listening_waiter();
   ASSERT_TRUE(a->hand_over(holder.giving_back(), 0us));
   ASSERT_TRUE(hears(*b, long_enough));
-  EXPECT_THAT(b->granted(), testing::ElementsAre(waiter.hold));
+  const auto told = b->granted();
+  if (!names_waiters()) {
+    EXPECT_TRUE(told.empty());
+    return;
+  }
+  EXPECT_THAT(told, testing::ElementsAre(waiter.hold));
 }
 
 TEST_P(wakeup_test, beside_news_of_another_kind_nobody_is_named) {
