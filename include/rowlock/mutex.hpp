@@ -51,8 +51,9 @@ class ROWLOCK_EXPORT mutex {
   // in the queue, or a grant that came too late, is given back behind the caller's back.
   hold acquire(const acquire_options& how = {});
 
-  // Does not wait for a holder. Empty: somebody holds it, or waits for it. Throws also error: unreachable, and
-  // contention where nobody is known to hold it and another transaction has kept its row locked for 800 ms.
+  // Does not wait for a holder. Empty: somebody holds it, or waits for it. Throws also error: unreachable,
+  // and contention where nobody is known to hold it and another transaction has kept its row locked for 800
+  // ms.
   std::optional<hold> try_acquire(const acquire_options& how = {});
 
   // Waits at most that long. Empty: it was not granted by then, and nothing of the attempt remains. Throws

@@ -61,8 +61,8 @@ struct options {
   // How long close() and destructors wait for the database at most.
   std::chrono::milliseconds close_timeout{2'000};
 
-  // For programs that only look (admin::list, show, queue; migrator::status, verify): connects to a standby and
-  // to a read-only server too. Whatever would write, acquiring a lock included, throws error(read_only).
+  // For programs that only look (admin::list, show, queue; migrator::status, verify): connects to a standby
+  // and to a read-only server too. Whatever would write, acquiring a lock included, throws error(read_only).
   bool read_only = false;
 
   // Connections at most: one that keeps the lease and hears wake-ups, the others carry statements. 2 to 16.
@@ -71,8 +71,8 @@ struct options {
 
   // Silent by default. Called under no lock, one line at a time, by connect() and then on a thread that does
   // nothing else: a slow function delays no renewal and no notice of a loss, and lines that it cannot keep up
-  // with are left out and counted. close() waits for a call that has begun, and once close() has returned there
-  // is no other. What it throws is ignored. No secrets are passed.
+  // with are left out and counted. close() waits for a call that has begun, and once close() has returned
+  // there is no other. What it throws is ignored. No secrets are passed.
   std::function<void(log_level, std::string_view)> log;
 };
 

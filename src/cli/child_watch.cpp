@@ -62,17 +62,24 @@ class executioner {
               const std::function<void(std::string_view)>& note)
       : command_{command}, held_{held}, kill_after_{how.kill_after}, yields_{how.yields}, note_{note} {}
 
-  bool stopped() const noexcept { return stopped_; }
+  bool stopped() const noexcept { return stopped_at_.has_value(); }
   bool killed() const noexcept { return killed_; }
 
   // Sends what is due. Returns how long until it must be asked again; empty: there is nothing more to do.
   std::optional<nanoseconds> act() {
     if (killed_) return {};
+    const bool valid = held_.valid();
     const auto remaining = held_.remaining();
-    if (held_.valid()) return act_while_held(remaining);
-    if (!taken_at_) taken_at_ = clock::now();
-    if (!stopped_) terminate(fmt::format("the hold is lost ({})", to_string(held_.loss())));
-    const auto grace = held_.loss() == loss::expired ? 0ns : *taken_at_ + kill_after_ - clock::now();
+    if (!stopped()) {
+      if (valid) note_request();
+      if (valid && remaining > kill_after_) return remaining - kill_after_;
+      terminate(valid ? "the lease cannot be renewed"
+                      : fmt::format("the hold is lost ({})", to_string(held_.loss())));
+    }
+    // A lease that is renewed after all changes nothing: a command that stays would keep the lock for ever.
+    nanoseconds grace = *stopped_at_ + kill_after_ - clock::now();
+    if (valid) grace = std::min<nanoseconds>(grace, remaining);
+    if (held_.loss() == loss::expired) grace = 0ns;
     if (grace > 0ns) return grace;
     command_.send(SIGKILL);
     killed_ = true;
@@ -80,25 +87,16 @@ class executioner {
   }
 
  private:
-  std::optional<nanoseconds> act_while_held(nanoseconds remaining) {
-    if (!asked_ && held_.request()) {
-      asked_ = true;
-      const auto what = fmt::format("somebody asks for the lock ({})", held_.request()->reason);
-      if (yields_ && !stopped_) {
-        note_(what + "; ending the command");
-        command_.send(SIGTERM);
-      } else {
-        note_(what);
-      }
-    }
-    if (stopped_) return remaining;
-    if (remaining > kill_after_) return remaining - kill_after_;
-    terminate("the lease cannot be renewed");
-    return remaining;
+  void note_request() {
+    if (asked_ || !held_.request()) return;
+    asked_ = true;
+    const auto what = fmt::format("somebody asks for the lock ({})", held_.request()->reason);
+    note_(yields_ ? what + "; ending the command" : what);
+    if (yields_) command_.send(SIGTERM);
   }
 
   void terminate(const std::string& reason) {
-    stopped_ = true;
+    stopped_at_ = clock::now();
     note_(reason + "; ending the command");
     command_.send(SIGTERM);
   }
@@ -109,9 +107,8 @@ class executioner {
   bool yields_;
   const std::function<void(std::string_view)>& note_;
   bool asked_ = false;
-  bool stopped_ = false;
   bool killed_ = false;
-  std::optional<clock::time_point> taken_at_;
+  std::optional<clock::time_point> stopped_at_;
 };
 
 void wait_for_either(int first, int second, std::optional<nanoseconds> timeout) {

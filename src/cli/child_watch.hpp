@@ -22,9 +22,9 @@ struct watch_settings {
 // by then. What is sent because of the hold goes to the whole group, and those of it that are left when the
 // child has ended are waited for as well.
 //
-// A hold that is not renewed: SIGTERM once remaining() is down to kill_after, SIGKILL at the local deadline,
-// which lies before the database lets anyone else in. A hold that was taken away: SIGTERM at once, SIGKILL
-// kill_after later. note is told of each.
+// A hold that is not renewed: SIGTERM once remaining() is down to kill_after. A hold that was taken away:
+// SIGTERM at once. SIGKILL kill_after later in both cases, but at the local deadline at the latest, which
+// lies before the database lets anyone else in. note is told of each.
 bool watch(child& command, const hold& held, signal_queue& signals, const watch_settings& how,
            const std::function<void(std::string_view)>& note);
 
