@@ -57,8 +57,8 @@ class ROWLOCK_EXPORT mutex {
   std::optional<hold> try_acquire(const acquire_options& how = {});
 
   // Waits at most that long. Empty: it was not granted by then, and nothing of the attempt remains. Throws
-  // what try_acquire throws if the time was up before the database could be asked who holds it. Zero or less
-  // is try_acquire; more than nanoseconds can count, such as hours::max(), is for ever.
+  // as try_acquire where the database gave failures alone, and so not who holds it. Zero or less is
+  // try_acquire; more than nanoseconds can count, such as hours::max(), is for ever.
   std::optional<hold> try_acquire_for(time_limit timeout, const acquire_options& how = {});
   template <class Clock, class Duration>
   std::optional<hold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& time,

@@ -28,12 +28,17 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 }
 
 // Between fork and exec, in a copy of a process with threads: only what a signal handler may call.
+// It begins when the other end of the gate is closed.
 [[noreturn]] void become(char* const* words, char* const* environment, const sigset_t& mask, pid_t parent,
-                         const terminal* foreground, int failure_pipe) {
+                         const terminal* foreground, int failure_pipe, const int gate[2]) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   if (getppid() != parent) _exit(by_signal + SIGKILL);  // it died before the line above
   setpgid(0, 0);
   if (foreground) foreground->give_to(getpid());
+  close(gate[1]);
+  char nothing = 0;
+  while (read(gate[0], &nothing, 1) < 0 && errno == EINTR) {
+  }
   sigprocmask(SIG_SETMASK, &mask, nullptr);
   execvpe(words[0], words, environment);
   const int failure = errno;
@@ -48,11 +53,10 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   setpgid(0, 0);  // a terminal's signals are not for it
   for (int other = 0; other < end_pipe; ++other) close(other);
   close_range(static_cast<unsigned>(end_pipe) + 1, ~0U, 0);
-  char word = 0;
-  ssize_t got = 0;
-  do got = read(end_pipe, &word, 1);
-  while (got < 0 && errno == EINTR);
-  if (got == 0) kill(-group, SIGKILL);
+  char nothing = 0;
+  while (read(end_pipe, &nothing, 1) < 0 && errno == EINTR) {
+  }
+  kill(-group, SIGKILL);
   _exit(0);
 }
 
@@ -63,14 +67,21 @@ child::child(const std::vector<std::string>& words, const std::vector<std::strin
   const auto arguments = pointers(words);
   const auto variables = pointers(environment);
   int failure_pipe[2];  // exec closes it; otherwise it tells errno
-  if (pipe2(failure_pipe, O_CLOEXEC) != 0)
+  int gate[2];
+  if (pipe2(failure_pipe, O_CLOEXEC) != 0 || pipe2(gate, O_CLOEXEC) != 0)
     throw error(errc::internal, fmt::format("no pipe: {}", strerror(errno)));
 
   const pid_t parent = getpid();
   const auto* foreground = terminal_.is_used() ? &terminal_ : nullptr;
   pid_ = fork();
-  if (pid_ == 0) become(arguments.data(), variables.data(), mask, parent, foreground, failure_pipe[1]);
+  if (pid_ == 0) become(arguments.data(), variables.data(), mask, parent, foreground, failure_pipe[1], gate);
   const int fork_failure = errno;
+  if (pid_ > 0) {
+    setpgid(pid_, pid_);
+    start_guard();
+  }
+  close(gate[0]);
+  close(gate[1]);
   close(failure_pipe[1]);
   int failure = 0;
   const bool failed = pid_ > 0 && read(failure_pipe[0], &failure, sizeof failure) == sizeof failure;
@@ -79,10 +90,10 @@ child::child(const std::vector<std::string>& words, const std::vector<std::strin
     throw error(errc::internal, fmt::format("cannot start a process: {}", strerror(fork_failure)));
   if (failed) {
     wait();
+    end_guard();
     throw not_started(failure == ENOENT ? no_command : not_executable,
                       fmt::format("cannot run '{}': {}", printable(words[0]), strerror(failure)));
   }
-  start_guard();
 }
 
 child::~child() {
@@ -107,12 +118,13 @@ void child::start_guard() {
 }
 
 void child::end_guard() noexcept {
-  if (guard_pipe_ >= 0) {
-    [[maybe_unused]] const auto written = write(guard_pipe_, "e", 1);
-    close(guard_pipe_);
+  if (guard_ > 0) {
+    ::kill(guard_, SIGKILL);
+    while (waitpid(guard_, nullptr, 0) < 0 && errno == EINTR) {
+    }
   }
-  while (guard_ > 0 && waitpid(guard_, nullptr, 0) < 0 && errno == EINTR) {
-  }
+  if (guard_pipe_ >= 0) close(guard_pipe_);
+  guard_ = guard_pipe_ = -1;
 }
 
 void child::wait() noexcept {

@@ -63,7 +63,7 @@ TEST(help, ends_in_an_example) {
   }
 }
 
-// Each command's section offers what its --help offers, and nothing else.
+// Each command's section names what its --help offers. (It may speak of another command's options.)
 TEST(help, and_man_page_tell_the_same_of_each_command) {
   static const std::regex heading{R"(\.SS ([a-z]+(?: [a-z]+)*))"};
   std::map<std::string, std::set<std::string>> told;
@@ -78,11 +78,10 @@ TEST(help, and_man_page_tell_the_same_of_each_command) {
   const std::set<std::string> global{"--help", "--url", "--prefix", "--schema", "--json"};
   for (const auto& [name, options] : told) {
     std::istringstream parts{name};
-    auto offered = options_in(help_of({std::istream_iterator<std::string>{parts}, {}}).out);
+    const auto help = help_of({std::istream_iterator<std::string>{parts}, {}}).out;
+    auto offered = options_in(help.substr(0, help.find("Example:")));
     for (const auto& one : global) offered.erase(one);
-    auto documented = options;
-    for (const auto& one : global) documented.erase(one);
-    EXPECT_EQ(documented, offered) << name;
+    EXPECT_THAT(offered, testing::IsSubsetOf(options)) << name;
   }
   EXPECT_GE(told.size(), commands.size() - 3) << "sections were not found";
 }
