@@ -164,7 +164,7 @@ TEST_F(postgres_durability_test, of_a_standby_is_not_needed_by_who_only_reads) {
   EXPECT_TRUE(look.queue("a").empty());
   migrator schema{standby.url(), settings};
   EXPECT_TRUE(schema.status().at(0).applied);
-  EXPECT_THAT(schema.verify(), testing::IsEmpty());
+  EXPECT_NO_THROW(schema.verify());
   for (const auto& write : std::initializer_list<std::function<void()>>{
            [&] { mutex(db, "b").try_acquire(); }, [&] { look.release("a"); }, [&] { look.raise_epoch(); }}) {
     try {

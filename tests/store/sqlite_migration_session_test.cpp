@@ -31,13 +31,15 @@ class sqlite_migration_session_test : public testing::Test {
   store::store_options options_;
 };
 
-TEST_F(sqlite_migration_session_test, a_new_file_is_created_empty) {
+TEST_F(sqlite_migration_session_test, a_missing_file_is_empty_and_is_created_when_something_is_written) {
   const auto session = open();
   EXPECT_EQ(session->state().version, 0);
   EXPECT_FALSE(session->has_ledger());
   EXPECT_TRUE(session->ledger().empty());
   EXPECT_EQ(session->leases(), 0);
   EXPECT_TRUE(session->describe().empty());
+  EXPECT_FALSE(std::filesystem::exists(path()));
+  session->exclusively([] {});
   EXPECT_TRUE(std::filesystem::exists(path()));
 }
 
