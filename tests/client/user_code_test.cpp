@@ -93,7 +93,9 @@ TEST_F(user_code_client_test, that_is_under_way_is_waited_for_by_close) {
   };
   client db = new_client(settings);
   mutex(db, "a").acquire().release();
-  faults.lose_request("acquire", 1'000'000);  // it waits until the client is closed
+  client other = new_client();
+  const hold held = mutex(other, "a").acquire();  // so it waits until the client is closed
+  faults.lose_request("acquire");
   attempt asked{db, "a"};
   ASSERT_EQ(called.get_future().wait_for(30s), std::future_status::ready);
   auto closed = std::async(std::launch::async, [&] { db.close(); });
