@@ -1,10 +1,20 @@
 // Acquire, release and renew rewrite a row on its page and touch no index.
+#include "store/postgres_server.hpp"
 #include "store/postgres_test.hpp"
 
 namespace rowlock::test {
 namespace {
 
-class postgres_hot_update_test : public postgres_test {};
+// On a server of its own: other tests' transactions would keep old versions on the pages.
+class postgres_hot_update_test : public postgres_test {
+ protected:
+  std::string server_url() const override {
+    server_ = std::make_unique<postgres_server>();
+    return server_->url();
+  }
+
+  mutable std::unique_ptr<postgres_server> server_;
+};
 
 TEST_F(postgres_hot_update_test, is_what_acquire_and_release_do) {
   auto session = ready();

@@ -30,18 +30,12 @@ void task::count(release_result result) {
 
 std::unique_ptr<task> make_task(const load_plan& plan, tally& counts, int index) {
   static const std::map<std::string, task_maker*> makers{
-      {"guarded", make_counter_task},
-      {"unguarded", make_counter_task},
-      {"watching", make_counter_task},
-      {"shared_mutex", make_shared_mutex_task},
-      {"conversion", make_conversion_task},
-      {"semaphore", make_semaphore_task},
-      {"election", make_election_task},
-      {"acquire_all", make_acquire_all_task},
-      {"count_down", make_count_down_task},
-      {"await_latch", make_latch_task},
-      {"barrier", make_barrier_task},
-      {"quorum", make_quorum_task},
+      {"guarded", make_counter_task},       {"unguarded", make_counter_task},
+      {"watching", make_counter_task},      {"shared_mutex", make_shared_mutex_task},
+      {"conversion", make_conversion_task}, {"semaphore", make_semaphore_task},
+      {"election", make_election_task},     {"acquire_all", make_acquire_all_task},
+      {"count_down", make_count_down_task}, {"await_latch", make_latch_task},
+      {"barrier", make_barrier_task},       {"quorum", make_quorum_task},
   };
   const auto found = makers.find(plan.mode);
   if (found == makers.end()) throw std::invalid_argument("no such load: " + plan.mode);
