@@ -2,7 +2,9 @@
 
 #include "client/engine.hpp"
 #include "support/memory_fixture.hpp"
+#include "support/threads.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 
 namespace rowlock::test {
@@ -161,6 +163,14 @@ attempt client_test::waiting(const client& db, const std::string& name) {
 
 // ---- on the memory store
 
+virtual_client_test::~virtual_client_test() {
+  faults_->detach();
+  EXPECT_TRUE(soon([] {
+    return std::ranges::none_of(other_threads(),
+                                [](const auto& one) { return one.name.starts_with("rowlock-"); });
+  })) << "a thread is left";
+}
+
 options virtual_client_test::calm() {
   options settings;
   settings.renew_interval = 10s;
@@ -174,6 +184,7 @@ client virtual_client_test::new_client(const options& settings) {
 }
 
 void virtual_client_test::advance(std::chrono::milliseconds by) {
+  virtual_time::let_others_rest();
   // The database first: a renewal in between then ends later there than here, which is harmless.
   server->advance(by);
   time.advance(by);

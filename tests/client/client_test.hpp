@@ -84,13 +84,14 @@ class client_test : public testing::TestWithParam<std::string> {
 // On the memory store, where nothing moves but what the test moves.
 class virtual_client_test : public testing::Test {
  private:
-  // A client whose close() has given up leaves threads that go on a little longer than the test.
+  // A client whose close() has given up leaves threads that go on a little longer.
   const std::shared_ptr<virtual_time> time_ = std::make_shared<virtual_time>();
   const std::shared_ptr<store::memory_server> server_ = store::memory_server::create();
   const std::shared_ptr<fault_plan> faults_ = fault_plan::of(server_);
 
  protected:
-  ~virtual_client_test() override { faults_->detach(); }
+  // Waits for the threads of clients that are closed.
+  ~virtual_client_test() override;
 
   static options calm();  // no sweeps; ttl 30 s, renewed every 10 s, margin 1 s
   client new_client(const options& settings = calm());

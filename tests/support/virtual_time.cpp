@@ -1,5 +1,7 @@
 #include "support/virtual_time.hpp"
 
+#include "support/threads.hpp"
+
 #include <algorithm>
 
 namespace rowlock::test {
@@ -8,6 +10,9 @@ namespace {
 
 constexpr std::chrono::milliseconds glance{2};
 constexpr int glances_at_most = 250;
+// A waiter that was about to sleep when the clock moved looks again by then.
+constexpr std::chrono::milliseconds second_look{20};
+constexpr std::chrono::milliseconds rest_at_most{20};
 
 }  // namespace
 
@@ -18,8 +23,15 @@ client_layer::instant virtual_time::now() const noexcept {
 void virtual_time::wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
                               client_layer::instant then) {
   if (now() >= then) return;
-  if (std::this_thread::get_id() == owner_) go_on_if_stuck(then);
-  changed.wait_for(lock, glance);
+  const bool owns = std::this_thread::get_id() == owner_;
+  if (owns) go_on_if_stuck(then);
+  const auto mine = [&] {
+    const std::lock_guard guard{mutex_};
+    return waiting_.insert(waiting_.end(), {.changed = &changed, .then = then});
+  }();
+  if (now() < then) changed.wait_for(lock, owns ? glance : second_look);
+  const std::lock_guard guard{mutex_};
+  waiting_.erase(mine);
 }
 
 void virtual_time::go_on_if_stuck(client_layer::instant then) {
@@ -30,6 +42,23 @@ void virtual_time::go_on_if_stuck(client_layer::instant then) {
 
 std::chrono::nanoseconds virtual_time::patience(std::chrono::nanoseconds wish) const noexcept {
   return std::min<std::chrono::nanoseconds>(wish, glance);
+}
+
+void virtual_time::advance(std::chrono::nanoseconds by) {
+  let_others_rest();
+  now_.fetch_add(by.count());
+  const std::lock_guard guard{mutex_};
+  for (const auto& one : waiting_) {
+    if (one.then <= now()) one.changed->notify_all();
+  }
+}
+
+void virtual_time::let_others_rest() {
+  const auto until = std::chrono::steady_clock::now() + rest_at_most;
+  while (!std::ranges::all_of(other_threads(), &thread_state::sleeps) &&
+         std::chrono::steady_clock::now() < until) {
+    std::this_thread::yield();
+  }
 }
 
 }  // namespace rowlock::test
