@@ -156,6 +156,7 @@ void lane::carry_stranded(instant until) {
 }
 
 void lane::carry(batch& work) {
+  const auto calls = slot_.calls();
   run_tasks(work.tasks);
   fast_.release(work);
   fast_.hand_over(work.releases);
@@ -172,6 +173,7 @@ void lane::carry(batch& work) {
   work.releases.clear();
   work.acquires.clear();
   slow_.settle_all();
+  if (slot_.calls() == calls) return;  // it has asked nothing, so nothing has succeeded
   reconnect_.reset();
   refused_alone_ = 0;
 }

@@ -37,6 +37,7 @@ class session_slot {
     check_time();
     const busy mark{*this};
     shared_.count.statements.fetch_add(1, std::memory_order_relaxed);
+    ++calls_;
     try {
       return work(session);
     } catch (const error& failure) {
@@ -44,6 +45,9 @@ class session_slot {
       throw;
     }
   }
+
+  // How many have been begun.
+  std::uint64_t calls() const noexcept { return calls_; }
 
   // Connects, unless there is a connection. Throws what the store throws.
   void open() { ready(); }
@@ -98,6 +102,7 @@ class session_slot {
   std::atomic<std::int64_t> overdue_at_{0};  // 0: no statement is under way
   std::atomic<bool> connected_{false};
   bool connected_before_ = false;
+  std::uint64_t calls_ = 0;
 };
 
 }  // namespace rowlock::client_layer
