@@ -38,8 +38,10 @@ submission_queue::side& submission_queue::serving(duty asked) {
   return other.connected_lanes > 0 ? other : own;
 }
 
+// When the queue was stopped, the lane whose duty it is may have ended before this one lost its connection.
 bool submission_queue::takes(duty carried, duty asked) const {
-  const bool replaces = side_of(asked).connected_lanes == 0 && side_of(carried).connected_lanes > 0;
+  const bool replaces =
+      side_of(asked).connected_lanes == 0 && (stopped_ || side_of(carried).connected_lanes > 0);
   return carried == duty::everything || carried == asked || replaces;
 }
 

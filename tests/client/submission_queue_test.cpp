@@ -120,6 +120,15 @@ TEST_F(submission_queue_test, a_withdrawal_goes_alone) {
   for (const auto& each : {one, withdrawal, other}) EXPECT_THAT(next().releases, ElementsAre(each));
 }
 
+TEST_F(submission_queue_test, any_lane_ends_what_is_left_when_it_was_stopped) {
+  queue.split_duties(true);
+  const auto left = leaves("a");
+  queue.submit(left);
+  queue.stop();
+  EXPECT_THAT(next(duty::acquires).releases, ElementsAre(left)) << "the lane for releases has ended";
+  EXPECT_TRUE(next(duty::acquires).empty());
+}
+
 TEST_F(submission_queue_test, gives_no_acquires_out_until_it_may) {
   queue.allow_acquires(false);
   const auto asked = asks("a");
