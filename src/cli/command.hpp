@@ -20,6 +20,7 @@ struct context {
   std::string url;  // of --url; database_url() looks further
   std::string prefix;
   std::string schema;
+  std::string listen_url;
   bool json = false;
   bool quiet = false;
   bool verbose = false;

@@ -66,6 +66,9 @@ options context::client_options() const {
   options result;
   if (!prefix.empty()) result.prefix = prefix;
   result.schema = schema;
+  result.listen_url = listen_url;
+  if (const char* value = environment("ROWLOCK_LISTEN_URL"); value && listen_url.empty())
+    result.listen_url = value;
   result.application = "rowlock " + subcommand;
   result.log = logger(quiet, verbose);
   return result;

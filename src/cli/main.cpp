@@ -26,6 +26,8 @@ void add_global_options(CLI::App& app, context& global) {
       "Database; else ROWLOCK_URL, else the file that ROWLOCK_URL_FILE names (use these for passwords)");
   app.add_option("--prefix", global.prefix, "Starts each table's name (rowlock_)")->envname("ROWLOCK_PREFIX");
   app.add_option("--schema", global.schema, "PostgreSQL: the tables' schema")->envname("ROWLOCK_SCHEMA");
+  app.add_option("--listen-url", global.listen_url,
+                 "PostgreSQL behind a pooler: past it, for wake-ups; else ROWLOCK_LISTEN_URL");
   app.add_flag("--json", global.json, "Print one JSON array of objects");
   auto* quiet = app.add_flag("-q,--quiet", global.quiet, "Nothing on stderr but errors");
   app.add_flag("-v,--verbose", global.verbose, "Log what happens in the background to stderr")
@@ -61,7 +63,8 @@ std::vector<std::string> split_command(std::vector<std::string>& words, const st
 // The first word that is neither an option nor the value of one.
 std::string subcommand_of(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
-    if (words[i] == "--url" || words[i] == "--prefix" || words[i] == "--schema") {
+    if (words[i] == "--url" || words[i] == "--prefix" || words[i] == "--schema" ||
+        words[i] == "--listen-url") {
       ++i;
     } else if (!words[i].starts_with('-')) {
       return words[i];

@@ -79,8 +79,9 @@ std::shared_ptr<engine> engine::open(database_source source, const options& sett
     guard = {database->guard_sql(mode), database->guard_write_sql(mode)};
   }
   if (database->must_be_asked()) made->keeper_.must_ask();
-  if (const auto danger = made->spare_for_keeper_->warning(); !danger.empty()) {
+  if (auto danger = made->spare_for_keeper_->warning(); !danger.empty()) {
     made->shared_.log(log_level::warning, "{}", danger);
+    made->keeper_.warned_of(std::move(danger));
   }
   const int carrying = database->single_writer() ? 1 : settings.connections - 1;
   std::vector<session_slot*> slots{&made->keeper_.slot()};

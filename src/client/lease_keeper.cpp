@@ -153,9 +153,7 @@ void lease_keeper::step() {
   attempt(looking_, poll_.next(), [this] { look(); });
   attempt(naming_, poll_.named_due(), [this] { poll_.look_at_named(); });
   if (must_ask_) {
-    attempt(asking_, poll_.next_question(), [this] {
-      if (poll_.ask()) hear_hint();
-    });
+    attempt(asking_, poll_.next_question(), [this] { ask(); });
   }
   attempt(auditing_, audit_.next(), [this] {
     if (audit_.step()) renew_now_.store(true);
@@ -168,6 +166,10 @@ void lease_keeper::step() {
   attempt(sweeping_, sweep_.next(), [this] { sweep_.step(); });
   const auto until = next_event() - shared_.time.now();
   if (until > 0ns && slot_.wait(shared_.time.patience(until))) hear_hint(slot_.granted());
+  if (auto danger = slot_.warning(); danger != warned_) {
+    warned_ = std::move(danger);
+    if (!warned_.empty()) shared_.log(log_level::warning, "{}", warned_);
+  }
 }
 
 instant lease_keeper::renewal_due() const {
@@ -202,6 +204,16 @@ void lease_keeper::hear_hint(const std::vector<hold_id>& granted) {
   if (wants_offices_.load()) news_.publish();
   hinted_ = true;
   attempt(looking_, {}, [this] { look(); });
+}
+
+// What may be for a waiter or for a holder is a hint. Where the database cannot say, the waiters alone are
+// looked at: a holder learns with its next renewal.
+void lease_keeper::ask() {
+  switch (poll_.ask()) {
+    case store::news::none: return;
+    case store::news::some: return hear_hint();
+    case store::news::unknown: look();
+  }
 }
 
 void lease_keeper::look() {

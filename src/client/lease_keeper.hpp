@@ -42,6 +42,8 @@ class lease_keeper {
   // Before run(): the database tells nobody of changes. It is asked while somebody waits, and else left
   // alone.
   void must_ask() noexcept { must_ask_ = true; }
+  // Before run(): that of session::warning() has been logged.
+  void warned_of(std::string danger) { warned_ = std::move(danger); }
   // Before run(): carries releases by this connection while no lane has one. Lives as long as this.
   void lend_to(lane& stand_in) noexcept { stand_in_ = &stand_in; }
   void run();  // the thread's body, until stop()
@@ -89,6 +91,7 @@ class lease_keeper {
   void make_lease();
   void lose_lease(const std::shared_ptr<client_layer::lease>& lost, loss reason);
   void renew();
+  void ask();
   void look();
   // granted: as session::granted().
   void hear_hint(const std::vector<hold_id>& granted = {});
@@ -126,6 +129,7 @@ class lease_keeper {
   backoff reconnect_ = reconnect_pause();
   errand renewing_, listening_, looking_, naming_, asking_, auditing_, ending_, carrying_, sweeping_;
   instant renew_at_{};
+  std::string warned_;   // the latest, or empty since it is over
   bool hinted_ = false;  // a wake-up has come that no look has explained yet
 };
 

@@ -65,6 +65,9 @@ class session_slot {
   // As session::granted(), of the wait before.
   std::vector<model::hold_id> granted();
 
+  // As session::warning(); empty without a connection.
+  std::string warning() const { return session_ ? session_->warning() : std::string{}; }
+
   bool is_connected() const noexcept { return connected_.load(); }
   void wake() noexcept;
   void interrupt_overdue(instant now) noexcept;

@@ -152,11 +152,11 @@ instant waiter_poll::next_question() {
   return ask_at_;
 }
 
-bool waiter_poll::ask() {
+store::news waiter_poll::ask() {
   ask_at_ = shared_.time.now() + asking_.next();
-  if (!slot_.call([](store::session& session) { return session.ask(); })) return false;
-  asking_.reset();
-  return true;
+  const auto told = slot_.call([](store::session& session) { return session.ask(); });
+  if (told == store::news::some) asking_.reset();
+  return told;
 }
 
 void waiter_poll::refused(const std::exception_ptr& why) {

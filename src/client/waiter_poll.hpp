@@ -48,8 +48,8 @@ class waiter_poll {
   // When it is to be asked; decides whether it has to be.
   instant next_question();
   instant question() const noexcept { return ask_at_; }  // as it was decided last
-  // The next question is planned first. True: something may have changed.
-  bool ask();
+  // The next question is planned first.
+  store::news ask();
 
   // The database has refused a look, and not for a moment. Refused again and again, those who wait are told,
   // as a new caller would be.

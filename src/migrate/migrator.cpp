@@ -17,6 +17,7 @@ store::store_options to_store_options(const options& settings) {
   result.statement_timeout = settings.statement_timeout;
   result.connect_timeout = settings.connect_timeout;
   result.read_only = settings.read_only;
+  result.listen_url = settings.listen_url;
   return result;
 }
 

@@ -18,7 +18,8 @@ class url_database {
   url_database(std::function<std::string()> url, const options& settings)
       : url_(std::move(url)), options_{settings.prefix,          settings.schema,
                                        settings.application,     settings.statement_timeout,
-                                       settings.connect_timeout, settings.read_only} {}
+                                       settings.connect_timeout, settings.read_only,
+                                       settings.listen_url} {}
 
   std::shared_ptr<store::database> operator()() {
     std::string url = url_();

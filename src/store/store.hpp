@@ -264,6 +264,13 @@ struct wakeup {
   auto operator<=>(const wakeup&) const = default;
 };
 
+// What session::ask() has found out.
+enum class news : std::uint8_t {
+  none,
+  some,
+  unknown,  // the database keeps no count: only a look at the waiters tells
+};
+
 // Once each, in their order.
 std::vector<lease_id> clients_of(std::span<const wakeup> told);
 
@@ -364,8 +371,9 @@ class session {
   // be anything. A database need not name them, and an earlier version of rowlock did not.
   virtual std::vector<hold_id> granted() { return {}; }
   // Where database::must_be_asked(): whether something may have changed for the clients that this session
-  // listens for, since it was asked last. One small statement; wait() hears of nothing there but wake().
-  virtual bool ask() { return true; }
+  // listens for, since it was asked last. One small statement at most; wait() hears of nothing there but
+  // wake().
+  virtual news ask() { return news::unknown; }
   virtual void wake() noexcept = 0;
   // Breaks a running verb, which then throws error(unreachable) with outcome_unknown, and the session with
   // it.
@@ -387,7 +395,8 @@ struct store_options {
   std::string application{};
   std::chrono::milliseconds statement_timeout{5'000};
   std::chrono::milliseconds connect_timeout{5'000};
-  bool read_only = false;  // sessions only read, on a standby too
+  bool read_only = false;    // sessions only read, on a standby too
+  std::string listen_url{};  // PostgreSQL behind a pooler: past it, for wake-ups
 };
 
 // Where sessions come from. Thread-safe.
@@ -406,7 +415,8 @@ class database {
   // Only one transaction writes at a time in the whole database: a second carrying connection would only
   // wait.
   virtual bool single_writer() const noexcept { return false; }
-  // It tells nobody of changes: whoever waits must ask (session::ask), again and again.
+  // It tells nobody of changes: whoever waits must ask (session::ask), again and again. Known once a session
+  // has connected.
   virtual bool must_be_asked() const noexcept { return false; }
   // The statement that proves a hold inside the caller's own transaction: `?`-free SQL of this dialect whose
   // parameters are, in order, the name and the hold's id as text. It returns one row when the hold stands.

@@ -109,7 +109,7 @@ std::vector<hold_id> contract_test::waiting(const std::string& name) {
 bool contract_test::hears(store::session& session, std::chrono::nanoseconds within) {
   if (!database_->must_be_asked()) return session.wait(within);
   const auto until = std::chrono::steady_clock::now() + within;
-  while (!session.ask()) {
+  while (session.ask() != store::news::some) {
     if (std::chrono::steady_clock::now() >= until) return false;
     session.wait(2ms);
   }

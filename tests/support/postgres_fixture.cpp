@@ -47,6 +47,12 @@ constexpr std::string_view hostile_settings[] = {"array_nulls = off",
                                                  "jit = on",
                                                  "jit_above_cost = 0"};
 
+// Behind a pooler (scripts/with-pgbouncer): past it.
+std::string direct_url() {
+  const char* url = std::getenv("ROWLOCK_TEST_POSTGRES_DIRECT_URL");
+  return url ? url : "";
+}
+
 bool asked_to_be_hostile() {
   const char* set = std::getenv("ROWLOCK_TEST_HOSTILE_SETTINGS");
   return set && std::string_view{set} == "1";
@@ -101,7 +107,9 @@ class postgres_fixture final : public store_fixture {
     }
   }
 
-  bool can(capability) const override { return true; }
+  bool can(capability what) const override {
+    return direct_url().empty() || what != capability::backends;
+  }
 
   std::unique_ptr<store::database> open() override { return store::open(url(), options()); }
   std::string url() const override {
@@ -114,6 +122,7 @@ class postgres_fixture final : public store_fixture {
     store::store_options options;
     options.prefix = prefix_;
     options.application = "contract";
+    options.listen_url = direct_url();
     return options;
   }
 

@@ -485,8 +485,10 @@ std::vector<hold_id> memory_session::granted() {
   return std::exchange(granted_, {});
 }
 
-bool memory_session::ask() {
-  return run("ask", [this](memory_transaction&) { return !std::exchange(heard_, {}).empty(); });
+news memory_session::ask() {
+  return run("ask", [this](memory_transaction&) {
+    return std::exchange(heard_, {}).empty() ? news::none : news::some;
+  });
 }
 
 void memory_session::wake() noexcept {

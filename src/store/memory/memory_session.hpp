@@ -54,7 +54,7 @@ class memory_session final : public session {
   void notify(std::span<const wakeup> told) override;
   bool wait(std::chrono::nanoseconds timeout) override;
   std::vector<hold_id> granted() override;
-  bool ask() override;
+  news ask() override;
   void wake() noexcept override;
   void interrupt() noexcept override;
 

@@ -53,7 +53,7 @@ class mysql_session final : public session {
   // Nobody is told anything here: notify() leaves a mark on the client's lease, and ask() looks for it.
   void listen(lease_id client) override;
   void notify(std::span<const wakeup> told) override;
-  bool ask() override;
+  news ask() override;
   bool wait(std::chrono::nanoseconds timeout) override;
   void wake() noexcept override;
   void interrupt() noexcept override;

@@ -80,9 +80,9 @@ void mysql_session::notify(std::span<const wakeup> told) {
   if (!woken.empty()) connection_.write("notify", {{"woken", woken.str()}});
 }
 
-bool mysql_session::ask() {
+news mysql_session::ask() {
   const auto now = read_hints();
-  return std::exchange(hints_, now) != now;
+  return std::exchange(hints_, now) != now ? news::some : news::none;
 }
 
 bool mysql_session::wait(std::chrono::nanoseconds timeout) {

@@ -51,6 +51,12 @@ postgres_connection::~postgres_connection() {
   if (broken_ || !receivers_.empty()) interrupt();
 }
 
+bool postgres_connection::has_own_backend(std::chrono::milliseconds limit) {
+  const auto rows = script("connect_backend", fmt::format("SET LOCAL statement_timeout = {};\n{}",
+                                                          limit.count(), catalog_["connect_backend"]));
+  return rows[0][0].as<int>() == connection_->backendpid();
+}
+
 pqxx::result postgres_connection::script(std::string_view doing, const std::string& sql) {
   return guarded(doing, [&](pqxx::nontransaction& work) { return work.exec(sql); });
 }

@@ -1,15 +1,19 @@
 // One connection: prepared queries by name, scripts, errors in rowlock's words, and a way to break it from
-// another thread.
+// another thread. Behind a pooler that gives each transaction another session nothing is prepared or set for
+// longer: each script then begins with the settings, and queries have their arguments written into them.
 #pragma once
 
 #include "store/connect_watch.hpp"
 #include "store/postgres/owned_fd.hpp"
 #include "store/postgres/postgres_conninfo.hpp"
 #include "store/postgres/postgres_error.hpp"
+#include "store/postgres/postgres_literal.hpp"
 #include "store/postgres/pqxx_compat.hpp"
 #include "store/sql_catalog.hpp"
 
+#include <chrono>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <string_view>
@@ -24,9 +28,21 @@ class postgres_connection {
   postgres_connection(const postgres_conninfo& conninfo, const sql_catalog& catalog, connect_watch& watch);
   ~postgres_connection();
 
+  // The session at the other end changes with each transaction. The settings are a script.
+  void set_pooled(std::string settings) { settings_ = std::move(settings); }
+  bool is_pooled() const noexcept { return settings_.has_value(); }
+  // Whether libpq and the server name the same backend. Asks the server.
+  bool has_own_backend(std::chrono::milliseconds limit);
+
+  // What a script begins with that opens a transaction, and one that does not: then its statements are one.
+  // Both are due again behind a COMMIT.
+  std::string begin() const { return "BEGIN;\n" + settings(); }
+  std::string settings() const { return settings_.value_or(""); }
+
   // Runs a query of the catalog in a transaction of its own. Arguments are texts.
   template <class... Args>
   pqxx::result call(const std::string& query, const Args&... args) {
+    if (is_pooled()) return script(query, settings() + execute(query, args...));
     prepare(query);
     return guarded(query, [&](pqxx::nontransaction& work) { return work.exec_prepared(query, args...); });
   }
@@ -34,6 +50,7 @@ class postgres_connection {
   // The same once, without preparing it.
   template <class... Args>
   pqxx::result call_once(const std::string& query, const Args&... args) {
+    if (is_pooled()) return script(query, settings() + execute(query, args...));
     return guarded(query,
                    [&](pqxx::nontransaction& work) { return work.exec_params(catalog_[query], args...); });
   }
@@ -42,6 +59,10 @@ class postgres_connection {
   // its own, in one transaction. Its last statement's result is the answer.
   template <class... Args>
   std::string execute(const std::string& query, const Args&... args) {
+    if (is_pooled()) {
+      const std::vector<std::string> arguments{std::string(args)...};
+      return with_arguments(catalog_[query], arguments) + ";\n";
+    }
     prepare(query);
     std::string text = "EXECUTE \"" + query + '"';
     if constexpr (sizeof...(args) > 0) {
@@ -92,6 +113,7 @@ class postgres_connection {
   std::unique_ptr<pqxx_compat::connection> connection_;
   // A duplicate, so that interrupt() cannot hit a number which libpq has closed and another file has taken.
   owned_fd socket_;
+  std::optional<std::string> settings_;  // of each transaction; empty: those of the session
   std::set<std::string, std::less<>> prepared_;
   std::vector<std::unique_ptr<receiver>> receivers_;
   std::vector<std::string> heard_;

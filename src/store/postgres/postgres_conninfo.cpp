@@ -71,6 +71,28 @@ std::map<std::string, std::string> parse(const std::string& url) {
   return values;
 }
 
+// Takes rowlock's own parameter out of the URL.
+std::optional<bool> take_pooled(std::string& url) {
+  const auto query = url.find('?');
+  if (query == std::string::npos) return {};
+  std::optional<bool> pooled;
+  std::string rest;
+  std::istringstream words{url.substr(query + 1)};
+  for (std::string word; std::getline(words, word, '&');) {
+    if (word == "pooled" || word == "pooled=on") {
+      pooled = true;
+    } else if (word == "pooled=off") {
+      pooled = false;
+    } else if (word.starts_with("pooled=")) {
+      throw error(errc::invalid_argument, "the PostgreSQL URL's parameter pooled is neither on nor off");
+    } else {
+      rest += (rest.empty() ? "?" : "&") + word;
+    }
+  }
+  if (pooled) url = url.substr(0, query) + rest;
+  return pooled;
+}
+
 // libpq would say so when it connects, as of a server that cannot be reached.
 void check_port(std::string_view port) {
   int number = 0;
@@ -99,7 +121,9 @@ std::int64_t whole_seconds(std::chrono::milliseconds time) {
 postgres_conninfo::postgres_conninfo(const std::string& url, const store_options& options)
     : connect_timeout_{options.connect_timeout} {
   check_authority(url);
-  values_ = parse(url);
+  auto of_libpq = url;
+  pooled_ = take_pooled(of_libpq);
+  values_ = parse(of_libpq);
   for (const char* secret : {"password", "sslpassword"}) {
     if (const auto found = values_.find(secret); found != values_.end() && !found->second.empty()) {
       secrets_.push_back(found->second);
@@ -110,6 +134,8 @@ postgres_conninfo::postgres_conninfo(const std::string& url, const store_options
     if (seconds > 0) connect_timeout_ = std::chrono::seconds{std::min(seconds, 86'400L)};
   }
 
+  // A pooler sees to it, and no role's own setting counts.
+  values_["client_encoding"] = "UTF8";
   const auto unless_given = [&](const char* key, const char* variable, const std::string& value) {
     if (!std::getenv(variable)) values_.try_emplace(key, value);
   };

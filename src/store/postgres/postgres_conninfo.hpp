@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,6 +20,7 @@ struct postgres_server {
 
 class postgres_conninfo {
  public:
+  // Beside libpq's own, the URL may have the parameter `pooled`, on or off.
   // Throws error(invalid_argument) for a URL that libpq cannot read; the message repeats none of it.
   postgres_conninfo(const std::string& url, const store_options& options);
 
@@ -31,12 +33,16 @@ class postgres_conninfo {
   // The URL's, or that of the options.
   std::chrono::milliseconds connect_timeout() const noexcept { return connect_timeout_; }
 
+  // Whether the sessions of a connection change with each transaction; empty: it is found out.
+  std::optional<bool> pooled() const noexcept { return pooled_; }
+
   // The message with the URL's secrets replaced where they stand in a URL or behind a key.
   std::string scrub(std::string message) const;
 
  private:
   std::map<std::string, std::string> values_;
   std::chrono::milliseconds connect_timeout_;
+  std::optional<bool> pooled_;
   std::vector<std::string> secrets_;
 };
 

@@ -9,6 +9,7 @@ std::optional<std::chrono::microseconds> postgres_session::enqueue(const acquire
                                                                    std::chrono::microseconds skew) {
   const auto hold = request.hold.to_string();
   const auto script =
+      connection_.settings() +
       connection_.execute("queue_take", request.name, std::string{to_string(request.kind)},
                           std::to_string(request.capacity), hold, std::string{request.fair ? "t" : "f"}) +
       connection_.execute("queue_enter", request.name, request.lease.to_string(), hold,
@@ -24,9 +25,10 @@ std::optional<hand_over_reply> postgres_session::hand_over(const release_request
                                                            std::chrono::microseconds skew) {
   const auto hold = request.hold.to_string();
   const auto lease = request.lease.to_string();
-  const auto script = "BEGIN;\n" + connection_.execute("hand_take", request.name, lease, hold) +
+  const auto script = connection_.begin() + connection_.execute("hand_take", request.name, lease, hold) +
                       connection_.execute("hand_over", request.name, hold, std::to_string(skew.count())) +
                       connection_.execute("hand_dequeue", request.name, hold) + "COMMIT;\n" +
+                      connection_.settings() +
                       connection_.execute("hand_wake", hold, lease, context_->options.prefix);
   try {
     const auto rows = connection_.script("hand_over", script);

@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+
 namespace rowlock::store {
 
 namespace {
@@ -15,10 +17,13 @@ class postgres_database final : public database {
       : context_{std::make_shared<const postgres_context>(url, options)} {}
 
   std::unique_ptr<session> connect(connect_watch& watch) override {
-    return std::make_unique<postgres_session>(context_, watch);
+    auto made = std::make_unique<postgres_session>(context_, watch);
+    is_deaf_.store(made->is_pooled() && !context_->listen_conninfo);
+    return made;
   }
 
   std::string_view dialect() const noexcept override { return "postgres"; }
+  bool must_be_asked() const noexcept override { return is_deaf_.load(); }
 
   std::string guard_sql(model::lock_mode mode) const override {
     const auto& options = context_->options;
@@ -38,6 +43,7 @@ class postgres_database final : public database {
 
  private:
   std::shared_ptr<const postgres_context> context_;
+  std::atomic<bool> is_deaf_{false};
 };
 
 }  // namespace

@@ -174,7 +174,7 @@ void postgres_edit::read() {
     names.add_text(asked.name);
     abouts.add_id(asked.about.is_nil() ? std::optional<hold_id>{} : asked.about);
   }
-  const auto script = "BEGIN;\n" + connection_.execute("edit_take", names.str()) +
+  const auto script = connection_.begin() + connection_.execute("edit_take", names.str()) +
                       connection_.execute("edit_guard") + connection_.execute("edit_guard_permits") +
                       connection_.execute("edit_read", names.str(), abouts.str());
   open_ = true;

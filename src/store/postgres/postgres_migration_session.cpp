@@ -48,6 +48,7 @@ std::int64_t postgres_migration_session::leases() {
 }
 
 void postgres_migration_session::exclusively(const std::function<void()>& work) {
+  if (connection_.is_pooled()) return together(work);
   const auto& prefix = context_.options.prefix;
   connection_.call_once("migrate_take", prefix);
   try {
@@ -63,15 +64,31 @@ void postgres_migration_session::exclusively(const std::function<void()>& work) 
   connection_.call_once("migrate_give", prefix);
 }
 
+void postgres_migration_session::together(const std::function<void()>& work) {
+  try {
+    connection_.script("migrate_take", connection_.begin() + connection_.execute("migrate_take_transaction",
+                                                                                 context_.options.prefix));
+    together_ = true;
+    work();
+    connection_.script("migrate_give", "COMMIT");
+    together_ = false;
+  } catch (...) {
+    together_ = false;
+    connection_.rollback();
+    throw;
+  }
+}
+
 // A file's statements and the ledger's become visible together, or not at all.
 void postgres_migration_session::run(const std::string& what, const std::string& sql,
                                      const std::function<void()>& write_ledger) {
   try {
-    connection_.script(what, "BEGIN;\n" + context_.catalog["create_ledger"] + ";\n" + sql);
+    connection_.script(
+        what, (together_ ? "" : connection_.begin()) + context_.catalog["create_ledger"] + ";\n" + sql);
     write_ledger();
-    connection_.script(what, "COMMIT");
+    if (!together_) connection_.script(what, "COMMIT");
   } catch (const error&) {
-    connection_.rollback();
+    if (!together_) connection_.rollback();
     throw;
   }
 }

@@ -102,7 +102,8 @@ std::vector<hold_status> postgres_session::find(std::span<const hold_query> hold
 }
 
 std::vector<lock_info> postgres_session::list() {
-  return locks_of(connection_.script("list", with_scans + connection_.execute("list")));
+  return locks_of(
+      connection_.script("list", connection_.settings() + with_scans + connection_.execute("list")));
 }
 
 std::optional<lock_info> postgres_session::show(const std::string& name) {
@@ -145,7 +146,8 @@ stale postgres_session::find_stale(std::size_t limit, std::chrono::microseconds 
                                    const std::string& after) {
   stale found;
   const auto most = std::to_string(limit);
-  const auto leases = with_scans + connection_.execute("stale_leases", std::to_string(skew.count()), most);
+  const auto leases = connection_.settings() + with_scans +
+                      connection_.execute("stale_leases", std::to_string(skew.count()), most);
   for (const auto& row : connection_.script("find_stale", leases)) {
     found.expired_leases.push_back(id_of<lease_id>(row[0]));
   }
@@ -158,7 +160,8 @@ stale postgres_session::find_stale(std::size_t limit, std::chrono::microseconds 
 
 std::vector<std::string> postgres_session::waited_for() {
   std::vector<std::string> names;
-  for (const auto& row : connection_.script("waited_for", with_scans + connection_.execute("waited_for"))) {
+  for (const auto& row : connection_.script(
+           "waited_for", connection_.settings() + with_scans + connection_.execute("waited_for"))) {
     names.emplace_back(row[0].c_str());
   }
   return names;

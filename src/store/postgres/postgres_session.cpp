@@ -30,6 +30,9 @@ postgres_session::postgres_session(std::shared_ptr<const postgres_context> conte
       opened_{open_connection(*context_, context_->options.statement_timeout, watch)},
       waker_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
   if (waker_.get() < 0) throw error(errc::internal, "no file descriptor is left for waking a waiter");
+  if (is_pooled() && context_->listen_conninfo) {
+    listener_ = std::make_unique<postgres_listener>(*context_->listen_conninfo, context_->catalog);
+  }
   const connect_watch::step step{watch, [&] { connection_.interrupt(); }};
   check_schema_version(read_schema_state(connection_, facts_.has_meta), context_->options,
                        where(context_->options));
@@ -45,7 +48,7 @@ world postgres_session::read_world() {
 template <class Decide>
 auto postgres_session::with_meta(const std::string& verb, Decide decide) {
   try {
-    const auto rows = connection_.script(verb, "BEGIN;\n" + connection_.execute("take_meta"));
+    const auto rows = connection_.script(verb, connection_.begin() + connection_.execute("take_meta"));
     if (rows.empty()) throw missing_meta_row(context_->options);
     return decide(rows[0]);
   } catch (const error&) {
@@ -63,7 +66,7 @@ world postgres_session::refresh_world() {
                connection_.execute("change_identity");
     }
     script += connection_.execute("write_marker", lease_id::random().to_string()) + "COMMIT;\n" +
-              connection_.execute("read_world");
+              connection_.settings() + connection_.execute("read_world");
     const auto rows = connection_.script("refresh_world", script);
     if (rows.empty()) throw missing_meta_row(context_->options);
     return world_of(rows[0]);

@@ -1,6 +1,7 @@
 // The store's verbs on one PostgreSQL connection.
 #pragma once
 
+#include "store/postgres/postgres_listener.hpp"
 #include "store/postgres/postgres_setup.hpp"
 #include "store/store.hpp"
 
@@ -14,6 +15,8 @@ namespace rowlock::store {
 class postgres_session final : public session {
  public:
   postgres_session(std::shared_ptr<const postgres_context> context, connect_watch& watch);
+
+  bool is_pooled() const noexcept { return connection_.is_pooled(); }
 
   world read_world() override;
   world refresh_world() override;
@@ -51,7 +54,8 @@ class postgres_session final : public session {
   bool wait(std::chrono::nanoseconds timeout) override;
   std::vector<hold_id> granted() override { return std::exchange(granted_, {}); }
   void wake() noexcept override;
-  void interrupt() noexcept override { connection_.interrupt(); }
+  void interrupt() noexcept override;
+  std::string warning() const override { return listener_ ? listener_->complaint() : std::string{}; }
 
   std::string backend() const override { return facts_.backend; }
   bool end_ghost(const std::string& backend) override;
@@ -65,13 +69,15 @@ class postgres_session final : public session {
   std::vector<hold_id> release_by(const std::string& query, std::span<const release_request> requests,
                                   durability how);
   bool hear();  // false: nothing has come
+  bool drain();
   std::string channel_of(lease_id client) const { return context_->options.prefix + client.to_string(); }
 
   std::shared_ptr<const postgres_context> context_;
   postgres_opened opened_;
   postgres_connection& connection_ = *opened_.connection;
   const postgres_facts& facts_ = opened_.facts;
-  owned_fd waker_;  // an eventfd
+  std::unique_ptr<postgres_listener> listener_;  // behind a pooler, where it is known how to get past it
+  owned_fd waker_;                               // an eventfd
   std::vector<hold_id> granted_;
 };
 

@@ -12,13 +12,24 @@ constexpr int oldest_server = 120000;  // materialized CTEs, plan_cache_mode
 // machine a limit of 1 ms ends one of a hundred.
 constexpr int sessions_at_most = 20;
 
-void pin_settings(postgres_connection& connection, const store_options& options,
+// For the session, or where it is not ours, for each transaction.
+void pin_settings(postgres_connection& connection, const postgres_context& context,
                   std::chrono::milliseconds statement_timeout) {
-  const auto application =
-      options.application.empty() ? std::string{"rowlock"} : "rowlock " + options.application;
+  const auto& options = context.options;
+  const auto limit = std::to_string(statement_timeout.count());
+  const auto asked = context.conninfo.pooled();
+  const bool pooled = asked ? *asked : !connection.has_own_backend(statement_timeout);
+  const std::string settings[] = {
+      options.application.empty() ? std::string{"rowlock"} : "rowlock " + options.application, options.schema,
+      limit, pooled ? "t" : "f"};
+  if (pooled) {
+    return connection.set_pooled(fmt::format(
+        "SET LOCAL statement_timeout = {};\nSET TRANSACTION ISOLATION LEVEL READ COMMITTED{};\n{};\n", limit,
+        options.read_only ? ", READ ONLY" : "",
+        with_arguments(context.catalog["connect_settings"], settings)));
+  }
   connection.script("lift_limits", "SET statement_timeout = 0");
-  connection.call_once("connect_settings", application, options.schema,
-                       std::to_string(statement_timeout.count()));
+  connection.call_once("connect_settings", settings[0], settings[1], settings[2], settings[3]);
   if (options.read_only) connection.script("read_only", "SET default_transaction_read_only = on");
 }
 
@@ -42,7 +53,9 @@ postgres_facts read_facts(postgres_connection& connection, const store_options& 
                             options.schema, migrate_command(options)));
   }
   return {.synchronous_commit = row["synchronous_commit"].c_str(),
-          .backend = fmt::format("{} {}", row["pid"].c_str(), row["started_us"].c_str()),
+          .backend = connection.is_pooled()
+                         ? std::string{pooled_backend}
+                         : fmt::format("{} {}", row["pid"].c_str(), row["started_us"].c_str()),
           .has_meta = row["has_meta"].as<bool>()};
 }
 
@@ -54,7 +67,9 @@ std::string where(const store_options& options) {
 }
 
 postgres_context::postgres_context(const std::string& url, const store_options& given)
-    : options{given}, conninfo{url, given}, catalog{embedded::postgres_queries(), given.prefix} {}
+    : options{given}, conninfo{url, given}, catalog{embedded::postgres_queries(), given.prefix} {
+  if (!given.listen_url.empty()) listen_conninfo.emplace(given.listen_url, given);
+}
 
 postgres_opened open_connection(const postgres_context& context, std::chrono::milliseconds statement_timeout,
                                 connect_watch& watch) {
@@ -65,7 +80,7 @@ postgres_opened open_connection(const postgres_context& context, std::chrono::mi
     made.connection = std::make_unique<postgres_connection>(context.conninfo, context.catalog, watch);
     const connect_watch::step step{watch, [opened = made.connection.get()] { opened->interrupt(); }};
     try {
-      pin_settings(*made.connection, context.options, statement_timeout);
+      pin_settings(*made.connection, context, statement_timeout);
     } catch (const error& failure) {
       const bool was_ended = failure.code() == errc::contention || failure.code() == errc::unreachable;
       if (!was_ended || session == sessions_at_most || watch.is_interrupted() || clock::now() >= deadline)

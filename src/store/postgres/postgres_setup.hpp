@@ -6,6 +6,7 @@
 #include "store/store.hpp"
 
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace rowlock::store {
@@ -16,12 +17,16 @@ struct postgres_context {
 
   store_options options;
   postgres_conninfo conninfo;
+  std::optional<postgres_conninfo> listen_conninfo;  // past the pooler
   sql_catalog catalog;
 };
 
+// In place of a backend's name where each transaction may have another: a stranger's could be hit.
+inline constexpr std::string_view pooled_backend = "pooled";
+
 struct postgres_facts {
   std::string synchronous_commit;  // as pinned: on, or stronger
-  std::string backend;             // pid and start
+  std::string backend;             // pid and start, or pooled_backend
   bool has_meta = false;
 };
 

@@ -18,7 +18,7 @@ void postgres_session::create(std::span<const model::lock_definition> locks) {
   // Need not be on disk before it is answered: the log is in order, so a grant of the name that is on disk
   // has its creation, and the floor that it read, on disk before it. A creation that a crash takes is done
   // again.
-  const auto script = "BEGIN;\nSET LOCAL synchronous_commit = off;\n" +
+  const auto script = connection_.begin() + "SET LOCAL synchronous_commit = off;\n" +
                       connection_.execute("create_locks", names.str(), kinds.str(), capacities.str(),
                                           fairness.str(), delays.str()) +
                       connection_.execute("create_tokens", names.str()) + "COMMIT";
@@ -37,7 +37,7 @@ std::vector<edit_result> postgres_session::edit_together(std::span<const edit_re
 
 std::int64_t postgres_session::collect(std::chrono::milliseconds idle, std::size_t limit) {
   const auto script =
-      "BEGIN;\nSET LOCAL enable_seqscan = on;\n" + connection_.execute("take_meta") +
+      connection_.begin() + "SET LOCAL enable_seqscan = on;\n" + connection_.execute("take_meta") +
       connection_.execute("collect_take", std::to_string(idle.count()), std::to_string(limit)) +
       "SET LOCAL enable_seqscan = off;\n" + connection_.execute("raise_floor") +
       connection_.execute("collect_delete");

@@ -26,7 +26,8 @@ timespec timespec_of(std::chrono::nanoseconds time) {
 }  // namespace
 
 void postgres_session::listen(lease_id client) {
-  connection_.listen(channel_of(client));
+  if (listener_) return listener_->listen(channel_of(client));
+  if (!is_pooled()) connection_.listen(channel_of(client));
 }
 
 void postgres_session::notify(std::span<const wakeup> told) {
@@ -42,7 +43,7 @@ void postgres_session::notify(std::span<const wakeup> told) {
 // A payload that is no id, or empty as an earlier version's, says nothing of who was granted.
 bool postgres_session::hear() {
   granted_.clear();
-  const auto payloads = connection_.take_heard();
+  const auto payloads = listener_ ? listener_->take_heard() : connection_.take_heard();
   try {
     for (const auto& payload : payloads) granted_.push_back(hold_id::parse(payload));
   } catch (const error&) {
@@ -51,15 +52,24 @@ bool postgres_session::hear() {
   return !payloads.empty();
 }
 
+// What came during another verb is in memory, where poll() does not see it. True: something may have come.
+bool postgres_session::drain() {
+  connection_.drain();
+  const bool missed = listener_ && listener_->drain();
+  return hear() || missed;
+}
+
 bool postgres_session::wait(std::chrono::nanoseconds timeout) {
   const auto deadline = clock::now() + std::clamp<std::chrono::nanoseconds>(timeout, 0ns, 24h);
   for (;;) {
-    // What came during another verb is in memory, where poll() does not see it.
-    connection_.drain();
-    if (hear()) return true;
+    if (drain()) return true;
 
-    pollfd fds[] = {{connection_.socket(), POLLIN, 0}, {waker_.get(), POLLIN, 0}};
-    const auto left = timespec_of(std::max<std::chrono::nanoseconds>(deadline - clock::now(), 0ns));
+    // poll() passes over a socket that there is not.
+    pollfd fds[] = {{connection_.socket(), POLLIN, 0},
+                    {waker_.get(), POLLIN, 0},
+                    {listener_ ? listener_->socket() : -1, POLLIN, 0}};
+    const auto until = listener_ ? std::min(deadline, listener_->retry_at()) : deadline;
+    const auto left = timespec_of(std::max<std::chrono::nanoseconds>(until - clock::now(), 0ns));
     const int ready = ::ppoll(fds, std::size(fds), &left, nullptr);
     if (ready < 0 && errno != EINTR) throw error(errc::internal, "poll() refused the connection's socket");
     if (ready <= 0) {
@@ -69,8 +79,7 @@ bool postgres_session::wait(std::chrono::nanoseconds timeout) {
     if (fds[1].revents != 0) {
       std::uint64_t count = 0;
       [[maybe_unused]] const auto got = ::read(waker_.get(), &count, sizeof count);
-      connection_.drain();
-      return hear();
+      return drain();
     }
   }
 }
@@ -80,7 +89,15 @@ void postgres_session::wake() noexcept {
   [[maybe_unused]] const auto put = ::write(waker_.get(), &one, sizeof one);
 }
 
+void postgres_session::interrupt() noexcept {
+  connection_.interrupt();
+  if (listener_) listener_->interrupt();
+}
+
 bool postgres_session::end_ghost(const std::string& backend) {
+  // The pooler gives up its backend with the client's connection, and the backend's own limits end what it
+  // does then. By now it may serve a stranger.
+  if (backend == pooled_backend) return false;
   const auto space = backend.find(' ');
   if (space == std::string::npos) {
     throw error(errc::invalid_argument, fmt::format("\"{}\" names no PostgreSQL backend", backend));
