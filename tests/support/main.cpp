@@ -1,3 +1,4 @@
+#include "support/hang_watch.hpp"
 #include "support/store_report.hpp"
 #include "support/stores.hpp"
 
@@ -17,6 +18,7 @@ int main(int argc, char** argv) try {
     return 64;
   }
   testing::UnitTest::GetInstance()->listeners().Append(new rowlock::test::store_report);
+  testing::UnitTest::GetInstance()->listeners().Append(new rowlock::test::hang_watch);
   return RUN_ALL_TESTS();
 } catch (const std::exception& problem) {
   std::fprintf(stderr, "%s\n", problem.what());
