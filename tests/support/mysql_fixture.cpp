@@ -87,6 +87,15 @@ class mysql_fixture final : public store_fixture {
     return connection;
   }
 
+  bool is_blocked(const std::string& backend) override {
+    return !side_
+                .run(
+                    "SELECT 1 FROM information_schema.innodb_trx "
+                    "WHERE trx_mysql_thread_id = ? AND trx_state = 'LOCK WAIT'",
+                    {std::to_string(std::stol(backend))})
+                .empty();
+  }
+
   void lose_marker() override { side_.run(put("DELETE FROM @marker")); }
   void change_identity() override { side_.run(put("UPDATE @meta SET identity = 'another'")); }
 

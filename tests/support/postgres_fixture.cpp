@@ -158,6 +158,11 @@ class postgres_fixture final : public store_fixture {
     return connection;
   }
 
+  bool is_blocked(const std::string& backend) override {
+    return side_.run("SELECT 1 WHERE cardinality(pg_blocking_pids($1::integer)) > 0",
+                     {std::to_string(std::stol(backend))}) > 0;
+  }
+
   void lose_marker() override { side_.run_script("TRUNCATE " + prefix_ + "marker"); }
   void change_identity() override { side_.run_script("UPDATE " + prefix_ + "meta SET identity = 'another'"); }
 

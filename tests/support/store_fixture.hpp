@@ -6,6 +6,7 @@
 
 #include <chrono>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 
@@ -58,6 +59,10 @@ class store_fixture {
   virtual rival guard(const std::string& name, const model::hold_id& hold, model::lock_mode mode) = 0;
   // Renewals wait until it ends.
   virtual rival stall_renewals() = 0;
+  // Whether a session's backend waits for somebody's lock. Requires capability::backends.
+  virtual bool is_blocked(const std::string& /*backend*/) {
+    throw std::logic_error("this store has no backends");
+  }
 
   // As after a crash of the server.
   virtual void lose_marker() = 0;
