@@ -318,13 +318,24 @@ TEST_P(mutex_test, many_threads_that_only_try_never_hold_it_together) {
 TEST_P(mutex_test, any_number_of_waiters_share_two_connections) {
   auto settings = patient();
   settings.connections = 2;
-  const client narrow = new_client(settings);
+  // The URL is asked for by connect(), which makes two connections, and then for each other one. The memory
+  // store has no URL.
+  std::atomic<int> asked{0};
+  settings.prefix = fixture().options().prefix;
+  const auto url = [&asked, text = fixture().url()] {
+    ++asked;
+    return text;
+  };
+  const client narrow = fixture().url().empty() ? new_client(settings) : connect(url, settings);
   std::vector<hold> held;
   std::vector<attempt> waiters;
   for (int i = 0; i < 30; ++i) {
     const auto name = "a" + std::to_string(i);
     held.push_back(mutex(db, name).acquire());
     waiters.push_back(waiting(narrow, name));
+  }
+  if (!fixture().url().empty()) {
+    EXPECT_EQ(static_cast<std::uint64_t>(asked.load()), 1 + narrow.stats().reconnects);
   }
   held.clear();
   for (auto& waiter : waiters) EXPECT_TRUE(waiter.take());
