@@ -82,7 +82,7 @@ TEST_P(deadlock_test, who_waits_for_somebody_at_work_goes_on_waiting) {
   ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
   const auto before = other.stats().statements;
   ASSERT_TRUE(eventually([&] { return other.stats().statements > before + 10; })) << "it looks";
-  EXPECT_EQ(later.wait_for(0s), std::future_status::timeout);
+  EXPECT_EQ(queued("a"), 1U);
   held.reset();
   EXPECT_TRUE(later.get());
 }

@@ -52,7 +52,7 @@ TEST_P(election_test, candidates_are_elected_in_order) {
   auto third = campaigning(here);
   first.reset();
   auto leads = std::make_optional(second.get());
-  EXPECT_EQ(third.wait_for(0s), std::future_status::timeout);
+  EXPECT_EQ(queued("scheduler"), 1U);
   leads.reset();
   EXPECT_TRUE(third.get());
 }

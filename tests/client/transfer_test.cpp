@@ -77,7 +77,7 @@ TEST_P(transfer_test, who_waits_does_not_come_in_between) {
   auto waiter = waiting(other, "a");
   auto taken = adopt(other, held.hand_over(1h));
   ASSERT_TRUE(taken);
-  EXPECT_FALSE(waiter.is_over());
+  EXPECT_EQ(queued("a"), 1U);
   taken->release();
   EXPECT_GT(waiter.take().token(), held.token());
 }
@@ -222,7 +222,7 @@ TEST_P(transfer_test, a_restarted_program_reclaims_with_a_new_token_and_before_w
   EXPECT_GT(mine->token(), dead.token);
   EXPECT_NE(mine->id(), dead.hold.to_string());
   EXPECT_EQ(holder_of("a"), mine->id());
-  EXPECT_FALSE(waiter.is_over());
+  EXPECT_EQ(queued("a"), 1U);
   EXPECT_FALSE(reclaim(db, dead.receipt)) << "once";
   mine->release();
   EXPECT_TRUE(waiter.take());
