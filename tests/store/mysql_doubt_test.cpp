@@ -51,6 +51,10 @@ TEST_F(mysql_doubt_test, is_told_by_the_error) {
     EXPECT_EQ(store::mysql_error(soci::mysql_soci_error("", number), "release").code(), errc::read_only)
         << number;
   }
+  for (const int number : {1020, 1205, 1213, 1614, 3101, 3572}) {
+    EXPECT_EQ(store::mysql_error(soci::mysql_soci_error("", number), "release").code(), errc::contention)
+        << number;
+  }
 }
 
 // Between one client and the server.
