@@ -144,6 +144,26 @@ TEST_F(lost_node_test, that_is_isolated_tells_its_holder_first) {
   EXPECT_EQ(holder.ask("release"), "released");
 }
 
+TEST_F(lost_node_test, that_is_isolated_is_not_connected_to) {
+  const auto refusal = [&]() -> std::string {
+    try {
+      connect(url(3));
+    } catch (const error& refused) {
+      EXPECT_EQ(refused.code(), errc::unreachable);
+      return refused.what();
+    }
+    return "connected";
+  };
+  auto side = nodes().connect(3);
+  nodes().isolate(3);
+  EXPECT_THAT(refusal(), testing::HasSubstr("(1047)")) << "it takes no statement";
+  side.run("SET GLOBAL wsrep_dirty_reads = ON");
+  EXPECT_THAT(refusal(), testing::HasSubstr("wsrep_ready is OFF, wsrep_cluster_status is non-Primary"));
+  side.run("SET GLOBAL wsrep_dirty_reads = OFF");
+  nodes().rejoin(3);
+  EXPECT_EQ(refusal(), "connected");
+}
+
 }  // namespace
 
 }  // namespace rowlock::test

@@ -27,6 +27,16 @@ class mysql_server_settings_test : public testing::Test {
   static std::unique_ptr<store::session> connect(const own_server& server) {
     return store::open_mysql(server.url(), {})->connect();
   }
+  // What connecting says.
+  static std::string refusal(const own_server& server) {
+    try {
+      connect(server);
+    } catch (const error& refused) {
+      EXPECT_EQ(refused.code(), errc::database);
+      return refused.what();
+    }
+    return "accepted";
+  }
 };
 
 TEST_F(mysql_server_settings_test, warn_of_a_binary_log_that_a_power_loss_shortens) {
@@ -44,6 +54,18 @@ TEST_F(mysql_server_settings_test, are_refused_where_the_log_has_statements_alon
   } catch (const error& refused) {
     EXPECT_THAT(refused.what(), HasSubstr("binlog_format is STATEMENT"));
   }
+}
+
+// A statement that waited would read an old clock.
+TEST_F(mysql_server_settings_test, are_refused_where_sysdate_is_now) {
+  const auto server = make_own_mariadb({"--sysdate-is-now"});
+  EXPECT_THAT(refusal(*server), HasSubstr("runs with sysdate-is-now"));
+}
+
+TEST_F(mysql_server_settings_test, are_refused_of_a_server_that_is_too_old) {
+  const auto server = make_own_mariadb({"--version=10.5.29-MariaDB"});
+  EXPECT_THAT(refusal(*server),
+              HasSubstr("MariaDB 10.5.29-MariaDB is too old for rowlock, which needs 10.6"));
 }
 
 TEST_F(mysql_server_settings_test, may_leave_memory_out_and_a_restart_changes_the_marker_still) {

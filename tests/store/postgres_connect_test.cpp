@@ -11,6 +11,7 @@
 #include <functional>
 #include <future>
 #include <stdexcept>
+#include <utility>
 
 namespace rowlock::test {
 namespace {
@@ -229,6 +230,21 @@ TEST_F(postgres_connect_test, refuses_a_read_only_role) {
   const auto url = url_of_new_role("default_transaction_read_only = on");
   grant_all();
   EXPECT_EQ(refusal(url).code(), errc::read_only);
+}
+
+// No such server has to be there: what it is asked for its version by says so of this one.
+TEST_F(postgres_connect_test, refuses_a_server_that_is_too_old) {
+  const auto url = url_of_new_role("search_path = " + options_.schema + ", pg_catalog");
+  grant_all();
+  side_->run("CREATE FUNCTION " + options_.schema +
+             ".current_setting(text) RETURNS text LANGUAGE sql AS $$ SELECT CASE $1 "
+             "WHEN 'server_version_num' THEN '110022' ELSE pg_catalog.current_setting($1) END $$");
+  // Named, the schema would be looked through behind the server's own.
+  const auto schema = std::exchange(options_.schema, "");
+  const auto thrown = refusal(url);
+  options_.schema = schema;
+  EXPECT_EQ(thrown.code(), errc::database);
+  EXPECT_THAT(thrown.what(), HasSubstr("PostgreSQL 11 is too old for rowlock, which needs 12 or later"));
 }
 
 TEST_F(postgres_connect_test, refuses_what_cannot_be_reached) {
