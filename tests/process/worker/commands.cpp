@@ -63,6 +63,10 @@ void commands::run(const std::string& line) try {
     return say(try_acquire(name, std::chrono::milliseconds{limit}));
   }
   if (what == "release") return say(release());
+  if (what == "hand_over") return say("text " + held_->hand_over(std::chrono::minutes{1}));
+  if (what == "adopt") return words >> name, say(keep(adopt(db_, name)));
+  if (what == "receipt") return say("text " + held_->receipt());
+  if (what == "reclaim") return words >> name, say(keep(reclaim(db_, name)));
   if (what == "state") return say(state());
   if (what == "await_loss") return say(await_loss(std::chrono::seconds{10}));
   if (what == "write") return say(write());
