@@ -1,0 +1,34 @@
+#ifdef ROWLOCK_TEST_MYSQL
+
+// A name that is collected and created again at the same time keeps its tokens rising.
+#include "store/mysql_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+class mysql_collect_test : public mysql_test {};
+
+// The creator found the name missing; since then others have made, used and collected it, the last of which
+// is about to commit. So the creator must read the floor behind that commit.
+TEST_F(mysql_collect_test, beside_a_creation_keeps_tokens_rising) {
+  const auto session = ready();
+  const auto collector = raw();
+  const auto used = std::to_string(std::stoll(value("SELECT epoch_floor FROM @meta")) + 1'000'000);
+  run(*collector, "START TRANSACTION; SELECT token_floor FROM @meta FOR UPDATE");
+  run(*collector,
+      "INSERT INTO @lock (name, kind, capacity, fair, delay_ms, token, used_at) "
+      "VALUES ('a', 'mutex', 1, 1, 0, " +
+          used + ", SYSDATE(6))");
+  run(*collector, "UPDATE @meta SET token_floor = " + used);
+  run(*collector, "DELETE FROM @lock");
+  auto created = std::async(std::launch::async, [&] { create(*session, "a"); });
+  until_blocked(connection_of(*session));
+  collector->run("COMMIT");
+  created.get();
+  EXPECT_EQ(value("SELECT token FROM @lock"), used);
+}
+
+}  // namespace
+}  // namespace rowlock::test
+
+#endif
