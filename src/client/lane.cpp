@@ -16,6 +16,14 @@ constexpr int refusals_until_told = 5;
 // As many requests that fail alone show that it is not theirs: the database refuses all of them.
 constexpr int refused_alone_at_most = 3;
 
+// Whether a caller waits for each request that fails, and nothing else does: the log need not repeat it.
+bool is_told_to_callers(const batch& work) {
+  const auto is_missing = [](const auto& operation) { return !operation; };
+  return std::ranges::all_of(work.releases, is_missing) && !std::ranges::all_of(work.acquires, is_missing) &&
+         std::ranges::all_of(work.acquires,
+                             [](const auto& one) { return !one || !one->answer.is_settled(); });
+}
+
 bool is_temporary(const error& failure) {
   return failure.code() == errc::unreachable || failure.code() == errc::contention ||
          failure.code() == errc::read_only;
@@ -25,6 +33,8 @@ bool is_temporary(const error& failure) {
 
 struct lane::failed {
   bool temporary = false;
+  bool refused = false;                   // for good, and nothing of what was sent has happened
+  bool denied = false;                    // for want of a right
   bool unknown = false;                   // what was sent may have happened
   bool connected = false;                 // still
   bool take_apart = false;                // one of the batch may have failed the others
@@ -89,7 +99,8 @@ bool lane::connect() {
     slot_.open();
     complained_ = false;
   } catch (const std::exception& failure) {
-    if (!std::exchange(complained_, true)) {
+    // A client that is being closed has broken the attempt off itself.
+    if (!desk_.queue.is_refusing() && !std::exchange(complained_, true)) {
       shared_.log(log_level::warning, "a connection is missing, and the others do its work: {}",
                   failure.what());
     }
@@ -214,7 +225,12 @@ void lane::fail(const std::exception_ptr& cause, const error& failure, batch& wo
   const bool sent_alone = work.alone;
   note_connection();
   slow_.take_back(work);
-  failed how{is_temporary(failure), failure.outcome_unknown(), slot_.is_connected()};
+  failed how{.temporary = is_temporary(failure),
+             .denied = failure.code() == errc::privilege,
+             .unknown = failure.outcome_unknown(),
+             .connected = slot_.is_connected()};
+  // A fault of our own may come behind the answer.
+  how.refused = !how.temporary && !how.unknown && failure.code() != errc::internal;
   if (!how.connected) how.reconnect = reconnect_.next();
   if (!how.temporary && sent_alone) ++refused_alone_;
   const bool several =
@@ -222,7 +238,8 @@ void lane::fail(const std::exception_ptr& cause, const error& failure, batch& wo
           std::count_if(work.releases.begin(), work.releases.end(), [](auto& one) { return !!one; }) >
       1;
   how.take_apart = several && !how.temporary && refused_alone_ < refused_alone_at_most;
-  log(failure, how.temporary || how.take_apart ? log_level::info : log_level::error);
+  const bool comes_again = how.temporary || how.take_apart;
+  log(failure, comes_again || is_told_to_callers(work) ? log_level::info : log_level::error);
   for (auto& operation : work.acquires) {
     if (operation) fail(operation, cause, how);
   }
@@ -234,7 +251,9 @@ void lane::fail(const std::exception_ptr& cause, const error& failure, batch& wo
 
 void lane::fail(const acquire_ptr& operation, const std::exception_ptr& cause, const failed& how) {
   auto& retry = operation->retry;
-  if (std::exchange(operation->in_flight, false)) operation->slow = operation->in_doubt = true;
+  if (std::exchange(operation->in_flight, false) && !how.refused) {
+    operation->slow = operation->in_doubt = true;
+  }
   retry.locked_since.reset();
   retry.looked = false;
   retry.alone = how.take_apart;
@@ -268,7 +287,10 @@ void lane::fail(const release_ptr& operation, const std::exception_ptr& cause, c
     operation->answer->complete(release_result::unknown);
   }
   const bool lease_is_over = !operation->lease || !operation->lease->is_valid(shared_.time.now());
-  if (releases && !how.temporary && lease_is_over && retry.failures >= refusals_until_told) {
+  // The lease ends with close(), and with it what this would have taken back.
+  const bool lease_ends_now = how.denied && desk_.queue.is_refusing();
+  if (releases && !how.temporary && (lease_is_over || lease_ends_now) &&
+      retry.failures >= refusals_until_told) {
     // Nobody renews it: its ttl ends what it has.
     if (operation->is_orphan) desk_.reconcile.request();
     if (operation->answer) operation->answer->complete(release_result::unknown);

@@ -115,10 +115,17 @@ void lease_keeper::run() {
 // Of an error that is being handled.
 void lease_keeper::report(const error& failure) {
   const bool hopeless = is_hopeless(failure);
-  shared_.log(hopeless ? log_level::error : log_level::warning, "keeping the lease: {}", failure.what());
-  if (lease()) return;
-  queue_.fail_acquires(std::current_exception(), hopeless);
-  if (hopeless) poll_.fail_all(std::current_exception());
+  std::size_t told = 0;
+  if (!lease()) {
+    told = queue_.fail_acquires(std::current_exception(), hopeless);
+    if (hopeless) poll_.fail_all(std::current_exception());
+  }
+  const auto left_out = failures_.due(failure.what(), shared_.time.now());
+  if (!left_out) return;
+  // What every caller is told, the log need not repeat.
+  const auto level = !hopeless ? log_level::warning : told == 0 ? log_level::error : log_level::info;
+  if (*left_out == 0) return shared_.log(level, "keeping the lease: {}", failure.what());
+  shared_.log(level, "keeping the lease: {} (and {} times before)", failure.what(), *left_out);
 }
 
 template <class Body>

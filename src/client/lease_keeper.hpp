@@ -8,6 +8,7 @@
 #include "client/delivery.hpp"
 #include "client/herald.hpp"
 #include "client/hold_audit.hpp"
+#include "client/repeated_failures.hpp"
 #include "client/session_slot.hpp"
 #include "client/submission_queue.hpp"
 #include "client/waiter_poll.hpp"
@@ -127,6 +128,7 @@ class lease_keeper {
 
   // Used by the keeper's thread alone.
   backoff reconnect_ = reconnect_pause();
+  repeated_failures failures_;
   errand renewing_, listening_, looking_, naming_, asking_, auditing_, ending_, carrying_, sweeping_;
   instant renew_at_{};
   std::string warned_;   // the latest, or empty since it is over

@@ -411,7 +411,7 @@ void submission_queue::finish(const batch& done) {
   if (idle) idle_.notify_all();
 }
 
-void submission_queue::fail_acquires(const std::exception_ptr& failure, bool also_waiting) {
+std::size_t submission_queue::fail_acquires(const std::exception_ptr& failure, bool also_waiting) {
   std::vector<acquire_ptr> failed;
   {
     const std::lock_guard lock{mutex_};
@@ -433,6 +433,7 @@ void submission_queue::fail_acquires(const std::exception_ptr& failure, bool als
     }
   }
   for (auto& operation : failed) operation->answer.fail(failure);
+  return failed.size();
 }
 
 void submission_queue::fail_tasks(const std::exception_ptr& failure) {

@@ -93,8 +93,8 @@ class submission_queue {
   // The batch's names may be given out again.
   void finish(const batch& done);
 
-  // Fails those acquires that have not been sent, or only those that would not wait anyway.
-  void fail_acquires(const std::exception_ptr& failure, bool also_waiting);
+  // Fails those acquires that have not been sent, or only those that would not wait anyway. Returns how many.
+  std::size_t fail_acquires(const std::exception_ptr& failure, bool also_waiting);
   // Fails the tasks that wait for a connection.
   void fail_tasks(const std::exception_ptr& failure);
 

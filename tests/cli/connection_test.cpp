@@ -6,6 +6,10 @@
 #include "support/mysql_connection.hpp"
 #endif
 
+#include <algorithm>
+#include <chrono>
+#include <functional>
+
 namespace rowlock::test {
 
 using testing::HasSubstr;
@@ -19,6 +23,20 @@ bool has(const std::string& store) {
 
 command_result list_at(const std::string& url) {
   return rowlock_alone({"list"}, {{"ROWLOCK_URL", url}});
+}
+
+// Neither retried nor told twice.
+void expect_denied_at_once(const std::function<command_result(const words&)>& run) {
+  for (const auto& line : std::vector<words>{{"run", "job", "--wait", "20s", "--", "true"},
+                                             {"run", "job", "--no-wait", "--", "true"},
+                                             {"run", "catalog", "--shared", "--wait", "20s", "--", "true"}}) {
+    const auto begun = std::chrono::steady_clock::now();
+    const auto denied = run(line);
+    EXPECT_LT(std::chrono::steady_clock::now() - begun, std::chrono::milliseconds{1900}) << line[2];
+    EXPECT_EQ(denied.exit_code, 77) << denied.err;
+    EXPECT_THAT(denied.err, HasSubstr("UPDATE and DELETE on rowlock's tables"));
+    EXPECT_EQ(std::count(denied.err.begin(), denied.err.end(), '\n'), 1) << denied.err;
+  }
 }
 
 }  // namespace
@@ -101,6 +119,10 @@ TEST_F(credentials_test, a_missing_privilege_is_77) {
   EXPECT_EQ(at("owner", {"run", "job", "--", "true"}).exit_code, 0);
   const auto refused = at("guest", {"run", "job", "--", "true"});
   EXPECT_EQ(refused.exit_code, 77) << refused.err;
+  server->run(
+      "GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA locks TO guest; "
+      "REVOKE UPDATE ON locks.rowlock_lock FROM guest");
+  expect_denied_at_once([&](const words& line) { return at("guest", line); });
 }
 
 #ifdef ROWLOCK_TEST_MYSQL
@@ -155,6 +177,11 @@ TEST_F(mysql_credentials_test, a_missing_privilege_is_77) {
   admin->run("GRANT INSERT, UPDATE, DELETE ON " + name + ".* TO guest_" + name);
   const auto allowed = at("guest", {"run", "job", "--", "true"});
   EXPECT_EQ(allowed.exit_code, 0) << allowed.err;
+  admin->run("REVOKE UPDATE ON " + name + ".* FROM guest_" + name);
+  for (const auto* table : {"lease", "meta", "marker", "queue", "permit"}) {
+    admin->run("GRANT UPDATE ON " + name + ".rowlock_" + table + " TO guest_" + name);
+  }
+  expect_denied_at_once([&](const words& line) { return at("guest", line); });
 }
 
 #endif

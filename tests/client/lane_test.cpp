@@ -85,6 +85,51 @@ TEST_F(lane_test, a_database_that_refuses_everything_is_asked_for_a_batch_at_onc
   refuses = false;
 }
 
+TEST_F(lane_test, what_was_refused_for_good_is_told_once_and_leaves_nothing_to_take_back) {
+  std::atomic<int> lines{0};
+  auto settings = narrow();
+  settings.log = [&](log_level level, std::string_view) { lines += level > log_level::info ? 1 : 0; };
+  client db = new_client(settings);
+  mutex(db, "a").acquire().release();
+  for (const auto* verb : {"acquire", "edit"}) faults.deny(verb, 1'000'000);
+  const auto tries = [&] { return faults.count("acquire") + faults.count("edit"); };
+  const auto tried = tries();
+  EXPECT_EQ(code_of([&] { mutex(db, "a").try_acquire(); }), errc::privilege);
+  EXPECT_EQ(code_of([&] { mutex(db, "a").acquire(); }), errc::privilege);
+  pass(1s);
+  EXPECT_EQ(tries(), tried + 2);
+  EXPECT_EQ(lines, 0);
+}
+
+// The lease ends with the client, and the place in the queue with it.
+TEST_F(lane_test, close_does_not_wait_for_a_withdrawal_that_is_denied) {
+  client other = new_client();
+  const hold held = mutex(other, "a").acquire();
+  client db = new_client(narrow());
+  auto waiter = waiting(db, "a");
+  faults.deny("edit", 1'000'000);
+  waiter.stop();
+  EXPECT_EQ(code_of([&] { waiter.take(); }), errc::cancelled);
+  const auto begun = time.now();
+  auto closed = std::async(std::launch::async, [&] { db.close(); });
+  ASSERT_TRUE(soon([&] { return closed.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_LT(time.now() - begun, 1s);
+  EXPECT_EQ(leases(), 1U);
+}
+
+TEST_F(lane_test, what_hinders_the_lease_is_logged_less_and_less) {
+  std::atomic<int> lines{0};
+  auto settings = narrow();
+  settings.log = [&](log_level, std::string_view) { ++lines; };
+  client db = new_client(settings);
+  const hold held = mutex(db, "a").acquire();
+  faults.deny("renew", 1'000'000);
+  pass(18s);
+  EXPECT_GT(faults.count("renew"), 5);
+  EXPECT_GE(lines, 1);
+  EXPECT_LE(lines, 4);
+}
+
 TEST_F(lane_test, whoever_would_not_wait_waits_for_a_row_also_after_a_lost_connection) {
   client db = new_client();
   mutex(db, "a").acquire().release();
