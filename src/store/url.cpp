@@ -9,6 +9,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <numeric>
+#include <utility>
+#include <vector>
 
 namespace rowlock::store {
 namespace {
@@ -47,10 +50,12 @@ std::string sqlite_path(std::string_view path) {
         "sqlite:// is refused, for tools differ in what its slashes mean; write sqlite:relative.db or "
         "sqlite:/absolute.db");
   }
-  if (path.find('?') != std::string_view::npos) {
+  if (const auto question = path.find('?'); question != std::string_view::npos) {
+    const auto found = find_unknown_parameter(path.substr(question + 1), {});
     refuse(
-        "a sqlite: URL takes no options after a question mark; write sqlite:relative.db or "
-        "sqlite:/absolute.db");
+        fmt::format("a sqlite: URL takes no parameter{} after a question mark; write sqlite:relative.db or "
+                    "sqlite:/absolute.db",
+                    found ? found->quoted_name() : ""));
   }
   return std::string{path};
 }
@@ -99,7 +104,78 @@ std::string hide_parameters(std::string_view text) {
   return result;
 }
 
+bool is_plain_word(std::string_view text) {
+  const auto fits = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-';
+  };
+  return !text.empty() && text.size() <= 30 && std::all_of(text.begin(), text.end(), fits);
+}
+
+// As it is written by who does not remember whether in capitals, with a dash or with an underscore.
+std::string spelled_plainly(std::string_view name) {
+  auto result = decode_lower(name);
+  std::erase_if(result, [](char c) { return c == '_' || c == '-'; });
+  return result;
+}
+
+// How many letters must be changed, put in or taken out to make one of the other.
+std::size_t edits_between(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  std::iota(row.begin(), row.end(), std::size_t{0});
+  for (std::size_t i = 0; i < a.size(); ++i) {
+    auto diagonal = std::exchange(row[0], i + 1);
+    for (std::size_t j = 0; j < b.size(); ++j) {
+      const auto replaced = diagonal + (a[i] == b[j] ? 0 : 1);
+      diagonal = row[j + 1];
+      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
+    }
+  }
+  return row.back();
+}
+
+std::string nearest(std::string_view name, std::span<const std::string_view> known) {
+  const auto plain = spelled_plainly(name);
+  std::string_view result;
+  auto least = plain.size() / 4 + 2;  // more would be another word
+  for (const auto candidate : known) {
+    const auto edits = edits_between(plain, spelled_plainly(candidate));
+    if (edits >= least) continue;
+    least = edits;
+    result = candidate;
+  }
+  return std::string{result};
+}
+
 }  // namespace
+
+std::string unknown_parameter::quoted_name() const {
+  return name.empty() ? std::string{} : fmt::format(" \"{}\"", name);
+}
+
+std::string unknown_parameter::advice() const {
+  return known_near.empty() ? std::string{} : fmt::format("; did you mean {}?", known_near);
+}
+
+std::optional<unknown_parameter> find_unknown_parameter(std::string_view query,
+                                                        std::span<const std::string_view> known) {
+  // A question mark inside a password has what follows it taken for parameters, up to its '@'; and an '&'
+  // inside the value of password=… the rest of that.
+  bool may_be_secret = query.find('@') != std::string_view::npos;
+  while (!query.empty()) {
+    const auto end = query.find('&');
+    const auto part = query.substr(0, end);
+    query = end == std::string_view::npos ? std::string_view{} : query.substr(end + 1);
+    const auto equals = part.find('=');
+    const auto name = part.substr(0, equals);
+    if (!part.empty() && std::find(known.begin(), known.end(), name) == known.end()) {
+      if (may_be_secret || equals == std::string_view::npos || !is_plain_word(name))
+        return unknown_parameter{};
+      return unknown_parameter{std::string{name}, nearest(name, known)};
+    }
+    may_be_secret = may_be_secret || is_secret(name);
+  }
+  return {};
+}
 
 database_url parse_url(std::string_view url) {
   const auto scheme = scheme_of(url);

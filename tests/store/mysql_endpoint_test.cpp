@@ -84,6 +84,16 @@ TEST(mysql_endpoint_test, refuses_what_it_cannot_read_and_repeats_no_password) {
   EXPECT_THAT(refusal_of("mysql://app:#hush@db/shop"), HasSubstr("%23"));
   EXPECT_THAT(refusal_of("mysql://app@db:hush/shop"), HasSubstr("port"));
   EXPECT_THAT(refusal_of("mysql://app@db:0/shop"), HasSubstr("port"));
+  EXPECT_THAT(refusal_of("mysql://app:1?hush=1@db/shop"), HasSubstr("name one database"));
+}
+
+TEST(mysql_endpoint_test, names_a_parameter_that_it_does_not_know_and_those_that_it_knows) {
+  EXPECT_THAT(
+      refusal_of("mysql://db/shop?ssl-mode=hush"),
+      testing::AllOf(HasSubstr("\"ssl-mode\""), HasSubstr("did you mean ssl_mode?"),
+                     HasSubstr("It takes socket, ssl_mode, ssl_ca, ssl_cert, ssl_key, and no other")));
+  EXPECT_THAT(refusal_of("mysql://db/shop?compress=1"),
+              testing::AllOf(HasSubstr("\"compress\""), Not(HasSubstr("did you mean"))));
   EXPECT_THAT(refusal_of("mysql://db/shop?password=hush"), HasSubstr("no other"));
 }
 

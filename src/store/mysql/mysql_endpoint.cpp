@@ -1,8 +1,11 @@
 #include "store/mysql/mysql_endpoint.hpp"
 
+#include "store/url.hpp"
+
 #include <rowlock/error.hpp>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <mysql.h>
 #include <unistd.h>
 
@@ -175,6 +178,13 @@ void mysql_endpoint::check_files() const {
 }
 
 void mysql_endpoint::read_parameters(std::string_view query) {
+  constexpr std::string_view known[] = {"socket", "ssl_mode", "ssl_ca", "ssl_cert", "ssl_key"};
+  if (const auto unknown = find_unknown_parameter(query, known)) {
+    refuse(
+        fmt::format("the MySQL URL has a parameter{} that rowlock does not know{} It takes {}, and no other",
+                    unknown->quoted_name(), unknown->known_near.empty() ? "." : unknown->advice(),
+                    fmt::join(known, ", ")));
+  }
   std::map<std::string, std::string> values;
   while (!query.empty()) {
     const auto end = query.find('&');
@@ -183,10 +193,6 @@ void mysql_endpoint::read_parameters(std::string_view query) {
     if (part.empty()) continue;
     const auto equals = part.find('=');
     const auto key = part.substr(0, equals);
-    const auto known = {"socket", "ssl_mode", "ssl_ca", "ssl_cert", "ssl_key"};
-    if (std::find(known.begin(), known.end(), key) == known.end()) {
-      refuse("a MySQL URL takes the parameters socket, ssl_mode, ssl_ca, ssl_cert and ssl_key, and no other");
-    }
     values[std::string{key}] =
         equals == std::string_view::npos ? std::string{} : decoded(part.substr(equals + 1), key);
   }
