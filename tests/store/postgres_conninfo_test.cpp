@@ -85,10 +85,26 @@ TEST(postgres_conninfo_test, scrubs_the_password_where_it_stands_as_one) {
             "PostgreSQL refused find: a statement of app's was cancelled");
 }
 
+TEST(postgres_conninfo_test, names_a_parameter_that_libpq_does_not_know) {
+  const auto refusal = [](const std::string& url) -> std::string {
+    try {
+      conninfo(url);
+    } catch (const error& thrown) {
+      return thrown.what();
+    }
+    return "accepted";
+  };
+  EXPECT_EQ(refusal("postgresql://u@h/x?sslmod=require"),
+            "the PostgreSQL URL has a parameter \"sslmod\" that libpq does not know; did you mean sslmode?");
+  EXPECT_THAT(refusal("postgresql://u@h/x?connect_timeout=1&application=me"), HasSubstr("\"application\""));
+  EXPECT_EQ(refusal("postgresql://u@h/x?ssl=true"), "accepted");
+}
+
 TEST(postgres_conninfo_test, refuses_an_unreadable_url_without_repeating_it) {
   for (const std::string url :
-       {"postgresql://u:%zzsecret@h/x", "postgresql://u@h/x?secret=1", "postgresql://u:p@secret@h/x",
-        "postgresql://u:secret/x@h/x", "postgresql://u@h/x?sslmode"}) {
+       {"postgresql://u:%zzsecret@h/x", "postgresql://u@h/x?password=a&secret=1",
+        "postgresql://u:p?a=1@h/x?secret=1", "postgresql://u@h/x?sslmod=secret",
+        "postgresql://u:p@secret@h/x", "postgresql://u:secret/x@h/x", "postgresql://u@h/x?sslmode"}) {
     try {
       conninfo(url);
       ADD_FAILURE() << url;

@@ -15,6 +15,7 @@
 #include <sstream>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 namespace rowlock::store {
 
@@ -54,11 +55,26 @@ void check_authority(std::string_view url) {
   }
 }
 
+// Of a URL that libpq cannot read: its message would have to be cut, for it also quotes what may be secret.
+void check_parameters(std::string_view url) {
+  const auto question = url.find('?');
+  const options_ptr all{PQconninfoParse("", nullptr), &PQconninfoFree};
+  if (question == std::string_view::npos || !all) return;
+  std::vector<std::string_view> known{"ssl"};  // libpq takes ssl=true, as others spell sslmode=require
+  for (auto* option = all.get(); option->keyword; ++option) known.emplace_back(option->keyword);
+  const auto unknown = find_unknown_parameter(url.substr(question + 1), known);
+  if (!unknown || unknown->name.empty()) return;
+  throw error(errc::invalid_argument,
+              fmt::format("the PostgreSQL URL has a parameter{} that libpq does not know{}",
+                          unknown->quoted_name(), unknown->advice()));
+}
+
 std::map<std::string, std::string> parse(const std::string& url) {
   char* complaint = nullptr;
   const options_ptr parsed{PQconninfoParse(url.c_str(), &complaint), &PQconninfoFree};
   const std::unique_ptr<char, decltype(&PQfreemem)> owned{complaint, &PQfreemem};
   if (!parsed) {
+    check_parameters(url);
     throw error(errc::invalid_argument,
                 fmt::format("libpq cannot read the PostgreSQL URL: {}; expected "
                             "postgresql://user:password@host:port/database?parameters",
