@@ -3,6 +3,8 @@
 
 #include "sqlite_test.hpp"
 
+#include <unistd.h>
+
 #include <filesystem>
 
 namespace rowlock::test {
@@ -101,6 +103,86 @@ TEST_F(sqlite_file_test, a_replaced_file_grants_nothing_before_its_epoch_rose) {
   ASSERT_TRUE(after);
   EXPECT_GT(after->token, before->token);
   EXPECT_EQ(session->refresh_world(), risen) << "and once only";
+}
+
+// Neither the file nor its folder may be written by the user who reads.
+class sqlite_reader_test : public sqlite_test {
+ protected:
+  void SetUp() override {
+    auto session = ready();
+    const auto mine = new_lease(*session);
+    create(*session, "a");
+    ASSERT_TRUE(acquire(*session, "a", mine.id, store::hold_id::random()));
+    options_.read_only = true;
+  }
+  void TearDown() override { lift(); }
+
+  // From now on, until lift().
+  void forbid_writing() {
+    for (const auto& entry : fs::directory_iterator{folder_.path()}) set(entry.path(), 0444);
+    set(folder_.path(), 0555);
+    be(65534);
+  }
+  // A superuser may read and write everything.
+  static void be(uid_t user) {
+    if (::getuid() == 0 && ::seteuid(user) != 0) FAIL() << "cannot become the user " << user;
+  }
+  void lift() {
+    be(0);
+    set(folder_.path(), 0755);
+    for (const auto& entry : fs::directory_iterator{folder_.path()}) set(entry.path(), 0644);
+  }
+
+ private:
+  static void set(const fs::path& path, unsigned mode) { fs::permissions(path, fs::perms{mode}); }
+};
+
+TEST_F(sqlite_reader_test, reads_a_file_that_nobody_writes_to) {
+  ASSERT_FALSE(fs::exists(path() + "-wal"));
+  forbid_writing();
+  const auto session = connect();
+  EXPECT_EQ(session->list().size(), 1U);
+  EXPECT_EQ(session->show("a").value().holders.size(), 1U);
+  EXPECT_TRUE(session->queue("a").empty());
+  EXPECT_EQ(store::open_sqlite_for_migration(path(), options_)->ledger().size(), 2U);
+  EXPECT_FALSE(fs::exists(path() + "-wal"));
+}
+
+TEST_F(sqlite_reader_test, reads_beside_a_writer) {
+  raw_sqlite writer{path()};
+  writer.run("UPDATE rowlock_lock SET token = token + 1");
+  forbid_writing();
+  EXPECT_EQ(connect()->list().size(), 1U);
+}
+
+TEST_F(sqlite_reader_test, notices_a_writer_who_came_later) {
+  forbid_writing();
+  const auto session = connect();
+  EXPECT_EQ(session->list().size(), 1U);
+  lift();
+  raw_sqlite writer{path()};
+  writer.run("UPDATE rowlock_lock SET token = token + 1");
+  expect_error([&] { session->list(); }, errc::unreachable, "begun to write");
+  expect_error([&] { session->show("a"); }, errc::unreachable, "begun to write");
+  expect_error([&] { session->queue("a"); }, errc::unreachable, "begun to write");
+  forbid_writing();
+  EXPECT_EQ(connect()->list().size(), 1U) << "by another connection it is read";
+}
+
+TEST_F(sqlite_reader_test, says_what_it_cannot_read) {
+  {
+    raw_sqlite writer{path()};
+    writer.run("UPDATE rowlock_lock SET token = token + 1");
+    fs::copy_file(path() + "-wal", folder_.path() / "left");
+  }
+  fs::rename(folder_.path() / "left", path() + "-wal");  // as of a writer who was killed, or of a copy
+  forbid_writing();
+  expect_error([&] { connect(); }, errc::privilege, "-wal holds changes");
+  lift();
+  EXPECT_EQ(connect()->list().size(), 1U);
+  fs::permissions(path(), fs::perms::none);
+  be(65534);
+  expect_error([&] { connect(); }, errc::privilege, "cannot be read by this user");
 }
 
 }  // namespace

@@ -35,15 +35,29 @@ void sqlite_connection::open(missing_file missing, bool read_only) {
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
   flags |= read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
   if (missing == missing_file::create && !read_only) flags |= SQLITE_OPEN_CREATE;
-  const int code = sqlite3_open_v2(path_.c_str(), &database_, flags, nullptr);
-  if (code != SQLITE_OK) fail(database_ != nullptr ? sqlite3_extended_errcode(database_) : code);
-  sqlite3_extended_result_codes(database_, 1);
-  sqlite3_busy_handler(database_, on_busy, this);
+  open_as(path_, flags);
   // SQLite opens what it may not write for reading alone, and says so here only.
   if (!read_only && sqlite3_db_readonly(database_, "main") == 1) fail(SQLITE_READONLY);
   // The first read finds out whether the file is a database.
-  execute("SELECT count(*) FROM sqlite_master");
+  const int code = sqlite3_exec(database_, "SELECT count(*) FROM sqlite_master", nullptr, nullptr, nullptr);
+  const bool lacks_files = (code & 0xff) == SQLITE_CANTOPEN || (code & 0xff) == SQLITE_READONLY;
+  if (code != SQLITE_OK && !(read_only && lacks_files)) fail(code);
+  if (code != SQLITE_OK) open_quiet(flags);
   execute("PRAGMA synchronous = FULL");
+}
+
+void sqlite_connection::open_quiet(int flags) {
+  quiet_.emplace(path_);
+  open_as(quiet_->uri(), flags | SQLITE_OPEN_URI);
+  execute("SELECT count(*) FROM sqlite_master");
+}
+
+void sqlite_connection::open_as(const std::string& name, int flags) {
+  sqlite3_close(std::exchange(database_, nullptr));
+  const int code = sqlite3_open_v2(name.c_str(), &database_, flags, nullptr);
+  if (code != SQLITE_OK) fail(database_ != nullptr ? sqlite3_extended_errcode(database_) : code);
+  sqlite3_extended_result_codes(database_, 1);
+  sqlite3_busy_handler(database_, on_busy, this);
 }
 
 void sqlite_connection::execute(const char* sql) {
@@ -117,6 +131,15 @@ void sqlite_connection::interrupt() noexcept {
 
 void sqlite_connection::throw_if_interrupted() const {
   if (interrupted_) throw sqlite_error(SQLITE_INTERRUPT, "interrupted", path_);
+}
+
+void sqlite_connection::throw_if_written() const {
+  if (!quiet_ || !quiet_->changed()) return;
+  throw error(
+      errc::unreachable,
+      fmt::format("somebody has begun to write to {} while it was read without locks, for this user may "
+                  "not make SQLite's files beside it; read it again",
+                  path_));
 }
 
 void sqlite_connection::fail(int code, bool outcome_unknown) {

@@ -13,6 +13,7 @@
 #include <chrono>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -21,8 +22,8 @@ namespace rowlock::store {
 // Used by one thread at a time, but for interrupt().
 class sqlite_connection {
  public:
-  // timeout: how long to wait for the write lock. read_only: nothing is written, and the file need not be
-  // writable.
+  // timeout: how long to wait for the write lock. read_only: nothing is written, and neither the file nor its
+  // folder need be writable.
   // Throws as check_sqlite_file does, and error(database) for a file that is no SQLite database.
   sqlite_connection(std::string path, std::shared_ptr<const sql_catalog> catalog,
                     std::chrono::milliseconds timeout, missing_file missing, bool read_only = false);
@@ -51,6 +52,9 @@ class sqlite_connection {
   void interrupt() noexcept;
   bool interrupted() const noexcept { return interrupted_; }
   void throw_if_interrupted() const;
+  // Throws error(unreachable) when the file was opened as a quiet one and is quiet no more: what was read
+  // last is worth nothing.
+  void throw_if_written() const;
 
   [[noreturn]] void fail(int code, bool outcome_unknown = false);
   sqlite3* handle() const noexcept { return database_; }
@@ -59,6 +63,8 @@ class sqlite_connection {
  private:
   sqlite3_stmt* prepare(std::string_view name);
   void open(missing_file missing, bool read_only);
+  void open_quiet(int flags);
+  void open_as(const std::string& name, int flags);
   static int on_busy(void* connection, int attempts);
   // A moment's pause before the next attempt; false when there shall be none.
   bool wait_for_lock(int attempts, std::chrono::steady_clock::time_point since) const;
@@ -67,6 +73,7 @@ class sqlite_connection {
   std::shared_ptr<const sql_catalog> catalog_;
   std::chrono::milliseconds timeout_;
   sqlite3* database_ = nullptr;
+  std::optional<quiet_sqlite_file> quiet_;  // read without locks, as long as nobody writes
   std::map<std::string, sqlite3_stmt*, std::less<>> statements_;
   durability durability_ = durability::durable;
   std::chrono::steady_clock::time_point busy_since_;

@@ -17,7 +17,12 @@ namespace {
 
 constexpr std::string_view scheme = "sqlite:";
 
-[[noreturn]] void refuse_access(const std::string& what, const std::string& path, int reason) {
+[[noreturn]] void refuse_access(const std::string& what, const std::string& path, int reason,
+                                bool read_only) {
+  if (read_only) {
+    throw error(errc::privilege,
+                fmt::format("{} {} cannot be read by this user: {}", what, path, std::strerror(reason)));
+  }
   if (reason == EROFS) {
     throw error(errc::read_only,
                 fmt::format("{} {} is on a file system that is mounted read-only; rowlock must write there",
@@ -42,7 +47,7 @@ constexpr std::string_view scheme = "sqlite:";
 void check_folder(const std::string& folder, bool read_only) {
   struct stat status {};
   if (::stat(folder.c_str(), &status) != 0) {
-    if (errno == EACCES) refuse_access("the folder", folder, errno);
+    if (errno == EACCES) refuse_access("the folder", folder, errno, read_only);
     throw error(errc::unreachable,
                 fmt::format("the folder {} cannot be found: {}; create it, or correct the path in "
                             "the URL",
@@ -50,7 +55,7 @@ void check_folder(const std::string& folder, bool read_only) {
   }
   // With the effective user, as open() will be.
   if (::faccessat(AT_FDCWD, folder.c_str(), read_only ? X_OK : W_OK | X_OK, AT_EACCESS) != 0) {
-    refuse_access("the folder", folder, errno);
+    refuse_access("the folder", folder, errno, read_only);
   }
 }
 
@@ -68,7 +73,7 @@ void check_sqlite_file(const std::string& path, missing_file missing, bool read_
   check_folder((missing_or_hidden ? std::filesystem::path{path} : real).parent_path().string(), read_only);
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) {
-    if (errno != ENOENT) refuse_access("the file", path, errno);
+    if (errno != ENOENT) refuse_access("the file", path, errno, read_only);
     if (missing == missing_file::create) return;
     refuse_missing(path);
   }
@@ -77,7 +82,40 @@ void check_sqlite_file(const std::string& path, missing_file missing, bool read_
                 fmt::format("{} is not a file; name the database file in the URL", path));
   }
   if (::faccessat(AT_FDCWD, path.c_str(), read_only ? R_OK : R_OK | W_OK, AT_EACCESS) != 0)
-    refuse_access("the file", path, errno);
+    refuse_access("the file", path, errno, read_only);
+}
+
+quiet_sqlite_file::quiet_sqlite_file(std::string path) : path_{std::filesystem::canonical(path).string()} {
+  ::stat(path_.c_str(), &status_);
+  if (!has_log()) return;
+  const auto folder = std::filesystem::path{path_}.parent_path().string();
+  const bool is_mounted_so = ::faccessat(AT_FDCWD, folder.c_str(), W_OK, AT_EACCESS) != 0 && errno == EROFS;
+  throw error(
+      is_mounted_so ? errc::read_only : errc::privilege,
+      fmt::format("{0}-wal holds changes that are not in {0} yet, and this user cannot read them: SQLite "
+                  "has to make {0}-shm for that; read as a user who may write to the folder",
+                  path_));
+}
+
+bool quiet_sqlite_file::has_log() const noexcept {
+  struct stat log {};
+  return ::stat((path_ + "-wal").c_str(), &log) == 0 && log.st_size > 0;
+}
+
+bool quiet_sqlite_file::changed() const noexcept {
+  struct stat now {};
+  if (::stat(path_.c_str(), &now) != 0) return true;
+  return has_log() || now.st_ino != status_.st_ino || now.st_size != status_.st_size ||
+         now.st_mtim.tv_sec != status_.st_mtim.tv_sec || now.st_mtim.tv_nsec != status_.st_mtim.tv_nsec;
+}
+
+std::string quiet_sqlite_file::uri() const {
+  std::string result = "file:";
+  for (const char c : path_) {
+    const bool means_more = c == '%' || c == '?' || c == '#';
+    result += means_more ? fmt::format("%{:02x}", static_cast<unsigned char>(c)) : std::string{c};
+  }
+  return result + "?immutable=1";
 }
 
 sqlite_file::sqlite_file(std::string path) : path_{std::move(path)} {

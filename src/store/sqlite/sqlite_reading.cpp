@@ -87,12 +87,14 @@ std::vector<hold_status> sqlite_session::find(std::span<const hold_query> holds)
 std::vector<lock_info> sqlite_session::list() {
   std::vector<lock_info> result;
   for (auto query = connection_.query("list"); query.next();) add_row(result, query);
+  connection_.throw_if_written();
   return result;
 }
 
 std::optional<lock_info> sqlite_session::show(const std::string& name) {
   std::vector<lock_info> found;
   for (auto query = connection_.query("show", name); query.next();) add_row(found, query);
+  connection_.throw_if_written();
   if (found.empty()) return {};
   return std::move(found.front());
 }
@@ -111,6 +113,7 @@ std::vector<waiter_info> sqlite_session::queue(const std::string& name) {
       info.lease.id = info.waiter.lease;
     }
   }
+  connection_.throw_if_written();
   return result;
 }
 
