@@ -100,9 +100,10 @@ void lease_keeper::run() {
     try {
       step();
       reconnect_.reset();
+      contended_.reset();
     } catch (const error& failure) {
       report(failure);
-      pause(reconnect_.next());
+      pause(failure.code() == errc::contention ? contended_.next() : reconnect_.next());
     } catch (const std::exception& failure) {
       shared_.log(log_level::error, "keeping the lease: {}", failure.what());
       pause(reconnect_.next());
@@ -122,8 +123,8 @@ void lease_keeper::report(const error& failure) {
   }
   const auto left_out = failures_.due(failure.what(), shared_.time.now());
   if (!left_out) return;
-  // What every caller is told, the log need not repeat.
-  const auto level = !hopeless ? log_level::warning : told == 0 ? log_level::error : log_level::info;
+  // What a caller is told, the log need not repeat; should it go on, the next line is no more his.
+  const auto level = told > 0 ? log_level::info : hopeless ? log_level::error : log_level::warning;
   if (*left_out == 0) return shared_.log(level, "keeping the lease: {}", failure.what());
   shared_.log(level, "keeping the lease: {} (and {} times before)", failure.what(), *left_out);
 }

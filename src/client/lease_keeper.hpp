@@ -128,6 +128,7 @@ class lease_keeper {
 
   // Used by the keeper's thread alone.
   backoff reconnect_ = reconnect_pause();
+  backoff contended_ = row_probe();  // what is locked, as a row is, comes free without notice
   repeated_failures failures_;
   errand renewing_, listening_, looking_, naming_, asking_, auditing_, ending_, carrying_, sweeping_;
   instant renew_at_{};

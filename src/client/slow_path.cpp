@@ -247,7 +247,7 @@ void slow_path::was_absent(const release_ptr& operation) {
 void slow_path::row_was_locked(request& item) {
   const auto now = shared_.time.now();
   auto& retry = item.acquire ? item.acquire->retry : item.release->retry;
-  if (!retry.locked_since) retry.locked_since = now;
+  if (!retry.locked_since) retry.locked_since = item.sent_at;
   if (item.acquire) {
     // It may be tried as before; but where it may have got something, the fast path cannot tell.
     if (item.acquire->joins() && !item.moving_to) {

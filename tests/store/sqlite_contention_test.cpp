@@ -37,7 +37,7 @@ TEST_F(sqlite_contention_test, a_writer_that_ends_in_time_is_waited_for) {
   application.run("BEGIN IMMEDIATE");
   std::atomic<bool> done{false};
   std::jthread other{[&] {
-    patient->create_lease(lease());
+    patient->set_skew(1ms);
     done = true;
   }};
   std::this_thread::sleep_for(20ms);  // not waited for: either order must do
@@ -47,6 +47,54 @@ TEST_F(sqlite_contention_test, a_writer_that_ends_in_time_is_waited_for) {
   EXPECT_TRUE(done);
 }
 
+// What the client asks for again soon does not wait for a transaction whose end nobody knows.
+TEST_F(sqlite_contention_test, a_transaction_that_keeps_the_lock_has_requests_skipped_and_leases_refused) {
+  options_.statement_timeout = 20s;
+  auto session = ready();
+  const auto mine = new_lease(*session);
+  create(*session, "a");
+  const auto hold = store::hold_id::random();
+  ASSERT_TRUE(acquire(*session, "a", mine.id, hold));
+  raw_sqlite application{path()};
+  application.run("BEGIN IMMEDIATE");
+  const auto start = clock::now();
+  EXPECT_FALSE(release(*session, "a", mine.id, hold));
+  EXPECT_FALSE(acquire(*session, "b", mine.id, store::hold_id::random()));
+  const store::edit_request edit{.name = "a", .about = {}, .decide = [](const store::lock_view&) {
+                                   ADD_FAILURE() << "decided without the write lock";
+                                   return store::lock_change{};
+                                 }};
+  EXPECT_EQ(session->edit({&edit, 1}), std::vector{store::edit_result::skipped});
+  expect_error([&] { session->create_lease(lease()); }, errc::contention, "write lock");
+  EXPECT_LT(clock::now() - start, 5s);
+  application.run("COMMIT");
+  EXPECT_TRUE(release(*session, "a", mine.id, hold));
+}
+
+// Those who write in turn are waited for: each of them is over soon.
+TEST_F(sqlite_contention_test, a_busy_file_has_nothing_skipped) {
+  options_.statement_timeout = 20s;
+  auto session = ready();
+  const auto mine = new_lease(*session);
+  create(*session, "a");
+  raw_sqlite application{path()};
+  application.run("PRAGMA busy_timeout = 20000; CREATE TABLE t (x)");
+  std::atomic<bool> over{false};
+  std::jthread other{[&] {
+    application.run("BEGIN IMMEDIATE");
+    const auto until = clock::now() + 500ms;
+    while (clock::now() < until) {
+      application.run("INSERT INTO t VALUES (1)");
+      std::this_thread::sleep_for(5ms);
+      application.run("COMMIT; BEGIN IMMEDIATE");  // so soon that nobody else has it meanwhile
+    }
+    over = true;
+    application.run("COMMIT");
+  }};
+  while (application.number("SELECT count(*) FROM t") < 2 && !over) std::this_thread::yield();
+  EXPECT_TRUE(acquire(*session, "a", mine.id, store::hold_id::random()));
+}
+
 TEST_F(sqlite_contention_test, interrupt_breaks_the_wait_for_the_lock) {
   options_.statement_timeout = 20s;
   auto session = ready();
@@ -54,7 +102,7 @@ TEST_F(sqlite_contention_test, interrupt_breaks_the_wait_for_the_lock) {
   application.run("BEGIN IMMEDIATE");
   std::jthread other{[&] { session->interrupt(); }};
   const auto start = clock::now();
-  const auto caught = error_of([&] { session->create_lease(lease()); });
+  const auto caught = error_of([&] { session->set_skew(1ms); });
   ASSERT_TRUE(caught);
   EXPECT_EQ(caught->code(), errc::unreachable);
   EXPECT_TRUE(caught->outcome_unknown());

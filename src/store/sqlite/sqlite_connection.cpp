@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 sqlite_connection::sqlite_connection(std::string path, std::shared_ptr<const sql_catalog> catalog,
                                      std::chrono::milliseconds timeout, missing_file missing, bool read_only)
-    : path_{std::move(path)}, catalog_{std::move(catalog)}, timeout_{timeout} {
+    : path_{std::move(path)}, catalog_{std::move(catalog)}, timeout_{timeout}, patience_{timeout} {
   try {
     open(missing, read_only);
   } catch (...) {
@@ -85,6 +85,16 @@ void sqlite_connection::set_durability(durability how) {
   // Not prepared: SQLite carries this pragma out while it compiles it.
   execute(how == durability::durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
   durability_ = how;
+}
+
+bool sqlite_connection::take_write_lock(std::chrono::milliseconds patience) {
+  throw_if_interrupted();
+  patience_ = std::min(patience, timeout_);
+  const int code = sqlite3_exec(database_, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr);
+  patience_ = timeout_;
+  if (code == SQLITE_OK) return true;
+  if ((code & 0xff) != SQLITE_BUSY || interrupted_) fail(code);
+  return false;
 }
 
 void sqlite_connection::use_wal() {
@@ -158,7 +168,7 @@ int sqlite_connection::on_busy(void* connection, int attempts) {
 }
 
 bool sqlite_connection::wait_for_lock(int attempts, std::chrono::steady_clock::time_point since) const {
-  if (interrupted_ || std::chrono::steady_clock::now() - since >= timeout_) return false;
+  if (interrupted_ || std::chrono::steady_clock::now() - since >= patience_) return false;
   // Nobody tells when the lock is free. A durable commit takes a tenth of a millisecond to a few of them.
   std::this_thread::sleep_for(std::min<std::chrono::microseconds>(100us + attempts * 50us, 1ms));
   return true;

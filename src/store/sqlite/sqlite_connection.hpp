@@ -43,6 +43,9 @@ class sqlite_connection {
 
   // Outside of a transaction only. FULL: a commit is on disk when it returns. NORMAL: with the next FULL one.
   void set_durability(durability how);
+  // Begins a transaction with the write lock. False: somebody else has kept that for so long, or for the
+  // connection's timeout.
+  bool take_write_lock(std::chrono::milliseconds patience);
   // Turns on write-ahead logging, in which readers and the writer do not hinder each other. It stays in the
   // file.
   void use_wal();
@@ -59,6 +62,7 @@ class sqlite_connection {
   [[noreturn]] void fail(int code, bool outcome_unknown = false);
   sqlite3* handle() const noexcept { return database_; }
   const std::string& path() const noexcept { return path_; }
+  std::chrono::milliseconds timeout() const noexcept { return timeout_; }
 
  private:
   sqlite3_stmt* prepare(std::string_view name);
@@ -71,7 +75,8 @@ class sqlite_connection {
 
   std::string path_;
   std::shared_ptr<const sql_catalog> catalog_;
-  std::chrono::milliseconds timeout_;
+  const std::chrono::milliseconds timeout_;
+  std::chrono::milliseconds patience_;  // of the statement that runs now
   sqlite3* database_ = nullptr;
   std::optional<quiet_sqlite_file> quiet_;  // read without locks, as long as nobody writes
   std::map<std::string, sqlite3_stmt*, std::less<>> statements_;

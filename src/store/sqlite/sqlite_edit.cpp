@@ -6,6 +6,9 @@
 namespace rowlock::store {
 namespace {
 
+// With somebody else's transaction, which is waited for twice that long: the edit comes again.
+constexpr std::chrono::milliseconds patience_of_an_edit{25};
+
 std::optional<model::lease_view> lease_view_of(const sqlite_query& row, const std::optional<lease_id>& id,
                                                int client, int expires_in) {
   if (!id || row.null(client)) return {};
@@ -32,7 +35,12 @@ std::vector<edit_result> sqlite_session::edit_together(std::span<const edit_requ
   std::vector<lock_view> views(requests.size());
   // Always durable: SQLite wants to know before the transaction begins, and only its end tells what is
   // granted.
-  writing transaction{*this, durability::durable};
+  writing transaction{*this, durability::durable, patience_of_an_edit};
+  if (!transaction) {
+    std::fill(results.begin(), results.end(), edit_result::skipped);
+    decide(results, views);
+    return results;
+  }
   const world now = world_now();
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (auto view = view_of(requests[i], now)) {

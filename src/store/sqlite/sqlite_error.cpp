@@ -17,9 +17,7 @@ meaning meaning_of(int code, std::string_view said) {
     case SQLITE_LOCKED:
     case SQLITE_PROTOCOL:
       return {errc::contention,
-              "another connection kept the write lock for longer than the statement timeout; keep write "
-              "transactions "
-              "short"};
+              "another connection has kept the write lock for too long; keep write transactions short"};
     case SQLITE_INTERRUPT: return {errc::unreachable, "the statement was interrupted"};
     case SQLITE_CANTOPEN:
       return {errc::unreachable,

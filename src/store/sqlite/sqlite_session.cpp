@@ -10,6 +10,15 @@
 #include <algorithm>
 
 namespace rowlock::store {
+namespace {
+
+using namespace std::chrono_literals;
+
+// Of a request, which comes again soon, and of whoever wants a lease first. Each is waited for twice.
+constexpr auto patience_of_a_request = 25ms;
+constexpr auto patience_of_a_lease = 200ms;
+
+}  // namespace
 
 sqlite_session::sqlite_session(const std::string& path, std::shared_ptr<const sql_catalog> catalog,
                                const store_options& options)
@@ -38,12 +47,30 @@ void sqlite_session::check_file(bool outcome_unknown) const {
 }
 
 sqlite_session::writing::writing(sqlite_session& session, durability how)
-    : session_{session}, transaction_{session.connection_, how} {
+    : session_{session}, transaction_{std::in_place, session.connection_, how} {
   session_.check_file(false);
 }
 
+sqlite_session::writing::writing(sqlite_session& session, durability how, std::chrono::milliseconds patience)
+    : session_{session} {
+  if (!session_.take_write_lock(how, patience)) return;
+  transaction_.emplace(session_.connection_, std::adopt_lock);
+  session_.check_file(false);
+}
+
+bool sqlite_session::take_write_lock(durability how, std::chrono::milliseconds patience) {
+  connection_.set_durability(how);
+  const auto until = std::chrono::steady_clock::now() + connection_.timeout();
+  for (std::optional<std::int64_t> seen; !connection_.take_write_lock(patience);) {
+    const auto version = data_version();
+    if (seen == version || std::chrono::steady_clock::now() >= until) return false;
+    seen = version;
+  }
+  return true;
+}
+
 void sqlite_session::writing::finish() {
-  transaction_.commit();
+  transaction_->commit();
   session_.check_file(true);
 }
 
@@ -115,7 +142,8 @@ void sqlite_session::insert_lease(const lease_record& lease) {
 }
 
 void sqlite_session::create_lease(const lease_record& lease) {
-  writing transaction{*this, durability::durable};
+  writing transaction{*this, durability::durable, patience_of_a_lease};
+  if (!transaction) connection_.fail(SQLITE_BUSY);
   insert_lease(lease);
   transaction.finish();
 }
@@ -155,7 +183,8 @@ void sqlite_session::end(std::span<const lease_id> leases) {
 
 std::vector<grant> sqlite_session::acquire(std::span<const acquire_request> requests) {
   std::vector<grant> grants;
-  writing transaction{*this, durability::durable};
+  writing transaction{*this, durability::durable, patience_of_a_request};
+  if (!transaction) return grants;
   const world now = world_now();
   if (now.identity != now.recorded_identity) return grants;
   for (const auto& request : requests) {
@@ -187,7 +216,8 @@ std::optional<token> sqlite_session::acquire_shared(const acquire_request& reque
 
 std::vector<hold_id> sqlite_session::release(std::span<const release_request> requests, durability how) {
   std::vector<hold_id> released;
-  writing transaction{*this, how};
+  writing transaction{*this, how, patience_of_a_request};
+  if (!transaction) return released;
   for (const auto& request : requests) {
     const bool shared = request.mode == model::lock_mode::shared;
     if (shared ? release_shared(request) : release_exclusive(request)) released.push_back(request.hold);

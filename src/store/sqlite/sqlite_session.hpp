@@ -1,5 +1,6 @@
 // The seam's verbs in SQL for SQLite. The file has one writer at a time, so a verb that writes holds the
-// whole database: nothing is ever skipped, and all that it read stays true until it commits.
+// whole database, and all that it read stays true until it commits. The rows of an edit are skipped all
+// together: when a transaction of somebody else's keeps the write lock.
 #pragma once
 
 #include "store/sqlite/sqlite_connection.hpp"
@@ -67,14 +68,20 @@ class sqlite_session final : public session {
   // what was granted in a file that has been replaced, nobody else would see.
   class writing {
    public:
+    // Throws error(contention) when the lock was not free within the statement timeout.
     writing(sqlite_session& session, durability how);
+    // Gives up, and then is false, when nobody has committed for `patience` and the lock was not free: one
+    // transaction has it, and not others in turn.
+    writing(sqlite_session& session, durability how, std::chrono::milliseconds patience);
+    explicit operator bool() const noexcept { return transaction_.has_value(); }
     void finish();
 
    private:
     sqlite_session& session_;
-    sqlite_transaction transaction_;
+    std::optional<sqlite_transaction> transaction_;
   };
 
+  bool take_write_lock(durability how, std::chrono::milliseconds patience);
   void check_file(bool outcome_unknown) const;
   world world_now();
   std::int64_t next_epoch(const world& now);

@@ -3,6 +3,8 @@
 
 #include "store/sqlite/sqlite_connection.hpp"
 
+#include <mutex>
+
 namespace rowlock::store {
 
 class sqlite_transaction {
@@ -12,6 +14,8 @@ class sqlite_transaction {
   // For writing: takes the write lock first, so that all it reads, clock included, is read while it holds it.
   // Throws error(contention) when the lock was not free within the connection's timeout.
   sqlite_transaction(sqlite_connection& connection, durability how);
+  // The connection has begun one.
+  sqlite_transaction(sqlite_connection& connection, std::adopt_lock_t) : connection_{connection} {}
   ~sqlite_transaction();
   sqlite_transaction(const sqlite_transaction&) = delete;
   sqlite_transaction& operator=(const sqlite_transaction&) = delete;
