@@ -67,6 +67,32 @@ TEST_P(listing_test, shows_no_dead_holder_and_counts_no_dead_waiter) {
   EXPECT_EQ(info.waiters, 1);
 }
 
+TEST_P(listing_test, counts_each_waiter_once_however_many_hold) {
+  const model::lock_definition semaphore{"a", model::lock_kind::semaphore, 3};
+  a->create({&semaphore, 1});
+  for (int i = 0; i < 3; ++i) {
+    const store::acquire_request request{.name = "a",
+                                         .kind = semaphore.kind,
+                                         .capacity = 3,
+                                         .lease = new_lease(),
+                                         .hold = hold_id::random(),
+                                         .mode = model::lock_mode::shared};
+    ASSERT_EQ(a->acquire({&request, 1}).size(), 1U);
+  }
+  queued("a");
+  queued("a");
+  held("b");
+  queued("b");
+  const auto shown = a->show("a").value();
+  EXPECT_EQ(shown.holders.size(), 3U);
+  EXPECT_EQ(shown.waiters, 2);
+  const auto list = a->list();
+  ASSERT_EQ(list.size(), 2U);
+  EXPECT_EQ(list[0].holders.size(), 3U);
+  EXPECT_EQ(list[0].waiters, 2);
+  EXPECT_EQ(list[1].waiters, 1);
+}
+
 TEST_P(listing_test, lists_as_it_shows) {
   const auto holder = held("a");
   queued("a");

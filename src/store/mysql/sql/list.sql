@@ -1,9 +1,8 @@
--- Every lock with the number of its living waiters: a row for each holder, and one where there is none.
+-- Every lock with the number of its living waiters, which is counted once a lock and not once a holder: a row for each
+-- holder, and one where there is none.
 SELECT l.name, l.kind, l.capacity, l.in_use, l.token, l.next_ticket, HEX(l.lease_id), HEX(l.hold_id), l.has_queue,
        l.fair, l.delay_ms,
-       (SELECT COUNT(*)
-        FROM rowlock_queue AS q JOIN rowlock_lease AS w ON w.id = q.lease_id
-        WHERE q.name = l.name AND q.ticket >= l.head_ticket) AS waiters,
+       COALESCE(c.waiters, 0),
        HEX(h.id), HEX(h.client_id), h.host, h.pid, h.application, h.ttl_ms,
        FLOOR(TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at) / 1000) AS expires_ms,
        FLOOR(TIMESTAMPDIFF(MICROSECOND, g.since, SYSDATE(6)) / 1000) AS held_ms,
@@ -20,4 +19,11 @@ LEFT JOIN (
   FROM rowlock_permit AS p
 ) AS g ON g.name = l.name
 LEFT JOIN rowlock_lease AS h ON h.id = g.lease_id
+LEFT JOIN (
+  SELECT k.name, COUNT(*) AS waiters
+  FROM rowlock_lock AS k
+  JOIN rowlock_queue AS q ON q.name = k.name AND q.ticket >= k.head_ticket
+  JOIN rowlock_lease AS w ON w.id = q.lease_id
+  GROUP BY k.name
+) AS c ON c.name = l.name
 ORDER BY l.name, g.token;

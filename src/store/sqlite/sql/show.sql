@@ -1,10 +1,7 @@
 -- As list, for one lock.
 SELECT k.name, k.kind, k.capacity, k.in_use, k.token, k.next_ticket, k.lease_id, k.hold_id, k.has_queue,
        k.fair, k.delay_ms,
-       (SELECT count(*)
-          FROM rowlock_queue q
-          JOIN rowlock_lease w ON w.id = q.lease_id
-         WHERE q.name = k.name),
+       coalesce(c.waiters, 0),
        l.id, l.client_id, l.host, l.pid, l.application, l.ttl_ms,
        l.expires_at - CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER),
        CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER) - g.since,
@@ -19,5 +16,10 @@ SELECT k.name, k.kind, k.capacity, k.in_use, k.token, k.next_ticket, k.lease_id,
                FROM rowlock_permit
               WHERE name = ?1) g ON g.name = k.name
   LEFT JOIN rowlock_lease l ON l.id = g.lease_id
+  LEFT JOIN (SELECT q.name, count(*) AS waiters
+               FROM rowlock_queue q
+               JOIN rowlock_lease w ON w.id = q.lease_id
+              WHERE q.name = ?1
+              GROUP BY q.name) c ON c.name = k.name
  WHERE k.name = ?1
  ORDER BY g.token;
