@@ -52,7 +52,7 @@ int ask(const context& global, admin& db, const release_words& chosen) {
       break;
     case request_result::forced:
       print_result(global, name, true,
-                   fmt::format("released '{}' by force; whoever held it has been told", printable(name)));
+                   fmt::format("released '{}' by force; whoever held it learns of that", printable(name)));
       break;
     case request_result::kept:
       print_result(global, name, false,
@@ -75,7 +75,7 @@ int release(const context& global, const release_words& chosen) {
   const bool released = db.release(name, chosen.hold_id);
   const bool known = released || db.show(name).has_value();
   print_result(global, name, released,
-               released ? fmt::format("released '{}'; whoever held it has been told", printable(name))
+               released ? fmt::format("released '{}'; whoever held it learns of that", printable(name))
                : known  ? fmt::format("nobody held '{}'", name)
                         : fmt::format("there is no lock named '{}'", name));
   return known ? success : not_found;
