@@ -181,6 +181,16 @@ TEST_P(election_test, impossible_values_and_other_locks_are_refused) {
   EXPECT_EQ(code_of([&] { election(db, "m").observe(); }), errc::mismatch);
 }
 
+TEST_P(election_test, a_leader_whose_lease_is_gone_is_elected_again) {
+  const auto lost = here.campaign();
+  kill(lease_of("scheduler"));
+  const auto again = here.campaign();
+  EXPECT_TRUE(again);
+  EXPECT_GT(again.token(), lost.token());
+  EXPECT_EQ(there.observe().token, again.token());
+  EXPECT_TRUE(eventually([&] { return !lost; }));
+}
+
 TEST_P(election_test, a_term_of_limited_time) {
   auto office = here.campaign({.ttl = 20s});
   EXPECT_LE(office.office().remaining(), 20s);

@@ -211,6 +211,19 @@ TEST_F(quorum_test, a_raised_token_whose_answer_was_lost_is_asked_for_again) {
   EXPECT_EQ(databases[1].token(), held->token());
 }
 
+TEST_F(quorum_test, is_given_back_on_those_members_that_can_be_reached) {
+  const auto one = new_process();
+  for (std::size_t missing = 0; missing < count; ++missing) {
+    auto held = take(*one);
+    ASSERT_TRUE(held) << missing;
+    cut({missing});
+    EXPECT_EQ(run([&] { return held->release(); }), release_result::released) << missing;
+    for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(databases[i].holder().empty(), i != missing);
+    cut({});
+    EXPECT_TRUE(soon([&] { return is_free_everywhere(); })) << "it is not given up on the other one";
+  }
+}
+
 TEST_F(quorum_test, stands_while_a_majority_stands_and_tells_when_it_does_not) {
   const auto one = new_process();
   auto held = take(*one);

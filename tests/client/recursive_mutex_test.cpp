@@ -128,14 +128,20 @@ TEST_P(recursive_mutex_test, another_thread_waits_until_the_last_release) {
 TEST_P(recursive_mutex_test, a_lost_hold_is_not_entered_again) {
   client quick = new_client(quick_to_renew());
   recursive_mutex a{quick, "a"};
-  const hold lost = a.acquire();
-  ASSERT_TRUE(admin{quick}.release("a"));
-  ASSERT_TRUE(eventually([&] { return !lost; }));
-  EXPECT_EQ(a.depth(), 0U);
-  const hold anew = a.acquire();
-  EXPECT_NE(anew.id(), lost.id());
-  EXPECT_GT(anew.token(), lost.token());
-  EXPECT_EQ(a.depth(), 1U);
+  for (const bool by_force : {true, false}) {
+    const hold lost = a.acquire();
+    if (by_force) {
+      ASSERT_TRUE(admin{quick}.release("a"));
+    } else {
+      kill(lease_of("a"));
+    }
+    ASSERT_TRUE(eventually([&] { return !lost; }));
+    EXPECT_EQ(a.depth(), 0U);
+    const hold anew = a.acquire();
+    EXPECT_NE(anew.id(), lost.id());
+    EXPECT_GT(anew.token(), lost.token());
+    EXPECT_EQ(a.depth(), 1U);
+  }
 }
 
 TEST_P(recursive_mutex_test, locks_and_unlocks_as_often) {
