@@ -96,10 +96,12 @@ class ROWLOCK_EXPORT admin {
   // another can show a circle that is none. Reads twice, and shows what stood both times.
   std::vector<std::vector<stuck_waiter>> cycles();
 
-  // Takes the lock from its holders, or from the one with that hold_id alone: the token rises, they are told
-  // at once (loss::forced), who is first in the queue is granted. False: nobody held it. Throws
-  // error(invalid_argument) for an impossible name or id, error(contention) when a guarded transaction of a
-  // holder's keeps the row for longer than options::statement_timeout.
+  // Takes the lock from its holders, or from the one with that hold_id alone: the token rises, who is first
+  // in the queue is granted, and they learn of it (loss::forced): at once, or with the next renewal where a
+  // database has to be asked for news (MariaDB, MySQL) and nobody of their client waits. False: nobody held
+  // it; so it is with a latch, to which nothing happens. Throws error(invalid_argument) for an impossible
+  // name or id, error(contention) when a guarded transaction of a holder's keeps the row for longer than
+  // options::statement_timeout.
   bool release(const std::string& name, const std::string& hold_id = {});
 
   // Asks all who hold it to give it up, and waits until they have: they hear it by hold::release_requested(),

@@ -21,7 +21,6 @@ enum class errc {
   read_only,         // the database is read-only, or a replica
   not_migrated,      // rowlock's tables are missing or older than this library
   too_new,           // the schema forbids libraries as old as this one (meta.min_library)
-  timed_out,         // an acquire that throws ran out of time
   cancelled,         // an acquire was stopped by its stop token
   broken_barrier,    // another member of a barrier's generation died or gave up; all may arrive again
   hold_lost,         // an operation needed a hold that is no longer held

@@ -14,7 +14,6 @@ int exit_code_of(errc code) noexcept {
     case errc::not_migrated:
     case errc::too_new:
     case errc::schema: return wrong_schema;
-    case errc::timed_out:
     case errc::cancelled:
     case errc::broken_barrier: return busy;
     case errc::hold_lost: return hold_lost;

@@ -14,7 +14,6 @@ const char* to_string(errc code) noexcept {
     case errc::read_only: return "read_only";
     case errc::not_migrated: return "not_migrated";
     case errc::too_new: return "too_new";
-    case errc::timed_out: return "timed_out";
     case errc::cancelled: return "cancelled";
     case errc::broken_barrier: return "broken_barrier";
     case errc::hold_lost: return "hold_lost";
@@ -41,7 +40,6 @@ bool error::transient() const noexcept {
   switch (code_) {
     case errc::unreachable:
     case errc::read_only:
-    case errc::timed_out:
     case errc::broken_barrier:
     case errc::contention: return true;
     default: return outcome_unknown_;
