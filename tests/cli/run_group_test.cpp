@@ -46,8 +46,9 @@ TEST_P(run_group_test, is_killed_with_rowlock) {
 
 TEST_P(run_group_test, gets_the_signals_that_rowlock_gets) {
   auto process = start({"run", "job", "--", "sh", "-c",
+                        "trap : USR1; "
                         "sh -c 'trap \"echo inner; exit\" USR1; echo ready; while :; do sleep 0.01; done' & "
-                        "trap : USR1; wait; wait"});
+                        "wait; wait"});
   EXPECT_EQ(process->read_line(), "ready");
   process->send(SIGUSR1);
   EXPECT_EQ(process->read_line(), "inner");
