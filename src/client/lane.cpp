@@ -33,8 +33,7 @@ bool is_temporary(const error& failure) {
 
 struct lane::failed {
   bool temporary = false;
-  bool refused = false;                   // for good, and nothing of what was sent has happened
-  bool denied = false;                    // for want of a right
+  bool denied = false;                    // for want of a right, so nothing of what was sent has happened
   bool unknown = false;                   // what was sent may have happened
   bool connected = false;                 // still
   bool take_apart = false;                // one of the batch may have failed the others
@@ -226,11 +225,9 @@ void lane::fail(const std::exception_ptr& cause, const error& failure, batch& wo
   note_connection();
   slow_.take_back(work);
   failed how{.temporary = is_temporary(failure),
-             .denied = failure.code() == errc::privilege,
+             .denied = failure.code() == errc::privilege && !failure.outcome_unknown(),
              .unknown = failure.outcome_unknown(),
              .connected = slot_.is_connected()};
-  // A fault of our own may come behind the answer.
-  how.refused = !how.temporary && !how.unknown && failure.code() != errc::internal;
   if (!how.connected) how.reconnect = reconnect_.next();
   if (!how.temporary && sent_alone) ++refused_alone_;
   const bool several =
@@ -251,7 +248,8 @@ void lane::fail(const std::exception_ptr& cause, const error& failure, batch& wo
 
 void lane::fail(const acquire_ptr& operation, const std::exception_ptr& cause, const failed& how) {
   auto& retry = operation->retry;
-  if (std::exchange(operation->in_flight, false) && !how.refused) {
+  // Another refusal may come behind the commit.
+  if (std::exchange(operation->in_flight, false) && !how.denied) {
     operation->slow = operation->in_doubt = true;
   }
   retry.locked_since.reset();
