@@ -226,6 +226,21 @@ TEST_F(postgres_connect_test, refuses_a_role_that_may_not_use_the_tables) {
   EXPECT_EQ(thrown.database_code(), "42501");
 }
 
+TEST_F(postgres_connect_test, says_that_a_role_may_not_look_into_the_schema) {
+  const auto url = url_of_new_role();
+  side_->run("GRANT ALL ON ALL TABLES IN SCHEMA " + options_.schema + " TO " + role_);
+  const auto grant = "GRANT USAGE ON SCHEMA " + options_.schema + " TO " + role_;
+  const auto named = refusal(url);
+  EXPECT_EQ(named.code(), errc::privilege);
+  EXPECT_THAT(named.what(), HasSubstr(grant));
+  side_->run("ALTER ROLE " + role_ + " SET search_path = " + options_.schema);
+  const auto schema = std::exchange(options_.schema, "");
+  const auto found = refusal(url);
+  options_.schema = schema;
+  EXPECT_EQ(found.code(), errc::privilege);
+  EXPECT_THAT(found.what(), HasSubstr(grant));
+}
+
 TEST_F(postgres_connect_test, refuses_a_read_only_role) {
   const auto url = url_of_new_role("default_transaction_read_only = on");
   grant_all();

@@ -52,6 +52,12 @@ postgres_facts read_facts(postgres_connection& connection, const store_options& 
                 fmt::format("schema \"{0}\" does not exist; make it with CREATE SCHEMA {0}, then run: {1}",
                             options.schema, migrate_command(options)));
   }
+  if (!row["has_meta"].as<bool>() && !row["hidden_in"].is_null()) {
+    throw error(
+        errc::privilege,
+        fmt::format("the role \"{0}\" may not look into the schema \"{1}\"; GRANT USAGE ON SCHEMA {1} TO {0}",
+                    row["role"].c_str(), row["hidden_in"].c_str()));
+  }
   return {.synchronous_commit = row["synchronous_commit"].c_str(),
           .backend = connection.is_pooled()
                          ? std::string{pooled_backend}
