@@ -120,6 +120,11 @@ void memory_server::unguard(const std::string& name) {
   guards_.erase(std::prev(guards_.upper_bound(name)));
 }
 
+void memory_server::count_nothing() {
+  const std::lock_guard lock{mutex_};
+  counts_ = false;
+}
+
 void memory_server::tell_nobody() {
   const std::lock_guard lock{mutex_};
   tells_ = false;

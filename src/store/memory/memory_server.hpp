@@ -96,6 +96,8 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
 
   // From now on it tells nobody of changes: sessions hear of them by asking. For clients opened after this.
   void tell_nobody();
+  // Nor does it count them: to each question the answer is news::unknown.
+  void count_nothing();
 
   // -- faults --
   using hook = std::function<void(memory_call&)>;
@@ -162,6 +164,7 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   bool keeps_history_ = false;
   bool names_backends_ = false;
   bool tells_ = true;
+  bool counts_ = true;
   std::uint64_t unblocked_ = 0;
   std::size_t blocked_ = 0;
   std::uint64_t next_backend_ = 1;

@@ -487,7 +487,8 @@ std::vector<hold_id> memory_session::granted() {
 
 news memory_session::ask() {
   return run("ask", [this](memory_transaction&) {
-    return std::exchange(heard_, {}).empty() ? news::none : news::some;
+    const bool heard = !std::exchange(heard_, {}).empty();
+    return !server_->counts_ ? news::unknown : heard ? news::some : news::none;
   });
 }
 
