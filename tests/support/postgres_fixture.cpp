@@ -107,9 +107,7 @@ class postgres_fixture final : public store_fixture {
     }
   }
 
-  bool can(capability what) const override {
-    return direct_url().empty() || what != capability::backends;
-  }
+  bool can(capability what) const override { return direct_url().empty() || what != capability::backends; }
 
   std::unique_ptr<store::database> open() override { return store::open(url(), options()); }
   std::string url() const override {
