@@ -177,8 +177,8 @@ std::vector<std::string> child_environment(const std::string& name, long long to
   std::vector<std::string> result;
   for (char** variable = environ; *variable != nullptr; ++variable) {
     const std::string_view text{*variable};
-    if (text.starts_with("ROWLOCK_URL") || text.starts_with("ROWLOCK_NAME=") ||
-        text.starts_with("ROWLOCK_TOKEN=")) {
+    if (text.starts_with("ROWLOCK_URL") || text.starts_with("ROWLOCK_LISTEN_URL=") ||
+        text.starts_with("ROWLOCK_NAME=") || text.starts_with("ROWLOCK_TOKEN=")) {
       continue;
     }
     result.emplace_back(text);

@@ -46,10 +46,12 @@ TEST_P(run_test, tokens_rise) {
 TEST_P(run_test, hides_the_url_from_the_command) {
   auto variables = environment();
   variables["ROWLOCK_URL_FILE"] = "/nowhere";
+  variables["ROWLOCK_LISTEN_URL"] = "postgresql://app:hush@db/shop";
   variables["ROWLOCK_TOKEN"] = "7";
   const auto result = start_rowlock({"run", "job", "--", "env"}, variables)->wait();
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, Not(HasSubstr("ROWLOCK_URL")));
+  EXPECT_THAT(result.out, Not(HasSubstr("ROWLOCK_LISTEN_URL")));
   EXPECT_THAT(result.out, Not(HasSubstr("ROWLOCK_TOKEN=7\n")));
   EXPECT_THAT(result.out, HasSubstr("PATH="));
 }

@@ -160,6 +160,29 @@ TEST_F(pooler_test, goes_on_where_listen_url_leads_nowhere_and_says_so) {
   EXPECT_THAT(said.get(), HasSubstr("no wake-ups are heard by listen_url"));
 }
 
+TEST_F(pooler_test, says_that_listen_url_leads_to_another_database) {
+  auto settings = with();
+  settings.listen_url = direct.substr(0, direct.rfind('/')) + "/template1";
+  std::promise<std::string> warned;
+  settings.log = [&, first = true](log_level level, std::string_view line) mutable {
+    if (level == log_level::warning && std::exchange(first, false)) warned.set_value(std::string{line});
+  };
+  const client db = connect(pooler, settings);
+  EXPECT_TRUE(mutex(db, "a").try_acquire());
+  auto said = warned.get_future();
+  ASSERT_EQ(said.wait_for(30s), std::future_status::ready);
+  EXPECT_THAT(said.get(), HasSubstr("it leads to another database"));
+}
+
+// It stays with the server's session.
+TEST_F(pooler_test, finds_its_tables_whatever_path_a_stranger_has_set) {
+  const pqxx_connection stranger{pooler};
+  for (int i = 0; i < 60; ++i) stranger.run("SET search_path = pg_catalog");
+  const client db = connect(pooler, with());
+  for (int i = 0; i < 20; ++i) EXPECT_TRUE(mutex(db, "a" + std::to_string(i)).try_acquire());
+  for (int i = 0; i < 60; ++i) stranger.run("RESET search_path");
+}
+
 TEST_F(pooler_test, guards_a_transaction_of_the_callers) {
   const client db = connect(pooler, with());
   const hold held = mutex(db, "a").acquire();

@@ -15,6 +15,7 @@ TEST_P(counter_test, is_exact_and_grants_follow_tickets) {
   book().note_tickets();
   auto patient = settings();
   patient.ttl = 30s;  // nothing may be lost here, however busy the machine is
+  patient.close_timeout = 30s;
   std::vector<worker> workers;
   for (int i = 0; i < processes; ++i) workers.emplace_back(patient);
   for (auto& one : workers) {

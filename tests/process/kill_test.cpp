@@ -9,6 +9,7 @@ worker_settings kill_test::mortal() const {
   auto made = settings();
   // SQLite lets one write at a time, and whoever waits for long is not served first: on a busy machine one
   // might be lost that was not killed.
+  made.close_timeout = 30s;
   made.ttl = dialect() == dialect::sqlite ? 1'500ms : 1'000ms;
   return made;
 }

@@ -135,7 +135,8 @@ std::int64_t whole_seconds(std::chrono::milliseconds time) {
 
 }  // namespace
 
-postgres_conninfo::postgres_conninfo(const std::string& url, const store_options& options)
+postgres_conninfo::postgres_conninfo(const std::string& url, const store_options& options,
+                                     std::chrono::milliseconds at_most)
     : connect_timeout_{options.connect_timeout} {
   check_authority(url);
   auto of_libpq = url;
@@ -153,6 +154,8 @@ postgres_conninfo::postgres_conninfo(const std::string& url, const store_options
 
   // A pooler sees to it, and no role's own setting counts.
   values_["client_encoding"] = "UTF8";
+  connect_timeout_ = std::min(connect_timeout_, at_most);
+
   const auto unless_given = [&](const char* key, const char* variable, const std::string& value) {
     if (!std::getenv(variable)) values_.try_emplace(key, value);
   };

@@ -22,7 +22,9 @@ class postgres_conninfo {
  public:
   // Beside libpq's own, the URL may have the parameter `pooled`, on or off.
   // Throws error(invalid_argument) for a URL that libpq cannot read; the message repeats none of it.
-  postgres_conninfo(const std::string& url, const store_options& options);
+  // at_most: however long the URL would have an attempt to connect take.
+  postgres_conninfo(const std::string& url, const store_options& options,
+                    std::chrono::milliseconds at_most = std::chrono::milliseconds::max());
 
   // Key and value pairs for libpq: the URL's, and where it is silent, time limits that notice a dead server.
   std::string text() const;

@@ -18,7 +18,7 @@ class postgres_database final : public database {
 
   std::unique_ptr<session> connect(connect_watch& watch) override {
     auto made = std::make_unique<postgres_session>(context_, watch);
-    is_deaf_.store(made->is_pooled() && !context_->listen_conninfo);
+    if (made->is_pooled() && !context_->listen_conninfo) is_deaf_.store(true);
     return made;
   }
 

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <utility>
+
 namespace rowlock::store {
 
 namespace {
@@ -14,27 +16,21 @@ constexpr auto retry_pause = 30s;
 
 }  // namespace
 
-postgres_listener::postgres_listener(const postgres_conninfo& conninfo, const sql_catalog& catalog)
-    : conninfo_{conninfo}, catalog_{catalog} {}
+postgres_listener::postgres_listener(const postgres_context& context, std::string place)
+    : context_{context}, place_{std::move(place)} {}
 
 void postgres_listener::listen(const std::string& channel) {
   channels_.push_back(channel);
-  if (!connection_) return connect();
-  try {
-    const connect_watch::step step{watch_, [&] { connection_->interrupt(); }};
-    connection_->listen(channel);
-  } catch (const error& failure) {
-    fail(failure);
-  }
+  hear(connection_ ? std::vector{channel} : channels_);
 }
 
-void postgres_listener::connect() {
+// On those channels too; connects where there is no connection and none was tried for some time.
+void postgres_listener::hear(const std::vector<std::string>& channels) {
+  if (!connection_ && clock::now() < retry_at_) return;
   try {
-    connection_ = std::make_unique<postgres_connection>(conninfo_, catalog_, watch_);
+    if (!connection_) connection_ = open_listener(context_, place_, watch_);
     const connect_watch::step step{watch_, [&] { connection_->interrupt(); }};
-    if (!connection_->has_own_backend(conninfo_.connect_timeout()))
-      throw error(errc::invalid_argument, "it leads to a pooler, too");
-    for (const auto& channel : channels_) connection_->listen(channel);
+    for (const auto& channel : channels) connection_->listen(channel);
     complaint_.clear();
   } catch (const error& failure) {
     fail(failure);
@@ -48,13 +44,13 @@ void postgres_listener::fail(const error& why) {
 }
 
 clock::time_point postgres_listener::retry_at() const noexcept {
-  return connection_ ? clock::time_point::max() : retry_at_;
+  return connection_ || channels_.empty() ? clock::time_point::max() : retry_at_;
 }
 
 bool postgres_listener::drain() {
   if (!connection_) {
-    if (clock::now() < retry_at_) return false;
-    connect();
+    if (channels_.empty() || clock::now() < retry_at_) return false;
+    hear(channels_);
     return true;
   }
   try {

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "store/connect_watch.hpp"
-#include "store/postgres/postgres_connection.hpp"
+#include "store/postgres/postgres_setup.hpp"
 
 #include <chrono>
 #include <memory>
@@ -15,11 +15,12 @@ namespace rowlock::store {
 // found by the poll that stands behind every wake-up.
 class postgres_listener {
  public:
-  postgres_listener(const postgres_conninfo& conninfo, const sql_catalog& catalog);
+  // place: of the session.
+  postgres_listener(const postgres_context& context, std::string place);
 
   void listen(const std::string& channel);
-  // Takes what has arrived; connects again where the connection broke some time ago. True: something may have
-  // been missed.
+  // Takes what has arrived; connects where there is no connection and none was tried for some time. True:
+  // something may have been missed.
   bool drain();
   std::vector<std::string> take_heard() noexcept;
   // -1: there is no connection.
@@ -33,11 +34,11 @@ class postgres_listener {
   void interrupt() noexcept { watch_.interrupt(); }
 
  private:
-  void connect();
+  void hear(const std::vector<std::string>& channels);
   void fail(const error& why);
 
-  const postgres_conninfo& conninfo_;
-  const sql_catalog& catalog_;
+  const postgres_context& context_;
+  const std::string place_;
   connect_watch watch_;
   std::unique_ptr<postgres_connection> connection_;
   std::vector<std::string> channels_;

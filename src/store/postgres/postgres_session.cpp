@@ -31,7 +31,7 @@ postgres_session::postgres_session(std::shared_ptr<const postgres_context> conte
       waker_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
   if (waker_.get() < 0) throw error(errc::internal, "no file descriptor is left for waking a waiter");
   if (is_pooled() && context_->listen_conninfo) {
-    listener_ = std::make_unique<postgres_listener>(*context_->listen_conninfo, context_->catalog);
+    listener_ = std::make_unique<postgres_listener>(*context_, place_of(connection_));
   }
   const connect_watch::step step{watch, [&] { connection_.interrupt(); }};
   check_schema_version(read_schema_state(connection_, facts_.has_meta), context_->options,

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace rowlock::store {
 
 namespace {
@@ -12,21 +14,32 @@ constexpr int oldest_server = 120000;  // materialized CTEs, plan_cache_mode
 // machine a limit of 1 ms ends one of a hundred.
 constexpr int sessions_at_most = 20;
 
+// An attempt to listen holds up the session, which has one statement's time for it.
+constexpr std::chrono::milliseconds listen_limit{1'000};
+
+bool is_pooled(postgres_connection& connection, const postgres_conninfo& conninfo,
+               std::chrono::milliseconds limit) {
+  const auto said = conninfo.pooled();
+  return said ? *said : !connection.has_own_backend(limit);
+}
+
 // For the session, or where it is not ours, for each transaction.
 void pin_settings(postgres_connection& connection, const postgres_context& context,
-                  std::chrono::milliseconds statement_timeout) {
+                  const postgres_conninfo& conninfo, std::chrono::milliseconds statement_timeout) {
   const auto& options = context.options;
   const auto limit = std::to_string(statement_timeout.count());
-  const auto asked = context.conninfo.pooled();
-  const bool pooled = asked ? *asked : !connection.has_own_backend(statement_timeout);
+  const bool pooled = is_pooled(connection, conninfo, statement_timeout);
   const std::string settings[] = {
       options.application.empty() ? std::string{"rowlock"} : "rowlock " + options.application, options.schema,
       limit, pooled ? "t" : "f"};
   if (pooled) {
-    return connection.set_pooled(fmt::format(
-        "SET LOCAL statement_timeout = {};\nSET TRANSACTION ISOLATION LEVEL READ COMMITTED{};\n{};\n", limit,
-        options.read_only ? ", READ ONLY" : "",
-        with_arguments(context.catalog["connect_settings"], settings)));
+    // A stranger may have set the path for the session; connect_settings sets another where there is a
+    // schema.
+    return connection.set_pooled(
+        fmt::format("SET LOCAL statement_timeout = {};\nSET TRANSACTION ISOLATION LEVEL READ COMMITTED{};\n"
+                    "SET LOCAL search_path TO DEFAULT;\n{};\n",
+                    limit, options.read_only ? ", READ ONLY" : "",
+                    with_arguments(context.catalog["connect_settings"], settings)));
   }
   connection.script("lift_limits", "SET statement_timeout = 0");
   connection.call_once("connect_settings", settings[0], settings[1], settings[2], settings[3]);
@@ -74,7 +87,8 @@ std::string where(const store_options& options) {
 
 postgres_context::postgres_context(const std::string& url, const store_options& given)
     : options{given}, conninfo{url, given}, catalog{embedded::postgres_queries(), given.prefix} {
-  if (!given.listen_url.empty()) listen_conninfo.emplace(given.listen_url, given);
+  if (given.listen_url.empty()) return;
+  listen_conninfo.emplace(given.listen_url, given, std::min(listen_limit, given.statement_timeout / 2));
 }
 
 postgres_opened open_connection(const postgres_context& context, std::chrono::milliseconds statement_timeout,
@@ -86,7 +100,7 @@ postgres_opened open_connection(const postgres_context& context, std::chrono::mi
     made.connection = std::make_unique<postgres_connection>(context.conninfo, context.catalog, watch);
     const connect_watch::step step{watch, [opened = made.connection.get()] { opened->interrupt(); }};
     try {
-      pin_settings(*made.connection, context, statement_timeout);
+      pin_settings(*made.connection, context, context.conninfo, statement_timeout);
     } catch (const error& failure) {
       const bool was_ended = failure.code() == errc::contention || failure.code() == errc::unreachable;
       if (!was_ended || session == sessions_at_most || watch.is_interrupted() || clock::now() >= deadline)
@@ -96,6 +110,21 @@ postgres_opened open_connection(const postgres_context& context, std::chrono::mi
     made.facts = read_facts(*made.connection, context.options);
     return made;
   }
+}
+
+std::string place_of(postgres_connection& connection) {
+  return connection.call_once("connect_place")[0][0].c_str();
+}
+
+std::unique_ptr<postgres_connection> open_listener(const postgres_context& context, const std::string& place,
+                                                   connect_watch& watch) {
+  const auto& conninfo = *context.listen_conninfo;
+  auto made = std::make_unique<postgres_connection>(conninfo, context.catalog, watch);
+  const connect_watch::step step{watch, [opened = made.get()] { opened->interrupt(); }};
+  pin_settings(*made, context, conninfo, conninfo.connect_timeout());
+  if (made->is_pooled()) throw error(errc::invalid_argument, "it leads to a pooler, too");
+  if (place_of(*made) != place) throw error(errc::invalid_argument, "it leads to another database");
+  return made;
 }
 
 schema_state read_schema_state(postgres_connection& connection, bool has_meta) {

@@ -40,6 +40,12 @@ struct postgres_opened {
 postgres_opened open_connection(const postgres_context& context, std::chrono::milliseconds statement_timeout,
                                 connect_watch& watch);
 
+// The server and its database.
+std::string place_of(postgres_connection& connection);
+// A connection of its own past the pooler, to the same place.
+std::unique_ptr<postgres_connection> open_listener(const postgres_context& context, const std::string& place,
+                                                   connect_watch& watch);
+
 // Version 0 where rowlock's tables are missing.
 schema_state read_schema_state(postgres_connection& connection, bool has_meta);
 

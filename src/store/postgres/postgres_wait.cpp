@@ -56,7 +56,9 @@ bool postgres_session::hear() {
 bool postgres_session::drain() {
   connection_.drain();
   const bool missed = listener_ && listener_->drain();
-  return hear() || missed;
+  const bool heard = hear();
+  if (missed) granted_.clear();  // it may be more than who was named
+  return heard || missed;
 }
 
 bool postgres_session::wait(std::chrono::nanoseconds timeout) {
