@@ -178,9 +178,10 @@ TEST_F(postgres_durability_test, of_a_standby_is_not_needed_by_who_only_reads) {
 
 // Both stand on timeline 2 then, with one record of the epoch; only their clocks' seconds tell them apart.
 TEST_F(postgres_durability_test, of_tokens_tells_two_promoted_standbys_apart) {
-  const auto hold = held(*ready(), "a");
+  const auto primary = ready();
+  const auto hold = held(*primary, "a");
   std::vector<model::token> granted;
-  std::int64_t epoch = 0;
+  auto epoch = primary->read_world().epoch;
   for (int i = 0; i < 2; ++i) {
     postgres_server standby{*server_};
     standby.promote();
