@@ -22,9 +22,9 @@ struct options {
   std::string schema;
 
   // PostgreSQL behind a pooler that gives each transaction another session, as PgBouncer does with
-  // pool_mode = transaction: a URL that leads past it, on which one connection of the client hears wake-ups.
-  // Without it who waits asks every 50 to 100 ms. While it cannot be reached, the poll_interval makes up for
-  // it.
+  // pool_mode = transaction: a URL past it to the same database, where one connection of the client hears
+  // wake-ups. Without it who waits asks every 50 to 100 ms. While it cannot be reached, the poll_interval
+  // makes up for it.
   std::string listen_url;
 
   // Shown to operators by `rowlock list`, and as application_name in PostgreSQL. Empty: the program's name.
