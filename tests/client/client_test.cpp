@@ -11,7 +11,7 @@ namespace rowlock::test {
 
 namespace {
 
-constexpr auto half_a_minute = 30s;
+constexpr auto limit = 60s;
 
 // keep: what must live as long as the client's threads.
 std::shared_ptr<client_layer::engine> open_engine(std::shared_ptr<store::database> database,
@@ -50,7 +50,7 @@ std::string hold_of(const std::optional<store::lock_info>& info) {
 }  // namespace
 
 bool eventually(const std::function<bool()>& condition) {
-  const auto until = std::chrono::steady_clock::now() + half_a_minute;
+  const auto until = std::chrono::steady_clock::now() + limit;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > until) return false;
     std::this_thread::sleep_for(1ms);
@@ -72,7 +72,7 @@ attempt::~attempt() {
 }
 
 hold attempt::take() {
-  if (result_.wait_for(half_a_minute) != std::future_status::ready) {
+  if (result_.wait_for(limit) != std::future_status::ready) {
     throw std::runtime_error("the acquire is not over");
   }
   return result_.get();
@@ -191,9 +191,9 @@ void virtual_client_test::advance(std::chrono::milliseconds by) {
 }
 
 bool virtual_client_test::soon(const std::function<bool()>& condition) {
-  return eventually([&] {
+  return eventually([&, steps = 0]() mutable {
     if (condition()) return true;
-    advance(5ms);
+    advance(virtual_time::next_step(steps++));
     return condition();
   });
 }

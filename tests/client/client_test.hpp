@@ -26,7 +26,7 @@ namespace rowlock::test {
 
 using namespace std::chrono_literals;
 
-// Waits until the condition holds; false when it does not within half a minute.
+// Waits until the condition holds; false when it does not within a minute.
 bool eventually(const std::function<bool()>& condition);
 
 // An acquire on a thread of its own, stopped when the test ends before it.
@@ -38,7 +38,7 @@ class attempt {
 
   void stop() { stop_.request_stop(); }
   bool is_over() const { return result_.wait_for(0s) == std::future_status::ready; }
-  // The hold; throws what acquire threw, or std::runtime_error when it is not over within half a minute.
+  // The hold; throws what acquire threw, or std::runtime_error when it is not over within a minute.
   hold take();
 
  private:

@@ -59,9 +59,9 @@ class quorum_test : public testing::Test {
     time->advance(by);
   }
   bool soon(const std::function<bool()>& condition) {
-    return eventually([&] {
+    return eventually([&, steps = 0]() mutable {
       if (condition()) return true;
-      advance(5ms);
+      advance(virtual_time::next_step(steps++));
       return condition();
     });
   }

@@ -53,6 +53,10 @@ void virtual_time::advance(std::chrono::nanoseconds by) {
   }
 }
 
+std::chrono::milliseconds virtual_time::next_step(int steps) noexcept {
+  return std::chrono::milliseconds{steps < 200 ? 5 : 20};
+}
+
 void virtual_time::let_others_rest() {
   const auto until = std::chrono::steady_clock::now() + rest_at_most;
   while (!std::ranges::all_of(other_threads(), &thread_state::sleeps) &&

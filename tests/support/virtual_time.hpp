@@ -23,6 +23,9 @@ class virtual_time final : public client_layer::time_source {
   std::chrono::nanoseconds patience(std::chrono::nanoseconds wish) const noexcept override;
 
   void advance(std::chrono::nanoseconds by);
+  // By how much to move it next where something is waited for: what takes a second or more is no matter of
+  // milliseconds.
+  static std::chrono::milliseconds next_step(int steps) noexcept;
   // Waits until the process's other threads wait for something, or a moment where they do not.
   static void let_others_rest();
 
