@@ -35,7 +35,7 @@
 #include <vector>
 
 namespace rowlock::client_layer {
-struct wanted_lock;
+struct joint_request;
 }
 
 ROWLOCK_BEGIN_NAMESPACE
@@ -51,13 +51,13 @@ class ROWLOCK_EXPORT wanted {
   wanted(const election& office);    // NOLINT(google-explicit-constructor)
 
   // For rowlock's own primitives.
-  wanted(client db, client_layer::wanted_lock lock);
+  wanted(client db, client_layer::joint_request lock);
   const client& db() const noexcept { return db_; }
-  const client_layer::wanted_lock& lock() const noexcept { return *lock_; }
+  const client_layer::joint_request& lock() const noexcept { return *lock_; }
 
  private:
   client db_;
-  std::shared_ptr<const client_layer::wanted_lock> lock_;
+  std::shared_ptr<const client_layer::joint_request> lock_;
 };
 
 // To read.

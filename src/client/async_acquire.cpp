@@ -21,7 +21,7 @@ struct async_acquire::ticket {
   const std::shared_ptr<async_acquire> wait;
 };
 
-async_acquire::async_acquire(std::shared_ptr<engine> on, const patience& how_long, std::stop_token stop,
+async_acquire::async_acquire(std::shared_ptr<engine> on, const wait_limit& how_long, std::stop_token stop,
                              executor where, continuation then)
     : engine_(std::move(on)),
       how_long_(how_long),
@@ -47,7 +47,7 @@ void async_acquire::start(const model::lock_definition& definition, const acquir
   operation_ = std::move(asked.operation);
   until_ = asked.until;
   // The desk keeps this object until then. The operation must not: it is the engine's threads that drop it.
-  operation_->answer.when_settled([this, &desk] { desk.settled(*this); });
+  operation_->answer.on_complete([this, &desk] { desk.settled(*this); });
   const auto self = shared_from_this();  // it may be told, and go on, before this has returned
   if (!desk.add(self)) {
     operation_->answer.give_up();
@@ -64,8 +64,8 @@ void async_acquire::start(const model::lock_definition& definition, const acquir
         if (const auto alive = weak_from_this().lock(); alive && !engine_->is_forked()) give_up();
       });
     }
-    if (until_) engine_->look_at_deadlines();
-    engine_->desk().queue.submit(operation_);
+    if (until_) engine_->check_deadlines();
+    engine_->parts().queue.submit(operation_);
   } catch (...) {
     // From here on whatever happens is told.
     operation_->answer.fail(std::current_exception());
@@ -74,12 +74,12 @@ void async_acquire::start(const model::lock_definition& definition, const acquir
 
 hold_ptr async_acquire::take() {
   if (auto answer = operation_->answer.take()) return std::move(*answer);
-  return engine_->unanswered(*operation_, how_long_, stop_);
+  return engine_->result_without_answer(*operation_, how_long_, stop_);
 }
 
 void async_acquire::give_up() {
   if (!operation_->answer.give_up()) return;
-  engine_->leave(*operation_);
+  engine_->abandon(*operation_);
   engine_->async().settled(*this);
 }
 
@@ -89,7 +89,7 @@ void async_acquire::refuse() {
 
 void async_acquire::tell() {
   forget_stop();
-  if (operation_->ttl) engine_->look_at_deadlines();
+  if (operation_->ttl) engine_->check_deadlines();
   const auto where = std::move(where_);
   if (over_.load()) return;
   const auto failed = [this](const char* why) {
@@ -118,7 +118,7 @@ void async_acquire::abandon() noexcept {
   try {
     if (operation_->answer.give_up()) {
       forget_stop();
-      engine_->leave(*operation_);
+      engine_->abandon(*operation_);
       engine_->async().remove(*this);
     } else if (const auto granted = operation_->answer.take(); granted && *granted) {
       engine_->begin_release(**granted);

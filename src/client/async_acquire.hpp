@@ -20,7 +20,7 @@ class async_acquire : public std::enable_shared_from_this<async_acquire> {
   using executor = std::function<void(std::function<void()>)>;
   using continuation = std::function<void(async_acquire&)>;
 
-  async_acquire(std::shared_ptr<engine> on, const patience& how_long, std::stop_token stop, executor where,
+  async_acquire(std::shared_ptr<engine> on, const wait_limit& how_long, std::stop_token stop, executor where,
                 continuation then);
   async_acquire(const async_acquire&) = delete;
   async_acquire& operator=(const async_acquire&) = delete;
@@ -37,7 +37,7 @@ class async_acquire : public std::enable_shared_from_this<async_acquire> {
   // happens when it has begun.
   void abandon() noexcept;
 
-  // For the desk.
+  // For the async waiters.
   std::optional<instant> until() const noexcept { return until_; }
   void give_up();  // the time is up, or the wait was stopped
   void refuse();   // the client is closed
@@ -49,7 +49,7 @@ class async_acquire : public std::enable_shared_from_this<async_acquire> {
   void forget_stop();
 
   const std::shared_ptr<engine> engine_;
-  const patience how_long_;
+  const wait_limit how_long_;
   const std::stop_token stop_;
   executor where_;
   continuation then_;

@@ -18,17 +18,18 @@ constexpr auto pause_between_passes = 100ms;
 }  // namespace
 
 void background_sweep::plan_first(instant now) {
-  if (next_ == instant::max() && shared_.settings.sweep_interval > 0ms) {
-    next_ = now + shared_.settings.sweep_interval;
+  if (next_ == instant::max() && context_.settings.sweep_interval > 0ms) {
+    next_ = now + context_.settings.sweep_interval;
   }
 }
 
 void background_sweep::step() {
-  const std::chrono::microseconds skew = shared_.skew();
-  const auto world = slot_.call([](store::session& session) { return session.read_world(); });
+  const std::chrono::microseconds skew = context_.skew();
+  const auto database_state =
+      slot_.call([](store::session& session) { return session.read_database_state(); });
   // Leases are judged by this server's clock only once they have been lengthened for it (I5).
-  if (world.identity != world.recorded_identity) {
-    slot_.call([](store::session& session) { return session.refresh_world(); });
+  if (database_state.identity != database_state.recorded_identity) {
+    slot_.call([](store::session& session) { return session.record_database_state(); });
   }
   const auto found =
       slot_.call([&](store::session& session) { return session.find_stale(page, skew, after_); });
@@ -40,7 +41,7 @@ void background_sweep::step() {
   for (const auto& name : found.names) {
     if (submitted_.insert(name).second) queue_.submit(sweep_of(name));  // else it is under way, or guarded
   }
-  const auto now = shared_.time.now();
+  const auto now = context_.time.now();
   after_ = found.next;
   has_killed_ = has_killed_ || killed > 0;
   if (killed == page) {
@@ -51,7 +52,7 @@ void background_sweep::step() {
     next_ = now + pause_between_passes;
   } else {
     submitted_.clear();
-    next_ = now + shared_.settings.sweep_interval;
+    next_ = now + context_.settings.sweep_interval;
   }
 }
 

@@ -14,7 +14,7 @@ namespace rowlock::client_layer {
 class background_sweep {
  public:
   background_sweep(context& shared, submission_queue& queue, session_slot& slot)
-      : shared_(shared), queue_(queue), slot_(slot) {}
+      : context_(shared), queue_(queue), slot_(slot) {}
 
   // When the next part is due. Never, where sweeps are turned off.
   instant next() const noexcept { return next_; }
@@ -23,7 +23,7 @@ class background_sweep {
   void step();
 
  private:
-  context& shared_;
+  context& context_;
   submission_queue& queue_;
   session_slot& slot_;
   instant next_ = instant::max();

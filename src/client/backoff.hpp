@@ -51,9 +51,9 @@ inline backoff sweep_pause() {
   return {std::chrono::milliseconds{1}, std::chrono::seconds{5}};
 }
 
-// A database that must be asked for hints: soon after something has happened, for more may follow, and then
+// A database that must be asked for wakeups: soon after something has happened, for more may follow, and then
 // seldom enough to cost nothing. The cap bounds how late a hand-over between processes is heard of.
-inline backoff hint_pause() {
+inline backoff wakeup_poll_pause() {
   return {std::chrono::milliseconds{2}, std::chrono::milliseconds{140}};
 }
 

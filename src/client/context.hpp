@@ -3,6 +3,7 @@
 
 #include "client/ghosts.hpp"
 #include "client/log_writer.hpp"
+#include "client/process_identity.hpp"
 #include "client/statistics.hpp"
 #include "client/time_source.hpp"
 #include "client/user_code.hpp"
@@ -24,10 +25,11 @@ namespace rowlock::client_layer {
 struct context {
   options settings;
   time_source& time;
+  process_identity process = process_identity::of_this_process(settings.application);
   counters count{};
   client_layer::ghosts ghosts{};
-  mutable user_code door{};
-  mutable log_writer writer{through_the_door()};
+  mutable user_code user_calls{};
+  mutable log_writer writer{guarded_log()};
   std::atomic<std::int64_t> stored_skew_ms{0};  // of the database, as of the latest look at it
 
   // How much later than its expiry a lease may be killed: the option, or what is stored, if that is more.
@@ -45,9 +47,11 @@ struct context {
     }
   }
 
-  log_writer::function through_the_door() const {
+  log_writer::function guarded_log() const {
     if (!settings.log) return {};
-    return [this](log_level level, std::string_view line) { door.run([&] { settings.log(level, line); }); };
+    return [this](log_level level, std::string_view line) {
+      user_calls.run([&] { settings.log(level, line); });
+    };
   }
 
   // A call that would not wait for a holder still waits for the database, that long.

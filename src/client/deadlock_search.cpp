@@ -8,7 +8,7 @@ namespace rowlock::client_layer {
 deadlock_search::look_ptr deadlock_search::begin() {
   auto made = std::make_shared<look>();
   made->number = latest_ ? latest_->number + 1 : 1;
-  made->begun_at = shared_.time.now();
+  made->begun_at = context_.time.now();
   return made;
 }
 
@@ -23,7 +23,7 @@ void deadlock_search::submit_step(const look_ptr& made) {
       throw;
     }
   };
-  task->answer.when_settled([this, made] {
+  task->answer.on_complete([this, made] {
     if (std::exchange(made->goes_on, false)) return submit_step(made);
     const std::lock_guard held{mutex_};
     made->now = look::state::read;
@@ -63,7 +63,7 @@ wait_cycle deadlock_search::circle_of(std::uint64_t owner, std::uint64_t& after,
                                      changed_.notify_all();
                                    }};
   std::unique_lock lock{mutex_};
-  const auto fresh = shared_.time.now() - shared_.settings.poll_interval;
+  const auto fresh = context_.time.now() - context_.settings.poll_interval;
   const bool serves = latest_ && latest_->number > after && latest_->begun_at > fresh;
   if (!serves) {
     const auto made = latest_ = begin();
@@ -72,7 +72,7 @@ wait_cycle deadlock_search::circle_of(std::uint64_t owner, std::uint64_t& after,
     lock.lock();
   }
   const auto mine = latest_;
-  const auto latest = shared_.time.now() + shared_.longest_call();
+  const auto latest = context_.time.now() + context_.longest_call();
   const auto end = until ? std::min(*until, latest) : latest;
   while (mine->now != look::state::done) {
     if (mine->now == look::state::read && !mine->failure) {
@@ -80,8 +80,8 @@ wait_cycle deadlock_search::circle_of(std::uint64_t owner, std::uint64_t& after,
       continue;
     }
     if (mine->failure) break;
-    if (stop.stop_requested() || shared_.time.now() >= end) return {};
-    shared_.time.wait_until(lock, changed_, end);
+    if (stop.stop_requested() || context_.time.now() >= end) return {};
+    context_.time.wait_until(lock, changed_, end);
   }
   after = mine->number;
   if (mine->failure && !mine->failure->transient()) throw copy_of(*mine->failure);

@@ -1,6 +1,6 @@
 // Looks for circles of waiters, for all waiters of a client that want to know of them: one read at a time,
-// which serves all who ask meanwhile. The lanes that acquire read it in steps of one name, so that a release
-// waits for one step at most where the same lane carries both.
+// which serves all who ask meanwhile. The workers that acquire read it in steps of one name, so that a
+// release waits for one step at most where the same worker carries both.
 #pragma once
 
 #include "client/submission_queue.hpp"
@@ -19,7 +19,7 @@ namespace rowlock::client_layer {
 // Thread-safe.
 class deadlock_search {
  public:
-  deadlock_search(context& shared, submission_queue& queue) : shared_(shared), queue_(queue) {}
+  deadlock_search(context& shared, submission_queue& queue) : context_(shared), queue_(queue) {}
 
   // The circle that the owner is part of, by a later read than the one of that number, which is replaced by
   // its own. Empty: it is in none, the database cannot be asked now, or the wait is over. Throws what the
@@ -44,10 +44,10 @@ class deadlock_search {
   look_ptr begin();
   void submit_step(const look_ptr& made);
   void read_step(store::session& session, look& made);
-  // The caller's thread does what the lanes have no time for.
+  // The caller's thread does what the workers have no time for.
   void search(std::unique_lock<std::mutex>& lock, look& found);
 
-  context& shared_;
+  context& context_;
   submission_queue& queue_;
   std::mutex mutex_;
   std::condition_variable changed_;

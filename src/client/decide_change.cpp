@@ -1,6 +1,6 @@
 #include "client/decisions.hpp"
 
-#include "client/draft.hpp"
+#include "client/lock_editor.hpp"
 #include "client/proclamation.hpp"
 
 #include <algorithm>
@@ -15,42 +15,42 @@ using store::lock_view;
 using what = outcome::what;
 
 // Asked again after a lost answer: it is done (I7).
-decision done(draft& lock, model::token token) {
+decision done(lock_editor& lock, model::token token) {
   lock.outcome().token = token;
-  return lock.leave(what::granted);
+  return lock.unchanged(what::granted);
 }
 
 }  // namespace
 
 decision decide_downgrade(const lock_view& view, hold_id hold, microseconds skew) {
-  draft lock{view, skew};
+  lock_editor lock{view, skew};
   const auto token = lock.token_of(hold);
-  if (!token) return lock.leave(what::absent);
+  if (!token) return lock.unchanged(what::absent);
   if (lock.permit_of(hold)) return done(lock, *token);
-  if (!view.replaceable) return lock.leave(what::guarded);
+  if (!view.replaceable) return lock.unchanged(what::guarded);
   lock.outcome().token = *token;
-  lock.share();
-  if (!view.same_world && lock.has_next()) return lock.leave(what::foreign);
-  if (auto first = lock.unsettled()) return std::move(*first);
+  lock.make_shared();
+  if (!view.is_recorded_server && lock.has_next()) return lock.unchanged(what::foreign);
+  if (auto first = lock.must_do_first()) return std::move(*first);
   lock.grant_everybody_next();
   return lock.finish(what::granted);
 }
 
 decision decide_upgrade(const lock_view& view, hold_id hold, microseconds skew) {
-  draft lock{view, skew};
+  lock_editor lock{view, skew};
   const auto token = lock.token_of(hold);
-  if (!token) return lock.leave(what::absent);
+  if (!token) return lock.unchanged(what::absent);
   if (lock.held_by(hold)) return done(lock, *token);
-  if (!view.replaceable) return lock.leave(what::guarded);
-  if (!view.same_world) return lock.leave(what::foreign);
-  if (auto first = lock.unsettled()) return std::move(*first);
+  if (!view.replaceable) return lock.unchanged(what::guarded);
+  if (!view.is_recorded_server) return lock.unchanged(what::foreign);
+  if (auto first = lock.must_do_first()) return std::move(*first);
   lock.grant_everybody_next();  // who waited behind the dead alone
   const auto permit = *lock.permit_of(hold);
   const bool alone = lock.row().in_use == permit.weight;
   if (!alone) {
     auto expired = lock.expired_holders();
     std::erase(expired, permit.lease);
-    if (!expired.empty()) return lock.leave_expired(std::move(expired));
+    if (!expired.empty()) return lock.kill_first(std::move(expired));
   }
   if (!alone || lock.has_waiters()) return lock.finish(what::busy);
   lock.make_exclusive(permit);
@@ -59,11 +59,11 @@ decision decide_upgrade(const lock_view& view, hold_id hold, microseconds skew) 
 }
 
 decision decide_raise_token(const lock_view& view, hold_id hold, model::token at_least) {
-  draft lock{view, microseconds{0}};
-  if (!lock.held_by(hold) || !lock.token_of(hold)) return lock.leave(what::absent);
+  lock_editor lock{view, microseconds{0}};
+  if (!lock.held_by(hold) || !lock.token_of(hold)) return lock.unchanged(what::absent);
   lock.outcome().token = std::max(view.row.token, at_least);
-  if (view.row.token >= at_least) return lock.leave(what::granted);
-  decision raised = lock.leave(what::granted);
+  if (view.row.token >= at_least) return lock.unchanged(what::granted);
+  decision raised = lock.unchanged(what::granted);
   raised.change.row = view.row;
   raised.change.row->token = at_least;
   raised.change.durable = true;
@@ -71,29 +71,30 @@ decision decide_raise_token(const lock_view& view, hold_id hold, model::token at
 }
 
 decision decide_request(const lock_view& view, const std::string& reason, std::chrono::milliseconds within) {
-  draft lock{view, microseconds{0}};
-  if (gathers(view.row.kind) || view.row.kind == model::lock_kind::unknown) return lock.leave(what::absent);
+  lock_editor lock{view, microseconds{0}};
+  if (is_rendezvous(view.row.kind) || view.row.kind == model::lock_kind::unknown)
+    return lock.unchanged(what::absent);
   std::vector<lease_id> clients;
-  const auto ask = [&](const std::optional<model::lease_view>& lease) {
+  const auto ask_client_of = [&](const std::optional<model::lease_view>& lease) {
     if (!lease || std::find(clients.begin(), clients.end(), lease->client) != clients.end()) return;
     clients.push_back(lease->client);
   };
-  if (view.row.hold && !view.row.hold->is_nil()) ask(view.holder);
-  for (const auto& entry : view.permits) ask(entry.lease);
-  if (clients.empty()) return lock.leave(what::absent);
+  if (view.row.hold && !view.row.hold->is_nil()) ask_client_of(view.holder);
+  for (const auto& entry : view.permits) ask_client_of(entry.lease);
+  if (clients.empty()) return lock.unchanged(what::absent);
   lock.outcome().token = view.row.token;
-  decision made = lock.leave(what::released);
+  decision made = lock.unchanged(what::released);
   made.change.row = view.row;
-  made.change.request = store::polite_request{view.row.token, within, reason};
+  made.change.request = store::release_request{view.row.token, within, reason};
   made.change.notices = std::move(clients);
   made.change.durable = true;
   return made;
 }
 
 decision decide_proclaim(const lock_view& view, hold_id hold, const std::string& value) {
-  draft lock{view, microseconds{0}};
+  lock_editor lock{view, microseconds{0}};
   const auto token = lock.held_by(hold) ? lock.token_of(hold) : std::nullopt;
-  if (!token) return lock.leave(what::absent);
+  if (!token) return lock.unchanged(what::absent);
   decision made = done(lock, *token);
   made.change.value = proclaimed_by(*token, value);
   made.change.durable = true;
@@ -101,17 +102,17 @@ decision decide_proclaim(const lock_view& view, hold_id hold, const std::string&
 }
 
 decision decide_resize(const lock_view& view, std::int64_t capacity, microseconds skew) {
-  draft lock{view, skew};
+  lock_editor lock{view, skew};
   if (view.row.kind != model::lock_kind::semaphore) {
     lock.outcome().stored = definition_of(view.row);
-    return lock.leave(what::mismatch);
+    return lock.unchanged(what::mismatch);
   }
-  if (view.row.capacity == capacity) return lock.leave(what::released);
+  if (view.row.capacity == capacity) return lock.unchanged(what::released);
   lock.resize(capacity);
-  if (!view.same_world && lock.has_next()) return lock.leave(what::foreign);
+  if (!view.is_recorded_server && lock.has_next()) return lock.unchanged(what::foreign);
   // Where only unread rows tell who is next, the sweep behind this finds out: those who wait for too much are
   // gone from the queue then.
-  if (auto first = lock.unsettled(); first && first->outcome.result == what::expired)
+  if (auto first = lock.must_do_first(); first && first->outcome.result == what::expired)
     return std::move(*first);
   lock.grant_everybody_next();
   lock.change().durable = true;

@@ -1,6 +1,6 @@
 #include "client/decisions.hpp"
 
-#include "client/draft.hpp"
+#include "client/lock_editor.hpp"
 
 namespace rowlock::client_layer {
 
@@ -13,28 +13,28 @@ using what = outcome::what;
 }  // namespace
 
 decision decide_adopt(const lock_view& view, hold_id old, lease_id from, const model::waiter& mine) {
-  draft lock{view, microseconds{0}};
-  if (gathers(view.row.kind)) return lock.leave(what::absent);
+  lock_editor lock{view, microseconds{0}};
+  if (is_rendezvous(view.row.kind)) return lock.unchanged(what::absent);
   if (lock.token_of(mine.hold)) {  // asked again after a lost answer
-    lock.tell_what_is_held(mine.hold);
-    return lock.leave(what::granted);
+    lock.report_hold(mine.hold);
+    return lock.unchanged(what::granted);
   }
-  if (!lock.token_of(old) || lock.lease_of(old).id != from) return lock.leave(what::absent);
+  if (!lock.token_of(old) || lock.lease_of(old).id != from) return lock.unchanged(what::absent);
   decision adopted = lock.move_onto(old, mine.lease, mine.hold);
   if (!adopted.change.empty()) adopted.change.end_leases.push_back(from);
   return adopted;
 }
 
 decision decide_reclaim(const lock_view& view, hold_id old, lease_id from, const model::waiter& mine) {
-  draft lock{view, microseconds{0}};
-  if (gathers(view.row.kind)) return lock.leave(what::absent);
+  lock_editor lock{view, microseconds{0}};
+  if (is_rendezvous(view.row.kind)) return lock.unchanged(what::absent);
   if (lock.token_of(mine.hold)) {
-    lock.tell_what_is_held(mine.hold);
-    return lock.leave(what::granted);
+    lock.report_hold(mine.hold);
+    return lock.unchanged(what::granted);
   }
-  if (!lock.token_of(old) || lock.lease_of(old).id != from) return lock.leave(what::absent);
-  if (!view.replaceable) return lock.leave(what::guarded);
-  if (!view.same_world) return lock.leave(what::foreign);
+  if (!lock.token_of(old) || lock.lease_of(old).id != from) return lock.unchanged(what::absent);
+  if (!view.replaceable) return lock.unchanged(what::guarded);
+  if (!view.is_recorded_server) return lock.unchanged(what::foreign);
   auto successor = mine;
   const auto client = lock.lease_of(old).client;
   if (const auto* permit = lock.permit_of(old)) {
@@ -47,7 +47,7 @@ decision decide_reclaim(const lock_view& view, hold_id old, lease_id from, const
   }
   // Of the living: whoever reclaims has just made its lease.
   lock.grant(successor, model::lease_view{mine.lease, mine.lease});
-  lock.tell_what_is_held(mine.hold);
+  lock.report_hold(mine.hold);
   lock.change().notices.push_back(client);
   return lock.finish(what::granted);
 }

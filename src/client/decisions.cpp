@@ -1,7 +1,7 @@
 #include "client/decisions.hpp"
 
-#include "client/draft.hpp"
-#include "client/gather.hpp"
+#include "client/decide_rendezvous.hpp"
+#include "client/lock_editor.hpp"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ using std::chrono::microseconds;
 using store::lock_view;
 using what = outcome::what;
 
-decision stay_behind(draft& lock, const acquire_wish& wish, microseconds takeover_in) {
+decision stay_behind(lock_editor& lock, const acquire_terms& wish, microseconds takeover_in) {
   lock.outcome().takeover_in = takeover_in;
   if (lock.is_queued(wish.hold)) return lock.finish(what::queued);
   if (!wish.wait) return lock.finish(what::busy);
@@ -24,7 +24,7 @@ decision stay_behind(draft& lock, const acquire_wish& wish, microseconds takeove
   return lock.finish(what::queued);
 }
 
-decision granted(draft& lock, hold_id hold) {
+decision granted(lock_editor& lock, hold_id hold) {
   const auto* permit = lock.permit_of(hold);
   lock.outcome().token = permit ? permit->token : lock.row().token;
   lock.outcome().weight = permit ? permit->weight : lock.row().capacity;
@@ -32,7 +32,7 @@ decision granted(draft& lock, hold_id hold) {
   return lock.finish(what::granted);
 }
 
-std::int64_t weight_of(const acquire_wish& wish, const draft& lock) {
+std::int64_t weight_of(const acquire_terms& wish, const lock_editor& lock) {
   if (!wish.everything) return wish.weight;
   return std::max<std::int64_t>(lock.row().capacity - lock.row().in_use, 1);
 }
@@ -47,43 +47,43 @@ bool stands_on(const lock_view& view, hold_id hold, lease_id lease) {
 
 }  // namespace
 
-decision decide_acquire(const lock_view& view, const acquire_wish& wish, microseconds skew) {
-  draft lock{view, skew};
+decision decide_acquire(const lock_view& view, const acquire_terms& wish, microseconds skew) {
+  lock_editor lock{view, skew};
   const auto& stored = view.row;
   if (auto other = lock.refuse_other(wish.definition)) return std::move(*other);
-  if (gathers(stored.kind)) return gather(lock, view, wish);
+  if (is_rendezvous(stored.kind)) return decide_rendezvous(lock, view, wish);
   if (const auto token = lock.token_of(wish.hold)) {
     const auto* permit = lock.permit_of(wish.hold);
     lock.outcome().token = *token;
     lock.outcome().weight = permit ? permit->weight : stored.capacity;
-    return lock.leave(what::granted);
+    return lock.unchanged(what::granted);
   }
-  if (lock.held_by_the_living()) {
-    if (auto expired = lock.expired_holders(); !expired.empty())
-      return lock.leave_expired(std::move(expired));
+  if (lock.is_held_by_living()) {
+    if (auto expired = lock.expired_holders(); !expired.empty()) return lock.kill_first(std::move(expired));
     return stay_behind(lock, wish, lock.takeover_in());
   }
   if (lock.row().lease && !view.replaceable) return stay_behind(lock, wish, microseconds{0});
-  lock.bury_holder(std::max(stored.delay, wish.definition.delay));
+  lock.remove_dead_holder(std::max(stored.delay, wish.definition.delay));
   if (lock.row().lease) return stay_behind(lock, wish, lock.takeover_in());
   const auto fits = [&] { return lock.fits(wish.mode, weight_of(wish, lock)); };
-  if (!view.same_world && (lock.has_waiters() ? lock.has_next() : fits())) return lock.leave(what::foreign);
-  if (auto first = lock.unsettled()) return std::move(*first);
+  if (!view.is_recorded_server && (lock.has_waiters() ? lock.has_next() : fits()))
+    return lock.unchanged(what::foreign);
+  if (auto first = lock.must_do_first()) return std::move(*first);
   lock.grant_everybody_next();
   if (lock.token_of(wish.hold)) return granted(lock, wish.hold);
   const bool in_turn = !lock.has_waiters() || (!stored.fair && !wish.everything);
-  if (in_turn && view.same_world && fits()) {
+  if (in_turn && view.is_recorded_server && fits()) {
     // Its lease is not known here, and nobody asks for it any more.
     lock.grant({0, wish.hold, wish.lease, weight_of(wish, lock), wish.mode}, {});
     return granted(lock, wish.hold);
   }
-  if (auto expired = lock.expired_holders(); !expired.empty()) return lock.leave_expired(std::move(expired));
+  if (auto expired = lock.expired_holders(); !expired.empty()) return lock.kill_first(std::move(expired));
   return stay_behind(lock, wish, lock.takeover_in());
 }
 
 std::vector<decision> decide_acquire_together(std::span<const store::edit_result> results,
                                               std::span<const lock_view> views,
-                                              std::span<const acquire_wish> wishes, bool all,
+                                              std::span<const acquire_terms> wishes, bool all,
                                               microseconds skew) {
   std::vector<decision> made(wishes.size());
   for (std::size_t i = 0; i < wishes.size(); ++i) {
@@ -102,19 +102,19 @@ std::vector<decision> decide_acquire_together(std::span<const store::edit_result
   return made;
 }
 
-decision decide_release(const lock_view& view, const farewell& what_ends, microseconds skew) {
+decision decide_release(const lock_view& view, const release_spec& what_ends, microseconds skew) {
   const auto& [hold, on, ended, rest] = what_ends;
-  draft lock{view, skew};
-  if (on && !stands_on(view, hold, *on)) return lock.leave(what::absent);
+  lock_editor lock{view, skew};
+  if (on && !stands_on(view, hold, *on)) return lock.unchanged(what::absent);
   const bool has_permit = std::any_of(view.permits.begin(), view.permits.end(),
                                       [&](const auto& entry) { return entry.permit.hold == hold; });
   const bool held = lock.held_by(hold) || has_permit;
-  if (!held && !lock.is_queued(hold)) return lock.leave(what::absent);
+  if (!held && !lock.is_queued(hold)) return lock.unchanged(what::absent);
   if (!held && view.row.kind == lock_kind::barrier) {
-    lock.break_up();
+    lock.break_generation();
     return lock.finish(what::released);
   }
-  if (held && lock.is_guarded(hold)) return lock.leave(what::guarded);
+  if (held && lock.is_guarded(hold)) return lock.unchanged(what::guarded);
   const bool was_living = !held || lock.token_of(hold);
   if (held && ended) {
     lock.change().end_leases.push_back(*ended);
@@ -131,19 +131,20 @@ decision decide_release(const lock_view& view, const farewell& what_ends, micros
   if (lock.held_by(hold)) lock.clear_holder();
   if (has_permit) lock.remove_permit(hold);
   if (!held) lock.dequeue(hold);
-  if (auto first = lock.unsettled()) return std::move(*first);
+  if (auto first = lock.must_do_first()) return std::move(*first);
   // A lock that is free is handed on by whoever asks next. Where others hold it still, nobody would.
-  if (!view.same_world && lock.has_permits() && lock.has_next()) return lock.leave(what::foreign);
+  if (!view.is_recorded_server && lock.has_permits() && lock.has_next()) return lock.unchanged(what::foreign);
   lock.grant_everybody_next();
   return lock.finish(was_living ? what::released : what::absent);
 }
 
 decision decide_force(const lock_view& view, std::optional<hold_id> only, microseconds skew,
                       model::token upto) {
-  draft lock{view, skew};
+  lock_editor lock{view, skew};
   // Nobody holds a latch or a barrier; and a lock of a later version's kind has rules that are not known
   // here.
-  if (gathers(view.row.kind) || view.row.kind == lock_kind::unknown) return lock.leave(what::mismatch);
+  if (is_rendezvous(view.row.kind) || view.row.kind == lock_kind::unknown)
+    return lock.unchanged(what::mismatch);
   std::vector<lease_id> clients;
   bool found = false;
   bool guarded = false;
@@ -161,10 +162,10 @@ decision decide_force(const lock_view& view, std::optional<hold_id> only, micros
   };
   if (view.row.hold) take(*view.row.hold, view.row.token, view.holder);
   for (const auto& entry : view.permits) take(entry.permit.hold, entry.permit.token, entry.lease);
-  if (!found) return lock.leave(what::absent);
-  if (guarded) return lock.leave(what::guarded);
-  if (!view.same_world) return lock.leave(what::foreign);
-  if (auto first = lock.unsettled()) return std::move(*first);
+  if (!found) return lock.unchanged(what::absent);
+  if (guarded) return lock.unchanged(what::guarded);
+  if (!view.is_recorded_server) return lock.unchanged(what::foreign);
+  if (auto first = lock.must_do_first()) return std::move(*first);
   lock.bump_token();
   lock.grant_everybody_next();
   lock.change().notices = std::move(clients);
@@ -173,30 +174,30 @@ decision decide_force(const lock_view& view, std::optional<hold_id> only, micros
 }
 
 decision decide_sweep(const lock_view& view, microseconds skew) {
-  draft lock{view, skew};
-  if (view.row.kind == lock_kind::unknown) return lock.leave(what::mismatch);
-  if (gathers(view.row.kind)) return sweep_gathering(lock);
-  if (auto expired = lock.expired_holders(); !expired.empty()) return lock.leave_expired(std::move(expired));
-  if (lock.held_by_the_living()) return lock.finish(what::busy);
+  lock_editor lock{view, skew};
+  if (view.row.kind == lock_kind::unknown) return lock.unchanged(what::mismatch);
+  if (is_rendezvous(view.row.kind)) return sweep_rendezvous(lock);
+  if (auto expired = lock.expired_holders(); !expired.empty()) return lock.kill_first(std::move(expired));
+  if (lock.is_held_by_living()) return lock.finish(what::busy);
   const auto dead = [](const auto& entry) { return !entry.lease; };
-  const bool names_the_dead = view.row.lease || std::any_of(view.permits.begin(), view.permits.end(), dead);
+  const bool names_dead = view.row.lease || std::any_of(view.permits.begin(), view.permits.end(), dead);
   const bool guarded = view.row.lease
                            ? !view.replaceable
                            : std::any_of(view.permits.begin(), view.permits.end(),
                                          [&](const auto& entry) { return dead(entry) && entry.guarded; });
   const bool all_guarded = guarded && lock.change().remove_permits.empty();
-  if (all_guarded) return lock.leave(what::guarded);
-  if ((names_the_dead || lock.has_next()) && !view.same_world) return lock.leave(what::foreign);
-  lock.bury_holder(view.row.delay);
+  if (all_guarded) return lock.unchanged(what::guarded);
+  if ((names_dead || lock.has_next()) && !view.is_recorded_server) return lock.unchanged(what::foreign);
+  lock.remove_dead_holder(view.row.delay);
   if (lock.row().lease) return lock.finish(what::busy);
-  if (auto first = lock.unsettled()) return std::move(*first);
+  if (auto first = lock.must_do_first()) return std::move(*first);
   lock.grant_everybody_next();
-  return lock.finish(lock.has_permits() && !names_the_dead ? what::busy : what::released);
+  return lock.finish(lock.has_permits() && !names_dead ? what::busy : what::released);
 }
 
 decision decide_move(const lock_view& view, hold_id hold, const store::lease_record& lease) {
-  draft lock{view, microseconds{0}};
-  if (!lock.token_of(hold)) return lock.leave(what::absent);
+  lock_editor lock{view, microseconds{0}};
+  if (!lock.token_of(hold)) return lock.unchanged(what::absent);
   decision moved = lock.move_onto(hold, lease.id, hold);
   if (!moved.change.empty()) moved.change.create_leases.push_back(lease);
   return moved;

@@ -3,7 +3,7 @@
 //
 // A mutex, a shared_mutex and a semaphore are one thing here, a weighted fair semaphore: an exclusive request
 // needs the lock free, a shared one of weight n needs n of the capacity. Requests are granted in the order of
-// their tickets, and the first that does not fit stops all behind it. How is in draft.hpp.
+// their tickets, and the first that does not fit stops all behind it. How is in lock_editor.hpp.
 //
 // Who waits at a latch or a barrier waits for others to come: those are in decide_gather.cpp.
 #pragma once
@@ -39,7 +39,7 @@ struct outcome {
     guarded,   // a guarded transaction keeps the grant; ask again later
     mismatch,  // the stored lock is another one, see `stored`
     expired,   // kill these `leases` first, then ask again
-    foreign,   // this server is not the recorded one: refresh the world, then ask again
+    foreign,   // this server is not the recorded one: refresh the database_state, then ask again
     again,     // dead waiters were cleared away, ask again
     broken,    // of a barrier: another member of its generation has died or given up
     overrun,   // of a latch: fewer remain to be counted down than it asks for, `remaining`
@@ -56,7 +56,7 @@ struct outcome {
   model::lock_definition stored;  // of a mismatch, and of a hold that was taken on
 
   // Something had to be put right first; then the same request is decided again.
-  bool asks_again() const {
+  bool must_retry() const {
     return result == what::expired || result == what::foreign || result == what::again;
   }
 };
@@ -66,7 +66,7 @@ struct decision {
   client_layer::outcome outcome;
 };
 
-struct acquire_wish {
+struct acquire_terms {
   model::lock_definition definition;
   lease_id lease;
   hold_id hold;
@@ -79,7 +79,7 @@ struct acquire_wish {
 };
 
 // Asked again with the same hold it says the same, with the same token (I7).
-decision decide_acquire(const store::lock_view& view, const acquire_wish& wish,
+decision decide_acquire(const store::lock_view& view, const acquire_terms& wish,
                         std::chrono::microseconds skew);
 
 // Several wishes of one client's, each about another name, in name order; none of them waits. In one
@@ -87,11 +87,11 @@ decision decide_acquire(const store::lock_view& view, const acquire_wish& wish,
 // is not. Decision i is for wish i; those that were left ungranted for another's sake say absent.
 std::vector<decision> decide_acquire_together(std::span<const store::edit_result> results,
                                               std::span<const store::lock_view> views,
-                                              std::span<const acquire_wish> wishes, bool all,
+                                              std::span<const acquire_terms> wishes, bool all,
                                               std::chrono::microseconds skew);
 
 // How a hold, or a place in the queue, ends.
-struct farewell {
+struct release_spec {
   hold_id hold;
   std::optional<lease_id> on{};     // only where it stands on that lease
   std::optional<lease_id> ended{};  // an explicit-ttl lease that ends with it
@@ -100,7 +100,7 @@ struct farewell {
 };
 
 // Gives back a grant or a place in the queue.
-decision decide_release(const store::lock_view& view, const farewell& what_ends,
+decision decide_release(const store::lock_view& view, const release_spec& what_ends,
                         std::chrono::microseconds skew);
 
 // Takes the lock from all who hold it, or from that hold alone; from nobody who was granted it after the

@@ -22,11 +22,11 @@ constexpr auto last_words = 50ms;
 
 std::unique_ptr<store::session> dialer::connect(std::shared_ptr<store::database> database) {
   auto& all = *exchange_;
-  const auto until = shared_.time.now() + shared_.settings.connect_timeout;
+  const auto until = context_.time.now() + context_.settings.connect_timeout;
   const auto one = std::make_shared<attempt>();
   std::unique_lock lock{all.mutex};
-  while (all.left_behind >= left_behind_at_most && !all.closed && shared_.time.now() < until) {
-    shared_.time.wait_until(lock, all.changed, until);
+  while (all.left_behind >= left_behind_at_most && !all.closed && context_.time.now() < until) {
+    context_.time.wait_until(lock, all.changed, until);
   }
   if (all.closed) throw error(errc::unreachable, "the client is closed");
   if (all.left_behind >= left_behind_at_most) {
@@ -45,14 +45,14 @@ std::unique_ptr<store::session> dialer::connect(std::shared_ptr<store::database>
                 fmt::format("no thread can be started to bound an attempt to connect: {}", failure.what()));
   }
   lock.lock();
-  while (!one->is_over && !all.closed && shared_.time.now() < until) {
-    shared_.time.wait_until(lock, all.changed, until);
+  while (!one->is_over && !all.closed && context_.time.now() < until) {
+    context_.time.wait_until(lock, all.changed, until);
   }
   if (!one->is_over) {
     lock.unlock();
     one->watch.interrupt();
     lock.lock();
-    all.changed.wait_for(lock, shared_.time.patience(last_words), [&] { return one->is_over; });
+    all.changed.wait_for(lock, context_.time.patience(last_words), [&] { return one->is_over; });
     if (!one->is_over) {
       one->is_left = true;
       ++all.left_behind;
@@ -88,7 +88,7 @@ error dialer::too_late(const attempt& one) const {
   auto said = one.failure ? copy_of(one.failure) : error(errc::unreachable, "it hangs");
   return {errc::unreachable,
           fmt::format("connecting took longer than the connect_timeout of {} ms: {}",
-                      shared_.settings.connect_timeout.count(), said.what()),
+                      context_.settings.connect_timeout.count(), said.what()),
           said.database_code()};
 }
 

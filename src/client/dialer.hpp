@@ -18,7 +18,7 @@ namespace rowlock::client_layer {
 // Thread-safe. May be destroyed while an attempt that was left behind goes on.
 class dialer {
  public:
-  explicit dialer(context& shared) : shared_(shared) {}
+  explicit dialer(context& shared) : context_(shared) {}
 
   // Throws what the store throws, and error(unreachable) when the time is up, when the client is closed, when
   // too many earlier attempts still hang or no thread can be started. An attempt that hangs is left behind,
@@ -49,7 +49,7 @@ class dialer {
 
   error too_late(const attempt& one) const;
 
-  context& shared_;
+  context& context_;
   std::shared_ptr<exchange> exchange_ = std::make_shared<exchange>();
 };
 

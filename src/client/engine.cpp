@@ -15,20 +15,8 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string program_name() {
-  std::string name;
-  std::getline(std::ifstream{"/proc/self/comm"}, name);
-  name = model::printable(name);
-  return name.empty() ? "rowlock" : name;
-}
-
-std::string host_name() {
-  char name[256] = {};
-  return ::gethostname(name, sizeof name - 1) == 0 ? model::printable(name) : "unknown";
-}
-
 // Of a wait that was stopped.
-hold_ptr stopped(const patience& how_long) {
+hold_ptr stopped(const wait_limit& how_long) {
   if (how_long.waits && !how_long.limit) throw error(errc::cancelled, "the wait for a lock was stopped");
   return nullptr;
 }
@@ -47,8 +35,8 @@ acquire_ptr make_operation(const model::lock_definition& definition, bool waits,
 }
 
 // Nobody waits for it any more: it leaves the queue, and what it was granted before goes back.
-void abandon(engine& on, acquire_operation& operation) {
-  if (operation.answer.give_up()) return on.leave(operation);
+void abandon_with_grant(engine& on, acquire_operation& operation) {
+  if (operation.answer.give_up()) return on.abandon(operation);
   try {
     if (const auto granted = operation.answer.take(); granted && *granted) on.begin_release(**granted);
   } catch (const error&) {
@@ -65,91 +53,80 @@ release_result over(const hold_state& hold) {
 
 std::shared_ptr<engine> engine::open(database_source source, const options& settings, time_source& time) {
   auto made = std::make_shared<engine>(std::move(source), checked_settings(settings), time);
-  const auto database = made->ask_source();
+  const auto database = made->read_source();
   // A client that could renew and not release would keep others waiting for it: it has both connections, or
   // is not made.
   made->spare_for_keeper_ = made->connect_to(database);
-  made->spare_for_lane_ = made->connect_to(database);
+  made->spare_for_worker_ = made->connect_to(database);
   // A standby cannot read the marker, and whoever only reads kills nobody.
   if (!settings.read_only) {
-    made->shared_.stored_skew_ms.store(made->spare_for_keeper_->read_world().skew.count());
+    made->context_.stored_skew_ms.store(made->spare_for_keeper_->read_database_state().skew.count());
   }
   for (const auto mode : {model::lock_mode::exclusive, model::lock_mode::shared}) {
     auto& guard = mode == model::lock_mode::shared ? made->shared_guard_ : made->exclusive_guard_;
     guard = {database->guard_sql(mode), database->guard_write_sql(mode)};
   }
-  if (database->must_be_asked()) made->keeper_.must_ask();
+  if (database->must_poll()) made->keeper_.must_poll();
   if (auto danger = made->spare_for_keeper_->warning(); !danger.empty()) {
-    made->shared_.log(log_level::warning, "{}", danger);
+    made->context_.log(log_level::warning, "{}", danger);
     made->keeper_.warned_of(std::move(danger));
   }
   const int carrying = database->single_writer() ? 1 : settings.connections - 1;
   std::vector<session_slot*> slots{&made->keeper_.slot()};
-  made->queue_.split_duties(carrying > 1);
+  made->queue_.split_roles(carrying > 1);
   for (int i = 0; i < carrying; ++i) {
-    const auto carried = carrying == 1 ? duty::everything : i % 2 == 0 ? duty::acquires : duty::releases;
-    auto* const spare = i == 0 ? &made->spare_for_lane_ : nullptr;
-    made->lanes_.push_back(std::make_unique<lane>(made->desk_, carried,
-                                                  [raw = made.get(), spare] { return raw->connect(spare); }));
-    slots.push_back(&made->lanes_.back()->slot());
+    const auto carried = carrying == 1 ? worker_role::everything
+                         : i % 2 == 0  ? worker_role::acquires
+                                       : worker_role::releases;
+    auto* const spare = i == 0 ? &made->spare_for_worker_ : nullptr;
+    made->workers_.push_back(std::make_unique<statement_worker>(
+        made->parts_, carried, [raw = made.get(), spare] { return raw->connect(spare); }));
+    slots.push_back(&made->workers_.back()->slot());
   }
-  made->watchdog_ = std::make_unique<watchdog>(made->shared_, made->keeper_, made->holds_, made->herald_,
-                                               made->async_, slots);
+  made->watchdog_ = std::make_unique<watchdog>(made->context_, made->keeper_, made->holds_,
+                                               made->loss_notifier_, made->async_, slots);
   return made;
 }
 
 engine::engine(database_source source, const options& settings, time_source& time)
     : source_(std::move(source)),
-      shared_{settings, time},
-      application_(settings.application.empty() ? program_name() : settings.application),
-      host_(host_name()),
+      context_{settings, time},
       pid_(::getpid()),
-      queue_(shared_),
-      delivery_(shared_, queue_, holds_,
-                [this](const acquire_operation& operation, model::token token) {
-                  return make_hold(operation, token);
-                }),
-      herald_(shared_, holds_),
-      keeper_(
-          shared_, queue_, room_, delivery_, holds_, releases_, herald_,
-          [this] { return connect(&spare_for_keeper_); },
-          [this](lease_id id) { return describe(id, id, shared_.settings.ttl); }),
-      reconcile_(shared_, queue_, holds_, keeper_),
-      desk_{shared_,
-            queue_,
-            room_,
-            delivery_,
-            releases_,
-            crowded_,
-            bells_,
-            keeper_,
-            reconcile_,
-            [this](lease_id id, std::chrono::milliseconds ttl) {
-              const auto mine = keeper_.lease();
-              return describe(id, mine ? mine->id() : id, ttl);
-            }},
-      tasks_(desk_,
+      queue_(context_),
+      completions_(context_, queue_, waiters_, holds_, releases_, contended_,
+                   [this](const acquire_operation& operation, model::token token) {
+                     return make_hold(operation, token);
+                   }),
+      loss_notifier_(context_, holds_),
+      keeper_(context_, queue_, waiters_, completions_, holds_, releases_, loss_notifier_,
+              [this] { return connect(&spare_for_keeper_); }),
+      reconcile_(context_, queue_, holds_, keeper_),
+      parts_{context_, queue_, completions_, contended_, pending_sweeps_, keeper_, reconcile_},
+      tasks_(parts_,
              [this] {
                check_usable();
-               start_lanes();
+               start_workers();
              }),
-      deadlocks_(shared_, queue_),
-      stand_in_(desk_, keeper_.slot()) {
-  keeper_.lend_to(stand_in_);
-  shared_.ghosts.on_forgotten = [this] { reconcile_.request_repeatedly(); };
-  keeper_.on_new_world([this](const store::world& world) { reconcile_.request_in(world); });
+      deadlocks_(context_, queue_),
+      fallback_(parts_, keeper_.slot()) {
+  completions_.attach(keeper_);
+  keeper_.lend_to(fallback_);
+  context_.ghosts.on_forgotten = [this] { reconcile_.request_repeatedly(); };
+  keeper_.on_database_changed(
+      [this](const store::database_state& database_state) { reconcile_.request_in(database_state); });
 }
 
 engine::~engine() = default;
 
-std::shared_ptr<store::database> engine::ask_source() {
+std::shared_ptr<store::database> engine::read_source() {
   const std::lock_guard lock{source_mutex_};
   std::shared_ptr<store::database> database;
   const auto failed = [](const std::string& why) {
     return error(errc::unreachable, "the source of the database's URL failed: " + why);
   };
   try {
-    if (!shared_.door.run([&] { database = source_(); })) throw error(errc::closed, "the client is closed");
+    if (!context_.user_calls.run([&] { database = source_(); }))
+      throw error(errc::closed, "the client is closed");
   } catch (const error&) {
     throw;
   } catch (const std::exception& failure) {
@@ -169,18 +146,14 @@ std::unique_ptr<store::session> engine::connect(std::unique_ptr<store::session>*
     const std::lock_guard lock{spare_mutex_};
     if (*spare) return std::move(*spare);
   }
-  return connect_to(ask_source());
-}
-
-store::lease_record engine::describe(lease_id id, lease_id client, std::chrono::milliseconds ttl) const {
-  return {id, client, host_, pid_, application_, ttl};
+  return connect_to(read_source());
 }
 
 hold_ptr engine::make_hold(const acquire_operation& operation, model::token token) {
   auto hold = std::make_shared<hold_state>(shared_from_this(), operation.definition, operation.hold, token,
                                            operation.lease, operation.mode, operation.weight);
   hold->set_contended(operation.contended);
-  if (operation.min_hold > 0ms) hold->set_keep_until(shared_.time.now() + operation.min_hold);
+  if (operation.min_hold > 0ms) hold->set_keep_until(context_.time.now() + operation.min_hold);
   return hold;
 }
 
@@ -201,27 +174,27 @@ void engine::start_thread(std::string_view role, const char* name, std::function
   started_.emplace(role);
 }
 
-void engine::start_lanes() {
-  if (lanes_started_.load(std::memory_order_acquire)) return;
+void engine::start_workers() {
+  if (workers_started_.load(std::memory_order_acquire)) return;
   const std::lock_guard lock{start_mutex_};
-  if (lanes_started_.load() || closed_.load()) return;
-  if (!shared_.writer.is_silent()) {
+  if (workers_started_.load() || closed_.load()) return;
+  if (!context_.writer.is_silent()) {
     start_thread(
-        "log", "rowlock-log", [this] { shared_.writer.run(); }, &log_thread_);
-    shared_.writer.start();
+        "log", "rowlock-log", [this] { context_.writer.run(); }, &log_thread_);
+    context_.writer.start();
   }
   start_thread("watch", "rowlock-watch", [this] { watchdog_->run(); });
-  start_thread("tell", "rowlock-tell", [this] { herald_.run(); });
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    start_thread(fmt::format("carry {}", i), "rowlock-carry", [raw = lanes_[i].get()] { raw->run(); });
+  start_thread("tell", "rowlock-tell", [this] { loss_notifier_.run(); });
+  for (std::size_t i = 0; i < workers_.size(); ++i) {
+    start_thread(fmt::format("carry {}", i), "rowlock-carry", [raw = workers_[i].get()] { raw->run(); });
   }
-  lanes_started_.store(true, std::memory_order_release);
+  workers_started_.store(true, std::memory_order_release);
 }
 
 void engine::start_keeper() {
   if (keeper_started_.load(std::memory_order_acquire)) return;
   check_may_write();
-  start_lanes();
+  start_workers();
   const std::lock_guard lock{start_mutex_};
   if (keeper_started_.load() || closed_.load()) return;
   start_thread("lease", "rowlock-lease", [this] {
@@ -229,7 +202,7 @@ void engine::start_keeper() {
     try {
       keeper_.end_lease();
     } catch (const std::exception& failure) {
-      shared_.log(log_level::warning, "the lease was not ended and runs out by itself: {}", failure.what());
+      context_.log(log_level::warning, "the lease was not ended and runs out by itself: {}", failure.what());
     }
     keeper_.slot().close();
   });
@@ -237,7 +210,7 @@ void engine::start_keeper() {
   keeper_started_.store(true, std::memory_order_release);
 }
 
-async_desk& engine::start_async() {
+async_waiters& engine::start_async() {
   if (async_started_.load(std::memory_order_acquire)) return async_;
   const std::lock_guard lock{start_mutex_};
   check_usable();
@@ -267,12 +240,12 @@ void engine::check_usable() const {
 }
 
 void engine::check_may_write() const {
-  if (!shared_.settings.read_only) return;
+  if (!context_.settings.read_only) return;
   throw error(errc::read_only, "this client was made to read alone (options::read_only)");
 }
 
 void engine::check_room(std::size_t wanted) const {
-  const auto most = shared_.holds_at_most();
+  const auto most = context_.holds_at_most();
   const auto present = holds_.size();
   if (wanted <= most && present <= most - wanted) return;
   throw error(
@@ -280,11 +253,11 @@ void engine::check_room(std::size_t wanted) const {
       fmt::format("this client has {} holds and asks for {} more; with options::margin at {} ms it may "
                   "have {}, so that a loss can be told to all in time: set a longer margin, or use "
                   "another client",
-                  present, wanted, shared_.settings.margin.count(), most));
+                  present, wanted, context_.settings.margin.count(), most));
 }
 
-acquire_ptr engine::ask(const model::lock_definition& definition, bool waits, const acquire_options& how,
-                        const demand& what) {
+acquire_ptr engine::begin_acquire(const model::lock_definition& definition, bool waits,
+                                  const acquire_options& how, const demand& what) {
   check_usable();
   check_room();
   model::check_hold_times(how.ttl, how.min_hold);
@@ -294,19 +267,19 @@ acquire_ptr engine::ask(const model::lock_definition& definition, bool waits, co
   return operation;
 }
 
-std::optional<hold_ptr> engine::await(const acquire_ptr& operation, std::optional<instant> until,
-                                      const std::stop_token& stop) {
-  if (auto answer = operation->answer.wait(shared_.time, until, stop)) {
-    if (*answer && operation->ttl) watchdog_->look_again();
+std::optional<hold_ptr> engine::await_acquire(const acquire_ptr& operation, std::optional<instant> until,
+                                              const std::stop_token& stop) {
+  if (auto answer = operation->answer.wait(context_.time, until, stop)) {
+    if (*answer && operation->ttl) watchdog_->check_again();
     return std::move(*answer);
   }
-  leave(*operation);
+  abandon(*operation);
   return {};
 }
 
-// Until it is granted, the time is nearly up, or stop was requested; then await() tells. Two reads in a row
-// must show the same circle. The one of it whose hold's id is greatest gives up first, for it suffices that
-// one does; the others wait a little for it.
+// Until it is granted, the time is nearly up, or stop was requested; then await_acquire() tells. Two reads in
+// a row must show the same circle. The one of it whose hold's id is greatest gives up first, for it suffices
+// that one does; the others wait a little for it.
 hold_ptr engine::await_or_deadlock(const acquire_ptr& operation, std::uint64_t owner,
                                    std::optional<instant> until, const std::stop_token& stop) {
   constexpr int looks_of_others = 3;
@@ -314,9 +287,9 @@ hold_ptr engine::await_or_deadlock(const acquire_ptr& operation, std::uint64_t o
   int looks = 0;
   std::uint64_t look = 0;
   for (;;) {
-    const auto look_at = shared_.time.now() + shared_.settings.poll_interval;
+    const auto look_at = context_.time.now() + context_.settings.poll_interval;
     if (until && look_at >= *until) return nullptr;
-    if (auto answer = operation->answer.wait_a_while(shared_.time, look_at, stop)) return std::move(*answer);
+    if (auto answer = operation->answer.wait_a_while(context_.time, look_at, stop)) return std::move(*answer);
     if (stop.stop_requested()) return nullptr;
     auto cycle = deadlocks_.circle_of(owner, look, until, stop);
     if (cycle.empty() || !is_same_cycle(cycle, seen)) {
@@ -328,67 +301,68 @@ hold_ptr engine::await_or_deadlock(const acquire_ptr& operation, std::uint64_t o
       return a.waiter.waiter.hold < b.waiter.waiter.hold;
     });
     if (last->waiter.waiter.hold.owner() != owner && ++looks < looks_of_others) continue;
-    if (auto answer = await(operation, shared_.time.now(), {})) return std::move(*answer);
+    if (auto answer = await_acquire(operation, context_.time.now(), {})) return std::move(*answer);
     throw error(errc::deadlock, "a circle of waiters: " + client_layer::describe(cycle));
   }
 }
 
-// If it stands in the queue it is taken out here; if a lane has it, the lane finds that nobody waits.
-void engine::leave(const acquire_operation& operation) {
-  if (const auto left = room_.take(operation)) delivery_.withdraw(*left);
-  shared_.count.busy.fetch_add(1, std::memory_order_relaxed);
+// If it stands in the queue it is taken out here; if a worker has it, the worker finds that nobody waits.
+void engine::abandon(const acquire_operation& operation) {
+  if (const auto left = waiters_.take(operation)) completions_.withdraw(*left);
+  context_.count.busy.fetch_add(1, std::memory_order_relaxed);
 }
 
-hold_ptr engine::unanswered(const acquire_operation& operation, const patience& how_long,
-                            const std::stop_token& stop) const {
+hold_ptr engine::result_without_answer(const acquire_operation& operation, const wait_limit& how_long,
+                                       const std::stop_token& stop) const {
   if (stop.stop_requested()) return stopped(how_long);
-  if (const auto why = operation.answer.excuse()) throw *why;
-  if (!how_long.waits) throw no_answer(shared_.longest_call());
+  if (const auto why = operation.answer.last_failure()) throw *why;
+  if (!how_long.waits) throw no_answer(context_.longest_call());
   return nullptr;
 }
 
-engine::unsent engine::prepare(const model::lock_definition& definition, const patience& how_long,
-                               const acquire_options& how, const demand& what) const {
+engine::prepared engine::prepare(const model::lock_definition& definition, const wait_limit& how_long,
+                                 const acquire_options& how, const demand& what) const {
   check_usable();
-  if (!model::gathers(definition.kind)) check_room();
+  if (!model::is_rendezvous(definition.kind)) check_room();
   model::check_hold_times(how.ttl, how.min_hold);
   std::optional<instant> until;
   if (!how_long.waits) {
-    until = shared_.time.now() + shared_.longest_call();
+    until = context_.time.now() + context_.longest_call();
   } else if (how_long.limit) {
-    until = later(shared_.time.now(), *how_long.limit);
+    until = later(context_.time.now(), *how_long.limit);
   }
   return {make_operation(definition, how_long.waits, how, what), until};
 }
 
-hold_ptr engine::acquire(const model::lock_definition& definition, const patience& how_long,
+hold_ptr engine::acquire(const model::lock_definition& definition, const wait_limit& how_long,
                          const acquire_options& how, const demand& what) {
   const auto [operation, until] = prepare(definition, how_long, how, what);
-  if (how.stop.stop_requested()) return unanswered(*operation, how_long, how.stop);
+  if (how.stop.stop_requested()) return result_without_answer(*operation, how_long, how.stop);
   start_keeper();
   operation->hold = model::hold_id::of_this_thread();
   const auto owner = operation->hold.owner();
   // A wait with a limit, or one that may be stopped, is never bound to a statement's time.
-  const bool alone = !how_long.limit && !how.stop.stop_possible() &&
-                     std::any_of(lanes_.begin(), lanes_.end(), [&, &operation = operation](const auto& lane) {
-                       return lane->carries(duty::acquires) && lane->carry_alone(operation);
-                     });
+  const bool alone =
+      !how_long.limit && !how.stop.stop_possible() &&
+      std::any_of(workers_.begin(), workers_.end(), [&, &operation = operation](const auto& lane) {
+        return lane->carries(worker_role::acquires) && lane->run_inline(operation);
+      });
   if (!alone) queue_.submit(operation);
   if (how.detect_deadlock && how_long.waits) {
     try {
       if (auto granted = await_or_deadlock(operation, owner, until, how.stop)) return granted;
     } catch (...) {
       // Also when the look failed: a request that nobody waits for must not stay.
-      abandon(*this, *operation);
+      abandon_with_grant(*this, *operation);
       throw;
     }
   }
-  if (auto answer = await(operation, until, how.stop)) return std::move(*answer);
-  return unanswered(*operation, how_long, how.stop);
+  if (auto answer = await_acquire(operation, until, how.stop)) return std::move(*answer);
+  return result_without_answer(*operation, how_long, how.stop);
 }
 
-std::optional<model::token> engine::arrive(const model::lock_definition& definition, const patience& how_long,
-                                           const std::stop_token& stop) {
+std::optional<model::token> engine::arrive(const model::lock_definition& definition,
+                                           const wait_limit& how_long, const std::stop_token& stop) {
   check_usable();
   const auto left = [&]() -> std::optional<model::token> {
     if (!how_long.limit) throw error(errc::cancelled, "the wait at a barrier was stopped");
@@ -401,34 +375,35 @@ std::optional<model::token> engine::arrive(const model::lock_definition& definit
   operation->mode = model::lock_mode::shared;
   operation->wait = true;
   std::optional<instant> until;
-  if (how_long.limit) until = later(shared_.time.now(), *how_long.limit);
+  if (how_long.limit) until = later(context_.time.now(), *how_long.limit);
   queue_.submit(operation);
-  if (const auto answer = operation->answer.wait_a_while(shared_.time, until, stop))
+  if (const auto answer = operation->answer.wait_a_while(context_.time, until, stop))
     return (*answer)->token();
   // The others may have gone on with this one meanwhile: the database says.
   operation->leaving.store(true);
-  if (auto waiting = room_.take(*operation)) queue_.submit(std::move(waiting));
-  if (const auto answer = operation->answer.wait(shared_.time, shared_.time.now() + shared_.longest_call())) {
+  if (auto waiting = waiters_.take(*operation)) queue_.submit(std::move(waiting));
+  if (const auto answer =
+          operation->answer.wait(context_.time, context_.time.now() + context_.longest_call())) {
     return *answer ? (*answer)->token() : left();
   }
-  if (const auto waiting = room_.take(*operation)) delivery_.withdraw(*waiting);
+  if (const auto waiting = waiters_.take(*operation)) completions_.withdraw(*waiting);
   throw error(errc::unreachable,
               "\"" + definition.name +
                   "\" was left, but the database gave no answer: whether all had arrived before is unknown",
               {}, true);
 }
 
-// As far as a release needs it: an idle connection of another lane's says nothing. Without lanes the lease's
-// connection carries it.
+// As far as a release needs it: an idle connection of another worker's says nothing. Without workers the
+// lease's connection carries it.
 bool engine::is_connected() const {
-  if (!queue_.has_connected_lane()) return keeper_.slot().is_connected();
-  return std::any_of(lanes_.begin(), lanes_.end(), [](const auto& lane) {
-    return lane->carries(duty::releases) && lane->slot().is_connected();
+  if (!queue_.has_connected_worker()) return keeper_.slot().is_connected();
+  return std::any_of(workers_.begin(), workers_.end(), [](const auto& lane) {
+    return lane->carries(worker_role::releases) && lane->slot().is_connected();
   });
 }
 
 release_result engine::await_release(const std::shared_ptr<promised<release_result>>& answer, instant until) {
-  if (const auto result = answer->wait(shared_.time, std::min(until, end_of_outage()))) {
+  if (const auto result = answer->wait(context_.time, std::min(until, end_of_outage()))) {
     outage_ends_.store(instant::max());
     return *result;
   }
@@ -440,15 +415,15 @@ instant engine::end_of_outage() {
   if (is_connected()) {
     outage_ends_.store(instant::max());
   } else if (outage_ends_.load() == instant::max()) {
-    outage_ends_.store(later(shared_.time.now(), shared_.settings.close_timeout));
+    outage_ends_.store(later(context_.time.now(), context_.settings.close_timeout));
   }
   return outage_ends_.load();
 }
 
 // Whether its release may be decided from the lock's row alone.
-bool engine::is_plain(const hold_state& hold) const {
+bool engine::is_fast_release(const hold_state& hold) const {
   const bool known = hold.mode() == model::lock_mode::exclusive || model::is_shareable(hold.kind());
-  return known && hold.lease()->is_renewed() && hold.keep_until() <= shared_.time.now();
+  return known && hold.lease()->is_renewed() && hold.keep_until() <= context_.time.now();
 }
 
 release_ptr engine::release_of(const hold_state& hold) {
@@ -462,9 +437,9 @@ release_ptr engine::release_of(const hold_state& hold) {
   operation->was_held = true;
   operation->lease = hold.lease();
   operation->keep_until = hold.keep_until();
-  const bool plain = is_plain(hold);
+  const bool plain = is_fast_release(hold);
   operation->fast = plain && (!hold.is_contended() || !hold.is_fair());
-  operation->hand_on = plain && hold.is_fair() && hold.mode() == model::lock_mode::exclusive;
+  operation->try_hand_over = plain && hold.is_fair() && hold.mode() == model::lock_mode::exclusive;
   return operation;
 }
 
@@ -479,19 +454,19 @@ release_ptr engine::operation_of(hold_state& hold) {
 }
 
 release_result engine::release(hold_state& hold) {
-  const auto until = shared_.time.now() + shared_.settings.close_timeout;
+  const auto until = context_.time.now() + context_.settings.close_timeout;
   auto operation = operation_of(hold);
   if (!operation) return over(hold);
   const auto answer = operation->answer;
-  const bool alone = std::any_of(lanes_.begin(), lanes_.end(), [&](const auto& lane) {
-    return lane->carries(duty::releases) && lane->carry_alone(operation, until);
+  const bool alone = std::any_of(workers_.begin(), workers_.end(), [&](const auto& lane) {
+    return lane->carries(worker_role::releases) && lane->run_inline(operation, until);
   });
   if (!alone) queue_.submit(std::move(operation));
   return await_release(answer, until);
 }
 
 std::vector<release_result> engine::release(std::span<const hold_ptr> holds) {
-  const auto until = shared_.time.now() + shared_.settings.close_timeout;
+  const auto until = context_.time.now() + context_.settings.close_timeout;
   std::vector<release_ptr> operations;
   for (const auto& hold : holds) operations.push_back(operation_of(*hold));
   auto sent = operations;
@@ -512,10 +487,10 @@ std::shared_ptr<promised<release_result>> engine::begin_release(hold_state& hold
   return answer;
 }
 
-bool engine::rest(std::chrono::nanoseconds length, const std::stop_token& stop) {
+bool engine::sleep(std::chrono::nanoseconds length, const std::stop_token& stop) {
   if (length <= 0ns || stop.stop_requested()) return false;
   promised<bool> nothing;  // but the time and stop end this
-  nothing.wait(shared_.time, shared_.time.now() + length, stop);
+  nothing.wait(context_.time, context_.time.now() + length, stop);
   return !stop.stop_requested();
 }
 
@@ -523,8 +498,8 @@ release_result engine::change(const std::string& name, release_operation::aim pu
                               std::chrono::nanoseconds patience, model::hold_id only) {
   check_usable();
   check_may_write();
-  start_lanes();
-  const auto until = shared_.time.now() + patience;
+  start_workers();
+  const auto until = context_.time.now() + patience;
   auto operation = std::make_shared<release_operation>();
   operation->name = name;
   operation->hold = only;
@@ -548,27 +523,27 @@ release_result engine::change(const std::string& name, release_operation::aim pu
 
 hold_ptr engine::hold_of(model::hold_id id, const outcome& taken, const std::shared_ptr<lease>& lease,
                          std::uint64_t checks) {
-  if (!lease->is_valid(shared_.time.now())) return nullptr;
+  if (!lease->is_valid(context_.time.now())) return nullptr;
   auto hold = std::make_shared<hold_state>(shared_from_this(), taken.stored, id, taken.token, lease,
                                            taken.mode, taken.weight);
   if (!holds_.add(hold, checks)) return nullptr;
-  shared_.count.acquired.fetch_add(1, std::memory_order_relaxed);
+  context_.count.acquired.fetch_add(1, std::memory_order_relaxed);
   return hold;
 }
 
-void engine::let_go(hold_state& hold) {
+void engine::forget(hold_state& hold) {
   holds_.remove(hold);
   hold.begin_release();
 }
 
-void engine::give_back(const std::string& name, model::hold_id hold, const std::shared_ptr<lease>& lease) {
-  delivery_.withdraw(name, hold, lease);
+void engine::withdraw(const std::string& name, model::hold_id hold, const std::shared_ptr<lease>& lease) {
+  completions_.withdraw(name, hold, lease);
 }
 
 // ---- the end
 // -----------------------------------------------------------------------------------------------------
 
-void engine::give_back_holds() {
+void engine::release_holds() {
   std::vector<release_ptr> operations;
   auto holds = holds_.all();
   for (const auto& hold : holds) {
@@ -576,20 +551,20 @@ void engine::give_back_holds() {
     operation->how = store::durability::durable;
     operations.push_back(std::move(operation));
   }
-  herald_.lose(std::move(holds), loss::closed);
+  loss_notifier_.lose(std::move(holds), loss::closed);
   queue_.submit(operations);
 }
 
-void engine::give_back_everything(instant until) {
-  give_back_holds();
-  for (const auto& operation : room_.close()) {
-    delivery_.withdraw(*operation);
+void engine::release_everything(instant until) {
+  release_holds();
+  for (const auto& operation : waiters_.close()) {
+    completions_.withdraw(*operation);
     operation->answer.fail(
         std::make_exception_ptr(error(errc::closed, "the client was closed during the wait")));
   }
   queue_.drain(until);
   // What was under way may have been granted meanwhile.
-  give_back_holds();
+  release_holds();
   queue_.drain(until);
 }
 
@@ -597,34 +572,34 @@ void engine::close() noexcept {
   if (is_forked() || closed_.exchange(true)) return;
   end_everything();
   // Not under start_mutex_, which a call of the user's may want.
-  shared_.door.close();
+  context_.user_calls.close();
 }
 
 void engine::end_everything() noexcept {
   const std::lock_guard start_lock{start_mutex_};
-  const auto until = shared_.time.now() + shared_.settings.close_timeout;
+  const auto until = context_.time.now() + context_.settings.close_timeout;
   try {
-    queue_.refuse_acquires();
-    if (lanes_started_.load()) give_back_everything(until);
+    queue_.stop_acquires();
+    if (workers_started_.load()) release_everything(until);
     async_.close();
     keeper_.stop();
     queue_.stop();
     dialer_.close();
     if (watchdog_) watchdog_->stop();
-    herald_.stop();
-    if (const int left = threads_.wait_until(shared_.time, until); left > 0) {
-      shared_.log(log_level::warning, "{} thread(s) still wait for the database; they end by themselves",
-                  left);
+    loss_notifier_.stop();
+    if (const int left = threads_.wait_until(context_.time, until); left > 0) {
+      context_.log(log_level::warning, "{} thread(s) still wait for the database; they end by themselves",
+                   left);
     }
     const std::lock_guard spare_lock{spare_mutex_};
     spare_for_keeper_.reset();
-    spare_for_lane_.reset();
+    spare_for_worker_.reset();
   } catch (const std::exception& failure) {
-    shared_.log(log_level::warning, "closing: {}", failure.what());
+    context_.log(log_level::warning, "closing: {}", failure.what());
   }
-  shared_.writer.stop();
-  log_thread_.wait_until(shared_.time, until);
-  shared_.writer.drop();
+  context_.writer.stop();
+  log_thread_.wait_until(context_.time, until);
+  context_.writer.drop();
 }
 
 std::shared_ptr<engine> closing_handle(std::shared_ptr<engine> engine) {

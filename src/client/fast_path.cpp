@@ -1,8 +1,8 @@
 #include "client/fast_path.hpp"
 
-#include "client/answers.hpp"
 #include "client/lease_keeper.hpp"
 #include "client/reconciliation.hpp"
+#include "client/worker_context.hpp"
 
 #include <algorithm>
 #include <unordered_map>
@@ -16,9 +16,9 @@ using namespace std::chrono_literals;
 
 constexpr int hand_overs_at_once = 3;
 // How long an unfair lock that was freed is left to whoever comes, before those who wait are looked for.
-constexpr auto free_for_all = 2ms;
+constexpr auto barging_time = 2ms;
 
-store::acquire_request request_of(const acquire_operation& operation) {
+store::acquire_item request_of(const acquire_operation& operation) {
   const auto& definition = operation.definition;
   return {definition.name, definition.kind, definition.capacity, operation.lease->id(),
           operation.hold,  definition.fair, operation.mode,      operation.weight};
@@ -30,10 +30,10 @@ void fast_path::release(batch& work) {
   auto& operations = work.releases;
   bool news = false;
   for (const auto how : {store::durability::asynchronous, store::durability::durable}) {
-    std::vector<store::release_request> requests;
+    std::vector<store::release_item> requests;
     for (const auto& operation : operations) {
-      const bool crowd = work.crowds.contains(operation->name);
-      if (!operation->fast || operation->how != how || crowd) continue;
+      const bool is_joined = work.joined.contains(operation->name);
+      if (!operation->fast || operation->how != how || is_joined) continue;
       requests.push_back({operation->name, operation->lease->id(), operation->hold, operation->mode});
     }
     if (requests.empty()) continue;
@@ -41,13 +41,13 @@ void fast_path::release(batch& work) {
     std::sort(released.begin(), released.end());
     std::erase_if(operations, [&](const release_ptr& operation) {
       if (!std::binary_search(released.begin(), released.end(), operation->hold)) return false;
-      answer_release(desk_, operation, release_result::released);
-      if (!operation->fair) ring(operation->name);
+      client_.complete.released(operation, release_result::released);
+      if (!operation->fair) schedule_sweep(operation->name);
       news = news || operation->kind == model::lock_kind::election;
       return true;
     });
   }
-  if (news) tell_onlookers();
+  if (news) wake_office_watchers();
 }
 
 // One round trip instead of an edit's two, where the head of the queue lives: somebody waits for it. A rival
@@ -55,21 +55,21 @@ void fast_path::release(batch& work) {
 void fast_path::hand_over(std::vector<release_ptr>& operations) {
   if (operations.size() != 1) return;
   const auto& operation = operations.front();
-  if (!std::exchange(operation->hand_on, false)) return;
-  const store::release_request request{operation->name, operation->lease->id(), operation->hold};
-  const std::chrono::microseconds skew = shared_.skew();
+  if (!std::exchange(operation->try_hand_over, false)) return;
+  const store::release_item request{operation->name, operation->lease->id(), operation->hold};
+  const std::chrono::microseconds skew = context_.skew();
   for (int round = 0; round < hand_overs_at_once; ++round) {
-    const auto checks = desk_.deliver.checks();
+    const auto checks = client_.complete.checks();
     const auto reply = slot_.call([&](store::session& session) { return session.hand_over(request, skew); });
     if (!reply) continue;
-    if (const auto mine = desk_.keeper.lease(); mine && reply->client == mine->id()) {
-      deliver_to_waiter(desk_, reply->granted, reply->token, reply->has_queue, checks);
+    if (const auto mine = client_.keeper.lease(); mine && reply->client == mine->id()) {
+      client_.complete.granted_to_waiter(reply->granted, reply->token, reply->has_queue, checks);
     }
     operation->how = store::durability::durable;  // as the grant that came with it
-    answer_release(desk_, operation, release_result::released);
+    client_.complete.released(operation, release_result::released);
     const bool news = operation->kind == model::lock_kind::election;
     operations.clear();
-    if (news) tell_onlookers();
+    if (news) wake_office_watchers();
     return;
   }
 }
@@ -78,22 +78,22 @@ void fast_path::hand_over(std::vector<release_ptr>& operations) {
 bool fast_path::prepare(const acquire_ptr& operation) {
   // What was sent on a connection that died may run yet: before that is over nothing is repeated and nothing
   // taken back. On a lease that is over it gets nothing that lasts.
-  const bool may_run = operation->in_doubt && operation->lease->is_valid(shared_.time.now());
+  const bool may_run = operation->progress.is_in_doubt() && operation->lease->is_valid(context_.time.now());
   if (may_run && !slot_.end_ghosts()) {
-    desk_.queue.delay(operation, operation->retry.row.next());
+    client_.queue.delay(operation, operation->retry.row.next());
     return false;
   }
-  if (operation->answer.is_settled()) {
+  if (operation->answer.is_complete()) {
     if (!operation->lease) return false;
     // A ghost that could not be seen to end gets what nobody waits for, until the server's own timeouts have
     // passed.
-    if (operation->in_doubt) desk_.reconcile.request(3 * shared_.settings.statement_timeout);
-    desk_.deliver.withdraw(*operation);
+    if (operation->progress.is_in_doubt()) client_.reconcile.request(3 * context_.settings.statement_timeout);
+    client_.complete.withdraw(*operation);
     return false;
   }
-  auto lease = desk_.keeper.lease();
+  auto lease = client_.keeper.lease();
   if (!lease) {
-    desk_.queue.delay(operation, 1ms);
+    client_.queue.delay(operation, 1ms);
     return false;
   }
   if (operation->lease != lease) {
@@ -103,19 +103,16 @@ bool fast_path::prepare(const acquire_ptr& operation) {
       return false;
     }
     if (operation->lease) {
-      operation->hold = operation->hold.sibling();
-      desk_.queue.mark(*operation);
+      operation->begin_anew();
+      client_.queue.mark(*operation);
     }
     operation->lease = std::move(lease);
-    operation->slow = false;
-    operation->in_doubt = false;
-    operation->tried = false;
   }
   return true;
 }
 
 // Where others queue, the queue is asked first; where it says nothing, the lock may be free.
-void fast_path::ask(batch& work) {
+void fast_path::acquire_or_enqueue(batch& work) {
   std::erase_if(work.acquires, [&](const acquire_ptr& operation) { return !prepare(operation); });
   enqueue(work.acquires, true);
   acquire(work);
@@ -124,23 +121,23 @@ void fast_path::ask(batch& work) {
 
 // Where the fast path was of no use of late. An unfair lock may be free while others queue.
 bool fast_path::queues(const model::lock_definition& definition) const {
-  return definition.fair && desk_.crowded.contains(definition.name);
+  return definition.fair && client_.contended.contains(definition.name);
 }
 
 void fast_path::acquire(batch& work) {
   auto& operations = work.acquires;
-  std::vector<store::acquire_request> requests;
-  const auto checks = desk_.deliver.checks();
+  std::vector<store::acquire_item> requests;
+  const auto checks = client_.complete.checks();
   for (const auto& operation : operations) {
     const auto& definition = operation->definition;
-    if (operation->slow || work.crowds.contains(definition.name)) continue;
+    if (operation->progress.must_edit() || work.joined.contains(definition.name)) continue;
     if (operation->mode == model::lock_mode::shared &&
         (!model::is_shareable(definition.kind) || operation->everything || queues(definition))) {
       continue;
     }
-    if (std::exchange(operation->tried, true)) continue;
+    if (!operation->progress.may_try_fast()) continue;
     requests.push_back(request_of(*operation));
-    operation->in_flight = true;
+    operation->progress.fast_sent();
     operation->checks = checks;
   }
   if (requests.empty()) return;
@@ -148,47 +145,48 @@ void fast_path::acquire(batch& work) {
   bool news = false;
   std::sort(grants.begin(), grants.end(), [](const auto& a, const auto& b) { return a.hold < b.hold; });
   std::erase_if(operations, [&](const acquire_ptr& operation) {
-    if (!std::exchange(operation->in_flight, false)) return false;
+    if (!operation->progress.answered()) return false;
     const auto found =
         std::lower_bound(grants.begin(), grants.end(), operation->hold,
                          [](const auto& grant, const auto& hold) { return grant.hold < hold; });
     if (found == grants.end() || found->hold != operation->hold) return false;
-    desk_.deliver.granted(operation, found->token);
+    client_.complete.granted(operation, found->token);
     news = news || operation->definition.kind == model::lock_kind::election;
     return true;
   });
-  if (news) tell_onlookers();
+  if (news) wake_office_watchers();
 }
 
 // Should the process end before the look, a waiter's poll finds the lock free.
-void fast_path::ring(const std::string& name) {
-  if (!desk_.bells.ring(name)) return;
+void fast_path::schedule_sweep(const std::string& name) {
+  if (!client_.sweeps.add(name)) return;
   auto sweep = sweep_of(name);
-  sweep->rung = true;
-  desk_.queue.delay(std::move(sweep), free_for_all);
+  sweep->is_pending_sweep = true;
+  client_.queue.delay(std::move(sweep), barging_time);
 }
 
-void fast_path::tell_onlookers() {
-  const store::wakeup whom[] = {{onlookers()}};
-  slot_.call([&](store::session& session) { session.notify(whom); });
+void fast_path::wake_office_watchers() {
+  const store::wakeup whom[] = {{office_watchers()}};
+  slot_.call([&](store::session& session) { session.send_wakeups(whom); });
 }
 
 // One round trip instead of an edit's two, where the holder lives.
-void fast_path::enqueue(std::vector<acquire_ptr>& operations, bool crowded_only) {
+void fast_path::enqueue(std::vector<acquire_ptr>& operations, bool contended_only) {
   if (operations.size() != 1) return;
   const auto operation = operations.front();
   const auto& definition = operation->definition;
-  if (operation->slow || !operation->wait || operation->mode == model::lock_mode::shared) return;
-  if (crowded_only && (operation->tried || !queues(definition))) return;
+  if (operation->progress.must_edit() || !operation->wait || operation->mode == model::lock_mode::shared)
+    return;
+  if (contended_only && (!operation->progress.may_try_fast() || !queues(definition))) return;
   const auto request = request_of(*operation);
-  const std::chrono::microseconds skew = shared_.skew();
-  const auto hints = desk_.keeper.hints_heard();
-  operation->in_flight = true;
+  const std::chrono::microseconds skew = context_.skew();
+  const auto wakeups = client_.keeper.wakeups_received();
+  operation->progress.sent();
   const auto takeover_in =
       slot_.call([&](store::session& session) { return session.enqueue(request, skew); });
-  operation->in_flight = false;
-  if (!takeover_in) return desk_.crowded.remove(definition.name);
-  wait_in_room(desk_, operation, *takeover_in, hints);
+  operation->progress.answered();
+  if (!takeover_in) return client_.contended.remove(definition.name);
+  client_.complete.queued(operation, *takeover_in, wakeups);
   operations.clear();
 }
 
@@ -196,10 +194,12 @@ void fast_path::enqueue(std::vector<acquire_ptr>& operations, bool crowded_only)
 // has been locked for long reads too, so that it knows whether a holder locked it.
 void fast_path::look_first(std::vector<acquire_ptr>& operations) {
   std::vector<store::hold_query> queries;
-  const auto now = shared_.time.now();
+  const auto now = context_.time.now();
   const auto looks = [now](const acquire_operation& operation) {
-    const bool locked_out = operation.retry.is_locked_out(now) && !operation.in_doubt && !operation.arrived;
-    return operation.wait ? locked_out && !operation.retry.looked : locked_out || !operation.slow;
+    const bool locked_out = operation.retry.is_locked_out(now) && !operation.progress.is_in_doubt() &&
+                            !operation.progress.was_queued();
+    return operation.wait ? locked_out && !operation.retry.looked
+                          : locked_out || !operation.progress.must_edit();
   };
   for (const auto& operation : operations) {
     if (looks(*operation)) queries.push_back({operation->definition.name, operation->hold});
@@ -216,13 +216,13 @@ void fast_path::look_first(std::vector<acquire_ptr>& operations) {
     if (!is_same_lock(operation->definition, definition_of(operation->definition.name, stored))) return false;
     const bool shared = operation->mode == model::lock_mode::shared;
     const bool has_room = shared && stored.in_use + operation->weight <= stored.capacity;
-    const bool is_busy = stored.takeover_in && *stored.takeover_in + shared_.skew() > 0us && !has_room;
+    const bool is_busy = stored.takeover_in && *stored.takeover_in + context_.skew() > 0us && !has_room;
     if (!operation->wait) {
-      if (is_busy) answer_busy(shared_, operation);
+      if (is_busy) client_.complete.busy(operation);
       return is_busy;
     }
     operation->retry.looked = true;
-    if (!is_busy) operation->excuse(std::make_exception_ptr(row_is_locked(operation->definition.name)));
+    if (!is_busy) operation->note_failure(std::make_exception_ptr(row_is_locked(operation->definition.name)));
     return false;
   });
 }

@@ -17,26 +17,32 @@ constexpr std::size_t page = 256;
 }  // namespace
 
 hold_audit::hold_audit(context& shared, submission_queue& queue, hold_registry& holds,
-                       recent_releases& releases, herald& herald, session_slot& slot)
-    : shared_(shared), queue_(queue), holds_(holds), releases_(releases), herald_(herald), slot_(slot) {}
+                       recent_releases& releases, loss_notifier& loss_notifier, session_slot& slot)
+    : context_(shared),
+      queue_(queue),
+      holds_(holds),
+      releases_(releases),
+      loss_notifier_(loss_notifier),
+      slot_(slot) {}
 
 // What happened to the holds of before, while nobody heard of it, shows only in their rows.
-void hold_audit::begin(model::lease_id client, const store::world& world) {
-  holds_.hear_as(client);
+void hold_audit::begin(model::lease_id client, const store::database_state& database_state) {
+  holds_.receive_as(client);
   news_.reset();
   check_.reset();
   suspicious_ = false;
   notice_ = 0;
   if (holds_.empty()) {
-    world_ = world;
+    state_ = database_state;
     return;
   }
-  const bool same_world = world == world_;
-  check_ = check{holds_.begin_check(), 0, news{world, 0, {}}, same_world ? loss::forced : loss::gone};
+  const bool is_recorded_server = database_state == state_;
+  check_ = check{holds_.begin_check(), 0, news{database_state, 0, {}},
+                 is_recorded_server ? loss::forced : loss::gone};
 }
 
-void hold_audit::hear(const store::renewal_reply& reply, instant sent_at) {
-  news_ = news{reply.world, reply.renewed.front().notice, sent_at};
+void hold_audit::on_renewal(const store::renewal_reply& reply, instant sent_at) {
+  news_ = news{reply.database_state, reply.renewed.front().notice, sent_at};
   page_due_ = true;
 }
 
@@ -47,12 +53,12 @@ void hold_audit::forget() {
 
 instant hold_audit::next() const {
   if (news_ || check_ || page_due_ || !asked_.empty() || holds_.has_unchecked()) return {};
-  return std::min(doubted_ ? doubt_at_ : instant::max(),
+  return std::min(suspected_ ? suspect_at_ : instant::max(),
                   holds_.has_unreachable() ? unreachable_at_ : instant::max());
 }
 
 bool hold_audit::step() {
-  const auto now = shared_.time.now();
+  const auto now = context_.time.now();
   if (holds_.has_unchecked()) {
     look_at_unchecked();
   } else if (news_ && !(check_ && check_->about)) {
@@ -61,9 +67,9 @@ bool hold_audit::step() {
     return go_on_with_check();
   } else if (!asked_.empty()) {
     pass_on_request();
-  } else if (doubted_ && now >= doubt_at_) {
-    doubt_at_ = now + shared_.settings.poll_interval;
-    doubted_ = false;
+  } else if (suspected_ && now >= suspect_at_) {
+    suspect_at_ = now + context_.settings.poll_interval;
+    suspected_ = false;
     check_ = check{holds_.all()};
   } else if (page_due_) {
     return look_at_page();
@@ -74,23 +80,25 @@ bool hold_audit::step() {
 }
 
 // A renewal that succeeds says only that the lease row is there. Whether the locks are is asked when the
-// world or the notice has changed.
+// database_state or the notice has changed.
 void hold_audit::begin_check() {
   auto heard = *news_;
-  if (heard.world.marker.empty() || heard.world.identity != heard.world.recorded_identity) {
-    heard.world = slot_.call([](store::session& session) { return session.refresh_world(); });
+  if (heard.database_state.marker.empty() ||
+      heard.database_state.identity != heard.database_state.recorded_identity) {
+    heard.database_state =
+        slot_.call([](store::session& session) { return session.record_database_state(); });
   }
-  const bool same_marker = news_->world.marker == world_.marker;
-  const bool same_world = same_marker && heard.world == world_;
+  const bool same_marker = news_->database_state.marker == state_.marker;
+  const bool is_recorded_server = same_marker && heard.database_state == state_;
   const bool noticed = heard.notice != notice_;
   if (same_marker) {
     releases_.confirm(heard.sent_at);
   } else {
-    shared_.log(log_level::warning, "the database has crashed or failed over: checking every hold");
+    context_.log(log_level::warning, "the database has crashed or failed over: checking every hold");
     send_releases_again();
   }
   news_.reset();
-  if (same_world && !noticed && !suspicious_) return;
+  if (is_recorded_server && !noticed && !suspicious_) return;
   check_ = check{holds_.begin_check(), 0, std::move(heard), noticed ? loss::forced : loss::gone};
 }
 
@@ -108,8 +116,9 @@ bool hold_audit::go_on_with_check() {
   now.next += part.size();
   if (now.next < now.holds.size()) return false;
   if (now.about) {
-    if (on_new_world && now.about->world != world_) on_new_world(now.about->world);
-    world_ = now.about->world;
+    if (on_database_changed && now.about->database_state != state_)
+      on_database_changed(now.about->database_state);
+    state_ = now.about->database_state;
     notice_ = now.about->notice;
     reason_ = now.reason;
     suspicious_ = false;
@@ -134,18 +143,20 @@ void hold_audit::look_at_unchecked() {
   holds_.checked(part);
 }
 
-// No news will come of them: nobody but a force or a reclaim takes them in a world that has not changed.
+// No news will come of them: nobody but a force or a reclaim takes them in a database_state that has not
+// changed.
 void hold_audit::look_at_unreachable() {
   lose(missing(holds_.next_unreachable(chunk)), loss::forced);
-  unreachable_at_ = shared_.time.now() + shared_.settings.poll_interval;
+  unreachable_at_ = context_.time.now() + context_.settings.poll_interval;
 }
 
 void hold_audit::pass_on_request() {
   const auto hold = asked_.back();
-  const auto now = shared_.time.now();
+  const auto now = context_.time.now();
   const auto stored = slot_.call([&](store::session& session) { return session.show(hold->name()); });
   asked_.pop_back();
-  if (stored && stored->request) herald_.ask(hold, stored->request->reason, now + stored->request->within);
+  if (stored && stored->request)
+    loss_notifier_.notify_request(hold, stored->request->reason, now + stored->request->within);
 }
 
 // Notes those that are asked for.
@@ -167,12 +178,12 @@ std::vector<hold_ptr> hold_audit::missing(std::span<const hold_ptr> holds) {
 }
 
 void hold_audit::lose(const std::vector<hold_ptr>& holds, loss reason) {
-  const auto now = shared_.time.now();
+  const auto now = context_.time.now();
   std::vector<hold_ptr> expired;
   std::vector<hold_ptr> taken;
   for (const auto& hold : holds) (hold->lease()->is_valid(now) ? taken : expired).push_back(hold);
-  herald_.lose(std::move(expired), loss::expired);
-  herald_.lose(std::move(taken), reason);
+  loss_notifier_.lose(std::move(expired), loss::expired);
+  loss_notifier_.lose(std::move(taken), reason);
 }
 
 void hold_audit::send_releases_again() {

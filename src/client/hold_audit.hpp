@@ -3,8 +3,8 @@
 #pragma once
 
 #include "client/context.hpp"
-#include "client/herald.hpp"
 #include "client/hold_registry.hpp"
+#include "client/loss_notifier.hpp"
 #include "client/session_slot.hpp"
 #include "client/submission_queue.hpp"
 
@@ -20,14 +20,15 @@ namespace rowlock::client_layer {
 class hold_audit {
  public:
   hold_audit(context& shared, submission_queue& queue, hold_registry& holds, recent_releases& releases,
-             herald& herald, session_slot& slot);
+             loss_notifier& loss_notifier, session_slot& slot);
 
-  // The process has a new lease, made in that world. Holds of before it may be there: on explicit-ttl leases.
-  void begin(model::lease_id client, const store::world& world);
+  // The process has a new lease, made in that database_state. Holds of before it may be there: on
+  // explicit-ttl leases.
+  void begin(model::lease_id client, const store::database_state& database_state);
   // A renewal was answered.
-  void hear(const store::renewal_reply& reply, instant sent_at);
+  void on_renewal(const store::renewal_reply& reply, instant sent_at);
   // A wake-up came that explains nothing: a lock may have been taken by force, or be asked for.
-  void doubt() noexcept { doubted_ = true; }
+  void suspect() noexcept { suspected_ = true; }
 
   // When there is something to do.
   instant next() const;
@@ -36,12 +37,12 @@ class hold_audit {
   // The thread ends.
   void forget();
 
-  // Called when all holds have been checked in another world than the one before.
-  std::function<void(const store::world&)> on_new_world;
+  // Called when all holds have been checked in another database_state than the one before.
+  std::function<void(const store::database_state&)> on_database_changed;
 
  private:
   struct news {
-    store::world world;
+    store::database_state database_state;
     std::int64_t notice = 0;
     instant sent_at{};
   };
@@ -63,15 +64,15 @@ class hold_audit {
   void lose(const std::vector<hold_ptr>& holds, loss reason);
   void send_releases_again();
 
-  context& shared_;
+  context& context_;
   submission_queue& queue_;
   hold_registry& holds_;
   recent_releases& releases_;
-  herald& herald_;
+  loss_notifier& loss_notifier_;
   session_slot& slot_;
 
   // What all holds have been checked for.
-  store::world world_;
+  store::database_state state_;
   std::int64_t notice_ = 0;
   loss reason_ = loss::gone;  // of what the latest check found missing
 
@@ -79,9 +80,9 @@ class hold_audit {
   std::optional<check> check_;
   std::vector<hold_ptr> asked_;  // they are asked for; by whom is not known yet
   bool suspicious_ = false;      // a hold was found missing, and nobody knows why
-  bool doubted_ = false;
+  bool suspected_ = false;
   bool page_due_ = false;
-  instant doubt_at_{};  // doubts are not looked into before
+  instant suspect_at_{};  // doubts are not looked into before
   instant unreachable_at_{};
 };
 

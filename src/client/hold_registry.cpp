@@ -141,7 +141,7 @@ bool hold_registry::is_unreachable(const hold_state& hold) const {
   return !client_.is_nil() && hold.lease()->client() != client_;
 }
 
-void hold_registry::hear_as(model::lease_id client) {
+void hold_registry::receive_as(model::lease_id client) {
   const std::lock_guard lock{mutex_};
   client_ = client;
   unreachable_.clear();

@@ -58,7 +58,7 @@ class hold_registry {
 
   // The lease that hears of news from now on. Holds whose news are addressed to another one are unreachable:
   // explicit-ttl holds that have outlived the lease of their process.
-  void hear_as(model::lease_id client);
+  void receive_as(model::lease_id client);
   bool has_unreachable() const noexcept { return has_unreachable_.load(); }
   // At most so many of them, in a rolling order.
   std::vector<hold_ptr> next_unreachable(std::size_t most);

@@ -34,7 +34,7 @@ rowlock::loss hold_state::loss() const noexcept {
   return lease_->is_valid(engine_->shared().time.now()) ? loss::none : loss::expired;
 }
 
-bool hold_state::ask_for(const std::string& reason, instant until) {
+bool hold_state::request_release(const std::string& reason, instant until) {
   const std::lock_guard lock{stop_mutex_};
   if (fate_.load() != held) return false;
   const bool news = !request_;
@@ -42,7 +42,7 @@ bool hold_state::ask_for(const std::string& reason, instant until) {
   return news;
 }
 
-void hold_state::tell_request() noexcept {
+void hold_state::notify_request() noexcept {
   tell(asked_);
 }
 

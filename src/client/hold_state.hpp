@@ -46,10 +46,10 @@ class hold_state {
   // Fires the stop token. Runs the user's callbacks: call it under no lock.
   void tell() noexcept;
 
-  // Somebody asks for the lock: until then, for that reason. True when it is news; then tell_request() is
+  // Somebody asks for the lock: until then, for that reason. True when it is news; then notify_request() is
   // due.
-  bool ask_for(const std::string& reason, instant until);
-  void tell_request() noexcept;  // as tell()
+  bool request_release(const std::string& reason, instant until);
+  void notify_request() noexcept;  // as tell()
   std::stop_token request_token();
   std::optional<rowlock::release_request> request() const;
 

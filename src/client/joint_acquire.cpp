@@ -1,6 +1,6 @@
 #include "client/joint_acquire.hpp"
 
-#include "client/chores.hpp"
+#include "client/after_commit.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 using what = outcome::what;
 
-// As a lane's: more rounds than this mean rivals that never rest.
+// As a worker's: more rounds than this mean rivals that never rest.
 constexpr int rounds_at_most = 12;
 // One failure may be an old connection that broke in the pool; two are a database that cannot be reached.
 constexpr int failures_at_most = 2;
@@ -22,7 +22,7 @@ constexpr int failures_at_most = 2;
 struct joint_acquire::round {
   engine& on;
   std::shared_ptr<client_layer::lease> lease;  // null: there is none yet, and nothing is asked
-  std::vector<acquire_wish> wishes;            // in name order
+  std::vector<acquire_terms> wishes;           // in name order
   bool all = false;
   bool looks = false;  // only finds what an earlier round, whose answer was lost, has got
   std::vector<ids_in_use::mark> in_use{};
@@ -31,7 +31,7 @@ struct joint_acquire::round {
   std::vector<hold_ptr> holds{};  // of the first wishes
   std::uint64_t checks = 0;       // see hold_registry::add
 
-  // In a lane's thread.
+  // In a worker's thread.
   void run(store::session& session) {
     if (!lease) return;
     checks = on.holds().checks();
@@ -65,10 +65,10 @@ struct joint_acquire::round {
   }
 
   void do_chores(store::session& session) {
-    chores todo{checks};
+    after_commit todo{checks};
     for (std::size_t i = 0; i < wishes.size(); ++i) {
       if (results[i] == store::edit_result::missing) todo.add_missing(wishes[i].definition);
-      todo.add(on.desk(), wishes[i].definition.name, made[i]);
+      todo.add(on.parts(), wishes[i].definition.name, made[i]);
     }
     todo.run(on.shared(), [&](auto work) { return work(session); });
   }
@@ -90,7 +90,7 @@ struct joint_acquire::round {
 
   // What keeps the wishes that were not granted; of those who wait, the first one's, for they go on with it.
   // Throws error(mismatch).
-  state rest() const {
+  state what_is_missing() const {
     bool locked = false;
     bool again = false;
     bool busy = false;
@@ -105,7 +105,7 @@ struct joint_acquire::round {
       if (!all && !std::exchange(first, false)) continue;
       if (results[i] == store::edit_result::skipped) {
         locked = true;
-      } else if (results[i] == store::edit_result::missing || decided.asks_again()) {
+      } else if (results[i] == store::edit_result::missing || decided.must_retry()) {
         again = true;
       } else if (decided.result == what::busy) {
         busy = true;
@@ -133,11 +133,11 @@ struct joint_acquire::round {
       release->lease = lease;
       operations.push_back(std::move(release));
     }
-    on.desk().queue.submit(operations);
+    on.parts().queue.submit(operations);
   }
 };
 
-joint_acquire::joint_acquire(engine& on, std::vector<wanted_lock> wanted, const patience& how_long,
+joint_acquire::joint_acquire(engine& on, std::vector<joint_request> wanted, const wait_limit& how_long,
                              std::stop_token stop)
     : engine_(on), wanted_(std::move(wanted)), how_long_(how_long), stop_(std::move(stop)) {
   const auto limit = how_long_.waits ? how_long_.limit : engine_.shared().longest_call();
@@ -145,7 +145,7 @@ joint_acquire::joint_acquire(engine& on, std::vector<wanted_lock> wanted, const 
 }
 
 joint_acquire::~joint_acquire() {
-  give_back({});
+  release_all({});
 }
 
 std::vector<hold_ptr> joint_acquire::run() {
@@ -171,7 +171,7 @@ std::vector<hold_ptr> joint_acquire::run() {
             std::all_of(holds_.begin(), holds_.end(), [](const hold_ptr& hold) { return hold->is_valid(); });
         if (stand) return std::exchange(holds_, {});
         // While others were waited for, one was taken away by force, or the lease ran out.
-        give_back(engine_.shared().time.now() + engine_.shared().settings.close_timeout);
+        release_all(engine_.shared().time.now() + engine_.shared().settings.close_timeout);
         break;
       }
     }
@@ -188,7 +188,7 @@ std::vector<hold_ptr> joint_acquire::nothing() const {
 }
 
 std::shared_ptr<joint_acquire::round> joint_acquire::next_round() {
-  auto lease = engine_.desk().keeper.lease();
+  auto lease = engine_.parts().keeper.lease();
   if (lease && lease != lease_) {
     // What was asked for on the lease before has died with it.
     lease_ = lease;
@@ -198,13 +198,13 @@ std::shared_ptr<joint_acquire::round> joint_acquire::next_round() {
   }
   if (lease && in_doubt_) {
     auto look = std::make_shared<round>(round{engine_, lease, in_doubt_->wishes, in_doubt_->all, true});
-    for (const auto& wish : look->wishes) look->in_use.push_back(engine_.desk().queue.ids().use(wish.hold));
+    for (const auto& wish : look->wishes) look->in_use.push_back(engine_.parts().queue.ids().use(wish.hold));
     return look;
   }
   auto next = std::make_shared<round>(round{engine_, lease, {}, !how_long_.waits});
   for (std::size_t i = holds_.size(); lease && i < wanted_.size(); ++i) {
     const auto& [definition, asked] = wanted_[i];
-    next->in_use.push_back(engine_.desk().queue.ids().use(ids_[i]));
+    next->in_use.push_back(engine_.parts().queue.ids().use(ids_[i]));
     next->wishes.push_back(
         {definition, lease->id(), ids_[i], false, asked.mode, asked.weight, asked.everything});
   }
@@ -231,11 +231,11 @@ joint_acquire::progress joint_acquire::take_what_is_free() {
       // for.
       if (!in_doubt_ && asked->lease) in_doubt_ = asked;
       if (!failure.transient() || (!how_long_.waits && ++failures == failures_at_most)) throw;
-      if (!rest(reconnect.next())) return progress::over;
+      if (!sleep(reconnect.next())) return progress::over;
       continue;
     }
     if (!asked->lease) {
-      if (!rest(1ms)) return progress::over;
+      if (!sleep(1ms)) return progress::over;
       continue;
     }
     holds_.insert(holds_.end(), asked->holds.begin(), asked->holds.end());
@@ -246,14 +246,14 @@ joint_acquire::progress joint_acquire::take_what_is_free() {
       make_ids(holds_.size());
       continue;
     }
-    switch (asked->rest()) {
+    switch (asked->what_is_missing()) {
       case round::state::granted: break;
       case round::state::lapsed: asked->withdraw(); break;
       case round::state::busy: return progress::busy;
       case round::state::again:
         if (rounds < rounds_at_most) break;
         if (how_long_.waits) return progress::busy;
-        if (!rest(probe.next())) return progress::over;
+        if (!sleep(probe.next())) return progress::over;
         break;
       case round::state::locked:
         // Whoever waits does so as for one lock.
@@ -261,7 +261,7 @@ joint_acquire::progress joint_acquire::take_what_is_free() {
         if (engine_.shared().time.now() > begun + engine_.shared().settings.statement_timeout) {
           return progress::busy;
         }
-        if (!rest(probe.next())) return progress::over;
+        if (!sleep(probe.next())) return progress::over;
         break;
     }
   }
@@ -273,13 +273,13 @@ bool joint_acquire::is_over() const {
 }
 
 // False: the wait is over.
-bool joint_acquire::rest(std::chrono::nanoseconds pause) {
+bool joint_acquire::sleep(std::chrono::nanoseconds pause) {
   const auto left = until_ ? *until_ - engine_.shared().time.now() : pause;
-  engine_.rest(std::min(pause, left), stop_);
+  engine_.sleep(std::min(pause, left), stop_);
   return !is_over();
 }
 
-void joint_acquire::give_back(std::optional<instant> until) noexcept {
+void joint_acquire::release_all(std::optional<instant> until) noexcept {
   try {
     if (in_doubt_) std::exchange(in_doubt_, nullptr)->withdraw();
     std::vector<std::shared_ptr<promised<release_result>>> answers;

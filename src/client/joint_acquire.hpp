@@ -14,7 +14,7 @@
 
 namespace rowlock::client_layer {
 
-struct wanted_lock {
+struct joint_request {
   model::lock_definition definition;
   demand what;
 };
@@ -23,7 +23,8 @@ struct wanted_lock {
 class joint_acquire {
  public:
   // Requires: the names are distinct and sorted.
-  joint_acquire(engine& on, std::vector<wanted_lock> wanted, const patience& how_long, std::stop_token stop);
+  joint_acquire(engine& on, std::vector<joint_request> wanted, const wait_limit& how_long,
+                std::stop_token stop);
   joint_acquire(const joint_acquire&) = delete;
   joint_acquire& operator=(const joint_acquire&) = delete;
   ~joint_acquire();  // gives back what run() has not handed out
@@ -40,14 +41,14 @@ class joint_acquire {
   std::shared_ptr<round> next_round();
   std::vector<hold_ptr> nothing() const;
   bool is_over() const;
-  bool rest(std::chrono::nanoseconds pause);
+  bool sleep(std::chrono::nanoseconds pause);
   void make_ids(std::size_t first);
   // Empty: waits for no answer.
-  void give_back(std::optional<instant> until) noexcept;
+  void release_all(std::optional<instant> until) noexcept;
 
   engine& engine_;
-  const std::vector<wanted_lock> wanted_;
-  const patience how_long_;
+  const std::vector<joint_request> wanted_;
+  const wait_limit how_long_;
   const std::stop_token stop_;
   std::optional<instant> until_;
   std::vector<hold_ptr> holds_;      // of the first names

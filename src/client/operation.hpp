@@ -1,6 +1,7 @@
-// What callers ask for, on its way through the queue and the lanes.
+// What callers ask for, on its way through the queue and the workers.
 #pragma once
 
+#include "client/acquire_progress.hpp"
 #include "client/backoff.hpp"
 #include "client/hold_state.hpp"
 #include "client/ids_in_use.hpp"
@@ -80,20 +81,20 @@ class promised {
  public:
   // False when the caller has given up, or was answered before: then the result is nobody's.
   bool complete(Result result) {
-    return settle([&] { result_ = std::move(result); });
+    return store_result([&] { result_ = std::move(result); });
   }
   bool fail(const std::exception_ptr& failure) {
-    return settle([&] { failure_ = copy_of(failure); });
+    return store_result([&] { failure_ = copy_of(failure); });
   }
 
-  bool is_settled() const {
+  bool is_complete() const {
     const std::lock_guard lock{mutex_};
-    return settled_;
+    return complete_;
   }
 
   // Called once when it is settled, by whoever does that, not under this mutex: for a caller whose thread
   // does not wait. Set before the operation is shared. Dropped when the caller gives up.
-  void when_settled(std::function<void()> next) { next_ = std::move(next); }
+  void on_complete(std::function<void()> next) { next_ = std::move(next); }
   // Whether the caller gave up before it was settled.
   bool is_given_up() const {
     const std::lock_guard lock{mutex_};
@@ -104,17 +105,17 @@ class promised {
     std::function<void()> dropped;
     const std::lock_guard lock{mutex_};
     dropped.swap(next_);
-    given_up_ = given_up_ || !settled_;
-    return !std::exchange(settled_, true);
+    given_up_ = given_up_ || !complete_;
+    return !std::exchange(complete_, true);
   }
   // Why there is no result yet, in case the caller gives up; null: no reason is known any more.
-  void excuse(const std::exception_ptr& reason) {
+  void note_failure(const std::exception_ptr& reason) {
     const std::lock_guard lock{mutex_};
-    excuse_ = reason ? std::optional{copy_of(reason)} : std::nullopt;
+    last_failure_ = reason ? std::optional{copy_of(reason)} : std::nullopt;
   }
-  std::optional<error> excuse() const {
+  std::optional<error> last_failure() const {
     const std::lock_guard lock{mutex_};
-    return excuse_;
+    return last_failure_;
   }
   // What it was settled with, once; as wait() gives it.
   std::optional<Result> take() {
@@ -142,15 +143,15 @@ class promised {
                                  changed_.notify_one();
                                }};
     std::unique_lock lock{mutex_};
-    while (!settled_ && !stop.stop_requested() && (!then || time.now() < *then)) {
+    while (!complete_ && !stop.stop_requested() && (!then || time.now() < *then)) {
       if (then) {
         time.wait_until(lock, changed_, *then);
       } else {
         changed_.wait(lock);
       }
     }
-    if (!settled_) {
-      settled_ = given_up_ = gives_up;
+    if (!complete_) {
+      complete_ = given_up_ = gives_up;
       return {};
     }
     if (failure_) throw copy_of(*failure_);
@@ -158,12 +159,12 @@ class promised {
   }
 
   template <class Store>
-  bool settle(Store store) {
+  bool store_result(Store store) {
     std::function<void()> next;
     {
       const std::lock_guard lock{mutex_};
-      if (settled_) return false;
-      settled_ = true;
+      if (complete_) return false;
+      complete_ = true;
       store();
       next.swap(next_);
     }
@@ -176,11 +177,11 @@ class promised {
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  bool settled_ = false;
+  bool complete_ = false;
   bool given_up_ = false;
   std::optional<Result> result_;
   std::optional<error> failure_;
-  std::optional<error> excuse_;
+  std::optional<error> last_failure_;
   std::function<void()> next_;
 };
 
@@ -188,9 +189,9 @@ class promised {
 // that has ended for which it is.
 struct retry_state {
   // What keeps a row locked for longer, and is no holder, is told to who asks for the lock.
-  static constexpr std::chrono::milliseconds patience_with_a_row{800};
+  static constexpr std::chrono::milliseconds row_lock_limit{800};
 
-  bool is_locked_out(instant now) const { return locked_since && now > *locked_since + patience_with_a_row; }
+  bool is_locked_out(instant now) const { return locked_since && now > *locked_since + row_lock_limit; }
 
   backoff row = row_probe();
   std::optional<instant> locked_since{};  // the row was locked whenever it was tried since then
@@ -206,7 +207,7 @@ inline error row_is_locked(const std::string& name) {
           fmt::format(
               "\"{}\" could be granted, but another transaction has kept its row locked for {} ms: end that "
               "transaction, or wait for it",
-              name, retry_state::patience_with_a_row.count())};
+              name, retry_state::row_lock_limit.count())};
 }
 
 // Asks for a lock. A grant is a hold_state; busy is null.
@@ -214,7 +215,7 @@ struct acquire_operation {
   model::lock_definition definition;
   model::lock_mode mode = model::lock_mode::exclusive;
   std::int64_t weight = 1;  // of a shared request, and of what it was granted
-  bool everything = false;  // all that is free, see acquire_wish
+  bool everything = false;  // all that is free, see acquire_terms
   bool wait = false;
   std::optional<std::chrono::milliseconds> ttl;  // explicit
   std::chrono::milliseconds min_hold{0};
@@ -223,12 +224,8 @@ struct acquire_operation {
   ids_in_use::mark in_use{};
   std::shared_ptr<client_layer::lease> lease;  // on which it was sent; null: never sent
   std::uint64_t checks = 0;                    // see hold_registry::add
-  bool tried = false;                          // the fast path has been tried
-  bool slow = false;       // the fast path cannot tell: an answer was lost, or it has been in the queue
-  bool in_flight = false;  // in a statement that has not been answered
-  bool in_doubt = false;   // an answer was lost: it may have been granted, or stand in the queue
-  bool contended = false;  // it was granted before others who wait
-  bool arrived = false;    // it has stood in the database's queue
+  acquire_progress progress{};
+  bool contended = false;            // others waited when it was granted
   std::atomic<bool> leaving{false};  // its caller waits no longer, and wants to know what became of it
   retry_state retry{};
   backoff guarded = guarded_pause();
@@ -238,11 +235,20 @@ struct acquire_operation {
 
   // Whether others about the same name may go along in one edit: those of a lock that many hold at once. Not
   // one that may stand in the queue, of which an edit reads one row a name.
-  bool joins() const { return model::is_shareable(definition.kind) && !arrived && !in_doubt; }
+  bool joins() const {
+    return model::is_shareable(definition.kind) && !progress.was_queued() && !progress.is_in_doubt();
+  }
+  // As a new request, by a new hold id: nothing of the earlier one is claimed any more.
+  void begin_anew() {
+    hold = hold.sibling();
+    lease.reset();
+    contended = false;
+    progress.restart();
+  }
   // What a caller is told whose time runs out. Not once the database has shown that somebody else has the
   // lock: then it is busy.
-  void excuse(const std::exception_ptr& reason) {
-    if (!arrived) answer.excuse(reason);
+  void note_failure(const std::exception_ptr& reason) {
+    if (!progress.was_queued()) answer.note_failure(reason);
   }
 };
 
@@ -268,10 +274,10 @@ struct release_operation {
   store::durability how = store::durability::asynchronous;
   instant keep_until{};  // nobody else has it before
   bool fair = true;
-  bool rung = false;      // a sweep for those who wait for an unfair lock
-  bool fast = false;      // the fast path is worth a try
-  bool hand_on = false;   // so is a hand-over without an edit, when the fast path did not free it
-  bool in_doubt = false;  // it was sent, and the answer was lost: it may have happened
+  bool is_pending_sweep = false;  // a sweep for those who wait for an unfair lock
+  bool fast = false;              // the fast path is worth a try
+  bool try_hand_over = false;     // so is a hand-over without an edit, when the fast path did not free it
+  bool in_doubt = false;          // it was sent, and the answer was lost: it may have happened
   retry_state retry{};
   std::shared_ptr<promised<release_result>> answer{};  // null: nobody waits
 
@@ -288,7 +294,7 @@ inline std::shared_ptr<release_operation> sweep_of(std::string name) {
   return sweep;
 }
 
-// Runs with a lane's session, for what is no matter of one name. Not retried, and not begun when its caller
+// Runs with a worker's session, for what is no matter of one name. Not retried, and not begun when its caller
 // has given up.
 struct task_operation {
   std::function<void(store::session&)> work;

@@ -33,10 +33,10 @@ bool rests(const store::held_entry& entry) {
 
 reconciliation::reconciliation(context& shared, submission_queue& queue, hold_registry& holds,
                                lease_keeper& keeper)
-    : shared_(shared), queue_(queue), holds_(holds), keeper_(keeper) {}
+    : context_(shared), queue_(queue), holds_(holds), keeper_(keeper) {}
 
 void reconciliation::request(std::chrono::nanoseconds in) {
-  const auto now = shared_.time.now();
+  const auto now = context_.time.now();
   std::unique_lock lock{mutex_};
   const auto at = now + in;
   if (!first_ || at < *first_) first_ = at;
@@ -48,7 +48,7 @@ void reconciliation::request(std::chrono::nanoseconds in) {
 }
 
 void reconciliation::request_repeatedly() {
-  const auto first = 3 * shared_.settings.statement_timeout;
+  const auto first = 3 * context_.settings.statement_timeout;
   {
     const std::lock_guard lock{mutex_};
     repeat_in_ = repeat_factor * first;
@@ -58,7 +58,7 @@ void reconciliation::request_repeatedly() {
 
 void reconciliation::begin_routine() {
   std::unique_lock lock{mutex_};
-  const auto now = shared_.time.now();
+  const auto now = context_.time.now();
   plan_routine(now);
   if (!due_ && !runs_) send(lock, routine_at_ - now);
 }
@@ -74,7 +74,7 @@ bool reconciliation::is_idle() const {
 }
 
 std::uint64_t reconciliation::asked() const {
-  const auto& count = shared_.count;
+  const auto& count = context_.count;
   return count.acquired.load() + count.waits.load() + count.busy.load();
 }
 
@@ -83,25 +83,25 @@ instant reconciliation::next_reading() const {
   return std::min(first_ ? std::max(*first_, not_before_) : instant::max(), routine_at_);
 }
 
-void reconciliation::request_in(const store::world& world) {
+void reconciliation::request_in(const store::database_state& database_state) {
   {
     const std::lock_guard lock{mutex_};
-    identity_ = world.identity;
+    identity_ = database_state.identity;
   }
-  const auto spread = std::chrono::duration_cast<std::chrono::microseconds>(shared_.settings.poll_interval);
+  const auto spread = std::chrono::duration_cast<std::chrono::microseconds>(context_.settings.poll_interval);
   request(backoff{spread, spread}.next());
 }
 
 void reconciliation::send(std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds pause) {
   pause = std::max(pause, std::chrono::nanoseconds{0});
-  due_ = shared_.time.now() + pause;
+  due_ = context_.time.now() + pause;
   const auto number = ++sent_;
   succeeded_ = false;
   lock.unlock();
-  if (queue_.is_refusing()) return;
+  if (queue_.is_stopping()) return;
   const auto task = std::make_shared<task_operation>();
   task->work = [this, number](store::session& session) { step(session, number); };
-  task->answer.when_settled([this, number] { after_step(number); });
+  task->answer.on_complete([this, number] { after_step(number); });
   queue_.submit_background(task, pause);
 }
 
@@ -113,9 +113,9 @@ void reconciliation::step(store::session& session, std::uint64_t number) {
     bool is_news = false;
     {
       const std::lock_guard lock{mutex_};
-      is_news = failures_.due(failure.what(), shared_.time.now()).has_value();
+      is_news = failures_.due(failure.what(), context_.time.now()).has_value();
     }
-    if (is_news) shared_.log(log_level::warning, "reading what this client holds: {}", failure.what());
+    if (is_news) context_.log(log_level::warning, "reading what this client holds: {}", failure.what());
     throw;
   }
   const std::lock_guard lock{mutex_};
@@ -128,7 +128,7 @@ bool reconciliation::begin(std::uint64_t number) {
   const std::lock_guard lock{mutex_};
   if (number != sent_) return false;
   runs_ = true;
-  const auto now = begun_at_ = shared_.time.now();
+  const auto now = begun_at_ = context_.time.now();
   // What stood on a lease that is over has gone with it.
   if (client_ && client_ != current) client_.reset();
   if (client_) return true;
@@ -153,7 +153,7 @@ void reconciliation::read_page(store::session& session) {
     const std::lock_guard lock{mutex_};
     identity = identity_;
   }
-  if (!identity.empty() && session.read_world().identity != identity) {
+  if (!identity.empty() && session.read_database_state().identity != identity) {
     throw error(errc::contention, "a connection still leads to another server than the lease's");
   }
   const auto page = session.read_held(client_->id(), after_, page_size);
@@ -164,11 +164,11 @@ void reconciliation::read_page(store::session& session) {
   const std::lock_guard lock{mutex_};
   if (page.next) {
     after_ = *page.next;
-    took_ += shared_.time.now() - begun_at_;
+    took_ += context_.time.now() - begun_at_;
     return;
   }
   client_.reset();
-  const auto now = shared_.time.now();
+  const auto now = context_.time.now();
   took_ += now - begun_at_;
   not_before_ = now + between_.next();
   if (routine_at_ != instant::max()) plan_routine(now);
@@ -210,7 +210,7 @@ void reconciliation::give_back(store::session& session, const std::vector<store:
 }
 
 void reconciliation::after_step(std::uint64_t number) {
-  const auto now = shared_.time.now();
+  const auto now = context_.time.now();
   std::unique_lock lock{mutex_};
   if (number != sent_) return;
   runs_ = false;

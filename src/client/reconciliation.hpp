@@ -21,8 +21,8 @@ namespace rowlock::client_layer {
 
 class lease_keeper;
 
-// Thread-safe. It reads page by page of the names, with pauses between them, in the lanes that acquire: never
-// where leases are renewed, and no release waits for it.
+// Thread-safe. It reads page by page of the names, with pauses between them, in the workers that acquire:
+// never where leases are renewed, and no release waits for it.
 //
 // Nothing that is somebody's is given back. An id is known from before it is sent until nobody follows it: to
 // ids_in_use as that of a request, then to the registry as that of a hold, then to ids_in_use as that of a
@@ -41,7 +41,7 @@ class reconciliation {
   void begin_routine();
   // The same as request() where the database is another one, or was not what it seemed. All its clients find
   // that out at about the same time, and should not all read at once.
-  void request_in(const store::world& world);
+  void request_in(const store::database_state& database_state);
 
  private:
   void send(std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds pause);
@@ -56,7 +56,7 @@ class reconciliation {
   std::uint64_t asked() const;
   instant next_reading() const;
 
-  context& shared_;
+  context& context_;
   submission_queue& queue_;
   hold_registry& holds_;
   lease_keeper& keeper_;

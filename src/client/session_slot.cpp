@@ -8,8 +8,8 @@
 namespace rowlock::client_layer {
 
 session_slot::busy::busy(session_slot& slot) : slot_(slot) {
-  const auto& settings = slot.shared_.settings;
-  const auto until = slot.shared_.time.now() + settings.statement_timeout + answer_grace(settings);
+  const auto& settings = slot.context_.settings;
+  const auto until = slot.context_.time.now() + settings.statement_timeout + answer_grace(settings);
   slot.overdue_at_.store(std::min(until, slot.until_).time_since_epoch().count());
 }
 
@@ -18,7 +18,7 @@ session_slot::busy::~busy() {
 }
 
 session_slot::session_slot(context& shared, connector connect, ghost_kind leaves)
-    : shared_(shared), connect_(std::move(connect)), leaves_(leaves) {}
+    : context_(shared), connect_(std::move(connect)), leaves_(leaves) {}
 
 store::session& session_slot::ready() {
   if (!session_) connect();
@@ -26,7 +26,7 @@ store::session& session_slot::ready() {
 }
 
 void session_slot::check_time() const {
-  if (shared_.time.now() < std::min(until_, begins_until_)) return;
+  if (context_.time.now() < std::min(until_, begins_until_)) return;
   throw error(errc::contention, "the time of the call is up before all of it was sent");
 }
 
@@ -34,8 +34,8 @@ void session_slot::connect() {
   check_time();
   auto made = connect_();
   if (connected_before_) {
-    shared_.count.reconnects.fetch_add(1);
-    shared_.log(log_level::info, "reconnected to the database");
+    context_.count.reconnects.fetch_add(1);
+    context_.log(log_level::info, "reconnected to the database");
   }
   connected_before_ = true;
   const busy mark{*this};
@@ -53,11 +53,11 @@ void session_slot::connect() {
 }
 
 bool session_slot::end_ghosts() {
-  if (shared_.ghosts.empty()) return true;
+  if (context_.ghosts.empty()) return true;
   store::session& session = ready();
   // A ghost that cannot be seen (through a pooler) is over when the server's own timeouts have passed.
-  const auto fading = 2 * shared_.settings.statement_timeout;
-  for (const auto& one : shared_.ghosts.all()) {
+  const auto fading = 2 * context_.settings.statement_timeout;
+  for (const auto& one : context_.ghosts.all()) {
     const busy mark{*this};
     bool gone = false;
     try {
@@ -67,15 +67,15 @@ bool session_slot::end_ghosts() {
         note(failure);
         throw;
       }
-      shared_.log(log_level::debug, "a broken connection's backend cannot be ended: {}", failure.what());
+      context_.log(log_level::debug, "a broken connection's backend cannot be ended: {}", failure.what());
     }
     if (gone) {
-      shared_.ghosts.remove(one);
-    } else if (shared_.time.now() > one.broke_at + fading) {
-      shared_.ghosts.forget(one);
+      context_.ghosts.remove(one);
+    } else if (context_.time.now() > one.broke_at + fading) {
+      context_.ghosts.forget(one);
     }
   }
-  return shared_.ghosts.empty();
+  return context_.ghosts.empty();
 }
 
 // What keeps a row locked may be this connection's predecessor.
@@ -108,7 +108,7 @@ void session_slot::drop(bool leaves_ghost) noexcept {
     if (leaves_ == ghost_kind::harmless) {
       harmless_ = std::move(backend);
     } else if (!backend.empty()) {
-      shared_.ghosts.add({std::move(backend), shared_.time.now()});
+      context_.ghosts.add({std::move(backend), context_.time.now()});
     }
   } catch (...) {
     // Without memory for the ghost's name there is none for its statement either.
@@ -132,13 +132,13 @@ bool session_slot::wait(std::chrono::nanoseconds timeout) {
   }
 }
 
-std::vector<model::hold_id> session_slot::granted() {
-  return session_ ? session_->granted() : std::vector<model::hold_id>{};
+std::vector<model::hold_id> session_slot::woken_waiters() {
+  return session_ ? session_->woken_waiters() : std::vector<model::hold_id>{};
 }
 
-void session_slot::wake() noexcept {
+void session_slot::end_wait() noexcept {
   const std::lock_guard lock{mutex_};
-  if (session_) session_->wake();
+  if (session_) session_->end_wait();
 }
 
 void session_slot::interrupt_overdue(instant now) noexcept {

@@ -23,7 +23,7 @@ using connector = std::function<std::unique_ptr<store::session>()>;
 // as do no harm whenever they come.
 enum class ghost_kind : std::uint8_t { grants, harmless };
 
-// Used by one thread; wake() and interrupt_overdue() by any.
+// Used by one thread; end_wait() and interrupt_overdue() by any.
 class session_slot {
  public:
   session_slot(context& shared, connector connect, ghost_kind leaves = ghost_kind::grants);
@@ -36,7 +36,7 @@ class session_slot {
     store::session& session = ready();
     check_time();
     const busy mark{*this};
-    shared_.count.statements.fetch_add(1, std::memory_order_relaxed);
+    context_.count.statements.fetch_add(1, std::memory_order_relaxed);
     ++calls_;
     try {
       return work(session);
@@ -60,16 +60,16 @@ class session_slot {
   // Nothing is begun past that time; what is under way then has a statement's time.
   void limit_begins(instant until) noexcept { begins_until_ = until; }
 
-  // Waits for a hint, in the connection there is. Connects first where needed; then it does not wait.
+  // Waits for a wake-up, in the connection there is. Connects first where needed; then it does not wait.
   bool wait(std::chrono::nanoseconds timeout);
-  // As session::granted(), of the wait before.
-  std::vector<model::hold_id> granted();
+  // As session::woken_waiters(), of the wait before.
+  std::vector<model::hold_id> woken_waiters();
 
   // As session::warning(); empty without a connection.
   std::string warning() const { return session_ ? session_->warning() : std::string{}; }
 
   bool is_connected() const noexcept { return connected_.load(); }
-  void wake() noexcept;
+  void end_wait() noexcept;
   void interrupt_overdue(instant now) noexcept;
   void interrupt() noexcept;
   // Closes the connection. Like call(), by the thread that uses the slot.
@@ -94,9 +94,9 @@ class session_slot {
   void note(const error& failure) noexcept;
   void drop(bool leaves_ghost) noexcept;
 
-  context& shared_;
+  context& context_;
   connector connect_;
-  std::mutex mutex_;  // guards the pointer against wake() and interrupt()
+  std::mutex mutex_;  // guards the pointer against end_wait() and interrupt()
   std::unique_ptr<store::session> session_;
   const ghost_kind leaves_;
   std::string harmless_;  // the backend of the session before, which may keep rows locked

@@ -2,11 +2,11 @@
 // them is settled.
 #pragma once
 
-#include "client/chores.hpp"
+#include "client/after_commit.hpp"
 #include "client/decisions.hpp"
-#include "client/lane_desk.hpp"
 #include "client/session_slot.hpp"
 #include "client/submission_queue.hpp"
+#include "client/worker_context.hpp"
 
 #include <memory>
 #include <optional>
@@ -16,16 +16,17 @@
 
 namespace rowlock::client_layer {
 
-// Of one lane, and used by its thread.
+// Of one worker, and used by its thread.
 class slow_path {
  public:
-  slow_path(lane_desk& desk, session_slot& slot) : desk_(desk), shared_(desk.shared), slot_(slot) {}
+  slow_path(worker_context& client, session_slot& slot)
+      : client_(client), context_(client.shared), slot_(slot) {}
 
   void add(acquire_ptr operation);
   void add(release_ptr operation);
   // Answers all that was added, or delays it where somebody keeps the row. Throws what the store throws.
-  void settle_all();
-  // What settle_all() left without an answer when it threw.
+  void decide_all();
+  // What decide_all() left without an answer when it threw.
   void take_back(batch& work);
 
  private:
@@ -35,26 +36,27 @@ class slow_path {
     std::shared_ptr<lease> moving_to{};  // the acquire was granted and moves to this explicit-ttl lease
     std::optional<store::lease_record> moving_to_record{};
     instant sent_at{};
-    std::uint64_t hints{};  // heard before it was sent
+    std::uint64_t wakeups{};  // heard before it was sent
     decision made{};
 
     const std::string& name() const { return acquire ? acquire->definition.name : release->name; }
   };
 
-  void settle_round(chores& todo, int round);
+  void decide_round(after_commit& todo, int round);
+  store::lease_record explicit_lease(lease_id id, std::chrono::milliseconds ttl) const;
   decision decide(request& item, const store::lock_view& view) const;
   // Of all requests for one name, each after the other.
   store::lock_change decide(std::span<request> items, const store::lock_view& view) const;
   // Each returns whether the request needs another round.
-  bool settle(request& item, store::edit_result result, chores& todo, int round);
-  bool settle_acquire(request& item);
-  bool settle_release(request& item);
-  bool settle_move(request& item);
-  void was_absent(const release_ptr& operation);
-  void row_was_locked(request& item);
+  bool finish(request& item, store::edit_result result, after_commit& todo, int round);
+  bool finish_acquire(request& item);
+  bool finish_release(request& item);
+  bool finish_move(request& item);
+  void on_absent(const release_ptr& operation);
+  void on_row_locked(request& item);
 
-  lane_desk& desk_;
-  context& shared_;
+  worker_context& client_;
+  context& context_;
   session_slot& slot_;
   std::vector<request> items_;
 };

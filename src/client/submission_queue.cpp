@@ -26,74 +26,77 @@ std::exception_ptr closed_error() {
 
 // Of those that each sweep of the same name does in place of another.
 bool is_background_sweep(const release_operation& operation) {
-  return operation.purpose == release_operation::aim::sweep && !operation.answer && !operation.rung;
+  return operation.purpose == release_operation::aim::sweep && !operation.answer &&
+         !operation.is_pending_sweep;
 }
 
 }  // namespace
 
-submission_queue::side& submission_queue::serving(duty asked) {
+submission_queue::side& submission_queue::serving(worker_role asked) {
   side& own = split_ ? side_of(asked) : acquiring_;
-  if (own.connected_lanes > 0) return own;
-  side& other = asked == duty::releases ? acquiring_ : releasing_;
-  return other.connected_lanes > 0 ? other : own;
+  if (own.connected_workers > 0) return own;
+  side& other = asked == worker_role::releases ? acquiring_ : releasing_;
+  return other.connected_workers > 0 ? other : own;
 }
 
-// When the queue was stopped, the lane whose duty it is may have ended before this one lost its connection.
-bool submission_queue::takes(duty carried, duty asked) const {
+// When the queue was stopped, the worker whose worker_role it is may have ended before this one lost its
+// connection.
+bool submission_queue::takes(worker_role role, worker_role asked) const {
   const bool replaces =
-      side_of(asked).connected_lanes == 0 && (stopped_ || side_of(carried).connected_lanes > 0);
-  return carried == duty::everything || carried == asked || replaces;
+      side_of(asked).connected_workers == 0 && (stopped_ || side_of(role).connected_workers > 0);
+  return role == worker_role::everything || role == asked || replaces;
 }
 
-void submission_queue::count_lane(duty carried, bool connected) {
+void submission_queue::count_worker(worker_role role, bool connected) {
   bool stranded = false;
   {
     const std::lock_guard lock{mutex_};
-    auto& lanes = side_of(carried).connected_lanes;
+    auto& lanes = side_of(role).connected_workers;
     connected ? ++lanes : --lanes;
-    acquiring_.blocked = releasing_.blocked = stand_in_.blocked = false;
-    stranded = is_stranded();
+    acquiring_.blocked = releasing_.blocked = fallback_.blocked = false;
+    stranded = is_fallback_needed();
   }
   wake_all();
-  if (stranded) on_stranded();
+  if (stranded) on_fallback_due();
 }
 
-// Whether releases are the stand-in's. When the queue was stopped they are not: it ends with the lease.
-bool submission_queue::is_stranded() const {
-  return !stopped_ && stand_in_.connected_lanes > 0 &&
-         acquiring_.connected_lanes + releasing_.connected_lanes == 0;
+// Whether releases are the fallback worker's. When the queue was stopped they are not: it ends with the
+// lease.
+bool submission_queue::is_fallback_needed() const {
+  return !stopped_ && fallback_.connected_workers > 0 &&
+         acquiring_.connected_workers + releasing_.connected_workers == 0;
 }
 
-instant submission_queue::stranded_due() {
+instant submission_queue::fallback_due() {
   const std::lock_guard lock{mutex_};
-  if (!is_stranded()) return instant::max();
+  if (!is_fallback_needed()) return instant::max();
   promote_delayed();
-  if (!releases_.empty() && !stand_in_.blocked) return {};
+  if (!releases_.empty() && !fallback_.blocked) return {};
   return delayed_.empty() ? instant::max() : delayed_.begin()->first;
 }
 
-batch submission_queue::take_stranded() {
+batch submission_queue::take_fallback() {
   const std::lock_guard lock{mutex_};
   batch taken;
-  if (!is_stranded()) return taken;
+  if (!is_fallback_needed()) return taken;
   promote_delayed();
   std::unordered_map<std::string, std::size_t> open;
   take_distinct(releases_, taken.releases, taken, open);
-  stand_in_.blocked = taken.empty();
+  fallback_.blocked = taken.empty();
   if (!taken.empty()) ++under_way_;
   return taken;
 }
 
-bool submission_queue::has_connected_lane() const {
+bool submission_queue::has_connected_worker() const {
   const std::lock_guard lock{mutex_};
-  return acquiring_.connected_lanes + releasing_.connected_lanes > 0;
+  return acquiring_.connected_workers + releasing_.connected_workers > 0;
 }
 
 void submission_queue::put_back(batch work) {
   std::vector<acquire_ptr> refused;
   {
     const std::lock_guard lock{mutex_};
-    if (refusing_) refused.swap(work.acquires);
+    if (stopping_) refused.swap(work.acquires);
     const auto to_the_front = [](auto& queue, auto& taken) {
       queue.insert(queue.begin(), std::make_move_iterator(taken.begin()),
                    std::make_move_iterator(taken.end()));
@@ -107,10 +110,10 @@ void submission_queue::put_back(batch work) {
   for (auto& operation : refused) operation->answer.fail(closed_error());
 }
 
-bool submission_queue::rest(std::chrono::nanoseconds pause) {
+bool submission_queue::sleep(std::chrono::nanoseconds pause) {
   std::unique_lock lock{mutex_};
-  const auto until = shared_.time.now() + pause;
-  while (!stopped_ && shared_.time.now() < until) shared_.time.wait_until(lock, resting_, until);
+  const auto until = context_.time.now() + pause;
+  while (!stopped_ && context_.time.now() < until) context_.time.wait_until(lock, resting_, until);
   return !stopped_;
 }
 
@@ -137,12 +140,12 @@ void submission_queue::submit(acquire_ptr operation) {
   mark(*operation);
   {
     const std::lock_guard lock{mutex_};
-    refused = refusing_;
+    refused = stopping_;
     if (!refused) {
       acquires_.push_back(operation);
-      side& acquiring = serving(duty::acquires);
+      side& acquiring = serving(worker_role::acquires);
       acquiring.blocked = false;
-      if (acquiring.idle_lanes > 0) wake = &acquiring;
+      if (acquiring.idle_workers > 0) wake = &acquiring;
     }
   }
   if (wake) wake->work.notify_one();
@@ -158,17 +161,17 @@ void submission_queue::submit(const std::vector<release_ptr>& operations) {
   bool stranded = false;
   {
     const std::lock_guard lock{mutex_};
-    side& releasing = serving(duty::releases);
+    side& releasing = serving(worker_role::releases);
     for (const auto& operation : operations) {
       mark(*operation);
       if (is_needed(*operation)) releases_.push_back(operation);
     }
-    releasing.blocked = stand_in_.blocked = false;
-    if (releasing.idle_lanes > 0) wake = &releasing;
-    stranded = is_stranded();
+    releasing.blocked = fallback_.blocked = false;
+    if (releasing.idle_workers > 0) wake = &releasing;
+    stranded = is_fallback_needed();
   }
   if (wake) wake->work.notify_one();
-  if (stranded) on_stranded();
+  if (stranded) on_fallback_due();
 }
 
 void submission_queue::submit(task_ptr operation) {
@@ -176,10 +179,10 @@ void submission_queue::submit(task_ptr operation) {
   bool refused = false;
   {
     const std::lock_guard lock{mutex_};
-    refused = refusing_;
+    refused = stopping_;
     if (!refused) {
       tasks_.push_back(operation);
-      wake = &serving(duty::releases);
+      wake = &serving(worker_role::releases);
       wake->blocked = false;
     }
   }
@@ -192,9 +195,9 @@ bool submission_queue::submit_background(const task_ptr& operation, std::chrono:
   bool refused = false;
   {
     const std::lock_guard lock{mutex_};
-    refused = refusing_;
-    if (!refused) delayed_.emplace(shared_.time.now() + pause, delayed{nullptr, nullptr, operation});
-    wake = &serving(duty::acquires);
+    refused = stopping_;
+    if (!refused) delayed_.emplace(context_.time.now() + pause, delayed{nullptr, nullptr, operation});
+    wake = &serving(worker_role::acquires);
   }
   wake->work.notify_one();
   if (refused) operation->answer.fail(closed_error());
@@ -206,9 +209,9 @@ void submission_queue::delay(acquire_ptr operation, std::chrono::nanoseconds pau
   bool refused = false;
   {
     const std::lock_guard lock{mutex_};
-    refused = refusing_;
-    if (!refused) delayed_.emplace(shared_.time.now() + pause, delayed{operation, nullptr});
-    wake = &serving(duty::acquires);
+    refused = stopping_;
+    if (!refused) delayed_.emplace(context_.time.now() + pause, delayed{operation, nullptr});
+    wake = &serving(worker_role::acquires);
   }
   wake->work.notify_one();
   if (refused) operation->answer.fail(closed_error());
@@ -221,15 +224,15 @@ void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pau
   {
     const std::lock_guard lock{mutex_};
     dropped = stopped_;
-    stranded = is_stranded();
+    stranded = is_fallback_needed();
     mark(*operation);
     if (!dropped && is_needed(*operation)) {
-      delayed_.emplace(shared_.time.now() + pause, delayed{nullptr, operation});
+      delayed_.emplace(context_.time.now() + pause, delayed{nullptr, operation});
     }
-    wake = &serving(duty::acquires);
+    wake = &serving(worker_role::acquires);
   }
   wake->work.notify_one();
-  if (stranded) on_stranded();
+  if (stranded) on_fallback_due();
   if (dropped && operation->answer) operation->answer->complete(release_result::unknown);
 }
 
@@ -247,11 +250,11 @@ void submission_queue::wake_all() {
   releasing_.work.notify_all();
 }
 
-bool submission_queue::has_work(duty carried) const {
-  const bool acquires =
-      ((acquires_allowed_ && !acquires_.empty()) || !background_.empty()) && takes(carried, duty::acquires);
-  const bool releases =
-      ((!releases_.empty() && !is_stranded()) || !tasks_.empty()) && takes(carried, duty::releases);
+bool submission_queue::has_work(worker_role role) const {
+  const bool acquires = ((acquires_allowed_ && !acquires_.empty()) || !background_.empty()) &&
+                        takes(role, worker_role::acquires);
+  const bool releases = ((!releases_.empty() && !is_fallback_needed()) || !tasks_.empty()) &&
+                        takes(role, worker_role::releases);
   return acquires || releases;
 }
 
@@ -260,22 +263,22 @@ bool submission_queue::is_idle() const {
 }
 
 void submission_queue::promote_delayed() {
-  const auto now = shared_.time.now();
+  const auto now = context_.time.now();
   while (!delayed_.empty() && delayed_.begin()->first <= now) {
     auto [acquire, release, task] = std::move(delayed_.begin()->second);
     delayed_.erase(delayed_.begin());
     if (acquire) {
       acquires_.push_back(std::move(acquire));
-      serving(duty::acquires).blocked = false;
+      serving(worker_role::acquires).blocked = false;
     }
     if (task) {
       background_.push_back(std::move(task));
-      serving(duty::acquires).blocked = false;
+      serving(worker_role::acquires).blocked = false;
     }
     if (release) {
       releases_.push_back(std::move(release));
-      side& releasing = serving(duty::releases);
-      releasing.blocked = stand_in_.blocked = false;
+      side& releasing = serving(worker_role::releases);
+      releasing.blocked = fallback_.blocked = false;
       // Only those who take acquires sleep until the next delayed operation's time.
       releasing.work.notify_one();
     }
@@ -304,7 +307,7 @@ void submission_queue::take_distinct(std::deque<Operation>& from, std::vector<Op
       to.push_back(std::move(from[at]));
     } else if (const auto crowd = open.find(name);
                joins && crowd != open.end() && crowd->second < crowd_limit) {
-      into.crowds.insert(name);
+      into.joined.insert(name);
       ++crowd->second;
       now_taken(*from[at]);
       to.push_back(std::move(from[at]));
@@ -317,32 +320,32 @@ void submission_queue::take_distinct(std::deque<Operation>& from, std::vector<Op
              from.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
-batch submission_queue::take(duty carried, const std::function<bool()>& is_connected) {
-  side& mine = side_of(carried);
+batch submission_queue::take(worker_role role, const std::function<bool()>& is_connected) {
+  side& mine = side_of(role);
   std::unique_lock lock{mutex_};
   for (;;) {
-    const bool others = acquiring_.connected_lanes + releasing_.connected_lanes > 0;
+    const bool others = acquiring_.connected_workers + releasing_.connected_workers > 0;
     if (others && !stopped_ && is_connected && !is_connected()) {
       batch nothing;
       nothing.must_connect = true;
       return nothing;
     }
     promote_delayed();
-    if (has_work(carried) && !mine.blocked) {
+    if (has_work(role) && !mine.blocked) {
       batch taken;
       std::unordered_map<std::string, std::size_t> open;
-      if (takes(carried, duty::releases)) {
+      if (takes(role, worker_role::releases)) {
         taken.tasks.assign(std::make_move_iterator(tasks_.begin()), std::make_move_iterator(tasks_.end()));
         tasks_.clear();
         // Releases first: an acquire of the same name then finds it free.
-        if (!is_stranded()) take_distinct(releases_, taken.releases, taken, open);
+        if (!is_fallback_needed()) take_distinct(releases_, taken.releases, taken, open);
       }
-      if (takes(carried, duty::acquires) && !background_.empty()) {
+      if (takes(role, worker_role::acquires) && !background_.empty()) {
         // One at a time: each may take as long as a statement may.
         taken.tasks.push_back(std::move(background_.front()));
         background_.pop_front();
       }
-      if (takes(carried, duty::acquires) && acquires_allowed_) {
+      if (takes(role, worker_role::acquires) && acquires_allowed_) {
         take_distinct(acquires_, taken.acquires, taken, open);
       }
       if (!taken.empty()) {
@@ -355,14 +358,14 @@ batch submission_queue::take(duty carried, const std::function<bool()>& is_conne
       wake_all();
       return {};
     }
-    ++mine.idle_lanes;
-    if (delayed_.empty() || !takes(carried, duty::acquires)) {
+    ++mine.idle_workers;
+    if (delayed_.empty() || !takes(role, worker_role::acquires)) {
       mine.work.wait(lock);
     } else {
       const auto next = delayed_.begin()->first;
-      shared_.time.wait_until(lock, mine.work, next);
+      context_.time.wait_until(lock, mine.work, next);
     }
-    --mine.idle_lanes;
+    --mine.idle_workers;
   }
 }
 
@@ -379,7 +382,7 @@ batch submission_queue::reserve(const Operation& operation, std::vector<Operatio
 
 batch submission_queue::alone(const acquire_ptr& operation) {
   const std::lock_guard lock{mutex_};
-  if (!acquires_allowed_ || refusing_ || !acquires_.empty()) return {};
+  if (!acquires_allowed_ || stopping_ || !acquires_.empty()) return {};
   return reserve(operation, &batch::acquires);
 }
 
@@ -394,20 +397,20 @@ void submission_queue::finish(const batch& done) {
   bool wake_releasing = false;
   bool stranded = false;
   bool idle = false;
-  bool over = false;  // the lanes end
+  bool over = false;  // the workers end
   {
     const std::lock_guard lock{mutex_};
     for (const auto& name : done.names) reserved_.erase(name);
     --under_way_;
     wake_acquiring = std::exchange(acquiring_.blocked, false);
     wake_releasing = std::exchange(releasing_.blocked, false);
-    stranded = std::exchange(stand_in_.blocked, false) && is_stranded();
+    stranded = std::exchange(fallback_.blocked, false) && is_fallback_needed();
     idle = is_idle();
     over = idle && stopped_;
   }
   if (wake_acquiring || over) acquiring_.work.notify_all();
   if (wake_releasing || over) releasing_.work.notify_all();
-  if (stranded) on_stranded();
+  if (stranded) on_fallback_due();
   if (idle) idle_.notify_all();
 }
 
@@ -417,13 +420,13 @@ std::size_t submission_queue::fail_acquires(const std::exception_ptr& failure, b
     const std::lock_guard lock{mutex_};
     const auto fails = [&](const acquire_ptr& operation) { return also_waiting || !operation->wait; };
     for (auto& operation : acquires_) {
-      operation->excuse(failure);
+      operation->note_failure(failure);
       if (fails(operation)) failed.push_back(operation);
     }
     std::erase_if(acquires_, fails);
     for (auto at = delayed_.begin(); at != delayed_.end();) {
       const auto& operation = at->second.acquire;
-      if (operation) operation->excuse(failure);
+      if (operation) operation->note_failure(failure);
       if (operation && fails(operation)) {
         failed.push_back(operation);
         at = delayed_.erase(at);
@@ -462,19 +465,19 @@ void submission_queue::fail_background(const std::exception_ptr& failure) {
   for (auto& operation : failed) operation->answer.fail(failure);
 }
 
-void submission_queue::refuse_acquires() {
+void submission_queue::stop_acquires() {
   {
     const std::lock_guard lock{mutex_};
-    refusing_ = true;
+    stopping_ = true;
   }
   fail_acquires(closed_error(), true);
   fail_tasks(closed_error());
   fail_background(closed_error());
 }
 
-bool submission_queue::is_refusing() const {
+bool submission_queue::is_stopping() const {
   const std::lock_guard lock{mutex_};
-  return refusing_;
+  return stopping_;
 }
 
 void submission_queue::stop() {
@@ -495,8 +498,8 @@ void submission_queue::stop() {
 bool submission_queue::drain(instant until) {
   std::unique_lock lock{mutex_};
   while (!is_idle()) {
-    if (shared_.time.now() >= until) return false;
-    shared_.time.wait_until(lock, idle_, until);
+    if (context_.time.now() >= until) return false;
+    context_.time.wait_until(lock, idle_, until);
   }
   return true;
 }

@@ -1,7 +1,7 @@
-// One queue a client, feeding its lanes. While a lane's statement is in flight new requests gather, and the
-// next batch carries them all; a lone request waits for nobody. A name is in one lane's batch at a time, so
-// that one process never runs into its own row locks. Within a batch it stands once, but for requests that go
-// along in one edit.
+// One queue a client, feeding its workers. While a worker's statement is in flight new requests
+// decide_rendezvous, and the next batch carries them all; a lone request waits for nobody. A name is in one
+// worker's batch at a time, so that one process never runs into its own row locks. Within a batch it stands
+// once, but for requests that go along in one edit.
 #pragma once
 
 #include "client/context.hpp"
@@ -29,7 +29,7 @@ using task_ptr = std::shared_ptr<task_operation>;
 struct batch {
   std::vector<acquire_ptr> acquires;
   std::vector<release_ptr> releases;       // names distinct across both, but for:
-  std::unordered_set<std::string> crowds;  // names of several requests, all of which join
+  std::unordered_set<std::string> joined;  // names of several requests, all of which join
   std::vector<task_ptr> tasks;
   std::vector<std::string> names;  // reserved until finish()
   bool must_connect = false;       // empty, and the queue goes on
@@ -38,40 +38,40 @@ struct batch {
   bool empty() const { return acquires.empty() && releases.empty() && tasks.empty(); }
 };
 
-// What a lane carries. Acquires wait for the disk and fast releases do not: behind one another, each release
-// would wait for a commit that is not its own. The stand-in borrows the lease's connection, and carries
-// releases while no lane is connected.
-enum class duty : std::uint8_t { everything, acquires, releases, stand_in };
+// What a worker carries. Acquires wait for the disk and fast releases do not: behind one another, each
+// release would wait for a commit that is not its own. The fallback worker borrows the lease's connection,
+// and carries releases while no worker is connected.
+enum class worker_role : std::uint8_t { everything, acquires, releases, fallback };
 
 // Thread-safe.
 class submission_queue {
  public:
-  explicit submission_queue(context& shared) : shared_(shared) {}
+  explicit submission_queue(context& shared) : context_(shared) {}
 
-  // Before the first take(): whether there are lanes for both duties, or one for everything.
-  void split_duties(bool split) { split_ = split; }
+  // Before the first take(): whether there are workers for both roles, or one for everything.
+  void split_roles(bool split) { split_ = split; }
 
   void submit(acquire_ptr operation);
   void submit(release_ptr operation);
   void submit(const std::vector<release_ptr>& operations);  // so that one batch may carry them all
   void submit(task_ptr operation);
 
-  // The lanes tell how many of them are connected. What is for a duty that no connected lane has, the others
-  // take.
-  void count_lane(duty carried, bool connected);
-  bool has_connected_lane() const;  // the stand-in is none
-  // Before the first take(): called when there may be something for the stand-in. Under no lock.
-  std::function<void()> on_stranded;
-  // When the stand-in has something to carry: releases, while it is connected and no lane is.
-  instant stranded_due();
+  // The workers tell how many of them are connected. What is for a worker_role that no connected worker has,
+  // the others take.
+  void count_worker(worker_role role, bool connected);
+  bool has_connected_worker() const;  // the fallback worker is none
+  // Before the first take(): called when there may be something for the fallback worker. Under no lock.
+  std::function<void()> on_fallback_due;
+  // When the fallback worker has something to carry: releases, while it is connected and no worker is.
+  instant fallback_due();
   // A batch of those; does not wait, and is empty where there are none.
-  batch take_stranded();
-  // A batch that was taken, unchanged, for another lane.
+  batch take_fallback();
+  // A batch that was taken, unchanged, for another worker.
   void put_back(batch work);
-  // Lets a lane that is not connected wait. False: the queue was stopped.
-  bool rest(std::chrono::nanoseconds pause);
-  // A task that no release must wait for: the lanes that acquire carry it, after the pause. False: it fails,
-  // for the queue takes no more.
+  // Lets a worker that is not connected wait. False: the queue was stopped.
+  bool sleep(std::chrono::nanoseconds pause);
+  // A task that no release must wait for: the workers that acquire carry it, after the pause. False: it
+  // fails, for the queue takes no more.
   bool submit_background(const task_ptr& operation, std::chrono::nanoseconds pause = {});
 
   // Brings an operation back after a pause.
@@ -81,11 +81,10 @@ class submission_queue {
   // Acquires are given out only while the client has a lease.
   void allow_acquires(bool allowed);
 
-  // The next batch of that duty; waits for one. Empty: the queue was stopped and nothing is left that may
-  // run.
-  // is_connected: the lane's; where it says no and another lane is connected, this returns at once with
-  // batch::must_connect.
-  batch take(duty carried, const std::function<bool()>& is_connected = {});
+  // The next batch of that worker_role; waits for one. Empty: the queue was stopped and nothing is left that
+  // may run. is_connected: the worker's; where it says no and another worker is connected, this returns at
+  // once with batch::must_connect.
+  batch take(worker_role role, const std::function<bool()>& is_connected = {});
   // A batch of this one request, for a caller who carries it himself; empty when others wait before it, its
   // name is under way, or acquires are not allowed.
   batch alone(const acquire_ptr& operation);
@@ -103,10 +102,10 @@ class submission_queue {
   // A request that has a new id, or is sent without being submitted.
   void mark(acquire_operation& operation);
 
-  // From now on acquires and tasks fail with error(closed); releases are still carried.
-  void refuse_acquires();
-  bool is_refusing() const;
-  // Releases that cannot be carried at once are dropped; take() returns what is left, then empty batches.
+  // From now on acquires and tasks fail with error(closed); releases are still role.
+  void stop_acquires();
+  bool is_stopping() const;
+  // Releases that cannot be role at once are dropped; take() returns what is left, then empty batches.
   void stop();
   // Waits until nothing is left or under way, or until then.
   bool drain(instant until);
@@ -119,24 +118,24 @@ class submission_queue {
   };
 
   // One side of the queue: who waits for work of it, and whether all that is left is reserved by another
-  // lane.
+  // worker.
   struct side {
     std::condition_variable work;
-    std::size_t idle_lanes = 0;
-    std::size_t connected_lanes = 0;
+    std::size_t idle_workers = 0;
+    std::size_t connected_workers = 0;
     bool blocked = false;
   };
 
-  const side& side_of(duty carried) const {
-    if (carried == duty::stand_in) return stand_in_;
-    return carried == duty::releases ? releasing_ : acquiring_;
+  const side& side_of(worker_role role) const {
+    if (role == worker_role::fallback) return fallback_;
+    return role == worker_role::releases ? releasing_ : acquiring_;
   }
-  side& side_of(duty carried) { return const_cast<side&>(std::as_const(*this).side_of(carried)); }
-  bool is_stranded() const;
-  // Whose lanes are to be woken.
-  side& serving(duty asked);
-  bool takes(duty carried, duty asked) const;
-  bool has_work(duty carried) const;
+  side& side_of(worker_role role) { return const_cast<side&>(std::as_const(*this).side_of(role)); }
+  bool is_fallback_needed() const;
+  // Whose workers are to be woken.
+  side& serving(worker_role asked);
+  bool takes(worker_role role, worker_role asked) const;
+  bool has_work(worker_role role) const;
   void wake_all();
   bool is_idle() const;
   void fail_background(const std::exception_ptr& failure);
@@ -153,12 +152,12 @@ class submission_queue {
   // False: a sweep of that name, for which nobody waits either, has not begun yet, and does for both.
   bool is_needed(const release_operation& operation);
 
-  context& shared_;
+  context& context_;
   ids_in_use ids_;
   mutable std::mutex mutex_;
-  side acquiring_;  // and everything, where duties are not split
+  side acquiring_;  // and everything, where roles are not split
   side releasing_;
-  side stand_in_;
+  side fallback_;
   std::condition_variable idle_;
   std::condition_variable resting_;
   std::deque<acquire_ptr> acquires_;
@@ -171,7 +170,7 @@ class submission_queue {
   std::size_t under_way_ = 0;
   bool acquires_allowed_ = false;
   bool split_ = false;
-  bool refusing_ = false;
+  bool stopping_ = false;
   bool stopped_ = false;
 };
 

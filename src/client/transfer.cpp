@@ -44,8 +44,8 @@ std::shared_ptr<lease> lease_of(engine& on) {
   const auto until = on.shared().time.now() + on.shared().longest_call();
   on.start_keeper();
   for (;;) {
-    if (auto lease = on.desk().keeper.lease()) return lease;
-    if (!on.rest(std::min<std::chrono::nanoseconds>(1ms, until - on.shared().time.now()), {})) {
+    if (auto lease = on.parts().keeper.lease()) return lease;
+    if (!on.sleep(std::min<std::chrono::nanoseconds>(1ms, until - on.shared().time.now()), {})) {
       throw no_answer(on.shared().longest_call());
     }
   }
@@ -62,21 +62,21 @@ hold_ptr take(engine& on, const transfer_note& note,
   const auto hold = model::hold_id::of_this_thread();
   const auto checks = on.holds().checks();
   // Until the last try is over, also one that its caller no longer waits for.
-  const auto in_use = std::make_shared<ids_in_use::mark>(on.desk().queue.ids().use(hold));
+  const auto in_use = std::make_shared<ids_in_use::mark>(on.parts().queue.ids().use(hold));
   outcome settled;
   try {
-    settled = on.tasks().settle_again(
+    settled = on.tasks().decide_with_retry(
         note.name, hold,
         [decide, note, in_use, mine = model::waiter{0, hold, lease->id()}](const store::lock_view& view) {
           return decide(view, note.hold, note.lease, mine);
         });
   } catch (const error& failure) {
-    if (failure.outcome_unknown()) on.give_back(note.name, hold, lease);
+    if (failure.outcome_unknown()) on.withdraw(note.name, hold, lease);
     throw;
   }
   if (settled.result != what::granted) return nullptr;
   if (auto taken = on.hold_of(hold, settled, lease, checks)) return taken;
-  on.give_back(note.name, hold, lease);
+  on.withdraw(note.name, hold, lease);
   return nullptr;
 }
 
@@ -116,8 +116,8 @@ receipts& receipts_of_this_process() {
 }
 
 // A process of this machine that has not ended. Elsewhere nothing is known.
-bool lives(const store::lease_record& holder, const engine& on) {
-  if (holder.host != on.host() || holder.pid == ::getpid()) return false;
+bool lives(const store::lease_record& holder, engine& on) {
+  if (holder.host != on.shared().process.host || holder.pid == ::getpid()) return false;
   return ::kill(static_cast<pid_t>(holder.pid), 0) == 0 || errno == EPERM;
 }
 
@@ -172,12 +172,12 @@ std::string hand_over(const hold_ptr& hold, std::chrono::milliseconds ttl) {
   }
   const transfer_note note{transfer_note::purpose::adopt, model::lease_id::random(), hold->id(),
                            hold->name()};
-  const auto record = on.describe(note.lease, note.lease, ttl);
+  const auto record = on.shared().process.lease(note.lease, note.lease, ttl);
   std::optional<model::lease_id> ended;
   if (!hold->lease()->is_renewed()) ended = hold->lease()->id();
   try {
     const auto settled =
-        on.tasks().settle(hold->name(), hold->id(), [=, id = hold->id()](const store::lock_view& view) {
+        on.tasks().decide(hold->name(), hold->id(), [=, id = hold->id()](const store::lock_view& view) {
           auto made = decide_move(view, id, record);
           if (ended && made.outcome.result == what::granted) made.change.end_leases.push_back(*ended);
           return made;
@@ -188,7 +188,7 @@ std::string hand_over(const hold_ptr& hold, std::chrono::milliseconds ttl) {
     if (failure.outcome_unknown()) on.begin_release(*hold);
     throw;
   }
-  on.let_go(*hold);
+  on.forget(*hold);
   return note.to_string();
 }
 
@@ -199,7 +199,7 @@ hold_ptr adopt(engine& on, const transfer_note& note) {
 hold_ptr reclaim(engine& on, const transfer_note& note) {
   const auto stored = std::make_shared<std::optional<store::lock_info>>();
   on.check_usable();
-  on.tasks().perform([stored, name = note.name](store::session& session) { *stored = session.show(name); });
+  on.tasks().run([stored, name = note.name](store::session& session) { *stored = session.show(name); });
   if (!*stored) return nullptr;
   for (const auto& holder : (*stored)->holders) {
     if (holder.hold != note.hold || !lives(holder.lease, on)) continue;

@@ -1,4 +1,4 @@
-// The door to the user's code: options::log and the source of the URL. Nothing of it is called once the
+// The user_calls to the user's code: options::log and the source of the URL. Nothing of it is called once the
 // client is closed.
 #pragma once
 
@@ -14,7 +14,7 @@ class user_code {
   user_code(const user_code&) = delete;
   user_code& operator=(const user_code&) = delete;
 
-  // Calls it. False: the door is closed and nothing was called.
+  // Calls it. False: the user_calls is closed and nothing was called.
   template <class Call>
   bool run(Call&& call) {
     if (!enter()) return false;
@@ -28,8 +28,8 @@ class user_code {
 
  private:
   struct leaving {
-    user_code& door;
-    ~leaving() { door.leave(); }
+    user_code& user_calls;
+    ~leaving() { user_calls.leave(); }
   };
 
   bool enter();

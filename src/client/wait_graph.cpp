@@ -27,7 +27,8 @@ class graph {
   explicit graph(const std::vector<contended_lock>& locks) {
     for (const auto& lock : locks) {
       const auto kind = lock.lock.row.kind;
-      if (gathers(kind) || kind == model::lock_kind::unknown) continue;  // who will come there is not known
+      if (is_rendezvous(kind) || kind == model::lock_kind::unknown)
+        continue;  // who will come there is not known
       for (std::size_t i = 0; i < lock.queue.size(); ++i) {
         if (!lock.queue[i].alive || lock.queue[i].expires_in <= milliseconds{0}) continue;
         wishes_.push_back({&lock, i});

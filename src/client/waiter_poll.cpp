@@ -17,12 +17,12 @@ constexpr int refusals_at_most = 3;
 
 }  // namespace
 
-waiter_poll::waiter_poll(context& shared, submission_queue& queue, waiting_room& room, delivery& deliver,
-                         hold_registry& holds, session_slot& slot)
-    : shared_(shared),
+waiter_poll::waiter_poll(context& shared, submission_queue& queue, waiter_registry& waiters,
+                         completions& completions, hold_registry& holds, session_slot& slot)
+    : context_(shared),
       queue_(queue),
-      room_(room),
-      deliver_(deliver),
+      waiters_(waiters),
+      completions_(completions),
       holds_(holds),
       slot_(slot),
       look_at_(instant::max().time_since_epoch().count()) {}
@@ -43,19 +43,19 @@ instant waiter_poll::next() const {
 // A look that is planned for later stays planned: where waiters come and go, each would wake this thread to
 // plan it anew.
 bool waiter_poll::look() {
-  const auto now = shared_.time.now();
+  const auto now = context_.time.now();
   if (next() <= now) look_at_.store(instant::max().time_since_epoch().count());
   // In this order: whoever enters the room after this plans a look himself.
-  const auto queries = room_.queries();
+  const auto queries = waiters_.queries();
   if (queries.empty()) return false;
-  plan(now + shared_.settings.poll_interval);
+  plan(now + context_.settings.poll_interval);
   if (ask_at_ != instant::max()) ask_at_ = now + asking_.next();  // this asks for more
-  const bool delivered = ask_about(queries, now);
+  const bool delivered = look_at(queries, now);
   refusals_ = 0;
   return delivered;
 }
 
-void waiter_poll::look_for(std::span<const model::hold_id> waiters) {
+void waiter_poll::look_up(std::span<const model::hold_id> waiters) {
   const std::lock_guard lock{mutex_};
   named_.insert(named_.end(), waiters.begin(), waiters.end());
 }
@@ -71,19 +71,19 @@ void waiter_poll::look_at_named() {
     const std::lock_guard lock{mutex_};
     waiters = named_;
   }
-  ask_about(room_.queries(waiters), shared_.time.now());
+  look_at(waiters_.queries(waiters), context_.time.now());
   const std::lock_guard lock{mutex_};
   named_.erase(named_.begin(), named_.begin() + static_cast<std::ptrdiff_t>(waiters.size()));
 }
 
 // True: somebody was granted.
-bool waiter_poll::ask_about(std::span<const store::hold_query> waiters, instant now) {
+bool waiter_poll::look_at(std::span<const store::hold_query> waiters, instant now) {
   bool delivered = false;
   bool some_wait = false;
   std::unordered_set<std::string> asked;  // one request a name suffices to have the dead cleared away
   barrier_dues of_barriers;
   const auto ask_again = [&](model::hold_id hold) {
-    if (auto operation = room_.take(hold)) queue_.submit(std::move(operation));
+    if (auto operation = waiters_.take(hold)) queue_.submit(std::move(operation));
   };
   for (std::size_t from = 0; from < waiters.size(); from += chunk) {
     const auto part = waiters.subspan(from, std::min(chunk, waiters.size() - from));
@@ -95,10 +95,10 @@ bool waiter_poll::ask_about(std::span<const store::hold_query> waiters, instant 
       switch (status.state) {
         case store::hold_status::where::held:
           delivered = true;
-          if (const auto operation = room_.take(hold)) {
+          if (const auto operation = waiters_.take(hold)) {
             operation->contended = status.has_queue;
             operation->checks = checks;
-            deliver_.granted(operation, status.token);
+            completions_.granted(operation, status.token);
           }
           break;
         case store::hold_status::where::absent: ask_again(hold); break;
@@ -106,11 +106,11 @@ bool waiter_poll::ask_about(std::span<const store::hold_query> waiters, instant 
           some_wait = true;
           const auto takeover_in = due_in(status, name, of_barriers);
           if (takeover_in > 0us) {
-            room_.set_takeover(hold, now + takeover_in);
+            waiters_.set_takeover(hold, now + takeover_in);
           } else if (asked.insert(name).second) {
-            if (auto operation = room_.take_to_ask(hold, now)) queue_.submit(std::move(operation));
+            if (auto operation = waiters_.take_to_ask(hold, now)) queue_.submit(std::move(operation));
           } else {
-            room_.set_takeover(hold, now + shared_.settings.poll_interval);
+            waiters_.set_takeover(hold, now + context_.settings.poll_interval);
           }
           break;
         }
@@ -118,7 +118,7 @@ bool waiter_poll::ask_about(std::span<const store::hold_query> waiters, instant 
     }
   }
   if (!some_wait) return delivered;
-  if (const auto takeover = room_.next_takeover()) plan(*takeover);
+  if (const auto takeover = waiters_.next_takeover()) plan(*takeover);
   return delivered;
 }
 
@@ -128,13 +128,13 @@ std::chrono::microseconds waiter_poll::due_in(const store::hold_status& status, 
                                               barrier_dues& of_barriers) {
   // An unfair lock may have been freed, or have room, and nobody has looked for those who wait.
   if (!status.fair && status.in_use < status.capacity) return 0us;
-  if (!gathers(status.kind)) return status.takeover_in.value_or(0us) + shared_.skew();
+  if (!is_rendezvous(status.kind)) return status.takeover_in.value_or(0us) + context_.skew();
   if (status.kind == model::lock_kind::latch) return 1h;
   const auto [due, is_new] = of_barriers.try_emplace(name, 1h);
   if (!is_new) return due->second;
   for (const auto& member : slot_.call([&](store::session& session) { return session.queue(name); })) {
     // It is told in whole milliseconds, rounded down.
-    const auto ends_in = member.alive ? member.expires_in + shared_.skew() + 1ms : 0ms;
+    const auto ends_in = member.alive ? member.expires_in + context_.skew() + 1ms : 0ms;
     due->second = std::min<std::chrono::microseconds>(due->second, ends_in);
   }
   return due->second;
@@ -143,19 +143,19 @@ std::chrono::microseconds waiter_poll::due_in(const store::hold_status& status, 
 instant waiter_poll::next_question() {
   // In this order: whoever enters the room behind the question finds the silence and ends it.
   silent_.store(true);
-  if (room_.empty()) return ask_at_ = instant::max();
+  if (waiters_.empty()) return ask_at_ = instant::max();
   silent_.store(false);
   if (ask_at_ == instant::max()) {
     asking_.reset();
-    ask_at_ = shared_.time.now() + asking_.next();
+    ask_at_ = context_.time.now() + asking_.next();
   }
   return ask_at_;
 }
 
-store::news waiter_poll::ask() {
-  ask_at_ = shared_.time.now() + asking_.next();
-  const auto told = slot_.call([](store::session& session) { return session.ask(); });
-  if (told == store::news::some) asking_.reset();
+store::wakeup_poll waiter_poll::poll_wakeups() {
+  ask_at_ = context_.time.now() + asking_.next();
+  const auto told = slot_.call([](store::session& session) { return session.poll_wakeups(); });
+  if (told == store::wakeup_poll::some) asking_.reset();
   return told;
 }
 
@@ -165,9 +165,9 @@ void waiter_poll::refused(const std::exception_ptr& why) {
 
 void waiter_poll::fail_all(const std::exception_ptr& why) {
   refusals_ = 0;
-  for (const auto& operation : room_.take_all()) {
+  for (const auto& operation : waiters_.take_all()) {
     operation->answer.fail(why);
-    deliver_.withdraw(*operation);
+    completions_.withdraw(*operation);
   }
 }
 

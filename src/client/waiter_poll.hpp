@@ -2,11 +2,11 @@
 // stands in the way may be killed, and at least every poll interval; of some when a wake-up names them.
 #pragma once
 
+#include "client/completions.hpp"
 #include "client/context.hpp"
-#include "client/delivery.hpp"
 #include "client/session_slot.hpp"
 #include "client/submission_queue.hpp"
-#include "client/waiting_room.hpp"
+#include "client/waiter_registry.hpp"
 
 #include <atomic>
 #include <chrono>
@@ -20,10 +20,10 @@
 
 namespace rowlock::client_layer {
 
-// Used by the keeper's thread, but for plan(), look_for() and note_hint().
+// Used by the keeper's thread, but for plan(), look_up() and count_wakeup().
 class waiter_poll {
  public:
-  waiter_poll(context& shared, submission_queue& queue, waiting_room& room, delivery& deliver,
+  waiter_poll(context& shared, submission_queue& queue, waiter_registry& waiters, completions& completions,
               hold_registry& holds, session_slot& slot);
 
   // Any thread. Brings the next look forward to that time. True: it was planned for later.
@@ -31,14 +31,14 @@ class waiter_poll {
   instant next() const;
 
   // Any thread. Whoever enters the room now, and asked before, looks at once.
-  void note_hint() noexcept { hints_.fetch_add(1); }
-  std::uint64_t hints() const noexcept { return hints_.load(); }
+  void count_wakeup() noexcept { wakeups_.fetch_add(1); }
+  std::uint64_t wakeups() const noexcept { return wakeups_.load(); }
 
   // The next look is planned first. True: somebody was granted.
   bool look();
 
   // Any thread. These are to be looked for soon; it costs nothing that depends on how many others wait.
-  void look_for(std::span<const model::hold_id> waiters);
+  void look_up(std::span<const model::hold_id> waiters);
   instant named_due() const;
   // At those. They stay due until it has succeeded.
   void look_at_named();
@@ -49,7 +49,7 @@ class waiter_poll {
   instant next_question();
   instant question() const noexcept { return ask_at_; }  // as it was decided last
   // The next question is planned first.
-  store::news ask();
+  store::wakeup_poll poll_wakeups();
 
   // The database has refused a look, and not for a moment. Refused again and again, those who wait are told,
   // as a new caller would be.
@@ -59,21 +59,21 @@ class waiter_poll {
  private:
   // By name, for those who wait there are many.
   using barrier_dues = std::unordered_map<std::string, std::chrono::microseconds>;
-  bool ask_about(std::span<const store::hold_query> waiters, instant now);
+  bool look_at(std::span<const store::hold_query> waiters, instant now);
   std::chrono::microseconds due_in(const store::hold_status& status, const std::string& name,
                                    barrier_dues& of_barriers);
 
-  context& shared_;
+  context& context_;
   submission_queue& queue_;
-  waiting_room& room_;
-  delivery& deliver_;
+  waiter_registry& waiters_;
+  completions& completions_;
   hold_registry& holds_;
   session_slot& slot_;
   std::atomic<std::int64_t> look_at_;  // nanoseconds of an instant
-  std::atomic<std::uint64_t> hints_{0};
+  std::atomic<std::uint64_t> wakeups_{0};
   std::atomic<bool> silent_{true};  // nobody waits, so nothing is asked
   instant ask_at_ = instant::max();
-  backoff asking_ = hint_pause();
+  backoff asking_ = wakeup_poll_pause();
   int refusals_ = 0;  // in a row
   mutable std::mutex mutex_;
   std::vector<model::hold_id> named_;

@@ -14,9 +14,9 @@ constexpr std::chrono::milliseconds round_length{250};
 instant watchdog::check(instant now) {
   auto next = now + round_length;
   if (const auto deadline = keeper_.expire(now)) next = std::min(next, *deadline);
-  herald_.lose(holds_.overdue(now), loss::expired);
+  loss_notifier_.lose(holds_.overdue(now), loss::expired);
   if (const auto deadline = holds_.next_deadline()) next = std::min(next, *deadline);
-  if (const auto deadline = async_.give_up_overdue(now)) next = std::min(next, *deadline);
+  if (const auto deadline = async_.end_overdue(now)) next = std::min(next, *deadline);
   for (auto* slot : slots_) slot->interrupt_overdue(now);
   return next;
 }
@@ -24,11 +24,11 @@ instant watchdog::check(instant now) {
 void watchdog::run() {
   std::unique_lock lock{mutex_};
   while (!stopped_) {
-    look_again_ = false;
+    check_again_ = false;
     lock.unlock();
-    const auto next = check(shared_.time.now());
+    const auto next = check(context_.time.now());
     lock.lock();
-    if (!stopped_ && !look_again_) shared_.time.wait_until(lock, changed_, next);
+    if (!stopped_ && !check_again_) context_.time.wait_until(lock, changed_, next);
   }
 }
 
@@ -40,10 +40,10 @@ void watchdog::stop() {
   changed_.notify_one();
 }
 
-void watchdog::look_again() {
+void watchdog::check_again() {
   {
     const std::lock_guard lock{mutex_};
-    look_again_ = true;
+    check_again_ = true;
   }
   changed_.notify_one();
 }

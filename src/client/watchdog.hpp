@@ -2,9 +2,9 @@
 // waits without a thread whose time is up.
 #pragma once
 
-#include "client/async_desk.hpp"
-#include "client/herald.hpp"
+#include "client/async_waiters.hpp"
 #include "client/lease_keeper.hpp"
+#include "client/loss_notifier.hpp"
 
 #include <condition_variable>
 #include <mutex>
@@ -14,32 +14,32 @@ namespace rowlock::client_layer {
 
 class watchdog {
  public:
-  watchdog(context& shared, lease_keeper& keeper, hold_registry& holds, herald& herald, async_desk& async,
-           std::vector<session_slot*> slots)
-      : shared_(shared),
+  watchdog(context& shared, lease_keeper& keeper, hold_registry& holds, loss_notifier& loss_notifier,
+           async_waiters& async, std::vector<session_slot*> slots)
+      : context_(shared),
         keeper_(keeper),
         holds_(holds),
-        herald_(herald),
+        loss_notifier_(loss_notifier),
         async_(async),
         slots_(std::move(slots)) {}
 
   void run();  // the thread's body, until stop()
   void stop();
   // A deadline may have come nearer.
-  void look_again();
+  void check_again();
 
  private:
   instant check(instant now);
 
-  context& shared_;
+  context& context_;
   lease_keeper& keeper_;
   hold_registry& holds_;
-  herald& herald_;
-  async_desk& async_;
+  loss_notifier& loss_notifier_;
+  async_waiters& async_;
   std::vector<session_slot*> slots_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  bool look_again_ = false;
+  bool check_again_ = false;
   bool stopped_ = false;
 };
 

@@ -26,7 +26,7 @@ constexpr bool is_shareable(lock_kind kind) {
 }
 
 // Whose waiters wait for one another and not for a holder: they are let go together.
-constexpr bool gathers(lock_kind kind) {
+constexpr bool is_rendezvous(lock_kind kind) {
   return kind == lock_kind::latch || kind == lock_kind::barrier;
 }
 lock_kind parse_lock_kind(std::string_view text) noexcept;

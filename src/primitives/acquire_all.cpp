@@ -11,15 +11,15 @@ ROWLOCK_BEGIN_NAMESPACE
 
 namespace {
 
-using client_layer::patience;
-using client_layer::wanted_lock;
+using client_layer::joint_request;
+using client_layer::wait_limit;
 
 error refused(const std::string& why) {
   return {errc::invalid_argument, why};
 }
 
 // Holds in the order of `locks`; empty: not granted.
-std::optional<hold_set> take(const std::vector<wanted>& locks, const patience& how_long,
+std::optional<hold_set> take(const std::vector<wanted>& locks, const wait_limit& how_long,
                              std::stop_token stop) {
   if (locks.empty()) throw refused("no lock is named; several of them take at least one");
   std::vector<std::size_t> by_name(locks.size());
@@ -32,7 +32,7 @@ std::optional<hold_set> take(const std::vector<wanted>& locks, const patience& h
     throw refused("\"" + name_of(*twice) + "\" is named twice, and would wait for itself");
   }
   auto& engine = *locks.front().db().engine();
-  std::vector<wanted_lock> sorted;
+  std::vector<joint_request> sorted;
   for (const auto i : by_name) {
     if (locks[i].db().engine().get() != &engine) {
       throw refused("the locks belong to more than one client; one transaction takes those of one");
@@ -48,8 +48,8 @@ std::optional<hold_set> take(const std::vector<wanted>& locks, const patience& h
 
 }  // namespace
 
-wanted::wanted(client db, client_layer::wanted_lock lock)
-    : db_(std::move(db)), lock_(std::make_shared<const wanted_lock>(std::move(lock))) {}
+wanted::wanted(client db, client_layer::joint_request lock)
+    : db_(std::move(db)), lock_(std::make_shared<const joint_request>(std::move(lock))) {}
 
 hold_set acquire_all(const std::vector<wanted>& locks, std::stop_token stop) {
   return take(locks, {.waits = true}, std::move(stop)).value();

@@ -19,7 +19,7 @@ using std::chrono::milliseconds;
 template <class Work>
 auto ask(const client& db, Work work, const client_layer::call_limit& limit = {}) {
   auto result = std::make_shared<std::invoke_result_t<Work, store::session&>>();
-  db.engine()->tasks().perform(
+  db.engine()->tasks().run(
       [result, work = std::move(work)](store::session& session) { *result = work(session); }, limit);
   return std::move(*result);
 }
@@ -145,7 +145,7 @@ request_result admin::request_release(const std::string& name, const request_opt
   model::check_request_time(how.within);
   auto& engine = *db_.engine();
   const auto until = engine.shared().time.now() + how.within;
-  const auto asked = engine.tasks().settle(name, {},
+  const auto asked = engine.tasks().decide(name, {},
                                            [reason = how.reason, within = how.within](const auto& view) {
                                              return client_layer::decide_request(view, reason, within);
                                            },
@@ -162,8 +162,8 @@ request_result admin::request_release(const std::string& name, const request_opt
     }
     const auto keepers = holders_up_to(shown, asked.token);
     if (keepers.empty()) return request_result::released;
-    if (engine.rest(std::min<std::chrono::nanoseconds>(pause.next(), until - engine.shared().time.now()),
-                    how.stop)) {
+    if (engine.sleep(std::min<std::chrono::nanoseconds>(pause.next(), until - engine.shared().time.now()),
+                     how.stop)) {
       continue;
     }
     if (!how.then_force || how.stop.stop_requested()) return request_result::kept;
@@ -181,7 +181,7 @@ sweep_result admin::sweep() {
   for (std::size_t killed = at_once; killed == at_once;) {
     killed = ask(db_, [skew](store::session& session) {
       // Leases are judged by this server's clock only once they have been lengthened for it.
-      session.refresh_world();
+      session.record_database_state();
       return session.kill(session.find_stale(at_once, skew).expired_leases, skew).size();
     });
     total.leases += static_cast<std::int64_t>(killed);
@@ -214,11 +214,11 @@ std::int64_t admin::collect(std::chrono::milliseconds idle) {
 }
 
 std::int64_t admin::epoch() {
-  return ask(db_, [](store::session& session) { return session.read_world().epoch; });
+  return ask(db_, [](store::session& session) { return session.read_database_state().epoch; });
 }
 
 milliseconds admin::skew() {
-  return ask(db_, [](store::session& session) { return session.read_world().skew; });
+  return ask(db_, [](store::session& session) { return session.read_database_state().skew; });
 }
 
 void admin::set_skew(milliseconds skew) {

@@ -10,9 +10,9 @@ ROWLOCK_BEGIN_NAMESPACE
 namespace {
 
 using client_layer::async_acquire;
-using client_layer::patience;
+using client_layer::wait_limit;
 
-patience patience_of(std::optional<std::chrono::nanoseconds> timeout) {
+wait_limit limit_of(std::optional<std::chrono::nanoseconds> timeout) {
   if (!timeout) return {.waits = true};
   if (*timeout <= std::chrono::nanoseconds{0}) return {.waits = false};
   return {.waits = true, .limit = *timeout};
@@ -23,8 +23,8 @@ std::shared_ptr<async_acquire> begin_wait(executor where, const wanted& lock,
                                           std::optional<std::chrono::nanoseconds> timeout,
                                           const acquire_options& how, async_acquire::continuation then) {
   if (!where) throw error(errc::invalid_argument, "an empty executor; nobody could go on");
-  return std::make_shared<async_acquire>(lock.db().engine()->shared_from_this(), patience_of(timeout),
-                                         how.stop, std::move(where), std::move(then));
+  return std::make_shared<async_acquire>(lock.db().engine()->shared_from_this(), limit_of(timeout), how.stop,
+                                         std::move(where), std::move(then));
 }
 
 acquired taken_from(async_acquire& wait) {

@@ -47,9 +47,9 @@ class semaphore_lock {
     check_capacity(capacity);
     auto resized = definition();
     resized.capacity = capacity;
-    engine().tasks().perform([resized](store::session& session) { session.create({&resized, 1}); });
+    engine().tasks().run([resized](store::session& session) { session.create({&resized, 1}); });
     const auto skew = engine().shared().skew();
-    const auto settled = engine().tasks().settle(name_, {}, [capacity, skew](const store::lock_view& view) {
+    const auto settled = engine().tasks().decide(name_, {}, [capacity, skew](const store::lock_view& view) {
       return client_layer::decide_resize(view, capacity, skew);
     });
     if (settled.result == client_layer::outcome::what::mismatch) {

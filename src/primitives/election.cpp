@@ -46,7 +46,7 @@ void term::proclaim(const std::string& value) {
   };
   if (!office_.valid()) throw lost();
   const auto state = office_.state();
-  const auto settled = state->engine().tasks().settle(
+  const auto settled = state->engine().tasks().decide(
       state->name(), state->id(),
       [id = state->id(), value](const auto& view) { return client_layer::decide_proclaim(view, id, value); });
   if (settled.result == client_layer::outcome::what::absent) throw lost();
@@ -93,10 +93,10 @@ std::optional<leadership> election::wait_for_change(const leadership& seen, time
       client_layer::later(std::max(until, shared.time.now()), shared.settings.statement_timeout);
   engine.check_usable();
   engine.start_keeper();
-  engine.keeper().hear_of_offices();
-  auto& news = engine.keeper().news();
+  engine.keeper().watch_offices();
+  auto& news = engine.keeper().office_signal();
   for (;;) {
-    const auto issue = news.issue();
+    const auto issue = news.version();
     const auto now = shared.time.now();
     try {
       auto known = primitives::leadership_of(office_->stored({last_answer, stop}));
@@ -108,10 +108,10 @@ std::optional<leadership> election::wait_for_change(const leadership& seen, time
       if (!failure.transient() || now >= until) throw;
     }
     if (now >= until || stop.stop_requested()) return {};
-    const int rounds = engine.keeper().hears_of_offices() ? primitives::rounds_when_told : 1;
+    const int rounds = engine.keeper().watches_offices() ? primitives::rounds_when_told : 1;
     if (news.wait(shared.time, issue, std::min(until, now + rounds * shared.settings.poll_interval), stop)) {
-      engine.rest(std::min<std::chrono::nanoseconds>(primitives::between_looks, until - shared.time.now()),
-                  stop);
+      engine.sleep(std::min<std::chrono::nanoseconds>(primitives::between_looks, until - shared.time.now()),
+                   stop);
     }
   }
 }

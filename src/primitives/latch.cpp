@@ -45,7 +45,7 @@ class latch_lock {
   std::int64_t remaining() const { return acquire_.unused(); }
 
   // A late comer only reads.
-  bool wait(const client_layer::patience& how_long, std::stop_token stop) const {
+  bool wait(const client_layer::wait_limit& how_long, std::stop_token stop) const {
     auto& engine = acquire_.engine();
     auto& time = engine.shared().time;
     client_layer::call_limit limit{.stop = stop};
@@ -66,7 +66,7 @@ class latch_lock {
  private:
   template <class Decide>
   client_layer::outcome decide(const client_layer::call_limit& limit, Decide decision) const {
-    auto settled = acquire_.engine().tasks().settle_surely(asked, decision, limit);
+    auto settled = acquire_.engine().tasks().decide_or_create(asked, decision, limit);
     if (settled.result == what::mismatch) throw client_layer::mismatch(asked, settled.stored);
     return settled;
   }

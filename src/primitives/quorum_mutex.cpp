@@ -20,7 +20,7 @@ using namespace std::chrono_literals;
 using client_layer::engine;
 using client_layer::instant;
 using client_layer::outcome;
-using client_layer::patience;
+using client_layer::wait_limit;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
@@ -59,7 +59,7 @@ class quorum_lock {
   const std::string& name() const { return definition_.name; }
 
   // Empty: as mutex's.
-  std::unique_ptr<quorum_state> acquire(const patience& how_long, const acquire_options& how) {
+  std::unique_ptr<quorum_state> acquire(const wait_limit& how_long, const acquire_options& how) {
     check_wish(how);
     std::optional<instant> until;
     if (how_long.waits && how_long.limit) until = client_layer::later(now(), *how_long.limit);
@@ -119,7 +119,7 @@ class quorum_lock {
     }
   }
 
-  static std::unique_ptr<quorum_state> stopped(const patience& how_long) {
+  static std::unique_ptr<quorum_state> stopped(const wait_limit& how_long) {
     if (how_long.waits && !how_long.limit) throw error(errc::cancelled, "the wait for a lock was stopped");
     return nullptr;
   }
@@ -148,7 +148,7 @@ class quorum_lock {
     std::vector<client_layer::acquire_ptr> asked(members_.size());
     for (std::size_t i = 0; i < members_.size(); ++i) {
       try {
-        asked[i] = member(i).ask(definition_, false, {.ttl = how.ttl});
+        asked[i] = member(i).begin_acquire(definition_, false, {.ttl = how.ttl});
       } catch (const error& failure) {
         votes[i].refusal.emplace(client_layer::copy_of(failure));
       }
@@ -171,7 +171,7 @@ class quorum_lock {
   void take(vote& into, std::size_t i, const client_layer::acquire_ptr& asked, instant deadline,
             const acquire_options& how) const {
     try {
-      if (auto answer = member(i).await(asked, deadline, how.stop)) {
+      if (auto answer = member(i).await_acquire(asked, deadline, how.stop)) {
         into.hold = std::move(*answer);
       } else {
         into.refusal.emplace(errc::unreachable, "it gave no answer in time");
@@ -227,11 +227,11 @@ class quorum_lock {
   // One round on all members whose token is lower. What is not done then may be done later, and says nothing.
   void raise(const std::vector<hold_ptr>& holds, model::token token, instant deadline,
              const std::stop_token& stop) const {
-    std::vector<std::pair<const hold_ptr*, client_layer::task_desk::settling>> rounds;
+    std::vector<std::pair<const hold_ptr*, client_layer::task_executor::pending_decision>> rounds;
     for (const auto& hold : holds) {
       if (!hold || hold->token() == token || !hold->is_valid()) continue;
       try {
-        rounds.emplace_back(&hold, hold->engine().tasks().begin_settle(
+        rounds.emplace_back(&hold, hold->engine().tasks().begin_decision(
                                        name(), hold->id(), [id = hold->id(), token](const auto& view) {
                                          return client_layer::decide_raise_token(view, id, token);
                                        }));
@@ -245,7 +245,7 @@ class quorum_lock {
       } catch (const error&) {
         continue;
       }
-      const auto settled = client_layer::task_desk::outcome_of(round);
+      const auto settled = client_layer::task_executor::outcome_of(round);
       if (settled && settled->result == outcome::what::granted && settled->token == token) {
         (*hold)->become(model::lock_mode::exclusive, (*hold)->weight(), token);
       }

@@ -23,7 +23,7 @@ class recursive_lock {
     if (held) engine().entries().put(name(), model::hold_id::owner_of_this_thread(), held);
   }
 
-  client_layer::hold_ptr acquire(const client_layer::patience& how_long, const acquire_options& how) const {
+  client_layer::hold_ptr acquire(const client_layer::wait_limit& how_long, const acquire_options& how) const {
     if (auto held = enter()) return held;
     auto held = engine().acquire(base.acquiring().definition(), how_long, how);
     remember(held);

@@ -86,7 +86,7 @@ class shared_lock {
     const auto skew = engine().shared().skew();
     outcome settled;
     try {
-      settled = engine().tasks().settle_again(
+      settled = engine().tasks().decide_with_retry(
           name(), state->id(),
           [decide, id = state->id(), skew](const store::lock_view& view) { return decide(view, id, skew); });
     } catch (const error& failure) {

@@ -44,8 +44,8 @@ std::optional<hold> acquirer::try_acquire_for(time_limit timeout, const acquire_
 
 std::optional<store::lock_info> acquirer::stored(const client_layer::call_limit& limit) const {
   const auto found = std::make_shared<std::optional<store::lock_info>>();
-  engine().tasks().perform([name = name(), found](store::session& session) { *found = session.show(name); },
-                           limit);
+  engine().tasks().run([name = name(), found](store::session& session) { *found = session.show(name); },
+                       limit);
   if (*found && !is_same_lock(definition_, definition_of((*found)->row))) {
     throw client_layer::mismatch(definition_, definition_of((*found)->row));
   }
@@ -54,7 +54,7 @@ std::optional<store::lock_info> acquirer::stored(const client_layer::call_limit&
 
 std::int64_t acquirer::unused(const client_layer::call_limit& limit) const {
   const auto status = std::make_shared<store::hold_status>();
-  engine().tasks().perform(
+  engine().tasks().run(
       [name = name(), status](store::session& session) {
         const store::hold_query query{name, {}};
         *status = session.find({&query, 1}).front();

@@ -41,14 +41,16 @@ struct lease_record {
 };
 
 // What tells whether the database is still the one that it was.
-struct world {
-  std::string identity;           // of this server, now (PostgreSQL: system identifier and timeline)
-  std::string recorded_identity;  // in meta: differs after a fail-over, until refresh_world raises the epoch
+struct database_state {
+  std::string identity;  // of this server, now (PostgreSQL: system identifier and timeline)
+  std::string
+      recorded_identity;  // in meta: differs after a fail-over, until record_database_state raises the epoch
   std::int64_t epoch = 0;
   std::chrono::milliseconds skew{0};  // stored: what whoever kills must allow for, see session::set_skew
-  std::string marker;  // random; empty after a crash or promotion, until refresh_world writes a new one
+  std::string
+      marker;  // random; empty after a crash or promotion, until record_database_state writes a new one
 
-  bool operator==(const world&) const = default;
+  bool operator==(const database_state&) const = default;
 };
 
 struct renewal {
@@ -58,12 +60,12 @@ struct renewal {
 
 struct renewal_reply {
   std::vector<renewal> renewed;  // a lease that is not here is dead or expired, for ever
-  store::world world;
+  store::database_state database_state;
 };
 
 // ---- fast path ---------------------------------------------------------------------------------------
 
-struct acquire_request {
+struct acquire_item {
   std::string name;
   model::lock_kind kind = model::lock_kind::mutex;
   std::int64_t capacity = 1;
@@ -79,7 +81,7 @@ struct grant {
   model::token token = 0;
 };
 
-struct release_request {
+struct release_item {
   std::string name;
   lease_id lease;
   hold_id hold;
@@ -126,14 +128,15 @@ struct lock_view {
   bool queue_complete = true;               // no row stands behind those
   std::optional<model::waiter> own;         // the queue row of edit_request::about, wherever it stands
   token epoch_floor = 0;                    // of meta, read under the row
-  bool same_world = true;  // this server's identity is the recorded one; nothing may be granted otherwise
+  bool is_recorded_server =
+      true;  // this server's identity is the recorded one; nothing may be granted otherwise
 
   // The next row of the queue, as far as the window reaches.
   void add_waiter(const model::waiter& waiter, const std::optional<model::lease_view>& lease);
 };
 
 // Somebody asks those who hold a lock to give it up.
-struct polite_request {
+struct release_request {
   token upto = 0;                       // of the latest hold that is meant; later grants are not
   std::chrono::milliseconds within{0};  // how long the asker waits; when it is read: still, zero or more
   std::string reason;
@@ -147,12 +150,12 @@ struct lock_change {
   std::vector<model::permit> add_permits;  // after those were removed, so that one may be replaced
   std::vector<model::waiter> enqueue;
   std::vector<hold_id> dequeue;
-  std::vector<lease_record> create_leases;  // explicit-ttl leases, in the same commit
-  std::vector<lease_id> end_leases;         // explicit-ttl leases whose only hold ended
-  std::vector<lease_id> notices;            // bump these leases' notices
-  std::optional<std::string> value;         // of the lock: what its holder proclaims
-  std::optional<polite_request> request{};  // beside its row, in place of an earlier one
-  bool durable = false;                     // a batch with one durable change commits durably
+  std::vector<lease_record> create_leases;   // explicit-ttl leases, in the same commit
+  std::vector<lease_id> end_leases;          // explicit-ttl leases whose only hold ended
+  std::vector<lease_id> notices;             // bump these leases' notices
+  std::optional<std::string> value;          // of the lock: what its holder proclaims
+  std::optional<release_request> request{};  // beside its row, in place of an earlier one
+  bool durable = false;                      // a batch with one durable change commits durably
 
   bool empty() const {
     return !row && remove_permits.empty() && add_permits.empty() && enqueue.empty() && dequeue.empty() &&
@@ -190,7 +193,7 @@ struct hold_status {
   enum class where : std::uint8_t { absent, queued, held } state = where::absent;
   model::token token = 0;         // when held: the hold's own
   bool has_queue = false;         // when held: somebody waits, or did
-  bool is_asked_for = false;      // when held: a polite_request means it, see lock_info
+  bool is_asked_for = false;      // when held: a release_request means it, see lock_info
   std::optional<lease_id> lease;  // on which it is held or queued
   // When queued (or absent): how long until the first lease of those that stand in the way may be killed: of
   // the present holders, and of the head of the queue where no exclusive holder has the lock. Zero when the
@@ -222,7 +225,7 @@ struct lock_info {
   std::int64_t waiters = 0;          // whose lease exists
   std::vector<holder_info> holders;  // whose lease exists
   std::optional<std::string> value;  // as it was written last, by whomever
-  std::optional<polite_request> request{};
+  std::optional<release_request> request{};
 };
 
 struct waiter_info {
@@ -264,8 +267,8 @@ struct wakeup {
   auto operator<=>(const wakeup&) const = default;
 };
 
-// What session::ask() has found out.
-enum class news : std::uint8_t {
+// What session::poll_wakeups() has found out.
+enum class wakeup_poll : std::uint8_t {
   none,
   some,
   unknown,  // the database keeps no count: only a look at the waiters tells
@@ -276,7 +279,7 @@ std::vector<lease_id> clients_of(std::span<const wakeup> told);
 
 // ---- the session ---------------------------------------------------------------------------------------
 
-// One connection. Used by one thread at a time, but for wake() and interrupt(), which any thread may call
+// One connection. Used by one thread at a time, but for end_wait() and interrupt(), which any thread may call
 // while the session lives. Every verb is one round trip where the database allows it, throws rowlock::error,
 // and leaves nothing open when it throws. After error(unreachable) the session is broken: destroy it.
 class session {
@@ -286,14 +289,14 @@ class session {
   session& operator=(const session&) = delete;
   virtual ~session() = default;
 
-  // -- the world (I2 across fail-over) --
+  // -- the database_state (I2 across fail-over) --
   // Reads. Writes nothing.
-  virtual world read_world() = 0;
+  virtual database_state read_database_state() = 0;
   // Writes a marker where there is none; where this server is not the recorded one, raises the epoch to
   // model::next_epoch, records the identity and lets every stored lease expire
   // its own ttl from now, for the new clock may be ahead or behind (I5): so long a living holder may need to
   // renew it. Safe to call from everywhere at once.
-  virtual world refresh_world() = 0;
+  virtual database_state record_database_state() = 0;
   // Raises the epoch by hand, high enough that the next token of every name exceeds `above`.
   virtual std::int64_t raise_epoch(token above) = 0;
   // Stores how much later than its expiry a lease may be killed, by whichever client.
@@ -314,20 +317,20 @@ class session {
   //
   // Exclusive and shared requests may come together. If an error comes when a part of them was granted or
   // freed, its outcome is unknown.
-  virtual std::vector<grant> acquire(std::span<const acquire_request> requests) = 0;
+  virtual std::vector<grant> acquire(std::span<const acquire_item> requests) = 0;
   // Frees those held as said, without a queue or unfair, and not guarded; returns them. A shared hold's
   // weight leaves in_use with its permit, on which no guarded transaction may rely. Others: nothing is said.
-  virtual std::vector<hold_id> release(std::span<const release_request> requests, durability how) = 0;
+  virtual std::vector<hold_id> release(std::span<const release_item> requests, durability how) = 0;
 
   // -- fast path of a lock that others want too, where it costs fewer round trips than an edit --
   // Puts the exclusive request behind the living exclusive holder of a lock that exists as asked, and returns
   // how long until that holder's lease may be killed. Empty: nothing is said.
-  virtual std::optional<std::chrono::microseconds> enqueue(const acquire_request& request,
+  virtual std::optional<std::chrono::microseconds> enqueue(const acquire_item& request,
                                                            std::chrono::microseconds skew) = 0;
   // Gives a mutex, shared_mutex or election that is held exclusively as said, waited for and not guarded to
   // the head of its queue, if that is exclusive too, durably, and wakes that client, unless it is the
   // releaser. Empty: nothing is said.
-  virtual std::optional<hand_over_reply> hand_over(const release_request& request,
+  virtual std::optional<hand_over_reply> hand_over(const release_item& request,
                                                    std::chrono::microseconds skew) = 0;
 
   // -- slow path --
@@ -362,19 +365,19 @@ class session {
   virtual std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) = 0;
 
   // -- wake-ups: hints, never proof --
-  virtual void listen(lease_id client) = 0;               // from now on wait() hears of this client
-  virtual void notify(std::span<const wakeup> told) = 0;  // asynchronous commit
-  // Waits until something may have changed for the client, wake() is called or the timeout passes. True
+  virtual void listen(lease_id client) = 0;                     // from now on wait() hears of this client
+  virtual void send_wakeups(std::span<const wakeup> told) = 0;  // asynchronous commit
+  // Waits until something may have changed for the client, end_wait() is called or the timeout passes. True
   // when something may have changed. Throws error(unreachable) when the connection is gone.
   virtual bool wait(std::chrono::nanoseconds timeout) = 0;
   // Of what wait() has told last, once: the waiters who were granted, where that is all it was. Empty: it may
   // be anything. A database need not name them, and an earlier version of rowlock did not.
-  virtual std::vector<hold_id> granted() { return {}; }
-  // Where database::must_be_asked(): whether something may have changed for the clients that this session
+  virtual std::vector<hold_id> woken_waiters() { return {}; }
+  // Where database::must_poll(): whether something may have changed for the clients that this session
   // listens for, since it was asked last. One small statement at most; wait() hears of nothing there but
-  // wake().
-  virtual news ask() { return news::unknown; }
-  virtual void wake() noexcept = 0;
+  // end_wait().
+  virtual wakeup_poll poll_wakeups() { return wakeup_poll::unknown; }
+  virtual void end_wait() noexcept = 0;
   // Breaks a running verb, which then throws error(unreachable) with outcome_unknown, and the session with
   // it.
   virtual void interrupt() noexcept = 0;
@@ -417,7 +420,7 @@ class database {
   virtual bool single_writer() const noexcept { return false; }
   // It tells nobody of changes: whoever waits must ask (session::ask), again and again. Known once a session
   // has connected.
-  virtual bool must_be_asked() const noexcept { return false; }
+  virtual bool must_poll() const noexcept { return false; }
   // The statement that proves a hold inside the caller's own transaction: `?`-free SQL of this dialect whose
   // parameters are, in order, the name and the hold's id as text. It returns one row when the hold stands.
   virtual std::string guard_sql(model::lock_mode mode) const = 0;

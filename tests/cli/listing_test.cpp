@@ -109,13 +109,13 @@ TEST_P(listing_test, tells_who_waits_in_a_circle) {
   EXPECT_TRUE(json_of({"queue", "--cycles"}).empty());
   EXPECT_THAT(rowlock({"queue", "--cycles"}).err, HasSubstr("nobody waits in a circle"));
   auto session = store->open()->connect();
-  session->refresh_world();  // so that it may grant
+  session->record_database_state();  // so that it may grant
   const auto lease = model::lease_id::random();
   session->create_lease({lease, lease, "host", 7, "stuck", std::chrono::hours{1}});
   const model::lock_definition lock{"a"};
   session->create({&lock, 1});
   const auto held = model::hold_id::random();
-  const store::acquire_request request{"a", model::lock_kind::mutex, 1, lease, held};
+  const store::acquire_item request{"a", model::lock_kind::mutex, 1, lease, held};
   ASSERT_EQ(session->acquire({&request, 1}).size(), 1U);
   const store::edit_request enter{"a", {}, [&](const store::lock_view& view) {
                                     store::lock_change change;

@@ -97,12 +97,12 @@ TEST_P(admin_test, a_forced_release_hands_over_to_the_first_waiter) {
 }
 
 TEST_P(admin_test, sweeps_what_the_dead_left) {
-  side().refresh_world();
+  side().record_database_state();
   const auto lease = model::lease_id::random();
   side().create_lease({lease, lease, "host", 1, "gone", 30s});
   side().create(std::vector<model::lock_definition>{{"a"}, {"b"}, {"c"}});
   for (const char* name : {"a", "b"}) {
-    side().acquire(std::vector<store::acquire_request>{
+    side().acquire(std::vector<store::acquire_item>{
         {name, model::lock_kind::mutex, 1, lease, model::hold_id::random()}});
   }
   EXPECT_EQ(operations.sweep().leases, 0);
@@ -149,11 +149,11 @@ TEST_P(admin_test, stores_the_skew_that_every_client_allows_for) {
   EXPECT_EQ(operations.skew(), 0ms);
   operations.set_skew(1h);
   EXPECT_EQ(operations.skew(), 1h);
-  side().refresh_world();
+  side().record_database_state();
   const auto lease = model::lease_id::random();
   side().create_lease({lease, lease, "host", 1, "test", 30s});
   side().create(std::vector<model::lock_definition>{{"a"}});
-  const store::acquire_request request[] = {{.name = "a", .lease = lease, .hold = model::hold_id::random()}};
+  const store::acquire_item request[] = {{.name = "a", .lease = lease, .hold = model::hold_id::random()}};
   ASSERT_EQ(side().acquire(request).size(), 1U);
   fixture().expire(lease, 1min);
   EXPECT_EQ(admin{new_client()}.sweep().leases, 0);
@@ -167,8 +167,8 @@ TEST_P(admin_test, stores_the_skew_that_every_client_allows_for) {
 
 TEST_P(admin_test, sweeps_page_by_page) {
   std::vector<model::lock_definition> locks;
-  std::vector<store::acquire_request> requests;
-  side().refresh_world();
+  std::vector<store::acquire_item> requests;
+  side().record_database_state();
   const auto lease = model::lease_id::random();
   side().create_lease({lease, lease, "host", 1, "test", 30s});
   for (int i = 1000; i < 3100; ++i) {

@@ -121,11 +121,11 @@ TEST_P(bad_input_test, a_mismatch_speaks_of_what_the_user_has_said) {
 
 TEST_P(bad_input_test, another_capacity_is_a_mismatch_while_held) {
   store_with_capacity("a", 5);
-  side().refresh_world();
+  side().record_database_state();
   const auto lease = model::lease_id::random();
   side().create_lease({lease, lease, "host", 1, "other", 1h});
   ASSERT_EQ(side()
-                .acquire(std::vector<store::acquire_request>{
+                .acquire(std::vector<store::acquire_item>{
                     {"a", model::lock_kind::mutex, 5, lease, model::hold_id::random()}})
                 .size(),
             1U);

@@ -1,4 +1,4 @@
-// Every call keeps its limit and its stop token, also behind a lane that is busy with something else.
+// Every call keeps its limit and its stop token, also behind a worker that is busy with something else.
 #include "client/client_test.hpp"
 
 namespace rowlock::test {
@@ -18,7 +18,7 @@ class call_limit_test : public virtual_client_test {
     return settings;
   }
 
-  // Somebody else's call, which gets no answer, holds up the lane of the tasks.
+  // Somebody else's call, which gets no answer, holds up the worker of the tasks.
   void keep_the_lane_busy() {
     faults.hang("list");
     busy_ = std::async(std::launch::async, [this] {
@@ -100,10 +100,10 @@ TEST_F(call_limit_test, of_a_stopped_request_for_a_lock) {
   const auto session = server->open()->connect();
   const store::lease_record holder{model::lease_id::random(), {}, "elsewhere", 1, "", 1h};
   const model::lock_definition lock{"a"};
-  session->refresh_world();
+  session->record_database_state();
   session->create_lease(holder);
   session->create({&lock, 1});
-  const store::acquire_request grant{"a", lock.kind, 1, holder.id, model::hold_id::random()};
+  const store::acquire_item grant{"a", lock.kind, 1, holder.id, model::hold_id::random()};
   ASSERT_EQ(session->acquire({&grant, 1}).size(), 1U);
   faults.hang("show");
   EXPECT_LT(duration_after_stop([&] {

@@ -184,7 +184,7 @@ client virtual_client_test::new_client(const options& settings) {
 }
 
 void virtual_client_test::advance(std::chrono::milliseconds by) {
-  virtual_time::let_others_rest();
+  virtual_time::let_others_sleep();
   // The database first: a renewal in between then ends later there than here, which is harmless.
   server->advance(by);
   time.advance(by);

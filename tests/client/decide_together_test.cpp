@@ -16,7 +16,7 @@ const party holder;
 
 std::vector<decision> together(const std::vector<store::lock_view>& views, bool all,
                                std::vector<store::edit_result> results = {}) {
-  std::vector<acquire_wish> wishes;
+  std::vector<acquire_terms> wishes;
   for (std::size_t i = 0; i < views.size(); ++i) wishes.push_back(wish_of(party{}, false));
   results.resize(views.size(), store::edit_result::committed);
   return client_layer::decide_acquire_together(results, views, wishes, all, no_skew);
@@ -62,7 +62,7 @@ TEST(decide_together_test, finds_all_expired_holders_at_once) {
 }
 
 TEST(decide_together_test, takes_a_hold_that_stands_for_granted) {
-  acquire_wish wish = wish_of(me, false);
+  acquire_terms wish = wish_of(me, false);
   const std::vector<store::lock_view> views{a_lock().held_by(me)};
   const std::vector results{store::edit_result::committed};
   const auto made = client_layer::decide_acquire_together(results, views, std::vector{wish}, true, no_skew);

@@ -20,7 +20,7 @@ class decisions_shared_test : public testing::TestWithParam<unsigned> {
 
   bool counted() const { return GetParam() % 2 == 0; }
 
-  // Decides until the request is settled, doing what each answer asks for, as a lane does.
+  // Decides until the request is settled, doing what each answer asks for, as a worker does.
   what settle(const party& who, const std::function<decision(const store::lock_view&)>& decide) {
     for (int round = 0; round < 200; ++round) {
       auto waited = lock.living();

@@ -12,7 +12,7 @@ namespace {
 
 class decisions_test : public testing::TestWithParam<unsigned> {
  protected:
-  // Decides until the request is settled, doing what each answer asks for, as a lane does.
+  // Decides until the request is settled, doing what each answer asks for, as a worker does.
   template <class Decide>
   what settle(const party& who, Decide decide) {
     for (int round = 0; round < 200; ++round) {

@@ -93,9 +93,8 @@ TEST_P(guard_test, refuses_after_another_took_over) {
   for (const auto& begin : beginnings()) {
     SCOPED_TRACE(begin);
     const hold lost = mutex(vanished, "a").acquire();
-    side().release(
-        std::vector<store::release_request>{{"a", lease_of("a"), model::hold_id::parse(lost.id())}},
-        store::durability::durable);
+    side().release(std::vector<store::release_item>{{"a", lease_of("a"), model::hold_id::parse(lost.id())}},
+                   store::durability::durable);
     const hold next = mutex(db, "a").acquire();
     ASSERT_TRUE(lost) << "it believes that it holds";
     app->run(begin);

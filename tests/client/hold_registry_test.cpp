@@ -77,10 +77,10 @@ TEST_F(hold_registry_test, a_check_covers_what_was_there_and_what_was_asked_for_
 }
 
 TEST_F(hold_registry_test, knows_whose_news_go_to_another_lease) {
-  holds.hear_as(process);
+  holds.receive_as(process);
   const auto one = added(explicit_lease(process, 1h));
   EXPECT_FALSE(holds.has_unreachable());
-  holds.hear_as(model::lease_id::random());
+  holds.receive_as(model::lease_id::random());
   EXPECT_THAT(holds.next_unreachable(10), ElementsAre(one));
   const auto late = added(explicit_lease(process, 2h));
   EXPECT_THAT(holds.unchecked(), ElementsAre(late)) << "it was asked for before";

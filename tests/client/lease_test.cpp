@@ -85,10 +85,10 @@ TEST_F(lease_test, that_cannot_be_renewed_is_lost_here_before_the_database_lets_
 }
 
 TEST_F(lease_test, past_its_deadline_is_replaced_by_another) {
-  std::atomic<bool> is_settled{false};
+  std::atomic<bool> is_complete{false};
   auto settings = calm();
   settings.log = [&](log_level, std::string_view line) {
-    if (line.starts_with("lease ")) is_settled = true;
+    if (line.starts_with("lease ")) is_complete = true;
   };
   client db = new_client(settings);
   const hold lost = mutex(db, "a").acquire();
@@ -96,7 +96,7 @@ TEST_F(lease_test, past_its_deadline_is_replaced_by_another) {
   advance(30s);
   ASSERT_TRUE(eventually([&] { return lost.stop_token().stop_requested(); }));
   // Whichever thread has lost the lease, it is behind all that it does about that.
-  ASSERT_TRUE(eventually([&] { return is_settled.load(); }));
+  ASSERT_TRUE(eventually([&] { return is_complete.load(); }));
   attempt next{db, "a"};
   ASSERT_TRUE(soon([&] { return next.is_over(); }));
   const hold anew = next.take();
@@ -234,7 +234,7 @@ TEST_F(lease_test, expired_ones_of_others_are_swept_away_in_the_background) {
   vanished->create_lease({lease, lease, "host", 1, "gone", 1s});
   vanished->create(std::vector<model::lock_definition>{{"a"}, {"b"}});
   for (const char* name : {"a", "b"}) {
-    vanished->acquire(std::vector<store::acquire_request>{
+    vanished->acquire(std::vector<store::acquire_item>{
         {name, model::lock_kind::mutex, 1, lease, model::hold_id::random()}});
   }
   auto waiter = waiting(db, "a");

@@ -9,7 +9,7 @@
 namespace rowlock::test {
 
 using namespace std::chrono_literals;
-using client_layer::acquire_wish;
+using client_layer::acquire_terms;
 using client_layer::decision;
 using model::hold_id;
 using model::lease_id;
@@ -76,7 +76,7 @@ class view_builder {
     return *this;
   }
   view_builder& foreign() {
-    view_.same_world = false;
+    view_.is_recorded_server = false;
     return *this;
   }
   view_builder& floor(model::token floor) {
@@ -126,7 +126,7 @@ inline view_builder a_shared_mutex() {
   return view_builder{}.kind(model::lock_kind::shared_mutex).capacity(model::shared_mutex_capacity);
 }
 
-inline acquire_wish wish_of(const party& who, bool wait) {
+inline acquire_terms wish_of(const party& who, bool wait) {
   return {{"a", model::lock_kind::mutex, 1}, who.lease, who.hold, wait};
 }
 

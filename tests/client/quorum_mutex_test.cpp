@@ -54,7 +54,7 @@ class quorum_test : public testing::Test {
   client make_client(database& on);
 
   void advance(std::chrono::milliseconds by) {
-    virtual_time::let_others_rest();
+    virtual_time::let_others_sleep();
     for (auto& one : databases) one.server->advance(by);
     time->advance(by);
   }

@@ -15,7 +15,7 @@ class reconciliation_test : public virtual_client_test {
   hold_id orphan_on(model::lease_id lease, const std::string& name) {
     const auto session = server->open()->connect();
     session->create(std::vector<model::lock_definition>{{name, model::lock_kind::mutex, 1}});
-    const store::acquire_request request{name, model::lock_kind::mutex, 1, lease, hold_id::random()};
+    const store::acquire_item request{name, model::lock_kind::mutex, 1, lease, hold_id::random()};
     EXPECT_EQ(session->acquire(std::vector{request}).size(), 1U);
     return request.hold;
   }
@@ -84,7 +84,7 @@ TEST_F(reconciliation_test, a_place_in_a_queue_that_nobody_waits_in_is_given_bac
   const hold mine = mutex(other, "mine").acquire();
   const hold held = mutex(db, "a").acquire();
   const auto session = server->open()->connect();
-  const store::acquire_request request{"a", model::lock_kind::mutex, 1, lease_of("mine"), hold_id::random()};
+  const store::acquire_item request{"a", model::lock_kind::mutex, 1, lease_of("mine"), hold_id::random()};
   ASSERT_TRUE(session->enqueue(request, 0us));
   ASSERT_EQ(queued("a"), 1U);
   server->lose_marker();

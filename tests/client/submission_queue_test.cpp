@@ -10,9 +10,9 @@ namespace {
 
 using client_layer::acquire_operation;
 using client_layer::acquire_ptr;
-using client_layer::duty;
 using client_layer::release_operation;
 using client_layer::release_ptr;
+using client_layer::worker_role;
 using testing::ElementsAre;
 using testing::IsEmpty;
 
@@ -32,7 +32,7 @@ class submission_queue_test : public testing::Test {
     made->mode = mode;
     return made;
   }
-  client_layer::batch next(duty carried = duty::everything) {
+  client_layer::batch next(worker_role carried = worker_role::everything) {
     auto taken = queue.take(carried);
     queue.finish(taken);
     return taken;
@@ -50,7 +50,7 @@ TEST_F(submission_queue_test, a_name_is_once_in_a_batch) {
   for (const auto& one : {first, second, other}) queue.submit(one);
   const auto batch = next();
   EXPECT_THAT(batch.acquires, ElementsAre(first, other));
-  EXPECT_THAT(batch.crowds, IsEmpty());
+  EXPECT_THAT(batch.joined, IsEmpty());
   EXPECT_THAT(next().acquires, ElementsAre(second));
 }
 
@@ -58,7 +58,7 @@ TEST_F(submission_queue_test, while_a_lane_has_a_name_nobody_else_gets_it) {
   const auto first = asks("a");
   const auto second = asks("a");
   queue.submit(first);
-  const auto taken = queue.take(duty::everything);
+  const auto taken = queue.take(worker_role::everything);
   queue.submit(second);
   queue.submit(leaves("b"));
   EXPECT_THAT(next().acquires, IsEmpty());
@@ -74,7 +74,7 @@ TEST_F(submission_queue_test, those_of_a_shared_name_go_along) {
   for (const auto& one : {reader, other, writer}) queue.submit(one);
   const auto batch = next();
   EXPECT_THAT(batch.acquires, ElementsAre(reader, other, writer));
-  EXPECT_THAT(batch.crowds, ElementsAre("a"));
+  EXPECT_THAT(batch.joined, ElementsAre("a"));
   EXPECT_THAT(batch.names, ElementsAre("a", "b"));
 }
 
@@ -98,15 +98,16 @@ TEST_F(submission_queue_test, releases_of_a_shared_name_go_along_and_acquires_be
   const auto batch = next();
   EXPECT_THAT(batch.releases, ElementsAre(one, other));
   EXPECT_THAT(batch.acquires, ElementsAre(reader));
-  EXPECT_THAT(batch.crowds, ElementsAre("a"));
+  EXPECT_THAT(batch.joined, ElementsAre("a"));
 }
 
 TEST_F(submission_queue_test, who_may_stand_in_the_queue_goes_alone_and_is_not_overtaken) {
   const auto first = asks("a");
   const auto waits = asks("a");
-  waits->arrived = true;
+  waits->progress.queued();
   const auto doubtful = asks("a");
-  doubtful->in_doubt = true;
+  doubtful->progress.sent();
+  doubtful->progress.failed(false);
   const auto last = asks("a");
   for (const auto& one : {first, waits, doubtful, last}) queue.submit(one);
   for (const auto& one : {first, waits, doubtful, last}) EXPECT_THAT(next().acquires, ElementsAre(one));
@@ -121,12 +122,12 @@ TEST_F(submission_queue_test, a_withdrawal_goes_alone) {
 }
 
 TEST_F(submission_queue_test, any_lane_ends_what_is_left_when_it_was_stopped) {
-  queue.split_duties(true);
+  queue.split_roles(true);
   const auto left = leaves("a");
   queue.submit(left);
   queue.stop();
-  EXPECT_THAT(next(duty::acquires).releases, ElementsAre(left)) << "the lane for releases has ended";
-  EXPECT_TRUE(next(duty::acquires).empty());
+  EXPECT_THAT(next(worker_role::acquires).releases, ElementsAre(left)) << "the lane for releases has ended";
+  EXPECT_TRUE(next(worker_role::acquires).empty());
 }
 
 TEST_F(submission_queue_test, gives_no_acquires_out_until_it_may) {

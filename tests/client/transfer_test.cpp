@@ -29,10 +29,10 @@ class transfer_test : public client_test {
     record.host = "elsewhere";
     record.pid = 1;
     record.ttl = 1h;
-    side().refresh_world();
+    side().record_database_state();
     side().create_lease(record);
     side().create({&lock, 1});
-    store::acquire_request request{lock.name, lock.kind, lock.capacity, made.lease, made.hold};
+    store::acquire_item request{lock.name, lock.kind, lock.capacity, made.lease, made.hold};
     if (weight) {
       request.mode = model::lock_mode::shared;
       request.weight = *weight;
@@ -285,7 +285,7 @@ TEST_P(transfer_test, reclaims_nothing_from_a_process_of_this_machine_that_lives
   const model::lock_definition lock{"a"};
   side().create({&lock, 1});
   const auto its = model::hold_id::random();
-  const store::acquire_request request{"a", model::lock_kind::mutex, 1, record.id, its};
+  const store::acquire_item request{"a", model::lock_kind::mutex, 1, record.id, its};
   ASSERT_EQ(side().acquire({&request, 1}).size(), 1U);
   const auto receipt =
       client_layer::transfer_note{client_layer::transfer_note::purpose::reclaim, record.id, its, "a"}

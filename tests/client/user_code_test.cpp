@@ -13,19 +13,19 @@ namespace {
 using client_layer::user_code;
 
 TEST(user_code_test, is_called_while_the_door_is_open) {
-  user_code door;
+  user_code user_calls;
   int calls = 0;
-  EXPECT_TRUE(door.run([&] { ++calls; }));
-  EXPECT_THROW(door.run([]() { throw std::runtime_error("its own"); }), std::runtime_error);
-  door.close();
-  EXPECT_FALSE(door.run([&] { ++calls; }));
+  EXPECT_TRUE(user_calls.run([&] { ++calls; }));
+  EXPECT_THROW(user_calls.run([]() { throw std::runtime_error("its own"); }), std::runtime_error);
+  user_calls.close();
+  EXPECT_FALSE(user_calls.run([&] { ++calls; }));
   EXPECT_EQ(calls, 1);
 }
 
 TEST(user_code_test, may_close_the_door_behind_itself) {
-  user_code door;
-  EXPECT_TRUE(door.run([&] { door.run([&] { door.close(); }); }));
-  EXPECT_FALSE(door.run([] {}));
+  user_code user_calls;
+  EXPECT_TRUE(user_calls.run([&] { user_calls.run([&] { user_calls.close(); }); }));
+  EXPECT_FALSE(user_calls.run([] {}));
 }
 
 class user_code_client_test : public virtual_client_test {};

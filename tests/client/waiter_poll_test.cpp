@@ -20,7 +20,7 @@ class waiter_poll_test : public virtual_client_test {
     }
     // Whoever comes into the room after a wake-up was heard asks too; so all are there before the first.
     EXPECT_TRUE(eventually([&] { return waits.stats().waits == crowd; }));
-    virtual_time::let_others_rest();
+    virtual_time::let_others_sleep();
   }
   static options seldom() {
     auto settings = calm();
@@ -58,7 +58,7 @@ TEST_F(waiter_poll_test, a_grant_by_an_edit_asks_about_the_waiter_alone) {
 TEST_F(waiter_poll_test, a_wake_up_that_names_nobody_asks_about_all) {
   const auto lease = server->snapshot().queues.at("n0").begin()->second.lease;
   const auto before = server->asked_about();
-  server->open()->connect()->notify(std::vector<store::wakeup>{{lease}});
+  server->open()->connect()->send_wakeups(std::vector<store::wakeup>{{lease}});
   EXPECT_TRUE(eventually([&] { return server->asked_about() == before + crowd; }));
 }
 

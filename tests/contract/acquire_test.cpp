@@ -11,7 +11,7 @@ using testing::UnorderedElementsAre;
 class acquire_test : public contract_test {
  protected:
   std::vector<hold_id> granted(const std::vector<claim>& wanted) {
-    std::vector<store::acquire_request> requests;
+    std::vector<store::acquire_item> requests;
     for (const auto& one : wanted) requests.push_back(one.request());
     std::vector<hold_id> holds;
     for (const auto& grant : a->acquire(requests)) holds.push_back(grant.hold);
@@ -63,7 +63,7 @@ TEST_P(acquire_test, grants_an_unfair_lock_to_whom_knows_it_though_others_wait) 
   a->create(locks);
   const auto first = queued("u");
   for (const bool several : {false, true}) {
-    std::vector<store::acquire_request> requests{claim_to("u").request()};
+    std::vector<store::acquire_item> requests{claim_to("u").request()};
     if (several) requests.push_back(claim_to("v").request());
     EXPECT_THAT(a->acquire(requests), IsEmpty()) << "asked for as a fair one";
     for (auto& request : requests) request.fair = false;
@@ -107,7 +107,7 @@ TEST_P(acquire_test, refuses_all_in_another_world) {
   const auto wanted = claim_to("a");
   fixture().change_identity();
   EXPECT_FALSE(acquire(wanted));
-  a->refresh_world();
+  a->record_database_state();
   EXPECT_TRUE(acquire(wanted));
 }
 

@@ -7,7 +7,7 @@ namespace rowlock::test {
 
 contract_test::contract_test()
     : fixture_(make_store_fixture(GetParam())), database_(fixture_->open()), a(connect()), b(connect()) {
-  a->refresh_world();
+  a->record_database_state();
 }
 
 lease_id contract_test::new_lease(std::chrono::milliseconds ttl) {
@@ -107,9 +107,9 @@ std::vector<hold_id> contract_test::waiting(const std::string& name) {
 }
 
 bool contract_test::hears(store::session& session, std::chrono::nanoseconds within) {
-  if (!database_->must_be_asked()) return session.wait(within);
+  if (!database_->must_poll()) return session.wait(within);
   const auto until = std::chrono::steady_clock::now() + within;
-  while (session.ask() != store::news::some) {
+  while (session.poll_wakeups() != store::wakeup_poll::some) {
     if (std::chrono::steady_clock::now() >= until) return false;
     session.wait(2ms);
   }

@@ -35,8 +35,8 @@ class contract_test : public testing::TestWithParam<std::string> {
     lease_id lease;
     hold_id hold = hold_id::random();
 
-    store::acquire_request request() const { return {name, model::lock_kind::mutex, 1, lease, hold}; }
-    store::release_request giving_back() const { return {name, lease, hold}; }
+    store::acquire_item request() const { return {name, model::lock_kind::mutex, 1, lease, hold}; }
+    store::release_item giving_back() const { return {name, lease, hold}; }
   };
 
   std::unique_ptr<store::session> connect() { return database_->connect(); }

@@ -63,7 +63,7 @@ TEST_P(create_test, does_not_wait_for_a_locked_row) {
 }
 
 TEST_P(create_test, gives_tokens_of_the_present_epoch) {
-  EXPECT_GE(next_token_of("a"), model::epoch_floor(a->read_world().epoch));
+  EXPECT_GE(next_token_of("a"), model::epoch_floor(a->read_database_state().epoch));
 }
 
 TEST_P(create_test, by_several_at_once_makes_one) {

@@ -37,8 +37,8 @@ TEST_P(edit_test, sees_a_free_lock) {
   EXPECT_THAT(now.queue, IsEmpty());
   EXPECT_TRUE(now.queue_complete);
   EXPECT_FALSE(now.own);
-  EXPECT_TRUE(now.same_world);
-  EXPECT_EQ(now.epoch_floor, model::epoch_floor(a->read_world().epoch));
+  EXPECT_TRUE(now.is_recorded_server);
+  EXPECT_EQ(now.epoch_floor, model::epoch_floor(a->read_database_state().epoch));
 }
 
 TEST_P(edit_test, sees_the_holder_and_its_client) {
@@ -268,9 +268,9 @@ TEST_P(edit_test, bumps_the_notice_of_a_dead_lease_in_silence) {
 TEST_P(edit_test, knows_when_the_world_is_another) {
   create("a");
   fixture().change_identity();
-  EXPECT_FALSE(view("a").same_world);
-  a->refresh_world();
-  EXPECT_TRUE(view("a").same_world);
+  EXPECT_FALSE(view("a").is_recorded_server);
+  a->record_database_state();
+  EXPECT_TRUE(view("a").is_recorded_server);
 }
 
 TEST_P(edit_test, skips_a_row_that_is_locked) {

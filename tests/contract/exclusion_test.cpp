@@ -84,7 +84,7 @@ TEST_P(exclusion_test, holds_while_everybody_shares) {
   const auto work = [&](store::session& session, lease_id lease, unsigned seed) {
     std::mt19937 random{seed};
     for (int round = 0; round < rounds; ++round) {
-      std::vector<store::acquire_request> requests;
+      std::vector<store::acquire_item> requests;
       for (const std::size_t i : {0U, 1U}) {
         if (round % 3 != 2 && (round + seed) % 2 != i) continue;
         requests.push_back({.name = names[i],
@@ -95,7 +95,7 @@ TEST_P(exclusion_test, holds_while_everybody_shares) {
                             .mode = model::lock_mode::shared,
                             .weight = 1 + static_cast<std::int64_t>(random() % 4)});
       }
-      std::vector<store::release_request> releases;
+      std::vector<store::release_item> releases;
       for (const auto& grant : session.acquire(requests)) {
         const auto mine =
             std::ranges::find_if(requests, [&](const auto& one) { return one.hold == grant.hold; });

@@ -59,7 +59,7 @@ TEST_P(lease_test, kill_does_nothing_on_another_server_than_the_recorded_one) {
   fixture().expire(lease);
   fixture().change_identity();
   EXPECT_THAT(kill_at(lease, 0us), IsEmpty());
-  b->refresh_world();
+  b->record_database_state();
   EXPECT_THAT(kill_at(lease, 0us), IsEmpty()) << "it was lengthened";
   fixture().expire(lease);
   EXPECT_THAT(kill_at(lease, 0us), ElementsAre(lease));
@@ -87,7 +87,7 @@ TEST_P(lease_test, renewal_of_a_batch_answers_for_those_that_live) {
 TEST_P(lease_test, renewal_of_none_still_tells_of_the_world) {
   const auto reply = a->renew({});
   EXPECT_THAT(reply.renewed, IsEmpty());
-  EXPECT_EQ(reply.world, a->read_world());
+  EXPECT_EQ(reply.database_state, a->read_database_state());
 }
 
 TEST_P(lease_test, renewal_of_many_at_once) {

@@ -71,12 +71,12 @@ TEST_P(listing_test, counts_each_waiter_once_however_many_hold) {
   const model::lock_definition semaphore{"a", model::lock_kind::semaphore, 3};
   a->create({&semaphore, 1});
   for (int i = 0; i < 3; ++i) {
-    const store::acquire_request request{.name = "a",
-                                         .kind = semaphore.kind,
-                                         .capacity = 3,
-                                         .lease = new_lease(),
-                                         .hold = hold_id::random(),
-                                         .mode = model::lock_mode::shared};
+    const store::acquire_item request{.name = "a",
+                                      .kind = semaphore.kind,
+                                      .capacity = 3,
+                                      .lease = new_lease(),
+                                      .hold = hold_id::random(),
+                                      .mode = model::lock_mode::shared};
     ASSERT_EQ(a->acquire({&request, 1}).size(), 1U);
   }
   queued("a");

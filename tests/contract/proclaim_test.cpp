@@ -41,7 +41,7 @@ TEST_P(proclaim_test, a_value_outlives_other_changes) {
   create_as("a", lock_kind::election);
   proclaim("a", "7 here");
   const claim office{"a", new_lease()};
-  const store::acquire_request wanted{"a", lock_kind::election, 1, office.lease, office.hold};
+  const store::acquire_item wanted{"a", lock_kind::election, 1, office.lease, office.hold};
   ASSERT_EQ(a->acquire({&wanted, 1}).size(), 1U);
   EXPECT_EQ(value_of("a"), "7 here");
   EXPECT_TRUE(release(office));

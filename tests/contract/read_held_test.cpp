@@ -46,13 +46,13 @@ TEST_P(read_held_test, tells_grants_permits_and_places_of_that_client_alone) {
   queued("b");
   a->create(std::vector<model::lock_definition>{{"s", model::lock_kind::semaphore, 10}});
   const auto shares = hold_id::random();
-  const store::acquire_request sharing{.name = "s",
-                                       .kind = model::lock_kind::semaphore,
-                                       .capacity = 10,
-                                       .lease = mine.lease,
-                                       .hold = shares,
-                                       .mode = model::lock_mode::shared,
-                                       .weight = 3};
+  const store::acquire_item sharing{.name = "s",
+                                    .kind = model::lock_kind::semaphore,
+                                    .capacity = 10,
+                                    .lease = mine.lease,
+                                    .hold = shares,
+                                    .mode = model::lock_mode::shared,
+                                    .weight = 3};
   auto other = sharing;
   other.lease = new_lease();
   other.hold = hold_id::random();

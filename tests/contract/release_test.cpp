@@ -13,7 +13,7 @@ TEST_P(release_test, frees_an_unfair_lock_though_others_wait) {
                                           {"v", model::lock_kind::mutex, 1, false}};
   a->create(locks);
   for (const bool several : {false, true}) {
-    std::vector<store::release_request> releases;
+    std::vector<store::release_item> releases;
     for (const std::string name : {"u", "v"}) {
       if (name == "v" && !several) continue;
       auto holder = claim_to(name).request();
@@ -159,8 +159,8 @@ TEST_P(release_test, of_many_at_once) {
   std::vector<std::string> names;
   for (int i = 0; i < 200; ++i) names.push_back("lock-" + std::to_string(i));
   create(names);
-  std::vector<store::acquire_request> acquires;
-  std::vector<store::release_request> releases;
+  std::vector<store::acquire_item> acquires;
+  std::vector<store::release_item> releases;
   for (const auto& name : names) {
     const claim one{name, lease};
     acquires.push_back(one.request());

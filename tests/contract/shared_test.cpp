@@ -19,8 +19,7 @@ class shared_test : public contract_test {
     a->create(std::vector<model::lock_definition>{{name, lock_kind::semaphore, capacity, fair}});
   }
 
-  static store::acquire_request sharing(const claim& by, std::int64_t weight = 1,
-                                        std::int64_t capacity = 10) {
+  static store::acquire_item sharing(const claim& by, std::int64_t weight = 1, std::int64_t capacity = 10) {
     return {.name = by.name,
             .kind = lock_kind::semaphore,
             .capacity = capacity,
@@ -29,10 +28,10 @@ class shared_test : public contract_test {
             .mode = lock_mode::shared,
             .weight = weight};
   }
-  static store::release_request giving_up(const claim& held) {
+  static store::release_item giving_up(const claim& held) {
     return {held.name, held.lease, held.hold, lock_mode::shared};
   }
-  std::optional<model::token> ask(const store::acquire_request& request) {
+  std::optional<model::token> ask(const store::acquire_item& request) {
     const auto grants = a->acquire(std::vector{request});
     if (grants.empty()) return {};
     EXPECT_EQ(grants.size(), 1U);
@@ -60,7 +59,7 @@ class shared_test : public contract_test {
     return sum;
   }
   // Nothing was granted, and nothing written.
-  void expect_refused(const store::acquire_request& request) {
+  void expect_refused(const store::acquire_item& request) {
     const auto before = view(request.name);
     EXPECT_FALSE(ask(request));
     const auto after = view(request.name);
@@ -188,8 +187,8 @@ TEST_P(shared_test, acquire_and_release_take_no_notice_of_who_waits_for_an_unfai
   for (const bool several : {false, true}) {
     std::vector<claim> wanted{new_claim("a")};
     if (several) wanted.push_back(new_claim("b"));
-    std::vector<store::acquire_request> requests;
-    std::vector<store::release_request> releases;
+    std::vector<store::acquire_item> requests;
+    std::vector<store::release_item> releases;
     for (const auto& one : wanted) {
       requests.push_back(sharing(one, 2));
       releases.push_back(giving_up(one));
@@ -225,7 +224,7 @@ TEST_P(shared_test, acquire_refuses_all_in_another_world) {
   const auto two = new_claim("b");
   EXPECT_FALSE(share(one));
   EXPECT_THAT(a->acquire(std::vector{sharing(one), sharing(two)}), IsEmpty());
-  const auto floor = model::epoch_floor(a->refresh_world().epoch);
+  const auto floor = model::epoch_floor(a->record_database_state().epoch);
   EXPECT_EQ(share(one), floor);
   EXPECT_EQ(a->acquire(std::vector{sharing(new_claim("a")), sharing(two)}).size(), 2U);
   EXPECT_EQ(find(two).token, floor);
@@ -289,8 +288,8 @@ TEST_P(shared_test, and_exclusive_requests_may_come_together) {
 TEST_P(shared_test, acquire_and_release_of_many_at_once) {
   const auto lease = new_lease();
   std::vector<model::lock_definition> locks;
-  std::vector<store::acquire_request> acquires;
-  std::vector<store::release_request> releases;
+  std::vector<store::acquire_item> acquires;
+  std::vector<store::release_item> releases;
   for (int i = 0; i < 200; ++i) {
     const claim one{"lock-" + std::to_string(1000 + i), lease};
     locks.push_back({one.name, lock_kind::semaphore, 10});

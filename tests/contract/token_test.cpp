@@ -79,9 +79,9 @@ TEST_P(token_test, of_the_fast_path_rises_with_the_epoch_too) {
 
 TEST_P(token_test, rises_through_a_change_of_the_server) {
   const auto before = rises_above(0);
-  const auto epoch = a->read_world().epoch;
+  const auto epoch = a->read_database_state().epoch;
   fixture().change_identity();
-  EXPECT_GT(a->refresh_world().epoch, epoch);
+  EXPECT_GT(a->record_database_state().epoch, epoch);
   EXPECT_GT(rises_above(before), before);
 }
 

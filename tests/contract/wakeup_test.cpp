@@ -19,7 +19,7 @@ class wakeup_test : public contract_test {
   static bool names_waiters() { return GetParam() == "postgres" || GetParam() == "memory"; }
   void hand_over_and_notify(const claim& waiter) {
     edit("a", hand_over);
-    a->notify(std::vector<wakeup>{{waiter.lease}});
+    a->send_wakeups(std::vector<wakeup>{{waiter.lease}});
   }
 };
 
@@ -46,7 +46,7 @@ TEST_P(wakeup_test, a_waiter_hears_again_and_again) {
   b->listen(waiter.lease);
   for (int i = 0; i < 5; ++i) {
     edit("a", enqueue(waiter.lease, hold_id::random()));
-    a->notify(std::vector<wakeup>{{waiter.lease}});
+    a->send_wakeups(std::vector<wakeup>{{waiter.lease}});
     EXPECT_TRUE(hears(*b, long_enough)) << "in round " << i;
   }
 }
@@ -69,7 +69,7 @@ TEST_P(wakeup_test, a_session_hears_for_several_clients) {
   while (hears(*b, 0ns)) {
   }
   edit("a", hand_over);
-  a->notify(std::vector<wakeup>{{new_lease()}, {second.lease}});
+  a->send_wakeups(std::vector<wakeup>{{new_lease()}, {second.lease}});
   EXPECT_TRUE(hears(*b, long_enough));
 }
 
@@ -89,10 +89,10 @@ TEST_P(wakeup_test, a_waiter_is_named_to_its_client) {
   const auto waiter = listening_waiter();
   const auto second = hold_id::random();
   edit("a", hand_over);
-  a->notify(std::vector<wakeup>{{waiter.lease, waiter.hold}, {waiter.lease, second}});
+  a->send_wakeups(std::vector<wakeup>{{waiter.lease, waiter.hold}, {waiter.lease, second}});
   std::vector<hold_id> named;
   while (hears(*b, named.size() < 2 ? long_enough : 0ns)) {
-    const auto told = b->granted();
+    const auto told = b->woken_waiters();
     if (!names_waiters()) {
       EXPECT_TRUE(told.empty());
       return;
@@ -101,7 +101,7 @@ TEST_P(wakeup_test, a_waiter_is_named_to_its_client) {
     named.insert(named.end(), told.begin(), told.end());
   }
   EXPECT_THAT(named, testing::UnorderedElementsAre(waiter.hold, second));
-  EXPECT_TRUE(b->granted().empty()) << "they are told once";
+  EXPECT_TRUE(b->woken_waiters().empty()) << "they are told once";
 }
 
 TEST_P(wakeup_test, a_hand_over_names_the_waiter) {
@@ -110,7 +110,7 @@ TEST_P(wakeup_test, a_hand_over_names_the_waiter) {
   const auto waiter = listening_waiter();
   ASSERT_TRUE(a->hand_over(holder.giving_back(), 0us));
   ASSERT_TRUE(hears(*b, long_enough));
-  const auto told = b->granted();
+  const auto told = b->woken_waiters();
   if (!names_waiters()) {
     EXPECT_TRUE(told.empty());
     return;
@@ -123,9 +123,9 @@ TEST_P(wakeup_test, beside_news_of_another_kind_nobody_is_named) {
   const auto waiter = listening_waiter();
   edit("a", hand_over);
   // In one transaction, so they are heard together.
-  a->notify(std::vector<wakeup>{{waiter.lease}, {waiter.lease, waiter.hold}});
+  a->send_wakeups(std::vector<wakeup>{{waiter.lease}, {waiter.lease, waiter.hold}});
   ASSERT_TRUE(hears(*b, long_enough));
-  EXPECT_TRUE(b->granted().empty());
+  EXPECT_TRUE(b->woken_waiters().empty());
 }
 
 TEST_P(wakeup_test, waiting_ends_at_its_timeout) {
@@ -144,7 +144,7 @@ TEST_P(wakeup_test, wake_ends_the_wait_of_another_thread) {
     b->wait(long_enough);
     return std::chrono::steady_clock::now() - start;
   });
-  b->wake();
+  b->end_wait();
   EXPECT_LT(done.get(), long_enough / 2);
 }
 
@@ -152,15 +152,15 @@ TEST_P(wakeup_test, wake_before_the_wait_is_not_lost) {
   b->listen(new_lease());
   while (b->wait(0ns)) {
   }
-  b->wake();
+  b->end_wait();
   const auto start = std::chrono::steady_clock::now();
   b->wait(long_enough);
   EXPECT_LT(std::chrono::steady_clock::now() - start, long_enough / 2);
 }
 
 TEST_P(wakeup_test, notifying_nobody_is_nothing) {
-  EXPECT_NO_THROW(a->notify({}));
-  EXPECT_NO_THROW(a->notify(std::vector<wakeup>{{lease_id::random()}}));
+  EXPECT_NO_THROW(a->send_wakeups({}));
+  EXPECT_NO_THROW(a->send_wakeups(std::vector<wakeup>{{lease_id::random()}}));
 }
 
 TEST_P(wakeup_test, verbs_work_between_waits) {

@@ -55,7 +55,7 @@ class causal_read_test : public galera_test {
 
 TEST_F(causal_read_test, finds_a_hold_that_its_node_has_yet_to_apply) {
   const auto here = session_at(url(1));
-  here->refresh_world();
+  here->record_database_state();
   store::lease_record lease;
   lease.id = lease.client = model::lease_id::random();
   lease.ttl = 1min;
@@ -67,14 +67,13 @@ TEST_F(causal_read_test, finds_a_hold_that_its_node_has_yet_to_apply) {
   for (const bool release : {false, true}) {
     SCOPED_TRACE(release ? "release" : "find");
     close_valve();
-    ASSERT_EQ(
-        here->acquire(std::vector<store::acquire_request>{{.name = "a", .lease = lease.id, .hold = hold}})
-            .size(),
-        1U);
+    ASSERT_EQ(here->acquire(std::vector<store::acquire_item>{{.name = "a", .lease = lease.id, .hold = hold}})
+                  .size(),
+              1U);
     if (release) {
       EXPECT_EQ(behind(*there,
                        [&] {
-                         return there->release(std::vector<store::release_request>{{"a", lease.id, hold}},
+                         return there->release(std::vector<store::release_item>{{"a", lease.id, hold}},
                                                store::durability::durable);
                        })
                     .size(),
@@ -85,10 +84,10 @@ TEST_F(causal_read_test, finds_a_hold_that_its_node_has_yet_to_apply) {
                          return there->find(std::vector<store::hold_query>{{"a", hold}}).at(0).state;
                        }),
                 store::hold_status::where::held);
-      ASSERT_EQ(here->release(std::vector<store::release_request>{{"a", lease.id, hold}},
-                              store::durability::durable)
-                    .size(),
-                1U);
+      ASSERT_EQ(
+          here->release(std::vector<store::release_item>{{"a", lease.id, hold}}, store::durability::durable)
+              .size(),
+          1U);
       until("the second node has applied it",
             [&] { return number("SELECT count(*) FROM rowlock_lock WHERE in_use = 0", 2) == 1; });
     }

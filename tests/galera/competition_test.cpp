@@ -76,8 +76,8 @@ TEST_F(competition_test, with_guarded_writes_loses_none) {
   EXPECT_EQ(found.token_faults, 0);
 }
 
-// The world is the cluster's, whichever node says so: an epoch that rose with each change of node would soon
-// leave no room for tokens.
+// The database_state is the cluster's, whichever node says so: an epoch that rose with each change of node
+// would soon leave no room for tokens.
 TEST_F(competition_test, from_node_to_node_raises_no_epoch) {
   std::int64_t token = 0;
   std::int64_t epoch = 0;

@@ -38,11 +38,11 @@ TEST_P(up_test, puts_back_a_row_of_meta_that_is_missing) {
   const auto database = store::open(db.url(), {.schema = db.settings().schema});
   const auto session = database->connect();
   db.run("DELETE FROM rowlock_meta");
-  const auto problem = error_of([&] { session->read_world(); });
+  const auto problem = error_of([&] { session->read_database_state(); });
   EXPECT_EQ(problem.code(), errc::not_migrated);
   EXPECT_THAT(problem.what(), testing::AllOf(HasSubstr("rowlock_meta"), HasSubstr("migrate up")));
   EXPECT_THAT(versions(open().up()), all());
-  EXPECT_NO_THROW(session->read_world());
+  EXPECT_NO_THROW(session->read_database_state());
 }
 
 TEST_P(up_test, dry_run_says_the_same_and_does_nothing) {

@@ -80,10 +80,10 @@ class pooler_test : public testing::Test {
 TEST_F(pooler_test, is_noticed_or_said_in_the_url) {
   const auto behind = open(pooler);
   EXPECT_EQ(behind->connect()->backend(), "pooled");
-  EXPECT_TRUE(behind->must_be_asked());
+  EXPECT_TRUE(behind->must_poll());
   const auto heard = open(pooler, direct);
   EXPECT_EQ(heard->connect()->backend(), "pooled");
-  EXPECT_FALSE(heard->must_be_asked());
+  EXPECT_FALSE(heard->must_poll());
   EXPECT_EQ(open(direct + "?pooled")->connect()->backend(), "pooled");
   EXPECT_NE(open(direct)->connect()->backend(), "pooled");
   EXPECT_NE(open(direct + "?pooled=off")->connect()->backend(), "pooled");

@@ -55,7 +55,7 @@ TEST_P(latch_kill_test, counts_everybody_once_and_lets_the_others_go_on) {
   EXPECT_EQ(counts["broken"], 0);
   auto found = report();
   EXPECT_EQ(found.faults, 0);
-  EXPECT_LE(found.begun - found.done, turns + counts["unanswered"])
+  EXPECT_LE(found.begun - found.done, turns + counts["result_without_answer"])
       << "more than the killed have not come to an end";
   EXPECT_EQ(number("SELECT in_use FROM @lock"), found.counted);
 

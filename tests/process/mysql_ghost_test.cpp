@@ -39,7 +39,7 @@ class mysql_ghost_test : public testing::Test {
   static long start_of(const std::string& backend) { return std::stol(backend.substr(backend.find(' '))); }
   static bool alive(store::session& session) {
     try {
-      session.read_world();
+      session.read_database_state();
       return true;
     } catch (const error&) {
       return false;

@@ -71,15 +71,15 @@ TEST_F(mysql_server_settings_test, are_refused_of_a_server_that_is_too_old) {
 TEST_F(mysql_server_settings_test, may_leave_memory_out_and_a_restart_changes_the_marker_still) {
   const auto server = make_own_mariadb({"--enforce-storage-engine=InnoDB"});
   migrator{server->url()}.up();
-  const auto before = connect(*server)->refresh_world();
+  const auto before = connect(*server)->record_database_state();
   EXPECT_NE(before.marker, "");
-  EXPECT_EQ(connect(*server)->read_world(), before);
+  EXPECT_EQ(connect(*server)->read_database_state(), before);
   // The time of a start is known to the second.
   mysql_connection watch{server->url()};
   while (std::stoi(watch.run("SHOW STATUS LIKE 'Uptime'").at(0).at(1)) < 2) std::this_thread::yield();
   server->crash();
   server->start();
-  const auto after = connect(*server)->refresh_world();
+  const auto after = connect(*server)->record_database_state();
   EXPECT_NE(after.marker, before.marker);
   EXPECT_EQ(after.epoch, before.epoch);
 }

@@ -20,8 +20,8 @@ namespace {
 class broken_socket_test : public testing::TestWithParam<std::string> {
  protected:
   // A statement that fits into no buffer of the proxy's.
-  static std::vector<store::acquire_request> large_batch() {
-    std::vector<store::acquire_request> batch;
+  static std::vector<store::acquire_item> large_batch() {
+    std::vector<store::acquire_item> batch;
     for (int i = 0; i < 200; ++i) {
       const auto number = std::to_string(1000 + i);
       batch.push_back(

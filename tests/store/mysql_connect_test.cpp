@@ -60,8 +60,8 @@ TEST_F(mysql_connect_test, the_longest_batch_fits_into_what_it_does_not_warn_of)
   const changed just{*side_, "max_allowed_packet", "4194304"};
   const auto session = ready();
   EXPECT_THAT(session->warning(), IsEmpty());
-  std::vector<store::acquire_request> acquires;
-  std::vector<store::release_request> releases;
+  std::vector<store::acquire_item> acquires;
+  std::vector<store::release_item> releases;
   std::vector<model::lock_definition> locks;
   for (int i = 0; i < 256; ++i) {
     auto name = std::to_string(1000 + i);

@@ -172,7 +172,7 @@ TEST_F(mysql_guard_test, of_a_permit_that_is_gone_makes_no_fast_acquire_wait) {
   const auto sharing = [&](const std::string& name) { return permits_of_five(name, lease); };
   ASSERT_EQ(session_->acquire(std::vector{sharing("z")}).size(), 1U) << "where the gap ends";
   const auto expect_not_to_wait = [&](const std::string& guarded,
-                                      const std::vector<store::acquire_request>& wanted) {
+                                      const std::vector<store::acquire_item>& wanted) {
     SCOPED_TRACE(guarded);
     begin("REPEATABLE READ");
     EXPECT_FALSE(proves(database_->guard_sql(model::lock_mode::shared), {guarded, lease, hold_id::random()}));

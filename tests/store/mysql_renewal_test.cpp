@@ -71,7 +71,7 @@ TEST_F(mysql_renewal_test, that_comes_first_wins_over_a_kill) {
 
 TEST_F(mysql_renewal_test, writes_one_row_however_many_locks_are_held) {
   std::vector<model::lock_definition> locks;
-  std::vector<store::acquire_request> requests;
+  std::vector<store::acquire_item> requests;
   for (int i = 0; i < 200; ++i) {
     locks.push_back({.name = "lock/" + std::to_string(1000 + i)});
     requests.push_back({.name = locks.back().name, .lease = lease_, .hold = hold_id::random()});

@@ -18,7 +18,7 @@ void mysql_test::SetUp() {
 
 std::unique_ptr<store::session> mysql_test::ready() {
   auto session = connect();
-  session->refresh_world();
+  session->record_database_state();
   return session;
 }
 

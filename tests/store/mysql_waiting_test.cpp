@@ -73,7 +73,7 @@ TEST_F(mysql_waiting_test, a_hint_waits_for_no_lease_and_reaches_the_others) {
   unwaiting(
       *session_,
       [&] {
-        session_->notify(std::vector<store::wakeup>{{whom}, {another}});
+        session_->send_wakeups(std::vector<store::wakeup>{{whom}, {another}});
         return true;
       },
       [&] { let_go(); });

@@ -64,7 +64,7 @@ TEST_F(postgres_connect_test, works_for_a_role_without_privileges_but_those_on_t
   const auto url = url_of_new_role();
   grant_all();
   const auto session = store::open_postgres(url, options_)->connect();
-  session->refresh_world();
+  session->record_database_state();
   const auto hold = held(*session, "a");
   EXPECT_TRUE(release(*session, hold));
   EXPECT_EQ(session->list().size(), 1U);
@@ -98,7 +98,7 @@ TEST_F(postgres_connect_test, pins_what_a_role_may_have_set_otherwise) {
   const auto url = url_of_new_role("default_transaction_isolation = 'serializable'");
   grant_all();
   const auto session = store::open_postgres(url, options_)->connect();
-  session->refresh_world();
+  session->record_database_state();
   const auto hold = held(*session, "a");
   auto other = raw();
   other->run("BEGIN; SELECT FROM rowlock_lock FOR UPDATE");
@@ -115,7 +115,7 @@ TEST_F(postgres_connect_test, is_not_stopped_by_limits_that_a_role_has) {
   grant_all();
   for (int i = 0; i < 5; ++i) {
     const auto session = store::open_postgres(url, options_)->connect();
-    session->refresh_world();
+    session->record_database_state();
     const auto hold = held(*session, "a" + std::to_string(i));
     EXPECT_TRUE(release(*session, hold));
   }
@@ -323,7 +323,7 @@ TEST_F(postgres_connect_test, tells_a_missing_table_by_its_error) {
     EXPECT_EQ(thrown.code(), errc::not_migrated);
     EXPECT_EQ(thrown.database_code(), "42P01");
   }
-  EXPECT_NO_THROW(session->read_world()) << "the session goes on";
+  EXPECT_NO_THROW(session->read_database_state()) << "the session goes on";
 }
 
 TEST_F(postgres_connect_test, tells_a_lock_timeout_as_contention) {

@@ -50,11 +50,11 @@ TEST_F(postgres_durability_test, is_what_each_verb_promises) {
     ASSERT_TRUE(release(*session, one, store::durability::durable));
     EXPECT_TRUE(on_disk()) << "a durable release";
 
-    const store::acquire_request batch[] = {{.name = "a", .lease = lease, .hold = hold_id::random()},
-                                            {.name = "b", .lease = lease, .hold = hold_id::random()}};
+    const store::acquire_item batch[] = {{.name = "a", .lease = lease, .hold = hold_id::random()},
+                                         {.name = "b", .lease = lease, .hold = hold_id::random()}};
     ASSERT_EQ(session->acquire(batch).size(), 2U);
     EXPECT_TRUE(on_disk()) << "a batch of acquires";
-    const store::release_request releases[] = {{"a", lease, batch[0].hold}, {"b", lease, batch[1].hold}};
+    const store::release_item releases[] = {{"a", lease, batch[0].hold}, {"b", lease, batch[1].hold}};
     ASSERT_EQ(session->release(releases, store::durability::asynchronous).size(), 2U);
     EXPECT_FALSE(on_disk()) << "an asynchronous batch of releases";
 
@@ -76,7 +76,7 @@ TEST_F(postgres_durability_test, is_what_each_verb_promises) {
       return change;
     });
     EXPECT_FALSE(on_disk()) << "an edit with nothing durable";
-    session->notify(std::vector<store::wakeup>{{lease, hold_id::random()}});
+    session->send_wakeups(std::vector<store::wakeup>{{lease, hold_id::random()}});
     EXPECT_FALSE(on_disk()) << "notify";
   }
 }
@@ -85,15 +85,15 @@ TEST_F(postgres_durability_test, is_the_same_for_shared_holds) {
   const auto session = ready();
   const auto lease = new_lease(*session);
   const auto shared_by = [&](const std::string& name) { return permits_of_five(name, lease, 2); };
-  const auto give_up = [](const store::acquire_request& held) {
-    return store::release_request{held.name, held.lease, held.hold, model::lock_mode::shared};
+  const auto give_up = [](const store::acquire_item& held) {
+    return store::release_item{held.name, held.lease, held.hold, model::lock_mode::shared};
   };
   session->create(std::vector<model::lock_definition>{{"a", model::lock_kind::semaphore, 5},
                                                       {"b", model::lock_kind::semaphore, 5}});
   for (const bool several : {false, true, false}) {
     std::vector acquires{shared_by("a")};
     if (several) acquires.push_back(shared_by("b"));
-    std::vector<store::release_request> releases;
+    std::vector<store::release_item> releases;
     for (const auto& one : acquires) releases.push_back(give_up(one));
     ASSERT_EQ(session->acquire(acquires).size(), acquires.size());
     EXPECT_TRUE(on_disk()) << "an acquire";
@@ -110,26 +110,26 @@ TEST_F(postgres_durability_test, of_a_release_may_fail_and_the_marker_tells) {
   auto session = ready();
   const auto kept = held(*session, "a");
   const auto lost = held(*session, "b");
-  const auto marker = session->read_world().marker;
+  const auto marker = session->read_database_state().marker;
   ASSERT_NE(marker, "");
   ASSERT_TRUE(release(*session, lost));
   crash();
   session = connect();
-  EXPECT_EQ(session->read_world().marker, "");
+  EXPECT_EQ(session->read_database_state().marker, "");
   EXPECT_TRUE(renew(*session, kept.lease));
-  EXPECT_EQ(session->renew({&kept.lease, 1}).world.marker, "") << "every renewal tells";
+  EXPECT_EQ(session->renew({&kept.lease, 1}).database_state.marker, "") << "every renewal tells";
   const store::hold_query queries[] = {{"a", kept.hold}, {"b", lost.hold}};
   const auto found = session->find(queries);
   EXPECT_EQ(found[0].state, store::hold_status::where::held);
   EXPECT_EQ(found[1].state, store::hold_status::where::held) << "the release was not on disk";
   EXPECT_TRUE(release(*session, lost)) << "sent again";
-  EXPECT_NE(session->refresh_world().marker, marker);
+  EXPECT_NE(session->record_database_state().marker, marker);
 }
 
 TEST_F(postgres_durability_test, of_tokens_spans_the_promotion_of_a_standby) {
   auto session = ready();
   const auto hold = held(*session, "a");
-  const auto before = session->read_world();
+  const auto before = session->read_database_state();
   postgres_server standby{*server_};
   try {
     store::open_postgres(standby.url(), options_)->connect();
@@ -139,14 +139,14 @@ TEST_F(postgres_durability_test, of_tokens_spans_the_promotion_of_a_standby) {
   }
   standby.promote();
   session = store::open_postgres(standby.url(), options_)->connect();
-  const auto promoted = session->read_world();
+  const auto promoted = session->read_database_state();
   EXPECT_NE(promoted.identity, before.identity);
   EXPECT_EQ(promoted.recorded_identity, before.identity);
   EXPECT_EQ(promoted.marker, "");
   ASSERT_TRUE(release(*session, hold));
   const claim next{"a", hold.lease, hold_id::random()};
   EXPECT_FALSE(acquire(*session, next)) << "before the epoch has risen";
-  const auto refreshed = session->refresh_world();
+  const auto refreshed = session->record_database_state();
   EXPECT_GT(refreshed.epoch, before.epoch);
   EXPECT_EQ(acquire(*session, next), model::epoch_floor(refreshed.epoch));
 }
@@ -181,7 +181,7 @@ TEST_F(postgres_durability_test, of_tokens_tells_two_promoted_standbys_apart) {
   const auto primary = ready();
   const auto hold = held(*primary, "a");
   std::vector<model::token> granted;
-  auto epoch = primary->read_world().epoch;
+  auto epoch = primary->read_database_state().epoch;
   for (int i = 0; i < 2; ++i) {
     postgres_server standby{*server_};
     standby.promote();
@@ -195,7 +195,7 @@ TEST_F(postgres_durability_test, of_tokens_tells_two_promoted_standbys_apart) {
     while (clock() <= epoch) ASSERT_LT(clock(), limit);
     const auto session = store::open_postgres(standby.url(), options_)->connect();
     ASSERT_TRUE(release(*session, hold));
-    epoch = session->refresh_world().epoch;
+    epoch = session->record_database_state().epoch;
     const auto told = acquire(*session, {"a", hold.lease, hold_id::random()});
     ASSERT_TRUE(told);
     granted.push_back(*told);

@@ -106,7 +106,7 @@ TEST_F(postgres_ghost_test, is_told_from_another_backend_with_its_number) {
   const auto backend = connect();
   const auto pid = std::to_string(pid_of(*backend));
   EXPECT_TRUE(session_->end_ghost(pid + " 1"));
-  EXPECT_NO_THROW(backend->read_world()) << "another backend was ended";
+  EXPECT_NO_THROW(backend->read_database_state()) << "another backend was ended";
 }
 
 TEST_F(postgres_ghost_test, ended_while_idle_breaks_its_wait) {

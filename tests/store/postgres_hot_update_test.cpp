@@ -27,8 +27,8 @@ TEST_F(postgres_hot_update_test, is_what_acquire_and_release_do) {
   const auto hot = counter("rowlock_lock", "n_tup_hot_upd");
 
   for (int round = 0; round < 20; ++round) {
-    std::vector<store::acquire_request> acquires;
-    std::vector<store::release_request> releases;
+    std::vector<store::acquire_item> acquires;
+    std::vector<store::release_item> releases;
     for (const auto& lock : locks) {
       acquires.push_back({.name = lock.name, .lease = lease, .hold = hold_id::random()});
       releases.push_back({lock.name, lease, acquires.back().hold});
@@ -56,14 +56,14 @@ TEST_F(postgres_hot_update_test, is_what_shared_holds_do_to_their_lock) {
   const auto written = counter("rowlock_lock", "n_tup_upd");
   const auto hot = counter("rowlock_lock", "n_tup_hot_upd");
   for (int round = 0; round < 200; ++round) {
-    const store::acquire_request wanted[] = {{.name = "a",
-                                              .kind = model::lock_kind::semaphore,
-                                              .capacity = 5,
-                                              .lease = lease,
-                                              .hold = hold_id::random(),
-                                              .mode = model::lock_mode::shared}};
+    const store::acquire_item wanted[] = {{.name = "a",
+                                           .kind = model::lock_kind::semaphore,
+                                           .capacity = 5,
+                                           .lease = lease,
+                                           .hold = hold_id::random(),
+                                           .mode = model::lock_mode::shared}};
     ASSERT_EQ(session->acquire(wanted).size(), 1U);
-    const store::release_request given[] = {{"a", lease, wanted[0].hold, model::lock_mode::shared}};
+    const store::release_item given[] = {{"a", lease, wanted[0].hold, model::lock_mode::shared}};
     ASSERT_EQ(session->release(given, store::durability::asynchronous).size(), 1U);
   }
   restart(session);

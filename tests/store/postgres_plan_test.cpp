@@ -30,8 +30,8 @@ TEST_F(postgres_plan_test, made_anew_serves_each_verb) {
   session->create(std::vector<model::lock_definition>{{"s", model::lock_kind::semaphore, 5},
                                                       {"t", model::lock_kind::semaphore, 5}});
   const auto shared = [&](const std::string& name) { return permits_of_five(name, lease); };
-  const auto use_of_many = [&](std::vector<store::acquire_request> wanted) {
-    std::vector<store::release_request> held;
+  const auto use_of_many = [&](std::vector<store::acquire_item> wanted) {
+    std::vector<store::release_item> held;
     for (const auto& one : wanted) held.push_back({one.name, one.lease, one.hold, one.mode});
     EXPECT_EQ(session->acquire(wanted).size(), wanted.size());
     EXPECT_EQ(session->release(held, store::durability::asynchronous).size(), held.size());
@@ -50,7 +50,7 @@ TEST_F(postgres_plan_test, made_anew_serves_each_verb) {
       [&] {
         const claim holder{"a", lease, hold_id::random()};
         const claim waiter{"a", other, hold_id::random()};
-        const store::release_request given{"a", lease, holder.hold};
+        const store::release_item given{"a", lease, holder.hold};
         ASSERT_TRUE(acquire(*session, holder));
         EXPECT_FALSE(session->hand_over(given, 0us)) << "nobody waits";
         EXPECT_FALSE(session->enqueue({.name = "b", .lease = other, .hold = waiter.hold}, 0us)) << "free";
@@ -83,8 +83,8 @@ TEST_F(postgres_plan_test, made_anew_serves_each_verb) {
         EXPECT_TRUE(session->kill(gone, 0us).empty());
         EXPECT_TRUE(session->find_stale(10, 0us).expired_leases.empty());
         EXPECT_EQ(session->collect(1h, 10), 0);
-        session->notify(std::vector<store::wakeup>{{gone[0]}});
-        session->refresh_world();
+        session->send_wakeups(std::vector<store::wakeup>{{gone[0]}});
+        session->record_database_state();
       },
   };
   for (int round = 0; round < 3; ++round) {

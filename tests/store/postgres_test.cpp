@@ -54,7 +54,7 @@ void postgres_test::TearDown() {
 
 std::unique_ptr<store::session> postgres_test::ready() {
   auto session = connect();
-  session->refresh_world();
+  session->record_database_state();
   return session;
 }
 

@@ -4,7 +4,7 @@
 
 namespace rowlock::test {
 
-store::acquire_request permits_of_five(const std::string& name, lease_id lease, std::int64_t weight) {
+store::acquire_item permits_of_five(const std::string& name, lease_id lease, std::int64_t weight) {
   return {.name = name,
           .kind = model::lock_kind::semaphore,
           .capacity = 5,
@@ -31,14 +31,14 @@ void create(store::session& session, const std::string& name) {
 }
 
 std::optional<model::token> acquire(store::session& session, const claim& wanted) {
-  const store::acquire_request request{.name = wanted.name, .lease = wanted.lease, .hold = wanted.hold};
+  const store::acquire_item request{.name = wanted.name, .lease = wanted.lease, .hold = wanted.hold};
   const auto grants = session.acquire({&request, 1});
   if (grants.empty()) return {};
   return grants.front().token;
 }
 
 bool release(store::session& session, const claim& held, store::durability how) {
-  const store::release_request request{.name = held.name, .lease = held.lease, .hold = held.hold};
+  const store::release_item request{.name = held.name, .lease = held.lease, .hold = held.hold};
   return !session.release({&request, 1}, how).empty();
 }
 

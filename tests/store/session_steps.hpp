@@ -21,7 +21,7 @@ struct claim {
 };
 
 // Of the five permits of a semaphore.
-store::acquire_request permits_of_five(const std::string& name, lease_id lease, std::int64_t weight = 1);
+store::acquire_item permits_of_five(const std::string& name, lease_id lease, std::int64_t weight = 1);
 
 lease_id new_lease(store::session& session, std::chrono::milliseconds ttl = 30s);
 void create(store::session& session, const std::string& name);

@@ -153,7 +153,7 @@ TEST_F(sqlite_contention_test, a_process_killed_inside_a_transaction_leaves_a_us
   EXPECT_EQ(raw_sqlite{path()}.ask("BEGIN IMMEDIATE").code, SQLITE_BUSY);
   ASSERT_EQ(::kill(child, SIGKILL), 0);
   ASSERT_EQ(::waitpid(child, nullptr, 0), child);
-  session->refresh_world();
+  session->record_database_state();
   const auto mine = new_lease(*session);
   create(*session, "a");
   EXPECT_TRUE(acquire(*session, "a", mine.id, store::hold_id::random()));

@@ -135,7 +135,7 @@ TEST_F(sqlite_database_test, a_link_leads_to_the_same_world) {
   std::filesystem::create_symlink(path(), elsewhere / "link.db");
   auto direct = ready();
   auto linked = store::open_sqlite(elsewhere / "link.db", options_)->connect();
-  EXPECT_EQ(linked->read_world(), direct->read_world());
+  EXPECT_EQ(linked->read_database_state(), direct->read_database_state());
   const auto mine = new_lease(*direct);
   create(*linked, "a");
   EXPECT_TRUE(acquire(*linked, "a", mine.id, store::hold_id::random()));
@@ -144,7 +144,7 @@ TEST_F(sqlite_database_test, a_link_leads_to_the_same_world) {
 
 TEST_F(sqlite_database_test, a_session_outlives_its_database) {
   auto session = store::open_sqlite(path(), options_)->connect();
-  EXPECT_NO_THROW(session->refresh_world());
+  EXPECT_NO_THROW(session->record_database_state());
 }
 
 TEST_F(sqlite_database_test, connecting_turns_on_write_ahead_logging) {

@@ -66,7 +66,7 @@ TEST_F(sqlite_durability_test, grants_and_renewals_are_on_disk_and_asynchronous_
 TEST_F(sqlite_durability_test, a_batch_costs_one_commit) {
   auto session = ready();
   const auto mine = new_lease(*session);
-  std::vector<store::acquire_request> requests;
+  std::vector<store::acquire_item> requests;
   for (int i = 0; i < 64; ++i) {
     requests.push_back(
         {.name = "name" + std::to_string(i), .lease = mine.id, .hold = store::hold_id::random()});
@@ -91,7 +91,7 @@ TEST_F(sqlite_durability_test, what_changes_nothing_writes_nothing) {
         EXPECT_TRUE(session->kill({&mine.id, 1}, {}).empty());
         session->edit({&edit, 1});
         create(*session, "a");
-        session->refresh_world();
+        session->record_database_state();
       }),
       0);
 }

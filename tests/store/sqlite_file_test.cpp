@@ -1,4 +1,4 @@
-// Which file it is: a copy, a restored backup or a new file is another world.
+// Which file it is: a copy, a restored backup or a new file is another database_state.
 #include "store/sqlite/sqlite_file.hpp"
 
 #include "sqlite_test.hpp"
@@ -70,11 +70,11 @@ TEST_F(sqlite_file_test, a_replaced_file_grants_nothing_before_its_epoch_rose) {
   create(*old, "a");
   const auto before = acquire(*old, "a", mine.id, store::hold_id::random());
   ASSERT_TRUE(before);
-  const auto old_world = old->read_world();
+  const auto old_world = old->read_database_state();
   replace();
 
   auto session = connect();
-  const auto found = session->read_world();
+  const auto found = session->read_database_state();
   EXPECT_NE(found.identity, found.recorded_identity);
   create(*session, "b");
   EXPECT_FALSE(acquire(*session, "b", mine.id, store::hold_id::random()));
@@ -88,7 +88,7 @@ TEST_F(sqlite_file_test, a_replaced_file_grants_nothing_before_its_epoch_rose) {
   session->create_lease(behind);
   raw.run("UPDATE rowlock_lease SET expires_at = expires_at + iif(ttl_ms = 30000, 1, -1) * 3600000000");
   const auto earliest = now();
-  const auto risen = session->refresh_world();
+  const auto risen = session->record_database_state();
   const auto latest = now();
   EXPECT_EQ(risen.identity, risen.recorded_identity);
   EXPECT_GT(risen.epoch, old_world.epoch);
@@ -102,7 +102,7 @@ TEST_F(sqlite_file_test, a_replaced_file_grants_nothing_before_its_epoch_rose) {
   const auto after = acquire(*session, "b", mine.id, store::hold_id::random());
   ASSERT_TRUE(after);
   EXPECT_GT(after->token, before->token);
-  EXPECT_EQ(session->refresh_world(), risen) << "and once only";
+  EXPECT_EQ(session->record_database_state(), risen) << "and once only";
 }
 
 // Neither the file nor its folder may be written by the user who reads.

@@ -89,10 +89,10 @@ class sqlite_test : public testing::Test {
 
   std::string path() const { return folder_.path() / "locks.db"; }
   std::unique_ptr<store::session> connect() { return store::open_sqlite(path(), options_)->connect(); }
-  // Connected, and of a world that grants.
+  // Connected, and of a database_state that grants.
   std::unique_ptr<store::session> ready() {
     auto session = connect();
-    session->refresh_world();
+    session->record_database_state();
     return session;
   }
 
@@ -112,14 +112,14 @@ class sqlite_test : public testing::Test {
   }
   static std::optional<store::grant> acquire(store::session& session, const std::string& name,
                                              const store::lease_id& lease, store::hold_id hold) {
-    const store::acquire_request request{.name = name, .lease = lease, .hold = hold};
+    const store::acquire_item request{.name = name, .lease = lease, .hold = hold};
     const auto grants = session.acquire({&request, 1});
     if (grants.empty()) return {};
     return grants.front();
   }
   static bool release(store::session& session, const std::string& name, const store::lease_id& lease,
                       store::hold_id hold, store::durability how = store::durability::asynchronous) {
-    const store::release_request request{.name = name, .lease = lease, .hold = hold};
+    const store::release_item request{.name = name, .lease = lease, .hold = hold};
     return !session.release({&request, 1}, how).empty();
   }
 

@@ -163,9 +163,9 @@ TEST_F(sqlite_wait_test, silence_lasts_as_long_as_the_timeout) {
 
 TEST_F(sqlite_wait_test, wake_ends_a_wait_also_when_it_comes_first) {
   auto session = listener();
-  session->wake();
+  session->end_wait();
   EXPECT_FALSE(session->wait(20s));
-  std::jthread other{[&] { session->wake(); }};
+  std::jthread other{[&] { session->end_wait(); }};
   const auto start = clock::now();
   EXPECT_FALSE(session->wait(20s));
   EXPECT_LT(clock::now() - start, 10s);

@@ -45,7 +45,7 @@ std::chrono::nanoseconds virtual_time::patience(std::chrono::nanoseconds wish) c
 }
 
 void virtual_time::advance(std::chrono::nanoseconds by) {
-  let_others_rest();
+  let_others_sleep();
   now_.fetch_add(by.count());
   const std::lock_guard guard{mutex_};
   for (const auto& one : waiting_) {
@@ -57,7 +57,7 @@ std::chrono::milliseconds virtual_time::next_step(int steps) noexcept {
   return std::chrono::milliseconds{steps < 200 ? 5 : 20};
 }
 
-void virtual_time::let_others_rest() {
+void virtual_time::let_others_sleep() {
   const auto until = std::chrono::steady_clock::now() + rest_at_most;
   while (!std::ranges::all_of(other_threads(), &thread_state::sleeps) &&
          std::chrono::steady_clock::now() < until) {

@@ -27,7 +27,7 @@ class virtual_time final : public client_layer::time_source {
   // milliseconds.
   static std::chrono::milliseconds next_step(int steps) noexcept;
   // Waits until the process's other threads wait for something, or a moment where they do not.
-  static void let_others_rest();
+  static void let_others_sleep();
 
  private:
   struct waiter {

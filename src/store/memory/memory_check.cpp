@@ -96,7 +96,7 @@ void check_change(const lock_view& before, const lock_change& change) {
   require(!new_hold || (is.token > was.token && is.token >= before.epoch_floor),
           "grants without a new token");
   const bool granted = new_hold || after.granted;
-  require(!granted || before.same_world, "grants in a world that is not the recorded one");
+  require(!granted || before.is_recorded_server, "grants in a database_state that is not the recorded one");
   require(granted == change.granted_now, "stamps a time of acquire that is none, or leaves one out");
 
   std::size_t left = before.queue.size() + change.enqueue.size();

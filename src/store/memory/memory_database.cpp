@@ -8,7 +8,7 @@ namespace rowlock::store {
 
 memory_database::memory_database(std::shared_ptr<memory_server> server) : server_(std::move(server)) {}
 
-bool memory_database::must_be_asked() const noexcept {
+bool memory_database::must_poll() const noexcept {
   const std::lock_guard lock{server_->mutex_};
   return !server_->tells_;
 }

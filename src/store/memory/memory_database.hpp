@@ -14,7 +14,7 @@ class memory_database final : public database {
 
   std::unique_ptr<session> connect(connect_watch& watch) override;
   std::string_view dialect() const noexcept override { return "memory"; }
-  bool must_be_asked() const noexcept override;
+  bool must_poll() const noexcept override;
   // There is no SQL; memory_server::guard is the guard.
   std::string guard_sql(model::lock_mode) const override { return {}; }
 

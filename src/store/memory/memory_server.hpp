@@ -60,7 +60,7 @@ struct memory_transaction {
   bool wrote = false;  // nothing was written: nothing is remembered
   durability how = durability::durable;
 
-  bool same_world() const { return identity == tables.recorded_identity; }
+  bool is_recorded_server() const { return identity == tables.recorded_identity; }
   bool is_guarded(const std::string& name, const hold_id& hold) const {
     const auto [first, last] = guards.equal_range(name);
     return std::any_of(first, last, [&](const auto& one) { return one.second == hold; });
@@ -96,7 +96,7 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
 
   // From now on it tells nobody of changes: sessions hear of them by asking. For clients opened after this.
   void tell_nobody();
-  // Nor does it count them: to each question the answer is news::unknown.
+  // Nor does it count them: to each question the answer is wakeup_poll::unknown.
   void count_nothing();
 
   // -- faults --

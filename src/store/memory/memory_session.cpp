@@ -25,13 +25,13 @@ std::int64_t next_epoch(const memory_transaction& transaction) {
   return model::next_epoch(transaction.tables.epoch, now.count());
 }
 
-bool is_as_asked(const model::lock_row& row, const acquire_request& request) {
+bool is_as_asked(const model::lock_row& row, const acquire_item& request) {
   return row.kind != model::lock_kind::unknown && row.kind == request.kind &&
          row.capacity == request.capacity && row.fair == request.fair;
 }
 
 bool grant_exclusive(const memory_transaction& transaction, model::lock_row& row,
-                     const acquire_request& request) {
+                     const acquire_item& request) {
   if (row.in_use != 0) return false;
   row.lease = request.lease;
   row.hold = request.hold;
@@ -40,7 +40,7 @@ bool grant_exclusive(const memory_transaction& transaction, model::lock_row& row
   return true;
 }
 
-bool grant_shared(memory_transaction& transaction, model::lock_row& row, const acquire_request& request) {
+bool grant_shared(memory_transaction& transaction, model::lock_row& row, const acquire_item& request) {
   if (row.in_use + request.weight > row.capacity) return false;
   const auto held = transaction.tables.permits.find(row.name);
   if (held != transaction.tables.permits.end() && held->second.contains(request.hold)) return false;
@@ -51,7 +51,7 @@ bool grant_shared(memory_transaction& transaction, model::lock_row& row, const a
   return true;
 }
 
-bool free_exclusive(model::lock_row& row, const release_request& request) {
+bool free_exclusive(model::lock_row& row, const release_item& request) {
   if (row.hold != request.hold || row.lease != request.lease) return false;
   row.lease.reset();
   row.hold.reset();
@@ -59,7 +59,7 @@ bool free_exclusive(model::lock_row& row, const release_request& request) {
   return true;
 }
 
-bool free_shared(memory_transaction& transaction, model::lock_row& row, const release_request& request) {
+bool free_shared(memory_transaction& transaction, model::lock_row& row, const release_item& request) {
   const auto permits = transaction.tables.permits.find(row.name);
   if (permits == transaction.tables.permits.end()) return false;
   const auto held = permits->second.find(request.hold);
@@ -133,17 +133,18 @@ void memory_session::add_ghost(std::function<void(memory_transaction&)> work) {
   server_->ghosts_.push_back({backend_, std::move(work)});
 }
 
-// ---- the world ---------------------------------------------------------------------------------------
+// ---- the database_state
+// ---------------------------------------------------------------------------------------
 
-world memory_session::read_world() {
-  return run("read_world", [](memory_transaction& transaction) { return world_of(transaction); });
+database_state memory_session::read_database_state() {
+  return run("read_database_state", [](memory_transaction& transaction) { return world_of(transaction); });
 }
 
-world memory_session::refresh_world() {
-  return run("refresh_world", [](memory_transaction& transaction) {
+database_state memory_session::record_database_state() {
+  return run("record_database_state", [](memory_transaction& transaction) {
     memory_tables& tables = transaction.tables;
     if (transaction.marker.empty()) transaction.marker = model::id128::random().to_string();
-    if (!transaction.same_world()) {
+    if (!transaction.is_recorded_server()) {
       tables.epoch = next_epoch(transaction);
       tables.recorded_identity = transaction.identity;
       for (auto& [id, lease] : tables.leases) lease.expires_at = transaction.now + lease.record.ttl;
@@ -193,7 +194,7 @@ renewal_reply memory_session::renew(std::span<const lease_id> leases) {
       reply.renewed.push_back({id, found->second.notice});
       transaction.wrote = true;
     }
-    reply.world = world_of(transaction);
+    reply.database_state = world_of(transaction);
     return reply;
   });
 }
@@ -201,7 +202,7 @@ renewal_reply memory_session::renew(std::span<const lease_id> leases) {
 std::vector<lease_id> memory_session::kill(std::span<const lease_id> leases, std::chrono::microseconds skew) {
   return run("kill", [ids = copy_of(leases), skew](memory_transaction& transaction) {
     std::vector<lease_id> killed;
-    if (!transaction.same_world()) return killed;
+    if (!transaction.is_recorded_server()) return killed;
     for (const lease_id& id : ids) {
       const memory_lease* lease = transaction.tables.find_lease(id);
       if (!lease || lease->expires_at + skew > transaction.now) continue;
@@ -222,11 +223,11 @@ void memory_session::end(std::span<const lease_id> leases) {
 
 // ---- fast path ---------------------------------------------------------------------------------------
 
-std::vector<grant> memory_session::acquire(std::span<const acquire_request> requests) {
+std::vector<grant> memory_session::acquire(std::span<const acquire_item> requests) {
   return run("acquire", [wanted = copy_of(requests)](memory_transaction& transaction) {
     std::vector<grant> grants;
-    if (!transaction.same_world()) return grants;
-    for (const acquire_request& request : wanted) {
+    if (!transaction.is_recorded_server()) return grants;
+    for (const acquire_item& request : wanted) {
       const auto found = transaction.tables.locks.find(request.name);
       if (found == transaction.tables.locks.end() || transaction.locked_rows.contains(request.name)) continue;
       model::lock_row& row = found->second.row;
@@ -243,10 +244,10 @@ std::vector<grant> memory_session::acquire(std::span<const acquire_request> requ
   });
 }
 
-std::vector<hold_id> memory_session::release(std::span<const release_request> requests, durability how) {
+std::vector<hold_id> memory_session::release(std::span<const release_item> requests, durability how) {
   return run("release", [given = copy_of(requests), how](memory_transaction& transaction) {
     std::vector<hold_id> released;
-    for (const release_request& request : given) {
+    for (const release_item& request : given) {
       const auto found = transaction.tables.locks.find(request.name);
       if (found == transaction.tables.locks.end()) continue;
       const bool shared = request.mode == model::lock_mode::shared;
@@ -264,7 +265,7 @@ std::vector<hold_id> memory_session::release(std::span<const release_request> re
   });
 }
 
-std::optional<std::chrono::microseconds> memory_session::enqueue(const acquire_request& request,
+std::optional<std::chrono::microseconds> memory_session::enqueue(const acquire_item& request,
                                                                  std::chrono::microseconds skew) {
   using answer = std::optional<std::chrono::microseconds>;
   return run("enqueue", [request, skew](memory_transaction& transaction) -> answer {
@@ -287,14 +288,15 @@ std::optional<std::chrono::microseconds> memory_session::enqueue(const acquire_r
   });
 }
 
-std::optional<hand_over_reply> memory_session::hand_over(const release_request& request,
+std::optional<hand_over_reply> memory_session::hand_over(const release_item& request,
                                                          std::chrono::microseconds skew) {
   using answer = std::optional<hand_over_reply>;
   return run("hand_over", [server = server_.get(), request, skew](memory_transaction& transaction) -> answer {
     memory_tables& tables = transaction.tables;
     const auto found = tables.locks.find(request.name);
     const auto queue = tables.queues.find(request.name);
-    if (!transaction.same_world() || found == tables.locks.end() || queue == tables.queues.end()) return {};
+    if (!transaction.is_recorded_server() || found == tables.locks.end() || queue == tables.queues.end())
+      return {};
     if (transaction.locked_rows.contains(request.name) || transaction.guards.contains(request.name))
       return {};
     model::lock_row& row = found->second.row;
@@ -456,7 +458,7 @@ void memory_session::listen(lease_id client) {
   run("listen", [this, client](memory_transaction&) { return listens_for_.insert(client).second; });
 }
 
-void memory_session::notify(std::span<const wakeup> told) {
+void memory_session::send_wakeups(std::span<const wakeup> told) {
   run("notify", [server = server_.get(), all = copy_of(told)](memory_transaction&) {
     for (const wakeup& one : all) server->announce(one);
     return true;
@@ -480,19 +482,19 @@ bool memory_session::wait(std::chrono::nanoseconds timeout) {
   });
 }
 
-std::vector<hold_id> memory_session::granted() {
+std::vector<hold_id> memory_session::woken_waiters() {
   const std::lock_guard lock{server_->mutex_};
   return std::exchange(granted_, {});
 }
 
-news memory_session::ask() {
+wakeup_poll memory_session::poll_wakeups() {
   return run("ask", [this](memory_transaction&) {
     const bool heard = !std::exchange(heard_, {}).empty();
-    return !server_->counts_ ? news::unknown : heard ? news::some : news::none;
+    return !server_->counts_ ? wakeup_poll::unknown : heard ? wakeup_poll::some : wakeup_poll::none;
   });
 }
 
-void memory_session::wake() noexcept {
+void memory_session::end_wait() noexcept {
   const std::lock_guard lock{server_->mutex_};
   woken_ = true;
   server_->changed_.notify_all();

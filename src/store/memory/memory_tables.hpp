@@ -27,7 +27,7 @@ struct memory_lock {
   model::lock_row row;
   timestamp used_at{0};
   std::optional<std::string> value{};
-  std::optional<polite_request> request{};
+  std::optional<release_request> request{};
   timestamp request_until{0};
 };
 

@@ -29,7 +29,7 @@ std::vector<const memory_permit*> permits_of(const memory_transaction& transacti
 
 }  // namespace
 
-world world_of(const memory_transaction& transaction) {
+database_state world_of(const memory_transaction& transaction) {
   return {.identity = transaction.identity,
           .recorded_identity = transaction.tables.recorded_identity,
           .epoch = transaction.tables.epoch,
@@ -60,7 +60,7 @@ lock_view view_of(const memory_transaction& transaction, const edit_request& req
     }
   }
   view.epoch_floor = model::epoch_floor(transaction.tables.epoch);
-  view.same_world = transaction.same_world();
+  view.is_recorded_server = transaction.is_recorded_server();
   return view;
 }
 

@@ -9,7 +9,7 @@
 
 namespace rowlock::store {
 
-world world_of(const memory_transaction& transaction);
+database_state world_of(const memory_transaction& transaction);
 std::optional<model::lease_view> view_of_lease(const memory_transaction& transaction, const lease_id& id);
 lock_view view_of(const memory_transaction& transaction, const edit_request& request);
 hold_status status_of(const memory_transaction& transaction, const hold_query& query);

@@ -4,7 +4,7 @@
 
 namespace rowlock::store {
 
-std::optional<std::chrono::microseconds> mysql_session::enqueue(const acquire_request& request,
+std::optional<std::chrono::microseconds> mysql_session::enqueue(const acquire_item& request,
                                                                 std::chrono::microseconds skew) {
   if (!connection_.takes_blocks()) return {};
   const auto entered = connection_.read_block("queue_enter", 1,
@@ -19,7 +19,7 @@ std::optional<std::chrono::microseconds> mysql_session::enqueue(const acquire_re
   return std::chrono::microseconds{integer_of(entered[0][0])};
 }
 
-std::optional<hand_over_reply> mysql_session::hand_over(const release_request& request,
+std::optional<hand_over_reply> mysql_session::hand_over(const release_item& request,
                                                         std::chrono::microseconds skew) {
   if (!connection_.takes_blocks()) return {};
   const auto given = connection_.read_block("hand_over", 4,

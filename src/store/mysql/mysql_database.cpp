@@ -16,7 +16,7 @@ class mysql_database final : public database {
     return std::make_unique<mysql_session>(context_, watch);
   }
   std::string_view dialect() const noexcept override { return "mysql"; }
-  bool must_be_asked() const noexcept override { return true; }
+  bool must_poll() const noexcept override { return true; }
   std::string guard_sql(model::lock_mode mode) const override {
     const bool shared = mode == model::lock_mode::shared;
     if (context_->clustered) return context_->catalog[shared ? "guard_read_shared" : "guard_read"];

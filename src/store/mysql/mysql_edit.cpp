@@ -33,7 +33,7 @@ enum column : std::size_t {
   fair,
   delay_ms,
   epoch_floor,
-  same_world,
+  is_recorded_server,
   head_ticket,
   columns
 };
@@ -101,7 +101,7 @@ void mysql_edit::read_guards() {
   mysql_json names;
   std::vector<std::size_t> places;
   for (std::size_t at = 0; at < views_.size(); ++at) {
-    if (views_[at].permits.empty() || model::gathers(views_[at].row.kind)) continue;
+    if (views_[at].permits.empty() || model::is_rendezvous(views_[at].row.kind)) continue;
     names.hex(requests_[at].name);
     places.push_back(at);
   }
@@ -138,7 +138,7 @@ void mysql_edit::read_lock(std::size_t at, const mysql_row& row) {
               .delay = std::chrono::milliseconds{integer_of(row[delay_ms])}};
   view.holder = lease_of(row);
   view.epoch_floor = integer_of(row[epoch_floor]);
-  view.same_world = bool_of(row[same_world]);
+  view.is_recorded_server = bool_of(row[is_recorded_server]);
 }
 
 void mysql_edit::read_own(std::size_t at, const mysql_row& row) {

@@ -38,13 +38,13 @@ std::vector<hold_id> holds_of(const mysql_rows& rows) {
 
 }  // namespace
 
-std::vector<grant> mysql_session::acquire(std::span<const acquire_request> requests) {
+std::vector<grant> mysql_session::acquire(std::span<const acquire_item> requests) {
   return by_mode(
       requests, [&](auto exclusive) { return acquire_exclusive(exclusive); },
       [&](auto shared) { return acquire_shared(shared); });
 }
 
-std::vector<grant> mysql_session::acquire_exclusive(std::span<const acquire_request> requests) {
+std::vector<grant> mysql_session::acquire_exclusive(std::span<const acquire_item> requests) {
   if (requests.empty()) return {};
   if (!connection_.takes_blocks()) return acquire_unlocked(requests);
   if (requests.size() == 1) return acquire_one(requests.front());
@@ -75,7 +75,7 @@ std::vector<grant> mysql_session::acquire_exclusive(std::span<const acquire_requ
   return done ? grants_of(granted) : acquire_unlocked(requests);
 }
 
-std::vector<grant> mysql_session::acquire_one(const acquire_request& request) {
+std::vector<grant> mysql_session::acquire_one(const acquire_item& request) {
   std::int64_t matched = 0;
   unless_locked([&] {
     matched = connection_.write_prepared("acquire_one", {mysql_text("name", request.name),
@@ -90,7 +90,7 @@ std::vector<grant> mysql_session::acquire_one(const acquire_request& request) {
   return {{request.hold, connection_.last_insert_id()}};
 }
 
-std::vector<grant> mysql_session::acquire_unlocked(std::span<const acquire_request> requests) {
+std::vector<grant> mysql_session::acquire_unlocked(std::span<const acquire_item> requests) {
   mysql_json batch;
   for (const auto& request : requests) {
     batch.row().hex(request.name).word(to_string(request.kind)).number(request.capacity);
@@ -101,7 +101,7 @@ std::vector<grant> mysql_session::acquire_unlocked(std::span<const acquire_reque
   return grants_of(connection_.read("acquired", 2, {asked}));
 }
 
-std::vector<grant> mysql_session::acquire_shared(std::span<const acquire_request> requests) {
+std::vector<grant> mysql_session::acquire_shared(std::span<const acquire_item> requests) {
   if (!connection_.takes_blocks()) return {};
   const auto identity = mysql_text("identity", identity_);
   if (requests.size() == 1) {
@@ -132,13 +132,13 @@ std::vector<grant> mysql_session::grants_of(const mysql_rows& rows) {
   return grants;
 }
 
-std::vector<hold_id> mysql_session::release(std::span<const release_request> requests, durability) {
+std::vector<hold_id> mysql_session::release(std::span<const release_item> requests, durability) {
   return by_mode(
       requests, [&](auto exclusive) { return release_exclusive(exclusive); },
       [&](auto shared) { return release_shared(shared); });
 }
 
-std::vector<hold_id> mysql_session::release_exclusive(std::span<const release_request> requests) {
+std::vector<hold_id> mysql_session::release_exclusive(std::span<const release_item> requests) {
   if (requests.empty()) return {};
   if (!connection_.takes_blocks()) return release_unlocked(requests);
   if (requests.size() == 1) return release_one(requests.front());
@@ -159,7 +159,7 @@ std::vector<hold_id> mysql_session::release_exclusive(std::span<const release_re
   return done ? all : release_unlocked(requests);
 }
 
-std::vector<hold_id> mysql_session::release_one(const release_request& request) {
+std::vector<hold_id> mysql_session::release_one(const release_item& request) {
   std::int64_t matched = 0;
   unless_locked([&] {
     matched = connection_.write("release_one", {mysql_text("name", request.name),
@@ -169,7 +169,7 @@ std::vector<hold_id> mysql_session::release_one(const release_request& request) 
   return matched == 0 ? std::vector<hold_id>{} : std::vector{request.hold};
 }
 
-std::vector<hold_id> mysql_session::release_shared(std::span<const release_request> requests) {
+std::vector<hold_id> mysql_session::release_shared(std::span<const release_item> requests) {
   if (!connection_.takes_blocks()) return {};
   if (requests.size() == 1) {
     const auto& one = requests.front();
@@ -184,7 +184,7 @@ std::vector<hold_id> mysql_session::release_shared(std::span<const release_reque
   return holds_of(connection_.read_block("release_shared", 1, {{"requests", batch.str()}}));
 }
 
-std::vector<hold_id> mysql_session::release_unlocked(std::span<const release_request> requests) {
+std::vector<hold_id> mysql_session::release_unlocked(std::span<const release_item> requests) {
   mysql_json batch;
   for (const auto& request : requests) {
     batch.row().hex(request.name).id(request.lease).id(request.hold).end_row();

@@ -1,4 +1,4 @@
-// The world and leases.
+// The database_state and leases.
 #include "store/mysql/mysql_session.hpp"
 
 #include "store/mysql/mysql_edit.hpp"
@@ -49,7 +49,7 @@ mysql_session::mysql_session(std::shared_ptr<const mysql_context> context, conne
     const connect_watch::step step{watch, [&] { connection_.interrupt(); }};
     check_schema_version(read_schema_state(connection_), context_->options,
                          "database \"" + context_->endpoint.database() + '"');
-    if (facts_.clustered) read_world();
+    if (facts_.clustered) read_database_state();
   } catch (...) {
     ::close(waker_);
     throw;
@@ -60,7 +60,8 @@ mysql_session::~mysql_session() {
   ::close(waker_);
 }
 
-// ---- the world ---------------------------------------------------------------------------------------
+// ---- the database_state
+// ---------------------------------------------------------------------------------------
 
 // A cluster that was bootstrapped from a node that was behind has its old identity, and not the latest
 // tokens. Each of its nodes was started after the epoch was last raised; so was a node that only comes back,
@@ -69,30 +70,30 @@ bool mysql_session::is_unseen(const mysql_field& cluster_seen) const {
   return facts_.clustered && facts_.up_since >= integer_of(cluster_seen);
 }
 
-world mysql_session::world_of(const mysql_row& row) {
+database_state mysql_session::world_of(const mysql_row& row) {
   // One that is never recorded: until the epoch is raised this session grants and kills nothing.
   identity_ = facts_.identity + (is_unseen(row[4]) ? " (started since)" : "");
-  world now{.identity = identity_,
-            .recorded_identity = text_of(row[0]),
-            .epoch = model::epoch_of(integer_of(row[1])),
-            .skew = std::chrono::milliseconds{integer_of(row[3])},
-            .marker = text_of(row[2])};
+  database_state now{.identity = identity_,
+                     .recorded_identity = text_of(row[0]),
+                     .epoch = model::epoch_of(integer_of(row[1])),
+                     .skew = std::chrono::milliseconds{integer_of(row[3])},
+                     .marker = text_of(row[2])};
   if (facts_.marker_stays && !now.marker.empty()) now.marker += fmt::format("@{}", facts_.up_since);
   return now;
 }
 
-world mysql_session::read_world() {
-  const auto rows = connection_.read("read_world", 5);
+database_state mysql_session::read_database_state() {
+  const auto rows = connection_.read("read_database_state", 5);
   if (rows.empty()) throw missing_meta_row(context_->options);
   return world_of(rows[0]);
 }
 
-world mysql_session::refresh_world() {
-  const auto settled = [](const world& now) {
+database_state mysql_session::record_database_state() {
+  const auto settled = [](const database_state& now) {
     return !now.marker.empty() && now.identity == now.recorded_identity;
   };
-  if (world now = read_world(); settled(now)) return now;
-  mysql_transaction transaction{connection_, "refresh_world"};
+  if (database_state now = read_database_state(); settled(now)) return now;
+  mysql_transaction transaction{connection_, "record_database_state"};
   const auto recorded = connection_.read("take_meta", 4);
   if (recorded.empty()) throw missing_meta_row(context_->options);
   std::vector<mysql_statement> changes{{"write_marker", {{"value", lease_id::random().to_string()}}}};
@@ -103,7 +104,7 @@ world mysql_session::refresh_world() {
         {"change_identity", {mysql_text("identity", facts_.identity), {"up_since", facts_.up_since}}});
   }
   transaction.commit(changes);
-  return read_world();
+  return read_database_state();
 }
 
 std::int64_t mysql_session::raise_epoch(token above) {
@@ -135,7 +136,7 @@ renewal_reply mysql_session::renew_one(const lease_id& lease) {
   const auto rows =
       connection_.read("renewed_one", 7, {{"lease", renewed ? lease.to_string() : std::string{}}});
   if (rows.empty()) throw missing_meta_row(context_->options);
-  reply.world = world_of(rows[0]);
+  reply.database_state = world_of(rows[0]);
   // Killed in between is as good as killed right after.
   if (rows[0][5]) reply.renewed.push_back({lease, integer_of(rows[0][6])});
   return reply;
@@ -149,7 +150,7 @@ renewal_reply mysql_session::renew(std::span<const lease_id> leases) {
   if (!living.empty()) connection_.write("renew", {{"leases", sorted_ids(living)}});
   const auto rows = connection_.read("renewed", 7, {{"leases", sorted_ids(living)}});
   if (rows.empty()) throw missing_meta_row(context_->options);
-  reply.world = world_of(rows[0]);
+  reply.database_state = world_of(rows[0]);
   for (const auto& row : rows) {
     if (row[5]) reply.renewed.push_back({id_of<lease_id>(row[5]), integer_of(row[6])});
   }

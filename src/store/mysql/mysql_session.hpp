@@ -16,8 +16,8 @@ class mysql_session final : public session {
   mysql_session(std::shared_ptr<const mysql_context> context, connect_watch& watch);
   ~mysql_session() override;
 
-  world read_world() override;
-  world refresh_world() override;
+  database_state read_database_state() override;
+  database_state record_database_state() override;
   std::int64_t raise_epoch(token above) override;
   void set_skew(std::chrono::milliseconds skew) override;
 
@@ -27,13 +27,13 @@ class mysql_session final : public session {
   void end(std::span<const lease_id> leases) override;
 
   // One commit for each: InnoDB cannot commit without the disk for one session alone.
-  std::vector<grant> acquire(std::span<const acquire_request> requests) override;
-  std::vector<hold_id> release(std::span<const release_request> requests, durability how) override;
+  std::vector<grant> acquire(std::span<const acquire_item> requests) override;
+  std::vector<hold_id> release(std::span<const release_item> requests, durability how) override;
 
   // In one block of statements; MySQL, which knows none outside of stored programs, leaves it to an edit.
-  std::optional<std::chrono::microseconds> enqueue(const acquire_request& request,
+  std::optional<std::chrono::microseconds> enqueue(const acquire_item& request,
                                                    std::chrono::microseconds skew) override;
-  std::optional<hand_over_reply> hand_over(const release_request& request,
+  std::optional<hand_over_reply> hand_over(const release_item& request,
                                            std::chrono::microseconds skew) override;
 
   void create(std::span<const model::lock_definition> locks) override;
@@ -50,12 +50,13 @@ class mysql_session final : public session {
 
   std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) override;
 
-  // Nobody is told anything here: notify() leaves a mark on the client's lease, and ask() looks for it.
+  // Nobody is told anything here: send_wakeups() leaves a mark on the client's lease, and poll_wakeups()
+  // looks for it.
   void listen(lease_id client) override;
-  void notify(std::span<const wakeup> told) override;
-  news ask() override;
+  void send_wakeups(std::span<const wakeup> told) override;
+  wakeup_poll poll_wakeups() override;
   bool wait(std::chrono::nanoseconds timeout) override;
-  void wake() noexcept override;
+  void end_wait() noexcept override;
   void interrupt() noexcept override;
 
   std::string backend() const override;
@@ -65,17 +66,17 @@ class mysql_session final : public session {
 
  private:
   bool is_unseen(const mysql_field& cluster_seen) const;
-  world world_of(const mysql_row& row);  // as read_world.sql
+  database_state world_of(const mysql_row& row);  // as read_database_state.sql
   renewal_reply renew_one(const lease_id& lease);
-  std::vector<grant> acquire_exclusive(std::span<const acquire_request> requests);
-  std::vector<grant> acquire_shared(std::span<const acquire_request> requests);
-  std::vector<grant> acquire_one(const acquire_request& request);
-  std::vector<grant> acquire_unlocked(std::span<const acquire_request> requests);
+  std::vector<grant> acquire_exclusive(std::span<const acquire_item> requests);
+  std::vector<grant> acquire_shared(std::span<const acquire_item> requests);
+  std::vector<grant> acquire_one(const acquire_item& request);
+  std::vector<grant> acquire_unlocked(std::span<const acquire_item> requests);
   static std::vector<grant> grants_of(const mysql_rows& rows);
-  std::vector<hold_id> release_exclusive(std::span<const release_request> requests);
-  std::vector<hold_id> release_shared(std::span<const release_request> requests);
-  std::vector<hold_id> release_one(const release_request& request);
-  std::vector<hold_id> release_unlocked(std::span<const release_request> requests);
+  std::vector<hold_id> release_exclusive(std::span<const release_item> requests);
+  std::vector<hold_id> release_shared(std::span<const release_item> requests);
+  std::vector<hold_id> release_one(const release_item& request);
+  std::vector<hold_id> release_unlocked(std::span<const release_item> requests);
   std::int64_t read_hints();
 
   std::shared_ptr<const mysql_context> context_;

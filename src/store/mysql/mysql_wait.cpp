@@ -74,15 +74,15 @@ void mysql_session::listen(lease_id client) {
   hints_ = read_hints();
 }
 
-void mysql_session::notify(std::span<const wakeup> told) {
+void mysql_session::send_wakeups(std::span<const wakeup> told) {
   mysql_json woken;
   for (const auto& client : clients_of(told)) woken.id(client);
   if (!woken.empty()) connection_.write("notify", {{"woken", woken.str()}});
 }
 
-news mysql_session::ask() {
+wakeup_poll mysql_session::poll_wakeups() {
   const auto now = read_hints();
-  return std::exchange(hints_, now) != now ? news::some : news::none;
+  return std::exchange(hints_, now) != now ? wakeup_poll::some : wakeup_poll::none;
 }
 
 bool mysql_session::wait(std::chrono::nanoseconds timeout) {
@@ -102,7 +102,7 @@ bool mysql_session::wait(std::chrono::nanoseconds timeout) {
   }
 }
 
-void mysql_session::wake() noexcept {
+void mysql_session::end_wait() noexcept {
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto put = ::write(waker_, &one, sizeof one);
 }
@@ -110,7 +110,7 @@ void mysql_session::wake() noexcept {
 void mysql_session::interrupt() noexcept {
   interrupted_ = true;
   connection_.interrupt();
-  wake();
+  end_wait();
 }
 
 // A server counts its connections up from its start, so a number with the time of that start is never

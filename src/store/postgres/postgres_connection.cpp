@@ -67,7 +67,7 @@ void postgres_connection::rollback() noexcept {
     script("rollback", "ROLLBACK");
   } catch (const std::exception&) {
     // Whatever the server still holds of it ends with the connection.
-    break_up();
+    break_generation();
   }
 }
 
@@ -93,7 +93,7 @@ void postgres_connection::drain() {
 
 // What the kernel has not delivered yet is never delivered: closed, such a socket would go on trying for
 // minutes, and the statement would be executed long after it was given up.
-void postgres_connection::break_up() noexcept {
+void postgres_connection::break_generation() noexcept {
   broken_ = true;
   const linger none{.l_onoff = 1, .l_linger = 0};
   ::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &none, sizeof none);
@@ -123,7 +123,7 @@ void postgres_connection::check_usable(std::string_view doing) const {
 
 void postgres_connection::fail(const std::exception& cause, std::string_view doing, bool sent) {
   const auto problem = postgres_error(cause, doing);
-  if (problem.code() == errc::unreachable) break_up();
+  if (problem.code() == errc::unreachable) break_generation();
   throw error(problem.code(), conninfo_.scrub(problem.what()), problem.database_code(),
               problem.outcome_unknown() && sent);
 }

@@ -91,7 +91,7 @@ class postgres_connection {
  private:
   class receiver;
 
-  void break_up() noexcept;
+  void break_generation() noexcept;
   void prepare(const std::string& query);
   void check_usable(std::string_view doing) const;
   // sent: a broken connection leaves the outcome unknown.

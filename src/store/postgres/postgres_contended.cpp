@@ -5,7 +5,7 @@
 
 namespace rowlock::store {
 
-std::optional<std::chrono::microseconds> postgres_session::enqueue(const acquire_request& request,
+std::optional<std::chrono::microseconds> postgres_session::enqueue(const acquire_item& request,
                                                                    std::chrono::microseconds skew) {
   const auto hold = request.hold.to_string();
   const auto script =
@@ -21,7 +21,7 @@ std::optional<std::chrono::microseconds> postgres_session::enqueue(const acquire
 
 // The wake-up stands behind the commit in the same script, so that the waiter does not wait for this client
 // to send it.
-std::optional<hand_over_reply> postgres_session::hand_over(const release_request& request,
+std::optional<hand_over_reply> postgres_session::hand_over(const release_item& request,
                                                            std::chrono::microseconds skew) {
   const auto hold = request.hold.to_string();
   const auto lease = request.lease.to_string();

@@ -23,7 +23,7 @@ class postgres_database final : public database {
   }
 
   std::string_view dialect() const noexcept override { return "postgres"; }
-  bool must_be_asked() const noexcept override { return is_deaf_.load(); }
+  bool must_poll() const noexcept override { return is_deaf_.load(); }
 
   std::string guard_sql(model::lock_mode mode) const override {
     const auto& options = context_->options;

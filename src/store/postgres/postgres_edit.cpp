@@ -31,7 +31,7 @@ enum column : int {
   fair,
   delay_ms,
   epoch_floor,
-  same_world,
+  is_recorded_server,
   head_ticket,
 };
 
@@ -208,7 +208,7 @@ void postgres_edit::read_lock(std::size_t at, const pqxx::row& row) {
   view.replaceable = bool_of(row[replaceable]);
   view.holder = lease_of(row);
   view.epoch_floor = integer_of(row[epoch_floor]);
-  view.same_world = bool_of(row[same_world]);
+  view.is_recorded_server = bool_of(row[is_recorded_server]);
 }
 
 void postgres_edit::read_waiter(std::size_t at, const pqxx::row& row) {

@@ -22,7 +22,7 @@ std::vector<hold_id> holds_of(const pqxx::result& rows) {
 
 // The columns of a batch.
 struct acquire_columns {
-  explicit acquire_columns(std::span<const acquire_request> requests) {
+  explicit acquire_columns(std::span<const acquire_item> requests) {
     for (const auto& request : requests) {
       names.add_text(request.name);
       kinds.add_word(to_string(request.kind));
@@ -39,13 +39,13 @@ struct acquire_columns {
 
 }  // namespace
 
-std::vector<grant> postgres_session::acquire(std::span<const acquire_request> requests) {
+std::vector<grant> postgres_session::acquire(std::span<const acquire_item> requests) {
   return by_mode(
       requests, [&](auto exclusive) { return acquire_exclusive(exclusive); },
       [&](auto shared) { return acquire_shared(shared); });
 }
 
-std::vector<grant> postgres_session::acquire_exclusive(std::span<const acquire_request> requests) {
+std::vector<grant> postgres_session::acquire_exclusive(std::span<const acquire_item> requests) {
   if (requests.size() == 1) {
     const auto& one = requests.front();
     return grants_of(connection_.call("acquire_one", one.name, std::string{to_string(one.kind)},
@@ -57,7 +57,7 @@ std::vector<grant> postgres_session::acquire_exclusive(std::span<const acquire_r
                                     all.leases.str(), all.holds.str(), all.fairness.str()));
 }
 
-std::vector<grant> postgres_session::acquire_shared(std::span<const acquire_request> requests) {
+std::vector<grant> postgres_session::acquire_shared(std::span<const acquire_item> requests) {
   if (requests.size() == 1) {
     const auto& one = requests.front();
     return grants_of(connection_.call("acquire_shared_one", one.name, std::string{to_string(one.kind)},
@@ -71,14 +71,14 @@ std::vector<grant> postgres_session::acquire_shared(std::span<const acquire_requ
                                     all.weights.str()));
 }
 
-std::vector<hold_id> postgres_session::release(std::span<const release_request> requests, durability how) {
+std::vector<hold_id> postgres_session::release(std::span<const release_item> requests, durability how) {
   return by_mode(
       requests, [&](auto exclusive) { return release_by("release", exclusive, how); },
       [&](auto shared) { return release_by("release_shared", shared, how); });
 }
 
 std::vector<hold_id> postgres_session::release_by(const std::string& query,
-                                                  std::span<const release_request> requests, durability how) {
+                                                  std::span<const release_item> requests, durability how) {
   const std::string commit = how == durability::durable ? facts_.synchronous_commit : "off";
   if (requests.size() == 1) {
     const auto& one = requests.front();

@@ -29,8 +29,8 @@ inline bool bool_of(const pqxx::field& field) {
   return field.c_str()[0] == 't';
 }
 
-// identity, recorded_identity, epoch_floor, marker, skew_ms: of read_world and renew.
-inline world world_of(const pqxx::row& row) {
+// identity, recorded_identity, epoch_floor, marker, skew_ms: of read_database_state and renew.
+inline database_state world_of(const pqxx::row& row) {
   return {.identity = row[0].c_str(),
           .recorded_identity = row[1].c_str(),
           .epoch = model::epoch_of(integer_of(row[2])),

@@ -1,4 +1,4 @@
-// The world and leases.
+// The database_state and leases.
 #include "store/postgres/postgres_session.hpp"
 
 #include "store/postgres/postgres_array.hpp"
@@ -38,8 +38,8 @@ postgres_session::postgres_session(std::shared_ptr<const postgres_context> conte
                        where(context_->options));
 }
 
-world postgres_session::read_world() {
-  const auto rows = connection_.call("read_world");
+database_state postgres_session::read_database_state() {
+  const auto rows = connection_.call("read_database_state");
   if (rows.empty()) throw missing_meta_row(context_->options);
   return world_of(rows[0]);
 }
@@ -57,8 +57,8 @@ auto postgres_session::with_meta(const std::string& verb, Decide decide) {
   }
 }
 
-world postgres_session::refresh_world() {
-  return with_meta("refresh_world", [&](const pqxx::row& meta) {
+database_state postgres_session::record_database_state() {
+  return with_meta("record_database_state", [&](const pqxx::row& meta) {
     std::string script;
     if (bool_of(meta["moved"])) {
       script = connection_.execute("lengthen_leases") +
@@ -66,8 +66,8 @@ world postgres_session::refresh_world() {
                connection_.execute("change_identity");
     }
     script += connection_.execute("write_marker", lease_id::random().to_string()) + "COMMIT;\n" +
-              connection_.settings() + connection_.execute("read_world");
-    const auto rows = connection_.script("refresh_world", script);
+              connection_.settings() + connection_.execute("read_database_state");
+    const auto rows = connection_.script("record_database_state", script);
     if (rows.empty()) throw missing_meta_row(context_->options);
     return world_of(rows[0]);
   });
@@ -99,7 +99,7 @@ renewal_reply postgres_session::renew(std::span<const lease_id> leases) {
   const auto rows = connection_.call("renew", ids(leases).str());
   if (rows.empty()) throw missing_meta_row(context_->options);
   renewal_reply reply;
-  reply.world = world_of(rows[0]);
+  reply.database_state = world_of(rows[0]);
   for (const auto& row : rows) {
     if (!row[5].is_null()) reply.renewed.push_back({id_of<lease_id>(row[5]), integer_of(row[6])});
   }

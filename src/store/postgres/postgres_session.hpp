@@ -18,8 +18,8 @@ class postgres_session final : public session {
 
   bool is_pooled() const noexcept { return connection_.is_pooled(); }
 
-  world read_world() override;
-  world refresh_world() override;
+  database_state read_database_state() override;
+  database_state record_database_state() override;
   std::int64_t raise_epoch(token above) override;
   void set_skew(std::chrono::milliseconds skew) override;
 
@@ -28,11 +28,11 @@ class postgres_session final : public session {
   std::vector<lease_id> kill(std::span<const lease_id> leases, std::chrono::microseconds skew) override;
   void end(std::span<const lease_id> leases) override;
 
-  std::vector<grant> acquire(std::span<const acquire_request> requests) override;
-  std::vector<hold_id> release(std::span<const release_request> requests, durability how) override;
-  std::optional<std::chrono::microseconds> enqueue(const acquire_request& request,
+  std::vector<grant> acquire(std::span<const acquire_item> requests) override;
+  std::vector<hold_id> release(std::span<const release_item> requests, durability how) override;
+  std::optional<std::chrono::microseconds> enqueue(const acquire_item& request,
                                                    std::chrono::microseconds skew) override;
-  std::optional<hand_over_reply> hand_over(const release_request& request,
+  std::optional<hand_over_reply> hand_over(const release_item& request,
                                            std::chrono::microseconds skew) override;
 
   void create(std::span<const model::lock_definition> locks) override;
@@ -50,10 +50,10 @@ class postgres_session final : public session {
   std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) override;
 
   void listen(lease_id client) override;
-  void notify(std::span<const wakeup> told) override;
+  void send_wakeups(std::span<const wakeup> told) override;
   bool wait(std::chrono::nanoseconds timeout) override;
-  std::vector<hold_id> granted() override { return std::exchange(granted_, {}); }
-  void wake() noexcept override;
+  std::vector<hold_id> woken_waiters() override { return std::exchange(granted_, {}); }
+  void end_wait() noexcept override;
   void interrupt() noexcept override;
   std::string warning() const override { return listener_ ? listener_->complaint() : std::string{}; }
 
@@ -63,10 +63,10 @@ class postgres_session final : public session {
  private:
   template <class Decide>
   auto with_meta(const std::string& verb, Decide decide);
-  std::vector<grant> acquire_exclusive(std::span<const acquire_request> requests);
-  std::vector<grant> acquire_shared(std::span<const acquire_request> requests);
+  std::vector<grant> acquire_exclusive(std::span<const acquire_item> requests);
+  std::vector<grant> acquire_shared(std::span<const acquire_item> requests);
   // query: that of several; `query`_one is that of one.
-  std::vector<hold_id> release_by(const std::string& query, std::span<const release_request> requests,
+  std::vector<hold_id> release_by(const std::string& query, std::span<const release_item> requests,
                                   durability how);
   bool hear();  // false: nothing has come
   bool drain();

@@ -30,7 +30,7 @@ void postgres_session::listen(lease_id client) {
   if (!is_pooled()) connection_.listen(channel_of(client));
 }
 
-void postgres_session::notify(std::span<const wakeup> told) {
+void postgres_session::send_wakeups(std::span<const wakeup> told) {
   postgres_array channels;
   postgres_array payloads;
   for (const auto& one : told) {
@@ -86,7 +86,7 @@ bool postgres_session::wait(std::chrono::nanoseconds timeout) {
   }
 }
 
-void postgres_session::wake() noexcept {
+void postgres_session::end_wait() noexcept {
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto put = ::write(waker_.get(), &one, sizeof one);
 }

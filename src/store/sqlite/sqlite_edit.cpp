@@ -41,7 +41,7 @@ std::vector<edit_result> sqlite_session::edit_together(std::span<const edit_requ
     decide(results, views);
     return results;
   }
-  const world now = world_now();
+  const database_state now = world_now();
   for (std::size_t i = 0; i < requests.size(); ++i) {
     if (auto view = view_of(requests[i], now)) {
       views[i] = std::move(*view);
@@ -57,7 +57,7 @@ std::vector<edit_result> sqlite_session::edit_together(std::span<const edit_requ
   return results;
 }
 
-std::optional<lock_view> sqlite_session::view_of(const edit_request& request, const world& now) {
+std::optional<lock_view> sqlite_session::view_of(const edit_request& request, const database_state& now) {
   lock_view view;
   {
     auto query = connection_.query("edit_lock", request.name);
@@ -94,7 +94,7 @@ std::optional<lock_view> sqlite_session::view_of(const edit_request& request, co
     }
   }
   view.epoch_floor = model::epoch_floor(now.epoch);
-  view.same_world = now.identity == now.recorded_identity;
+  view.is_recorded_server = now.identity == now.recorded_identity;
   return view;
 }
 

@@ -74,10 +74,11 @@ void sqlite_session::writing::finish() {
   session_.check_file(true);
 }
 
-// ---- the world ---------------------------------------------------------------------------------------
+// ---- the database_state
+// ---------------------------------------------------------------------------------------
 
-world sqlite_session::world_now() {
-  auto query = connection_.query("read_world");
+database_state sqlite_session::world_now() {
+  auto query = connection_.query("read_database_state");
   if (!query.next()) throw missing_meta_row(options_, url_option());
   return {.identity = file_.identity(),
           .recorded_identity = query.text(0),
@@ -86,7 +87,7 @@ world sqlite_session::world_now() {
           .marker = query.text(2)};
 }
 
-world sqlite_session::read_world() {
+database_state sqlite_session::read_database_state() {
   check_file(false);
   return world_now();
 }
@@ -94,24 +95,24 @@ world sqlite_session::read_world() {
 // SQLite has no table that a crash empties, and needs none: what a crash of the host may lose are
 // asynchronous commits, and every client that could hold on to their answers was on that host. So the marker
 // is written once; a file that was restored or copied tells itself by its identity.
-world sqlite_session::refresh_world() {
-  const auto settled = [](const world& now) {
+database_state sqlite_session::record_database_state() {
+  const auto settled = [](const database_state& now) {
     return !now.marker.empty() && now.identity == now.recorded_identity;
   };
-  if (world now = read_world(); settled(now)) return now;
+  if (database_state now = read_database_state(); settled(now)) return now;
   writing transaction{*this, durability::durable};
   connection_.query("write_marker").run();
-  if (world now = world_now(); now.identity != now.recorded_identity) {
+  if (database_state now = world_now(); now.identity != now.recorded_identity) {
     connection_.query("raise_epoch", next_epoch(now)).run();
     connection_.query("change_identity", now.identity).run();
     connection_.query("lengthen_leases").run();
   }
-  world now = world_now();
+  database_state now = world_now();
   transaction.finish();
   return now;
 }
 
-std::int64_t sqlite_session::next_epoch(const world& now) {
+std::int64_t sqlite_session::next_epoch(const database_state& now) {
   auto query = connection_.query("epoch_clock");
   query.next();
   return model::next_epoch(now.epoch, query.integer(0));
@@ -155,7 +156,7 @@ renewal_reply sqlite_session::renew(std::span<const lease_id> leases) {
     auto query = connection_.query("renew", id);
     if (query.next()) reply.renewed.push_back({id, query.integer(0)});
   }
-  reply.world = world_now();
+  reply.database_state = world_now();
   transaction.finish();
   return reply;
 }
@@ -181,11 +182,11 @@ void sqlite_session::end(std::span<const lease_id> leases) {
 
 // ---- fast path ---------------------------------------------------------------------------------------
 
-std::vector<grant> sqlite_session::acquire(std::span<const acquire_request> requests) {
+std::vector<grant> sqlite_session::acquire(std::span<const acquire_item> requests) {
   std::vector<grant> grants;
   writing transaction{*this, durability::durable, patience_of_a_request};
   if (!transaction) return grants;
-  const world now = world_now();
+  const database_state now = world_now();
   if (now.identity != now.recorded_identity) return grants;
   for (const auto& request : requests) {
     const bool shared = request.mode == model::lock_mode::shared;
@@ -196,7 +197,8 @@ std::vector<grant> sqlite_session::acquire(std::span<const acquire_request> requ
   return grants;
 }
 
-std::optional<token> sqlite_session::acquire_exclusive(const acquire_request& request, const world& now) {
+std::optional<token> sqlite_session::acquire_exclusive(const acquire_item& request,
+                                                       const database_state& now) {
   auto query =
       connection_.query("acquire", request.name, request.lease, request.hold, to_string(request.kind),
                         request.capacity, model::epoch_floor(now.epoch), std::int64_t{request.fair});
@@ -204,7 +206,7 @@ std::optional<token> sqlite_session::acquire_exclusive(const acquire_request& re
   return query.integer(0);
 }
 
-std::optional<token> sqlite_session::acquire_shared(const acquire_request& request, const world& now) {
+std::optional<token> sqlite_session::acquire_shared(const acquire_item& request, const database_state& now) {
   auto query =
       connection_.query("acquire_shared", request.name, request.hold, request.weight, to_string(request.kind),
                         request.capacity, model::epoch_floor(now.epoch), std::int64_t{request.fair});
@@ -214,7 +216,7 @@ std::optional<token> sqlite_session::acquire_shared(const acquire_request& reque
   return granted;
 }
 
-std::vector<hold_id> sqlite_session::release(std::span<const release_request> requests, durability how) {
+std::vector<hold_id> sqlite_session::release(std::span<const release_item> requests, durability how) {
   std::vector<hold_id> released;
   writing transaction{*this, how, patience_of_a_request};
   if (!transaction) return released;
@@ -226,11 +228,11 @@ std::vector<hold_id> sqlite_session::release(std::span<const release_request> re
   return released;
 }
 
-bool sqlite_session::release_exclusive(const release_request& request) {
+bool sqlite_session::release_exclusive(const release_item& request) {
   return connection_.query("release", request.name, request.lease, request.hold).run() > 0;
 }
 
-bool sqlite_session::release_shared(const release_request& request) {
+bool sqlite_session::release_shared(const release_item& request) {
   auto query = connection_.query("release_shared", request.name, request.lease, request.hold);
   if (!query.next()) return false;
   connection_.query("release_weight", request.name, query.integer(0)).run();

@@ -17,8 +17,8 @@ class sqlite_session final : public session {
   sqlite_session(const std::string& path, std::shared_ptr<const sql_catalog> catalog,
                  const store_options& options);
 
-  world read_world() override;
-  world refresh_world() override;
+  database_state read_database_state() override;
+  database_state record_database_state() override;
   std::int64_t raise_epoch(token above) override;
   void set_skew(std::chrono::milliseconds skew) override;
 
@@ -27,14 +27,13 @@ class sqlite_session final : public session {
   std::vector<lease_id> kill(std::span<const lease_id> leases, std::chrono::microseconds skew) override;
   void end(std::span<const lease_id> leases) override;
 
-  std::vector<grant> acquire(std::span<const acquire_request> requests) override;
-  std::vector<hold_id> release(std::span<const release_request> requests, durability how) override;
+  std::vector<grant> acquire(std::span<const acquire_item> requests) override;
+  std::vector<hold_id> release(std::span<const release_item> requests, durability how) override;
   // An edit is no round trip here.
-  std::optional<std::chrono::microseconds> enqueue(const acquire_request&,
-                                                   std::chrono::microseconds) override {
+  std::optional<std::chrono::microseconds> enqueue(const acquire_item&, std::chrono::microseconds) override {
     return {};
   }
-  std::optional<hand_over_reply> hand_over(const release_request&, std::chrono::microseconds) override {
+  std::optional<hand_over_reply> hand_over(const release_item&, std::chrono::microseconds) override {
     return {};
   }
 
@@ -54,9 +53,9 @@ class sqlite_session final : public session {
 
   // Every commit is heard through the file itself: there is nothing to announce.
   void listen(lease_id client) override;
-  void notify(std::span<const wakeup> told) override;
+  void send_wakeups(std::span<const wakeup> told) override;
   bool wait(std::chrono::nanoseconds timeout) override;
-  void wake() noexcept override;
+  void end_wait() noexcept override;
   void interrupt() noexcept override;
 
   // A statement runs in this process and ends with its call: there are no ghosts.
@@ -83,14 +82,15 @@ class sqlite_session final : public session {
 
   bool take_write_lock(durability how, std::chrono::milliseconds patience);
   void check_file(bool outcome_unknown) const;
-  world world_now();
-  std::int64_t next_epoch(const world& now);
+  database_state world_now();
+  std::int64_t next_epoch(const database_state& now);
   void insert_lease(const lease_record& lease);
-  std::optional<token> acquire_exclusive(const acquire_request& request, const world& now);
-  std::optional<token> acquire_shared(const acquire_request& request, const world& now);
-  bool release_exclusive(const release_request& request);
-  bool release_shared(const release_request& request);
-  std::optional<lock_view> view_of(const edit_request& request, const world& now);  // empty: no such lock
+  std::optional<token> acquire_exclusive(const acquire_item& request, const database_state& now);
+  std::optional<token> acquire_shared(const acquire_item& request, const database_state& now);
+  bool release_exclusive(const release_item& request);
+  bool release_shared(const release_item& request);
+  std::optional<lock_view> view_of(const edit_request& request,
+                                   const database_state& now);  // empty: no such lock
   void apply(const std::string& name, const lock_change& change);
   std::int64_t data_version();
   bool wait_for_commit(std::chrono::nanoseconds timeout);

@@ -44,7 +44,7 @@ void sqlite_session::listen(lease_id) {
   watch_.start();
 }
 
-void sqlite_session::notify(std::span<const wakeup>) {}
+void sqlite_session::send_wakeups(std::span<const wakeup>) {}
 
 bool sqlite_session::wait(std::chrono::nanoseconds timeout) {
   // Its own looks are not what the caller does.
@@ -87,13 +87,13 @@ bool sqlite_session::wait_for_commit(std::chrono::nanoseconds timeout) {
   }
 }
 
-void sqlite_session::wake() noexcept {
-  watch_.wake();
+void sqlite_session::end_wait() noexcept {
+  watch_.end_wait();
 }
 
 void sqlite_session::interrupt() noexcept {
   connection_.interrupt();
-  watch_.wake();
+  watch_.end_wait();
 }
 
 }  // namespace rowlock::store

@@ -118,7 +118,7 @@ bool sqlite_watch::drain() {
   }
 }
 
-void sqlite_watch::wake() noexcept {
+void sqlite_watch::end_wait() noexcept {
   const std::uint64_t one = 1;
   [[maybe_unused]] const auto size = ::write(wake_, &one, sizeof one);
 }

@@ -6,7 +6,7 @@
 
 namespace rowlock::store {
 
-// Used by one thread at a time, but for wake().
+// Used by one thread at a time, but for end_wait().
 class sqlite_watch {
  public:
   // database: the path of the file. log: that of its -wal file, which may be missing for now.
@@ -24,9 +24,9 @@ class sqlite_watch {
   enum class event { timeout, woken, written };
   // Returns at the first event, or at the deadline.
   event wait_until(std::chrono::steady_clock::time_point deadline);
-  // The same, deaf to writes: for a pause that wake() ends.
+  // The same, deaf to writes: for a pause that end_wait() ends.
   event pause_until(std::chrono::steady_clock::time_point deadline);
-  void wake() noexcept;
+  void end_wait() noexcept;
 
  private:
   event poll_until(std::chrono::steady_clock::time_point deadline, bool for_writes);

@@ -28,7 +28,7 @@ void load::run(task& work) {
     } catch (const error& refusal) {
       if (refusal.code() == errc::cancelled) continue;
       // A busy machine may keep a statement for longer than a short ttl allows.
-      refusal.transient() ? void(++counts_.unanswered) : counts_.fail(refusal.what());
+      refusal.transient() ? void(++counts_.result_without_answer) : counts_.fail(refusal.what());
     }
   }
 }

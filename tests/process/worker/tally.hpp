@@ -11,11 +11,11 @@ namespace rowlock::test {
 struct tally {
   std::atomic<std::int64_t> granted{0};
   std::atomic<std::int64_t> written{0};
-  std::atomic<std::int64_t> lost{0};        // holds that were lost, and knew it
-  std::atomic<std::int64_t> unaware{0};     // the guard refused one that believed itself valid: never right
-  std::atomic<std::int64_t> wrong{0};       // the database showed something else than must be: never right
-  std::atomic<std::int64_t> unanswered{0};  // the database gave rowlock no answer in time
-  std::atomic<std::int64_t> broken{0};      // the application's own connection broke
+  std::atomic<std::int64_t> lost{0};     // holds that were lost, and knew it
+  std::atomic<std::int64_t> unaware{0};  // the guard refused one that believed itself valid: never right
+  std::atomic<std::int64_t> wrong{0};    // the database showed something else than must be: never right
+  std::atomic<std::int64_t> result_without_answer{0};  // the database gave rowlock no answer in time
+  std::atomic<std::int64_t> broken{0};                 // the application's own connection broke
   std::atomic<std::int64_t> unreleased{0};  // release() gave another answer than "released" or "lost"
   std::atomic<std::int64_t> failed{0};
 

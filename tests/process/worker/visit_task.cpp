@@ -21,7 +21,7 @@ void visit_task::run(int, std::stop_token stop) {
     stay(asked_after);
   } catch (const error& refusal) {
     if (refusal.transient()) {
-      ++counts().unanswered;
+      ++counts().result_without_answer;
     } else if (refusal.code() != errc::hold_lost || is_valid()) {
       ++counts().wrong;
     }

@@ -12,7 +12,7 @@ WITH asked AS MATERIALIZED (
 world AS MATERIALIZED (
   SELECT epoch_floor,
          identity = (SELECT system_identifier FROM pg_control_system()) || '/'
-                    || left(pg_walfile_name(pg_current_wal_lsn()), 8) AS same_world
+                    || left(pg_walfile_name(pg_current_wal_lsn()), 8) AS is_recorded_server
   FROM rowlock_meta
   WHERE id = 1
 )
@@ -20,7 +20,7 @@ SELECT 0 AS part, a.n, l.next_ticket AS ticket, l.lease_id, l.hold_id, h.client_
        (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000000)::bigint AS expires_us,
        NULL::bigint AS weight, NULL::text AS mode, l.token,
        l.name IS NOT NULL AS found, a.taken, a.replaceable,
-       l.kind, l.capacity, l.in_use, l.has_queue, l.fair, l.delay_ms, w.epoch_floor, w.same_world, l.head_ticket
+       l.kind, l.capacity, l.in_use, l.has_queue, l.fair, l.delay_ms, w.epoch_floor, w.is_recorded_server, l.head_ticket
 FROM asked AS a
 CROSS JOIN world AS w
 LEFT JOIN rowlock_lock AS l ON l.name = a.name

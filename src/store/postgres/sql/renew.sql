@@ -1,4 +1,4 @@
--- $1 leases. Answers what read_world answers, with one row for each lease that was renewed and one row in any case.
+-- $1 leases. Answers what read_database_state answers, with one row for each lease that was renewed and one row in any case.
 -- The clock is read after all rows are held, whatever the plan: it stands behind an aggregate of the locking
 -- step. (The server does not check a WHERE again when the locker that it waited for rolled back.)
 WITH taken AS MATERIALIZED (

@@ -1,0 +1,67 @@
+// How far an acquire has come with the database, and by which statement it goes on.
+//
+//   event      | next is fast                   | enqueue  | edit     | find_out
+//   fast_sent  | enqueue                        | -        | -        | -
+//   row_locked | fast if it may join, else edit | the same | edit     | find_out
+//   needs_edit | edit                           | edit     | edit     | find_out
+//   queued     | edit                           | edit     | edit     | find_out
+//   failed     | find_out, unless it was refused or nothing was under way
+//   restart    | fast                           | fast     | fast     | fast
+//
+// "find out": an answer was lost, so the request may have been granted or may stand in the queue. Ghosts are
+// ended first; then an edit finds out by the hold's id (I7).
+#pragma once
+
+#include <cstdint>
+#include <utility>
+
+namespace rowlock::client_layer {
+
+// A value. Used by the thread that owns the operation.
+class acquire_progress {
+ public:
+  enum class step : std::uint8_t { fast, enqueue, edit, find_out };
+
+  step next() const noexcept { return next_; }
+  bool may_try_fast() const noexcept { return next_ == step::fast; }
+  // Only an edit under the lock's row can tell what became of it.
+  bool must_edit() const noexcept { return next_ == step::edit || next_ == step::find_out; }
+  bool is_in_doubt() const noexcept { return next_ == step::find_out; }
+  // It has stood in the lock's queue, on whatever lease.
+  bool was_queued() const noexcept { return was_queued_; }
+
+  // A statement that may grant it is under way.
+  void sent() noexcept { in_flight_ = true; }
+  // That statement has been answered. False: there was none.
+  bool answered() noexcept { return std::exchange(in_flight_, false); }
+  // That statement has failed. was_refused: the database has certainly not executed it.
+  void failed(bool was_refused) noexcept {
+    if (answered() && !was_refused) next_ = step::find_out;
+  }
+
+  // The fast path is tried once.
+  void fast_sent() noexcept {
+    if (next_ == step::fast) next_ = step::enqueue;
+    sent();
+  }
+  // may_join: it can be decided together with other requests of its name, so the fast path is worth a try.
+  void row_locked(bool may_join) noexcept {
+    if (!must_edit()) next_ = may_join ? step::fast : step::edit;
+  }
+  void needs_edit() noexcept {
+    if (next_ != step::find_out) next_ = step::edit;
+  }
+  void queued() noexcept {
+    was_queued_ = true;
+    needs_edit();
+  }
+  // As a new request, under a new hold id.
+  void restart() noexcept { next_ = step::fast; }
+
+ private:
+  step next_ = step::fast;
+  bool in_flight_ = false;
+  bool was_queued_ = false;
+};
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,69 @@
+// What decisions ask for besides what was written for them: done when that is committed, and before anybody
+// asks again.
+#pragma once
+
+#include "client/context.hpp"
+#include "client/decisions.hpp"
+#include "client/worker_context.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+class after_commit {
+ public:
+  // checks: of before the decisions' statement was sent, see hold_registry::add.
+  explicit after_commit(std::uint64_t checks) : checks_(checks) {}
+
+  // Of a decision whose change is committed. Who was granted and waits in this process is told at once, other
+  // clients when run() is called. Where others may be granted beyond what was read of the queue, a sweep
+  // follows.
+  void add(worker_context& client, const std::string& name, const decision& made);
+  // A name that does not exist. In the order of the names; once each.
+  void add_missing(const model::lock_definition& asked);
+
+  // call: carries out a function of a session.
+  template <class Call>
+  void run(const context& shared, Call call);
+
+ private:
+  template <class Id>
+  static void make_unique(std::vector<Id>& ids);
+
+  std::uint64_t checks_;
+  std::vector<store::wakeup> wake_;
+  std::vector<lease_id> kill_;
+  std::vector<model::lock_definition> create_;
+  bool refresh_ = false;
+};
+
+template <class Id>
+void after_commit::make_unique(std::vector<Id>& ids) {
+  std::sort(ids.begin(), ids.end());
+  ids.erase(std::unique(ids.begin(), ids.end()), ids.end());
+}
+
+template <class Call>
+void after_commit::run(const context& shared, Call call) {
+  make_unique(wake_);
+  make_unique(kill_);
+  // First, for somebody waits for it. A wake-up is a wake-up: the poll stands behind it.
+  if (!wake_.empty()) call([&](store::session& session) { session.send_wakeups(wake_); });
+  // Before any kill: that judges leases by this server's clock, for which they are lengthened then (I5).
+  if (refresh_) {
+    const auto database_state = call([](store::session& session) { return session.record_database_state(); });
+    shared.log(log_level::warning, "this is another server than before: the epoch is now {}",
+               database_state.epoch);
+  }
+  if (!kill_.empty()) {
+    const std::chrono::microseconds skew = shared.skew();
+    const auto killed = call([&](store::session& session) { return session.kill(kill_, skew); });
+    if (!killed.empty()) shared.log(log_level::info, "{} expired lease(s) of others killed", killed.size());
+  }
+  if (!create_.empty()) call([&](store::session& session) { session.create(create_); });
+}
+
+}  // namespace rowlock::client_layer

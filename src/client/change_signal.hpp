@@ -1,0 +1,53 @@
+// News for those of this process who look on at an office: that something may have changed, not what.
+#pragma once
+
+#include "client/time_source.hpp"
+#include "model/ids.hpp"
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <stop_token>
+
+namespace rowlock::client_layer {
+
+// To whom a change of an office is told: all clients that look on at one hear by this name. Nobody's lease,
+// for those are random.
+inline model::lease_id office_watchers() {
+  static const auto name = model::lease_id::parse("00000000000000000000000000000001");
+  return name;
+}
+
+// Thread-safe.
+class change_signal {
+ public:
+  std::uint64_t version() const {
+    const std::lock_guard lock{mutex_};
+    return version_;
+  }
+  void notify() {
+    {
+      const std::lock_guard lock{mutex_};
+      ++version_;
+    }
+    changed_.notify_all();
+  }
+  // Waits for an issue after that one, at most until then or until stop is requested. True: it has come.
+  bool wait(time_source& time, std::uint64_t after, instant until, const std::stop_token& stop) {
+    std::stop_callback on_stop{stop, [this] {
+                                 const std::lock_guard lock{mutex_};
+                                 changed_.notify_all();
+                               }};
+    std::unique_lock lock{mutex_};
+    while (version_ == after && !stop.stop_requested() && time.now() < until)
+      time.wait_until(lock, changed_, until);
+    return version_ != after;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::uint64_t version_ = 0;
+};
+
+}  // namespace rowlock::client_layer

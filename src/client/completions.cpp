@@ -1,0 +1,124 @@
+#include "client/completions.hpp"
+
+#include "client/lease_keeper.hpp"
+
+#include <algorithm>
+
+namespace rowlock::client_layer {
+
+void completions::granted(const acquire_ptr& operation, model::token token) {
+  if (is_rendezvous(operation->definition.kind)) return passed(operation, token);
+  if (operation->ttl && operation->lease->is_renewed()) {
+    // One more step, on the slow path, moves the hold to a lease of its own.
+    operation->progress.needs_edit();
+    queue_.submit(operation);
+    return;
+  }
+  const auto hold = make_hold_(*operation, token);
+  if (!operation->lease->is_valid(context_.time.now()) || !holds_.add(hold, operation->checks)) {
+    withdraw(*operation);
+    restart(operation);
+    return;
+  }
+  if (operation->answer.complete(hold)) {
+    context_.count.acquired.fetch_add(1, std::memory_order_relaxed);
+    return;
+  }
+  hold->begin_release();
+  holds_.remove(*hold);
+  withdraw(*operation);
+}
+
+// That a latch is open or a generation complete stays true when the lease is gone. Nothing is held.
+void completions::passed(const acquire_ptr& operation, model::token token) {
+  operation->answer.complete(make_hold_(*operation, token));
+  if (operation->definition.kind == model::lock_kind::barrier) withdraw(*operation);
+}
+
+void completions::granted_to_waiter(model::hold_id hold, model::token token, bool contended,
+                                    std::uint64_t checks) {
+  auto operation = waiters_.take(hold);
+  if (!operation) {
+    // It may be about to enter the registry, see queued(). One that enters before the count rises is found
+    // here; one that enters later sees the new count and looks at once.
+    keeper_->count_wakeup();
+    operation = waiters_.take(hold);
+  }
+  if (!operation) return;
+  operation->contended = contended;
+  operation->checks = checks;
+  granted(operation, token);
+}
+
+bool completions::busy(const acquire_ptr& operation) {
+  context_.count.busy.fetch_add(1, std::memory_order_relaxed);
+  return operation->answer.complete(nullptr);
+}
+
+void completions::queued(const acquire_ptr& operation, std::chrono::microseconds takeover_in,
+                         std::uint64_t wakeups) {
+  if (!operation->progress.must_edit()) context_.count.waits.fetch_add(1, std::memory_order_relaxed);
+  operation->progress.queued();
+  operation->answer.note_failure({});  // the lock is known to be held
+  contended_.add(operation->definition.name);
+  const auto now = context_.time.now();
+  operation->retry = {};
+  auto takeover_at = now + takeover_in + context_.skew();
+  if (takeover_at > now) {
+    operation->guarded.reset();
+  } else {
+    operation->not_before = takeover_at = now + operation->guarded.next();
+  }
+  if (!waiters_.enter(operation, takeover_at)) {
+    // The client is closing: the queue accepts no more acquires and completes this one with error(closed).
+    withdraw(*operation);
+    queue_.submit(operation);
+    return;
+  }
+  // The lock may have been granted to it before it could be found in the registry.
+  if (keeper_->wakeups_received() != wakeups) keeper_->look_up(operation->hold);
+  keeper_->look_at(std::min(takeover_at, now + context_.settings.poll_interval));
+  // A caller that gave up before this point did not find it in the registry.
+  if (operation->answer.is_complete()) {
+    if (const auto left = waiters_.take(*operation)) withdraw(*left);
+  } else if (operation->leaving.load()) {
+    if (const auto left = waiters_.take(*operation)) queue_.submit(left);
+  }
+}
+
+void completions::released(const release_ptr& operation, release_result result) {
+  if (result == release_result::released && operation->purpose == release_operation::aim::release) {
+    if (operation->was_held) context_.count.released.fetch_add(1, std::memory_order_relaxed);
+    if (operation->is_orphan) {
+      context_.log(
+          log_level::warning,
+          "hold {} of \"{}\" stood on this client's lease, and nothing in this client knew it: released",
+          operation->hold.to_string(), operation->name);
+    }
+    if (operation->how == store::durability::asynchronous &&
+        releases_.add({operation->name, operation->hold, operation->lease, context_.time.now()})) {
+      keeper_->renew_soon();
+    }
+  }
+  if (operation->answer) operation->answer->complete(result);
+}
+
+void completions::withdraw(const acquire_operation& operation) {
+  withdraw(operation.definition.name, operation.hold, operation.lease);
+}
+
+void completions::withdraw(const std::string& name, model::hold_id hold,
+                           const std::shared_ptr<client_layer::lease>& lease) {
+  auto release = std::make_shared<release_operation>();
+  release->name = name;
+  release->hold = hold;
+  release->lease = lease;
+  queue_.submit(std::move(release));
+}
+
+void completions::restart(const acquire_ptr& operation) {
+  operation->begin_anew();
+  queue_.submit(operation);
+}
+
+}  // namespace rowlock::client_layer

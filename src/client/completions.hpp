@@ -1,0 +1,72 @@
+// What became of a request, passed to the caller that made it; and what nobody waits for any more, withdrawn.
+#pragma once
+
+#include "client/context.hpp"
+#include "client/hold_registry.hpp"
+#include "client/recently_contended.hpp"
+#include "client/submission_queue.hpp"
+#include "client/waiter_registry.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+
+namespace rowlock::client_layer {
+
+class lease_keeper;
+
+using hold_maker = std::function<hold_ptr(const acquire_operation&, model::token)>;
+
+// Thread-safe. Called by the thread that owns the operation.
+class completions {
+ public:
+  completions(context& shared, submission_queue& queue, waiter_registry& waiters, hold_registry& holds,
+              recent_releases& releases, recently_contended& contended, hold_maker make_hold)
+      : context_(shared),
+        queue_(queue),
+        waiters_(waiters),
+        holds_(holds),
+        releases_(releases),
+        contended_(contended),
+        make_hold_(std::move(make_hold)) {}
+
+  // Before the first operation.
+  void attach(lease_keeper& keeper) noexcept { keeper_ = &keeper; }
+
+  // The database has granted the operation's hold. It counts only if the lease is still valid here and now
+  // (I5). Requires: operation->checks was read before the statement that granted it, or found it granted.
+  void granted(const acquire_ptr& operation, model::token token);
+  // The same for a waiter of this client that another request's statement has granted. If it is not among the
+  // waiters, its owner is about to find the grant, or to withdraw it. checks: see hold_registry::add.
+  void granted_to_waiter(model::hold_id hold, model::token token, bool contended, std::uint64_t checks);
+  // It was not granted and does not wait. False: its caller has given up.
+  bool busy(const acquire_ptr& operation);
+  // It stands in the lock's queue. wakeups: how many had been received before the database put it there.
+  void queued(const acquire_ptr& operation, std::chrono::microseconds takeover_in, std::uint64_t wakeups);
+  void released(const release_ptr& operation, release_result result);
+
+  // Read before a request is sent, see hold_registry::checks().
+  std::uint64_t checks() const noexcept { return holds_.checks(); }
+
+  // Nobody waits for the operation any more: releases its grant, or takes it out of the queue.
+  void withdraw(const acquire_operation& operation);
+  void withdraw(const std::string& name, model::hold_id hold,
+                const std::shared_ptr<client_layer::lease>& lease);
+
+  // Begins the operation again, as a new request.
+  void restart(const acquire_ptr& operation);
+
+ private:
+  void passed(const acquire_ptr& operation, model::token token);
+
+  context& context_;
+  submission_queue& queue_;
+  waiter_registry& waiters_;
+  hold_registry& holds_;
+  recent_releases& releases_;
+  recently_contended& contended_;
+  hold_maker make_hold_;
+  lease_keeper* keeper_ = nullptr;
+};
+
+}  // namespace rowlock::client_layer

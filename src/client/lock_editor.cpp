@@ -1,0 +1,401 @@
+#include "client/lock_editor.hpp"
+
+#include <algorithm>
+
+namespace rowlock::client_layer {
+
+namespace {
+
+using model::lock_mode;
+using std::chrono::microseconds;
+
+bool same(const model::lock_row& a, const model::lock_row& b) {
+  return a.capacity == b.capacity && a.in_use == b.in_use && a.token == b.token &&
+         a.next_ticket == b.next_ticket && a.lease == b.lease && a.hold == b.hold &&
+         a.has_queue == b.has_queue;
+}
+
+template <class Id>
+bool contains(const std::vector<Id>& ids, const Id& id) {
+  return std::find(ids.begin(), ids.end(), id) != ids.end();
+}
+
+}  // namespace
+
+lock_editor::lock_editor(const store::lock_view& view, microseconds skew)
+    : view_(view), skew_(skew), row_(view.row), holder_(view.holder) {
+  drop_dead();
+  recount();
+  if (row_.kind == model::lock_kind::barrier && !made_.change.dequeue.empty()) break_generation();
+}
+
+// A guarded transaction may rely on a dead hold: until it ends that stays, and counts.
+void lock_editor::drop_dead() {
+  const bool permits_stay = row_.kind == model::lock_kind::latch;
+  for (const auto& entry : view_.permits) {
+    if (entry.lease || entry.guarded || permits_stay) {
+      permits_.push_back(entry);
+    } else {
+      made_.change.remove_permits.push_back(entry.permit.hold);
+    }
+  }
+  for (const auto& entry : view_.queue) {
+    if (entry.lease && can_ever_fit(entry.waiter)) {
+      living_.push_back(entry);
+    } else {
+      made_.change.dequeue.push_back(entry.waiter.hold);
+    }
+  }
+}
+
+void lock_editor::recount() {
+  row_.in_use = 0;
+  for (const auto& entry : permits_) row_.in_use += entry.permit.weight;
+  if (row_.lease) row_.in_use = row_.capacity;
+}
+
+// ---- who holds
+// ---------------------------------------------------------------------------------------------------
+
+const model::permit* lock_editor::permit_of(hold_id hold) const {
+  for (const auto& entry : permits_) {
+    if (entry.permit.hold == hold) return &entry.permit;
+  }
+  return nullptr;
+}
+
+std::optional<model::token> lock_editor::token_of(hold_id hold) const {
+  if (held_by(hold)) return holder_ ? std::optional{row_.token} : std::nullopt;
+  for (const auto& entry : permits_) {
+    if (entry.permit.hold == hold && entry.lease) return entry.permit.token;
+  }
+  return {};
+}
+
+const model::lease_view& lock_editor::lease_of(hold_id hold) const {
+  if (held_by(hold)) return *holder_;
+  return *std::find_if(permits_.begin(), permits_.end(), [&](const auto& entry) {
+            return entry.permit.hold == hold;
+          })->lease;
+}
+
+bool lock_editor::is_guarded(hold_id hold) const {
+  for (const auto& entry : view_.permits) {
+    if (entry.permit.hold == hold) return entry.guarded;
+  }
+  return !view_.replaceable;
+}
+
+std::vector<lease_id> lock_editor::expired_holders() const {
+  std::vector<lease_id> expired;
+  if (holder_ && is_expired(*holder_)) expired.push_back(holder_->id);
+  for (const auto& entry : permits_) {
+    if (entry.lease && is_expired(*entry.lease) && !contains(expired, entry.lease->id))
+      expired.push_back(entry.lease->id);
+  }
+  return expired;
+}
+
+microseconds lock_editor::takeover_in() const {
+  std::optional<microseconds> first;
+  const auto consider = [&](const std::optional<model::lease_view>& lease) {
+    const auto due = lease ? lease->expires_in : microseconds{0};
+    if (!first || due < *first) first = due;
+  };
+  if (row_.lease) consider(holder_);
+  for (const auto& entry : permits_) consider(entry.lease);
+  if (!row_.lease && !living_.empty()) consider(living_.front().lease);
+  return first.value_or(microseconds{0});
+}
+
+// ---- who waits
+// ---------------------------------------------------------------------------------------------------
+
+bool lock_editor::is_queued(hold_id hold) const {
+  return (view_.own && view_.own->hold == hold && !removed(hold)) ||
+         std::any_of(living_.begin(), living_.end(),
+                     [&](const auto& entry) { return entry.waiter.hold == hold; });
+}
+
+bool lock_editor::removed(hold_id hold) const {
+  return contains(made_.change.dequeue, hold);
+}
+
+// A guarded transaction may hold the row of a lock that is free: then permits may come, but no new holder.
+bool lock_editor::fits(lock_mode mode, std::int64_t weight, std::int64_t in_use) const {
+  if (row_.lease) return false;
+  if (mode == lock_mode::exclusive) return in_use == 0 && view_.replaceable;
+  return in_use + weight <= row_.capacity;
+}
+
+// Not after the capacity was lowered: such a waiter would stop all others for ever.
+bool lock_editor::can_ever_fit(const model::waiter& waiter) const {
+  return waiter.mode == lock_mode::exclusive || waiter.weight <= row_.capacity;
+}
+
+lock_editor::next_grants lock_editor::find_next_grants() const {
+  next_grants ahead;
+  auto in_use = row_.in_use;
+  if (row_.lease || in_use >= row_.capacity || is_rendezvous(row_.kind)) return ahead;
+  ahead.unknown = living_.empty() && !view_.queue_complete;
+  for (const auto& [waiter, lease] : living_) {
+    if (in_use >= row_.capacity) break;
+    if (is_expired(*lease)) {
+      ahead.expired.push_back(lease->id);
+      continue;
+    }
+    if (!fits(waiter.mode, waiter.weight, in_use)) break;
+    in_use = waiter.mode == lock_mode::exclusive ? row_.capacity : in_use + waiter.weight;
+  }
+  return ahead;
+}
+
+bool lock_editor::has_next() const {
+  if (is_rendezvous(row_.kind)) return false;
+  if (living_.empty()) return !view_.queue_complete && row_.in_use < row_.capacity;
+  const auto& head = living_.front().waiter;
+  return fits(head.mode, head.weight);
+}
+
+std::vector<lease_id> lock_editor::expired_waiters() const {
+  std::vector<lease_id> expired;
+  for (const auto& entry : living_) {
+    if (is_expired(*entry.lease) && !contains(expired, entry.lease->id)) expired.push_back(entry.lease->id);
+  }
+  return expired;
+}
+
+std::optional<decision> lock_editor::must_do_first() {
+  auto ahead = find_next_grants();
+  if (ahead.unknown) return lock_editor{view_, skew_}.finish(outcome::what::again);
+  if (!ahead.expired.empty()) return kill_first(std::move(ahead.expired));
+  return {};
+}
+
+// ---- changes
+// -----------------------------------------------------------------------------------------------------
+
+void lock_editor::clear_holder() {
+  row_.lease.reset();
+  row_.hold.reset();
+  holder_.reset();
+  recount();
+}
+
+void lock_editor::remove_dead_holder(std::chrono::milliseconds delay) {
+  if (!row_.lease) return;
+  const auto dead = *row_.hold;
+  if (dead.is_nil() || delay <= std::chrono::milliseconds{0}) return clear_holder();
+  const auto id = lease_id::belonging_to(dead);
+  rest({id, id, {}, 0, "rests after a loss", delay});
+}
+
+void lock_editor::rest(const store::lease_record& lease) {
+  row_.lease = lease.id;
+  row_.hold = hold_id{};
+  holder_ = model::lease_view{lease.id, lease.client, lease.ttl};
+  made_.change.create_leases.push_back(lease);
+  made_.change.durable = true;
+  recount();
+}
+
+void lock_editor::add_permit(const model::permit& permit, const std::optional<model::lease_view>& lease) {
+  made_.change.add_permits.push_back(permit);
+  permits_.push_back({permit, lease});
+}
+
+void lock_editor::move_permit(hold_id hold, const store::lease_record& lease) {
+  auto moved = *permit_of(hold);
+  moved.lease = lease.id;
+  remove_permit(hold);
+  add_permit(moved, model::lease_view{lease.id, lease.client, lease.ttl});
+  recount();
+  made_.change.create_leases.push_back(lease);
+  made_.change.durable = true;
+}
+
+void lock_editor::remove_permit(hold_id hold) {
+  std::erase_if(permits_, [&](const auto& entry) { return entry.permit.hold == hold; });
+  if (!contains(made_.change.remove_permits, hold)) made_.change.remove_permits.push_back(hold);
+  recount();
+}
+
+void lock_editor::remove_all_permits() {
+  for (const auto& entry : permits_) made_.change.remove_permits.push_back(entry.permit.hold);
+  permits_.clear();
+  recount();
+}
+
+void lock_editor::resize(std::int64_t capacity) {
+  row_.capacity = capacity;
+  for (const auto& entry : view_.queue) {
+    if (!can_ever_fit(entry.waiter)) dequeue(entry.waiter.hold);
+  }
+}
+
+void lock_editor::grant(const model::waiter& wanted, const std::optional<model::lease_view>& lease) {
+  if (is_queued(wanted.hold)) dequeue(wanted.hold);
+  bump_token();
+  if (wanted.mode == lock_mode::exclusive) {
+    row_.lease = wanted.lease;
+    row_.hold = wanted.hold;
+    holder_ = lease;
+  } else {
+    add_permit({wanted.hold, wanted.lease, wanted.weight, row_.token}, lease);
+  }
+  recount();
+  made_.change.granted_now = true;
+  made_.change.durable = true;
+}
+
+void lock_editor::grant_everybody_next() {
+  if (!view_.is_recorded_server) return;
+  while (!living_.empty() && has_next()) {
+    const auto next = living_.front();
+    grant(next.waiter, next.lease);
+    made_.outcome.next.push_back({next.waiter, next.lease->client, row_.token});
+  }
+  made_.outcome.more = living_.empty() && !row_.lease && has_next();
+}
+
+void lock_editor::enqueue(const model::waiter& wanted) {
+  made_.change.enqueue.push_back(wanted);
+  made_.change.enqueue.back().ticket = row_.next_ticket++;
+}
+
+void lock_editor::dequeue(hold_id hold) {
+  if (!removed(hold)) made_.change.dequeue.push_back(hold);
+  std::erase_if(living_, [&](const auto& entry) { return entry.waiter.hold == hold; });
+}
+
+void lock_editor::count_down(hold_id hold, std::int64_t n) {
+  bump_token();
+  add_permit({hold, {}, n, row_.token}, {});
+  recount();
+  made_.change.granted_now = true;
+  made_.change.durable = true;
+}
+
+void lock_editor::release_waiters() {
+  for (const auto& [waiter, lease] : living_) {
+    made_.outcome.next.push_back({waiter, lease->client, row_.token});
+    made_.change.dequeue.push_back(waiter.hold);
+  }
+  living_.clear();
+  made_.outcome.more = !view_.queue_complete;
+}
+
+// Each finds its permit, and by it that it was there, until it gives that back.
+void lock_editor::complete(const model::waiter& last) {
+  bump_token();
+  const auto pass = [&](const model::waiter& member) {
+    made_.change.add_permits.push_back({member.hold, member.lease, 0, row_.token});
+  };
+  for (const auto& [waiter, lease] : living_) pass(waiter);
+  pass(last);
+  release_waiters();
+  made_.change.granted_now = true;
+  made_.change.durable = true;
+}
+
+// Durable: a row that came back after a crash would be taken for somebody who has arrived.
+void lock_editor::break_generation() {
+  for (const auto& [waiter, lease] : living_) {
+    if (!contains(made_.outcome.wake, lease->client)) made_.outcome.wake.push_back(lease->client);
+    made_.change.dequeue.push_back(waiter.hold);
+  }
+  living_.clear();
+  made_.change.durable = true;
+}
+
+void lock_editor::make_shared() {
+  add_permit({*row_.hold, *row_.lease, 1, row_.token}, holder_);
+  clear_holder();
+  made_.change.durable = true;
+}
+
+void lock_editor::make_exclusive(const model::permit& permit) {
+  const auto lease = lease_of(permit.hold);
+  const model::waiter wanted{0, permit.hold, permit.lease, row_.capacity, lock_mode::exclusive};
+  remove_permit(wanted.hold);
+  grant(wanted, lease);
+}
+
+// ---- results
+// -----------------------------------------------------------------------------------------------------
+
+// Of those who are in the queue when this is written, as far as is known.
+std::int64_t lock_editor::head_ticket() const {
+  for (const auto& entry : view_.queue) {
+    if (!removed(entry.waiter.hold)) return entry.waiter.ticket;
+  }
+  if (!view_.queue_complete) return view_.queue.empty() ? 0 : view_.queue.back().waiter.ticket + 1;
+  return made_.change.enqueue.empty() ? row_.next_ticket : made_.change.enqueue.front().ticket;
+}
+
+decision lock_editor::finish(outcome::what result) {
+  auto& change = made_.change;
+  made_.outcome.result = result;
+  row_.has_queue = has_waiters() || !change.enqueue.empty();
+  row_.head_ticket = std::max(row_.head_ticket, head_ticket());
+  const bool others = !change.enqueue.empty() || !change.dequeue.empty() || !change.remove_permits.empty() ||
+                      !change.add_permits.empty();
+  // Whatever changes beside the row writes it too: Galera compares only what is written.
+  if (others || !same(row_, view_.row)) change.row = row_;
+  return std::move(made_);
+}
+
+std::optional<decision> lock_editor::refuse_other(const model::lock_definition& asked) {
+  if (is_same_lock(asked, definition_of(row_))) return {};
+  made_.outcome.stored = definition_of(row_);
+  return unchanged(outcome::what::mismatch);
+}
+
+decision lock_editor::unchanged(outcome::what result) {
+  made_.change = {};
+  made_.outcome.next.clear();
+  made_.outcome.wake.clear();
+  made_.outcome.more = false;
+  made_.outcome.result = result;
+  return std::move(made_);
+}
+
+void lock_editor::report_hold(hold_id hold) {
+  const auto* permit = permit_of(hold);
+  made_.outcome.token = *token_of(hold);
+  made_.outcome.weight = permit ? permit->weight : row_.capacity;
+  made_.outcome.mode = permit ? lock_mode::shared : lock_mode::exclusive;
+  made_.outcome.stored = definition_of(row_);
+}
+
+decision lock_editor::move_onto(hold_id hold, lease_id onto, hold_id as) {
+  std::optional<model::permit> moving;
+  if (const auto* permit = permit_of(hold)) moving = *permit;
+  report_hold(hold);
+  const bool stands_there = (moving ? moving->lease : *view_.row.lease) == onto;
+  // A guarded transaction holds the row that says on which lease it stands.
+  if (!stands_there && is_guarded(hold)) return unchanged(outcome::what::guarded);
+  decision moved = unchanged(outcome::what::granted);
+  if (stands_there) return moved;
+  moved.change.row = view_.row;
+  if (moving) {
+    moving->lease = onto;
+    moving->hold = as;
+    moved.change.remove_permits.push_back(hold);
+    moved.change.add_permits.push_back(*moving);
+  } else {
+    moved.change.row->lease = onto;
+    moved.change.row->hold = as;
+  }
+  moved.change.durable = true;
+  return moved;
+}
+
+// Another server's clock may be ahead: it judges nobody before leases are lengthened for it (I5).
+decision lock_editor::kill_first(std::vector<lease_id> leases) {
+  if (!view_.is_recorded_server) return unchanged(outcome::what::foreign);
+  made_.outcome.leases = std::move(leases);
+  return unchanged(outcome::what::expired);
+}
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,82 @@
+#include "client/loss_notifier.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rowlock::client_layer {
+
+namespace {
+
+// Of the holds that are lost at one time; of the others the log has their number.
+constexpr std::size_t logged_by_name = 100;
+
+}  // namespace
+
+void loss_notifier::lose(std::vector<hold_ptr> holds, loss reason) {
+  auto lost = std::make_shared<std::vector<hold_ptr>>(holds);
+  std::erase_if(*lost, [&](const hold_ptr& hold) { return !hold->lose(reason); });
+  context_.count.lost.fetch_add(lost->size());
+  if (!lost->empty()) {
+    tell([this, lost, reason] {
+      for (const auto& hold : *lost) hold->tell();
+      log_lost(*lost, reason);
+    });
+  }
+  // Not before: while many are removed, nobody is told.
+  holds_.remove(holds);
+}
+
+void loss_notifier::log_lost(const std::vector<hold_ptr>& holds, loss reason) const {
+  const std::size_t named = std::min(holds.size(), logged_by_name);
+  for (std::size_t i = 0; i < named; ++i) {
+    context_.log(log_level::warning, "hold {} of \"{}\" is lost: {}", holds[i]->id().to_string(),
+                 holds[i]->name(), to_string(reason));
+  }
+  if (holds.size() > named) {
+    context_.log(log_level::warning, "{} more holds are lost: {}", holds.size() - named, to_string(reason));
+  }
+}
+
+void loss_notifier::notify_request(const hold_ptr& hold, const std::string& reason, instant until) {
+  if (!hold->request_release(reason, until)) return;
+  tell([hold] { hold->notify_request(); });
+  context_.log(log_level::info, "hold {} of \"{}\" is asked to be given up: {}", hold->id().to_string(),
+               hold->name(), reason);
+}
+
+void loss_notifier::tell(std::function<void()> news) {
+  {
+    const std::lock_guard lock{mutex_};
+    if (!stopped_) {
+      changes_.push_back(std::move(news));
+      changed_.notify_one();
+      return;
+    }
+  }
+  news();
+}
+
+void loss_notifier::run() {
+  std::unique_lock lock{mutex_};
+  for (;;) {
+    changed_.wait(lock, [&] { return stopped_ || !changes_.empty(); });
+    if (changes_.empty()) return;
+    {
+      const auto news = std::move(changes_.front());
+      changes_.pop_front();
+      lock.unlock();
+      news();
+    }
+    lock.lock();
+  }
+}
+
+void loss_notifier::stop() {
+  {
+    const std::lock_guard lock{mutex_};
+    stopped_ = true;
+  }
+  changed_.notify_one();
+}
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,44 @@
+// Tells holders of their loss, and of those who ask for their locks, on a thread of its own: a user's
+// callback that takes long delays nothing but the next one.
+#pragma once
+
+#include "client/context.hpp"
+#include "client/hold_registry.hpp"
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+class loss_notifier {
+ public:
+  loss_notifier(context& shared, hold_registry& holds) : context_(shared), holds_(holds) {}
+
+  // Marks the holds as lost and has their holders told; the log comes after that. Nothing happens to those
+  // that are released or lost already.
+  void lose(std::vector<hold_ptr> holds, loss reason);
+  void lose(const hold_ptr& hold, loss reason) { lose(std::vector{hold}, reason); }
+
+  // Has the holder told that somebody asks for the lock.
+  void notify_request(const hold_ptr& hold, const std::string& reason, instant until);
+
+  void run();  // the thread's body, until stop()
+  void stop();
+
+ private:
+  void tell(std::function<void()> news);
+  void log_lost(const std::vector<hold_ptr>& holds, loss reason) const;
+
+  context& context_;
+  hold_registry& holds_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::function<void()>> changes_;
+  bool stopped_ = false;
+};
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,41 @@
+// The names for which this process had to queue of late: there a fast acquire would only cost a round trip.
+#pragma once
+
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <unordered_set>
+
+namespace rowlock::client_layer {
+
+// Thread-safe. A wake-up: what it forgets or has wrong costs one statement.
+class recently_contended {
+ public:
+  void add(const std::string& name) {
+    const std::lock_guard lock{mutex_};
+    if (names_.size() >= most) names_.clear();
+    names_.insert(name);
+    empty_.store(false, std::memory_order_relaxed);
+  }
+
+  void remove(const std::string& name) {
+    const std::lock_guard lock{mutex_};
+    names_.erase(name);
+    empty_.store(names_.empty(), std::memory_order_relaxed);
+  }
+
+  bool contains(const std::string& name) const {
+    if (empty_.load(std::memory_order_relaxed)) return false;
+    const std::lock_guard lock{mutex_};
+    return names_.contains(name);
+  }
+
+ private:
+  static constexpr std::size_t most = 1000;
+
+  mutable std::mutex mutex_;
+  std::unordered_set<std::string> names_;
+  std::atomic<bool> empty_ = true;
+};
+
+}  // namespace rowlock::client_layer

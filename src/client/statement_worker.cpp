@@ -1,0 +1,307 @@
+#include "client/statement_worker.hpp"
+
+#include "client/reconciliation.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rowlock::client_layer {
+
+namespace {
+
+// After that many failures in a row whoever would not wait is told of the last.
+constexpr int failures_at_most = 20;
+// A release goes on for as long as its lease lives; its caller is not kept waiting for what is refused.
+constexpr int refusals_until_told = 5;
+// As many requests that fail alone show that it is not theirs: the database refuses all of them.
+constexpr int refused_alone_at_most = 3;
+
+// Whether a caller waits for each request that fails, and nothing else does: the log need not repeat it.
+bool callers_see_failure(const batch& work) {
+  const auto is_missing = [](const auto& operation) { return !operation; };
+  return std::ranges::all_of(work.releases, is_missing) && !std::ranges::all_of(work.acquires, is_missing) &&
+         std::ranges::all_of(work.acquires,
+                             [](const auto& one) { return !one || !one->answer.is_complete(); });
+}
+
+bool is_temporary(const error& failure) {
+  return failure.code() == errc::unreachable || failure.code() == errc::contention ||
+         failure.code() == errc::read_only;
+}
+
+}  // namespace
+
+struct statement_worker::failed {
+  bool temporary = false;
+  bool denied = false;                    // for want of a right, so nothing of what was sent has happened
+  bool unknown = false;                   // what was sent may have happened
+  bool connected = false;                 // still
+  bool take_apart = false;                // one of the batch may have failed the others
+  std::chrono::nanoseconds reconnect{0};  // not before, where the connection is gone
+};
+
+statement_worker::statement_worker(worker_context& client, worker_role role, connector connect)
+    : client_(client),
+      role_(role),
+      context_(client.shared),
+      own_slot_(std::make_unique<session_slot>(client.shared, std::move(connect))),
+      slot_(*own_slot_),
+      fast_(client, slot_),
+      slow_(client, slot_) {}
+
+statement_worker::statement_worker(worker_context& client, session_slot& borrowed)
+    : client_(client),
+      role_(worker_role::fallback),
+      context_(client.shared),
+      slot_(borrowed),
+      fast_(client, slot_),
+      slow_(client, slot_) {}
+
+void statement_worker::run() {
+  connect();
+  for (;;) {
+    if (!find_connection()) break;
+    batch work = client_.queue.take(role_, [this] { return slot_.is_connected(); });
+    if (work.must_connect) continue;
+    if (work.empty()) break;
+    if (is_replaced()) {
+      client_.queue.put_back(std::move(work));
+      continue;
+    }
+    const std::lock_guard own{owner_};
+    attempt(work, [this](batch& all) { carry(all); });
+    client_.queue.finish(work);
+  }
+  const std::lock_guard own{owner_};
+  slot_.close();
+  note_connection();
+}
+
+// Whether a worker that is connected carries what is for this one.
+bool statement_worker::is_replaced() const {
+  return !slot_.is_connected() && client_.queue.has_connected_worker();
+}
+
+// Where there is none to be had, and another worker has one, this worker takes no work. False: the queue was
+// stopped, and the other worker carries what is left.
+bool statement_worker::find_connection() {
+  while (is_replaced()) {
+    if (connect()) break;
+    if (!client_.queue.sleep(reconnect_.next())) return false;
+  }
+  return true;
+}
+
+bool statement_worker::connect() {
+  const std::lock_guard own{owner_};
+  try {
+    slot_.open();
+    complained_ = false;
+  } catch (const std::exception& failure) {
+    // A client that is being closed has broken the attempt off itself.
+    if (!client_.queue.is_stopping() && !std::exchange(complained_, true)) {
+      context_.log(log_level::warning, "a connection is missing, and the others do its work: {}",
+                   failure.what());
+    }
+  }
+  note_connection();
+  return slot_.is_connected();
+}
+
+void statement_worker::note_connection() {
+  const bool connected = slot_.is_connected();
+  if (std::exchange(noted_connection_, connected) != connected) client_.queue.count_worker(role_, connected);
+}
+
+template <class Body>
+bool statement_worker::attempt(batch& work, Body body) {
+  try {
+    body(work);
+    note_connection();
+    return true;
+  } catch (const error& failure) {
+    fail(std::current_exception(), failure, work);
+  } catch (const std::exception& failure) {
+    const error wrapped{errc::internal, failure.what()};
+    fail(std::make_exception_ptr(wrapped), wrapped, work);
+  }
+  return false;
+}
+
+template <class Fast>
+bool statement_worker::run_inline(batch work, Fast fast) {
+  if (work.empty()) return false;
+  if (!attempt(work, fast)) {
+    work.acquires.clear();
+    work.releases.clear();
+  }
+  for (auto& operation : work.acquires) client_.queue.submit(std::move(operation));
+  for (auto& operation : work.releases) client_.queue.submit(std::move(operation));
+  client_.queue.finish(work);
+  return true;
+}
+
+bool statement_worker::run_inline(const acquire_ptr& operation) {
+  const std::unique_lock own{owner_, std::try_to_lock};
+  if (!own || !slot_.is_connected()) return false;
+  return run_inline(client_.queue.alone(operation), [this](batch& work) { fast_.acquire_or_enqueue(work); });
+}
+
+bool statement_worker::run_inline(const release_ptr& operation, instant until) {
+  const std::unique_lock own{owner_, std::try_to_lock};
+  if (!own || !slot_.is_connected()) return false;
+  slot_.limit_answers(until);
+  const bool role = run_inline(client_.queue.alone(operation), [&](batch& work) { carry(work); });
+  slot_.limit_answers(instant::max());
+  return role;
+}
+
+void statement_worker::run_fallback(instant until) {
+  batch work = client_.queue.take_fallback();
+  if (work.empty()) return;
+  slot_.limit_begins(until);
+  attempt(work, [this](batch& all) { carry(all); });
+  slot_.limit_begins(instant::max());
+  client_.queue.finish(work);
+}
+
+void statement_worker::carry(batch& work) {
+  const auto calls = slot_.calls();
+  run_tasks(work.tasks);
+  fast_.release(work);
+  fast_.hand_over(work.releases);
+  fast_.acquire_or_enqueue(work);
+  fast_.look_first(work.acquires);
+  for (auto& operation : work.releases) {
+    if (operation->is_pending_sweep) client_.sweeps.take(operation->name);
+    // What was asked for a caller's sake is not done behind his back.
+    const bool is_own = operation->purpose == release_operation::aim::release;
+    if (!is_own && operation->answer && operation->answer->is_given_up()) continue;
+    slow_.add(std::move(operation));
+  }
+  for (auto& operation : work.acquires) slow_.add(std::move(operation));
+  work.releases.clear();
+  work.acquires.clear();
+  slow_.decide_all();
+  if (slot_.calls() == calls) return;  // it has asked nothing, so nothing has succeeded
+  reconnect_.reset();
+  refused_alone_ = 0;
+}
+
+// What is begun without a connection makes one, and fails with it. Those behind it would only wait for the
+// same again.
+void statement_worker::run_tasks(std::vector<task_ptr>& tasks) {
+  std::exception_ptr unreachable;
+  for (auto& task : tasks) {
+    if (task->answer.is_complete()) continue;
+    if (unreachable) {
+      task->answer.fail(unreachable);
+      continue;
+    }
+    const bool connected = slot_.is_connected();
+    bool wanted = false;
+    bool unknown = false;
+    try {
+      slot_.call([&](store::session& session) { task->work(session); });
+      wanted = task->answer.complete(true);
+    } catch (const error& failure) {
+      unknown = failure.outcome_unknown();
+      if (!connected && !slot_.is_connected()) unreachable = std::current_exception();
+      wanted = task->answer.fail(std::current_exception());
+    } catch (...) {
+      wanted = task->answer.fail(std::current_exception());
+    }
+    if (!wanted && task->undo) task->undo();
+    // What it left, its caller may not know.
+    if (!wanted || unknown) client_.reconcile.request();
+  }
+  tasks.clear();
+}
+
+// Everything of the batch that has no answer yet: again, or the failure. Nothing is guessed: what may have
+// happened goes the slow way next time, which finds out by the hold's id (I7).
+void statement_worker::fail(const std::exception_ptr& cause, const error& failure, batch& work) {
+  const bool sent_alone = work.alone;
+  note_connection();
+  slow_.take_back(work);
+  failed how{.temporary = is_temporary(failure),
+             .denied = failure.code() == errc::privilege && !failure.outcome_unknown(),
+             .unknown = failure.outcome_unknown(),
+             .connected = slot_.is_connected()};
+  if (!how.connected) how.reconnect = reconnect_.next();
+  if (!how.temporary && sent_alone) ++refused_alone_;
+  const bool several =
+      std::count_if(work.acquires.begin(), work.acquires.end(), [](auto& one) { return !!one; }) +
+          std::count_if(work.releases.begin(), work.releases.end(), [](auto& one) { return !!one; }) >
+      1;
+  how.take_apart = several && !how.temporary && refused_alone_ < refused_alone_at_most;
+  const bool comes_again = how.temporary || how.take_apart;
+  log(failure, comes_again || callers_see_failure(work) ? log_level::info : log_level::error);
+  for (auto& operation : work.acquires) {
+    if (operation) fail(operation, cause, how);
+  }
+  for (auto& operation : work.releases) {
+    if (operation) fail(operation, cause, how);
+  }
+  if (!how.connected && !is_replaced()) client_.queue.fail_tasks(cause);
+}
+
+void statement_worker::fail(const acquire_ptr& operation, const std::exception_ptr& cause,
+                            const failed& how) {
+  auto& retry = operation->retry;
+  // Another refusal may come behind the commit.
+  operation->progress.failed(how.denied);
+  retry.locked_since.reset();
+  retry.looked = false;
+  retry.alone = how.take_apart;
+  if (how.take_apart) return client_.queue.delay(operation, how.reconnect);
+  ++retry.failures;
+  operation->note_failure(cause);
+  // One failure may be an old connection that broke in the pool; two are a database that cannot be reached.
+  const int tries = how.connected || operation->progress.must_edit() ? failures_at_most : 2;
+  const bool give_up = !how.temporary || (!operation->wait && retry.failures >= tries);
+  // Then it comes up again to be taken back, if it may have got anything.
+  const bool over = give_up && operation->answer.fail(cause);
+  if (over && !(operation->progress.must_edit() && operation->lease)) return;
+  client_.queue.delay(operation, std::max<std::chrono::nanoseconds>(how.reconnect, retry.again.next()));
+}
+
+// A release, or the withdrawal of a request, is due as long as its lease lives: nothing else would end it.
+void statement_worker::fail(const release_ptr& operation, const std::exception_ptr& cause,
+                            const failed& how) {
+  auto& retry = operation->retry;
+  operation->in_doubt = operation->in_doubt || how.unknown;
+  retry.locked_since.reset();
+  retry.looked = false;
+  retry.alone = how.take_apart;
+  if (how.take_apart) return client_.queue.delay(operation, how.reconnect);
+  ++retry.failures;
+  const bool releases = operation->purpose == release_operation::aim::release;
+  if (!how.temporary && !releases) {
+    if (operation->answer) operation->answer->fail(cause);
+    return;
+  }
+  if (!how.temporary && retry.failures >= refusals_until_told && operation->answer) {
+    operation->answer->complete(release_result::unknown);
+  }
+  const bool lease_is_over = !operation->lease || !operation->lease->is_valid(context_.time.now());
+  // The lease ends with close(), and with it what this would have taken back.
+  const bool lease_ends_now = how.denied && client_.queue.is_stopping();
+  if (releases && !how.temporary && (lease_is_over || lease_ends_now) &&
+      retry.failures >= refusals_until_told) {
+    // Nobody renews it: its ttl ends what it has.
+    if (operation->is_orphan) client_.reconcile.request();
+    if (operation->answer) operation->answer->complete(release_result::unknown);
+    return;
+  }
+  client_.queue.delay(operation, std::max<std::chrono::nanoseconds>(how.reconnect, retry.again.next()));
+}
+
+void statement_worker::log(const error& failure, log_level level) {
+  const auto left_out = failures_.due(failure.what(), context_.time.now());
+  if (!left_out) return;
+  if (*left_out == 0) return context_.log(level, "{}: {}", to_string(failure.code()), failure.what());
+  context_.log(level, "{}: {} (and {} times before)", to_string(failure.code()), failure.what(), *left_out);
+}
+
+}  // namespace rowlock::client_layer

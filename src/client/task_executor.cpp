@@ -1,0 +1,143 @@
+#include "client/task_executor.hpp"
+
+#include "client/after_commit.hpp"
+#include "client/backoff.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rowlock::client_layer {
+
+namespace {
+
+error stopped(bool in_doubt) {
+  return {errc::cancelled,
+          in_doubt ? "the call was stopped; whether it happened is unknown" : "the call was stopped",
+          {},
+          in_doubt};
+}
+
+}  // namespace
+
+task_ptr task_executor::begin(std::function<void(store::session&)> work, std::function<void()> undo) {
+  ready_();
+  auto task = std::make_shared<task_operation>();
+  task->work = std::move(work);
+  task->undo = std::move(undo);
+  client_.queue.submit(task);
+  return task;
+}
+
+bool task_executor::await(const task_ptr& task, std::optional<instant> until, const std::stop_token& stop) {
+  return task->answer.wait(client_.shared.time, until, stop).has_value();
+}
+
+instant task_executor::end_of(std::chrono::nanoseconds longest, const call_limit& limit) const {
+  const auto end = client_.shared.time.now() + longest;
+  return limit.until ? std::min(end, *limit.until) : end;
+}
+
+void task_executor::await_answer(const task_ptr& task, const call_limit& limit) {
+  if (await(task, end_of(client_.shared.longest_call(), limit), limit.stop)) return;
+  if (limit.stop.stop_requested()) throw stopped(true);
+  throw error(errc::unreachable, "the database gave no answer in time; whether it happened is unknown", {},
+              true);
+}
+
+// Before the next try. False: stop was requested.
+bool task_executor::sleep(std::chrono::nanoseconds pause, const call_limit& limit) {
+  promised<bool> nothing;  // but the time and stop end this
+  nothing.wait(client_.shared.time, end_of(pause, limit), limit.stop);
+  return !limit.stop.stop_requested();
+}
+
+void task_executor::run(std::function<void(store::session&)> work, const call_limit& limit) {
+  await_answer(begin(std::move(work)), limit);
+}
+
+struct task_executor::pending_decision::attempt {
+  store::edit_result result = store::edit_result::skipped;
+  decision made;
+};
+
+task_executor::pending_decision task_executor::begin_decision(const std::string& name, model::hold_id about,
+                                                              lock_decision decide) {
+  const auto round = std::make_shared<pending_decision::attempt>();
+  const auto task = begin([this, round, name, about, decide = std::move(decide)](store::session& session) {
+    const store::edit_request request{name, about, [&](const store::lock_view& view) {
+                                        round->made = decide(view);
+                                        return round->made.change;
+                                      }};
+    const auto checks = client_.complete.checks();
+    round->result = session.edit({&request, 1}).front();
+    if (round->result != store::edit_result::committed) return;
+    after_commit todo{checks};
+    todo.add(client_, name, round->made);
+    todo.run(client_.shared, [&](auto work) { return work(session); });
+  });
+  return {task, round};
+}
+
+std::optional<outcome> task_executor::outcome_of(const pending_decision& round) {
+  auto& decided = round.made->made.outcome;
+  if (round.made->result == store::edit_result::missing) decided.result = outcome::what::absent;
+  if (round.made->result == store::edit_result::skipped) return {};
+  if (decided.must_retry() || decided.result == outcome::what::guarded) return {};
+  return decided;
+}
+
+outcome task_executor::decide(const std::string& name, model::hold_id about, const lock_decision& decide,
+                              const call_limit& limit) {
+  const auto until = end_of(client_.shared.settings.statement_timeout, limit);
+  auto pause = row_probe();
+  for (;;) {
+    const auto round = begin_decision(name, about, decide);
+    await_answer(round.task, limit);
+    if (auto settled = outcome_of(round)) return std::move(*settled);
+    if (client_.shared.time.now() >= until) {
+      throw error(errc::contention, "the row of \"" + name +
+                                        "\" is kept by a guarded transaction, or by a client that hangs; ask "
+                                        "again when that has ended");
+    }
+    if (!sleep(pause.next(), {until, limit.stop})) throw stopped(false);
+  }
+}
+
+// Again while the database cannot be reached. A doubt of an earlier try stays one.
+template <class Call>
+auto task_executor::with_retry(const call_limit& limit, Call call) {
+  const call_limit whole{end_of(client_.shared.longest_call(), limit), limit.stop};
+  auto pause = reconnect_pause();
+  bool in_doubt = false;
+  for (;;) {
+    std::chrono::nanoseconds next{};
+    try {
+      return call(whole);
+    } catch (const error& failure) {
+      in_doubt = in_doubt || failure.outcome_unknown();
+      next = pause.next();
+      if (!failure.transient() || client_.shared.time.now() + next >= *whole.until) {
+        throw error(failure.code(), failure.what(), failure.database_code(), in_doubt);
+      }
+    }
+    if (!sleep(next, whole)) throw stopped(in_doubt);
+  }
+}
+
+outcome task_executor::decide_with_retry(const std::string& name, model::hold_id about,
+                                         const lock_decision& decide, const call_limit& limit) {
+  return with_retry(limit, [&](const call_limit& whole) { return this->decide(name, about, decide, whole); });
+}
+
+outcome task_executor::decide_or_create(const model::lock_definition& definition, const lock_decision& decide,
+                                        const call_limit& limit) {
+  return with_retry(limit, [&](const call_limit& whole) {
+    for (;;) {
+      auto settled = this->decide(definition.name, {}, decide, whole);
+      if (settled.result != outcome::what::absent) return settled;
+      run([definition](store::session& session) { session.create({&definition, 1}); }, whole);
+    }
+  });
+}
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,57 @@
+// The acquires of this process that stand in a database's queue. Whoever takes one out owns it, and nobody
+// else.
+#pragma once
+
+#include "client/operation.hpp"
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+// Thread-safe.
+class waiter_registry {
+ public:
+  // takeover_at: when the present holder's lease may be killed. False: the room is closed, and the operation
+  // is still the caller's.
+  bool enter(std::shared_ptr<acquire_operation> operation, instant takeover_at);
+
+  // Null when it is not here.
+  std::shared_ptr<acquire_operation> take(model::hold_id hold);
+  std::shared_ptr<acquire_operation> take(const acquire_operation& operation);
+  // Nor where it is not to be asked again before a later time.
+  std::shared_ptr<acquire_operation> take_to_ask(model::hold_id hold, instant now);
+  std::vector<std::shared_ptr<acquire_operation>> take_all();
+  // take_all(), after which nobody enters any more.
+  std::vector<std::shared_ptr<acquire_operation>> close();
+
+  void set_takeover(model::hold_id hold, instant at);
+
+  std::vector<store::hold_query> queries() const;
+  // About those of them who are here.
+  std::vector<store::hold_query> queries(std::span<const model::hold_id> of) const;
+  // When somebody's holder may be killed first. Empty: nobody waits.
+  std::optional<instant> next_takeover() const;
+  bool empty() const;
+
+ private:
+  struct seat {
+    std::shared_ptr<acquire_operation> operation;
+    instant takeover_at;
+  };
+
+  using seats = std::unordered_map<model::hold_id, seat>;
+
+  std::shared_ptr<acquire_operation> take_from(seats::iterator at);
+
+  mutable std::mutex mutex_;
+  seats seats_;
+  std::unordered_map<const acquire_operation*, model::hold_id> places_;
+  bool closed_ = false;
+};
+
+}  // namespace rowlock::client_layer

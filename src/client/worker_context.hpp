@@ -1,0 +1,26 @@
+// What the workers of one client share.
+#pragma once
+
+#include "client/completions.hpp"
+#include "client/context.hpp"
+#include "client/pending_sweeps.hpp"
+#include "client/recently_contended.hpp"
+#include "client/submission_queue.hpp"
+
+namespace rowlock::client_layer {
+
+class lease_keeper;
+class reconciliation;
+
+// Owned by the engine.
+struct worker_context {
+  context& shared;
+  submission_queue& queue;
+  completions& complete;
+  recently_contended& contended;
+  pending_sweeps& sweeps;
+  lease_keeper& keeper;
+  reconciliation& reconcile;
+};
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,503 @@
+// Failures of what a worker carries: who is told, who goes on, and how often.
+#include "client/client_test.hpp"
+
+#include <atomic>
+#include <string_view>
+#include <vector>
+
+namespace rowlock::test {
+namespace {
+
+class lane_test : public virtual_client_test {
+ protected:
+  // One connection that carries everything, so that what is submitted while it hangs becomes one batch.
+  static options narrow() {
+    auto settings = calm();
+    settings.connections = 2;
+    return settings;
+  }
+  // A server that is full: the next releases break the workers' connections, which cannot be made again. The
+  // lease's stands. clients: those that are open.
+  void break_lanes(std::size_t clients = 1) {
+    ASSERT_TRUE(eventually([&] { return server->sessions() == 3 * clients; }));
+    faults.refuse_unreachable("connect", 1'000'000);
+    faults.lose_request("release", 2);
+  }
+  void pass(std::chrono::milliseconds length) {
+    const auto end = time.now() + length;
+    soon([&] { return time.now() >= end; });
+  }
+};
+
+TEST_F(lane_test, one_bad_request_fails_nobody_else_of_its_batch) {
+  client db = new_client(narrow());
+  mutex(db, "first").acquire().release();
+  faults.hang("acquire");
+  attempt first{db, "first"};
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  std::atomic<int> over{0};
+  std::atomic<int> refused{0};
+  // They stand in the queue when this returns, and make one batch.
+  for (const auto* name : {"a", "b", "c", "d"}) {
+    acquire_async([](const std::function<void()>& next) { next(); }, mutex{db, name},
+                  [&](const acquired& got) {
+                    refused += got.failure ? 1 : 0;
+                    ++over;
+                  });
+  }
+  faults.deny("acquire", 1);
+  faults.deny("edit", 1);
+  server->unblock();
+  ASSERT_TRUE(soon([&] { return over == 4; }));
+  EXPECT_LE(refused, 1) << "only one that was sent alone may be told";
+}
+
+TEST_F(lane_test, a_database_that_refuses_everything_is_asked_for_a_batch_at_once) {
+  std::atomic<bool> hangs{false};
+  std::atomic<bool> refuses{false};
+  std::atomic<int> asked{0};
+  server->on_call([&](store::memory_call& call) {
+    if (!call.before("acquire") && !call.before("enqueue") && !call.before("edit")) return;
+    if (hangs.exchange(false)) call.block();
+    ++asked;
+    if (refuses) throw error(errc::privilege, "refused by the test");
+  });
+  client db = new_client(narrow());
+  mutex(db, "a").acquire().release();
+  constexpr int many = 40;
+  // The first batch is taken apart, and shows that no request is to blame.
+  for (int batch = 0; batch < 2; ++batch) {
+    hangs = true;
+    attempt first{db, "a"};
+    ASSERT_TRUE(soon([&] { return server->blocked() == 1; }));
+    std::atomic<int> refused{0};
+    for (int i = 0; i < many; ++i) {
+      acquire_async([](const std::function<void()>& next) { next(); }, mutex{db, "a" + std::to_string(i)},
+                    [&](const acquired& got) { refused += got.failure ? 1 : 0; });
+    }
+    refuses = true;
+    asked = 0;
+    server->unblock();
+    ASSERT_TRUE(soon([&] { return refused == many; }));
+    EXPECT_EQ(code_of([&] { first.take(); }), errc::privilege);
+  }
+  EXPECT_LT(asked, many);
+  refuses = false;
+}
+
+TEST_F(lane_test, what_was_refused_for_good_is_told_once_and_leaves_nothing_to_take_back) {
+  std::atomic<int> lines{0};
+  auto settings = narrow();
+  settings.log = [&](log_level level, std::string_view) { lines += level > log_level::info ? 1 : 0; };
+  client db = new_client(settings);
+  mutex(db, "a").acquire().release();
+  for (const auto* verb : {"acquire", "edit"}) faults.deny(verb, 1'000'000);
+  const auto tries = [&] { return faults.count("acquire") + faults.count("edit"); };
+  const auto tried = tries();
+  EXPECT_EQ(code_of([&] { mutex(db, "a").try_acquire(); }), errc::privilege);
+  EXPECT_EQ(code_of([&] { mutex(db, "a").acquire(); }), errc::privilege);
+  pass(1s);
+  EXPECT_EQ(tries(), tried + 2);
+  EXPECT_EQ(lines, 0);
+}
+
+// The lease ends with the client, and the place in the queue with it.
+TEST_F(lane_test, close_does_not_wait_for_a_withdrawal_that_is_denied) {
+  client other = new_client();
+  const hold held = mutex(other, "a").acquire();
+  client db = new_client(narrow());
+  auto waiter = waiting(db, "a");
+  faults.deny("edit", 1'000'000);
+  waiter.stop();
+  EXPECT_EQ(code_of([&] { waiter.take(); }), errc::cancelled);
+  const auto begun = time.now();
+  auto closed = std::async(std::launch::async, [&] { db.close(); });
+  ASSERT_TRUE(soon([&] { return closed.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_LT(time.now() - begun, 1s);
+  EXPECT_EQ(leases(), 1U);
+}
+
+TEST_F(lane_test, what_hinders_the_lease_is_logged_less_and_less) {
+  std::atomic<int> lines{0};
+  auto settings = narrow();
+  settings.log = [&](log_level, std::string_view) { ++lines; };
+  client db = new_client(settings);
+  const hold held = mutex(db, "a").acquire();
+  faults.deny("renew", 1'000'000);
+  pass(18s);
+  EXPECT_GT(faults.count("renew"), 5);
+  EXPECT_GE(lines, 1);
+  EXPECT_LE(lines, 4);
+}
+
+TEST_F(lane_test, whoever_would_not_wait_waits_for_a_row_also_after_a_lost_connection) {
+  client db = new_client();
+  mutex(db, "a").acquire().release();
+  server->lock_row("a");
+  faults.lose_request("acquire");
+  auto tried = std::async(std::launch::async, [&] { return mutex(db, "a").try_acquire().has_value(); });
+  const auto edits = faults.count("edit");
+  ASSERT_TRUE(eventually([&] {
+    time.advance(5ms);
+    return faults.count("edit") > edits + 2 || tried.wait_for(0s) == std::future_status::ready;
+  }));
+  server->unlock_row("a");
+  ASSERT_TRUE(soon([&] { return tried.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_TRUE(tried.get()) << "somebody had the row for a moment: that is not busy";
+}
+
+// What keeps the row of a lock that nobody holds is no holder: a job that took it for one would be left out.
+TEST_F(lane_test, a_row_that_stays_locked_is_contention_for_who_would_not_wait) {
+  client db = new_client();
+  mutex(db, "a").acquire().release();
+  server->lock_row("a");
+  const auto begun = time.now();
+  auto tried = std::async(std::launch::async, [&] { return code_of([&] { mutex(db, "a").try_acquire(); }); });
+  ASSERT_TRUE(soon([&] { return tried.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(tried.get(), errc::contention);
+  EXPECT_LT(time.now() - begun, 1500ms);
+  server->unlock_row("a");
+  EXPECT_TRUE(eventually([&] { return queued("a") == 0 && holder_of("a").empty(); }));
+}
+
+TEST_F(lane_test, a_row_that_stays_locked_is_contention_when_the_time_is_up) {
+  client db = new_client();
+  mutex(db, "a").acquire().release();
+  server->lock_row("a");
+  auto tried =
+      std::async(std::launch::async, [&] { return code_of([&] { mutex(db, "a").try_acquire_for(2s); }); });
+  ASSERT_TRUE(soon([&] { return tried.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(tried.get(), errc::contention);
+  server->unlock_row("a");
+}
+
+TEST_F(lane_test, a_lock_that_is_held_is_busy_also_while_its_row_is_locked) {
+  client db = new_client();
+  const hold held = mutex(db, "a").acquire();
+  server->lock_row("a");
+  client rival = new_client();
+  for (const auto limit : {0s, 2s}) {
+    auto tried =
+        std::async(std::launch::async, [&] { return mutex(rival, "a").try_acquire_for(limit).has_value(); });
+    ASSERT_TRUE(soon([&] { return tried.wait_for(0s) == std::future_status::ready; }));
+    EXPECT_FALSE(tried.get());
+  }
+  server->unlock_row("a");
+}
+
+TEST_F(lane_test, an_outage_is_told_when_the_time_is_up_unless_the_lock_was_seen_to_be_busy) {
+  client db = new_client();
+  const hold held = mutex(db, "a").acquire();
+  client rival = new_client();
+  const auto timed = [&] { return code_of([&] { mutex(rival, "a").try_acquire_for(5s); }); };
+  const auto answered = [&](auto& asked) {
+    return soon([&] { return asked.wait_for(0s) == std::future_status::ready; });
+  };
+  auto queued_before = std::async(std::launch::async, [&] {
+    EXPECT_FALSE(mutex(rival, "a").try_acquire_for(5s)) << "it was seen to be held";
+  });
+  ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
+  faults.cut(true);
+  auto asked = std::async(std::launch::async, timed);
+  ASSERT_TRUE(answered(asked));
+  EXPECT_EQ(asked.get(), errc::unreachable);
+  ASSERT_TRUE(answered(queued_before));
+  faults.cut(false);
+}
+
+TEST_F(lane_test, a_release_waits_for_a_row_also_after_a_lost_connection) {
+  client db = new_client();
+  hold held = mutex(db, "a").acquire();
+  server->lock_row("a");
+  faults.lose_request("release");
+  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  const auto edits = faults.count("edit");
+  ASSERT_TRUE(eventually([&] {
+    time.advance(2ms);
+    return faults.count("edit") > edits + 2 || released.wait_for(0s) == std::future_status::ready;
+  }));
+  server->unlock_row("a");
+  ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(released.get(), release_result::released);
+}
+
+TEST_F(lane_test, a_failure_that_lasts_is_retried_and_logged_less_and_less) {
+  std::atomic<int> lines{0};
+  auto settings = calm();
+  settings.log = [&](log_level, std::string_view) { ++lines; };
+  client db = new_client(settings);
+  mutex(db, "a").acquire().release();
+  faults.refuse("acquire", 1'000'000);
+  faults.refuse("edit", 1'000'000);
+  attempt asked{db, "a"};
+  const auto before = lines.load();
+  const auto tries = [&] { return faults.count("acquire") + faults.count("edit"); };
+  const auto tried = tries();
+  pass(6s);
+  EXPECT_GT(tries(), tried + 3);
+  EXPECT_LT(tries(), tried + 60);
+  EXPECT_LT(lines.load() - before, 15);
+  faults.forget();
+  ASSERT_TRUE(soon([&] { return asked.is_over(); }));
+  EXPECT_TRUE(asked.take());
+}
+
+TEST_F(lane_test, a_waiter_beside_a_guarded_transaction_of_a_dead_holder_does_not_spin) {
+  client db = new_client();
+  client other = new_client();
+  hold held = mutex(other, "a").acquire();
+  auto waiter = waiting(db, "a");
+  const auto lease = *server->snapshot().locks.at("a").row.lease;
+  ASSERT_TRUE(server->guard("a", model::hold_id::parse(held.id())));
+  server->expire(lease);
+  const auto session = server->open()->connect();
+  ASSERT_EQ(session->kill(std::vector{lease}, 0us).size(), 1U);
+  const auto before = faults.count("edit") + faults.count("enqueue");
+  pass(4s);
+  EXPECT_LT(faults.count("edit") + faults.count("enqueue"), before + 60);
+  EXPECT_FALSE(waiter.is_over());
+  // Nor with each wake-up, of which a busy database gives many.
+  const auto whom = server->snapshot().queues.at("a").begin()->second.lease;
+  const auto edits = faults.count("edit");
+  for (int wakeups = 0; wakeups < 50; ++wakeups) {
+    const auto looks = faults.count("find");
+    session->send_wakeups(std::vector{store::wakeup{whom}});
+    ASSERT_TRUE(eventually([&] { return faults.count("find") > looks; }));
+  }
+  EXPECT_LE(faults.count("edit"), edits + 2);
+  server->unguard("a");
+  ASSERT_TRUE(soon([&] { return waiter.is_over(); }));
+  EXPECT_TRUE(waiter.take());
+}
+
+TEST_F(lane_test, sweeps_of_a_guarded_row_do_not_pile_up) {
+  auto settings = calm();
+  settings.sweep_interval = 100ms;
+  client other = new_client();
+  hold held = mutex(other, "a").acquire();
+  const auto lease = *server->snapshot().locks.at("a").row.lease;
+  ASSERT_TRUE(server->guard("a", model::hold_id::parse(held.id())));
+  server->expire(lease);
+  client db = new_client(settings);
+  mutex(db, "b").acquire().release();
+  pass(2s);
+  const auto sweeps = faults.count("find_stale");
+  const auto edits = faults.count("edit");
+  pass(10s);
+  EXPECT_GT(faults.count("find_stale"), sweeps + 20) << "it looks for what the dead have";
+  EXPECT_LT(faults.count("edit"), edits + 30);
+  server->unguard("a");
+  EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
+}
+
+TEST_F(lane_test, a_force_hits_nobody_who_came_after_it) {
+  client db = new_client();
+  client other = new_client();
+  hold first = mutex(other, "a").acquire();
+  auto waiter = waiting(other, "a");
+  faults.lose_answer("edit");
+  auto forced = std::async(std::launch::async, [&] { return admin{db}.release("a"); });
+  ASSERT_TRUE(soon([&] { return forced.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_TRUE(forced.get());
+  ASSERT_TRUE(soon([&] { return waiter.is_over(); }));
+  const hold second = waiter.take();
+  pass_renewals(other);
+  EXPECT_EQ(holder_of("a"), second.id()) << "granted by the force itself, which was then sent again";
+  EXPECT_EQ(second.token(), first.token() + 2) << "the force raised it once, and the grant";
+  EXPECT_TRUE(second);
+}
+
+TEST_F(lane_test, a_force_whose_caller_was_told_unknown_is_not_done_later) {
+  client db = new_client();
+  mutex(db, "b").acquire().release();
+  client other = new_client();
+  const hold held = mutex(other, "a").acquire();
+  faults.refuse("edit", 1'000'000);
+  auto forced = std::async(std::launch::async, [&] { return code_of([&] { admin{db}.release("a"); }); });
+  ASSERT_TRUE(soon([&] { return forced.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(forced.get(), errc::unreachable);
+  faults.forget();
+  pass(10s);
+  EXPECT_EQ(holder_of("a"), held.id());
+}
+
+TEST_F(lane_test, a_withdrawal_is_no_release) {
+  client db = new_client();
+  client other = new_client();
+  const hold held = mutex(other, "a").acquire();
+  auto waiter = waiting(db, "a");
+  waiter.stop();
+  EXPECT_EQ(code_of([&] { waiter.take(); }), errc::cancelled);
+  ASSERT_TRUE(soon([&] { return queued("a") == 0; }));
+  pass(100ms);
+  EXPECT_EQ(db.stats().released, 0U);
+}
+
+TEST_F(lane_test, a_release_keeps_its_caller_no_longer_than_close_timeout) {
+  auto settings = calm();
+  settings.close_timeout = 2s;
+  client db = new_client(settings);
+  hold held = mutex(db, "a").acquire();
+  faults.hang("release");
+  const auto begun = time.now();
+  auto released = std::async(std::launch::async, [&] {
+    const auto result = held.release();
+    return std::pair{result, time.now() - begun};
+  });
+  ASSERT_TRUE(eventually([&] {
+    time.advance(10ms);
+    return released.wait_for(1ms) == std::future_status::ready;
+  }));
+  const auto [result, took] = released.get();
+  EXPECT_EQ(result, release_result::unknown);
+  EXPECT_LE(took, 2s + 100ms);
+  server->unblock();
+  EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
+}
+
+TEST_F(lane_test, a_limited_wait_at_a_latch_ends_in_time_behind_a_busy_lane) {
+  client db = new_client(narrow());
+  latch gate{db, "l", 1};
+  EXPECT_FALSE(gate.try_wait());
+  mutex(db, "a").acquire().release();
+  faults.hang("acquire");
+  attempt asked{db, "a"};
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  const auto begun = time.now();
+  auto waited = std::async(std::launch::async, [&] {
+    const bool open = gate.wait_for(100ms);
+    return std::pair{open, time.now() - begun};
+  });
+  ASSERT_TRUE(eventually([&] {
+    time.advance(5ms);
+    return waited.wait_for(1ms) == std::future_status::ready;
+  }));
+  const auto [open, took] = waited.get();
+  EXPECT_FALSE(open);
+  EXPECT_LE(took, 200ms);
+  server->unblock();
+}
+
+TEST_F(lane_test, without_a_lane_the_leases_connection_carries_releases) {
+  client db = new_client();
+  hold held = mutex(db, "a").acquire();
+  hold other = mutex(db, "b").acquire();
+  break_lanes();
+  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(released.get(), release_result::released);
+  EXPECT_EQ(holder_of("a"), "");
+  EXPECT_EQ(other.release(), release_result::released) << "at once, for this one need not find out";
+  EXPECT_EQ(server->sessions(), 1U);
+  EXPECT_EQ(code_of([&] { mutex(db, "c").try_acquire(); }), errc::unreachable);
+}
+
+TEST_F(lane_test, without_a_lane_the_leases_connection_takes_waiters_out_of_the_queue) {
+  client db = new_client();
+  client other = new_client();
+  const hold held = mutex(other, "a").acquire();
+  auto waiter = waiting(db, "a");
+  hold mine = mutex(db, "b").acquire();
+  break_lanes(2);
+  auto released = std::async(std::launch::async, [&] { return mine.release(); });
+  ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
+  waiter.stop();
+  EXPECT_EQ(code_of([&] { waiter.take(); }), errc::cancelled);
+  EXPECT_TRUE(soon([&] { return queued("a") == 0; }));
+}
+
+TEST_F(lane_test, a_renewal_waits_for_one_statement_of_a_release_at_most) {
+  client db = new_client();
+  const hold kept = mutex(db, "b").acquire();
+  hold held = mutex(db, "a").acquire();
+  server->lock_row("a");  // one statement does not release it, and others follow
+  advance(8s);
+  break_lanes();
+  faults.hang("release");
+  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  ASSERT_TRUE(soon([&] { return server->blocked() == 1; })) << "on the lease's connection";
+  const auto tries = [&] { return faults.count("hand_over") + faults.count("edit"); };
+  const auto tried = tries();
+  const auto renewals = faults.count("renew");
+  faults.hang("renew");
+  advance(3s);
+  server->unblock();
+  ASSERT_TRUE(eventually([&] { return faults.count("renew") > renewals; }));
+  EXPECT_EQ(tries(), tried);
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  server->unblock();
+  server->unlock_row("a");
+  EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
+  EXPECT_TRUE(kept);
+  released.wait();
+}
+
+TEST_F(lane_test, a_client_without_lanes_gives_back_all_when_it_closes) {
+  client db = new_client();
+  hold held = mutex(db, "a").acquire();
+  const hold kept = mutex(db, "b").acquire();
+  break_lanes();
+  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
+  auto closed = std::async(std::launch::async, [&] { db.close(); });
+  ASSERT_TRUE(soon([&] { return closed.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(holder_of("b"), "");
+  EXPECT_EQ(leases(), 0U);
+}
+
+TEST_F(lane_test, many_who_look_for_a_deadlock_share_their_reads) {
+  auto settings = calm();
+  settings.poll_interval = 1s;
+  client db = new_client(settings);
+  const hold held = mutex(db, "a").acquire();
+  std::stop_source stop;
+  std::vector<std::future<std::optional<errc>>> waits;
+  for (int i = 0; i < 8; ++i) {
+    waits.push_back(std::async(std::launch::async, [&] {
+      return code_of([&] { mutex(db, "a").acquire({.detect_deadlock = true, .stop = stop.get_token()}); });
+    }));
+  }
+  ASSERT_TRUE(eventually([&] { return queued("a") == 8; }));
+  const auto before = faults.count("waited_for");
+  pass(5s);
+  EXPECT_GT(faults.count("waited_for"), before);
+  EXPECT_LE(faults.count("waited_for"), before + 12) << "8 waiters in 5 seconds";
+  EXPECT_EQ(faults.count("list"), 0);
+  stop.request_stop();
+  for (auto& one : waits) EXPECT_EQ(one.get(), errc::cancelled);
+}
+
+TEST_F(lane_test, a_look_for_a_deadlock_holds_up_no_release) {
+  client db = new_client();
+  client other = new_client();
+  const hold theirs = mutex(other, "a").acquire();
+  hold mine = mutex(db, "b").acquire();
+  std::stop_source stop;
+  auto asked = std::async(std::launch::async, [&] {
+    return code_of([&] { mutex(db, "a").acquire({.detect_deadlock = true, .stop = stop.get_token()}); });
+  });
+  faults.hang("waited_for");
+  ASSERT_TRUE(soon([&] { return server->blocked() == 1; }));
+  auto released = std::async(std::launch::async, [&] { return mine.release(); });
+  EXPECT_TRUE(eventually([&] { return released.wait_for(0s) == std::future_status::ready; }))
+      << "without a moment passing";
+  server->unblock();
+  EXPECT_EQ(released.get(), release_result::released);
+  stop.request_stop();
+  EXPECT_EQ(asked.get(), errc::cancelled);
+}
+
+TEST_F(lane_test, a_look_for_a_deadlock_that_is_refused_leaves_no_place_in_the_queue) {
+  client db = new_client();
+  const hold held = mutex(db, "a").acquire();
+  faults.deny("waited_for", 1);
+  auto asked = std::async(std::launch::async, [&] {
+    return code_of([&] { mutex(db, "a").acquire({.detect_deadlock = true}); });
+  });
+  ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(asked.get(), errc::privilege);
+  EXPECT_TRUE(soon([&] { return queued("a") == 0; }));
+}
+
+}  // namespace
+}  // namespace rowlock::test
