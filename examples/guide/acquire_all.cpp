@@ -5,8 +5,8 @@
 #include <functional>
 #include <string>
 
-// Moves money between two accounts, however many do so at once and in whatever direction. False: it was not
-// its turn in time, or a lock was lost on the way.
+// Moves money between two accounts, however many processes do so at once and in whatever direction. False:
+// the locks were not granted in time, or one was lost on the way.
 bool transfer(rowlock::client db, const std::string& from, const std::string& to,
               std::chrono::milliseconds patience,
               const std::function<void(std::int64_t from_token, std::int64_t to_token)>& move) {

@@ -7,7 +7,7 @@
 
 using namespace std::chrono_literals;
 
-// A coroutine that begins at once and that nobody waits for. Your framework has a better one.
+// A coroutine that starts at once and that nobody waits for. Your framework has a better one.
 struct errand {
   struct promise_type {
     errand get_return_object() { return {}; }
@@ -18,7 +18,7 @@ struct errand {
   };
 };
 
-// Rebuilds an index when its turn has come. No thread waits for it, so thousands may be under way.
+// Rebuilds an index when its turn has come. No thread waits for it, so thousands of them may wait at once.
 errand rebuild(rowlock::executor pool, rowlock::wanted index, std::function<void(const rowlock::hold&)> work,
                std::function<void(const rowlock::error&)> failed) {
   try {
@@ -29,7 +29,7 @@ errand rebuild(rowlock::executor pool, rowlock::wanted index, std::function<void
   }
 }
 
-// The same with a function, and only if nobody is at it.
+// The same with a function, and only if nobody else is rebuilding it.
 void rebuild_if_free(const rowlock::executor& pool, const rowlock::wanted& index,
                      const std::function<void(const rowlock::hold&)>& work) {
   rowlock::try_acquire_async(pool, index, 0s, [work](const rowlock::acquired& got) {

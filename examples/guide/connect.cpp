@@ -5,10 +5,11 @@
 
 using namespace std::chrono_literals;
 
-// One client a process; its copies share it. Throws when the tables are missing or the database is read-only.
+// One client per process; its copies share it. Throws when the tables are missing or the database is
+// read-only.
 rowlock::client connect_to_locks(const std::string& url) {
   rowlock::options settings;
   settings.application = "billing";  // what `rowlock list` shows
-  settings.ttl = 10s;                // a process that vanishes is succeeded after so long at the most
+  settings.ttl = 10s;                // after this time at most, a process that vanished loses its locks
   return rowlock::connect(url, settings);
 }

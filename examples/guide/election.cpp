@@ -7,7 +7,7 @@
 #include <stop_token>
 #include <string>
 
-// Leads for one term, if it is elected in time; every candidate calls it again and again. `schedule` returns
+// Leads for one term, if it is elected in time. Every candidate calls it again and again. `schedule` returns
 // when its stop token says that the office is lost, or when it has done its part.
 bool lead(rowlock::client db, const std::string& address, std::chrono::milliseconds patience,
           const std::function<void(std::int64_t token, std::stop_token lost)>& schedule) {
@@ -17,9 +17,9 @@ bool lead(rowlock::client db, const std::string& address, std::chrono::milliseco
   term->proclaim(address);
   schedule(term->token(), term->stop_token());
   return true;
-}  // resigns; the first who campaigns is elected
+}  // resigns; the first candidate is elected
 
-// Where to send the work. Empty: nobody leads just now, or has not said yet where.
+// Where to send the work. Empty: nobody leads just now, or the leader has not proclaimed its address yet.
 std::optional<std::string> leader(rowlock::client db) {
   const rowlock::leadership known = rowlock::election{db, "scheduler"}.observe();
   if (known.value.empty()) return {};

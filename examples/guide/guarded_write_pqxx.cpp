@@ -6,7 +6,7 @@
 // Your own connection and transaction; rowlock has its own.
 void withdraw(pqxx::connection& connection, const rowlock::hold& account, int amount) {
   pqxx::work transaction{connection};
-  rowlock::guard(transaction, account);  // throws error(hold_lost), and then nothing is written
+  rowlock::guard(transaction, account);  // throws error(hold_lost); then nothing is written
   transaction.exec("UPDATE account SET balance = balance - " + std::to_string(amount));
   transaction.commit();
 }

@@ -13,7 +13,7 @@ void run(sqlite3* connection, const std::string& sql) {
 void withdraw(sqlite3* connection, const rowlock::hold& account, int amount) {
   run(connection, "BEGIN IMMEDIATE");
   try {
-    rowlock::guard(connection, account);  // throws error(hold_lost), and then nothing is written
+    rowlock::guard(connection, account);  // throws error(hold_lost); then nothing is written
     run(connection, "UPDATE account SET balance = balance - " + std::to_string(amount));
     run(connection, "COMMIT");
   } catch (...) {

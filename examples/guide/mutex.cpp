@@ -5,8 +5,8 @@
 #include <functional>
 #include <vector>
 
-// Builds the report on one machine, however many try. False: another one is at it, or the lock was lost on
-// the way; then another one may have begun.
+// Builds the report on one machine, however many try. False: another machine is building it, or the lock was
+// lost on the way; then another machine may have started.
 bool build_report(rowlock::client db, std::chrono::milliseconds patience,
                   const std::vector<std::function<void(std::int64_t token)>>& steps) {
   rowlock::mutex report{db, "reports/nightly"};
@@ -14,8 +14,8 @@ bool build_report(rowlock::client db, std::chrono::milliseconds patience,
   if (!hold) return false;  // busy is a value
   for (const auto& step : steps) {
     if (!hold->valid()) return false;  // hold->loss() says why
-    // Above the token of every earlier builder: whoever stores the result can refuse a lower one.
+    // Above the token of every earlier builder, so the system that stores the result can refuse a lower one.
     step(hold->token());
   }
   return hold->valid();
-}  // released, or handed to the first who waits
+}  // released, or handed over to the first waiter

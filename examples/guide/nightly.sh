@@ -1,5 +1,5 @@
 #!/bin/sh
-# Every machine's cron starts it; one of them does the work: nightly.sh COMMAND [ARGUMENT ...]
+# Every machine's cron starts this, and one of them does the work: nightly.sh COMMAND [ARGUMENT ...]
 status=0
 rowlock run reports/nightly --no-wait --ttl 10s -- "$@" || status=$?
 case $status in

@@ -6,8 +6,8 @@
 #include <stop_token>
 #include <vector>
 
-// One site at a time runs the job, as long as two of the three databases are there. `databases`: those that
-// could be connected to, for one may be down when this process starts.
+// One site at a time runs the job, as long as two of the three databases are up. `databases` are those that
+// this process could connect to: one may be down when it starts.
 bool run_at_one_site(const std::vector<rowlock::client>& databases, std::chrono::milliseconds patience,
                      const std::function<void(std::int64_t token, std::stop_token lost)>& job) {
   rowlock::quorum_mutex global{databases, "close-month", {.members = 3}};
@@ -15,4 +15,4 @@ bool run_at_one_site(const std::vector<rowlock::client>& databases, std::chrono:
   if (!held) return false;  // another site has it, or too few databases answer
   job(held->token(), held->stop_token());
   return held->valid();
-}  // given back on all of them
+}  // released on all of them

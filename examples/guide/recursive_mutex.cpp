@@ -7,9 +7,9 @@ void add(rowlock::recursive_mutex& stock, int& count, int more) {
   count += more;
 }
 
-// Each function takes the lock for itself, and they may call each other.
+// Each function takes the lock itself, and they may call each other.
 void exchange(rowlock::recursive_mutex& stock, int& count, int out, int in) {
   const std::scoped_lock locked{stock};  // asks the database
-  add(stock, count, -out);               // this thread holds it already: asks nobody
+  add(stock, count, -out);               // this thread holds it already: no statement
   add(stock, count, in);
 }
