@@ -13,7 +13,7 @@ constexpr std::size_t lines_at_most = 10'000;
 void log_writer::write(log_level level, std::string text) noexcept {
   if (is_silent()) return;
   try {
-    std::unique_lock lock{mutex_};
+    model::annotated_lock lock{mutex_};
     if (state_ == state::stopped) return;
     if (state_ == state::direct) {
       lock.unlock();
@@ -40,14 +40,14 @@ void log_writer::call(log_level level, std::string_view text) const noexcept {
 }
 
 void log_writer::start() {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   if (state_ == state::direct) state_ = state::running;
 }
 
 void log_writer::run() {
-  std::unique_lock lock{mutex_};
+  model::annotated_lock lock{mutex_};
   for (;;) {
-    changed_.wait(lock, [&] { return state_ == state::stopped || !lines_.empty(); });
+    while (state_ != state::stopped && lines_.empty()) changed_.wait(lock);
     if (lines_.empty()) return;
     const auto [level, text] = std::move(lines_.front());
     lines_.pop_front();
@@ -61,14 +61,14 @@ void log_writer::run() {
 
 void log_writer::stop() {
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     state_ = state::stopped;
   }
   changed_.notify_one();
 }
 
 void log_writer::drop() {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   state_ = state::stopped;
   lines_.clear();
 }

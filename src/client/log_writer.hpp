@@ -2,13 +2,14 @@
 // loss waits for it.
 #pragma once
 
+#include "model/annotated_mutex.hpp"
+
 #include <rowlock/options.hpp>
 
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -40,11 +41,11 @@ class log_writer {
   void call(log_level level, std::string_view text) const noexcept;
 
   function write_;
-  std::mutex mutex_;
+  model::annotated_mutex mutex_;
   std::condition_variable changed_;
-  std::deque<line> lines_;
-  std::size_t left_out_ = 0;
-  enum class state { direct, running, stopped } state_ = state::direct;
+  std::deque<line> lines_ ROWLOCK_GUARDED_BY(mutex_);
+  std::size_t left_out_ ROWLOCK_GUARDED_BY(mutex_) = 0;
+  enum class state { direct, running, stopped } state_ ROWLOCK_GUARDED_BY(mutex_) = state::direct;
 };
 
 }  // namespace rowlock::client_layer

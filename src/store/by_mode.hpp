@@ -18,7 +18,7 @@ auto by_mode(std::span<const Request> requests, Exclusive exclusive, Shared shar
   if (std::ranges::all_of(requests, is_exclusive)) return exclusive(requests);
   if (std::ranges::none_of(requests, is_exclusive)) return shared(requests);
   std::vector<Request> sorted{requests.begin(), requests.end()};
-  const auto second = std::ranges::stable_partition(sorted, is_exclusive).begin();
+  const auto second = std::stable_partition(sorted.begin(), sorted.end(), is_exclusive);
   auto answer = exclusive(std::span<const Request>{sorted.begin(), second});
   try {
     const auto more = shared(std::span<const Request>{second, sorted.end()});
