@@ -121,7 +121,7 @@ void async_acquire::abandon() noexcept {
       engine_->abandon(*operation_);
       engine_->async().remove(*this);
     } else if (const auto granted = operation_->answer.take(); granted && *granted) {
-      engine_->begin_release(**granted);
+      engine_->releaser().begin(**granted);
     }
   } catch (const error&) {
     // It had failed: nothing was granted.

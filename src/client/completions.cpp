@@ -14,8 +14,12 @@ void completions::granted(const acquire_ptr& operation, model::token token) {
     queue_.submit(operation);
     return;
   }
-  const auto hold = make_hold_(*operation, token);
-  if (!operation->lease->is_valid(context_.time.now()) || !holds_.add(hold, operation->checks)) {
+  const auto keep_until = operation->min_hold > std::chrono::milliseconds{0}
+                              ? context_.time.now() + operation->min_hold
+                              : instant{};
+  const auto hold =
+      make_hold(granted_to(*operation, token), operation->checks, operation->contended, keep_until);
+  if (!hold) {
     withdraw(*operation);
     restart(operation);
     return;
@@ -29,9 +33,22 @@ void completions::granted(const acquire_ptr& operation, model::token token) {
   withdraw(*operation);
 }
 
+granted_hold completions::granted_to(const acquire_operation& operation, model::token token) {
+  return {operation.definition, operation.hold, token, operation.lease, operation.mode, operation.weight};
+}
+
+hold_ptr completions::make_hold(const granted_hold& granted, std::uint64_t checks, bool contended,
+                                instant keep_until) {
+  if (!granted.lease->is_valid(context_.time.now())) return nullptr;
+  auto hold = make_hold_(granted);
+  hold->set_contended(contended);
+  hold->set_keep_until(keep_until);
+  return holds_.add(hold, checks) ? hold : nullptr;
+}
+
 // That a latch is open or a generation complete stays true when the lease is gone. Nothing is held.
 void completions::passed(const acquire_ptr& operation, model::token token) {
-  operation->answer.complete(make_hold_(*operation, token));
+  operation->answer.complete(make_hold_(granted_to(*operation, token)));
   if (operation->definition.kind == model::lock_kind::barrier) withdraw(*operation);
 }
 

@@ -10,12 +10,25 @@
 #include <chrono>
 #include <cstdint>
 #include <functional>
+#include <memory>
+#include <string>
+#include <utility>
 
 namespace rowlock::client_layer {
 
 class lease_keeper;
 
-using hold_maker = std::function<hold_ptr(const acquire_operation&, model::token)>;
+// A hold as the database has granted it.
+struct granted_hold {
+  model::lock_definition lock;
+  model::hold_id id;
+  model::token token = 0;
+  std::shared_ptr<client_layer::lease> lease;
+  model::lock_mode mode = model::lock_mode::exclusive;
+  std::int64_t weight = 1;
+};
+
+using hold_maker = std::function<hold_ptr(const granted_hold&)>;
 
 // Thread-safe. Called by the thread that owns the operation.
 class completions {
@@ -45,6 +58,11 @@ class completions {
   void queued(const acquire_ptr& operation, std::chrono::microseconds takeover_in, std::uint64_t wakeups);
   void released(const release_ptr& operation, release_result result);
 
+  // The one place where a grant becomes a hold: makes it and registers it. contended: others waited when it was
+  // granted. Null: its lease is over here and now, so it does not count (I5).
+  hold_ptr make_hold(const granted_hold& granted, std::uint64_t checks, bool contended,
+                     instant keep_until = {});
+
   // Read before a request is sent, see hold_registry::checks().
   std::uint64_t checks() const noexcept { return holds_.checks(); }
 
@@ -58,6 +76,7 @@ class completions {
 
  private:
   void passed(const acquire_ptr& operation, model::token token);
+  static granted_hold granted_to(const acquire_operation& operation, model::token token);
 
   context& context_;
   submission_queue& queue_;

@@ -5,6 +5,7 @@
 #include "client/log_writer.hpp"
 #include "client/process_identity.hpp"
 #include "client/statistics.hpp"
+#include "client/stoppable_sleep.hpp"
 #include "client/time_source.hpp"
 #include "client/user_code.hpp"
 
@@ -27,6 +28,7 @@ struct context {
   time_source& time;
   process_identity process = process_identity::of_this_process(settings.application);
   counters count{};
+  mutable stoppable_sleep pauses{time};
   client_layer::ghosts ghosts{};
   mutable user_code user_calls{};
   mutable log_writer writer{guarded_log()};

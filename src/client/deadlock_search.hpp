@@ -3,6 +3,7 @@
 // release waits for one step at most where the same worker carries both.
 #pragma once
 
+#include "client/hold_registry.hpp"
 #include "client/submission_queue.hpp"
 #include "client/wait_graph.hpp"
 
@@ -26,6 +27,12 @@ class deadlock_search {
   // store throws and no new try mends.
   wait_cycle circle_of(std::uint64_t owner, std::uint64_t& after, std::optional<instant> until,
                        const std::stop_token& stop);
+
+  // Waits for the operation's answer until then, or until stop is requested; null: neither came. Throws
+  // error(deadlock) when the owner waits in a circle: two reads in a row must show the same one. The waiter
+  // whose hold id is greatest gives up first, for one is enough; the others give it a little time.
+  hold_ptr wait(acquire_operation& operation, std::uint64_t owner, std::optional<instant> until,
+                const std::stop_token& stop);
 
  private:
   struct look {

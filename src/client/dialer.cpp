@@ -1,6 +1,6 @@
 #include "client/dialer.hpp"
 
-#include "client/operation.hpp"
+#include "client/promised.hpp"
 
 #include <fmt/format.h>
 

@@ -222,7 +222,10 @@ void fast_path::look_first(std::vector<acquire_ptr>& operations) {
       return is_busy;
     }
     operation->retry.looked = true;
-    if (!is_busy) operation->note_failure(std::make_exception_ptr(row_is_locked(operation->definition.name)));
+    if (!is_busy) {
+      operation->note_failure(
+          std::make_exception_ptr(row_is_locked(operation->definition.name, retry_state::row_lock_limit)));
+    }
     return false;
   });
 }

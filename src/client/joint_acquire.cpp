@@ -73,17 +73,14 @@ struct joint_acquire::round {
     todo.run(on.shared(), [&](auto work) { return work(session); });
   }
 
-  // What was granted counts only if the lease is still valid here and now (I5).
   void take(std::size_t i, model::token token, std::int64_t weight, bool contended) {
-    auto& shared = on.shared();
-    if (i > holds.size() || !lease->is_valid(shared.time.now())) return;
+    if (i > holds.size()) return;
     const auto& wish = wishes[i];
-    auto hold = std::make_shared<hold_state>(on.shared_from_this(), wish.definition, wish.hold, token, lease,
-                                             wish.mode, weight);
-    hold->set_contended(contended);
-    if (!on.holds().add(hold, checks)) return;
+    auto hold = on.parts().complete.make_hold({wish.definition, wish.hold, token, lease, wish.mode, weight},
+                                              checks, contended);
+    if (!hold) return;
     holds.push_back(std::move(hold));
-    shared.count.acquired.fetch_add(1, std::memory_order_relaxed);
+    on.shared().count.acquired.fetch_add(1, std::memory_order_relaxed);
   }
 
   enum class state { granted, busy, again, locked, lapsed };
@@ -283,10 +280,10 @@ void joint_acquire::release_all(std::optional<instant> until) noexcept {
   try {
     if (in_doubt_) std::exchange(in_doubt_, nullptr)->withdraw();
     std::vector<std::shared_ptr<promised<release_result>>> answers;
-    for (const auto& hold : std::exchange(holds_, {})) answers.push_back(engine_.begin_release(*hold));
+    for (const auto& hold : std::exchange(holds_, {})) answers.push_back(engine_.releaser().begin(*hold));
     if (until_ && until) until = std::min(*until_, *until);
     for (const auto& answer : answers) {
-      if (until && answer) engine_.await_release(answer, *until);
+      if (until && answer) engine_.releaser().await(answer, *until);
     }
   } catch (const std::exception& failure) {
     engine_.shared().log(log_level::error, "giving back what was acquired of several locks: {}",

@@ -25,12 +25,17 @@ class lease {
   instant deadline() const noexcept { return instant{std::chrono::nanoseconds{deadline_.load()}}; }
   bool is_valid(instant now) const noexcept { return now < deadline(); }
 
-  // Called by the keeper alone. Death is final: once ended, the deadline never moves again.
-  void confirm(instant deadline) noexcept {
+  // The database has confirmed the lease by the answer to a statement that was sent then: the deadline is a
+  // ttl later, less the margin. Death is final: once ended, the deadline never moves again.
+  void confirm(instant sent_at, std::chrono::nanoseconds margin) noexcept {
+    const auto deadline = (sent_at + ttl_ - margin).time_since_epoch().count();
+    confirmed_at_.store(sent_at.time_since_epoch().count());
     auto before = deadline_.load();
-    while (before != ended && !deadline_.compare_exchange_weak(before, deadline.time_since_epoch().count())) {
+    while (before != ended && !deadline_.compare_exchange_weak(before, deadline)) {
     }
   }
+  // When the latest confirmed statement was sent.
+  instant confirmed_at() const noexcept { return instant{std::chrono::nanoseconds{confirmed_at_.load()}}; }
   // Returns the deadline that it had.
   instant end() noexcept { return instant{std::chrono::nanoseconds{deadline_.exchange(ended)}}; }
   bool is_ended() const noexcept { return deadline_.load() == ended; }
@@ -43,6 +48,7 @@ class lease {
   std::chrono::milliseconds ttl_;
   bool renewed_;
   std::atomic<std::int64_t> deadline_{0};
+  std::atomic<std::int64_t> confirmed_at_{0};
 };
 
 }  // namespace rowlock::client_layer

@@ -4,20 +4,10 @@
 #include "client/statement_worker.hpp"
 
 #include <algorithm>
-#include <initializer_list>
 
 namespace rowlock::client_layer {
 
-namespace {
-
 using namespace std::chrono_literals;
-
-bool is_hopeless(const error& failure) {
-  return failure.code() != errc::unreachable && failure.code() != errc::contention &&
-         failure.code() != errc::read_only;
-}
-
-}  // namespace
 
 lease_keeper::lease_keeper(context& shared, submission_queue& queue, waiter_registry& waiters,
                            completions& completions, hold_registry& holds, recent_releases& releases,
@@ -25,9 +15,8 @@ lease_keeper::lease_keeper(context& shared, submission_queue& queue, waiter_regi
     : context_(shared),
       queue_(queue),
       waiters_(waiters),
-      holds_(holds),
-      loss_notifier_(loss_notifier),
       slot_(shared, std::move(connect), ghost_kind::harmless),
+      lease_(shared, queue, holds, loss_notifier, slot_),
       poll_(shared, queue, waiters, completions, holds, slot_),
       audit_(shared, queue, holds, releases, loss_notifier, slot_),
       sweep_(shared, queue, slot_) {
@@ -41,18 +30,13 @@ lease_keeper::lease_keeper(context& shared, submission_queue& queue, waiter_regi
     // A wake-up may have come while nobody listened.
     poll_.plan(instant{});
   };
-  holds_.on_unchecked = [this] { slot_.end_wait(); };
+  holds.on_unchecked = [this] { slot_.end_wait(); };
   queue_.on_fallback_due = [this] { slot_.end_wait(); };
-}
-
-std::shared_ptr<lease> lease_keeper::lease() const {
-  const std::lock_guard lock{mutex_};
-  return lease_ && lease_->is_valid(context_.time.now()) ? lease_ : nullptr;
 }
 
 void lease_keeper::stop() {
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     stopped_ = true;
   }
   stopping_.notify_all();
@@ -60,7 +44,7 @@ void lease_keeper::stop() {
 }
 
 bool lease_keeper::is_stopped() const {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   return stopped_;
 }
 
@@ -82,7 +66,7 @@ void lease_keeper::watch_offices() {
   if (!must_poll_ && !wants_offices_.exchange(true)) slot_.end_wait();
 }
 
-// What changed before is looked at now.
+// A change from before is noticed now.
 void lease_keeper::listen_to_offices() {
   slot_.call([](store::session& session) { session.listen(office_watchers()); });
   watches_offices_.store(true);
@@ -90,7 +74,7 @@ void lease_keeper::listen_to_offices() {
 }
 
 void lease_keeper::pause(std::chrono::nanoseconds length) {
-  std::unique_lock lock{mutex_};
+  model::annotated_lock lock{mutex_};
   if (!stopped_) stopping_.wait_for(lock, context_.time.patience(length));
 }
 
@@ -112,18 +96,20 @@ void lease_keeper::run() {
   audit_.forget();
 }
 
-// Of an error that is being handled.
+// Called while the error is being handled.
 void lease_keeper::report(const error& failure) {
-  const bool hopeless = is_hopeless(failure);
-  std::size_t told = 0;
+  const bool is_permanent = !is_temporary(failure);
+  std::size_t failed_acquires = 0;
   if (!lease()) {
-    told = queue_.fail_acquires(std::current_exception(), hopeless);
-    if (hopeless) poll_.fail_all(std::current_exception());
+    failed_acquires = queue_.fail_acquires(std::current_exception(), is_permanent);
+    if (is_permanent) poll_.fail_all(std::current_exception());
   }
   const auto left_out = failures_.due(failure.what(), context_.time.now());
   if (!left_out) return;
-  // What a caller is told, the log need not repeat; should it go on, the next line is no more his.
-  const auto level = told > 0 ? log_level::info : hopeless ? log_level::error : log_level::warning;
+  // The log need not repeat what callers are thrown; the next line is for those that come later.
+  const auto level = failed_acquires > 0 ? log_level::info
+                     : is_permanent      ? log_level::error
+                                         : log_level::warning;
   if (*left_out == 0) return context_.log(level, "keeping the lease: {}", failure.what());
   context_.log(level, "keeping the lease: {} (and {} times before)", failure.what(), *left_out);
 }
@@ -148,9 +134,8 @@ void lease_keeper::attempt(recurring_step& what, instant due, Body body) {
 
 void lease_keeper::step() {
   if (!lease()) {
-    // The watchdog may not have come round yet; the holders of the old lease are told before there is a new
-    // one.
-    expire(context_.time.now());
+    // Holders of the old lease learn of their loss before there is a new one, whenever the watchdog looks.
+    lease_.expire(context_.time.now());
     make_lease();
   }
   attempt(renewing_, renewal_due(), [this] { renew(); });
@@ -165,7 +150,7 @@ void lease_keeper::step() {
   attempt(auditing_, audit_.next(), [this] {
     if (audit_.step()) renew_now_.store(true);
   });
-  attempt(ending_, first_end(), [this] { end_dead_leases(); });
+  attempt(ending_, lease_.next_end(), [this] { lease_.end_lost(); });
   fallback_->note_connection();
   // No renewal waits for more than the statement that is under way.
   attempt(carrying_, queue_.fallback_due(),
@@ -194,14 +179,14 @@ instant lease_keeper::next_event() const {
   if (must_poll_) consider(asking_, poll_.question());
   if (wants_offices_.load() && !watches_offices_.load()) consider(listening_, {});
   consider(auditing_, audit_.next());
-  consider(ending_, first_end());
+  consider(ending_, lease_.next_end());
   consider(carrying_, queue_.fallback_due());
   consider(sweeping_, sweep_.next());
   return next;
 }
 
-// A wake-up is for a waiter, or for a holder whose lock was taken by force; or, where wakeups are not
-// addressed, for nobody. One that names waiters is for them alone.
+// A wake-up is for a waiter or for a holder whose lock was taken by force; where wake-ups have no address, it
+// may be for neither. One that names waiters is for them alone.
 void lease_keeper::on_wakeup(const std::vector<hold_id>& granted) {
   poll_.count_wakeup();
   if (!granted.empty()) {
@@ -213,8 +198,8 @@ void lease_keeper::on_wakeup(const std::vector<hold_id>& granted) {
   attempt(looking_, {}, [this] { look(); });
 }
 
-// What may be for a waiter or for a holder is a wake-up. Where the database cannot say, the waiters alone are
-// looked at: a holder learns with its next renewal.
+// Where the database cannot say whether something changed, only the waiters are looked at; a holder learns with
+// its next renewal.
 void lease_keeper::poll_wakeups() {
   switch (poll_.poll_wakeups()) {
     case store::wakeup_poll::none: return;
@@ -228,137 +213,31 @@ void lease_keeper::look() {
   try {
     delivered = poll_.look();
   } catch (const error& failure) {
-    if (is_hopeless(failure)) poll_.refused(std::current_exception());
+    if (!is_temporary(failure)) poll_.refused(std::current_exception());
     throw;
   }
   if (std::exchange(unexplained_wakeup_, false) && !delivered) audit_.suspect();
 }
 
-// ---- the lease
-// ---------------------------------------------------------------------------------------------------
-
 void lease_keeper::make_lease() {
-  const auto id = lease_id::random();
-  const auto record = context_.process.lease(id, id, context_.settings.ttl);
-  auto made = std::make_shared<client_layer::lease>(record.id, record.ttl, true, record.id);
-  const auto sent_at = context_.time.now();
-  const auto database_state = slot_.call([&](store::session& session) {
-    auto now = session.record_database_state();
-    context_.stored_skew_ms.store(now.skew.count());
-    session.create_lease(record);
-    session.listen(record.id);
-    return now;
-  });
-  made->confirm(sent_at + record.ttl - context_.margin(record.ttl));
-  renew_at_ = sent_at + renew_interval(context_.settings);
-  audit_.begin(record.id, database_state);
-  sweep_.plan_first(sent_at);
-  {
-    const std::lock_guard lock{mutex_};
-    lease_ = std::move(made);
-    queue_.allow_acquires(true);
-  }
-  // Those who waited on the old lease stand in no queue any more.
+  const auto created = lease_.create();
+  renew_at_ = created.sent_at + renew_interval(context_.settings);
+  audit_.begin(created.made->id(), created.state);
+  sweep_.plan_first(created.sent_at);
+  lease_.use(created.made);
+  // Those that waited on the lost lease stand in no queue any more.
   for (auto& operation : waiters_.take_all()) queue_.submit(std::move(operation));
 }
 
-// Tells first. What it logs is written by another thread.
-void lease_keeper::lose_lease(const std::shared_ptr<client_layer::lease>& lost, loss reason) {
-  {
-    const std::lock_guard lock{mutex_};
-    if (lease_ != lost) return;
-    lease_.reset();
-    dead_.push_back({lost->id(), lost->end() + context_.margin(lost->ttl())});
-    // Together with the lease: the watchdog loses it while the keeper may be making the next one, and would
-    // else take back what that has allowed.
-    queue_.allow_acquires(false);
-  }
-  loss_notifier_.lose(holds_.take(*lost), reason);
-  context_.log(log_level::warning, "lease {} is lost: {}", lost->id().to_string(), to_string(reason));
-}
-
-std::optional<instant> lease_keeper::expire(instant now) {
-  std::shared_ptr<client_layer::lease> current;
-  {
-    const std::lock_guard lock{mutex_};
-    current = lease_;
-  }
-  if (!current) return {};
-  if (current->is_valid(now)) return current->deadline();
-  lose_lease(current, loss::expired);
-  slot_.end_wait();
-  return {};
-}
-
-instant lease_keeper::first_end() const {
-  const std::lock_guard lock{mutex_};
-  auto first = instant::max();
-  for (const auto& dead : dead_) first = std::min(first, dead.expires_at);
-  return first;
-}
-
-// Nobody need wait for the end of a lease whose last renewal was answered too late to count.
-void lease_keeper::end_dead_leases() {
-  const auto now = context_.time.now();
-  std::vector<lease_id> ended;
-  {
-    const std::lock_guard lock{mutex_};
-    for (const auto& dead : dead_) {
-      if (dead.expires_at <= now) ended.push_back(dead.id);
-    }
-  }
-  slot_.call([&](store::session& session) { session.end(ended); });
-  const std::lock_guard lock{mutex_};
-  std::erase_if(dead_, [&](const ended_lease& dead) { return std::ranges::count(ended, dead.id) > 0; });
-}
-
-void lease_keeper::end_lease() {
-  const auto now = context_.time.now();
-  std::shared_ptr<client_layer::lease> current;
-  std::vector<lease_id> ended;
-  {
-    const std::lock_guard lock{mutex_};
-    current = std::exchange(lease_, nullptr);
-    if (current) {
-      current->end();
-      ended.push_back(current->id());
-    }
-    for (const auto& dead : dead_) {
-      if (dead.expires_at <= now) ended.push_back(dead.id);
-    }
-  }
-  if (current) loss_notifier_.lose(holds_.take(*current), loss::closed);
-  if (!ended.empty()) slot_.call([&](store::session& session) { session.end(ended); });
-}
-
-// ---- renewal
-// -----------------------------------------------------------------------------------------------------
-
 void lease_keeper::renew() {
-  const auto current = lease();
-  if (!current) return;  // past its deadline: never renewed (I3)
-  const lease_id ids[] = {current->id()};
   const auto sent_at = context_.time.now();
-  // Until it has succeeded it stays due.
+  // It stays due until it has succeeded.
   if (renew_now_.exchange(false)) renew_at_ = sent_at;
-  const auto reply = slot_.call([&](store::session& session) { return session.renew(ids); });
-  if (reply.renewed.empty()) {
-    lose_lease(current, loss::gone);
-    return;
-  }
-  if (!current->is_valid(context_.time.now())) {
-    // The answer came after the deadline, and the holders have been told: this lease is over, whatever the
-    // row says.
-    lose_lease(current, loss::expired);
-    return;
-  }
-  const auto late = sent_at - (current->deadline() + context_.margin(current->ttl()) - current->ttl());
-  if (late > current->ttl() / 2) context_.count.late_renewals.fetch_add(1);
-  current->confirm(sent_at + current->ttl() - context_.margin(current->ttl()));
-  context_.count.renewals.fetch_add(1);
+  const auto reply = lease_.renew(sent_at);
+  if (!reply) return;
   renew_at_ = sent_at + renew_interval(context_.settings);
-  context_.stored_skew_ms.store(reply.database_state.skew.count());
-  audit_.on_renewal(reply, sent_at);
+  context_.stored_skew_ms.store(reply->database_state.skew.count());
+  audit_.on_renewal(*reply, sent_at);
 }
 
 }  // namespace rowlock::client_layer

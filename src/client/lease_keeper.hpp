@@ -1,6 +1,6 @@
-// Keeps the process's one lease on a connection of its own, which also carries what hears of the database's
-// news: the poll for those who wait, the audit of holds and the background sweep; and releases, while no
-// other connection is to be had.
+// The thread that keeps a client alive, on a connection of its own: it renews the lease, listens for wake-ups,
+// and between them polls for the waiters, checks the holds and sweeps. While no worker is connected it also
+// sends releases.
 #pragma once
 
 #include "client/background_sweep.hpp"
@@ -8,18 +8,20 @@
 #include "client/completions.hpp"
 #include "client/hold_audit.hpp"
 #include "client/loss_notifier.hpp"
+#include "client/process_lease.hpp"
 #include "client/repeated_failures.hpp"
 #include "client/session_slot.hpp"
 #include "client/submission_queue.hpp"
 #include "client/waiter_poll.hpp"
 #include "client/waiter_registry.hpp"
+#include "model/annotated_mutex.hpp"
 
 #include <atomic>
-#include <exception>
+#include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
+#include <string>
 #include <vector>
 
 namespace rowlock::client_layer {
@@ -35,54 +37,55 @@ class lease_keeper {
                hold_registry& holds, recent_releases& releases, loss_notifier& loss_notifier,
                connector connect);
 
-  // The lease on which new requests go. Null while there is none, or the last one is past its deadline.
-  std::shared_ptr<client_layer::lease> lease() const;
+  // As process_lease::current().
+  std::shared_ptr<client_layer::lease> lease() const { return lease_.current(); }
 
   session_slot& slot() noexcept { return slot_; }
   const session_slot& slot() const noexcept { return slot_; }
-  // Before run(): the database tells nobody of changes. It is asked while somebody waits, and else left
-  // alone.
-  void must_poll() noexcept { must_poll_ = true; }
-  // Before run(): that of session::warning() has been logged.
-  void warned_of(std::string danger) { warned_ = std::move(danger); }
-  // Before run(): carries releases by this connection while no worker has one. Lives as long as this.
-  void lend_to(statement_worker& fallback) noexcept { fallback_ = &fallback; }
-  void run();  // the thread's body, until stop()
-  void stop();
-  // Ends the lease in the database. After run() has returned; throws what the store throws.
-  void end_lease();
 
-  // Before run(): called when a renewal has shown another database_state than the one before, and all holds
-  // have been checked in it.
-  void on_database_changed(std::function<void(const store::database_state&)> told) {
-    audit_.on_database_changed = std::move(told);
+  // ---- before run() ----
+
+  // The database sends no wake-ups: it is polled while somebody waits.
+  void must_poll() noexcept { must_poll_ = true; }
+  // session::warning() has been logged with this text.
+  void warned_of(std::string danger) { warned_ = std::move(danger); }
+  // Sends releases on this connection while no worker has one. It lives as long as this object.
+  void lend_to(statement_worker& fallback) noexcept { fallback_ = &fallback; }
+  // Called when a renewal has shown that the database changed, and all holds have been checked since.
+  void on_database_changed(std::function<void(const store::database_state&)> called) {
+    audit_.on_database_changed = std::move(called);
   }
 
-  // Any thread. Brings forward a look at the waiting room, or a renewal.
+  // ---- the thread ----
+
+  void run();  // until stop()
+  void stop();
+  // Ends the lease in the database. Called after run() has returned; throws what the store throws.
+  void end_lease() { lease_.end_all(); }
+
+  // ---- from any thread ----
+
+  // Brings the next look at the waiters forward to that time.
   void look_at(instant when);
-  // The same for one waiter alone, now.
+  // Looks at one waiter alone, now.
   void look_up(model::hold_id waiter);
   void renew_soon();
-  // Any thread. From now on news of offices are published; soon, and never where the database must be asked.
+  // From now on office_signal() tells of changed offices; never where the database must be polled.
   void watch_offices();
   bool watches_offices() const noexcept { return watches_offices_.load(); }
   change_signal& office_signal() noexcept { return office_signal_; }
-  // How many wake-ups have come, and grants to waiters who were not in the room. Any thread.
+  // How many wake-ups have come, and grants to waiters that were not registered yet.
   std::uint64_t wakeups_received() const noexcept { return poll_.wakeups(); }
   void count_wakeup() noexcept { poll_.count_wakeup(); }
-  // Watchdog: ends the lease once its deadline has passed. The next deadline to watch, if there is one.
-  std::optional<instant> expire(instant now);
+  // For the watchdog: as process_lease::expire().
+  std::optional<instant> expire(instant now) { return lease_.expire(now); }
 
  private:
-  // What is done again and again. Where it fails, what it had to do is still due, after a pause of its own
-  // that grows; nothing else waits for it.
+  // One of the keeper's duties. When it fails it stays due, after a growing pause of its own, and nothing else
+  // waits for it.
   struct recurring_step {
     backoff pause = reconnect_pause();
     instant not_before{};
-  };
-  struct ended_lease {
-    lease_id id;
-    instant expires_at;  // nobody else is let in before (I5)
   };
 
   void step();
@@ -92,14 +95,11 @@ class lease_keeper {
   bool is_stopped() const;
   void listen_to_offices();
   void make_lease();
-  void lose_lease(const std::shared_ptr<client_layer::lease>& lost, loss reason);
   void renew();
   void poll_wakeups();
   void look();
   // granted: as session::woken_waiters().
   void on_wakeup(const std::vector<hold_id>& granted = {});
-  instant first_end() const;
-  void end_dead_leases();
   instant renewal_due() const;
   instant next_event() const;
   void pause(std::chrono::nanoseconds length);
@@ -107,18 +107,15 @@ class lease_keeper {
   context& context_;
   submission_queue& queue_;
   waiter_registry& waiters_;
-  hold_registry& holds_;
-  loss_notifier& loss_notifier_;
   session_slot slot_;
+  process_lease lease_;
   waiter_poll poll_;
   hold_audit audit_;
   background_sweep sweep_;
 
-  mutable std::mutex mutex_;
+  mutable model::annotated_mutex mutex_;
   std::condition_variable stopping_;
-  std::shared_ptr<client_layer::lease> lease_;
-  std::vector<ended_lease> dead_;  // to be ended in the database
-  bool stopped_ = false;
+  bool stopped_ ROWLOCK_GUARDED_BY(mutex_) = false;
 
   std::atomic<bool> renew_now_{false};
   std::atomic<bool> wants_offices_{false};
@@ -129,12 +126,12 @@ class lease_keeper {
 
   // Used by the keeper's thread alone.
   backoff reconnect_ = reconnect_pause();
-  backoff contended_ = row_probe();  // what is locked, as a row is, comes free without notice
+  backoff contended_ = row_probe();  // a locked row comes free without notice
   repeated_failures failures_;
   recurring_step renewing_, listening_, looking_, naming_, asking_, auditing_, ending_, carrying_, sweeping_;
   instant renew_at_{};
-  std::string warned_;               // the latest, or empty since it is over
-  bool unexplained_wakeup_ = false;  // a wake-up has come that no look has explained yet
+  std::string warned_;               // the latest warning; empty: it is over
+  bool unexplained_wakeup_ = false;  // no look has explained the latest wake-up yet
 };
 
 }  // namespace rowlock::client_layer

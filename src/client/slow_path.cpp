@@ -213,7 +213,7 @@ bool slow_path::finish_move(request& item) {
     client_.complete.restart(item.acquire);
     return false;
   }
-  item.moving_to->confirm(item.sent_at + item.moving_to->ttl() - context_.margin(item.moving_to->ttl()));
+  item.moving_to->confirm(item.sent_at, context_.margin(item.moving_to->ttl()));
   item.acquire->lease = item.moving_to;
   client_.complete.granted(item.acquire, item.made.outcome.token);
   return false;
@@ -258,7 +258,7 @@ void slow_path::on_row_locked(request& item) {
     item.acquire->progress.row_locked(item.acquire->joins() && !item.moving_to);
     // A lock that somebody holds, in a guarded transaction, was found to be busy before.
     if (!item.acquire->wait && retry.is_locked_out(now)) {
-      const auto locked = std::make_exception_ptr(row_is_locked(item.name()));
+      const auto locked = std::make_exception_ptr(row_is_locked(item.name(), retry_state::row_lock_limit));
       if (item.acquire->answer.fail(locked)) return client_.complete.withdraw(*item.acquire);
     }
     client_.queue.delay(item.acquire, retry.row.next());

@@ -24,11 +24,6 @@ bool callers_see_failure(const batch& work) {
                              [](const auto& one) { return !one || !one->answer.is_complete(); });
 }
 
-bool is_temporary(const error& failure) {
-  return failure.code() == errc::unreachable || failure.code() == errc::contention ||
-         failure.code() == errc::read_only;
-}
-
 }  // namespace
 
 struct statement_worker::failed {

@@ -20,8 +20,7 @@ const std::string& name_of(const release_ptr& operation) {
 }
 
 std::exception_ptr closed_error() {
-  return std::make_exception_ptr(
-      error(errc::closed, "the client is closed; make a new one with rowlock::connect"));
+  return std::make_exception_ptr(closed_client());
 }
 
 // Of those that each sweep of the same name does in place of another.
@@ -111,10 +110,7 @@ void submission_queue::put_back(batch work) {
 }
 
 bool submission_queue::sleep(std::chrono::nanoseconds pause) {
-  std::unique_lock lock{mutex_};
-  const auto until = context_.time.now() + pause;
-  while (!stopped_ && context_.time.now() < until) context_.time.wait_until(lock, resting_, until);
-  return !stopped_;
+  return reconnects_.sleep_until(context_.time.now() + pause);
 }
 
 void submission_queue::mark(acquire_operation& operation) {
@@ -491,7 +487,7 @@ void submission_queue::stop() {
     if (operation.release && operation.release->answer)
       operation.release->answer->complete(release_result::unknown);
   }
-  resting_.notify_all();
+  reconnects_.close();
   wake_all();
 }
 

@@ -159,7 +159,7 @@ class submission_queue {
   side releasing_;
   side fallback_;
   std::condition_variable idle_;
-  std::condition_variable resting_;
+  stoppable_sleep reconnects_{context_.time};
   std::deque<acquire_ptr> acquires_;
   std::deque<release_ptr> releases_;
   std::deque<task_ptr> tasks_;

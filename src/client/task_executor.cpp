@@ -44,11 +44,12 @@ void task_executor::await_answer(const task_ptr& task, const call_limit& limit) 
               true);
 }
 
-// Before the next try. False: stop was requested.
-bool task_executor::sleep(std::chrono::nanoseconds pause, const call_limit& limit) {
-  promised<bool> nothing;  // but the time and stop end this
-  nothing.wait(client_.shared.time, end_of(pause, limit), limit.stop);
-  return !limit.stop.stop_requested();
+// Before the next try.
+void task_executor::sleep(std::chrono::nanoseconds pause, const call_limit& limit, bool in_doubt) {
+  if (client_.shared.pauses.sleep_until(end_of(pause, limit), limit.stop)) return;
+  if (limit.stop.stop_requested()) throw stopped(in_doubt);
+  const auto closed = closed_client();
+  throw error(closed.code(), closed.what(), {}, in_doubt);
 }
 
 void task_executor::run(std::function<void(store::session&)> work, const call_limit& limit) {
@@ -99,7 +100,7 @@ outcome task_executor::decide(const std::string& name, model::hold_id about, con
                                         "\" is kept by a guarded transaction, or by a client that hangs; ask "
                                         "again when that has ended");
     }
-    if (!sleep(pause.next(), {until, limit.stop})) throw stopped(false);
+    sleep(pause.next(), {until, limit.stop}, false);
   }
 }
 
@@ -120,7 +121,7 @@ auto task_executor::with_retry(const call_limit& limit, Call call) {
         throw error(failure.code(), failure.what(), failure.database_code(), in_doubt);
       }
     }
-    if (!sleep(next, whole)) throw stopped(in_doubt);
+    sleep(next, whole, in_doubt);
   }
 }
 

@@ -60,7 +60,7 @@ class task_executor {
  private:
   instant end_of(std::chrono::nanoseconds longest, const call_limit& limit) const;
   void await_answer(const task_ptr& task, const call_limit& limit);
-  bool sleep(std::chrono::nanoseconds pause, const call_limit& limit);
+  void sleep(std::chrono::nanoseconds pause, const call_limit& limit, bool in_doubt);
   template <class Call>
   auto with_retry(const call_limit& limit, Call call);
 

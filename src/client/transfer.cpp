@@ -71,13 +71,18 @@ hold_ptr take(engine& on, const transfer_note& note,
           return decide(view, note.hold, note.lease, mine);
         });
   } catch (const error& failure) {
-    if (failure.outcome_unknown()) on.withdraw(note.name, hold, lease);
+    if (failure.outcome_unknown()) on.parts().complete.withdraw(note.name, hold, lease);
     throw;
   }
   if (settled.result != what::granted) return nullptr;
-  if (auto taken = on.hold_of(hold, settled, lease, checks)) return taken;
-  on.withdraw(note.name, hold, lease);
-  return nullptr;
+  auto taken = on.parts().complete.make_hold(
+      {settled.stored, hold, settled.token, lease, settled.mode, settled.weight}, checks, false);
+  if (taken) {
+    on.shared().count.acquired.fetch_add(1, std::memory_order_relaxed);
+  } else {
+    on.parts().complete.withdraw(note.name, hold, lease);
+  }
+  return taken;
 }
 
 // The holds of this process that somebody could reclaim: those whose receipt was asked for. Thread-safe.
@@ -185,10 +190,11 @@ std::string hand_over(const hold_ptr& hold, std::chrono::milliseconds ttl) {
     if (settled.result != what::granted) throw lost();
   } catch (const error& failure) {
     // It may stand on a lease that ends without this process knowing when.
-    if (failure.outcome_unknown()) on.begin_release(*hold);
+    if (failure.outcome_unknown()) on.releaser().begin(*hold);
     throw;
   }
-  on.forget(*hold);
+  on.holds().remove(*hold);
+  hold->begin_release();
   return note.to_string();
 }
 

@@ -2,6 +2,7 @@
 
 #include "client/backoff.hpp"
 #include "client/engine.hpp"
+#include "client/force_release.hpp"
 #include "model/names.hpp"
 
 #include <algorithm>
@@ -11,7 +12,6 @@ ROWLOCK_BEGIN_NAMESPACE
 
 namespace {
 
-using client_layer::release_operation;
 using std::chrono::milliseconds;
 
 // Runs work on the client's connections. The result lives as long as the work: a caller that gives up leaves
@@ -124,8 +124,8 @@ std::vector<std::vector<stuck_waiter>> admin::cycles() {
 bool admin::release(const std::string& name, const std::string& hold_id) {
   model::check_name(name);
   const auto only = hold_id.empty() ? model::hold_id{} : model::hold_id::parse(hold_id);
-  switch (db_.engine()->change(name, release_operation::aim::force,
-                               db_.engine()->shared().settings.statement_timeout, only)) {
+  switch (client_layer::force_release(*db_.engine(), name, db_.engine()->shared().settings.statement_timeout,
+                                      only)) {
     case release_result::released: return true;
     case release_result::lost: return false;
     case release_result::pending:
@@ -190,8 +190,8 @@ sweep_result admin::sweep() {
     const auto found =
         ask(db_, [skew, after](store::session& session) { return session.find_stale(at_once, skew, after); });
     for (const auto& name : found.names) {
-      const auto result = db_.engine()->change(name, release_operation::aim::sweep,
-                                               db_.engine()->shared().settings.statement_timeout);
+      const auto result =
+          client_layer::sweep_lock(*db_.engine(), name, db_.engine()->shared().settings.statement_timeout);
       if (result == release_result::released || result == release_result::lost) ++total.locks;
     }
     if (found.next.empty()) return total;

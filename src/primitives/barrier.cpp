@@ -1,6 +1,7 @@
 #include <rowlock/barrier.hpp>
 #include <rowlock/error.hpp>
 
+#include "client/arrive.hpp"
 #include "primitives/standard_lock.hpp"
 
 #include <fmt/format.h>
@@ -49,11 +50,12 @@ std::int64_t barrier::parties() const noexcept {
 }
 
 std::int64_t barrier::arrive_and_wait(std::stop_token stop) {
-  return lock_->engine().arrive(lock_->asked, {.waits = true}, stop).value();
+  return client_layer::arrive(lock_->engine(), lock_->asked, {.waits = true}, stop).value();
 }
 
 std::optional<std::int64_t> barrier::arrive_and_wait_for(time_limit timeout, std::stop_token stop) {
-  return lock_->engine().arrive(lock_->asked, {.waits = true, .limit = timeout.length()}, stop);
+  return client_layer::arrive(lock_->engine(), lock_->asked, {.waits = true, .limit = timeout.length()},
+                              stop);
 }
 
 std::int64_t barrier::waiting() const {

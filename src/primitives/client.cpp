@@ -1,5 +1,6 @@
 #include <rowlock/client.hpp>
 
+#include "client/closing_handle.hpp"
 #include "client/engine.hpp"
 #include "client/settings.hpp"
 #include "store/open.hpp"

@@ -28,11 +28,11 @@ std::vector<release_result> release_everywhere(
   for (const auto& member : members) {
     if (!member) continue;
     auto& engine = member->engine();
-    answers.push_back({&engine, engine.begin_release(*member), until(engine)});
+    answers.push_back({&engine, engine.releaser().begin(*member), until(engine)});
   }
   std::vector<release_result> results(members.size() - answers.size(), release_result::lost);
   for (const auto& [engine, answer, last] : answers) {
-    results.push_back(answer ? engine->await_release(answer, last) : release_result::lost);
+    results.push_back(answer ? engine->releaser().await(answer, last) : release_result::lost);
   }
   return results;
 }
@@ -79,7 +79,7 @@ void quorum_state::member_was_lost(rowlock::loss reason) noexcept {
   for (const auto& member : members) {
     if (!member) continue;
     try {
-      member->engine().begin_release(*member);
+      member->engine().releaser().begin(*member);
     } catch (const std::exception& failure) {
       member->engine().shared().log(log_level::error, "releasing \"{}\" on a member: {}", member->name(),
                                     failure.what());

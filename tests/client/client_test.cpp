@@ -1,5 +1,6 @@
 #include "client/client_test.hpp"
 
+#include "client/closing_handle.hpp"
 #include "client/engine.hpp"
 #include "support/memory_fixture.hpp"
 #include "support/threads.hpp"

@@ -19,11 +19,11 @@ using testing::UnorderedElementsAre;
 
 class hold_registry_test : public testing::Test {
  protected:
-  hold_registry_test() { own->confirm(instant{30s}); }
+  hold_registry_test() { own->confirm(instant{30s} - own->ttl(), {}); }
 
   static std::shared_ptr<lease> explicit_lease(model::lease_id client, std::chrono::nanoseconds deadline) {
     auto made = std::make_shared<lease>(model::lease_id::random(), 1h, false, client);
-    made->confirm(instant{deadline});
+    made->confirm(instant{deadline} - made->ttl(), {});
     return made;
   }
   static hold_ptr hold_on(const std::shared_ptr<lease>& on) {

@@ -2,6 +2,7 @@
 #include "client/user_code.hpp"
 
 #include "client/client_test.hpp"
+#include "client/closing_handle.hpp"
 #include "client/engine.hpp"
 
 #include <atomic>

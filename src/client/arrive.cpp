@@ -1,0 +1,44 @@
+#include "client/arrive.hpp"
+
+#include <memory>
+#include <utility>
+
+namespace rowlock::client_layer {
+
+namespace {
+
+std::optional<model::token> gave_up(const wait_limit& how_long) {
+  if (!how_long.limit) throw error(errc::cancelled, "the wait at a barrier was stopped");
+  return {};
+}
+
+}  // namespace
+
+std::optional<model::token> arrive(engine& on, const model::lock_definition& barrier,
+                                   const wait_limit& how_long, const std::stop_token& stop) {
+  on.check_usable();
+  if (stop.stop_requested()) return gave_up(how_long);
+  on.start_keeper();
+  auto& time = on.shared().time;
+  const auto operation = std::make_shared<acquire_operation>();
+  operation->definition = barrier;
+  operation->mode = model::lock_mode::shared;
+  operation->wait = true;
+  std::optional<instant> until;
+  if (how_long.limit) until = later(time.now(), *how_long.limit);
+  on.parts().queue.submit(operation);
+  if (const auto answer = operation->answer.wait_a_while(time, until, stop)) return (*answer)->token();
+  // The other members may have gone on with this one meanwhile. Only the database knows.
+  operation->leaving.store(true);
+  if (auto waiting = on.waiters().take(*operation)) on.parts().queue.submit(std::move(waiting));
+  if (const auto answer = operation->answer.wait(time, time.now() + on.shared().longest_call())) {
+    return *answer ? (*answer)->token() : gave_up(how_long);
+  }
+  if (const auto waiting = on.waiters().take(*operation)) on.parts().complete.withdraw(*waiting);
+  throw error(errc::unreachable,
+              "\"" + barrier.name +
+                  "\" was left, but the database gave no answer: whether all had arrived before is unknown",
+              {}, true);
+}
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,47 @@
+// Where a client's connections come from: the database that the user's source names at the time.
+#pragma once
+
+#include "client/context.hpp"
+#include "client/dialer.hpp"
+#include "model/annotated_mutex.hpp"
+#include "store/store.hpp"
+
+#include <array>
+#include <functional>
+#include <memory>
+
+namespace rowlock::client_layer {
+
+// Gives the database to connect to, for each connection. Called by one thread at a time.
+using database_source = std::function<std::shared_ptr<store::database>()>;
+
+// Thread-safe.
+class connection_source {
+ public:
+  connection_source(context& shared, database_source source)
+      : context_(shared), source_(std::move(source)), dialer_(shared) {}
+
+  // Calls the user's source. Throws error(unreachable) when it fails.
+  std::shared_ptr<store::database> database();
+
+  // What open() connects in advance, and who gets it.
+  enum class spare : std::uint8_t { none = 2, keeper = 0, worker = 1 };
+  // Makes both spare connections, or throws: a client that could renew but not release would keep others
+  // waiting. Returns the keeper's, which stays here.
+  store::session& make_spares(const std::shared_ptr<store::database>& database);
+  // The spare connection, once; otherwise a new one. Throws what the store throws.
+  std::unique_ptr<store::session> connect(spare first);
+
+  // Breaks off attempts that are under way and drops the spares.
+  void close();
+
+ private:
+  context& context_;
+  model::annotated_mutex source_mutex_;
+  database_source source_ ROWLOCK_GUARDED_BY(source_mutex_);
+  model::annotated_mutex spare_mutex_;
+  std::array<std::unique_ptr<store::session>, 2> spares_ ROWLOCK_GUARDED_BY(spare_mutex_);
+  dialer dialer_;
+};
+
+}  // namespace rowlock::client_layer

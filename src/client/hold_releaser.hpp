@@ -1,0 +1,54 @@
+// Releases holds: from the caller's thread where a worker is idle, otherwise through the queue.
+#pragma once
+
+#include "client/context.hpp"
+#include "client/hold_registry.hpp"
+#include "client/statement_worker.hpp"
+#include "client/submission_queue.hpp"
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+using worker_list = std::vector<std::unique_ptr<statement_worker>>;
+using release_answer = std::shared_ptr<promised<release_result>>;
+
+// Thread-safe.
+class hold_releaser {
+ public:
+  hold_releaser(context& shared, submission_queue& queue, hold_registry& holds, const worker_list& workers,
+                const session_slot& fallback)
+      : context_(shared), queue_(queue), holds_(holds), workers_(workers), fallback_(fallback) {}
+
+  // Waits at most options::close_timeout.
+  release_result release(hold_state& hold);
+  // In one statement where all are held exclusively and nobody waits. Result i belongs to hold i.
+  std::vector<release_result> release(std::span<const hold_ptr> holds);
+
+  // The halves of release(). begin() returns null where the hold was over before. await(): while there is no
+  // connection, all callers share one deadline, a close_timeout after the first of them began to wait.
+  release_answer begin(hold_state& hold);
+  release_result await(const release_answer& answer, instant until);
+
+  // Durable releases of all holds, which close() sends.
+  std::vector<release_ptr> closing_releases(std::span<const hold_ptr> holds) const;
+
+ private:
+  bool is_connected() const;
+  instant end_of_outage();
+  bool can_be_fast(const hold_state& hold) const;
+  release_ptr release_of(const hold_state& hold) const;
+  release_ptr operation_of(hold_state& hold);  // null: the hold was over before
+
+  context& context_;
+  submission_queue& queue_;
+  hold_registry& holds_;
+  const worker_list& workers_;
+  const session_slot& fallback_;
+  std::atomic<instant> outage_ends_{instant::max()};  // how long releases wait for a connection
+};
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,126 @@
+#include "client/process_lease.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rowlock::client_layer {
+
+std::shared_ptr<lease> process_lease::current() const {
+  const model::annotated_lock lock{mutex_};
+  return current_ && current_->is_valid(context_.time.now()) ? current_ : nullptr;
+}
+
+process_lease::created process_lease::create() {
+  const auto id = model::lease_id::random();
+  const auto record = context_.process.lease(id, id, context_.settings.ttl);
+  auto made = std::make_shared<lease>(record.id, record.ttl, true, record.id);
+  const auto sent_at = context_.time.now();
+  auto state = slot_.call([&](store::session& session) {
+    auto now = session.record_database_state();
+    context_.stored_skew_ms.store(now.skew.count());
+    session.create_lease(record);
+    session.listen(record.id);
+    return now;
+  });
+  made->confirm(sent_at, context_.margin(record.ttl));
+  return {std::move(made), std::move(state), sent_at};
+}
+
+void process_lease::use(const std::shared_ptr<lease>& made) {
+  const model::annotated_lock lock{mutex_};
+  current_ = made;
+  queue_.allow_acquires(true);
+}
+
+// Holders learn first. The log is written by another thread.
+void process_lease::lose(const std::shared_ptr<lease>& lost, loss reason) {
+  {
+    const model::annotated_lock lock{mutex_};
+    if (current_ != lost) return;
+    current_.reset();
+    lost_.push_back({lost->id(), lost->end() + context_.margin(lost->ttl())});
+    // Under this mutex: the watchdog may lose this lease while the keeper makes the next one, and would then
+    // forbid what use() has just allowed.
+    queue_.allow_acquires(false);
+  }
+  notifier_.lose(holds_.take(*lost), reason);
+  context_.log(log_level::warning, "lease {} is lost: {}", lost->id().to_string(), to_string(reason));
+}
+
+std::optional<store::renewal_reply> process_lease::renew(instant sent_at) {
+  const auto renewed = current();
+  if (!renewed) return {};  // past its deadline: never renewed (I3)
+  const model::lease_id ids[] = {renewed->id()};
+  auto reply = slot_.call([&](store::session& session) { return session.renew(ids); });
+  if (reply.renewed.empty()) {
+    lose(renewed, loss::gone);
+    return {};
+  }
+  if (!renewed->is_valid(context_.time.now())) {
+    // The answer came after the deadline, when the holders had learned of their loss: this lease is over,
+    // whatever its row says.
+    lose(renewed, loss::expired);
+    return {};
+  }
+  if (sent_at - renewed->confirmed_at() > renewed->ttl() / 2) context_.count.late_renewals.fetch_add(1);
+  renewed->confirm(sent_at, context_.margin(renewed->ttl()));
+  context_.count.renewals.fetch_add(1);
+  return reply;
+}
+
+std::optional<instant> process_lease::expire(instant now) {
+  std::shared_ptr<lease> watched;
+  {
+    const model::annotated_lock lock{mutex_};
+    watched = current_;
+  }
+  if (!watched) return {};
+  if (watched->is_valid(now)) return watched->deadline();
+  lose(watched, loss::expired);
+  slot_.end_wait();
+  return {};
+}
+
+instant process_lease::next_end() const {
+  const model::annotated_lock lock{mutex_};
+  auto first = instant::max();
+  for (const auto& lost : lost_) first = std::min(first, lost.expires_at);
+  return first;
+}
+
+std::vector<model::lease_id> process_lease::endable(instant now) const {
+  std::vector<model::lease_id> ids;
+  for (const auto& lost : lost_) {
+    if (lost.expires_at <= now) ids.push_back(lost.id);
+  }
+  return ids;
+}
+
+void process_lease::end_lost() {
+  std::vector<model::lease_id> ended;
+  {
+    const model::annotated_lock lock{mutex_};
+    ended = endable(context_.time.now());
+  }
+  slot_.call([&](store::session& session) { session.end(ended); });
+  const model::annotated_lock lock{mutex_};
+  std::erase_if(lost_, [&](const lost_lease& lost) { return std::ranges::count(ended, lost.id) > 0; });
+}
+
+void process_lease::end_all() {
+  std::shared_ptr<lease> last;
+  std::vector<model::lease_id> ended;
+  {
+    const model::annotated_lock lock{mutex_};
+    last = std::exchange(current_, nullptr);
+    ended = endable(context_.time.now());
+  }
+  if (last) {
+    last->end();
+    ended.push_back(last->id());
+    notifier_.lose(holds_.take(*last), loss::closed);
+  }
+  if (!ended.empty()) slot_.call([&](store::session& session) { session.end(ended); });
+}
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,70 @@
+// The one lease of a client, from its creation to its loss. Its successor is another lease: a lease dies once
+// (I3).
+#pragma once
+
+#include "client/context.hpp"
+#include "client/hold_registry.hpp"
+#include "client/loss_notifier.hpp"
+#include "client/session_slot.hpp"
+#include "client/submission_queue.hpp"
+#include "model/annotated_mutex.hpp"
+
+#include <memory>
+#include <optional>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+// Thread-safe. Statements are sent by the keeper's thread alone.
+class process_lease {
+ public:
+  process_lease(context& shared, submission_queue& queue, hold_registry& holds, loss_notifier& notifier,
+                session_slot& slot)
+      : context_(shared), queue_(queue), holds_(holds), notifier_(notifier), slot_(slot) {}
+
+  // The lease for new requests. Null while there is none, or when it is past its deadline.
+  std::shared_ptr<lease> current() const;
+
+  // A new lease, and the state of the database that it was made in.
+  struct created {
+    std::shared_ptr<lease> made;
+    store::database_state state;
+    instant sent_at;
+  };
+  created create();
+  // Makes it the current one: from now on acquires are sent.
+  void use(const std::shared_ptr<lease>& made);
+
+  // Renews the current lease. Empty: there is none, or it was lost with this answer.
+  std::optional<store::renewal_reply> renew(instant sent_at);
+
+  // Loses the lease if its deadline has passed. Returns the deadline that it still has.
+  std::optional<instant> expire(instant now);
+
+  // Lost leases end in the database too, so that nobody waits for one whose last renewal was answered too
+  // late to count. Not before this time:
+  instant next_end() const;
+  void end_lost();
+  // Ends the current lease and the lost ones that may end. Its holds say loss::closed.
+  void end_all();
+
+ private:
+  struct lost_lease {
+    model::lease_id id;
+    instant expires_at;  // nobody else may have its locks earlier (I5)
+  };
+
+  void lose(const std::shared_ptr<lease>& lost, loss reason);
+  std::vector<model::lease_id> endable(instant now) const ROWLOCK_REQUIRES(mutex_);
+
+  context& context_;
+  submission_queue& queue_;
+  hold_registry& holds_;
+  loss_notifier& notifier_;
+  session_slot& slot_;
+  mutable model::annotated_mutex mutex_;
+  std::shared_ptr<lease> current_ ROWLOCK_GUARDED_BY(mutex_);
+  std::vector<lost_lease> lost_ ROWLOCK_GUARDED_BY(mutex_);
+};
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,130 @@
+// A result that arrives once, for a caller that may stop waiting for it.
+#pragma once
+
+#include "client/errors.hpp"
+#include "client/time_source.hpp"
+#include "model/annotated_mutex.hpp"
+
+#include <condition_variable>
+#include <exception>
+#include <functional>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+namespace rowlock::client_layer {
+
+// Thread-safe.
+template <class Result>
+class promised {
+ public:
+  // False: the caller has given up, or has its result already. Then this result belongs to nobody.
+  bool complete(Result result) {
+    return store([&]() ROWLOCK_REQUIRES(mutex_) { result_ = std::move(result); });
+  }
+  bool fail(const std::exception_ptr& failure) {
+    return store([&]() ROWLOCK_REQUIRES(mutex_) { failure_ = copy_of(failure); });
+  }
+
+  bool is_complete() const {
+    const model::annotated_lock lock{mutex_};
+    return complete_;
+  }
+
+  // For a caller whose thread does not wait: called once, on completion, by the thread that completes, with no
+  // mutex locked. Set before the operation is shared. Dropped when the caller gives up.
+  void on_complete(std::function<void()> next) {
+    const model::annotated_lock lock{mutex_};
+    next_ = std::move(next);
+  }
+  // The caller gave up before there was a result.
+  bool is_given_up() const {
+    const model::annotated_lock lock{mutex_};
+    return given_up_;
+  }
+  // True: nobody waits any more, and no result will come. False: there was a result before.
+  bool give_up() {
+    std::function<void()> dropped;  // destroyed with no mutex locked
+    const model::annotated_lock lock{mutex_};
+    dropped.swap(next_);
+    given_up_ = given_up_ || !complete_;
+    return !std::exchange(complete_, true);
+  }
+  // Why there is no result yet, for a caller that gives up. Null: no reason is known any more.
+  void note_failure(const std::exception_ptr& reason) {
+    const model::annotated_lock lock{mutex_};
+    last_failure_ = reason ? std::optional{copy_of(reason)} : std::nullopt;
+  }
+  std::optional<error> last_failure() const {
+    const model::annotated_lock lock{mutex_};
+    return last_failure_;
+  }
+  // The result, once; as wait() returns or throws it.
+  std::optional<Result> take() {
+    const model::annotated_lock lock{mutex_};
+    if (failure_) throw copy_of(*failure_);
+    return std::exchange(result_, {});
+  }
+
+  // Waits until then, or until stop is requested. Empty: the caller has given up, and no result will come.
+  std::optional<Result> wait(time_source& time, std::optional<instant> then,
+                             const std::stop_token& stop = {}) {
+    return wait(time, then, stop, true);
+  }
+  // The same for a caller that goes on waiting: a result may still come.
+  std::optional<Result> wait_a_while(time_source& time, std::optional<instant> then,
+                                     const std::stop_token& stop) {
+    return wait(time, then, stop, false);
+  }
+
+ private:
+  std::optional<Result> wait(time_source& time, std::optional<instant> then, const std::stop_token& stop,
+                             bool gives_up) {
+    std::stop_callback on_stop{stop, [this] {
+                                 const model::annotated_lock lock{mutex_};
+                                 changed_.notify_one();
+                               }};
+    model::annotated_lock lock{mutex_};
+    while (!complete_ && !stop.stop_requested() && (!then || time.now() < *then)) {
+      if (then) {
+        time.wait_until(lock, changed_, *then);
+      } else {
+        changed_.wait(lock);
+      }
+    }
+    if (!complete_) {
+      complete_ = given_up_ = gives_up;
+      return {};
+    }
+    if (failure_) throw copy_of(*failure_);
+    return std::move(result_);
+  }
+
+  template <class Store>
+  bool store(Store store_result) {
+    std::function<void()> next;
+    {
+      const model::annotated_lock lock{mutex_};
+      if (complete_) return false;
+      complete_ = true;
+      store_result();
+      next.swap(next_);
+    }
+    // With the mutex unlocked, else the woken thread would block on it at once. The caller of complete() keeps
+    // this object alive.
+    changed_.notify_one();
+    if (next) next();
+    return true;
+  }
+
+  mutable model::annotated_mutex mutex_;
+  std::condition_variable changed_;
+  bool complete_ ROWLOCK_GUARDED_BY(mutex_) = false;
+  bool given_up_ ROWLOCK_GUARDED_BY(mutex_) = false;
+  std::optional<Result> result_ ROWLOCK_GUARDED_BY(mutex_);
+  std::optional<error> failure_ ROWLOCK_GUARDED_BY(mutex_);
+  std::optional<error> last_failure_ ROWLOCK_GUARDED_BY(mutex_);
+  std::function<void()> next_ ROWLOCK_GUARDED_BY(mutex_);
+};
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,45 @@
+// The one way in which a client's threads and callers pause: a pause ends with its time, with a stop token, or
+// when the client is closed.
+#pragma once
+
+#include "client/time_source.hpp"
+#include "model/annotated_mutex.hpp"
+
+#include <condition_variable>
+#include <stop_token>
+
+namespace rowlock::client_layer {
+
+// Thread-safe.
+class stoppable_sleep {
+ public:
+  explicit stoppable_sleep(time_source& time) : time_(time) {}
+
+  // False: it did not last until then, since stop was requested or the client was closed.
+  bool sleep_until(instant then, const std::stop_token& stop = {}) {
+    std::stop_callback on_stop{stop, [this] {
+                                 const model::annotated_lock lock{mutex_};
+                                 changed_.notify_all();
+                               }};
+    model::annotated_lock lock{mutex_};
+    while (!closed_ && !stop.stop_requested() && time_.now() < then) time_.wait_until(lock, changed_, then);
+    return !closed_ && !stop.stop_requested();
+  }
+
+  // Ends all pauses, present and future.
+  void close() {
+    {
+      const model::annotated_lock lock{mutex_};
+      closed_ = true;
+    }
+    changed_.notify_all();
+  }
+
+ private:
+  time_source& time_;
+  model::annotated_mutex mutex_;
+  std::condition_variable changed_;
+  bool closed_ ROWLOCK_GUARDED_BY(mutex_) = false;
+};
+
+}  // namespace rowlock::client_layer
