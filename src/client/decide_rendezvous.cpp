@@ -11,7 +11,8 @@ using std::chrono::microseconds;
 using store::lock_view;
 using what = outcome::what;
 
-// Nobody's death changes what a latch's waiter waits for; who is missing at a barrier, the keeper looks up.
+// No death changes what a waiter of a latch waits for. When a member of a barrier may be killed, the lease
+// keeper reads from the queue (waiter_poll::due_in).
 constexpr microseconds nobody_stands_in_the_way = std::chrono::hours{1};
 
 bool is_open(const lock_editor& latch) {
@@ -31,8 +32,8 @@ decision wait_at_latch(lock_editor& latch, const acquire_terms& wish) {
   return latch.finish(what::granted);
 }
 
-// A generation ends in one of two ways, each in one decision: complete, which leaves every member a permit,
-// or broken, which leaves nothing. So a member that is absent knows which.
+// A generation ends in one of two ways, each in one decision: complete, which leaves each member a permit, or
+// broken, which leaves nothing. So a member that is no longer queued knows which.
 decision arrive_at_barrier(lock_editor& barrier, const lock_view& view, const acquire_terms& wish) {
   const auto mine = [&](const auto& entry) { return entry.permit.hold == wish.hold; };
   if (const auto permit = std::find_if(view.permits.begin(), view.permits.end(), mine);
@@ -43,7 +44,7 @@ decision arrive_at_barrier(lock_editor& barrier, const lock_view& view, const ac
   const bool queued = barrier.is_queued(wish.hold);
   if (wish.arrived && !queued) return barrier.finish(what::broken);
   if (wish.leaving) {
-    // Also where its arrival had not come here yet: the others would wait in vain.
+    // Also if its arrival has not been written yet: otherwise the others would wait in vain.
     barrier.break_generation();
     return barrier.finish(what::busy);
   }
@@ -51,7 +52,7 @@ decision arrive_at_barrier(lock_editor& barrier, const lock_view& view, const ac
     return barrier.kill_first(std::move(expired));
   const bool is_last = static_cast<std::int64_t>(barrier.waiting()) + 1 >= barrier.row().capacity;
   if (queued || !is_last) {
-    barrier.change().durable = true;  // forgotten after a crash, it would be missed only by itself
+    barrier.change().durable = true;  // if a crash lost it, only the member itself would notice
     return queue_up(barrier, wish);
   }
   if (!view.is_recorded_server) return barrier.unchanged(what::foreign);
@@ -93,7 +94,7 @@ decision decide_count_down(const lock_view& view, const model::lock_definition& 
 decision decide_reset(const lock_view& view, const model::lock_definition& definition) {
   lock_editor latch{view, microseconds{0}};
   if (auto other = latch.refuse_other(definition)) return std::move(*other);
-  // Who was there when it opened goes on, though the queue may have been too long to let all go at once.
+  // All waiters from when it opened go on, even if the queue was too long to let all go on at once.
   if (is_open(latch)) latch.release_waiters();
   if (latch.outcome().more) return latch.finish(what::again);
   latch.remove_all_permits();

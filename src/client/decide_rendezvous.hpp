@@ -1,14 +1,14 @@
-// What decisions about a latch or a barrier differ in from those about locks that somebody holds.
+// The part of the decisions that differs for a latch or a barrier, which nobody holds.
 #pragma once
 
 #include "client/lock_editor.hpp"
 
 namespace rowlock::client_layer {
 
-// Of somebody who waits until a latch is open or a generation of a barrier is complete.
+// Decides about a request that waits until a latch is open or a barrier's generation is complete.
 decision decide_rendezvous(lock_editor& lock, const store::lock_view& view, const acquire_terms& wish);
 
-// Takes those away who have died, and lets go whom an opened latch has left in the queue.
+// Removes dead waiters. Waiters that an opened latch has left in the queue go on.
 decision sweep_rendezvous(lock_editor& lock);
 
 }  // namespace rowlock::client_layer

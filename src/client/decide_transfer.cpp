@@ -15,7 +15,7 @@ using what = outcome::what;
 decision decide_adopt(const lock_view& view, hold_id old, lease_id from, const model::waiter& mine) {
   lock_editor lock{view, microseconds{0}};
   if (is_rendezvous(view.row.kind)) return lock.unchanged(what::absent);
-  if (lock.token_of(mine.hold)) {  // asked again after a lost answer
+  if (lock.token_of(mine.hold)) {  // repeated after a lost answer
     lock.report_hold(mine.hold);
     return lock.unchanged(what::granted);
   }
@@ -45,7 +45,7 @@ decision decide_reclaim(const lock_view& view, hold_id old, lease_id from, const
     successor.mode = model::lock_mode::exclusive;
     lock.clear_holder();
   }
-  // Of the living: whoever reclaims has just made its lease.
+  // A living lease: the client that reclaims has just made it.
   lock.grant(successor, model::lease_view{mine.lease, mine.lease});
   lock.report_hold(mine.hold);
   lock.change().notices.push_back(client);

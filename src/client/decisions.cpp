@@ -73,7 +73,7 @@ decision decide_acquire(const lock_view& view, const acquire_terms& wish, micros
   if (lock.token_of(wish.hold)) return granted(lock, wish.hold);
   const bool in_turn = !lock.has_waiters() || (!stored.fair && !wish.everything);
   if (in_turn && view.is_recorded_server && fits()) {
-    // Its lease is not known here, and nobody asks for it any more.
+    // The view of its lease is not known here, and nothing reads it any more.
     lock.grant({0, wish.hold, wish.lease, weight_of(wish, lock), wish.mode}, {});
     return granted(lock, wish.hold);
   }
@@ -93,8 +93,8 @@ std::vector<decision> decide_acquire_together(std::span<const store::edit_result
   auto kept = std::find_if_not(made.begin(), made.end(), is_granted);
   if (all && kept != made.end()) kept = made.begin();
   for (; kept != made.end(); ++kept) {
-    // What was done for the dead and for others stays, but not together with a grant that is not wanted
-    // alone.
+    // A decision that grants nothing keeps what it does for the dead and for others. One that grants is
+    // dropped whole: its grant is not wanted without the rest.
     if (!is_granted(*kept)) continue;
     *kept = decision{};
     kept->outcome.result = what::absent;
@@ -123,7 +123,7 @@ decision decide_release(const lock_view& view, const release_spec& what_ends, mi
   if (held && was_living && rest) {
     if (!has_permit) {
       lock.rest(*rest);
-    } else if (lock.permit_of(hold)->lease != rest->id) {  // else it was asked again after a lost answer
+    } else if (lock.permit_of(hold)->lease != rest->id) {  // otherwise a repeat after a lost answer
       lock.move_permit(hold, *rest);
     }
     return lock.finish(what::released);
@@ -132,7 +132,7 @@ decision decide_release(const lock_view& view, const release_spec& what_ends, mi
   if (has_permit) lock.remove_permit(hold);
   if (!held) lock.dequeue(hold);
   if (auto first = lock.must_do_first()) return std::move(*first);
-  // A lock that is free is handed on by whoever asks next. Where others hold it still, nobody would.
+  // The next request grants a free lock to its waiters. If others still hold it, no request would.
   if (!view.is_recorded_server && lock.has_permits() && lock.has_next()) return lock.unchanged(what::foreign);
   lock.grant_everybody_next();
   return lock.finish(was_living ? what::released : what::absent);
@@ -141,8 +141,7 @@ decision decide_release(const lock_view& view, const release_spec& what_ends, mi
 decision decide_force(const lock_view& view, std::optional<hold_id> only, microseconds skew,
                       model::token upto) {
   lock_editor lock{view, skew};
-  // Nobody holds a latch or a barrier; and a lock of a later version's kind has rules that are not known
-  // here.
+  // Nobody holds a latch or a barrier. The rules of a kind from a later version are not known here.
   if (is_rendezvous(view.row.kind) || view.row.kind == lock_kind::unknown)
     return lock.unchanged(what::mismatch);
   std::vector<lease_id> clients;

@@ -1,11 +1,12 @@
-// Every decision about a lock, once, for all stores: pure functions from what a transaction read under the
-// lock row (store::lock_view) to what it writes (store::lock_change) and what became of the request.
+// Every decision about a lock, once for all stores. Each is a pure function from what a transaction has read
+// under the lock's row (store::lock_view) to what it writes (store::lock_change) and what became of the
+// request.
 //
 // A mutex, a shared_mutex and a semaphore are one thing here, a weighted fair semaphore: an exclusive request
 // needs the lock free, a shared one of weight n needs n of the capacity. Requests are granted in the order of
-// their tickets, and the first that does not fit stops all behind it. How is in lock_editor.hpp.
+// their tickets, and the first that does not fit stops all behind it. lock_editor.hpp says how.
 //
-// Who waits at a latch or a barrier waits for others to come: those are in decide_gather.cpp.
+// A waiter of a latch or a barrier waits for others to come. decide_rendezvous.cpp decides about these.
 #pragma once
 
 #include "model/lock.hpp"
@@ -31,31 +32,31 @@ struct handed_over {
 
 struct outcome {
   enum class what {
-    granted,   // the asking hold has the lock, with `token` and `weight`
+    granted,   // the request has the lock, with `token` and `weight`
     queued,    // it waits; the first lease that stands in its way may be killed in `takeover_in`
     busy,      // it neither has the lock nor waits
-    released,  // it had the lock or a place in the queue, and has it no more; what was asked for is done
+    released,  // the lock or the place in the queue has ended; or what was asked for is done
     absent,    // it has neither
-    guarded,   // a guarded transaction keeps the grant; ask again later
+    guarded,   // a guarded transaction keeps the grant: retry later
     mismatch,  // the stored lock is another one, see `stored`
-    expired,   // kill these `leases` first, then ask again
-    foreign,   // this server is not the recorded one: refresh the database_state, then ask again
-    again,     // dead waiters were cleared away, ask again
+    expired,   // kill these `leases` first, then retry
+    foreign,   // this server is not the recorded one: record the database_state, then retry
+    again,     // dead waiters were cleared away: retry
     broken,    // of a barrier: another member of its generation has died or given up
-    overrun,   // of a latch: fewer remain to be counted down than it asks for, `remaining`
+    overrun,   // of a latch: it counts down by more than what `remaining` says
   } result = what::busy;
   model::token token = 0;
   std::int64_t weight = 1;
-  model::lock_mode mode = model::lock_mode::exclusive;  // of a hold that was taken on
+  model::lock_mode mode = model::lock_mode::exclusive;  // of an adopted or reclaimed hold
   std::chrono::microseconds takeover_in{0};
   std::vector<lease_id> leases;
-  std::vector<handed_over> next;  // who else was granted in this change
-  std::vector<lease_id> wake;     // whose waiters are in no queue any more, and were not granted
-  bool more = false;              // beyond the part of the queue that was read others may fit: sweep
+  std::vector<handed_over> next;  // the waiters that this change grants
+  std::vector<lease_id> wake;     // clients whose waiters left the queue without a grant
+  bool more = false;              // waiters beyond the part of the queue that was read may fit: sweep
   std::int64_t remaining = 0;
-  model::lock_definition stored;  // of a mismatch, and of a hold that was taken on
+  model::lock_definition stored;  // of a mismatch, and of an adopted or reclaimed hold
 
-  // Something had to be put right first; then the same request is decided again.
+  // Something must be put right first; then the same request is decided again.
   bool must_retry() const {
     return result == what::expired || result == what::foreign || result == what::again;
   }
@@ -72,19 +73,19 @@ struct acquire_terms {
   hold_id hold;
   bool wait = false;
   model::lock_mode mode = model::lock_mode::exclusive;
-  std::int64_t weight = 1;  // of a shared wish
-  bool everything = false;  // a shared wish for all that is free, when nobody waits; it does not wait itself
+  std::int64_t weight = 1;  // of a shared request
+  bool everything = false;  // a shared request for all that is free, if nobody waits; it never waits itself
   bool arrived = false;     // it has stood in the queue
-  bool leaving = false;     // of a barrier: it waits no longer, and says what became of it
+  bool leaving = false;     // of a barrier: its caller waits no longer, and must learn what became of it
 };
 
-// Asked again with the same hold it says the same, with the same token (I7).
+// Repeated with the same hold, it has the same outcome, with the same token (I7).
 decision decide_acquire(const store::lock_view& view, const acquire_terms& wish,
                         std::chrono::microseconds skew);
 
-// Several wishes of one client's, each about another name, in name order; none of them waits. In one
-// transaction: all are granted or none is (all), or as many from the front as are free before the first that
-// is not. Decision i is for wish i; those that were left ungranted for another's sake say absent.
+// Decides several requests of one client in one transaction. Each is for another name, in name order, and
+// none of them waits. With `all`, all are granted or none; otherwise those before the first that is not free.
+// Decision i is for wishes[i]. A request that stays ungranted because of another one gets `absent`.
 std::vector<decision> decide_acquire_together(std::span<const store::edit_result> results,
                                               std::span<const store::lock_view> views,
                                               std::span<const acquire_terms> wishes, bool all,
@@ -93,71 +94,69 @@ std::vector<decision> decide_acquire_together(std::span<const store::edit_result
 // How a hold, or a place in the queue, ends.
 struct release_spec {
   hold_id hold;
-  std::optional<lease_id> on{};     // only where it stands on that lease
+  std::optional<lease_id> on{};     // only if it stands on that lease
   std::optional<lease_id> ended{};  // an explicit-ttl lease that ends with it
-  std::optional<store::lease_record>
-      rest{};  // its minimum time is not over: nobody has the lock before this ends
+  // Its minimum time is not over: nobody gets the lock before this lease ends.
+  std::optional<store::lease_record> rest{};
 };
 
-// Gives back a grant or a place in the queue.
+// Ends a grant, or a place in the queue.
 decision decide_release(const store::lock_view& view, const release_spec& what_ends,
                         std::chrono::microseconds skew);
 
-// Takes the lock from all who hold it, or from that hold alone; from nobody who was granted it after the
-// token `upto`.
+// Takes the lock from all holders, or from the hold `only`. A hold with a token above `upto` stays.
 decision decide_force(const store::lock_view& view, std::optional<hold_id> only,
                       std::chrono::microseconds skew,
                       model::token upto = std::numeric_limits<model::token>::max());
 
-// Frees what the dead hold, grants to the living, removes dead waiters.
+// Frees what the dead hold, grants to living waiters, removes dead ones.
 decision decide_sweep(const store::lock_view& view, std::chrono::microseconds skew);
 
 // Puts a hold onto an explicit-ttl lease of its own, in the commit that creates it.
 decision decide_move(const store::lock_view& view, hold_id hold, const store::lease_record& lease);
 
-// ---- of a hold that goes to another process (decide_transfer.cpp) ----
+// ---- transfer of a hold to another process (decide_transfer.cpp) ----
 
-// Takes a hold that stands on the lease `from` on as mine, with its mode, weight and token, and ends `from`.
-// Its id becomes mine, so that another who adopts the same hold finds nothing.
+// Turns a hold on the lease `from` into mine, with its mode, weight and token, and ends `from`. The hold gets
+// my id, so another client that adopts the same hold finds nothing.
 decision decide_adopt(const store::lock_view& view, hold_id old, lease_id from, const model::waiter& mine);
 
-// Replaces a hold that stands on the lease `from` by one of mine, whose mode and weight it gets, with a new
-// token and before all who wait. The client of the old one is noticed.
+// Replaces a hold on the lease `from` by mine, with the old hold's mode and weight and a new token, ahead of
+// all waiters. The client of the old hold gets a notice.
 decision decide_reclaim(const store::lock_view& view, hold_id old, lease_id from, const model::waiter& mine);
 
-// ---- of a latch and a barrier (decide_gather.cpp); what they share is decided by the functions above ----
+// ---- latch and barrier (decide_rendezvous.cpp); the functions above decide what they share ----
 
-// Counts a latch down by a permit that never dies. The same hold counts once (I7). At zero all who wait are
-// let go.
+// Counts a latch down by a permit that never dies. The same hold counts once (I7). At zero all waiters go on.
 decision decide_count_down(const store::lock_view& view, const model::lock_definition& definition,
                            hold_id hold, std::int64_t n);
 
-// Takes back all that a latch was counted down by.
+// Undoes all that a latch was counted down by.
 decision decide_reset(const store::lock_view& view, const model::lock_definition& definition);
 
-// ---- of a hold, or a lock, that stands (decide_change.cpp) ----
+// ---- changes of a hold or a lock (decide_change.cpp) ----
 
 // Makes an exclusive hold a shared one of weight 1, with the same token. Readers at the head of the queue
-// join it; a waiting writer does not slip in.
+// join it. No waiting writer gets in between.
 decision decide_downgrade(const store::lock_view& view, hold_id hold, std::chrono::microseconds skew);
 
-// Makes a shared hold the exclusive one, with a new token, where nobody else holds or waits. Busy otherwise.
+// Makes a shared hold the exclusive one, with a new token, if nobody else holds or waits. Otherwise busy.
 decision decide_upgrade(const store::lock_view& view, hold_id hold, std::chrono::microseconds skew);
 
-// Raises the token of an exclusive hold to `at_least`, never lowers it: granted, with the token that it has
-// now. The next grant of the name is above it.
+// Raises the token of an exclusive hold to `at_least`, never lowers it. Granted, with the token that it has
+// now. The next grant of the name has a higher token.
 decision decide_raise_token(const store::lock_view& view, hold_id hold, model::token at_least);
 
-// Asks all who hold it to give it up: released where somebody was asked, with the latest token that is meant.
-// Absent: nobody holds it.
+// Writes a release request to all holders. Released, with the latest token that the request means. Absent if
+// nobody holds the lock.
 decision decide_request(const store::lock_view& view, const std::string& reason,
                         std::chrono::milliseconds within);
 
-// Writes what the holder proclaims. Absent when that hold is not the exclusive one.
+// Writes what the holder proclaims. Absent if that hold is not the exclusive one.
 decision decide_proclaim(const store::lock_view& view, hold_id hold, const std::string& value);
 
-// Changes what a semaphore has to give. Below what is in use nothing is granted until it fits again; those
-// who wait for more than there is are sent away.
+// Changes the capacity of a semaphore. If more is in use, nothing is granted until it fits again. Waiters
+// that want more than the new capacity leave the queue.
 decision decide_resize(const store::lock_view& view, std::int64_t capacity, std::chrono::microseconds skew);
 
 }  // namespace rowlock::client_layer

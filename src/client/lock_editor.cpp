@@ -29,7 +29,7 @@ lock_editor::lock_editor(const store::lock_view& view, microseconds skew)
   if (row_.kind == model::lock_kind::barrier && !made_.change.dequeue.empty()) break_generation();
 }
 
-// A guarded transaction may rely on a dead hold: until it ends that stays, and counts.
+// A guarded transaction may rely on a dead hold. The hold stays, and counts, until the transaction ends.
 void lock_editor::drop_dead() {
   const bool permits_stay = row_.kind == model::lock_kind::latch;
   for (const auto& entry : view_.permits) {
@@ -54,8 +54,7 @@ void lock_editor::recount() {
   if (row_.lease) row_.in_use = row_.capacity;
 }
 
-// ---- who holds
-// ---------------------------------------------------------------------------------------------------
+// ---- who holds ----
 
 const model::permit* lock_editor::permit_of(hold_id hold) const {
   for (const auto& entry : permits_) {
@@ -108,8 +107,7 @@ microseconds lock_editor::takeover_in() const {
   return first.value_or(microseconds{0});
 }
 
-// ---- who waits
-// ---------------------------------------------------------------------------------------------------
+// ---- who waits ----
 
 bool lock_editor::is_queued(hold_id hold) const {
   return (view_.own && view_.own->hold == hold && !removed(hold)) ||
@@ -121,14 +119,14 @@ bool lock_editor::removed(hold_id hold) const {
   return contains(made_.change.dequeue, hold);
 }
 
-// A guarded transaction may hold the row of a lock that is free: then permits may come, but no new holder.
+// A guarded transaction may have locked the row of a free lock. Then only permits may be added, no holder.
 bool lock_editor::fits(lock_mode mode, std::int64_t weight, std::int64_t in_use) const {
   if (row_.lease) return false;
   if (mode == lock_mode::exclusive) return in_use == 0 && view_.replaceable;
   return in_use + weight <= row_.capacity;
 }
 
-// Not after the capacity was lowered: such a waiter would stop all others for ever.
+// A waiter that wants more than a lowered capacity would stop all others for ever.
 bool lock_editor::can_ever_fit(const model::waiter& waiter) const {
   return waiter.mode == lock_mode::exclusive || waiter.weight <= row_.capacity;
 }
@@ -172,8 +170,7 @@ std::optional<decision> lock_editor::must_do_first() {
   return {};
 }
 
-// ---- changes
-// -----------------------------------------------------------------------------------------------------
+// ---- changes ----
 
 void lock_editor::clear_holder() {
   row_.lease.reset();
@@ -285,7 +282,7 @@ void lock_editor::release_waiters() {
   made_.outcome.more = !view_.queue_complete;
 }
 
-// Each finds its permit, and by it that it was there, until it gives that back.
+// Each member finds its permit, and learns by it that it was there. It keeps the permit until it releases it.
 void lock_editor::complete(const model::waiter& last) {
   bump_token();
   const auto pass = [&](const model::waiter& member) {
@@ -298,7 +295,7 @@ void lock_editor::complete(const model::waiter& last) {
   made_.change.durable = true;
 }
 
-// Durable: a row that came back after a crash would be taken for somebody who has arrived.
+// Durable: a row that came back after a crash would be taken for a member that has arrived.
 void lock_editor::break_generation() {
   for (const auto& [waiter, lease] : living_) {
     if (!contains(made_.outcome.wake, lease->client)) made_.outcome.wake.push_back(lease->client);
@@ -321,10 +318,9 @@ void lock_editor::make_exclusive(const model::permit& permit) {
   grant(wanted, lease);
 }
 
-// ---- results
-// -----------------------------------------------------------------------------------------------------
+// ---- results ----
 
-// Of those who are in the queue when this is written, as far as is known.
+// The smallest ticket in the queue once this change is written, as far as is known.
 std::int64_t lock_editor::head_ticket() const {
   for (const auto& entry : view_.queue) {
     if (!removed(entry.waiter.hold)) return entry.waiter.ticket;
@@ -340,7 +336,7 @@ decision lock_editor::finish(outcome::what result) {
   row_.head_ticket = std::max(row_.head_ticket, head_ticket());
   const bool others = !change.enqueue.empty() || !change.dequeue.empty() || !change.remove_permits.empty() ||
                       !change.add_permits.empty();
-  // Whatever changes beside the row writes it too: Galera compares only what is written.
+  // A change beside the row writes the row too: Galera compares only what is written.
   if (others || !same(row_, view_.row)) change.row = row_;
   return std::move(made_);
 }
@@ -373,7 +369,7 @@ decision lock_editor::move_onto(hold_id hold, lease_id onto, hold_id as) {
   if (const auto* permit = permit_of(hold)) moving = *permit;
   report_hold(hold);
   const bool stands_there = (moving ? moving->lease : *view_.row.lease) == onto;
-  // A guarded transaction holds the row that says on which lease it stands.
+  // A guarded transaction has locked the row that says on which lease the hold stands.
   if (!stands_there && is_guarded(hold)) return unchanged(outcome::what::guarded);
   decision moved = unchanged(outcome::what::granted);
   if (stands_there) return moved;
@@ -391,7 +387,7 @@ decision lock_editor::move_onto(hold_id hold, lease_id onto, hold_id as) {
   return moved;
 }
 
-// Another server's clock may be ahead: it judges nobody before leases are lengthened for it (I5).
+// Another server's clock may be ahead. It judges no lease before all leases are lengthened for it (I5).
 decision lock_editor::kill_first(std::vector<lease_id> leases) {
   if (!view_.is_recorded_server) return unchanged(outcome::what::foreign);
   made_.outcome.leases = std::move(leases);

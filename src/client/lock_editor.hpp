@@ -1,7 +1,7 @@
-// A lock while a decision about it is made: what was read, what has been changed of it, and who comes next.
+// A lock while a decision about it is made: what was read, what the decision has changed, and who comes next.
 //
-// I1, I2 and I9 are enforced here: only grant() makes a holder, it takes the next token, and of those who
-// wait it is always the first living one.
+// I1, I2 and I9 are enforced here: only grant() makes a holder, it takes the next token, and among the
+// waiters the first living one always comes first.
 #pragma once
 
 #include "client/decisions.hpp"
@@ -13,8 +13,8 @@ namespace rowlock::client_layer {
 
 class lock_editor {
  public:
-  // Waiters and permits of the dead are gone from the start, but for permits that a guarded transaction
-  // keeps. A latch keeps its permits, whoever counted; a barrier that has lost a member is broken.
+  // Drops waiters and permits of the dead, except permits that a guarded transaction keeps. A latch keeps all
+  // its permits. A barrier that has lost a member is broken.
   lock_editor(const store::lock_view& view, std::chrono::microseconds skew);
 
   const model::lock_row& row() const { return row_; }
@@ -23,38 +23,38 @@ class lock_editor {
   bool held_by(hold_id hold) const { return row_.hold == hold; }  // exclusively
   bool is_held_by_living() const { return row_.lease && holder_; }
   const model::permit* permit_of(hold_id hold) const;
-  // Of a hold on a lease that exists.
+  // Empty: the hold does not stand, or its lease is gone.
   std::optional<model::token> token_of(hold_id hold) const;
-  // That lease, of a hold with a token.
+  // Requires: token_of(hold) is not empty.
   const model::lease_view& lease_of(hold_id hold) const;
-  // A guarded transaction may rely on that hold: it must stay where it stands.
+  // Whether a guarded transaction may rely on that hold. Then it must stay where it stands.
   bool is_guarded(hold_id hold) const;
   bool has_permits() const { return !permits_.empty(); }
   bool is_expired(const model::lease_view& lease) const {
     return lease.expires_in + skew_ <= std::chrono::microseconds{0};
   }
   std::vector<lease_id> expired_holders() const;
-  // How long until the first lease of those that stand in the way may be killed: of the holders, and of the
-  // head of the queue where it may be what the others wait for.
+  // How long until the first lease that stands in the way may be killed: a holder's, or that of the head of
+  // the queue if it may be what the others wait for.
   std::chrono::microseconds takeover_in() const;
 
   // -- who waits --
   bool is_queued(hold_id hold) const;
   bool has_waiters() const { return !living_.empty() || !view_.queue_complete; }
   bool fits(model::lock_mode mode, std::int64_t weight) const { return fits(mode, weight, row_.in_use); }
-  // Whether somebody who waits may be granted now, as far as is known.
+  // Whether a waiter may be granted now, as far as is known.
   bool has_next() const;
-  std::size_t waiting() const { return living_.size(); }  // as far as was read
+  std::size_t waiting() const { return living_.size(); }  // of the part that was read
   std::vector<lease_id> expired_waiters() const;
 
-  // Empty: the lock is what was asked for (I11).
+  // Empty: the lock is what was asked for (I11). Otherwise the refusal.
   std::optional<decision> refuse_other(const model::lock_definition& asked);
 
   // -- changes --
   void clear_holder();
-  // Of a dead one. A lock with a delay rests that long before it is free, unless it has rested.
+  // Clears a dead holder. A lock with a delay rests that long before it is free, unless it has rested.
   void remove_dead_holder(std::chrono::milliseconds delay);
-  // Nobody holds it, and nobody can: a lease without a hold, which nobody renews, has it until it ends.
+  // Nobody holds the lock, and nobody can until that lease ends: it has no hold, and nobody renews it.
   void rest(const store::lease_record& lease);
   void remove_permit(hold_id hold);
   void remove_all_permits();
@@ -64,38 +64,41 @@ class lock_editor {
   void grant_everybody_next();
   void enqueue(const model::waiter& wanted);
   void dequeue(hold_id hold);
-  // Of a permit, onto another lease.
+  // Creates that lease, and moves the permit onto it.
   void move_permit(hold_id hold, const store::lease_record& lease);
-  // A permit of no lease, which outlives its client.
+  // Adds a permit that stands on no lease, so it outlives its client.
   void count_down(hold_id hold, std::int64_t n);
-  // All who wait at a latch go on; of a barrier, with the last to come and the number of their generation.
+  // All waiters of a latch go on.
   void release_waiters();
+  // All members of a barrier's generation go on, `last` among them, with the generation's number as token.
   void complete(const model::waiter& last);
-  // All who wait at a barrier go away, and are woken to find that out.
+  // Removes all waiters of a barrier, and wakes their clients to find that out.
   void break_generation();
-  // A hold that stands becomes shared or exclusive, with its token.
+  // A hold that stands becomes shared, with its token, or exclusive, with a new one.
   void make_shared();
   void make_exclusive(const model::permit& permit);
 
   // -- results --
   store::lock_change& change() { return made_.change; }
   client_layer::outcome& outcome() { return made_.outcome; }
-  // Of a hold that stands: its token, weight and mode, and the lock that it is of.
+  // Reports a hold that stands: its token, weight and mode, and its lock.
   void report_hold(hold_id hold);
   decision finish(outcome::what result);
   decision unchanged(outcome::what result);  // nothing is written
-  // Granted: the hold, which stands, is put onto that lease, by that id and with its token, and nothing else
-  // is written; nor is that where it stands on it already (I7). Guarded: it is left where it stands.
+  // Moves a hold that stands onto that lease, under the id `as` and with its token, and returns `granted`.
+  // Nothing else is written, and nothing at all if it stands there already (I7). Returns `guarded` if a
+  // guarded transaction relies on the hold; then it stays where it is.
   decision move_onto(hold_id hold, lease_id onto, hold_id as);
   decision kill_first(std::vector<lease_id> leases);
-  // Whether it is known who may be granted next. If not, says what must be done first; then nothing of this
-  // lock_editor is written but that the dead are cleared away, and the same request can be decided again.
+  // Empty: it is known who may be granted next. Otherwise the decision that must come first; then the same
+  // request can be decided again. That decision drops all changes made here; it writes at most the removal of
+  // the dead.
   std::optional<decision> must_do_first();
 
  private:
   struct next_grants {
-    std::vector<lease_id> expired;  // of waiters who would be granted, or stand in the way of others
-    bool unknown = false;           // only unread rows tell who comes first
+    std::vector<lease_id> expired;  // of waiters that would be granted, or stand in the way of others
+    bool unknown = false;           // only unread rows tell which waiter is first
   };
 
   bool fits(model::lock_mode mode, std::int64_t weight, std::int64_t in_use) const;

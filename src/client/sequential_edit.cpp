@@ -11,7 +11,6 @@ void append(std::vector<Entry>& to, const std::vector<Entry>& more) {
   to.insert(to.end(), more.begin(), more.end());
 }
 
-// Of holds or waiters: those that are not among the gone.
 template <class Entry, class IdOf>
 void leave_out(std::vector<Entry>& entries, const std::vector<hold_id>& gone, IdOf id_of) {
   if (gone.empty()) return;
@@ -58,12 +57,12 @@ void sequential_edit::show(const store::lock_change& change) {
   append(view_.permits, permits);
   leave_out(view_.queue, change.dequeue, [](const auto& entry) { return entry.waiter.hold; });
   for (const auto& waiter : change.enqueue) {
-    // Behind rows that were not read nobody is seen.
+    // The view shows nobody behind rows that were not read.
     if (view_.queue_complete) view_.add_waiter(waiter, lease_of(waiter.lease, change));
   }
 }
 
-// What a later one takes away of what an earlier one added was never there.
+// What a later request removes of an earlier one's additions is never written.
 void sequential_edit::add(const store::lock_change& change) {
   if (change.row) all_.row = change.row;
   all_.granted_now = all_.granted_now || change.granted_now;

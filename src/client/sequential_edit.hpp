@@ -1,5 +1,5 @@
-// Several requests about one lock, decided one after the other in one transaction: each finds the lock as
-// those before it leave it, and one change is written for all of them.
+// Several requests for one lock, decided one after the other in one transaction. Each finds the lock as the
+// requests before it leave it, and one change is written for all of them.
 #pragma once
 
 #include "client/decisions.hpp"
@@ -10,10 +10,10 @@ namespace rowlock::client_layer {
 
 class sequential_edit {
  public:
-  // ttl: of leases that the view does not name, for they are those of who asks.
+  // ttl: of the leases that the view does not name; they belong to the requests.
   sequential_edit(const store::lock_view& read, std::chrono::milliseconds ttl) : view_(read), ttl_(ttl) {}
 
-  // What the next one decides from.
+  // What the next request is decided from.
   const store::lock_view& view() const { return view_; }
   void decided(const store::lock_change& change);
 
@@ -21,8 +21,8 @@ class sequential_edit {
   store::lock_change change() && { return std::move(all_); }
 
  private:
-  // A lease of which nothing is known counts as living: to take a dead one for living delays others until it
-  // is found out; to take a living one for dead would grant twice.
+  // An unknown lease counts as living. To take a dead lease for a living one delays others until that is
+  // found out. To take a living one for dead would grant twice.
   model::lease_view lease_of(model::lease_id id, const store::lock_change& change) const;
   void show(const store::lock_change& change);
   void add(const store::lock_change& change);
