@@ -1,5 +1,5 @@
-// What decisions ask for besides what was written for them: done when that is committed, and before anybody
-// asks again.
+// What decisions call for besides their writes: wake-ups, kills, names to create. It is done after the
+// commit, and before the requests are retried.
 #pragma once
 
 #include "client/context.hpp"
@@ -15,17 +15,17 @@ namespace rowlock::client_layer {
 
 class after_commit {
  public:
-  // checks: of before the decisions' statement was sent, see hold_registry::add.
+  // checks: hold_registry::checks() from before the decisions' statement was sent, see hold_registry::add.
   explicit after_commit(std::uint64_t checks) : checks_(checks) {}
 
-  // Of a decision whose change is committed. Who was granted and waits in this process is told at once, other
-  // clients when run() is called. Where others may be granted beyond what was read of the queue, a sweep
-  // follows.
+  // Takes a decision whose change is committed. A granted waiter of this process is notified at once, other
+  // clients when run() is called. If waiters beyond the part of the queue that was read may be granted, a
+  // sweep follows.
   void add(worker_context& client, const std::string& name, const decision& made);
-  // A name that does not exist. In the order of the names; once each.
+  // A name that does not exist. Call it in name order; a repeated name counts once.
   void add_missing(const model::lock_definition& asked);
 
-  // call: carries out a function of a session.
+  // call: runs a function with a session.
   template <class Call>
   void run(const context& shared, Call call);
 
@@ -50,9 +50,10 @@ template <class Call>
 void after_commit::run(const context& shared, Call call) {
   make_unique(wake_);
   make_unique(kill_);
-  // First, for somebody waits for it. A wake-up is a wake-up: the poll stands behind it.
+  // Wake-ups come first, because somebody waits for them. They are hints: the poll makes up for a lost one.
   if (!wake_.empty()) call([&](store::session& session) { session.send_wakeups(wake_); });
-  // Before any kill: that judges leases by this server's clock, for which they are lengthened then (I5).
+  // This must precede any kill. A kill judges leases by this server's clock, for which they are lengthened
+  // here (I5).
   if (refresh_) {
     const auto database_state = call([](store::session& session) { return session.record_database_state(); });
     shared.log(log_level::warning, "this is another server than before: the epoch is now {}",
@@ -61,7 +62,8 @@ void after_commit::run(const context& shared, Call call) {
   if (!kill_.empty()) {
     const std::chrono::microseconds skew = shared.skew();
     const auto killed = call([&](store::session& session) { return session.kill(kill_, skew); });
-    if (!killed.empty()) shared.log(log_level::info, "{} expired lease(s) of others killed", killed.size());
+    if (!killed.empty())
+      shared.log(log_level::info, "killed {} expired lease(s) of other clients", killed.size());
   }
   if (!create_.empty()) call([&](store::session& session) { session.create(create_); });
 }

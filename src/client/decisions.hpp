@@ -140,19 +140,20 @@ decision decide_reset(const store::lock_view& view, const model::lock_definition
 // join it. No waiting writer gets in between.
 decision decide_downgrade(const store::lock_view& view, hold_id hold, std::chrono::microseconds skew);
 
-// Makes a shared hold the exclusive one, with a new token, if nobody else holds or waits. Otherwise busy.
+// Makes a shared hold the exclusive one, with a new token, if nobody else holds or waits. Otherwise returns
+// busy.
 decision decide_upgrade(const store::lock_view& view, hold_id hold, std::chrono::microseconds skew);
 
-// Raises the token of an exclusive hold to `at_least`, never lowers it. Granted, with the token that it has
-// now. The next grant of the name has a higher token.
+// Raises the token of an exclusive hold to `at_least`, never lowers it. Returns granted, with the token that
+// it has now. The next grant of the name has a higher token.
 decision decide_raise_token(const store::lock_view& view, hold_id hold, model::token at_least);
 
-// Writes a release request to all holders. Released, with the latest token that the request means. Absent if
-// nobody holds the lock.
+// Writes a release request to all holders. Returns released, with the latest token that the request means, or
+// absent if nobody holds the lock.
 decision decide_request(const store::lock_view& view, const std::string& reason,
                         std::chrono::milliseconds within);
 
-// Writes what the holder proclaims. Absent if that hold is not the exclusive one.
+// Writes what the holder proclaims. Returns absent if that hold is not the exclusive one.
 decision decide_proclaim(const store::lock_view& view, hold_id hold, const std::string& value);
 
 // Changes the capacity of a semaphore. If more is in use, nothing is granted until it fits again. Waiters

@@ -9,7 +9,7 @@ namespace rowlock::client_layer {
 
 namespace {
 
-// How many holds one statement asks about, and how many of them are looked at with each renewal though
+// chunk: how many holds one statement asks about. page: how many are looked up with each renewal, although
 // nothing has happened.
 constexpr std::size_t chunk = 1000;
 constexpr std::size_t page = 256;
@@ -25,7 +25,7 @@ hold_audit::hold_audit(context& shared, submission_queue& queue, hold_registry& 
       loss_notifier_(loss_notifier),
       slot_(slot) {}
 
-// What happened to the holds of before, while nobody heard of it, shows only in their rows.
+// What happened meanwhile to earlier holds shows only in their rows: no lease received notices about them.
 void hold_audit::begin(model::lease_id client, const store::database_state& database_state) {
   holds_.receive_as(client);
   news_.reset();
@@ -79,8 +79,8 @@ bool hold_audit::step() {
   return false;
 }
 
-// A renewal that succeeds says only that the lease row is there. Whether the locks are is asked when the
-// database_state or the notice has changed.
+// A renewal that succeeds says only that the lease's row exists. Whether the holds exist is looked up when
+// the database_state or the notice has changed.
 void hold_audit::begin_check() {
   auto heard = *news_;
   if (heard.database_state.marker.empty() ||
@@ -134,7 +134,7 @@ bool hold_audit::look_at_page() {
   return suspicious_;
 }
 
-// They came after a check had begun that read the news of them.
+// A check that had begun before these holds were added has consumed news that may concern them.
 void hold_audit::look_at_unchecked() {
   const auto holds = holds_.unchecked();
   const std::span<const hold_ptr> all{holds};
@@ -143,8 +143,7 @@ void hold_audit::look_at_unchecked() {
   holds_.checked(part);
 }
 
-// No news will come of them: nobody but a force or a reclaim takes them in a database_state that has not
-// changed.
+// No notice tells of these. While the database_state does not change, only a force or a reclaim takes them.
 void hold_audit::look_at_unreachable() {
   lose(missing(holds_.next_unreachable(chunk)), loss::forced);
   unreachable_at_ = context_.time.now() + context_.settings.poll_interval;
@@ -159,7 +158,7 @@ void hold_audit::pass_on_request() {
     loss_notifier_.notify_request(hold, stored->request->reason, now + stored->request->within);
 }
 
-// Notes those that are asked for.
+// Notes in asked_ the holds that have a release request.
 std::vector<hold_ptr> hold_audit::missing(std::span<const hold_ptr> holds) {
   std::vector<hold_ptr> gone;
   if (holds.empty()) return gone;

@@ -1,5 +1,5 @@
-// Compares the holds of this process with what the database has of them, when news say that some may be gone,
-// and a few now and then for losses that nobody tells of.
+// Compares the holds of this process with what the database has of them: all of them when a renewal or a
+// wake-up shows that some may be gone, and a few with each renewal, for losses that no notice tells of.
 #pragma once
 
 #include "client/context.hpp"
@@ -16,25 +16,27 @@
 
 namespace rowlock::client_layer {
 
-// Used by the keeper's thread. News are remembered until the check that they call for has succeeded.
+// Used by the lease keeper's thread. What a renewal has shown is remembered until the check that it calls for
+// has succeeded.
 class hold_audit {
  public:
   hold_audit(context& shared, submission_queue& queue, hold_registry& holds, recent_releases& releases,
              loss_notifier& loss_notifier, session_slot& slot);
 
-  // The process has a new lease, made in that database_state. Holds of before it may be there: on
+  // The process has a new lease, made in that database_state. It may still have earlier holds, on
   // explicit-ttl leases.
   void begin(model::lease_id client, const store::database_state& database_state);
   // A renewal was answered.
   void on_renewal(const store::renewal_reply& reply, instant sent_at);
-  // A wake-up came that explains nothing: a lock may have been taken by force, or be asked for.
+  // A wake-up came for which no waiter was granted. A hold may have been lost by force, or a release request
+  // may have come.
   void suspect() noexcept { suspected_ = true; }
 
-  // When there is something to do.
+  // When the next step is due.
   instant next() const;
-  // Does a statement or two of it. True: a renewal should come early, for it tells why a hold is missing.
+  // Sends a statement or two. True: a renewal should come early, because it tells why a hold is missing.
   bool step();
-  // The thread ends.
+  // The thread ends: drops the holds that it was about to look at.
   void forget();
 
   // Called when all holds have been checked in another database_state than the one before.
@@ -71,18 +73,18 @@ class hold_audit {
   loss_notifier& loss_notifier_;
   session_slot& slot_;
 
-  // What all holds have been checked for.
+  // All holds have been checked for these.
   store::database_state state_;
   std::int64_t notice_ = 0;
   loss reason_ = loss::gone;  // of what the latest check found missing
 
-  std::optional<news> news_;  // of the latest renewal, not yet looked at
+  std::optional<news> news_;  // from the latest renewal, not yet handled
   std::optional<check> check_;
-  std::vector<hold_ptr> asked_;  // they are asked for; by whom is not known yet
-  bool suspicious_ = false;      // a hold was found missing, and nobody knows why
+  std::vector<hold_ptr> asked_;  // holds with a release request that was not read yet
+  bool suspicious_ = false;      // a hold is missing, and the reason is not known
   bool suspected_ = false;
   bool page_due_ = false;
-  instant suspect_at_{};  // doubts are not looked into before
+  instant suspect_at_{};  // no suspicion is checked before
   instant unreachable_at_{};
 };
 

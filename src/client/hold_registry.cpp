@@ -7,7 +7,7 @@ namespace rowlock::client_layer {
 
 namespace {
 
-// Some hundred bytes each; a renewal for so many releases costs them nothing.
+// Each takes some hundred bytes. An early renewal for that many releases costs next to nothing.
 constexpr std::size_t many_releases = 8192;
 
 }  // namespace
@@ -16,7 +16,7 @@ bool hold_registry::add(const hold_ptr& hold, std::uint64_t checks_before) {
   bool look_soon = false;
   {
     const std::lock_guard lock{mutex_};
-    // Whoever ends a lease takes its holds afterwards, under this mutex.
+    // The thread that ends a lease takes its holds afterwards, under this mutex.
     if (hold->lease()->is_ended()) return false;
     if (!holds_.emplace(hold->id(), hold).second) return true;
     if (!hold->lease()->is_renewed()) {
@@ -44,7 +44,7 @@ void hold_registry::remove(std::span<const hold_ptr> holds) {
 }
 
 void hold_registry::forget(const hold_state& hold) {
-  // Of two objects with one id, only the one that is here.
+  // Another object with the same id may be registered: that one stays.
   const auto found = holds_.find(hold.id());
   if (found == holds_.end() || found->second.get() != &hold) return;
   holds_.erase(found);
@@ -93,7 +93,7 @@ std::vector<hold_ptr> hold_registry::take(const lease& lease) {
     }
     note();
   }
-  // As they lie in memory: of many, each would cost whoever tells them a few misses of the cache.
+  // In memory order. Otherwise each of many holds costs the thread that notifies them a few cache misses.
   std::sort(taken.begin(), taken.end());
   return taken;
 }
@@ -163,7 +163,7 @@ std::vector<hold_ptr> hold_registry::next_unreachable(std::size_t most) {
   return page;
 }
 
-// By buckets: a rehash shuffles them, and each hold's turn comes all the same.
+// By buckets: a rehash shuffles them, but each hold's turn still comes.
 std::vector<hold_ptr> hold_registry::next_page(std::size_t most) {
   const std::lock_guard lock{mutex_};
   std::vector<hold_ptr> page;

@@ -1,4 +1,4 @@
-// The holds of this process, and those whose release is not yet known to have survived.
+// The holds of this process, and the releases that are not yet known to have survived.
 #pragma once
 
 #include "client/context.hpp"
@@ -25,13 +25,13 @@ using hold_ptr = std::shared_ptr<hold_state>;
 // Thread-safe.
 class hold_registry {
  public:
-  // How many checks of all holds have begun. Read before a request is sent, and given to add() with the hold
-  // that the request was granted.
+  // How many checks of all holds have begun. Read it before a request is sent, and pass it to add() with the
+  // hold that the request was granted.
   std::uint64_t checks() const noexcept { return checks_.load(); }
 
-  // False: its lease is over, the hold was not added, and its owner must not believe in it.
-  // checks_before: checks() from before the request was sent. A check that has begun since then consumed news
-  // that may be about this hold, so the hold waits in unchecked() for a look of its own.
+  // False: its lease is over. The hold was not added, and nobody must believe in it. checks_before: checks()
+  // from before the request was sent. A check that has begun since then has consumed news that may concern
+  // this hold. So the hold stays in unchecked() until it has been looked up by itself.
   bool add(const hold_ptr& hold, std::uint64_t checks_before);
   void remove(const hold_state& hold);
   void remove(std::span<const hold_ptr> holds);
@@ -48,22 +48,22 @@ class hold_registry {
   // The first deadline of an explicit-ttl lease.
   std::optional<instant> next_deadline() const;
 
-  // All holds, and the beginning of a check: whoever is added later, and was asked for before, is unchecked.
+  // Begins a check and returns all holds. A hold that was requested before and is added later is unchecked.
   std::vector<hold_ptr> begin_check();
   std::vector<hold_ptr> unchecked() const;
   bool has_unchecked() const noexcept { return has_unchecked_.load(); }
   void checked(std::span<const hold_ptr> holds);
-  // Called by add() when a hold has to be looked at soon, under no lock. Set before the first add().
+  // Called by add(), under no mutex, when a hold must be looked up soon. Set it before the first add().
   std::function<void()> on_unchecked;
 
-  // The lease that hears of news from now on. Holds whose news are addressed to another one are unreachable:
-  // explicit-ttl holds that have outlived the lease of their process.
+  // Notices come to this lease from now on. A hold whose notices go to another lease is unreachable: an
+  // explicit-ttl hold that has outlived the lease of its process.
   void receive_as(model::lease_id client);
   bool has_unreachable() const noexcept { return has_unreachable_.load(); }
-  // At most so many of them, in a rolling order.
+  // At most that many of them, in turn.
   std::vector<hold_ptr> next_unreachable(std::size_t most);
 
-  // At most so many holds, in a rolling order that comes round to each.
+  // About that many holds, in turn, so that each is reached.
   std::vector<hold_ptr> next_page(std::size_t most);
 
  private:
@@ -76,7 +76,7 @@ class hold_registry {
 
   mutable std::mutex mutex_;
   std::unordered_map<model::hold_id, hold_ptr> holds_;
-  deadlines deadlines_;  // of holds on explicit-ttl leases, which are never confirmed again
+  deadlines deadlines_;  // of holds on explicit-ttl leases, which are never renewed
   std::unordered_set<model::hold_id> unchecked_;
   std::set<model::hold_id> unreachable_;
   model::lease_id client_{};
@@ -100,9 +100,9 @@ class recent_releases {
 
   // True when there are so many that a renewal should come early.
   bool add(entry release);
-  // They are on disk: forgets those answered before.
+  // Those answered before that are on disk: forgets them.
   void confirm(instant sent_at);
-  // They may be lost: hands them all over.
+  // They may be lost: removes and returns all.
   std::vector<entry> take_all();
 
  private:

@@ -30,7 +30,7 @@ rowlock::loss hold_state::loss() const noexcept {
   const int fate = fate_.load();
   if (fate == released) return loss::none;
   if (fate != held) return static_cast<rowlock::loss>(fate);
-  // The watchdog may not have come round yet, but nobody may be told that a hold past its deadline stands.
+  // The watchdog may not have noticed yet, but a hold past its deadline must never be reported as valid.
   return lease_->is_valid(engine_->shared().time.now()) ? loss::none : loss::expired;
 }
 
@@ -90,7 +90,7 @@ void hold_state::tell() noexcept {
 }
 
 bool hold_state::begin_release() noexcept {
-  // Past the deadline it is lost, whether or not the watchdog has said so.
+  // Past the deadline it is lost, even if the watchdog has not noticed yet.
   if (!lease_->is_valid(engine_->shared().time.now())) lose(loss::expired);
   int expected = held;
   return fate_.compare_exchange_strong(expected, released);

@@ -1,5 +1,5 @@
-// What stands behind a rowlock::hold: shared by the caller's object, the registry and a release that is under
-// way.
+// The state behind a rowlock::hold. The caller's object, the registry and a release that is under way share
+// it.
 #pragma once
 
 #include "client/lease.hpp"
@@ -40,39 +40,39 @@ class hold_state {
   rowlock::loss loss() const noexcept;
   std::stop_token stop_token();
 
-  // Marks the hold as lost, unless it was released or lost before. True when this call did it; then tell() is
-  // due.
+  // Marks the hold as lost, unless it was released or lost before. True: this call did it, and tell() is due.
   bool lose(rowlock::loss reason) noexcept;
-  // Fires the stop token. Runs the user's callbacks: call it under no lock.
+  // Fires the stop token. Runs the user's callbacks, so call it under no mutex.
   void tell() noexcept;
 
-  // Somebody asks for the lock: until then, for that reason. True when it is news; then notify_request() is
-  // due.
+  // Stores a release request and its time limit. True: it is the first, and notify_request() is due.
   bool request_release(const std::string& reason, instant until);
   void notify_request() noexcept;  // as tell()
   std::stop_token request_token();
   std::optional<rowlock::release_request> request() const;
 
-  // Begins the release: true for the first caller of a hold that is not lost.
+  // True for the first caller, if the hold is not lost.
   bool begin_release() noexcept;
   bool is_released() const noexcept { return fate_.load() == released; }
 
-  // There was a queue when it was granted, so a fast release is unlikely to succeed. Set before it is shared.
+  // Others waited when it was granted, so a fast release is unlikely to succeed. Set it before the object is
+  // shared.
   void set_contended(bool contended) noexcept { contended_ = contended; }
   bool is_contended() const noexcept { return contended_; }
 
-  // Who releases it before leaves the lock resting until then. Set before it is shared.
+  // A release before that time leaves the lock resting until then. Set it before the object is shared.
   void set_keep_until(instant then) noexcept { keep_until_ = then; }
   instant keep_until() const noexcept { return keep_until_; }
 
-  // Whether it may be handed on to the head of the queue in the statement that ends it.
+  // Whether the statement that ends it may hand it over to the head of the queue.
   bool is_fair() const noexcept { return lock_.fair; }
   model::lock_kind kind() const noexcept { return lock_.kind; }
 
   // It was downgraded or upgraded in the database.
   void become(model::lock_mode mode, std::int64_t weight, model::token token) noexcept;
 
-  // How often a recursive lock has entered; released by the last.
+  // Counts the entries of a recursive lock. leave() is true for the last one, which releases; enter() is
+  // false after it.
   bool enter() noexcept;
   bool leave() noexcept { return entries_.fetch_sub(1) == 1; }
   std::size_t depth() const noexcept { return static_cast<std::size_t>(entries_.load()); }
@@ -96,7 +96,7 @@ class hold_state {
   bool contended_ = false;
   instant keep_until_{};
   mutable std::mutex stop_mutex_;
-  std::optional<std::stop_source> stop_;  // made when asked for: most holds never are
+  std::optional<std::stop_source> stop_;  // made at first use: most holds never need one
   std::optional<std::stop_source> asked_;
   struct asked_for {
     std::string reason;
