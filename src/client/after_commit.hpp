@@ -52,8 +52,8 @@ void after_commit::run(const context& shared, Call call) {
   make_unique(kill_);
   // Wake-ups come first, because somebody waits for them. They are hints: the poll makes up for a lost one.
   if (!wake_.empty()) call([&](store::session& session) { session.send_wakeups(wake_); });
-  // This must precede any kill. A kill judges leases by this server's clock, for which they are lengthened
-  // here (I5).
+  // Before any kill: a kill judges leases by this server's clock, and this lengthens them for that clock
+  // (I5).
   if (refresh_) {
     const auto database_state = call([](store::session& session) { return session.record_database_state(); });
     shared.log(log_level::warning, "this is another server than before: the epoch is now {}",

@@ -13,9 +13,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Of a name server that does not answer, each attempt costs a thread for as long as the resolver is patient.
+// If a name server does not answer, each attempt costs a thread until the resolver gives up.
 constexpr int left_behind_at_most = 3;
-// An attempt that was broken off mostly ends at once, and says why it had hung.
+// An attempt that was interrupted usually ends at once, and says why it had hung.
 constexpr auto last_words = 50ms;
 
 }  // namespace
@@ -42,7 +42,7 @@ std::unique_ptr<store::session> dialer::connect(std::shared_ptr<store::database>
         exchange_);
   } catch (const std::system_error& failure) {
     throw error(errc::unreachable,
-                fmt::format("no thread can be started to bound an attempt to connect: {}", failure.what()));
+                fmt::format("cannot start a thread for an attempt to connect: {}", failure.what()));
   }
   lock.lock();
   while (!one->is_over && !all.closed && context_.time.now() < until) {
@@ -63,7 +63,7 @@ std::unique_ptr<store::session> dialer::connect(std::shared_ptr<store::database>
   return std::move(one->made);
 }
 
-// By the attempt's own thread.
+// Runs in the attempt's own thread.
 void dialer::exchange::dial(store::database& database, attempt& one) {
   std::unique_ptr<store::session> made;
   std::exception_ptr failure;

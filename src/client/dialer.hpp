@@ -1,5 +1,5 @@
-// Connects, each attempt on a thread of its own, so that whoever asks is kept no longer than connect_timeout:
-// name resolution and MySQL's login hear of no interruption.
+// Connects, each attempt on a thread of its own. So a caller waits no longer than connect_timeout, although
+// name resolution and MySQL's login cannot be interrupted.
 #pragma once
 
 #include "client/context.hpp"
@@ -20,11 +20,11 @@ class dialer {
  public:
   explicit dialer(context& shared) : context_(shared) {}
 
-  // Throws what the store throws, and error(unreachable) when the time is up, when the client is closed, when
-  // too many earlier attempts still hang or no thread can be started. An attempt that hangs is left behind,
-  // and what it makes at last is closed.
+  // Throws what the store throws, and error(unreachable) if the time is up, the client is closed, too many
+  // earlier attempts still hang, or no thread can be started. An attempt that hangs is left behind; if it
+  // connects later, that connection is closed.
   std::unique_ptr<store::session> connect(std::shared_ptr<store::database> database);
-  // Nobody waits any more.
+  // Ends all waits.
   void close();
 
  private:
@@ -36,7 +36,7 @@ class dialer {
     bool is_left = false;  // nobody waits for it
   };
 
-  // What the threads of attempts need, and all that they keep.
+  // What the threads of attempts need, and all that they keep alive.
   struct exchange {
     void dial(store::database& database, attempt& one);
 

@@ -23,9 +23,9 @@ class ghosts {
  public:
   void add(ghost one);
   void remove(const ghost& one);
-  // Of one that nobody has seen end: the server's timeouts should have ended it, which proves nothing.
+  // Removes one that nobody has seen end. The server's timeouts should have ended it, which proves nothing.
   void forget(const ghost& one);
-  // Called by forget(), under no lock. Set before the first add().
+  // Called by forget(), under no mutex. Set it before the first add().
   std::function<void()> on_forgotten{};
   bool empty() const noexcept { return count_.load() == 0; }
   std::vector<ghost> all() const;

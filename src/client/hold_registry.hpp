@@ -1,4 +1,4 @@
-// The holds of this process, and the releases that are not yet known to have survived.
+// The holds of this process, and the releases that may not be on disk yet.
 #pragma once
 
 #include "client/context.hpp"
@@ -100,9 +100,9 @@ class recent_releases {
 
   // True when there are so many that a renewal should come early.
   bool add(entry release);
-  // Those answered before that are on disk: forgets them.
+  // Forgets those that were answered before: they are on disk.
   void confirm(instant sent_at);
-  // They may be lost: removes and returns all.
+  // Removes and returns all: they may be lost.
   std::vector<entry> take_all();
 
  private:

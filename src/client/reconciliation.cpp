@@ -12,19 +12,21 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Names a step. Some milliseconds, so that an acquire that waits for the same connection hardly feels it.
+// How many names a step reads. That takes some milliseconds, so it hardly delays an acquire that waits for
+// the same connection.
 constexpr std::size_t page_size = 1000;
 constexpr std::chrono::nanoseconds shortest_pause = 1ms;
 constexpr std::chrono::nanoseconds longest_pause = 1s;
-// Of the readings that nothing calls for, and how much of the time each may take.
+// The interval of the readings that nothing calls for. After one that took long, the pause is that many times
+// as long.
 constexpr std::chrono::microseconds routine = 10min;
 constexpr int routine_share = 100;
-// How the intervals grow at which is looked for what a ghost may do, up to those of the routine.
+// By how much the intervals of request_repeatedly() grow, up to that of the routine.
 constexpr int repeat_factor = 4;
-// After so long without a reading the next one begins at once again.
+// After that long without a reading, the next one begins at once again.
 constexpr auto quiet = 2min;
 
-// What rests after its holder has gone, for as long as the lock's or the holder's options say.
+// A lock that rests after its holder has gone, for as long as the lock's or the holder's options say.
 bool rests(const store::held_entry& entry) {
   return entry.hold.is_nil() || entry.lease == model::lease_id::belonging_to(entry.hold);
 }
@@ -41,7 +43,7 @@ void reconciliation::request(std::chrono::nanoseconds in) {
   const auto at = now + in;
   if (!first_ || at < *first_) first_ = at;
   last_ = std::max(last_, at);
-  // A reading that is under way looks for what was asked for meanwhile when it ends.
+  // A reading that is under way checks at its end what was requested meanwhile.
   if (runs_ || client_) return;
   const auto wish = std::max(*first_, not_before_);
   if (!due_ || wish < *due_) send(lock, wish - now);
@@ -68,7 +70,7 @@ void reconciliation::plan_routine(instant now) {
       now + std::max<std::chrono::nanoseconds>(backoff{routine, routine}.next(), routine_share * took_);
 }
 
-// Whatever stands on the lease has been asked for.
+// Nothing stands on the lease that was not requested.
 bool reconciliation::is_idle() const {
   return holds_.empty() && asked() == asked_before_;
 }
@@ -115,14 +117,14 @@ void reconciliation::step(store::session& session, std::uint64_t number) {
       const std::lock_guard lock{mutex_};
       is_news = failures_.due(failure.what(), context_.time.now()).has_value();
     }
-    if (is_news) context_.log(log_level::warning, "reading what this client holds: {}", failure.what());
+    if (is_news) context_.log(log_level::warning, "cannot read what this client holds: {}", failure.what());
     throw;
   }
   const std::lock_guard lock{mutex_};
   succeeded_ = true;
 }
 
-// False: another step has taken the place of this one.
+// False: another step has replaced this one.
 bool reconciliation::begin(std::uint64_t number) {
   const auto current = keeper_.lease();
   const std::lock_guard lock{mutex_};
@@ -180,14 +182,14 @@ void reconciliation::read_page(store::session& session) {
   if (*repeat_in_ > routine) repeat_in_.reset();
 }
 
-// In this order: what was in use by a request when that was asked first has become a hold, and what was one
-// has become a request again, see above.
+// The order matters: an id that a request used when ids() was asked first may belong to a hold by now, and
+// that of a hold to a release; see the class.
 bool reconciliation::is_unknown(const store::held_entry& entry) const {
   return !rests(entry) && !queue_.ids().contains(entry.hold) && !holds_.contains(entry.hold) &&
          !queue_.ids().contains(entry.hold);
 }
 
-// Most of it has been released since it was read.
+// Reads them again first: most have been released since.
 void reconciliation::give_back(store::session& session, const std::vector<store::held_entry>& unknown) {
   std::vector<store::hold_query> queries;
   for (const auto& entry : unknown) queries.push_back({entry.name, entry.hold});

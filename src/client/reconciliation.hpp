@@ -1,6 +1,6 @@
-// Compares what the database says that this client holds with what it knows, and gives back the rest: a grant
-// that came late, a release that a fail-over has lost, a place in a queue that nobody waits in. The lease
-// that they stand on is renewed with all others, so nothing else would end them.
+// Compares what the database has on this client's leases with what the client knows, and releases the rest: a
+// grant that came late, a release that a fail-over has lost, a place in a queue that nobody waits in. The
+// lease under them is renewed with all others, so nothing else would end them.
 #pragma once
 
 #include "client/backoff.hpp"
@@ -21,26 +21,27 @@ namespace rowlock::client_layer {
 
 class lease_keeper;
 
-// Thread-safe. It reads page by page of the names, with pauses between them, in the workers that acquire:
-// never where leases are renewed, and no release waits for it.
+// Thread-safe. It reads the names page by page, with pauses, in the workers that acquire: never on the
+// connection that renews leases, and no release waits for it.
 //
-// Nothing that is somebody's is given back. An id is known from before it is sent until nobody follows it: to
-// ids_in_use as that of a request, then to the registry as that of a hold, then to ids_in_use as that of a
-// release. Ids never come again. So what was read under an id that is in neither was over before that was
-// asked, and is given back only where it still stands on the lease that was read.
+// It releases nothing that has an owner. An id is known from before it is sent until nobody follows it: to
+// ids_in_use while a request uses it, then to the registry while it is a hold, then to ids_in_use while a
+// release uses it. Ids never come again. So what was read under an id that is in neither was over before they
+// were asked. It is released only if it still stands on the lease that was read.
 class reconciliation {
  public:
   reconciliation(context& shared, submission_queue& queue, hold_registry& holds, lease_keeper& keeper);
 
-  // All names are read once more, beginning not before that much time has passed.
+  // Has all names read once more, beginning no earlier than after that time.
   void request(std::chrono::nanoseconds in = {});
-  // The same, and again at growing intervals: what nobody has seen end may do something yet.
+  // The same, repeated at growing intervals: a ghost that nobody has seen end may still do something.
   void request_repeatedly();
-  // From now on all is read every five to ten minutes too, whatever an orphan may come from; not where
-  // nothing is held and nothing was asked for since, and for a hundredth of the time at most. Once.
+  // Call it once. From now on all is also read every five to ten minutes, to find orphans of any cause. It is
+  // not read if nothing is held and nothing was requested since the last reading. All this takes a hundredth
+  // of the time at most.
   void begin_routine();
-  // The same as request() where the database is another one, or was not what it seemed. All its clients find
-  // that out at about the same time, and should not all read at once.
+  // As request(), when the database is another one, or was not what it seemed. All its clients notice that at
+  // about the same time. So each begins after a random pause, and they do not all read at once.
   void request_in(const store::database_state& database_state);
 
  private:
@@ -62,12 +63,12 @@ class reconciliation {
   lease_keeper& keeper_;
 
   std::mutex mutex_;
-  std::optional<instant> first_;  // the earliest time that was asked for and that no reading has met
+  std::optional<instant> first_;  // the earliest requested time that no reading has met
   instant last_{};                // and the latest
-  std::string identity_;          // of the database where that was asked; empty: of any
+  std::string identity_;          // of the database that is meant; empty: any
   std::uint64_t sent_ = 0;        // the number of the step that counts
-  std::optional<instant> due_;    // when that comes; empty: there is none
-  bool runs_ = false;             // it is being carried
+  std::optional<instant> due_;    // when that step is due; empty: there is none
+  bool runs_ = false;             // that step runs
   bool succeeded_ = false;
   instant not_before_{};                               // of the next reading
   std::optional<std::chrono::nanoseconds> repeat_in_;  // after the next reading
@@ -78,7 +79,7 @@ class reconciliation {
   backoff failing_ = reconnect_pause();
   repeated_failures failures_;
 
-  // Of the step that runs.
+  // Used by the step that runs.
   std::shared_ptr<lease> client_;  // whose leases are read; null: no reading has begun
   std::string after_;              // the last name that was read
   instant begun_at_{};

@@ -27,7 +27,7 @@ store::session& session_slot::ready() {
 
 void session_slot::check_time() const {
   if (context_.time.now() < std::min(until_, begins_until_)) return;
-  throw error(errc::contention, "the time of the call is up before all of it was sent");
+  throw error(errc::contention, "the time of the call was over before all of it was sent");
 }
 
 void session_slot::connect() {
@@ -78,7 +78,7 @@ bool session_slot::end_ghosts() {
   return context_.ghosts.empty();
 }
 
-// What keeps a row locked may be this connection's predecessor.
+// The previous connection may be what keeps a row locked.
 void session_slot::note(const error& failure) noexcept {
   switch (failure.code()) {
     case errc::unreachable: drop(true); break;
@@ -88,7 +88,7 @@ void session_slot::note(const error& failure) noexcept {
       try {
         if (session_->end_ghost(harmless_)) harmless_.clear();
       } catch (const std::exception&) {
-        // It is asked again when it is in the way again.
+        // The next contention tries again.
       }
       break;
     default: break;
@@ -122,7 +122,7 @@ void session_slot::close() noexcept {
 bool session_slot::wait(std::chrono::nanoseconds timeout) {
   const bool anew = !session_;
   store::session& session = ready();
-  // Whatever came while there was no connection is not heard by the new one.
+  // The new connection has not heard what came while there was none.
   if (anew) return true;
   try {
     return session.wait(timeout);

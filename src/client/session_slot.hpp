@@ -1,5 +1,5 @@
-// One connection that is made again when it breaks. Bounds every statement, and hands the ghosts of broken
-// sessions to the client.
+// One connection, which is made again when it breaks. Limits the time of each statement, and passes the
+// ghosts of broken sessions to the client.
 #pragma once
 
 #include "client/context.hpp"
@@ -16,21 +16,21 @@
 
 namespace rowlock::client_layer {
 
-// Makes a session for whom it asks. Thread-safe.
+// Makes a session. Thread-safe.
 using connector = std::function<std::unique_ptr<store::session>()>;
 
-// What a broken session leaves behind: statements that a request waits for before it is sent again, or such
-// as do no harm whenever they come.
+// What a broken session leaves behind: statements that must be over before a request is sent again, or
+// statements that are harmless whenever they are executed.
 enum class ghost_kind : std::uint8_t { grants, harmless };
 
-// Used by one thread; end_wait() and interrupt_overdue() by any.
+// Used by one thread, except end_wait(), interrupt() and interrupt_overdue(), which any thread may call.
 class session_slot {
  public:
   session_slot(context& shared, connector connect, ghost_kind leaves = ghost_kind::grants);
 
-  // Runs one statement's worth of work. Connects first where needed, and waits for no ghost. Throws what the
-  // store throws; after error(unreachable), and after error(read_only), which another server may end, the
-  // connection is gone, and the next call makes a new one.
+  // Runs the work of one statement. Connects first if needed, and waits for no ghost. Throws what the store
+  // throws. After error(unreachable) the connection is gone, and the next call makes a new one; so it is
+  // after error(read_only), because another server may be writable.
   template <class Work>
   auto call(Work&& work) {
     store::session& session = ready();
@@ -46,23 +46,24 @@ class session_slot {
     }
   }
 
-  // How many have been begun.
+  // How many calls have begun.
   std::uint64_t calls() const noexcept { return calls_; }
 
-  // Connects, unless there is a connection. Throws what the store throws.
+  // Connects if there is no connection. Throws what the store throws.
   void open() { ready(); }
   // Ends what broken connections of this client may have left running. False: some of it may still run, and
   // a request that may be part of it must not be sent again now.
   bool end_ghosts();
 
-  // Nothing is sent past that time, which ends a statement under way: the connection then counts as dead.
+  // Nothing is sent after that time. A statement that is under way then is ended, and the connection counts
+  // as dead.
   void limit_answers(instant until) noexcept { until_ = until; }
-  // Nothing is begun past that time; what is under way then has a statement's time.
+  // Nothing is begun after that time. A statement that is under way then keeps its own time limit.
   void limit_begins(instant until) noexcept { begins_until_ = until; }
 
-  // Waits for a wake-up, in the connection there is. Connects first where needed; then it does not wait.
+  // Waits for a wake-up. Without a connection it connects instead, and returns true at once.
   bool wait(std::chrono::nanoseconds timeout);
-  // As session::woken_waiters(), of the wait before.
+  // As session::woken_waiters(), for the latest wait().
   std::vector<model::hold_id> woken_waiters();
 
   // As session::warning(); empty without a connection.
@@ -72,7 +73,7 @@ class session_slot {
   void end_wait() noexcept;
   void interrupt_overdue(instant now) noexcept;
   void interrupt() noexcept;
-  // Closes the connection. Like call(), by the thread that uses the slot.
+  // Closes the connection. Call it, like call(), in the thread that uses the slot.
   void close() noexcept;
 
   // Called with each new session, before anything else uses it.
@@ -99,7 +100,7 @@ class session_slot {
   std::mutex mutex_;  // guards the pointer against end_wait() and interrupt()
   std::unique_ptr<store::session> session_;
   const ghost_kind leaves_;
-  std::string harmless_;  // the backend of the session before, which may keep rows locked
+  std::string harmless_;  // the previous session's backend, which may keep rows locked
   instant until_ = instant::max();
   instant begins_until_ = instant::max();
   std::atomic<std::int64_t> overdue_at_{0};  // 0: no statement is under way
