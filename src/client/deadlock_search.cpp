@@ -32,7 +32,7 @@ void deadlock_search::submit_step(const look_ptr& made) {
   queue_.submit_background(task);
 }
 
-// The names that somebody waits for, then one of them after the other.
+// The first step reads the names that somebody waits for. Each further step reads one of them.
 void deadlock_search::read_step(store::session& session, look& made) {
   if (!made.names) {
     made.names = session.waited_for();

@@ -1,6 +1,6 @@
-// Looks for circles of waiters, for all waiters of a client that want to know of them: one read at a time,
-// which serves all who ask meanwhile. The workers that acquire read it in steps of one name, so that a
-// release waits for one step at most where the same worker carries both.
+// Looks for circles of waiters, for all waiters of a client that ask for it. One reading at a time serves all
+// that ask meanwhile. The workers that acquire read one name per step, so a release waits for at most one
+// step if the same worker sends both.
 #pragma once
 
 #include "client/hold_registry.hpp"
@@ -22,9 +22,9 @@ class deadlock_search {
  public:
   deadlock_search(context& shared, submission_queue& queue) : context_(shared), queue_(queue) {}
 
-  // The circle that the owner is part of, by a later read than the one of that number, which is replaced by
-  // its own. Empty: it is in none, the database cannot be asked now, or the wait is over. Throws what the
-  // store throws and no new try mends.
+  // The circle that the owner is part of, by a reading with a number above `after`, which becomes that
+  // reading's number. Empty: it is in none, the database cannot be asked now, or the wait is over. Throws
+  // what the store throws if it is not transient.
   wait_cycle circle_of(std::uint64_t owner, std::uint64_t& after, std::optional<instant> until,
                        const std::stop_token& stop);
 
@@ -41,7 +41,7 @@ class deadlock_search {
     enum class state { reads, read, searched, done } now = state::reads;
     std::optional<std::vector<std::string>>
         names{};           // still to be read, the last first; used by one step at a time
-    bool goes_on = false;  // the step that was carried last succeeded, and names are left
+    bool goes_on = false;  // the latest step succeeded, and names are left
     std::vector<contended_lock> locks{};
     std::vector<wait_cycle> cycles{};
     std::optional<error> failure{};
@@ -51,7 +51,7 @@ class deadlock_search {
   look_ptr begin();
   void submit_step(const look_ptr& made);
   void read_step(store::session& session, look& made);
-  // The caller's thread does what the workers have no time for.
+  // In the caller's thread: the workers have no time for it.
   void search(std::unique_lock<std::mutex>& lock, look& found);
 
   context& context_;

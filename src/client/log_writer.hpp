@@ -1,5 +1,5 @@
-// Calls options::log on a thread of its own: whatever that does, no renewal and nobody who must be told of a
-// loss waits for it.
+// Calls options::log on a thread of its own. Whatever that does, no renewal and no notification of a loss
+// waits for it.
 #pragma once
 
 #include "model/annotated_mutex.hpp"
@@ -25,14 +25,14 @@ class log_writer {
 
   bool is_silent() const noexcept { return !write_; }
 
-  // In the caller's thread before start(), by run() after it, and not at all after stop() or while too many
-  // lines wait; how many were left out for that is a line of its own.
+  // Written in the caller's thread before start(), and by run() after it. Dropped after stop(), and while too
+  // many lines wait; a line of its own says how many were left out for that.
   void write(log_level level, std::string line) noexcept;
 
   void start();  // run() follows
-  void run();    // the thread's body, until stop(), and then until all that waits is written
+  void run();    // the thread's body: until stop(), and then until all lines are written
   void stop();
-  // Nothing more is written, but what is being written now.
+  // Nothing more is written, except the line that is being written now.
   void drop();
 
  private:

@@ -7,7 +7,7 @@ namespace rowlock::client_layer {
 
 namespace {
 
-// Of the holds that are lost at one time; of the others the log has their number.
+// How many of the holds that are lost at one time the log names. It counts the others.
 constexpr std::size_t logged_by_name = 100;
 
 }  // namespace
@@ -22,7 +22,7 @@ void loss_notifier::lose(std::vector<hold_ptr> holds, loss reason) {
       log_lost(*lost, reason);
     });
   }
-  // Not before: while many are removed, nobody is told.
+  // Not before: the notifications do not wait while many holds are removed.
   holds_.remove(holds);
 }
 
@@ -40,8 +40,8 @@ void loss_notifier::log_lost(const std::vector<hold_ptr>& holds, loss reason) co
 void loss_notifier::notify_request(const hold_ptr& hold, const std::string& reason, instant until) {
   if (!hold->request_release(reason, until)) return;
   tell([hold] { hold->notify_request(); });
-  context_.log(log_level::info, "hold {} of \"{}\" is asked to be given up: {}", hold->id().to_string(),
-               hold->name(), reason);
+  context_.log(log_level::info, "somebody requests the release of hold {} of \"{}\": {}",
+               hold->id().to_string(), hold->name(), reason);
 }
 
 void loss_notifier::tell(std::function<void()> news) {

@@ -1,5 +1,5 @@
-// Tells holders of their loss, and of those who ask for their locks, on a thread of its own: a user's
-// callback that takes long delays nothing but the next one.
+// Notifies holders of losses and release requests, on a thread of its own. A callback of the user's that
+// takes long delays nothing but the next one.
 #pragma once
 
 #include "client/context.hpp"
@@ -18,12 +18,12 @@ class loss_notifier {
  public:
   loss_notifier(context& shared, hold_registry& holds) : context_(shared), holds_(holds) {}
 
-  // Marks the holds as lost and has their holders told; the log comes after that. Nothing happens to those
-  // that are released or lost already.
+  // Marks the holds as lost and has their holders notified; the log is written after that. Holds that are
+  // released or lost already are left alone.
   void lose(std::vector<hold_ptr> holds, loss reason);
   void lose(const hold_ptr& hold, loss reason) { lose(std::vector{hold}, reason); }
 
-  // Has the holder told that somebody asks for the lock.
+  // Has the holder notified of a release request.
   void notify_request(const hold_ptr& hold, const std::string& reason, instant until);
 
   void run();  // the thread's body, until stop()

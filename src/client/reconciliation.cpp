@@ -17,8 +17,8 @@ using namespace std::chrono_literals;
 constexpr std::size_t page_size = 1000;
 constexpr std::chrono::nanoseconds shortest_pause = 1ms;
 constexpr std::chrono::nanoseconds longest_pause = 1s;
-// The interval of the readings that nothing calls for. After one that took long, the pause is that many times
-// as long.
+// The interval of the readings that nothing calls for. The pause after one is at least that many times its
+// length.
 constexpr std::chrono::microseconds routine = 10min;
 constexpr int routine_share = 100;
 // By how much the intervals of request_repeatedly() grow, up to that of the routine.

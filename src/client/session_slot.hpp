@@ -29,8 +29,8 @@ class session_slot {
   session_slot(context& shared, connector connect, ghost_kind leaves = ghost_kind::grants);
 
   // Runs the work of one statement. Connects first if needed, and waits for no ghost. Throws what the store
-  // throws. After error(unreachable) the connection is gone, and the next call makes a new one; so it is
-  // after error(read_only), because another server may be writable.
+  // throws. After error(unreachable) the connection is gone, and the next call makes a new one. The same
+  // holds for error(read_only), because another server may be writable.
   template <class Work>
   auto call(Work&& work) {
     store::session& session = ready();

@@ -28,7 +28,7 @@ class graph {
     for (const auto& lock : locks) {
       const auto kind = lock.lock.row.kind;
       if (is_rendezvous(kind) || kind == model::lock_kind::unknown)
-        continue;  // who will come there is not known
+        continue;  // it is not known who will come there
       for (std::size_t i = 0; i < lock.queue.size(); ++i) {
         if (!lock.queue[i].alive || lock.queue[i].expires_in <= milliseconds{0}) continue;
         wishes_.push_back({&lock, i});
@@ -47,7 +47,7 @@ class graph {
   const std::vector<wish>& wishes() const { return wishes_; }
   bool is_stuck(owner who) const { return stuck_.contains(who); }
 
-  // Of those who are stuck, one that the wish waits for.
+  // A stuck owner that the request waits for.
   std::optional<owner> blocker_of(const wish& one) const {
     const auto& [lock, queue] = *one.at;
     const auto& wanted = one.waiter().waiter;
@@ -81,7 +81,7 @@ class graph {
   std::unordered_set<owner> stuck_;
 };
 
-// Where the way from one to whom it waits for, and on, comes to a place that it has passed.
+// Follows from each waiter the one that it waits for, until one of them comes up again.
 wait_cycle circle_from(const graph& all, const wish* start) {
   std::vector<const wish*> way;
   for (const auto* at = start; at;) {
@@ -148,7 +148,7 @@ std::string describe(const wait_cycle& cycle) {
   std::string text;
   for (const auto& [name, waiter] : cycle) {
     text += text.empty() ? fmt::format("{} waits for \"{}\"", described(waiter.lease), name)
-                         : fmt::format("; {}, which has that or comes before, waits for \"{}\"",
+                         : fmt::format("; {}, which holds that or waits before it, waits for \"{}\"",
                                        described(waiter.lease), name);
   }
   return text;

@@ -1,9 +1,9 @@
 // Who waits for whom, and whether they wait in a circle.
 //
-// An owner is what acquires one lock after another: a thread (hold_id::owner). Everybody is let go whose
-// request would fit once those who are not stuck had given back what they hold, in turn; those who remain
-// wait for each other for ever. It is the reduction of a resource graph (Holt, "Some Deadlock Properties of
-// Computer Systems", 1972), which unlike a search for circles is right for locks that several may hold.
+// An owner is what acquires one lock after another: a thread (hold_id::owner). Again and again an owner is
+// removed whose request would fit once the removed owners had released what they hold. The owners that remain
+// wait for each other for ever. This is the reduction of a resource graph (Holt, "Some Deadlock Properties of
+// Computer Systems", 1972). Unlike a search for circles, it is right for locks that several may hold.
 #pragma once
 
 #include "store/store.hpp"
@@ -27,10 +27,10 @@ struct stuck_waiter {
 // The last waits for what the first has.
 using wait_cycle = std::vector<stuck_waiter>;
 
-// One read of all locks that somebody waits for. Not one snapshot: a circle is real when two reads show the
-// same waiters in it, for a hold that both show was held in between.
+// Reads all locks that somebody waits for. This is not one snapshot. A circle is real if two readings show
+// the same waiters in it, because a hold that both show was held in between.
 std::vector<contended_lock> read_contended(store::session& session);
-// One lock's part of that. Empty: nobody waits for it any more.
+// The same for one lock. Empty: nobody waits for it any more.
 std::optional<contended_lock> read_waiters(store::session& session, const std::string& name);
 
 // Each stuck waiter is in one of them at most.
@@ -38,7 +38,7 @@ std::vector<wait_cycle> find_cycles(const std::vector<contended_lock>& locks);
 
 bool is_same_cycle(const wait_cycle& a, const wait_cycle& b);
 
-// "host 1 (billing) waits for "a"; host 2 (shop), which has that, waits for "b""
+// "host 1 (billing) waits for "a"; host 2 (shop), which holds that or waits before it, waits for "b""
 std::string describe(const wait_cycle& cycle);
 
 }  // namespace rowlock::client_layer

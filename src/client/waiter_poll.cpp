@@ -40,16 +40,16 @@ instant waiter_poll::next() const {
   return instant{std::chrono::nanoseconds{look_at_.load()}};
 }
 
-// A look that is planned for later stays planned: where waiters come and go, each would wake this thread to
-// plan it anew.
+// A look that is planned for later stays planned. Otherwise waiters that come and go would each wake this
+// thread to plan it again.
 bool waiter_poll::look() {
   const auto now = context_.time.now();
   if (next() <= now) look_at_.store(instant::max().time_since_epoch().count());
-  // In this order: whoever enters the room after this plans a look himself.
+  // The order matters: a waiter that enters the registry after this plans a look itself.
   const auto queries = waiters_.queries();
   if (queries.empty()) return false;
   plan(now + context_.settings.poll_interval);
-  if (ask_at_ != instant::max()) ask_at_ = now + asking_.next();  // this asks for more
+  if (ask_at_ != instant::max()) ask_at_ = now + asking_.next();  // this look does more than a poll
   const bool delivered = look_at(queries, now);
   refusals_ = 0;
   return delivered;
@@ -80,7 +80,7 @@ void waiter_poll::look_at_named() {
 bool waiter_poll::look_at(std::span<const store::hold_query> waiters, instant now) {
   bool delivered = false;
   bool some_wait = false;
-  std::unordered_set<std::string> asked;  // one request a name suffices to have the dead cleared away
+  std::unordered_set<std::string> asked;  // one request per name is enough to have the dead cleared away
   barrier_dues of_barriers;
   const auto ask_again = [&](model::hold_id hold) {
     if (auto operation = waiters_.take(hold)) queue_.submit(std::move(operation));
@@ -122,18 +122,18 @@ bool waiter_poll::look_at(std::span<const store::hold_query> waiters, instant no
   return delivered;
 }
 
-// How long until somebody's death may change what a waiter waits for. At a latch nobody's does; at a barrier
-// that of each of those who wait.
+// How long until a death may change what a waiter waits for. At a latch no death does; at a barrier the death
+// of any member that waits does.
 std::chrono::microseconds waiter_poll::due_in(const store::hold_status& status, const std::string& name,
                                               barrier_dues& of_barriers) {
-  // An unfair lock may have been freed, or have room, and nobody has looked for those who wait.
+  // An unfair lock may be free, or have room, without anybody having looked for its waiters.
   if (!status.fair && status.in_use < status.capacity) return 0us;
   if (!is_rendezvous(status.kind)) return status.takeover_in.value_or(0us) + context_.skew();
   if (status.kind == model::lock_kind::latch) return 1h;
   const auto [due, is_new] = of_barriers.try_emplace(name, 1h);
   if (!is_new) return due->second;
   for (const auto& member : slot_.call([&](store::session& session) { return session.queue(name); })) {
-    // It is told in whole milliseconds, rounded down.
+    // expires_in is in whole milliseconds, rounded down.
     const auto ends_in = member.alive ? member.expires_in + context_.skew() + 1ms : 0ms;
     due->second = std::min<std::chrono::microseconds>(due->second, ends_in);
   }
@@ -141,7 +141,8 @@ std::chrono::microseconds waiter_poll::due_in(const store::hold_status& status, 
 }
 
 instant waiter_poll::next_question() {
-  // In this order: whoever enters the room behind the question finds the silence and ends it.
+  // The order matters: a waiter that enters the registry after the question finds silent_ set, and ends the
+  // silence.
   silent_.store(true);
   if (waiters_.empty()) return ask_at_ = instant::max();
   silent_.store(false);

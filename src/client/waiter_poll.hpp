@@ -1,5 +1,5 @@
-// Looks in the database for what became of those of this process who wait: of all of them when a holder that
-// stands in the way may be killed, and at least every poll interval; of some when a wake-up names them.
+// Looks up in the database what became of this process's waiters: of all of them when a holder in their way
+// may be killed, and at least every poll interval; of some when a wake-up names them.
 #pragma once
 
 #include "client/completions.hpp"
@@ -20,7 +20,7 @@
 
 namespace rowlock::client_layer {
 
-// Used by the keeper's thread, but for plan(), look_up() and count_wakeup().
+// Used by the lease keeper's thread, except plan(), look_up() and count_wakeup().
 class waiter_poll {
  public:
   waiter_poll(context& shared, submission_queue& queue, waiter_registry& waiters, completions& completions,
@@ -30,34 +30,34 @@ class waiter_poll {
   bool plan(instant when);
   instant next() const;
 
-  // Any thread. Whoever enters the room now, and asked before, looks at once.
+  // Any thread. A waiter that was requested before and enters the registry after this looks at once.
   void count_wakeup() noexcept { wakeups_.fetch_add(1); }
   std::uint64_t wakeups() const noexcept { return wakeups_.load(); }
 
-  // The next look is planned first. True: somebody was granted.
+  // Plans the next look first. True: a waiter was granted.
   bool look();
 
-  // Any thread. These are to be looked for soon; it costs nothing that depends on how many others wait.
+  // Any thread. These are looked up soon. The cost does not depend on how many others wait.
   void look_up(std::span<const model::hold_id> waiters);
   instant named_due() const;
-  // At those. They stay due until it has succeeded.
+  // Looks those up. They stay due until it has succeeded.
   void look_at_named();
 
-  // Where the database tells nobody of changes: it is asked while somebody waits, and else left alone.
+  // If the database notifies nobody of changes, it is polled while somebody waits, and otherwise left alone.
   bool is_silent() const noexcept { return silent_.load(); }
-  // When it is to be asked; decides whether it has to be.
+  // When it is to be polled. Decides whether it has to be.
   instant next_question();
-  instant question() const noexcept { return ask_at_; }  // as it was decided last
-  // The next question is planned first.
+  instant question() const noexcept { return ask_at_; }  // as decided last
+  // Plans the next question first.
   store::wakeup_poll poll_wakeups();
 
-  // The database has refused a look, and not for a moment. Refused again and again, those who wait are told,
-  // as a new caller would be.
+  // The database has refused a look, and the error is not transient. If that happens again and again, the
+  // waiters get the error, as a new caller would.
   void refused(const std::exception_ptr& why);
   void fail_all(const std::exception_ptr& why);
 
  private:
-  // By name, for those who wait there are many.
+  // By name, because many may wait at one barrier.
   using barrier_dues = std::unordered_map<std::string, std::chrono::microseconds>;
   bool look_at(std::span<const store::hold_query> waiters, instant now);
   std::chrono::microseconds due_in(const store::hold_status& status, const std::string& name,
@@ -71,7 +71,7 @@ class waiter_poll {
   session_slot& slot_;
   std::atomic<std::int64_t> look_at_;  // nanoseconds of an instant
   std::atomic<std::uint64_t> wakeups_{0};
-  std::atomic<bool> silent_{true};  // nobody waits, so nothing is asked
+  std::atomic<bool> silent_{true};  // nobody waits, so nothing is polled
   instant ask_at_ = instant::max();
   backoff asking_ = wakeup_poll_pause();
   int refusals_ = 0;  // in a row

@@ -25,7 +25,7 @@ std::shared_ptr<acquire_operation> waiter_registry::take_to_ask(model::hold_id h
 
 std::shared_ptr<acquire_operation> waiter_registry::take(const acquire_operation& operation) {
   const std::lock_guard lock{mutex_};
-  // By address: its hold id belongs to whoever owns it, and that may be another thread.
+  // By address: its hold id belongs to the thread that owns it, and that may be another one.
   const auto place = places_.find(&operation);
   return place == places_.end() ? nullptr : take_from(seats_.find(place->second));
 }

@@ -1,5 +1,5 @@
-// The acquires of this process that stand in a database's queue. Whoever takes one out owns it, and nobody
-// else.
+// The acquires of this process that stand in a database's queue. The caller that takes one out owns it, and
+// nobody else does.
 #pragma once
 
 #include "client/operation.hpp"
@@ -16,25 +16,25 @@ namespace rowlock::client_layer {
 // Thread-safe.
 class waiter_registry {
  public:
-  // takeover_at: when the present holder's lease may be killed. False: the room is closed, and the operation
-  // is still the caller's.
+  // takeover_at: when the present holder's lease may be killed. False: the registry is closed, and the
+  // operation is still the caller's.
   bool enter(std::shared_ptr<acquire_operation> operation, instant takeover_at);
 
-  // Null when it is not here.
+  // Null: it is not here.
   std::shared_ptr<acquire_operation> take(model::hold_id hold);
   std::shared_ptr<acquire_operation> take(const acquire_operation& operation);
-  // Nor where it is not to be asked again before a later time.
+  // The same. Null also if it must not be retried before a later time.
   std::shared_ptr<acquire_operation> take_to_ask(model::hold_id hold, instant now);
   std::vector<std::shared_ptr<acquire_operation>> take_all();
-  // take_all(), after which nobody enters any more.
+  // take_all(), after which enter() fails.
   std::vector<std::shared_ptr<acquire_operation>> close();
 
   void set_takeover(model::hold_id hold, instant at);
 
   std::vector<store::hold_query> queries() const;
-  // About those of them who are here.
+  // Of those, about the ones that are here.
   std::vector<store::hold_query> queries(std::span<const model::hold_id> of) const;
-  // When somebody's holder may be killed first. Empty: nobody waits.
+  // The earliest time at which a holder may be killed that somebody waits for. Empty: nobody waits.
   std::optional<instant> next_takeover() const;
   bool empty() const;
 

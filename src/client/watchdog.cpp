@@ -6,7 +6,7 @@ namespace rowlock::client_layer {
 
 namespace {
 
-// The longest it sleeps: after a suspend, time has passed that no condition variable has counted.
+// The longest sleep. After a suspend, time has passed that no condition variable has counted.
 constexpr std::chrono::milliseconds round_length{250};
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Watches deadlines and does no I/O, so that nothing can hold it up: leases that end, statements that hang,
-// waits without a thread whose time is up.
+// Watches deadlines: leases that end, statements that hang, waits without a thread whose time is up. It does
+// no I/O, so nothing can delay it.
 #pragma once
 
 #include "client/async_waiters.hpp"
