@@ -12,7 +12,7 @@ error closed() {
 
 }  // namespace
 
-// What the executor is given. An executor that drops it will never go on: then the grant goes back.
+// What the executor gets. If the executor drops it, the continuation never runs, and the grant is released.
 struct async_acquire::ticket {
   explicit ticket(std::shared_ptr<async_acquire> of) : wait(std::move(of)) {}
   ticket(const ticket&) = delete;
@@ -37,8 +37,7 @@ void async_acquire::start(const model::lock_definition& definition, const acquir
                           const demand& what) {
   if (how.detect_deadlock) {
     throw error(errc::invalid_argument,
-                "a circle is one of threads, and no thread waits here: without "
-                "detect_deadlock");
+                "detect_deadlock finds circles of threads, but no thread waits here: leave it out");
   }
   auto asked = engine_->prepare(definition, how_long_, how, what);
   auto& desk = engine_->start_async();
@@ -46,9 +45,9 @@ void async_acquire::start(const model::lock_definition& definition, const acquir
   if (asks) engine_->start_keeper();
   operation_ = std::move(asked.operation);
   until_ = asked.until;
-  // The desk keeps this object until then. The operation must not: it is the engine's threads that drop it.
+  // async_waiters keeps this object until then. The operation must not, because the engine's threads drop it.
   operation_->answer.on_complete([this, &desk] { desk.settled(*this); });
-  const auto self = shared_from_this();  // it may be told, and go on, before this has returned
+  const auto self = shared_from_this();  // the wait may be settled, and go on, before this returns
   if (!desk.add(self)) {
     operation_->answer.give_up();
     throw closed();
@@ -67,7 +66,7 @@ void async_acquire::start(const model::lock_definition& definition, const acquir
     if (until_) engine_->check_deadlines();
     engine_->parts().queue.submit(operation_);
   } catch (...) {
-    // From here on whatever happens is told.
+    // From here on every outcome goes to the continuation.
     operation_->answer.fail(std::current_exception());
   }
 }
@@ -94,7 +93,7 @@ void async_acquire::tell() {
   if (over_.load()) return;
   const auto failed = [this](const char* why) {
     abandon();
-    engine_->shared().log(log_level::error, "an executor failed, and nobody goes on with \"{}\": {}",
+    engine_->shared().log(log_level::error, "an executor failed, so the acquire of \"{}\" was abandoned: {}",
                           operation_->definition.name, why);
   };
   try {
@@ -102,7 +101,7 @@ void async_acquire::tell() {
   } catch (const std::exception& failure) {
     failed(failure.what());
   } catch (...) {
-    failed("it threw something that is no std::exception");
+    failed("it threw something that is not a std::exception");
   }
 }
 
@@ -126,7 +125,7 @@ void async_acquire::abandon() noexcept {
   } catch (const error&) {
     // It had failed: nothing was granted.
   } catch (const std::exception& failure) {
-    engine_->shared().log(log_level::error, "giving back what nobody waits for: {}", failure.what());
+    engine_->shared().log(log_level::error, "cannot release what nobody waits for: {}", failure.what());
   }
 }
 

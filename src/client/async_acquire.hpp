@@ -1,5 +1,5 @@
-// An acquire for which no thread waits: when it is granted, or has come to nothing, an executor of the
-// caller's is asked to go on with it.
+// An acquire that no thread waits for. When it is granted, or has failed, an executor of the caller's runs
+// the continuation.
 #pragma once
 
 #include "client/engine.hpp"
@@ -14,7 +14,7 @@
 
 namespace rowlock::client_layer {
 
-// Thread-safe. Each has one end: go_on() on the executor, or abandon().
+// Thread-safe. Each wait ends once: by go_on() on the executor, or by abandon().
 class async_acquire : public std::enable_shared_from_this<async_acquire> {
  public:
   using executor = std::function<void(std::function<void()>)>;
@@ -26,22 +26,22 @@ class async_acquire : public std::enable_shared_from_this<async_acquire> {
   async_acquire& operator=(const async_acquire&) = delete;
   ~async_acquire();
 
-  // Once. Throws what engine::acquire throws before it asks the database; then nothing follows. The arguments
-  // are not looked at any more when the continuation may begin.
+  // Call it once. Throws what engine::acquire throws before it sends anything; then no continuation follows.
+  // The arguments are not used once the continuation may begin.
   void start(const model::lock_definition& definition, const acquire_options& how, const demand& what);
 
-  // In the continuation, once: what engine::acquire returns or throws.
+  // Call it once, in the continuation: returns or throws what engine::acquire does.
   hold_ptr take();
 
-  // The continuation shall not begin any more: what was granted, or is granted later, is given back. Nothing
-  // happens when it has begun.
+  // The continuation must not begin any more. What was granted, or is granted later, is released. Does
+  // nothing if the continuation has begun.
   void abandon() noexcept;
 
-  // For the async waiters.
+  // For async_waiters.
   std::optional<instant> until() const noexcept { return until_; }
   void give_up();  // the time is up, or the wait was stopped
   void refuse();   // the client is closed
-  void tell();     // it is settled: asks the executor
+  void tell();     // it is settled: calls the executor
 
  private:
   struct ticket;
@@ -55,8 +55,8 @@ class async_acquire : public std::enable_shared_from_this<async_acquire> {
   continuation then_;
   acquire_ptr operation_;
   std::optional<instant> until_;
-  std::atomic<bool> over_{false};  // go_on() or abandon() has come
-  std::mutex stop_mutex_;          // start() may still make the callback while it is told
+  std::atomic<bool> over_{false};  // go_on() or abandon() was called
+  std::mutex stop_mutex_;          // start() may still make the callback while tell() runs
   std::optional<std::stop_callback<std::function<void()>>> on_stop_;
 };
 

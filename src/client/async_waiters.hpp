@@ -1,6 +1,6 @@
-// The acquires of this process that no thread waits for: until when, and whose turn it is to be told. They
-// are told on a thread of the async waiters's own, for that calls the executors of their callers: one that
-// takes long holds up those behind it and nothing else.
+// The acquires of this process that no thread waits for: their deadlines, and those that are settled. A
+// thread of its own calls the executors of their callers. A slow executor delays those behind it and nothing
+// else.
 #pragma once
 
 #include "client/time_source.hpp"
@@ -18,22 +18,23 @@ namespace rowlock::client_layer {
 
 class async_acquire;
 
-// Thread-safe. Calls nobody under its mutex, and no last reference to an acquire goes but on its own thread
-// or its caller's: with it goes what belongs to the caller.
+// Thread-safe. Calls nothing under its mutex. The last reference to an acquire is dropped only on its own
+// thread or on one of the caller's, because what belongs to the caller goes with it.
 class async_waiters {
  public:
-  // False: the async waiters is closed.
+  // False: it is closed.
   bool add(std::shared_ptr<async_acquire> wait);
-  // It has come to its end, and is told; once for each that was added, unless remove() comes first.
+  // The wait is settled, and its executor is called. Call it once for each that was added, unless remove()
+  // came first.
   void settled(const async_acquire& wait);
-  // Nobody is to be told.
+  // The wait was abandoned: no executor is called.
   void remove(const async_acquire& wait);
 
-  // Of those whose time is up. Returns the first deadline of the others.
+  // Ends the waits whose time is up. Returns the first deadline of the others.
   std::optional<instant> end_overdue(instant now);
 
-  void run();  // the thread's body, until it is closed and the last one has been told
-  // Those who still wait are told error(closed).
+  void run();  // the thread's body, until it is closed and the last executor was called
+  // The waits that are left end with error(closed).
   void close();
 
  private:

@@ -8,11 +8,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How many locks one step reads, so that it never keeps a renewal waiting; and how long until the next step,
-// in which wake-ups are heard.
+// How many locks one step reads: few enough that no renewal waits for it. Wake-ups are heard in the pause
+// before the next step.
 constexpr std::size_t page = 1000;
 constexpr auto pause_between_pages = 5ms;
-// What leases that were killed held shows in another pass.
+// Another pass finds what the killed leases held.
 constexpr auto pause_between_passes = 100ms;
 
 }  // namespace
@@ -39,7 +39,8 @@ void background_sweep::step() {
         slot_.call([&](store::session& session) { return session.kill(found.expired_leases, skew); }).size();
   }
   for (const auto& name : found.names) {
-    if (submitted_.insert(name).second) queue_.submit(sweep_of(name));  // else it is under way, or guarded
+    // A name that this sweep has submitted already is under way, or guarded.
+    if (submitted_.insert(name).second) queue_.submit(sweep_of(name));
   }
   const auto now = context_.time.now();
   after_ = found.next;

@@ -1,4 +1,4 @@
-// Clears away, from time to time, what the dead of other processes have left.
+// Clears away, at intervals, what the dead of other processes have left.
 #pragma once
 
 #include "client/context.hpp"
@@ -16,10 +16,10 @@ class background_sweep {
   background_sweep(context& shared, submission_queue& queue, session_slot& slot)
       : context_(shared), queue_(queue), slot_(slot) {}
 
-  // When the next part is due. Never, where sweeps are turned off.
+  // When the next step is due; never if sweeps are turned off.
   instant next() const noexcept { return next_; }
   void plan_first(instant now);
-  // A page of a sweep: the next follows soon while there is more.
+  // Sweeps one page. The next follows soon while there is more.
   void step();
 
  private:

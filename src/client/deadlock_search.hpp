@@ -23,8 +23,8 @@ class deadlock_search {
   deadlock_search(context& shared, submission_queue& queue) : context_(shared), queue_(queue) {}
 
   // The circle that the owner is part of, by a reading with a number above `after`, which becomes that
-  // reading's number. Empty: it is in none, the database cannot be asked now, or the wait is over. Throws
-  // what the store throws if it is not transient.
+  // reading's number. Empty: it is in none, the database cannot be read now, or the wait is over. Throws what
+  // the store throws if it is not transient.
   wait_cycle circle_of(std::uint64_t owner, std::uint64_t& after, std::optional<instant> until,
                        const std::stop_token& stop);
 

@@ -12,26 +12,26 @@ namespace {
 using namespace std::chrono_literals;
 using what = outcome::what;
 
-// As a worker's: more rounds than this mean rivals that never rest.
+// As a worker's limit: more rounds than this mean rivals that never rest.
 constexpr int rounds_at_most = 12;
-// One failure may be an old connection that broke in the pool; two are a database that cannot be reached.
+// One failure may be an old connection that broke in the pool; two mean that the database cannot be reached.
 constexpr int failures_at_most = 2;
 
 }  // namespace
 
 struct joint_acquire::round {
   engine& on;
-  std::shared_ptr<client_layer::lease> lease;  // null: there is none yet, and nothing is asked
+  std::shared_ptr<client_layer::lease> lease;  // null: there is none yet, and nothing is sent
   std::vector<acquire_terms> wishes;           // in name order
   bool all = false;
-  bool looks = false;  // only finds what an earlier round, whose answer was lost, has got
+  bool looks = false;  // only finds what an earlier round got whose answer was lost
   std::vector<ids_in_use::mark> in_use{};
   std::vector<store::edit_result> results{};
   std::vector<decision> made{};
   std::vector<hold_ptr> holds{};  // of the first wishes
   std::uint64_t checks = 0;       // see hold_registry::add
 
-  // In a worker's thread.
+  // Runs in a worker's thread.
   void run(store::session& session) {
     if (!lease) return;
     checks = on.holds().checks();
@@ -52,7 +52,7 @@ struct joint_acquire::round {
     }
   }
 
-  // Reads, and so finds a grant also where somebody keeps the row.
+  // Only reads, so it finds a grant even while somebody has the row locked.
   void find(store::session& session) {
     std::vector<store::hold_query> queries;
     for (const auto& wish : wishes) queries.push_back({wish.definition.name, wish.hold});
@@ -85,8 +85,8 @@ struct joint_acquire::round {
 
   enum class state { granted, busy, again, locked, lapsed };
 
-  // What keeps the wishes that were not granted; of those who wait, the first one's, for they go on with it.
-  // Throws error(mismatch).
+  // Why requests were not granted. If the caller waits, only the first of them counts, because the caller
+  // goes on with it. Throws error(mismatch).
   state what_is_missing() const {
     bool locked = false;
     bool again = false;
@@ -111,7 +111,7 @@ struct joint_acquire::round {
     return busy ? state::busy : again ? state::again : locked ? state::locked : state::granted;
   }
 
-  // Nobody waits for it any more, or nobody knows what it has: whatever that is goes back.
+  // Releases whatever the round has: nobody waits for it any more, or nobody knows what it has.
   void withdraw() const {
     for (const auto& hold : holds) {
       hold->begin_release();
@@ -119,7 +119,7 @@ struct joint_acquire::round {
     }
     withdraw_from(0);
   }
-  // The same for the wishes from that one on, of which no hold was made.
+  // The same for the wishes from `first` on, for which no hold was made.
   void withdraw_from(std::size_t first) const {
     if (!lease) return;
     std::vector<release_ptr> operations;
@@ -167,7 +167,7 @@ std::vector<hold_ptr> joint_acquire::run() {
         const bool stand =
             std::all_of(holds_.begin(), holds_.end(), [](const hold_ptr& hold) { return hold->is_valid(); });
         if (stand) return std::exchange(holds_, {});
-        // While others were waited for, one was taken away by force, or the lease ran out.
+        // While the call waited for others, one was lost to a force, or the lease ran out.
         release_all(engine_.shared().time.now() + engine_.shared().settings.close_timeout);
         break;
       }
@@ -175,7 +175,7 @@ std::vector<hold_ptr> joint_acquire::run() {
   }
 }
 
-// As an acquire of one lock says it.
+// The same result as that of an acquire of one lock.
 std::vector<hold_ptr> joint_acquire::nothing() const {
   if (stop_.stop_requested() && how_long_.waits && !how_long_.limit) {
     throw error(errc::cancelled, "the wait for several locks was stopped");
@@ -187,7 +187,7 @@ std::vector<hold_ptr> joint_acquire::nothing() const {
 std::shared_ptr<joint_acquire::round> joint_acquire::next_round() {
   auto lease = engine_.parts().keeper.lease();
   if (lease && lease != lease_) {
-    // What was asked for on the lease before has died with it.
+    // What was requested on the previous lease has died with it.
     lease_ = lease;
     in_doubt_.reset();
     ids_.resize(wanted_.size());
@@ -224,8 +224,8 @@ joint_acquire::progress joint_acquire::take_what_is_free() {
                                               [asked] { asked->withdraw(); });
       if (!engine_.tasks().await(task, until_, stop_)) return progress::over;
     } catch (const error& failure) {
-      // The next round finds by the holds' ids what this one has done (I7), before anything else is asked
-      // for.
+      // The next round finds by the holds' ids what this one has done (I7), before anything else is
+      // requested.
       if (!in_doubt_ && asked->lease) in_doubt_ = asked;
       if (!failure.transient() || (!how_long_.waits && ++failures == failures_at_most)) throw;
       if (!sleep(reconnect.next())) return progress::over;
@@ -237,7 +237,8 @@ joint_acquire::progress joint_acquire::take_what_is_free() {
     }
     holds_.insert(holds_.end(), asked->holds.begin(), asked->holds.end());
     if (asked->looks) {
-      // Whatever else was held would be so out of the names' order; and what was not found is not believed.
+      // The rest is withdrawn. A hold behind one that was not found would be out of name order, and what was
+      // not found may still be granted.
       asked->withdraw_from(asked->holds.size());
       in_doubt_.reset();
       make_ids(holds_.size());
@@ -253,7 +254,7 @@ joint_acquire::progress joint_acquire::take_what_is_free() {
         if (!sleep(probe.next())) return progress::over;
         break;
       case round::state::locked:
-        // Whoever waits does so as for one lock.
+        // A caller that waits does so as for one lock.
         if (how_long_.waits) return progress::busy;
         if (engine_.shared().time.now() > begun + engine_.shared().settings.statement_timeout) {
           return progress::busy;
@@ -286,7 +287,7 @@ void joint_acquire::release_all(std::optional<instant> until) noexcept {
       if (until && answer) engine_.releaser().await(answer, *until);
     }
   } catch (const std::exception& failure) {
-    engine_.shared().log(log_level::error, "giving back what was acquired of several locks: {}",
+    engine_.shared().log(log_level::error, "cannot release what was acquired of several locks: {}",
                          failure.what());
   }
   lease_.reset();  // so that the next round has ids of its own

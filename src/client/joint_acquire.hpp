@@ -1,5 +1,5 @@
-// Acquires several locks of one client, all or none: in one edit when all are free, else in name order, which
-// no two callers can wait for each other in.
+// Acquires several locks of one client, all or none: in one edit if all are free, otherwise in name order, so
+// that no two callers wait for each other.
 #pragma once
 
 #include "client/engine.hpp"
@@ -27,13 +27,13 @@ class joint_acquire {
                 std::stop_token stop);
   joint_acquire(const joint_acquire&) = delete;
   joint_acquire& operator=(const joint_acquire&) = delete;
-  ~joint_acquire();  // gives back what run() has not handed out
+  ~joint_acquire();  // releases what run() has not returned
 
   // The holds, in the order of the names. Empty: busy, the time is up, or the wait was stopped.
   std::vector<hold_ptr> run();
 
  private:
-  // One edit about those that are not held yet. Lives until its task is done.
+  // One edit about the locks that are not held yet. Lives until its task is done.
   struct round;
   enum class progress { all, busy, over };
 
@@ -43,7 +43,7 @@ class joint_acquire {
   bool is_over() const;
   bool sleep(std::chrono::nanoseconds pause);
   void make_ids(std::size_t first);
-  // Empty: waits for no answer.
+  // until: how long to wait for the answers. Empty: does not wait.
   void release_all(std::optional<instant> until) noexcept;
 
   engine& engine_;
@@ -52,9 +52,9 @@ class joint_acquire {
   const std::stop_token stop_;
   std::optional<instant> until_;
   std::vector<hold_ptr> holds_;      // of the first names
-  std::vector<model::hold_id> ids_;  // of every name, whenever it is asked for on this lease
+  std::vector<model::hold_id> ids_;  // of every name, for each request on this lease
   std::shared_ptr<lease> lease_;
-  std::shared_ptr<round> in_doubt_;  // the first whose answer was lost: what it asked for may be held
+  std::shared_ptr<round> in_doubt_;  // the first whose answer was lost: its requests may be held
 };
 
 }  // namespace rowlock::client_layer

@@ -22,7 +22,7 @@ void loss_notifier::lose(std::vector<hold_ptr> holds, loss reason) {
       log_lost(*lost, reason);
     });
   }
-  // Not before: the notifications do not wait while many holds are removed.
+  // Last: to remove many holds takes time, and no notification may wait for it.
   holds_.remove(holds);
 }
 

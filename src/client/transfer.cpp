@@ -29,7 +29,7 @@ constexpr std::string_view reclaim_prefix = "rowlock-receipt/2/";
 constexpr std::size_t id_length = 32;
 constexpr std::size_t sum_length = 8;
 
-// Tells a text that is not whole: a name cut short is a name as well. FNV-1a.
+// Shows a text that is not whole: a name that was cut short is a name as well. FNV-1a.
 std::string sum_of(std::string_view text) {
   std::uint32_t sum = 2166136261U;
   for (const char c : text) sum = (sum ^ static_cast<std::uint8_t>(c)) * 16777619U;
@@ -51,8 +51,9 @@ std::shared_ptr<lease> lease_of(engine& on) {
   }
 }
 
-// Decides until that is settled, also after lost answers; what fails for good is taken back, for it may have
-// happened. Each call takes the hold by an id of its own: what it gives back is nobody else's.
+// Decides until the outcome is known, also after lost answers. If a call fails in doubt, the hold is
+// released, because the call may have happened. Each call takes the hold under an id of its own, so it never
+// releases what is somebody else's.
 hold_ptr take(engine& on, const transfer_note& note,
               decision (*decide)(const store::lock_view&, model::hold_id old, model::lease_id from,
                                  const model::waiter& mine)) {
@@ -61,7 +62,7 @@ hold_ptr take(engine& on, const transfer_note& note,
   const auto lease = lease_of(on);
   const auto hold = model::hold_id::of_this_thread();
   const auto checks = on.holds().checks();
-  // Until the last try is over, also one that its caller no longer waits for.
+  // Until the last try is over, even one that its caller no longer waits for.
   const auto in_use = std::make_shared<ids_in_use::mark>(on.parts().queue.ids().use(hold));
   outcome settled;
   try {
@@ -85,13 +86,14 @@ hold_ptr take(engine& on, const transfer_note& note,
   return taken;
 }
 
-// The holds of this process that somebody could reclaim: those whose receipt was asked for. Thread-safe.
+// The holds of this process that somebody could reclaim: those with a receipt. Thread-safe.
 class receipts {
  public:
   void add(const hold_ptr& hold) {
     const std::lock_guard lock{mutex_};
     holds_[hold->id()] = hold;
-    // Those that are over go when they have doubled the map, so that each call pays for one at most.
+    // Entries of holds that are over are removed when they have doubled the map, so each call pays for at
+    // most one.
     if (holds_.size() < 2 * alive_ + 16) return;
     std::erase_if(holds_, [](const auto& entry) { return entry.second.expired(); });
     alive_ = holds_.size();
@@ -111,7 +113,7 @@ class receipts {
   std::size_t alive_ = 0;
 };
 
-// A forked child begins with none: its parent's may be locked by a thread that the child does not have.
+// A forked child begins with an empty one: its parent's may be locked by a thread that it does not have.
 receipts& receipts_of_this_process() {
   static std::atomic<receipts*> current{nullptr};
   auto* known = current.load();
@@ -120,7 +122,7 @@ receipts& receipts_of_this_process() {
   return current.compare_exchange_strong(known, made.get()) ? *made.release() : *known;
 }
 
-// A process of this machine that has not ended. Elsewhere nothing is known.
+// Whether the holder is another process of this machine that has not ended. Nothing is known of others.
 bool lives(const store::lease_record& holder, engine& on) {
   if (holder.host != on.shared().process.host || holder.pid == ::getpid()) return false;
   return ::kill(static_cast<pid_t>(holder.pid), 0) == 0 || errno == EPERM;
@@ -138,7 +140,7 @@ transfer_note transfer_note::parse(const std::string& text, purpose expected) {
   const auto* const origin = expected == purpose::adopt ? "hold::hand_over" : "hold::receipt";
   if (!text.starts_with(prefix)) {
     throw error(errc::invalid_argument,
-                fmt::format("this is no text of {}: that begins with \"{}\"", origin, prefix));
+                fmt::format("this is not a text of {}: such a text begins with \"{}\"", origin, prefix));
   }
   const auto body = std::string_view{text}.substr(std::min(text.size(), prefix.size() + sum_length + 1));
   if (body.size() <= 2 * (id_length + 1) ||
@@ -173,7 +175,7 @@ std::string hand_over(const hold_ptr& hold, std::chrono::milliseconds ttl) {
   if (hold->depth() > 1) {
     throw error(errc::invalid_argument, "\"" + hold->name() + "\" was entered " +
                                             std::to_string(hold->depth()) +
-                                            " times; leave it but for once before it is handed over");
+                                            " times; leave it until one entry is left, then hand it over");
   }
   const transfer_note note{transfer_note::purpose::adopt, model::lease_id::random(), hold->id(),
                            hold->name()};
@@ -189,7 +191,7 @@ std::string hand_over(const hold_ptr& hold, std::chrono::milliseconds ttl) {
         });
     if (settled.result != what::granted) throw lost();
   } catch (const error& failure) {
-    // It may stand on a lease that ends without this process knowing when.
+    // The hold may stand on a lease whose end this process cannot know.
     if (failure.outcome_unknown()) on.releaser().begin(*hold);
     throw;
   }
@@ -210,8 +212,8 @@ hold_ptr reclaim(engine& on, const transfer_note& note) {
   for (const auto& holder : (*stored)->holders) {
     if (holder.hold != note.hold || !lives(holder.lease, on)) continue;
     throw error(errc::contention,
-                fmt::format("process {} on this machine, which holds \"{}\", has not ended; reclaim "
-                            "it when that has, or have it handed over",
+                fmt::format("process {} on this machine holds \"{}\" and has not ended; reclaim "
+                            "the hold when it has ended, or have it handed over",
                             holder.lease.pid, note.name));
   }
   return take(on, note, decide_reclaim);

@@ -1,5 +1,5 @@
-// Holds that go from one process to another: handed over by a holder who lives, or reclaimed by the successor
-// of one who died.
+// Moves holds from one process to another: a living holder hands its hold over, or the successor of a dead
+// one reclaims it.
 #pragma once
 
 #include "client/engine.hpp"
@@ -10,7 +10,8 @@
 
 namespace rowlock::client_layer {
 
-// Which hold is meant, as text: what it is for, the lease that it stands on, its id and its name.
+// Which hold is meant, as text: the purpose of the note, the lease that the hold stands on, its id and its
+// name.
 struct transfer_note {
   enum class purpose { adopt, reclaim };
   purpose what = purpose::adopt;
@@ -30,7 +31,7 @@ bool is_held_here(const transfer_note& note);
 
 // As hold::hand_over.
 std::string hand_over(const hold_ptr& hold, std::chrono::milliseconds ttl);
-// As rowlock::adopt and rowlock::reclaim. Null: it does not stand as the note says.
+// As rowlock::adopt and rowlock::reclaim. Null: the hold does not stand as the note says.
 hold_ptr adopt(engine& on, const transfer_note& note);
 hold_ptr reclaim(engine& on, const transfer_note& note);
 

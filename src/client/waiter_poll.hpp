@@ -30,7 +30,8 @@ class waiter_poll {
   bool plan(instant when);
   instant next() const;
 
-  // Any thread. A waiter that was requested before and enters the registry after this looks at once.
+  // Any thread. A waiter that sent its request before this and enters the registry after it is looked up at
+  // once.
   void count_wakeup() noexcept { wakeups_.fetch_add(1); }
   std::uint64_t wakeups() const noexcept { return wakeups_.load(); }
 
