@@ -1,4 +1,4 @@
-// How long to wait before the next try: doubling, capped, and jittered so that rivals do not march in step.
+// The pause before the next try: it doubles up to a cap, with jitter so that rivals do not retry in step.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,7 @@ class backoff {
   constexpr backoff(std::chrono::microseconds first, std::chrono::microseconds cap)
       : first_(first), cap_(cap) {}
 
-  // Between half of and the whole of first * 2^tries, at most the cap.
+  // Between half and all of first * 2^tries, or of the cap if that is less.
   std::chrono::microseconds next() {
     const auto whole = std::min<std::chrono::microseconds>(cap_, first_ * (1LL << std::min(tries_, 20)));
     ++tries_;
@@ -30,39 +30,40 @@ class backoff {
   int tries_ = 0;
 };
 
-// A row that somebody has locked: library transactions last about a millisecond, guarded ones as long as they
-// like.
+// For a row that somebody has locked: rowlock's transactions last about a millisecond, guarded ones as long
+// as they like.
 inline backoff row_probe() {
   return {std::chrono::microseconds{200}, std::chrono::milliseconds{50}};
 }
 
-// What failed, and comes again: it may have been a moment's conflict, or it may be refused for long.
+// For a request that failed: it may have been a brief conflict, or the database may refuse it for long.
 inline backoff failure_pause() {
   return {std::chrono::milliseconds{1}, std::chrono::seconds{1}};
 }
 
-// A lock that cannot be given while a guarded transaction of a dead holder's keeps its row.
+// For a lock that cannot be granted while a guarded transaction of a dead holder keeps its row.
 inline backoff guarded_pause() {
   return {std::chrono::milliseconds{2}, std::chrono::milliseconds{500}};
 }
 
-// A sweep that finds the row locked, or may not free it yet. Nobody waits for it.
+// For a sweep that finds the row locked, or may not free it yet. Nobody waits for it.
 inline backoff sweep_pause() {
   return {std::chrono::milliseconds{1}, std::chrono::seconds{5}};
 }
 
-// A database that must be asked for wakeups: soon after something has happened, for more may follow, and then
-// seldom enough to cost nothing. The cap bounds how late a hand-over between processes is heard of.
+// For a database that must be polled for wake-ups: soon after something has happened, because more may
+// follow, then rarely enough to cost nothing. The cap bounds how late a client learns of a hand-over by
+// another process.
 inline backoff wakeup_poll_pause() {
   return {std::chrono::milliseconds{2}, std::chrono::milliseconds{140}};
 }
 
-// Whether those who were asked for a lock have given it up.
+// For a caller that looks whether holders have followed its release request.
 inline backoff request_poll() {
   return {std::chrono::milliseconds{10}, std::chrono::milliseconds{250}};
 }
 
-// A database that cannot be reached.
+// For a database that cannot be reached.
 inline backoff reconnect_pause() {
   return {std::chrono::milliseconds{20}, std::chrono::seconds{1}};
 }

@@ -1,5 +1,5 @@
-// Signals are the application's: while this lives, the calling thread takes none, nor does a thread that it
-// starts.
+// Signals are the application's. While this lives, the calling thread takes none, and no thread that it
+// starts does.
 #pragma once
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-// News for those of this process who look on at an office: that something may have changed, not what.
+// Tells the office watchers of this process that something may have changed, not what.
 #pragma once
 
 #include "client/time_source.hpp"
@@ -11,8 +11,8 @@
 
 namespace rowlock::client_layer {
 
-// To whom a change of an office is told: all clients that look on at one hear by this name. Nobody's lease,
-// for those are random.
+// Wake-ups about offices go to this id. All clients that watch an office listen to it. It is nobody's lease,
+// because those are random.
 inline model::lease_id office_watchers() {
   static const auto name = model::lease_id::parse("00000000000000000000000000000001");
   return name;
@@ -32,7 +32,8 @@ class change_signal {
     }
     changed_.notify_all();
   }
-  // Waits for an issue after that one, at most until then or until stop is requested. True: it has come.
+  // Waits until the version differs from `after`, until that time, or until stop is requested. True: it
+  // differs.
   bool wait(time_source& time, std::uint64_t after, instant until, const std::stop_token& stop) {
     std::stop_callback on_stop{stop, [this] {
                                  const std::lock_guard lock{mutex_};

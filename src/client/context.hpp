@@ -32,7 +32,7 @@ struct context {
   client_layer::ghosts ghosts{};
   mutable user_code user_calls{};
   mutable log_writer writer{guarded_log()};
-  std::atomic<std::int64_t> stored_skew_ms{0};  // of the database, as of the latest look at it
+  std::atomic<std::int64_t> stored_skew_ms{0};  // the database's, as read last
 
   // How much later than its expiry a lease may be killed: the option, or what is stored, if that is more.
   std::chrono::milliseconds skew() const {
@@ -45,7 +45,7 @@ struct context {
     try {
       writer.write(level, fmt::format(format, std::forward<Args>(args)...));
     } catch (...) {
-      // A line that cannot be made must not fail the lock.
+      // A line that cannot be formatted must not fail the lock.
     }
   }
 
@@ -56,13 +56,13 @@ struct context {
     };
   }
 
-  // A call that would not wait for a holder still waits for the database, that long.
+  // A call that does not wait for a holder still waits that long for the database.
   std::chrono::nanoseconds longest_call() const {
     return settings.connect_timeout + 2 * settings.statement_timeout;
   }
 
-  // How many holds a client may have, so that all are told of a loss within the margin: 4 microseconds each,
-  // about three times what it takes on two busy cores (`rowlock bench lost`).
+  // How many holds a client may have, so that the holders of all can be notified of a loss within the margin:
+  // 4 microseconds each, about three times what it takes on two busy cores (`rowlock-bench lost`).
   std::size_t holds_at_most() const {
     constexpr std::size_t in_any_case = 1000;
     return std::max(in_any_case,

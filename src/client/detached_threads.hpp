@@ -1,5 +1,5 @@
-// The threads of a client. Detached, and keeping their owner alive: a thread that hangs in a dead connection
-// must not hang whoever lets the client go.
+// The threads of a client. They are detached and keep their owner alive, so a thread that hangs in a dead
+// connection does not hang the caller that drops the client.
 #pragma once
 
 #include "client/time_source.hpp"
@@ -11,12 +11,12 @@
 
 namespace rowlock::client_layer {
 
-// Thread-safe. Part of what each start() is given as owner.
+// Thread-safe. Requires: the owner that start() gets keeps this object alive.
 class detached_threads {
  public:
   // Blocks all signals in the thread: they are the application's. Throws std::system_error.
   void start(const char* name, std::function<void()> body, std::shared_ptr<const void> owner);
-  // Waits until all have ended; returns how many have not.
+  // Waits until all have ended, or until that time. Returns how many have not ended.
   int wait_until(const time_source& time, instant until);
 
  private:

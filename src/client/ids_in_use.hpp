@@ -1,5 +1,5 @@
-// The ids of holds that requests of this client are about, from before they are sent until nobody follows
-// them any more. What the database has under another id, and no hold of this client stands for, is nobody's.
+// The hold ids of this client's requests, from before a request is sent until nobody follows it any more.
+// What the database has under any other id belongs to nobody, unless a registered hold has that id.
 #pragma once
 
 #include "model/ids.hpp"

@@ -1,5 +1,6 @@
-// A lease as its owner sees it. Its local deadline is the only proof of life that a hold has (I5): a clock
-// reading taken before the last confirmed renewal, or the creation, was sent, plus ttl, minus the margin.
+// A lease as its owner sees it. Its local deadline is the only proof of life that a hold has (I5). It is a
+// clock reading from before the last confirmed renewal, or the creation, was sent, plus the ttl, minus the
+// margin.
 #pragma once
 
 #include "client/time_source.hpp"
@@ -12,8 +13,8 @@ namespace rowlock::client_layer {
 
 class lease {
  public:
-  // client: the lease to which news of its holds are addressed. Its own id, or, of an explicit-ttl lease,
-  // that of its process when it was made.
+  // client: the lease to which notices about its holds go: its own id, or, for an explicit-ttl lease, that of
+  // its process when it was made.
   lease(model::lease_id id, std::chrono::milliseconds ttl, bool renewed, model::lease_id client)
       : id_(id), client_(client), ttl_(ttl), renewed_(renewed) {}
 

@@ -1,4 +1,4 @@
-// Unfair locks that this process has freed without a look at their queue: those who wait are looked for a
+// Unfair locks that this process has freed without a look at their queue. A sweep looks for their waiters a
 // moment later, once for all releases in between.
 #pragma once
 
@@ -11,12 +11,12 @@ namespace rowlock::client_layer {
 // Thread-safe.
 class pending_sweeps {
  public:
-  // True: nobody is on the way to answer it.
+  // True: no sweep of that name is pending yet, so the caller submits one.
   bool add(const std::string& name) {
     const std::lock_guard lock{mutex_};
     return names_.insert(name).second;
   }
-  // Before the look: what is freed behind it rings again.
+  // Call it before the look: a release that comes later then adds the name again.
   void take(const std::string& name) {
     const std::lock_guard lock{mutex_};
     names_.erase(name);

@@ -1,5 +1,5 @@
-// What the holder of an office proclaims, as it is stored: behind the token of its term, so that a new term
-// begins without one and the fast paths need not know of it.
+// What the holder of an office proclaims, as it is stored: after the token of its term. So a new term begins
+// without a proclamation, and the fast paths need not know of it.
 #pragma once
 
 #include "model/lock.hpp"

@@ -1,4 +1,5 @@
-// The names for which this process had to queue of late: there a fast acquire would only cost a round trip.
+// The names for which this process recently had to queue. For these a fast acquire would only cost a round
+// trip.
 #pragma once
 
 #include <atomic>
@@ -8,7 +9,7 @@
 
 namespace rowlock::client_layer {
 
-// Thread-safe. A wake-up: what it forgets or has wrong costs one statement.
+// Thread-safe. A hint: what it forgets or gets wrong costs one statement.
 class recently_contended {
  public:
   void add(const std::string& name) {

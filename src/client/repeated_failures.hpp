@@ -1,4 +1,4 @@
-// Which failures are worth a line in the log: each text at first, and then at growing intervals.
+// Which failures are worth a line in the log: each text at once, and then at growing intervals.
 #pragma once
 
 #include "client/time_source.hpp"
@@ -16,7 +16,8 @@ namespace rowlock::client_layer {
 // Used by one thread at a time.
 class repeated_failures {
  public:
-  // How many of that text were left out since it was logged last; empty: leave this one out too.
+  // Empty: leave this one out. Otherwise log it; the number says how many of that text were left out since
+  // the last line.
   std::optional<std::uint64_t> due(const std::string& text, instant now) {
     if (seen_.size() >= most && !seen_.contains(text)) seen_.clear();
     auto& known = seen_[text];
@@ -24,7 +25,7 @@ class repeated_failures {
       ++known.left_out;
       return {};
     }
-    // Quiet for long: as if it were new.
+    // After a long quiet it counts as new.
     if (now > known.next + longest) known.interval = first;
     known.next = now + known.interval;
     known.interval = std::min(known.interval * 2, longest);

@@ -12,8 +12,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// After a renewal that got no answer another one, on a new connection, must come in time: what is left of the
-// ttl for both statements' time when everything else is taken off. The new connection is given a tenth.
+// If a renewal gets no answer, another one must come in time, on a new connection. This is what the ttl
+// leaves for the time of both statements when everything else is taken off. The new connection gets a tenth.
 std::chrono::milliseconds left_for_a_hung_renewal(const options& settings) {
   const auto margin = settings.margin + settings.ttl / 1000;
   return settings.ttl - renew_interval(settings) - answer_grace(settings) - settings.ttl / 10 - margin;
@@ -51,8 +51,8 @@ options checked_settings(options settings) {
   if (settings.connections < 2 || settings.connections > 16) {
     refuse(fmt::format("{} connections were asked for; 2 to 16 are possible", settings.connections));
   }
-  // A dead connection must be noticed while there is time for another renewal. The default follows a short
-  // ttl.
+  // A dead connection must be noticed while there is time for another renewal. A short ttl lowers the
+  // default.
   const auto left = left_for_a_hung_renewal(settings);
   const auto longest = std::min(settings.ttl / 3, left);
   if (settings.statement_timeout == options{}.statement_timeout) {

@@ -9,7 +9,7 @@
 namespace rowlock::client_layer {
 
 // The options as they will be used. Throws error(invalid_argument) with the values that are wrong or
-// contradict.
+// contradict each other.
 options checked_settings(options settings);
 
 inline std::chrono::milliseconds renew_interval(const options& settings) {
@@ -17,8 +17,8 @@ inline std::chrono::milliseconds renew_interval(const options& settings) {
                                                                    : settings.ttl / 3;
 }
 
-// How much longer than the server's own timeout an answer is waited for, so that a slow statement is told
-// from a dead connection.
+// How much longer than the server's own timeout the client waits for an answer, to tell a slow statement from
+// a dead connection.
 inline std::chrono::milliseconds answer_grace(const options& settings) {
   return std::min(std::chrono::milliseconds{250}, settings.ttl / 20);
 }

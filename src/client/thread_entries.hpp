@@ -1,4 +1,4 @@
-// What each thread holds by a recursive lock: for re-entry without a round trip. A thread is named by its
+// The holds of each thread on recursive locks, for re-entry without a round trip. A thread is named by its
 // owner id (model::id128::owner_of_this_thread).
 #pragma once
 
@@ -25,8 +25,8 @@ class thread_entries {
   void put(const std::string& name, std::uint64_t owner, const hold_ptr& hold) {
     const std::lock_guard lock{mutex_};
     entries_[{name, owner}] = hold;
-    // Entries of holds that are over go when they have doubled the map, so that each put pays for one at
-    // most.
+    // Entries of holds that are over are removed when they have doubled the map, so each put pays for at most
+    // one.
     if (entries_.size() < 2 * alive_ + 16) return;
     std::erase_if(entries_, [](const auto& entry) { return entry.second.expired(); });
     alive_ = entries_.size();

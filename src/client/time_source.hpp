@@ -1,5 +1,5 @@
-// Time as the client layer sees it. Deadlines are CLOCK_BOOTTIME readings: it goes on while the machine
-// sleeps, and nobody sets it. Tests put a virtual one in its place.
+// Time as the client layer sees it. Deadlines are readings of CLOCK_BOOTTIME, which goes on while the machine
+// sleeps and which nobody sets. Tests use a virtual clock instead.
 #pragma once
 
 #include <chrono>
@@ -18,7 +18,7 @@ struct boot_clock {
 };
 using instant = boot_clock::time_point;
 
-// That much later; at the end of the clock, which no wait reaches, where there is no such time.
+// now + length. If that overflows, the end of the clock, which no wait reaches.
 inline instant later(instant now, std::chrono::nanoseconds length) {
   return length > instant::max() - now ? instant::max() : now + length;
 }
@@ -30,7 +30,7 @@ class time_source {
   // Waits for a notification or until then; may return early for no reason.
   virtual void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
                           instant then) = 0;
-  // How long a wait that this source cannot end by itself may take in real time, for a wish of that length.
+  // How long a wait that this source cannot end by itself may take in real time, if `wish` is its length.
   virtual std::chrono::nanoseconds patience(std::chrono::nanoseconds wish) const noexcept = 0;
 };
 

@@ -7,7 +7,7 @@ namespace rowlock::client_layer {
 
 namespace {
 
-// The doors through which this thread has gone, innermost last.
+// The objects through which this thread has entered the user's code, innermost last.
 std::vector<const user_code*>& inside() {
   thread_local std::vector<const user_code*> doors;
   return doors;

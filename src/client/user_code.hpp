@@ -1,5 +1,5 @@
-// The user_calls to the user's code: options::log and the source of the URL. Nothing of it is called once the
-// client is closed.
+// Guards the calls of the user's code: options::log and the source of the URL. None is called once the client
+// is closed.
 #pragma once
 
 #include <condition_variable>
@@ -14,7 +14,7 @@ class user_code {
   user_code(const user_code&) = delete;
   user_code& operator=(const user_code&) = delete;
 
-  // Calls it. False: the user_calls is closed and nothing was called.
+  // Calls it. False: this is closed, and nothing was called.
   template <class Call>
   bool run(Call&& call) {
     if (!enter()) return false;
