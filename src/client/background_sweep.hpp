@@ -10,7 +10,7 @@
 
 namespace rowlock::client_layer {
 
-// Used by the keeper's thread.
+// Used by the lease keeper's thread.
 class background_sweep {
  public:
   background_sweep(context& shared, submission_queue& queue, session_slot& slot)
