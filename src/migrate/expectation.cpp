@@ -17,7 +17,7 @@ namespace rowlock::migrate {
 
 namespace {
 
-// "table.column type not null" in two.
+// Splits "table.column type not null" at its first space.
 std::pair<std::string, std::string> split(const std::string& line) {
   const auto space = line.find(' ');
   if (space == std::string::npos) return {line, ""};

@@ -7,12 +7,12 @@
 
 namespace rowlock::migrate {
 
-// The lines that migration_session::describe() must give after every shipped migration
+// The lines that migration_session::describe() must return after all shipped migrations
 // (src/migrate/expected/).
 std::vector<std::string> expected_schema(std::string_view dialect);
 
-// A sentence for each expected line that is missing or reads otherwise. More columns and tables than expected
-// are fine: a newer version adds before it takes away, and two versions run side by side during a deploy.
+// One sentence for each expected line that is missing or differs. Additional columns and tables are fine: a
+// newer version adds before it removes, and two versions run side by side during a deploy.
 std::vector<std::string> differences(const std::vector<std::string>& expected,
                                      const std::vector<std::string>& found, std::string_view prefix);
 

@@ -55,7 +55,7 @@ int runner::newest() const {
   return files_.empty() ? 0 : files_.back().version;
 }
 
-// A dry run changes nothing, so it needs no lock and asks for no privilege.
+// A dry run changes nothing, so it needs no lock and no privilege.
 void runner::guard(bool dry_run, const std::function<void()>& work) {
   if (dry_run) {
     work();
@@ -64,8 +64,7 @@ void runner::guard(bool dry_run, const std::function<void()>& work) {
   }
 }
 
-// A ledger entry above meta's version is left from a migration that another tool has taken back: meta
-// decides.
+// Another tool may have reverted a migration and left its ledger entry, above meta's version: meta decides.
 void runner::check_recorded(const store::schema_state& now) {
   const auto ledger = by_version(session_.ledger());
   for (const auto& file : files_) {
@@ -128,7 +127,7 @@ std::vector<migration> runner::up(std::optional<int> to, bool dry_run) {
   }
   std::vector<migration> done;
   guard(dry_run, [&] {
-    // Read inside: another migrator may have been at work until now.
+    // Read under the lock: another migrator may have been at work until now.
     const auto now = session_.state();
     if (now.min_library > newest()) throw error(errc::too_new, forbids_this(now, newest()));
     check_recorded(now);
@@ -156,12 +155,12 @@ std::vector<migration> runner::down(std::optional<int> to, bool destroy_tokens, 
     }
     if (target == 0 && !destroy_tokens) {
       throw error(errc::invalid_argument,
-                  "version 0 drops every token: they would begin again, and old ones be taken for new. "
-                  "Say so with --destroy-tokens (destroy_tokens in the library) if nothing remembers them");
+                  "version 0 drops every token: tokens would begin again, and an old one could pass for a new "
+                  "one. If nothing remembers them, pass --destroy-tokens (destroy_tokens in the library)");
     }
     if (const auto leases = session_.leases(); leases > 0) {
       refuse(
-          fmt::format("{} {} in use; stop their clients, or wait until they have expired, and go down then",
+          fmt::format("{} {} in use; stop their clients, or wait until they have expired, and run it again",
                       leases, leases == 1 ? "lease is" : "leases are"));
     }
     for (auto file = files_.rbegin(); file != files_.rend(); ++file) {
@@ -216,7 +215,7 @@ std::vector<std::string> runner::verify() {
       }
     }
   }
-  // An older schema lacks what its missing migrations add; that is said above.
+  // An older schema lacks what the missing migrations add; a line above already says that.
   if (now.version >= newest()) {
     for (auto& line : differences(expected_, session_.describe(), prefix_)) result.push_back(std::move(line));
   }

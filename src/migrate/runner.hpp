@@ -1,4 +1,4 @@
-// What a migrator decides, for any files: tests give it their own.
+// The migrator's decisions, for any set of files: tests pass their own.
 #pragma once
 
 #include "store/migration_session.hpp"
@@ -12,11 +12,11 @@
 
 namespace rowlock::migrate {
 
-// The members are rowlock::migrator's, and do what it says. The newest file's version is what this library
-// knows.
+// The public members do what those of rowlock::migrator do. This library knows the versions up to the newest
+// file's.
 class runner {
  public:
-  // expected: the lines that describe() must have after every file. The session must outlive this.
+  // expected: the lines that describe() must return after all files. The session must outlive the runner.
   runner(store::migration_session& session, std::vector<migration> files, std::vector<std::string> expected,
          std::string prefix);
 

@@ -12,9 +12,8 @@
 
 namespace rowlock::migrate {
 
-// "0001_locks.up" and "0001_locks.down" make migration 1, "locks". Sorted by version; the prefix is put in.
-// Throws error(internal) for a name of another form, a number that is missing and a half that has no other
-// half.
+// Makes migration 1, "locks", of "0001_locks.up" and "0001_locks.down". Sorts by version and puts the prefix
+// in. Throws error(internal) for a name of another form, a missing number, or a half without its other half.
 std::vector<migration> pair_files(std::span<const embedded::file> files, std::string_view prefix);
 
 }  // namespace rowlock::migrate

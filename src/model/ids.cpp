@@ -12,7 +12,7 @@ namespace rowlock::model {
 
 namespace {
 
-// Entropy is fetched in blocks: one system call serves 128 ids, and acquire makes an id each time.
+// Entropy is fetched in blocks: one system call serves 128 ids, and each acquire makes an id.
 struct entropy_block {
   std::array<std::uint64_t, 256> words;
   std::size_t used = words.size();

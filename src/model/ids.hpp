@@ -1,5 +1,5 @@
-// 128 random bits that name a lease or a hold. Made by the client, never issued twice (a sequence's
-// numbers come again after a fail-over), and compared whole.
+// 128 random bits that name a lease or a hold. The client makes an id, and none is issued twice (a sequence
+// would issue its numbers again after a fail-over). Ids are compared whole.
 #pragma once
 
 #include <array>
@@ -15,22 +15,23 @@ class id128 {
  public:
   constexpr id128() = default;  // nil: names nothing
 
-  // From the kernel's random source. Throws error(internal) when there is none.
+  // Uses the kernel's random source. Throws error(internal) when there is none.
   static id128 random();
 
-  // From 32 hex digits, dashes ignored (as uuid columns print them). Throws error(invalid_argument).
+  // Reads 32 hex digits and ignores dashes, which uuid columns print. Throws error(invalid_argument).
   static id128 parse(std::string_view text);
 
   // 32 lower-case hex digits.
   std::string to_string() const;
 
-  // The first half. Ids that were made for one owner have it in common; random ones have it to themselves.
+  // The first half. Ids made for one owner share it; a random id shares it with no other.
   constexpr std::uint64_t owner() const noexcept { return words_[0]; }
-  // As random, for the thread that calls: all of a thread's have one owner.
+  // As random(), but all ids that the calling thread makes have one owner.
   static id128 of_this_thread();
-  // That owner: of one thread alone, unlike a std::thread::id, which comes again when its thread has ended.
+  // The owner of the ids that the calling thread makes. No other thread ever has it; a std::thread::id is
+  // reused when its thread has ended.
   static std::uint64_t owner_of_this_thread();
-  // Another one of the same owner.
+  // Another id of the same owner.
   id128 sibling() const;
 
   constexpr bool is_nil() const noexcept { return words_[0] == 0 && words_[1] == 0; }
@@ -41,7 +42,7 @@ class id128 {
   std::array<std::uint64_t, 2> words_{};
 };
 
-// Two types, so that a hold's id cannot be given where a lease's is wanted.
+// Each kind of id has a type, so a hold's id cannot be passed where a lease's is expected.
 template <class Tag>
 class id : public id128 {
  public:
@@ -50,7 +51,7 @@ class id : public id128 {
   static id parse(std::string_view text) { return id{id128::parse(text)}; }
   static id of_this_thread() { return id{id128::of_this_thread()}; }
   id sibling() const { return id{id128::sibling()}; }
-  // Of something that belongs to what the other id names, and to nothing else.
+  // The id of something that belongs to what the other id names, and to nothing else.
   template <class Other>
   static constexpr id belonging_to(const model::id<Other>& other) {
     return id{other};

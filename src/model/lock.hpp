@@ -14,50 +14,50 @@ namespace rowlock::model {
 
 using token = std::int64_t;
 
-// What a lock is. Stored as its name; a name taken with another kind is refused. A kind of a later version,
-// whose clients may use the same tables, is unknown here: such a lock is shown, and left alone.
+// What a lock is. It is stored as its name; a name that has one kind is refused for another. A later version
+// may add kinds, and its clients may use the same tables: such a kind is unknown here, and the lock is shown
+// and left alone.
 enum class lock_kind : std::uint8_t { unknown, mutex, shared_mutex, semaphore, latch, barrier, election };
 
 std::string_view to_string(lock_kind kind) noexcept;
 
-// Which many may hold at once, each with a permit that lives with its lease.
+// Whether many may hold it at once, each with a permit that lives as long as its lease.
 constexpr bool is_shareable(lock_kind kind) {
   return kind == lock_kind::shared_mutex || kind == lock_kind::semaphore;
 }
 
-// Whose waiters wait for one another and not for a holder: they are let go together.
+// Whether its waiters wait for one another, not for a holder: they are released together.
 constexpr bool is_rendezvous(lock_kind kind) {
   return kind == lock_kind::latch || kind == lock_kind::barrier;
 }
 lock_kind parse_lock_kind(std::string_view text) noexcept;
 
-// Whether a hold leaves room for others. An exclusive one stands in the lock's own row and takes the whole
-// capacity; shared ones are permits of some weight. A mode of a later version counts as exclusive.
+// Whether a hold leaves room for others. An exclusive hold stands in the lock's own row and takes the whole
+// capacity; a shared hold is a permit with a weight. A later version's mode counts as exclusive.
 enum class lock_mode : std::uint8_t { exclusive, shared };
 
 std::string_view to_string(lock_mode mode) noexcept;
 lock_mode parse_lock_mode(std::string_view text) noexcept;
 
-// Of every shared_mutex: a reader weighs 1, a writer the whole.
+// The capacity of every shared_mutex: a reader weighs 1, a writer the whole.
 inline constexpr std::int64_t shared_mutex_capacity = 1'000'000;
 
-// Of a semaphore, and of what a latch counts.
+// The limit for a semaphore's permits and for a latch's count.
 inline constexpr std::int64_t highest_capacity = 1'000'000'000;
 
-// What a name must be in the database, or become when it is missing.
+// What a name must be in the database, or becomes when it is missing.
 struct lock_definition {
   std::string name;
   lock_kind kind = lock_kind::mutex;
   std::int64_t capacity = 1;
-  bool fair = true;  // a request never overtakes those who wait
-  // How long the lock rests when its exclusive holder was lost and not released: the longer one of what is
-  // stored, by whoever created the name, and what the successor says.
+  bool fair = true;  // a request never overtakes waiters
+  // How long the lock rests when its exclusive holder was lost and did not release it. The longer one counts:
+  // the delay that the creator of the name stored, or the delay that the next caller gives.
   std::chrono::milliseconds delay{0};
 };
 
-// One row of `lock`. Tokens only rise (I2); `token` is that of the latest grant. While held by an exclusive
-// holder, lease and hold are set and in_use equals capacity; otherwise in_use is the sum of its permits'
-// weights.
+// One row of `lock`. Tokens only rise (I2); `token` is the latest grant's. Under an exclusive holder, lease
+// and hold are set and in_use equals capacity; otherwise in_use is the sum of the permits' weights.
 struct lock_row {
   std::string name;
   lock_kind kind = lock_kind::mutex;
@@ -65,8 +65,8 @@ struct lock_row {
   std::int64_t in_use = 0;
   model::token token = 0;
   std::int64_t next_ticket = 1;
-  // No row of its queue has a smaller ticket: a queue is read from here on, not over the rows of those who
-  // left it, which the database may keep for as long as an old snapshot lives.
+  // No row of its queue has a smaller ticket. A queue is read from this ticket on, and so not over the rows
+  // of waiters that have left: the database may keep those for as long as an old snapshot lives.
   std::int64_t head_ticket = 0;
   std::optional<lease_id> lease;
   std::optional<hold_id> hold;
@@ -75,10 +75,10 @@ struct lock_row {
   std::chrono::milliseconds delay{0};
 };
 
-// What a row is, for whoever asked for something else.
+// What a row is, to tell a caller that expected something else.
 lock_definition definition_of(const lock_row& row);
 
-// Whether a lock is the one that was asked for (I11). Its delay is whose who made it.
+// Whether a lock is the expected one (I11). The delay may differ: it is its creator's.
 bool is_same_lock(const lock_definition& asked, const lock_definition& stored) noexcept;
 
 // One row of `permit`: a shared hold.
@@ -89,7 +89,7 @@ struct permit {
   model::token token = 0;
 };
 
-// One row of `queue`: a waiter, in ticket order. An exclusive one weighs the lock's capacity.
+// One row of `queue`: a waiter, in ticket order. The weight of an exclusive one is the lock's capacity.
 struct waiter {
   std::int64_t ticket = 0;
   hold_id hold;
@@ -98,15 +98,16 @@ struct waiter {
   lock_mode mode = lock_mode::exclusive;
 };
 
-// What is known of a lease that exists. Dead means the row is missing; an expired lease lives until it is
-// killed, so "expired" here only says that a kill would succeed now.
+// What is known of a lease that exists. A lease is dead when its row is missing. An expired lease lives until
+// it is killed, so "expired" only says that a kill would succeed now.
 struct lease_view {
   lease_id id;
   lease_id client;  // the client process's own lease, to which wake-ups and notices go
   std::chrono::microseconds expires_in{0};  // on the database's clock; negative: past
 };
 
-// The token that a grant must have: above every earlier one of the name, and above the epoch's floor (I2).
+// The token that a grant must have: above every earlier token of the name, and at least the epoch's floor
+// (I2).
 constexpr token next_token(token stored, token epoch_floor) {
   return stored + 1 > epoch_floor ? stored + 1 : epoch_floor;
 }
@@ -124,10 +125,10 @@ constexpr std::int64_t epoch_of(token of) {
 }
 
 // The epoch that follows `recorded` when the clock shows now_s. Two standbys of one primary have the same
-// record and are promoted at different times: their epochs differ, also where the record is ahead of the
-// clock, since it was raised by hand or by a version that counted otherwise.
+// record and are promoted at different times, so their epochs must differ, even when the record is ahead of
+// the clock (it was raised by hand, or by a version that counted otherwise).
 constexpr std::int64_t next_epoch(std::int64_t recorded, std::int64_t now_s) {
-  constexpr std::int64_t apart = 4096;  // seconds between two promotions that such a record still tells apart
+  constexpr std::int64_t apart = 4096;  // promotions that lie fewer seconds apart still differ
   return now_s > recorded ? now_s : recorded + 1 + now_s % apart;
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The length of the UTF-8 sequence at the start of text, or 0 when it is none (RFC 3629: no overlong forms,
+// The length of the UTF-8 sequence at the start of text, or 0 if there is none (RFC 3629: no overlong forms,
 // no surrogates, nothing above U+10FFFF).
 std::size_t utf8_length(std::string_view text) {
   const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
@@ -55,7 +55,7 @@ void check_name(std::string_view name) {
   }
   for (std::size_t at = 0; at < name.size();) {
     const std::size_t length = utf8_length(name.substr(at));
-    if (length == 0) refuse(fmt::format("a lock's name is not UTF-8: byte {} begins no character", at));
+    if (length == 0) refuse(fmt::format("a lock's name is not UTF-8: byte {} starts no character", at));
     if (is_control(name.substr(at, length))) {
       refuse(fmt::format("a lock's name has a control character at byte {}; none are allowed", at));
     }
@@ -69,7 +69,7 @@ void check_value(std::string_view value) {
   }
   for (std::size_t at = 0; at < value.size();) {
     const std::size_t length = utf8_length(value.substr(at));
-    if (length == 0) refuse(fmt::format("a value is not UTF-8: byte {} begins no character", at));
+    if (length == 0) refuse(fmt::format("a value is not UTF-8: byte {} starts no character", at));
     if (value[at] == '\0') refuse(fmt::format("a value has a NUL at byte {}; none are allowed", at));
     at += length;
   }
@@ -101,7 +101,7 @@ void check_identifier(std::string_view what, std::string_view value) {
   bool good = !value.empty() && value.size() <= 31;
   for (std::size_t i = 0; good && i < value.size(); ++i) good = ok(value[i], i == 0);
   if (!good) {
-    // What was given is not repeated: it may hold anything.
+    // The message does not repeat the value: it may hold anything.
     refuse(
         fmt::format("the {} does not match [a-z_][a-z0-9_]{{0,30}}; it becomes part of table names", what));
   }
@@ -140,7 +140,7 @@ void check_hold_times(std::chrono::milliseconds explicit_ttl, std::chrono::milli
 
 void check_request_time(std::chrono::milliseconds within) {
   if (within < 0ms || within > 24h) {
-    refuse(fmt::format("to wait {} ms for a lock's holders is outside 0 to 86,400,000 ms (24 hours)",
+    refuse(fmt::format("a wait of {} ms for a lock's holders is outside 0 to 86,400,000 ms (24 hours)",
                        within.count()));
   }
 }
