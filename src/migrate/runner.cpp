@@ -154,9 +154,10 @@ std::vector<migration> runner::down(std::optional<int> to, bool destroy_tokens, 
           now.version, newest()));
     }
     if (target == 0 && !destroy_tokens) {
-      throw error(errc::invalid_argument,
-                  "version 0 drops every token: tokens would begin again, and an old one could pass for a new "
-                  "one. If nothing remembers them, pass --destroy-tokens (destroy_tokens in the library)");
+      throw error(
+          errc::invalid_argument,
+          "version 0 drops every token: tokens would begin again, and an old one could pass for a new "
+          "one. If nothing remembers them, pass --destroy-tokens (destroy_tokens in the library)");
     }
     if (const auto leases = session_.leases(); leases > 0) {
       refuse(
