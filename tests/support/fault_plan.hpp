@@ -1,4 +1,4 @@
-// Faults of a memory server, arranged before they happen, and a count of the verbs that came.
+// Faults of a memory server, planned before they happen, and a count of its calls by verb.
 #pragma once
 
 #include "store/memory/memory_server.hpp"
@@ -13,39 +13,39 @@
 
 namespace rowlock::test {
 
-// Thread-safe. Lives as long as a call that it may touch, also when the test is over.
+// Thread-safe. Lives as long as any call that it may touch, even after the test has ended.
 class fault_plan : public std::enable_shared_from_this<fault_plan> {
  public:
-  // Takes the server's one hook, until detach().
+  // Takes the server's only hook until detach().
   static std::shared_ptr<fault_plan> of(std::shared_ptr<store::memory_server> server);
-  // No more faults; whatever hangs goes on.
+  // Ends all faults; a call that hangs goes on.
   void detach();
   fault_plan(const fault_plan&) = delete;
   fault_plan& operator=(const fault_plan&) = delete;
 
-  // The next calls of the verb break their connection: before anything happened, or with the answer lost.
+  // The next calls of the verb break their connection: before anything happens, or with the answer lost.
   void lose_request(const std::string& verb, int times = 1) { plan(verb, kind::lose_request, times); }
   void lose_answer(const std::string& verb, int times = 1) { plan(verb, kind::lose_answer, times); }
-  // The next calls are refused for another reason.
+  // The next calls are refused with a contention error.
   void refuse(const std::string& verb, int times = 1) { plan(verb, kind::refuse, times); }
-  // The next calls are refused for good, as for want of a right.
+  // The next calls are refused for good, as if a privilege were missing.
   void deny(const std::string& verb, int times = 1) { plan(verb, kind::deny, times); }
-  // skip: so many calls are left alone before.
+  // skip: this many calls are left alone first.
   void refuse_read_only(const std::string& verb, int times = 1) { plan(verb, kind::read_only, times); }
   void refuse_unreachable(const std::string& verb, int times = 1, int skip = 0) {
     plan(verb, kind::unreachable, times, skip);
   }
-  // The next calls hang until memory_server::unblock(): before anything happened, or before the answer.
-  // skip: so many calls are left alone before.
+  // The next calls hang until memory_server::unblock(): before anything happens, or before the answer.
+  // skip: this many calls are left alone first.
   void hang(const std::string& verb, int skip = 0) { plan(verb, kind::hang, 1, skip); }
   void hang_answer(const std::string& verb, int skip = 0) { plan(verb, kind::hang_answer, 1, skip); }
   // The next calls are executed only by memory_server::run_ghosts(), after their caller has given up.
   void leave_ghost(const std::string& verb, int times = 1) { plan(verb, kind::ghost, times); }
-  void forget();  // what was planned and has not happened
+  void forget();  // drops the faults that have not happened
 
-  // Nothing can be reached, and nobody can connect.
+  // No call reaches the server, and nobody can connect.
   void cut(bool unreachable) { cut_.store(unreachable); }
-  // The same from so many moments on: a call has two, before anything happened and before its answer.
+  // The same after this many moments. A call has two: before anything happens, and before its answer.
   void cut_after(int moments) { moments_left_.store(moments); }
 
   int count(const std::string& verb) const;  // how often it was called

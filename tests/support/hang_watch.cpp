@@ -19,13 +19,13 @@ void set_alarm(std::chrono::milliseconds in) {
   ::setitimer(ITIMER_REAL, &once, nullptr);
 }
 
-// What is written when the alarm comes. It is changed only while none is set.
+// What is written when the alarm comes. It changes only while no alarm is set.
 std::string& last_words() {
   static std::string text;
   return text;
 }
 
-// Only what a signal's handler may call.
+// Calls only what a signal handler may call.
 void give_up(int) {
   const auto& text = last_words();
   [[maybe_unused]] const auto written = ::write(STDOUT_FILENO, text.data(), text.size());
@@ -50,7 +50,7 @@ hang_watch::~hang_watch() {
 
 void hang_watch::watch(const std::string& test) {
   const auto time = std::to_string(limit_.count()) + " ms";
-  // As GoogleTest and the report at the end of a run would say it; scripts/run-tests reads these lines.
+  // In the words of GoogleTest and of the report at the end of a run; scripts/run-tests reads these lines.
   last_words() = "\n" + test + " did not end within " + time + "\n[  FAILED  ] " + test + " (" + time +
                  ")\n" + std::to_string(passed_) + " passed, " + std::to_string(failed_ + 1) + " failed\n";
   set_alarm(limit_);

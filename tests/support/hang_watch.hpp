@@ -1,5 +1,5 @@
-// Ends the test program, with the name of the test, when a test does not end: whatever a test waits for, this
-// is its limit.
+// Ends the test program with the test's name when a test does not end. This is the only limit that every test
+// has.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -9,10 +9,10 @@
 
 namespace rowlock::test {
 
-// Several times what the longest test takes; ROWLOCK_TEST_LONG=1 makes some longer.
+// Several times what the longest test takes; ROWLOCK_TEST_LONG=1 makes some tests longer.
 std::chrono::milliseconds time_per_test();
 
-// At most one at a time: it uses the process's SIGALRM, which comes also when every thread waits.
+// At most one at a time: it uses the process's SIGALRM, which arrives even when every thread waits.
 class hang_watch : public testing::EmptyTestEventListener {
  public:
   explicit hang_watch(std::chrono::milliseconds limit = time_per_test());
@@ -26,7 +26,7 @@ class hang_watch : public testing::EmptyTestEventListener {
 
  private:
   const std::chrono::milliseconds limit_;
-  // Of the tests that have ended.
+  // Count the tests that have ended.
   int passed_ = 0;
   int failed_ = 0;
 };

@@ -8,7 +8,7 @@
 #include <exception>
 
 int main(int argc, char** argv) try {
-  // Before InitGoogleTest, which asks the parameterized suites for their stores.
+  // Must come before InitGoogleTest, which asks the parameterized suites for their stores.
   rowlock::test::select_stores(argc, argv);
   testing::InitGoogleTest(&argc, argv);
   if (argc > 1) {

@@ -22,7 +22,7 @@ store_fixture::rival memory_fixture::lock_row(const std::string& name) {
 store_fixture::rival memory_fixture::guard(const std::string& name, const model::hold_id& hold,
                                            model::lock_mode) {
   if (!server_->guard(name, hold)) return {};
-  // A shared_ptr of null is empty to the eye; this one must look like something.
+  // The pointer must not be null: null means that the guard found no hold.
   return {server_.get(), [server = server_, name](void*) { server->unguard(name); }};
 }
 

@@ -1,4 +1,4 @@
-// The memory store as a fixture; tests that inject faults reach its server.
+// The memory store as a fixture. Tests that inject faults use its server directly.
 #pragma once
 
 #include "store/memory/memory_server.hpp"

@@ -7,7 +7,7 @@ namespace rowlock::test {
 
 namespace {
 
-// Of mysql://user:password@host:port/database, without what must be escaped: the tests need none of it.
+// The parts of mysql://user:password@host:port/database. Escapes are not decoded: the tests use none.
 struct url_parts {
   std::string user, password, host, database;
   unsigned port = 3306;

@@ -1,4 +1,4 @@
-// A plain connection to MariaDB or MySQL through its C library, beside rowlock's own.
+// A plain connection to MariaDB or MySQL through its C library, independent of rowlock's own.
 #pragma once
 
 #if __has_include(<mysql.h>)
@@ -15,7 +15,7 @@
 
 namespace rowlock::test {
 
-// What the server said, and its number.
+// The server's error message and number.
 class mysql_failure : public std::runtime_error {
  public:
   mysql_failure(unsigned number, const std::string& text)
@@ -31,14 +31,14 @@ class mysql_connection {
  public:
   using rows = std::vector<std::vector<std::string>>;
 
-  // url: mysql://user:password@host:port/database, as rowlock takes it. Throws mysql_failure, as every member
-  // does.
+  // url: mysql://user:password@host:port/database, as rowlock takes it. Throws mysql_failure, like every
+  // member.
   explicit mysql_connection(const std::string& url);
 
-  // One statement with parameters, written `?` in order or $1, $2…; or any number of statements without. The
-  // rows are the last one's that has any. NULL is an empty string.
+  // Runs one statement with parameters, written `?` in order or $1, $2…; or any number of statements without
+  // parameters. Returns the rows of the last statement that has any. NULL is an empty string.
   rows run(const std::string& sql, std::initializer_list<std::string> parameters = {});
-  // The first column of the first row; empty when there is none.
+  // The first column of the first row; empty if there is no row.
   std::string value(const std::string& sql, std::initializer_list<std::string> parameters = {});
 
   std::string id() { return value("SELECT CONNECTION_ID()"); }
@@ -51,18 +51,21 @@ class mysql_connection {
   std::unique_ptr<MYSQL, decltype(&mysql_close)> handle_;
 };
 
-// ROWLOCK_TEST_MYSQL_URL. Throws std::runtime_error when it is not set.
+// ROWLOCK_TEST_MYSQL_URL. Throws std::runtime_error if it is not set.
 std::string mysql_server_url();
-// The same server's, with another database.
+// The same server's URL with another database.
 std::string with_database(const std::string& url, const std::string& database);
-// The same, as the user that the tests' own connections have: a look at the server's processes tells them
+// The same URL as the user of the tests' own connections: the server's process list then shows them apart
 // from rowlock's.
 std::string as_application(const std::string& url);
-// The same, as a user without special rights, for whom the server runs init_connect (hostile_init_connect).
+// The same URL as a user without special privileges, for whom the server runs init_connect
+// (hostile_init_connect).
 std::string as_ordinary(const std::string& url);
-// What an administrator may have set for every ordinary user, each against a statement of rowlock's.
+// What an administrator may have set for every ordinary user. Each setting breaks some statement that relies
+// on the default.
 extern const char* const hostile_init_connect;
-// The command-line client there, for a shell: plain values, one row a line. It stops at the first error.
+// A shell command that runs the command-line client there: plain values, one row a line. It stops at the
+// first error.
 std::string mysql_client_command(const std::string& url);
 
 }  // namespace rowlock::test

@@ -10,7 +10,7 @@ namespace rowlock::test {
 
 namespace {
 
-// Not the default, so that a statement which forgets the prefix finds no table.
+// Not the default, so a statement that forgets the prefix finds no table.
 constexpr const char* prefix = "my_";
 
 class mysql_fixture final : public store_fixture {
@@ -30,7 +30,7 @@ class mysql_fixture final : public store_fixture {
     try {
       side_.run("DROP DATABASE " + database_);
     } catch (const std::exception&) {
-      // The server may be gone, and with it the tables.
+      // The server may be gone, and the tables with it.
     }
   }
 
@@ -40,9 +40,8 @@ class mysql_fixture final : public store_fixture {
       case capability::targeted_wakeups:
       case capability::short_cuts:
       case capability::backends: return true;
-      case capability::enqueue_beside_guard:  // InnoDB has no lock that allows a row's other columns to
-                                              // change
-        return false;
+      // No InnoDB lock lets a row's other columns change.
+      case capability::enqueue_beside_guard: return false;
     }
     return false;
   }
@@ -106,13 +105,14 @@ class mysql_fixture final : public store_fixture {
   std::shared_ptr<mysql_connection> transaction() const {
     auto connection = std::make_shared<mysql_connection>(as_application(url()));
     connection->run("BEGIN");
-    // A connection whose client has left keeps its rows until the server notices; rolled back, it has let go.
+    // After a client has left, its connection keeps its row locks until the server notices. A rollback
+    // releases them.
     auto* raw = connection.get();
     return {raw, [connection = std::move(connection)](mysql_connection* open) mutable {
               try {
                 open->run("ROLLBACK");
               } catch (const std::exception&) {
-                // The server ended it already.
+                // The server has already ended it.
               }
               connection.reset();
             }};
@@ -124,7 +124,7 @@ class mysql_fixture final : public store_fixture {
   }
 
   const bool is_hostile_ = asked_to_be_hostile();
-  // Never the name of another test's, nor of what a crashed run left behind.
+  // Never the name of another test's database, nor of one that a crashed run left behind.
   const std::string database_ = "t" + model::id128::random().to_string().substr(0, 12);
   mysql_connection side_{as_application(mysql_server_url())};
 };

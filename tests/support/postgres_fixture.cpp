@@ -22,7 +22,7 @@ std::string server_url() {
   return url;
 }
 
-// What a role may have set for its sessions, so that a statement that relies on the usual goes wrong.
+// Settings that a role may have for its sessions: a statement that relies on the defaults fails under them.
 constexpr std::string_view hostile_settings[] = {"array_nulls = off",
                                                  "standard_conforming_strings = off",
                                                  "DateStyle = 'SQL, DMY'",
@@ -47,7 +47,7 @@ constexpr std::string_view hostile_settings[] = {"array_nulls = off",
                                                  "jit = on",
                                                  "jit_above_cost = 0"};
 
-// Behind a pooler (scripts/with-pgbouncer): past it.
+// Behind a pooler (scripts/with-pgbouncer), this URL goes past it.
 std::string direct_url() {
   const char* url = std::getenv("ROWLOCK_TEST_POSTGRES_DIRECT_URL");
   return url ? url : "";
@@ -58,7 +58,7 @@ bool asked_to_be_hostile() {
   return set && std::string_view{set} == "1";
 }
 
-// A connection beside the store's own.
+// A connection independent of the store's.
 class side_connection {
  public:
   side_connection() : handle_(PQconnectdb(server_url().c_str())) {
@@ -103,7 +103,7 @@ class postgres_fixture final : public store_fixture {
     try {
       drop_everything();
     } catch (const std::exception&) {
-      // The server may be gone, and with it the tables.
+      // The server may be gone, and the tables with it.
     }
   }
 
@@ -168,13 +168,13 @@ class postgres_fixture final : public store_fixture {
   static std::shared_ptr<side_connection> transaction() {
     auto connection = std::make_shared<side_connection>();
     connection->run_script("BEGIN");
-    // A backend whose client has left keeps its rows until it notices; rolled back, it has let go of them.
+    // After a client has left, its backend keeps its row locks until it notices. A rollback releases them.
     auto* raw = connection.get();
     return {raw, [connection = std::move(connection)](side_connection* open) mutable {
               try {
                 open->run_script("ROLLBACK");
               } catch (const std::exception&) {
-                // The server ended it already.
+                // The server has already ended it.
               }
               connection.reset();
             }};
@@ -204,7 +204,7 @@ class postgres_fixture final : public store_fixture {
       END $$)");
   }
 
-  // Never the prefix of another test's, nor of what a crashed run left behind.
+  // Never the prefix of another test's tables, nor of those that a crashed run left behind.
   std::string prefix_ = "t" + model::id128::random().to_string().substr(0, 12) + "_";
   const bool is_hostile_ = asked_to_be_hostile();
   const std::string role_ = prefix_ + "role";

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::string_view prefix = "rowlock_";
 
-// A connection beside the store's own.
+// A connection independent of the store's.
 class side_connection {
  public:
   explicit side_connection(const std::string& path) {
@@ -60,7 +60,7 @@ class sqlite_fixture final : public store_fixture {
             [this](const std::string& sql) { side().run_script(sql); });
   }
 
-  // The one lock of SQLite is the file's: while a rival writes, everybody waits.
+  // SQLite's only lock is the file's: while a rival writes, everybody waits.
   bool can(capability) const override { return false; }
 
   std::unique_ptr<store::database> open() override { return store::open(url(), options()); }

@@ -1,5 +1,5 @@
-// One fresh, migrated database of a store, and what a test does to it from outside: let a lease expire
-// without sleeping, hold a row as a rival does, lose the marker. Destroying it removes the database.
+// One fresh, migrated database of a store, and what a test does to it from outside: it makes a lease expire
+// without sleeping, locks a row as a rival does, or loses the marker. The destructor removes the database.
 #pragma once
 
 #include "store/store.hpp"
@@ -12,21 +12,21 @@
 
 namespace rowlock::test {
 
-// What not every store has. A test that needs one says so (contract_test::needs); the report lists what did
-// not run.
+// What not every store has. A test that needs one says so (contract_test::needs); the report lists the tests
+// that did not run.
 enum class capability {
-  row_locks,             // a transaction holds single rows, and others skip them
-  targeted_wakeups,      // a notification is heard only by those that it is for
+  row_locks,             // a transaction locks single rows, and others skip them
+  targeted_wakeups,      // only the clients that a notification is for hear it
   short_cuts,            // enqueue and hand_over do what they can without an edit
   backends,              // sessions run in a server, whose backends can be ended
-  enqueue_beside_guard,  // a guarded row's queue can be changed while its grant stays
+  enqueue_beside_guard,  // a guarded row's queue can change while its grant stays
 };
 
 std::string_view to_string(capability what);
 
 class store_fixture {
  public:
-  // A rival's open transaction; it ends, without having written anything, when the last copy is gone.
+  // A rival's open transaction. It ends without having written when the last copy is gone.
   using rival = std::shared_ptr<void>;
 
   store_fixture() = default;
@@ -36,43 +36,44 @@ class store_fixture {
 
   virtual bool can(capability what) const = 0;
 
-  // As each client process would open it; any number, all over the same tables.
+  // Opens the database as each client process would. Any number may be open over the same tables.
   virtual std::unique_ptr<store::database> open() = 0;
-  // What rowlock::connect and the command take; the memory store has no URL.
+  // What rowlock::connect and the command take. The memory store has no URL.
   virtual std::string url() const { return {}; }
   virtual store::store_options options() const { return {}; }
 
-  // The lease's expiry moves to this long ago, on the database's clock; negative: that far ahead.
+  // Sets the lease's expiry to this long ago on the database's clock; a negative value lies that far ahead.
   virtual void expire(const model::lease_id& lease,
                       std::chrono::microseconds ago = std::chrono::seconds{1}) = 0;
-  // The lock was last acquired this long ago.
+  // Makes the lock look as if it was last acquired this long ago.
   virtual void age(const std::string& name, std::chrono::microseconds unused_for) = 0;
 
-  // A later version's lock, of a kind that this one does not know.
+  // Makes the lock one of a later version, with a kind that this version does not know.
   virtual void make_unknown(const std::string& name) = 0;
 
   virtual rival lock_row(const std::string& name) = 0;
-  // A guarded transaction of the holder's. Null: the guard's statement found no such hold.
+  // Opens a guarded transaction of the holder. Null: the guard's statement found no such hold.
   rival guard(const std::string& name, const model::hold_id& hold) {
     return guard(name, hold, model::lock_mode::exclusive);
   }
   virtual rival guard(const std::string& name, const model::hold_id& hold, model::lock_mode mode) = 0;
   // Renewals wait until it ends.
   virtual rival stall_renewals() = 0;
-  // Whether a session's backend waits for somebody's lock. Requires capability::backends.
+  // Whether a session's backend waits for another's lock. Requires capability::backends.
   virtual bool is_blocked(const std::string& /*backend*/) {
     throw std::logic_error("this store has no backends");
   }
 
   // As after a crash of the server.
   virtual void lose_marker() = 0;
-  // As after a fail-over: this server is not the one whose identity is recorded.
+  // As after a fail-over: this server's identity is not the recorded one.
   virtual void change_identity() = 0;
 };
 
 // name: memory, sqlite, postgres or mysql. ROWLOCK_TEST_EXTRA_MIGRATION=1 adds a migration that a later
-// version might ship; ROWLOCK_TEST_HOSTILE_SETTINGS=1 opens mysql's as a user whose sessions begin with
-// settings against us. Throws std::runtime_error when the store's server is not there.
+// version might ship. ROWLOCK_TEST_HOSTILE_SETTINGS=1 opens mysql as a user whose sessions begin with
+// settings that break what relies on the defaults. Throws std::runtime_error if the store's server is not
+// there.
 std::unique_ptr<store_fixture> make_store_fixture(const std::string& name);
 
 std::unique_ptr<store_fixture> make_memory_fixture();

@@ -9,7 +9,7 @@ namespace rowlock::test {
 
 namespace {
 
-// "stores/suite.case/postgres" -> "postgres"; empty when the test is not one of a store.
+// "stores/suite.case/postgres" -> "postgres"; empty if the test does not belong to a store.
 std::string store_of(const testing::TestInfo& info) {
   if (!info.value_param()) return {};
   const std::string name = info.name();

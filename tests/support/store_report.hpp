@@ -1,5 +1,5 @@
-// Says at the end of a run how many cases each store executed, and which it could not, so that nothing is
-// skipped in silence. scripts/test reads these lines.
+// Prints at the end of a run how many cases each store executed and which it skipped, so no skip goes
+// unnoticed. scripts/test reads these lines.
 #pragma once
 
 #include <gtest/gtest.h>

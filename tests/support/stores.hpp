@@ -11,10 +11,10 @@ namespace rowlock::test {
 
 const std::vector<std::string>& selected_stores();
 
-// Takes --stores out of the arguments. Throws std::invalid_argument for a store that does not exist.
+// Takes --stores out of the arguments. Throws std::invalid_argument for an unknown store.
 void select_stores(int& argc, char** argv);
 
-// Those of `names` that are selected; a suite that is for SQL stores alone names them.
+// The selected stores among `names`; a suite for SQL stores alone passes their names.
 std::vector<std::string> selected_of(std::initializer_list<std::string_view> names);
 
 inline std::string store_test_name(const testing::TestParamInfo<std::string>& info) {

@@ -1,4 +1,4 @@
-// A folder of its own that is removed in the end.
+// A new folder that is removed with the object.
 #pragma once
 
 #include <cstdlib>

@@ -15,7 +15,7 @@ std::vector<thread_state> other_threads() {
     std::ifstream file(task.path() / "stat");
     std::string stat;
     std::getline(file, stat);
-    // "id (name) state …"; of a thread that has just ended nothing can be read.
+    // The format is "id (name) state …". The file of a thread that has just ended is unreadable.
     const auto name = stat.find('(');
     const auto end = stat.rfind(") ");
     if (name == std::string::npos || end == std::string::npos) continue;

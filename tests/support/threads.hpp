@@ -11,7 +11,7 @@ struct thread_state {
   bool sleeps = false;
 };
 
-// Of all but the one that asks.
+// All but the calling thread.
 std::vector<thread_state> other_threads();
 
 }  // namespace rowlock::test

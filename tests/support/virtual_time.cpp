@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::chrono::milliseconds glance{2};
 constexpr int glances_at_most = 250;
-// A waiter that was about to sleep when the clock moved looks again by then.
+// A waiter that was about to sleep when the clock moved looks again within this time.
 constexpr std::chrono::milliseconds second_look{20};
 constexpr std::chrono::milliseconds rest_at_most{20};
 

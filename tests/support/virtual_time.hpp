@@ -1,4 +1,4 @@
-// A clock that stands still until a test moves it, or waits for what can only come with time.
+// A clock that stands still until a test moves it, or until its owner waits for what only time can bring.
 #pragma once
 
 #include "client/time_source.hpp"
@@ -11,10 +11,10 @@
 
 namespace rowlock::test {
 
-// Thread-safe. It moves only while no other thread of the process has anything to do, as far as that can be
-// seen within some milliseconds: on a busy machine a deadline must not pass because a thread waits for a
-// processor. When the thread that made it has waited for long itself, nobody is left to move it: then it
-// moves by itself.
+// Thread-safe. The clock moves only while no other thread of the process has anything to do, as far as some
+// milliseconds of watching can tell: on a busy machine a deadline must not pass because a thread waits for a
+// processor. When the thread that made the clock has itself waited for long, no thread is left to move it, so
+// the clock moves by itself.
 class virtual_time final : public client_layer::time_source {
  public:
   client_layer::instant now() const noexcept override;
@@ -23,10 +23,10 @@ class virtual_time final : public client_layer::time_source {
   std::chrono::nanoseconds patience(std::chrono::nanoseconds wish) const noexcept override;
 
   void advance(std::chrono::nanoseconds by);
-  // By how much to move it next where something is waited for: what takes a second or more is no matter of
-  // milliseconds.
+  // How far to move the clock next while waiting for something: what takes a second or more must not need
+  // thousands of steps of a millisecond.
   static std::chrono::milliseconds next_step(int steps) noexcept;
-  // Waits until the process's other threads wait for something, or a moment where they do not.
+  // Waits until the process's other threads wait for something; gives up after a moment.
   static void let_others_sleep();
 
  private:
@@ -38,10 +38,10 @@ class virtual_time final : public client_layer::time_source {
   void go_on_if_stuck(client_layer::instant then);
 
   const std::thread::id owner_ = std::this_thread::get_id();
-  // Used by the owner alone.
+  // Used by the owner's thread alone.
   client_layer::instant waits_until_{};
   int glances_ = 0;
-  // Not zero: a machine that is up has a CLOCK_BOOTTIME.
+  // Not zero: a machine that runs has a positive CLOCK_BOOTTIME.
   std::atomic<std::int64_t> now_{std::chrono::nanoseconds{std::chrono::hours{1}}.count()};
   std::mutex mutex_;
   std::list<waiter> waiting_;
