@@ -9,13 +9,13 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-// psql and sqlite3 stand for the tools that run our files as they are.
+// psql and sqlite3 stand for other tools that run rowlock's files as they are.
 class adopt_test : public migrate_test {
  protected:
   void apply_with_the_tool() {
     for (const auto* file : {"0001_locks.up.sql", "0002_seconds.up.sql"}) db.run_file(db.migrations() / file);
   }
-  // That there is one line a migration, and what each says.
+  // Expects one line for each migration, and what each says.
   template <typename Matcher>
   void expect_each_line(const Matcher& matcher) {
     EXPECT_THAT(open().status(), AllOf(SizeIs(newest()), Each(matcher)));

@@ -1,5 +1,5 @@
-// An SQL database without rowlock's tables, seen through the database's own command-line tool: what another
-// migration tool would do to it, and what an operator would find.
+// An SQL database without rowlock's tables, used through the database's own command-line tool. It shows what
+// another migration tool would do and what an operator would find.
 #pragma once
 
 #include "support/temporary_folder.hpp"
@@ -23,7 +23,8 @@ class blank_database {
   std::string url() const;
   rowlock::options settings() const;  // PostgreSQL: a schema of its own
 
-  // psql, mariadb or sqlite3, stopping at the first error. Throws std::runtime_error with what the tool said.
+  // Runs psql, mariadb or sqlite3, which stop at the first error. Throws std::runtime_error with the tool's
+  // output.
   std::string run(const std::string& sql) const;
   void run_file(const std::filesystem::path& file) const;
 
@@ -31,10 +32,10 @@ class blank_database {
   std::filesystem::path migrations() const;
   std::filesystem::path schema_file() const;
 
-  // migration_session::describe() of what is there now.
+  // What migration_session::describe() says of the present schema.
   std::vector<std::string> describe() const;
 
-  // An unexpired lease of a client that nobody runs.
+  // Adds an unexpired lease of a client that does not run.
   void add_lease(int seconds) const;
 
  private:

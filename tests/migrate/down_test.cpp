@@ -21,7 +21,7 @@ TEST_P(down_test, to_zero_only_with_destroy_tokens) {
   EXPECT_FALSE(open().status().at(0).recorded);
 }
 
-// The one step below version 1 is version 0.
+// One step down from version 1 is version 0.
 TEST_P(down_test, one_step_is_no_way_around_it) {
   open().up(1);
   EXPECT_EQ(error_of([&] { open().down(); }).code(), errc::invalid_argument);

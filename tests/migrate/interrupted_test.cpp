@@ -23,10 +23,10 @@ std::vector<std::string> parts(const std::string& file) {
 
 }  // namespace
 
-// Where each DDL commits by itself a migrator that is killed leaves a part of its file behind.
+// Where each DDL statement commits by itself, a killed migrator leaves its file half applied.
 class interrupted_test : public migrate_test {
  protected:
-  // All files one after the other, in the order in which they are run.
+  // All files, in the order in which they run.
   static std::string all_up() {
     std::string text;
     for (const auto& file : shipped_migrations(GetParam())) text += file.up;
@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(stores, interrupted_test, testing::ValuesIn(selected_of
                          store_test_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(interrupted_test);
 
-// The same by a tool that begins no transaction and runs the file once more.
+// The same with a tool that begins no transaction and runs the whole file again.
 class repeated_test : public migrate_test {
  protected:
   const std::vector<migration> files = shipped_migrations(GetParam());

@@ -22,7 +22,7 @@ class migrate_test : public testing::TestWithParam<std::string> {
 
   migrator open() { return migrator{db.url(), db.settings()}; }
   int newest() { return required_schema_version(); }
-  // Matches the versions of all migrations, as they are applied.
+  // Matches the versions of all migrations, in the order in which they are applied.
   auto all() {
     std::vector<int> upwards;
     for (int version = 1; version <= newest(); ++version) upwards.push_back(version);
@@ -36,7 +36,7 @@ inline std::vector<int> versions(const std::vector<migration>& files) {
   return result;
 }
 
-// The error that it throws; a test fails that throws none.
+// The error that the call throws. The test fails if it throws none.
 inline error error_of(const std::function<void()>& call) {
   try {
     call();

@@ -6,7 +6,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// A newer rowlock has been here, and this one meets its schema.
+// A newer rowlock has migrated the database, and this version meets its schema.
 class newer_schema_test : public migrate_test {
  protected:
   void migrate_further(int min_library) {

@@ -9,7 +9,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-// Several steps over a real database: the shipped migrations and two that are made up.
+// Several steps over a real database: the shipped migrations and two made-up ones.
 class runner_test : public migrate_test {
  protected:
   std::unique_ptr<store::migration_session> session = [this] {
@@ -59,7 +59,7 @@ TEST_P(runner_test, a_file_that_fails_is_not_applied_and_can_be_run_again) {
   EXPECT_EQ(version(), "3");
   EXPECT_FALSE(runner().status().at(3).applied);
   EXPECT_FALSE(runner().status().at(3).recorded);
-  // MariaDB commits each DDL by itself.
+  // MariaDB commits each DDL statement by itself.
   if (GetParam() != "mysql") {
     EXPECT_THROW(db.run("SELECT count(*) FROM more_4"), std::runtime_error);
   }

@@ -50,7 +50,7 @@ TEST_P(shipped_test, files_are_embedded_with_their_checksums) {
   }
 }
 
-// The tool decides about transactions; and a wait for a lock must end.
+// The tool that runs a file begins and ends the transaction. A wait for a lock must end.
 TEST_P(shipped_test, files_suit_any_tool) {
   static const std::regex transaction{R"((^|;)\s*(BEGIN|COMMIT|ROLLBACK|START TRANSACTION)\b)",
                                       std::regex::icase};
@@ -82,7 +82,7 @@ TEST_P(shipped_test, schema_file_equals_what_the_migrations_produce) {
   EXPECT_EQ(db.describe(), migrated.describe());
 }
 
-// When a migration changes the schema, src/migrate/expected/<dialect>.txt changes with it.
+// A migration that changes the schema changes src/migrate/expected/<dialect>.txt too.
 TEST_P(shipped_test, expected_schema_equals_what_the_migrations_produce) {
   open().up();
   EXPECT_EQ(db.describe(), migrate::expected_schema(GetParam()));

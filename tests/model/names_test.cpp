@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-// What is said of it; empty: it is accepted.
+// The message of the refusal; empty if the check accepts.
 template <class Check>
 std::string refusal(Check check) {
   try {

@@ -1,4 +1,4 @@
-// Behind a real PgBouncer in transaction mode (scripts/with-pgbouncer).
+// Runs behind a real PgBouncer in transaction mode (scripts/with-pgbouncer).
 #include "store/open.hpp"
 #include "support/store_fixture.hpp"
 
@@ -60,7 +60,7 @@ class pooler_test : public testing::Test {
     settings.listen_url = listen_url;
     return store::open(url, settings);
   }
-  // From a holder's release to the waiter's grant.
+  // The time from a holder's release to the waiter's grant.
   std::chrono::milliseconds hand_over(const client& from, const client& to) const {
     auto held = mutex(from, "a").acquire();
     auto waits = std::async(std::launch::async, [&] {
@@ -99,7 +99,7 @@ TEST_F(pooler_test, says_what_pooled_may_be) {
   }
 }
 
-// What a session of the server's keeps is seen by all who come after.
+// Every later user of a server session sees what is left in it.
 TEST_F(pooler_test, leaves_nothing_in_the_servers_sessions) {
   {
     const client db = connect(pooler, with());
@@ -110,7 +110,7 @@ TEST_F(pooler_test, leaves_nothing_in_the_servers_sessions) {
   }
   const std::unique_ptr<PGconn, decltype(&PQfinish)> stranger{PQconnectdb(pooler.c_str()), PQfinish};
   ASSERT_EQ(PQstatus(stranger.get()), CONNECTION_OK) << PQerrorMessage(stranger.get());
-  for (int i = 0; i < 60; ++i) {  // each time another session
+  for (int i = 0; i < 60; ++i) {  // each in another session
     const std::unique_ptr<PGresult, decltype(&PQclear)> found{
         PQexec(stranger.get(),
                "SELECT (SELECT count(*) FROM pg_prepared_statements), "
@@ -174,7 +174,7 @@ TEST_F(pooler_test, says_that_listen_url_leads_to_another_database) {
   EXPECT_THAT(said.get(), HasSubstr("it leads to another database"));
 }
 
-// It stays with the server's session.
+// A search path that a stranger sets stays with the server's session.
 TEST_F(pooler_test, finds_its_tables_whatever_path_a_stranger_has_set) {
   const pqxx_connection stranger{pooler};
   for (int i = 0; i < 60; ++i) stranger.run("SET search_path = pg_catalog");
