@@ -9,7 +9,7 @@ class bad_input_test : public client_test {
  protected:
   client db = new_client();
 
-  // A lock that another kind of primitive would have made.
+  // Stores a lock as another kind of primitive would have made it.
   void store_with_capacity(const std::string& name, std::int64_t capacity) {
     side().create(std::vector<model::lock_definition>{{name, model::lock_kind::mutex, capacity}});
   }

@@ -1,4 +1,4 @@
-// Every call keeps its limit and its stop token, also behind a worker that is busy with something else.
+// Every call keeps its limit and obeys its stop token, even behind a worker that is busy with something else.
 #include "client/client_test.hpp"
 
 namespace rowlock::test {
@@ -18,19 +18,19 @@ class call_limit_test : public virtual_client_test {
     return settings;
   }
 
-  // Somebody else's call, which gets no answer, holds up the worker of the tasks.
+  // The worker for tasks is kept busy by another call, which gets no answer.
   void keep_the_lane_busy() {
     faults.hang("list");
     busy_ = std::async(std::launch::async, [this] {
       try {
         admin{db}.list();
       } catch (const error&) {
-        // Its connection is given up when a statement may take no longer.
+        // The client gives the connection up when the statement's time is over.
       }
     });
     ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
   }
-  // How much time passes until the call is over.
+  // How much time passes until the call ends.
   template <class Call>
   std::chrono::nanoseconds duration_of(Call call) {
     const auto begun = time.now();
@@ -39,7 +39,7 @@ class call_limit_test : public virtual_client_test {
     running.get();
     return time.now() - begun;
   }
-  // The same from the moment at which it is stopped.
+  // The same from the moment at which the call is stopped.
   template <class Call>
   std::chrono::nanoseconds duration_after_stop(Call call) {
     auto running = std::async(std::launch::async, std::move(call));
@@ -52,7 +52,7 @@ class call_limit_test : public virtual_client_test {
     return time.now() - begun;
   }
 
-  // Less than a statement may take, after which its connection is given up.
+  // Less than statement_timeout, after which a statement's connection is given up.
   static constexpr auto well_before = 4s;
 
   client db = new_client(patient());
@@ -96,7 +96,7 @@ TEST_F(call_limit_test, of_a_stopped_look_at_an_office) {
 }
 
 TEST_F(call_limit_test, of_a_stopped_request_for_a_lock) {
-  // Of a process that looks at nothing itself.
+  // The holder is a process that does not look at requests.
   const auto session = server->open()->connect();
   const store::lease_record holder{model::lease_id::random(), {}, "elsewhere", 1, "", 1h};
   const model::lock_definition lock{"a"};
@@ -114,7 +114,7 @@ TEST_F(call_limit_test, of_a_stopped_request_for_a_lock) {
   EXPECT_EQ(holder_of("a"), grant.hold.to_string());
 }
 
-// What it has by then is given back behind its caller's back.
+// What was granted by then is released without the caller.
 TEST_F(call_limit_test, of_several_locks) {
   const client other = new_client();
   mutex a{db, "a"}, b{db, "b"};
@@ -139,7 +139,7 @@ TEST_F(call_limit_test, of_many_holds_that_are_destroyed_in_an_outage) {
   faults.cut(false);
 }
 
-// What nanoseconds cannot count is for ever, in every unit and on every clock.
+// A time that nanoseconds cannot count means for ever, in every unit and on every clock.
 TEST(time_limit_test, saturates_and_rounds_up) {
   using namespace std::chrono;
   EXPECT_EQ(time_limit(5s).length(), 5s);
@@ -164,7 +164,7 @@ TEST(time_limit_test, saturates_and_rounds_up) {
 
 class endless_wait_test : public client_test {
  protected:
-  // Waits, and is granted when the hold is gone.
+  // The call must wait, and be granted when the hold is gone.
   void expect_waits(const std::string& name, const std::function<bool()>& take) {
     auto held = std::make_optional(mutex(other, name).acquire());
     auto waiting = std::async(std::launch::async, take);

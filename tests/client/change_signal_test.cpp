@@ -1,11 +1,11 @@
-// News of a loss: told whatever fails on the way to it, and whenever the hold comes to be known.
+// A loss is notified whatever fails on the way, and whenever the hold becomes known.
 #include "client/client_test.hpp"
 #include "client/decisions.hpp"
 
 namespace rowlock::test {
 namespace {
 
-// No wake-ups: only a renewal brings news.
+// No wake-ups: only a renewal shows that something changed.
 class news_test : public virtual_client_test {
  protected:
   // What the test waits for must come within this time on the virtual clock.
@@ -79,7 +79,7 @@ TEST_F(news_test, of_a_force_before_its_delivery_reach_the_hold) {
   const auto before = db.stats().renewals;
   advance(4s);
   ASSERT_TRUE(eventually([&] { return db.stats().renewals > before; }));
-  std::this_thread::sleep_for(20ms);  // the check that the renewal asks for
+  std::this_thread::sleep_for(20ms);  // the check that the renewal starts
   server->unblock();
   const hold lost = taken.take();
   EXPECT_TRUE(within(5s, [&] { return lost.stop_token().stop_requested(); }));
@@ -101,7 +101,7 @@ TEST_F(news_test, of_a_force_before_their_delivery_reach_holds_that_were_acquire
   server->unblock();
   const auto holds = taken.get();
   ASSERT_EQ(holds.size(), 2U);
-  // Told before they were handed out, it was acquired anew.
+  // If the loss was noticed before the delivery, the lock was acquired again.
   const auto is_true = [&] { return !holds[0] || holder_of("a") == holds[0].id(); };
   EXPECT_TRUE(within(5s, is_true));
   EXPECT_TRUE(holds[1]);
@@ -116,7 +116,7 @@ TEST_F(news_test, of_a_row_that_was_deleted_reach_its_holder) {
   EXPECT_TRUE(kept);
 }
 
-// ---- explicit-ttl holds, which outlive the lease of their process
+// ---- explicit-ttl holds, which outlive the lease of their process ----
 
 class outliving_hold_test : public news_test {
  protected:
@@ -149,7 +149,7 @@ TEST_F(outliving_hold_test, hears_of_a_request) {
 }
 
 TEST_F(outliving_hold_test, hears_of_a_reclaim) {
-  // As another process does it; in this one it is refused.
+  // Reclaims as another process does; this client would refuse to reclaim its own hold.
   const auto other = server->open()->connect();
   const auto lease = model::lease_id::random();
   other->create_lease({lease, lease, "host", 1, "reclaims", 1h});
@@ -162,7 +162,7 @@ TEST_F(outliving_hold_test, hears_of_a_reclaim) {
   EXPECT_TRUE(within(11s, [&] { return held.stop_token().stop_requested(); }));
 }
 
-// ---- those who wait
+// ---- waiters ----
 
 TEST_F(news_test, a_poll_that_fails_is_followed_by_another) {
   auto settings = calm();
@@ -185,7 +185,7 @@ TEST_F(news_test, what_the_database_refuses_for_good_is_told_to_those_who_wait) 
   EXPECT_EQ(code_of([&] { waiter.take(); }), errc::privilege);
 }
 
-// Then nobody looks for those who wait, for a client without a lease has none to renew.
+// A client without a lease has no renewal to make, so nothing polls for its waiters.
 TEST_F(news_test, what_the_database_refuses_to_a_client_without_a_lease_is_told_to_those_who_wait) {
   client waits = new_client(calm());
   const hold held = mutex(db, "a").acquire();
@@ -216,7 +216,7 @@ TEST_F(news_test, a_waiter_whose_row_was_deleted_asks_again) {
   EXPECT_TRUE(waiter.take());
 }
 
-// A grant by another of the client's connections, before the waiter is where it can be found.
+// Another connection of the same client grants before the waiter is where it can be found.
 TEST_F(news_test, a_grant_by_the_waiters_own_client_is_not_left_to_the_poll) {
   auto settings = calm();
   settings.poll_interval = 1h;

@@ -22,7 +22,7 @@ std::shared_ptr<client_layer::engine> open_engine(std::shared_ptr<store::databas
       [database = std::move(database), keep = std::move(keep)] { return database; }, settings, time));
 }
 
-// Closing waits for what is delayed, and in a clock that stands still nothing comes due.
+// Closing waits for work that is delayed. On a clock that stands still that work would never come due.
 class clock_runner {
  public:
   clock_runner(std::shared_ptr<client_layer::engine> engine, virtual_time& time)
@@ -95,7 +95,7 @@ std::optional<errc> code_of(const std::function<void()>& call) {
   return {};
 }
 
-// ---- on every store
+// ---- on every store ----
 
 client_test::client_test()
     : fixture_(make_store_fixture(GetParam())), database_(fixture_->open()), side_(database_->connect()) {
@@ -162,7 +162,7 @@ attempt client_test::waiting(const client& db, const std::string& name) {
   return made;
 }
 
-// ---- on the memory store
+// ---- on the memory store ----
 
 virtual_client_test::~virtual_client_test() {
   faults_->detach();
@@ -186,7 +186,8 @@ client virtual_client_test::new_client(const options& settings) {
 
 void virtual_client_test::advance(std::chrono::milliseconds by) {
   virtual_time::let_others_sleep();
-  // The database first: a renewal in between then ends later there than here, which is harmless.
+  // The database's clock moves first. A renewal in between then ends later there than here, which is
+  // harmless.
   server->advance(by);
   time.advance(by);
 }
@@ -204,7 +205,7 @@ void virtual_client_test::pass_renewals(const client& db, int count) {
     const auto before = db.stats().renewals;
     advance(10s);
     ASSERT_TRUE(eventually([&] { return db.stats().renewals > before; }));
-    // A clock that is moved on while the keeper still looks at its holds would make that look overdue.
+    // If the clock moved while the keeper still checks its holds, that check would seem overdue.
     const auto rests = faults.count("wait");
     ASSERT_TRUE(eventually([&] { return faults.count("wait") > rests; }));
   }

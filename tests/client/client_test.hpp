@@ -1,5 +1,5 @@
 // Tests of the client layer through the public API: on every store with the machine's clock, and on the
-// memory store with a clock and faults of the test's.
+// memory store with a clock and faults that the test controls.
 #pragma once
 
 #include "store/store.hpp"
@@ -26,10 +26,10 @@ namespace rowlock::test {
 
 using namespace std::chrono_literals;
 
-// Waits until the condition holds; false when it does not within a minute.
+// Waits until the condition holds. False if it does not within a minute.
 bool eventually(const std::function<bool()>& condition);
 
-// An acquire on a thread of its own, stopped when the test ends before it.
+// An acquire on a thread of its own. It is stopped if the test ends first.
 class attempt {
  public:
   attempt(client db, const std::string& name, std::chrono::milliseconds ttl = 0ms);
@@ -38,7 +38,7 @@ class attempt {
 
   void stop() { stop_.request_stop(); }
   bool is_over() const { return result_.wait_for(0s) == std::future_status::ready; }
-  // The hold; throws what acquire threw, or std::runtime_error when it is not over within a minute.
+  // The hold. Throws what acquire threw, or std::runtime_error if acquire takes more than a minute.
   hold take();
 
  private:
@@ -46,26 +46,26 @@ class attempt {
   std::future<hold> result_;
 };
 
-// On a clock of the test's.
+// A client on the test's clock.
 client make_virtual_client(std::shared_ptr<store::database> database, const options& settings,
                            const std::shared_ptr<virtual_time>& time);
 
-// The code of the error that the call throws; fails the test when it throws none.
+// The code of the error that the call throws. The test fails if it throws none.
 std::optional<errc> code_of(const std::function<void()>& call);
 
-// On every store.
+// For every store.
 class client_test : public testing::TestWithParam<std::string> {
  protected:
   client_test();
   ~client_test() override;
 
-  static options patient();        // close_timeout and such suit a machine that is busy with other things
+  static options patient();        // limits such as close_timeout suit a machine that is busy with other things
   static options slow_to_renew();  // so slowly that no test sees a renewal
   static options quick_to_renew();
   client new_client(options settings = patient());
 
   store_fixture& fixture() { return *fixture_; }
-  store::session& side() { return *side_; }  // the test's own look at the database
+  store::session& side() { return *side_; }  // the test's own view of the database
 
   std::size_t queued(const std::string& name) { return side().queue(name).size(); }
   bool is_held(const std::string& name);
@@ -81,7 +81,7 @@ class client_test : public testing::TestWithParam<std::string> {
   std::unique_ptr<store::session> side_;
 };
 
-// On the memory store, where nothing moves but what the test moves.
+// For the memory store, where only the test moves the clock.
 class virtual_client_test : public testing::Test {
  private:
   // A client whose close() has given up leaves threads that go on a little longer.
@@ -96,15 +96,15 @@ class virtual_client_test : public testing::Test {
   static options calm();  // no sweeps; ttl 30 s, renewed every 10 s, margin 1 s
   client new_client(const options& settings = calm());
 
-  // Both clocks; what is due then happens on the client's threads.
+  // Moves both clocks. What is due then happens on the client's threads.
   void advance(std::chrono::milliseconds by);
-  // Waits until the condition holds, letting some milliseconds pass between two looks.
+  // Waits until the condition holds, and lets some milliseconds pass between two looks.
   bool soon(const std::function<bool()>& condition);
-  // Passes renewal intervals, waiting for each renewal of the client.
+  // Lets renewal intervals pass, and waits for each renewal of the client.
   void pass_renewals(const client& db, int count = 1);
 
   std::size_t queued(const std::string& name) const;
-  std::string holder_of(const std::string& name) const;  // also of a dead lease
+  std::string holder_of(const std::string& name) const;  // even if its lease is dead
   std::size_t leases() const { return server->snapshot().leases.size(); }
   attempt waiting(const client& db, const std::string& name);
 

@@ -1,18 +1,18 @@
-// A statement that the database takes back for another's sake, and that is to be sent again: who has asked
-// for it hears nothing of that.
+// A statement that the database rolls back because of another transaction is sent again. Its caller does not
+// notice.
 #include "client/client_test.hpp"
 #include "client/raw_sql.hpp"
 
 namespace rowlock::test {
 namespace {
 
-// Triggers on rowlock's tables make up conflicts: nobody else has to be there, and they come when the test
-// wants them.
+// Triggers on rowlock's tables make up the conflicts. So no second transaction is needed, and a conflict
+// comes when the test wants it.
 class conflict_test : public client_test {
  protected:
   void SetUp() override {
     if (is_postgres()) {
-      // A sequence does not go back when the statement does.
+      // A sequence does not go back when the statement is rolled back.
       run("CREATE SEQUENCE @tries");
       run("CREATE TABLE @conflicts (error text NOT NULL, until bigint NOT NULL)");
       run("INSERT INTO @conflicts VALUES ('', 0)");
@@ -45,7 +45,7 @@ class conflict_test : public client_test {
     }
   }
   void TearDown() override {
-    // What else there is goes with the tables.
+    // Everything else goes with the tables.
     if (is_postgres()) run("DROP SEQUENCE @tries");
   }
 
@@ -53,7 +53,7 @@ class conflict_test : public client_test {
     if (is_postgres()) return {"40001", "40P01"};
     return {"1205", "1213", "1020"};
   }
-  // The next so many changes of a row.
+  // Refuses this many of the next changes of a row.
   void refuse(const std::string& error, int times) {
     const auto count = std::to_string(times);
     if (is_postgres()) {

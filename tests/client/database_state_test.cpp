@@ -1,4 +1,4 @@
-// Forced releases, crashes and fail-overs, as the holder comes to know of them.
+// Forced releases, crashes and fail-overs, as the holder learns of them.
 #include "client/client_test.hpp"
 
 namespace rowlock::test {
@@ -34,7 +34,7 @@ TEST_P(world_test, a_hold_that_vanished_with_the_marker_is_gone) {
   const client db = new_client(quick_to_renew());
   const hold lost = mutex(db, "a").acquire();
   const hold kept = mutex(db, "b").acquire();
-  // As a fail-over that lost the last commits: the lock's row is an older one, the lease is there.
+  // As after a fail-over that lost the last commits: the lock's row is an older one, and the lease is there.
   ASSERT_EQ(
       side()
           .release(std::vector<store::release_item>{{"a", lease_of("a"), model::hold_id::parse(lost.id())}},
@@ -119,7 +119,7 @@ TEST_F(fail_over_test, lengthens_leases_so_that_a_clock_that_is_ahead_kills_nobo
   server->fail_over("memory/2");
   server->advance(29s);  // the new server's clock
   client other = new_client();
-  // Its first lease refreshes the database_state.
+  // The other client's first lease refreshes the database state.
   const hold elsewhere = mutex(other, "b").acquire();
   server->advance(5s);
   EXPECT_FALSE(mutex(other, "a").try_acquire());

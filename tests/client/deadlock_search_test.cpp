@@ -7,7 +7,7 @@ namespace {
 
 class deadlock_search_test : public virtual_client_test {
  protected:
-  // As a worker does.
+  // Runs one step as a worker does.
   void carry_step() {
     auto work = queue_.take(client_layer::worker_role::everything);
     ASSERT_EQ(work.tasks.size(), 1U);
@@ -23,7 +23,7 @@ class deadlock_search_test : public virtual_client_test {
   std::unique_ptr<store::session> session_ = server->open()->connect();
 };
 
-// So a release that shares the worker waits for no more than that.
+// So a release that shares the worker waits for one name's read at most.
 TEST_F(deadlock_search_test, reads_one_name_a_step) {
   const client db = new_client();
   const std::vector<std::string> names{"a", "b", "c"};

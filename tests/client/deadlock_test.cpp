@@ -1,4 +1,4 @@
-// Circles of waiters, found by those who ask for it and by the operator.
+// Circles of waiters, found by the callers that ask for it and by the operator.
 #include "client/client_test.hpp"
 
 #include <mutex>
@@ -15,7 +15,7 @@ class deadlock_test : public client_test {
     return settings;
   }
 
-  // A thread that takes `first`, waits until both have theirs, and then wants `second`.
+  // A thread that acquires `first`, waits until both threads have theirs, and then acquires `second`.
   struct rival {
     std::future<errc> result;  // internal: it got both
   };
@@ -104,7 +104,8 @@ TEST_P(deadlock_test, the_operator_sees_who_waits_in_a_circle) {
         return have == 2;
       });
       const auto refused = code_of([&] { mutex(on, second).acquire({.stop = stop.get_token()}); });
-      // The hold goes along: freed here it would be granted to the other, who might not see its stop.
+      // The hold is returned too: if it were freed here, it would be granted to the other, which might miss
+      // its stop.
       return std::pair{refused, std::move(one)};
     });
   };

@@ -1,4 +1,4 @@
-// Everything that takes a lock away, or moves it: release, force, sweep, move.
+// Every decision that takes a lock away or moves it: release, force, sweep, move.
 #include "client/lock_views.hpp"
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-// Decisions about latches and barriers: those who wait are let go together.
+// Decisions about latches and barriers: their waiters are released together.
 #include "client/lock_views.hpp"
 
 #include <gmock/gmock.h>
@@ -58,7 +58,7 @@ std::vector<hold_id> let_go(const decision& made) {
   return holds;
 }
 
-// ---- latch
+// ---- latch ----
 
 TEST(decide_latch_test, a_count_is_a_permit_that_no_lease_carries) {
   const auto made = count_down(a_latch(3), 2);
@@ -162,7 +162,7 @@ TEST(decide_latch_test, nobody_counts_on_a_foreign_server) {
   EXPECT_EQ(count_down(a_latch(3).foreign()).outcome.result, what::foreign) << "I2";
 }
 
-// ---- barrier
+// ---- barrier ----
 
 TEST(decide_barrier_test, who_comes_before_the_last_waits_durably) {
   const auto made = arrive(a_barrier(3).queued_to_share(first));

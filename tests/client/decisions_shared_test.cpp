@@ -1,5 +1,5 @@
-// Decisions about shared and exclusive holds in long random sequences, applied to one lock: what must hold
-// after each of them (I1, I2, I9), and that nobody waits who could be granted.
+// Long random sequences of decisions about shared and exclusive holds, applied to one lock. They check what
+// must hold after each decision (I1, I2, I9), and that nobody waits who could be granted.
 #include "client/lock_table.hpp"
 
 #include <gtest/gtest.h>
@@ -20,7 +20,7 @@ class decisions_shared_test : public testing::TestWithParam<unsigned> {
 
   bool counted() const { return GetParam() % 2 == 0; }
 
-  // Decides until the request is settled, doing what each answer asks for, as a worker does.
+  // Decides until the request is settled, and does what each answer demands, as a worker does.
   what settle(const party& who, const std::function<decision(const store::lock_view&)>& decide) {
     for (int round = 0; round < 200; ++round) {
       auto waited = lock.living();
@@ -29,7 +29,7 @@ class decisions_shared_test : public testing::TestWithParam<unsigned> {
       if (testing::Test::HasFatalFailure()) return what::busy;
       std::vector<hold_id> next;
       for (const auto& granted : made.outcome.next) next.push_back(granted.waiter.hold);
-      // Who asks for itself learns what it got from the answer.
+      // A party that is granted by its own request learns that from the answer, not as a waiter.
       if (std::find(next.begin(), next.end(), who.hold) == next.end()) std::erase(waited, who.hold);
       waited.resize(std::min(waited.size(), next.size()));
       EXPECT_EQ(next, waited) << "I9";
@@ -79,7 +79,7 @@ TEST_P(decisions_shared_test, keep_the_capacity_tokens_and_order_and_leave_nobod
     const auto thrown = random() % 100;
     if (thrown < 45) {
       const auto result = settle(who, [&](const auto& view) { return ask(view, who, thrown < 35); });
-      // Who was put into a queue that is longer than what was read may be granted by the sweep that followed.
+      // A request may enter a queue that is longer than what was read. The sweep that follows may grant it.
       ASSERT_EQ(result == what::granted || result == what::queued, lock.holds(who) || lock.queued(who));
       ASSERT_TRUE(result != what::granted || lock.holds(who));
     } else if (thrown < 78) {

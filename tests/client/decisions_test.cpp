@@ -1,4 +1,4 @@
-// Decisions in long random sequences, applied to one lock: what must hold after each of them (I1, I2, I9).
+// Long random sequences of decisions, applied to one lock: what must hold after each of them (I1, I2, I9).
 #include "client/lock_table.hpp"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ namespace {
 
 class decisions_test : public testing::TestWithParam<unsigned> {
  protected:
-  // Decides until the request is settled, doing what each answer asks for, as a worker does.
+  // Decides until the request is settled, and does what each answer demands, as a worker does.
   template <class Decide>
   what settle(const party& who, Decide decide) {
     for (int round = 0; round < 200; ++round) {
@@ -39,7 +39,7 @@ class decisions_test : public testing::TestWithParam<unsigned> {
 
   std::mt19937 random{GetParam()};
   lock_table lock{model::lock_kind::mutex, 1, GetParam() % 2 == 0 ? std::size_t{64} : std::size_t{2}};
-  std::optional<lease_id> releasing;  // who gives the lock away in this step
+  std::optional<lease_id> releasing;  // the party that releases in this step
 };
 
 TEST_P(decisions_test, keep_exclusion_tokens_and_order) {

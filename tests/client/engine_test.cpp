@@ -1,4 +1,4 @@
-// The client as a guest in somebody's process: threads, signals, forks, connections that hang.
+// The client inside a host process: threads, signals, forks, connections that hang.
 #include "client/client_test.hpp"
 
 #include <pthread.h>
@@ -38,7 +38,7 @@ std::vector<task> rowlock_tasks() {
 class engine_test : public client_test {};
 
 TEST_P(engine_test, starts_its_threads_with_the_first_acquire) {
-  // Of an earlier test's client the last thread may be about to end.
+  // The last thread of an earlier test's client may be about to end.
   const auto before = rowlock_tasks().size();
   client db = new_client();
   EXPECT_TRUE(eventually([&] { return rowlock_tasks().size() <= before; })) << "as that which connected";
@@ -79,7 +79,7 @@ TEST_P(engine_test, in_a_forked_child_every_call_says_so_and_the_parent_keeps_it
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
-    // Nothing of GoogleTest's here: only which of the checks failed.
+    // The child uses nothing of GoogleTest: it only returns which check failed.
     int failed = 0;
     int number = 0;
     const auto check = [&](auto call) {
@@ -201,7 +201,7 @@ TEST_P(engine_test, logs_through_the_callers_function_and_survives_one_that_thro
 
 ROWLOCK_FOR_EACH_STORE(engine_test);
 
-// While it lives this process can start so many threads and no more: its memory has no room for another
+// While it lives, this process can start this many threads and no more: its memory has no room for another
 // stack.
 class room_for_threads {
  public:
@@ -228,7 +228,7 @@ class room_for_threads {
 
  private:
   static constexpr rlim_t stack = rlim_t{2} << 30;
-  static constexpr rlim_t heap = rlim_t{200} << 20;  // more than a thread takes beside its stack
+  static constexpr rlim_t heap = rlim_t{200} << 20;  // more than a thread needs beside its stack
 
   pthread_attr_t before_{};
   rlimit limit_{};

@@ -1,4 +1,4 @@
-// What the tests of async.hpp give as executors, and a coroutine.
+// The executors of the tests of async.hpp, and a coroutine.
 #pragma once
 
 #include <rowlock/async.hpp>
@@ -14,7 +14,7 @@
 
 namespace rowlock::test {
 
-// Keeps what it is given until the test runs it, in the test's thread.
+// Keeps its tasks until the test runs them in the test's thread.
 class hand_executor {
  public:
   executor get() {
@@ -43,7 +43,7 @@ class hand_executor {
   std::deque<std::function<void()>> given_;
 };
 
-// One thread, which runs what it was given in that order.
+// One thread that runs its tasks in order.
 class loop {
  public:
   executor get() {
@@ -73,7 +73,7 @@ class loop {
   std::jthread thread_{[this](const std::stop_token& stop) { run(stop); }};
 };
 
-// A coroutine that begins at once, in the thread that calls it. Destroying this destroys it.
+// A coroutine that starts at once, in the calling thread. The destructor destroys the coroutine.
 class job {
  public:
   struct promise_type {
@@ -95,7 +95,7 @@ class job {
     if (handle_) handle_.destroy();
   }
 
-  // Only in the thread that resumes it, as rethrow().
+  // Call it, like rethrow(), only in the thread that resumes the coroutine.
   bool is_over() const { return handle_.done(); }
   // Throws what the coroutine threw.
   void rethrow() const {

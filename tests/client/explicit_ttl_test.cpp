@@ -1,4 +1,4 @@
-// Acquires with a ttl of their own: a lease that nobody renews.
+// Acquires with an explicit ttl: the hold has a lease that nobody renews.
 #include "client/client_test.hpp"
 
 namespace rowlock::test {
@@ -83,7 +83,7 @@ TEST_F(explicit_ttl_clock_test, ends_here_before_the_database_lets_others_in) {
 TEST_F(explicit_ttl_clock_test, its_time_begins_before_the_move_was_sent) {
   client db = new_client();
   mutex(db, "a").acquire().release();
-  faults.hang("edit", 1);  // the second one moves the hold
+  faults.hang("edit", 1);  // the second edit moves the hold
   attempt taken{db, "a", 20s};
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
   advance(4s);

@@ -1,4 +1,4 @@
-// Which holds a check has covered, and who is told when a lease ends.
+// Which holds a check has covered, and which holds are notified when a lease ends.
 #include "client/hold_registry.hpp"
 
 #include <gmock/gmock.h>

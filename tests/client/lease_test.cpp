@@ -1,4 +1,4 @@
-// The client's one lease: renewed for all holds at once, lost before others are let in, never revived.
+// The client's one lease: renewed for all holds at once, lost before others can be granted, never revived.
 #include "client/client_test.hpp"
 
 #include <atomic>
@@ -40,7 +40,7 @@ TEST_F(lease_test, carries_any_number_of_holds_with_one_renewal_an_interval) {
   const auto statements = db.stats().statements;
   pass_renewals(db, 5);
   EXPECT_EQ(faults.count("renew"), before + 5);
-  // With each goes one look at some of the holds.
+  // With each renewal goes one look at some of the holds.
   EXPECT_EQ(db.stats().statements, statements + 10);
   for (const auto& held : holds) EXPECT_TRUE(held);
 }
@@ -95,7 +95,7 @@ TEST_F(lease_test, past_its_deadline_is_replaced_by_another) {
   const auto first = lease_of("a");
   advance(30s);
   ASSERT_TRUE(eventually([&] { return lost.stop_token().stop_requested(); }));
-  // Whichever thread has lost the lease, it is behind all that it does about that.
+  // Then the thread that lost the lease has done all that follows from the loss.
   ASSERT_TRUE(eventually([&] { return is_complete.load(); }));
   attempt next{db, "a"};
   ASSERT_TRUE(soon([&] { return next.is_over(); }));
@@ -228,7 +228,7 @@ TEST_F(lease_test, expired_ones_of_others_are_swept_away_in_the_background) {
   settings.sweep_interval = 10s;
   client db = new_client(settings);
   const hold mine = mutex(db, "mine").acquire();
-  // Another process, which took two locks and died.
+  // Another process took two locks and died.
   const auto vanished = server->open()->connect();
   const auto lease = model::lease_id::random();
   vanished->create_lease({lease, lease, "host", 1, "gone", 1s});
@@ -241,7 +241,7 @@ TEST_F(lease_test, expired_ones_of_others_are_swept_away_in_the_background) {
   EXPECT_EQ(leases(), 2U);
   advance(10s);
   EXPECT_TRUE(eventually([&] { return leases() == 1; }));
-  // Another pass, and no other interval, finds what the dead one held.
+  // A further pass finds what the dead one held, without waiting for another interval.
   advance(500ms);
   EXPECT_TRUE(eventually([&] { return holder_of("b").empty(); }));
   EXPECT_TRUE(waiter.take());
@@ -300,7 +300,7 @@ TEST_F(lease_test, of_others_are_not_swept_away_within_the_stored_skew) {
   EXPECT_TRUE(eventually([&] { return leases() == 1; }));
 }
 
-// Whoever has so many that they could not be told in time is refused another one.
+// A client is refused more holds than it could notify within its margin.
 TEST_F(lease_test, no_more_holds_than_the_margin_suffices_for) {
   auto settings = calm();
   settings.margin = 0ms;  // then a thousandth of the ttl is left

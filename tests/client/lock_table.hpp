@@ -1,4 +1,4 @@
-// One lock and the leases of those who want it, as a store would keep them, for sequences of decisions.
+// One lock and the leases of its parties, kept as a store would, for sequences of decisions.
 #pragma once
 
 #include "client/lock_views.hpp"
@@ -16,7 +16,7 @@ struct wanting : party {
   std::int64_t weight = 1;
 };
 
-// Checks with every change what must hold after it (I1, I2).
+// Checks after every change what must hold (I1, I2).
 class lock_table {
  public:
   lock_table(model::lock_kind kind, std::int64_t capacity, std::size_t window) : window_{window} {
@@ -55,7 +55,8 @@ class lock_table {
     for (const auto& [hold, permit] : permits_) used += permit.weight;
     ASSERT_LE(used, row_.capacity) << "I1";
     ASSERT_EQ(row_.in_use, used);
-    // It may say too much, where somebody beyond what was read has left the queue as its last.
+    // has_queue may be true for an empty queue: the last waiter may have left while it stood beyond what was
+    // read.
     ASSERT_TRUE(row_.has_queue || queue_.empty());
   }
 
@@ -64,7 +65,7 @@ class lock_table {
     if (leases_.contains(who.lease)) leases_[who.lease] = -1s;
   }
   void kill(const lease_id& id) { leases_.erase(id); }
-  // Who has expired asks for nothing any more.
+  // A party whose lease has expired requests nothing any more.
   bool lives(const party& who) const {
     const auto found = leases_.find(who.lease);
     return found != leases_.end() && found->second > 0s;
@@ -75,7 +76,7 @@ class lock_table {
     return std::any_of(queue_.begin(), queue_.end(),
                        [&](const auto& entry) { return entry.second.hold == who.hold; });
   }
-  // Waiters whose leases exist, in the order of their tickets.
+  // The waiters whose leases exist, in ticket order.
   std::vector<hold_id> living() const {
     std::vector<hold_id> holds;
     for (const auto& [ticket, waiter] : queue_) {
@@ -83,7 +84,7 @@ class lock_table {
     }
     return holds;
   }
-  // Whether the first living waiter could be granted by what is held, dead or alive.
+  // Whether the first living waiter could be granted beside all holds, dead or alive.
   bool head_fits() const {
     for (const auto& [ticket, waiter] : queue_) {
       if (!leases_.contains(waiter.lease)) continue;

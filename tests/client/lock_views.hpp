@@ -1,4 +1,4 @@
-// What a transaction may have read under a lock row, put together in a test's words.
+// Builds what a transaction may have read under a lock's row.
 #pragma once
 
 #include "client/decisions.hpp"
@@ -33,7 +33,7 @@ class view_builder {
     view_.row.next_ticket = 1;
   }
 
-  // Held by a lease that expires then; no time: by a dead one.
+  // Held by a lease that expires in this time. Without a time: held by a dead lease.
   view_builder& held_by(const party& who, std::optional<std::chrono::microseconds> expires_in = 30s) {
     view_.row.lease = who.lease;
     view_.row.hold = who.hold;
@@ -41,7 +41,7 @@ class view_builder {
     if (expires_in) view_.holder = who.view(*expires_in);
     return *this;
   }
-  // Shared by one more, in the order of their tokens.
+  // Shared by one more party; the calls are in the order of the tokens.
   view_builder& shared_by(const party& who, std::int64_t weight = 1,
                           std::optional<std::chrono::microseconds> expires_in = 30s) {
     view_.permits.push_back({{who.hold, who.lease, weight, ++view_.row.token}, {}});
@@ -69,7 +69,7 @@ class view_builder {
     view_.own = model::waiter{ticket, who.hold, who.lease};
     return *this;
   }
-  // By a transaction that relies on all holds that there are so far.
+  // Guarded by a transaction that relies on all holds so far.
   view_builder& guarded() {
     view_.replaceable = false;
     for (auto& entry : view_.permits) entry.guarded = true;
@@ -100,7 +100,7 @@ class view_builder {
     return *this;
   }
 
-  operator store::lock_view() const { return view_; }  // NOLINT: a view is what a builder stands for
+  operator store::lock_view() const { return view_; }  // NOLINT: a builder stands for its view
 
  private:
   view_builder& queue(const model::waiter& waiter, const party& who,
@@ -130,7 +130,7 @@ inline acquire_terms wish_of(const party& who, bool wait) {
   return {{"a", model::lock_kind::mutex, 1}, who.lease, who.hold, wait};
 }
 
-// What asks for the lock of that view as it is stored.
+// Requests the lock of that view with the definition that is stored.
 inline decision share(const store::lock_view& view, const party& who, std::int64_t weight = 1,
                       bool wait = true) {
   const auto& row = view.row;

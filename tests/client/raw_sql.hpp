@@ -1,4 +1,4 @@
-// A connection of the application's own, beside the library's, to whichever SQL database a test runs on.
+// The application's own connection, beside the library's, to the SQL database that a test runs on.
 #pragma once
 
 #include "support/store_fixture.hpp"
@@ -17,11 +17,11 @@ class raw_sql {
   raw_sql& operator=(const raw_sql&) = delete;
   virtual ~raw_sql() = default;
 
-  // Any number of statements. Throws std::runtime_error with what the database said.
+  // Runs any number of statements. Throws std::runtime_error with the database's message.
   virtual void run(const std::string& sql) = 0;
-  // The first column of the first row; empty when there is none.
+  // The first column of the first row; empty if there is none.
   virtual std::string value(const std::string& sql) = 0;
-  // rowlock's adapter for this driver.
+  // Calls rowlock's adapter for this driver.
   virtual void guard(const hold& held) = 0;
 };
 

@@ -1,5 +1,5 @@
-// What the database says that a client holds, against what the client knows: the rest is given back, and
-// nothing else.
+// Compares what the database says that a client holds with what the client knows. The client releases the
+// rest, and nothing else.
 #include "client/client_test.hpp"
 
 #include <vector>
@@ -11,7 +11,7 @@ using model::hold_id;
 
 class reconciliation_test : public virtual_client_test {
  protected:
-  // As a grant that came when nobody waited for it any more.
+  // Makes a grant that came when nobody waited for it any more.
   hold_id orphan_on(model::lease_id lease, const std::string& name) {
     const auto session = server->open()->connect();
     session->create(std::vector<model::lock_definition>{{name, model::lock_kind::mutex, 1}});
@@ -22,13 +22,13 @@ class reconciliation_test : public virtual_client_test {
   model::lease_id lease_of(const std::string& name) const {
     return *server->snapshot().locks.at(name).row.lease;
   }
-  // Something makes the client read what it holds, and it has come to the end.
+  // Makes the client read what it holds, and waits until it has read everything.
   void read_all() {
     const auto before = faults.count("read_held");
     server->lose_marker();
     pass_renewals(db);
     ASSERT_TRUE(soon([&] { return faults.count("read_held") > before; }));
-    // What that found is given back by now, or will not be.
+    // By now what it found is released, or it will not be.
     int steps = 0;
     soon([&] { return ++steps > 100; });
     mutex(db, "something else").acquire().release();
@@ -52,8 +52,7 @@ TEST_F(reconciliation_test, a_durable_release_that_a_fail_over_lost_is_done_agai
   const hold kept = mutex(db, "a").acquire();
   hold held = mutex(db, "b").acquire();
   const auto id = held.id();
-  // Nobody gets it twice because of that: the standby has not heard of the release, nor of the renewal behind
-  // it.
+  // This gives the lock to nobody twice: the standby has seen neither the release nor the renewal after it.
   ASSERT_EQ(held.release(), release_result::released);
   advance(1ms);
   pass_renewals(db);
@@ -130,7 +129,7 @@ TEST_F(reconciliation_test, whatever_somebody_has_or_waits_for_is_left_alone) {
 
 TEST_F(reconciliation_test, what_is_under_way_while_it_reads_is_left_alone) {
   auto settings = calm();
-  settings.connections = 4;  // two that acquire
+  settings.connections = 4;  // two acquire
   client busy = new_client(settings);
   mutex(busy, "b").acquire().release();
   faults.hang_answer("acquire");

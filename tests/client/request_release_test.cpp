@@ -1,4 +1,4 @@
-// Asking the holder of a lock to give it up.
+// Requesting that the holder of a lock releases it.
 #include "client/client_test.hpp"
 
 #include <atomic>
@@ -8,7 +8,7 @@ namespace {
 
 class request_release_test : public client_test {
  protected:
-  // Hears of a request at once, or where the store must be asked for news, with its next renewal.
+  // Learns of a request at once, or with its next renewal where the store must be polled.
   client holding_client() { return new_client(GetParam() == "mysql" ? quick_to_renew() : slow_to_renew()); }
   std::future<request_result> asking(const std::string& name, request_options how) {
     return std::async(std::launch::async, [this, name, how] { return admin{db}.request_release(name, how); });
@@ -65,7 +65,7 @@ TEST_P(request_release_test, that_is_stopped_forces_nothing) {
   std::stop_source stop;
   const auto before = db.stats().statements;
   auto answer = asking("a", {.within = 1h, .then_force = true, .stop = stop.get_token()});
-  // The holder may have heard of the request before the asker, who looks again and again when he has.
+  // The holder may learn of the request before the caller has started to look, which it does again and again.
   ASSERT_TRUE(eventually([&] { return held.request() && db.stats().statements > before + 5; }));
   stop.request_stop();
   EXPECT_EQ(answer.get(), request_result::kept);

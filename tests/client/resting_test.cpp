@@ -1,4 +1,5 @@
-// A lock rests, and nobody has it: after a loss for its delay, and until a minimum time of holding is over.
+// A resting lock is held by nobody: after a loss for its delay, and after a release until its minimum hold
+// time is over.
 #include "client/client_test.hpp"
 
 namespace rowlock::test {
@@ -6,9 +7,9 @@ namespace {
 
 class rest_test : public client_test {
  protected:
-  // Held by a lease that has expired.
+  // Makes the lease of the hold expire.
   void lose(hold& held) { fixture().expire(lease_of(held.name())); }
-  // The rest's end, brought forward.
+  // Ends the rest early.
   void end_rest(const std::string& name) { fixture().expire(lease_of(name)); }
   bool rests(const std::string& name) {
     return is_held(name) && holder_of(name) == model::hold_id{}.to_string();
@@ -99,7 +100,7 @@ TEST_P(rest_test, a_minimum_hold_outlasts_an_early_release) {
 
 TEST_P(rest_test, a_minimum_hold_that_is_over_changes_nothing) {
   hold held = mutex(db, "a").acquire({.min_hold = 1ms});
-  std::this_thread::sleep_for(2ms);  // the time itself is what is tested
+  std::this_thread::sleep_for(2ms);  // here the time itself is tested
   EXPECT_EQ(held.release(), release_result::released);
   EXPECT_FALSE(is_held("a"));
 }

@@ -101,7 +101,8 @@ TEST_F(in_turn_test, each_minimum_time_gets_its_lease) {
   EXPECT_EQ(all.row->in_use, 2);
 }
 
-// Crowds in long random sequences: what they write together is what each would have written alone, in turn.
+// Requests joined in one edit, in long random sequences. What they write together is what each would have
+// written alone, one after the other.
 class crowd_test : public testing::TestWithParam<unsigned> {
  protected:
   static constexpr std::int64_t permits = 5;
@@ -150,7 +151,7 @@ TEST_P(crowd_test, writes_together_what_each_would_have_written_alone) {
     sequential_edit lock{read, 30s};
     for (std::size_t i = 0, crowd = 1 + random() % 6; i < crowd; ++i) {
       auto& who = parties[i];
-      // Who waits already may stand where no row of the queue was read.
+      // A party that already waits may stand where no row of the queue was read.
       if (together.queued(who)) continue;
       const bool comes = !together.holds(who);
       const bool waits = random() % 3 != 0;
@@ -171,7 +172,7 @@ TEST_P(crowd_test, writes_together_what_each_would_have_written_alone) {
       ASSERT_EQ(together.row().hold, alone.row().hold);
       ASSERT_EQ(together.living(), alone.living());
     }
-    // Somebody dies now and then, and comes back as another.
+    // Now and then a party dies and comes back as another.
     if (auto& who = parties[random() % parties.size()]; random() % 4 == 0) {
       both([&](auto& table) { table.kill(who.lease); });
       who = somebody();

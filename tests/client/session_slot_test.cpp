@@ -1,4 +1,4 @@
-// Connections that are not to be had, hang, or lead to a server that is of no use.
+// Connections that cannot be made, that hang, or that lead to a useless server.
 #include "client/client_test.hpp"
 
 #include <atomic>
@@ -88,7 +88,7 @@ TEST_F(session_slot_test, to_connect_again_takes_no_longer_than_its_limit) {
   EXPECT_TRUE(asked.take());
 }
 
-// As name resolution, which nothing can break off.
+// Stands for name resolution, which nothing can interrupt.
 class deaf_database final : public store::database {
  public:
   explicit deaf_database(std::shared_ptr<store::database> real) : real_(std::move(real)) {}
@@ -115,7 +115,7 @@ class deaf_connect_test : public session_slot_test {
   client make(const options& settings) {
     return make_virtual_client(deaf, settings, std::shared_ptr<virtual_time>{std::shared_ptr<void>{}, &time});
   }
-  // The clock is the test's: whoever looks at it must have gone.
+  // The clock belongs to the test, so every thread that reads it must have gone.
   void expect_nothing_left() {
     EXPECT_TRUE(eventually([&] { return server->sessions() == 0 && deaf.use_count() == 1; }));
   }

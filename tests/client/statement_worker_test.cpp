@@ -1,4 +1,5 @@
-// Failures of what a worker carries: who is told, who goes on, and how often.
+// What happens when a worker's statement fails: which callers learn of it, which go on, and how often it is
+// tried.
 #include "client/client_test.hpp"
 
 #include <atomic>
@@ -10,14 +11,14 @@ namespace {
 
 class lane_test : public virtual_client_test {
  protected:
-  // One connection that carries everything, so that what is submitted while it hangs becomes one batch.
+  // One connection for everything, so what is submitted while it hangs becomes one batch.
   static options narrow() {
     auto settings = calm();
     settings.connections = 2;
     return settings;
   }
-  // A server that is full: the next releases break the workers' connections, which cannot be made again. The
-  // lease's stands. clients: those that are open.
+  // Makes the server full: the next releases break the workers' connections, and no new connection can be
+  // made. The lease's connection stands. clients: how many are open.
   void break_lanes(std::size_t clients = 1) {
     ASSERT_TRUE(eventually([&] { return server->sessions() == 3 * clients; }));
     faults.refuse_unreachable("connect", 1'000'000);
@@ -37,7 +38,7 @@ TEST_F(lane_test, one_bad_request_fails_nobody_else_of_its_batch) {
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
   std::atomic<int> over{0};
   std::atomic<int> refused{0};
-  // They stand in the queue when this returns, and make one batch.
+  // They stand in the queue when this loop ends, and make one batch.
   for (const auto* name : {"a", "b", "c", "d"}) {
     acquire_async([](const std::function<void()>& next) { next(); }, mutex{db, name},
                   [&](const acquired& got) {
@@ -65,7 +66,7 @@ TEST_F(lane_test, a_database_that_refuses_everything_is_asked_for_a_batch_at_onc
   client db = new_client(narrow());
   mutex(db, "a").acquire().release();
   constexpr int many = 40;
-  // The first batch is taken apart, and shows that no request is to blame.
+  // The first batch is taken apart; this shows that no single request is to blame.
   for (int batch = 0; batch < 2; ++batch) {
     hangs = true;
     attempt first{db, "a"};
@@ -101,7 +102,7 @@ TEST_F(lane_test, what_was_refused_for_good_is_told_once_and_leaves_nothing_to_t
   EXPECT_EQ(lines, 0);
 }
 
-// The lease ends with the client, and the place in the queue with it.
+// The lease ends with the client, and the place in the queue with the lease.
 TEST_F(lane_test, close_does_not_wait_for_a_withdrawal_that_is_denied) {
   client other = new_client();
   const hold held = mutex(other, "a").acquire();
@@ -146,7 +147,8 @@ TEST_F(lane_test, whoever_would_not_wait_waits_for_a_row_also_after_a_lost_conne
   EXPECT_TRUE(tried.get()) << "somebody had the row for a moment: that is not busy";
 }
 
-// What keeps the row of a lock that nobody holds is no holder: a job that took it for one would be left out.
+// A row that stays locked while nobody holds its lock is not busy. If a job took it for held, the job would
+// not run.
 TEST_F(lane_test, a_row_that_stays_locked_is_contention_for_who_would_not_wait) {
   client db = new_client();
   mutex(db, "a").acquire().release();
@@ -256,7 +258,7 @@ TEST_F(lane_test, a_waiter_beside_a_guarded_transaction_of_a_dead_holder_does_no
   pass(4s);
   EXPECT_LT(faults.count("edit") + faults.count("enqueue"), before + 60);
   EXPECT_FALSE(waiter.is_over());
-  // Nor with each wake-up, of which a busy database gives many.
+  // Nor does it with each wake-up, of which a busy database sends many.
   const auto whom = server->snapshot().queues.at("a").begin()->second.lease;
   const auto edits = faults.count("edit");
   for (int wakeups = 0; wakeups < 50; ++wakeups) {

@@ -1,4 +1,4 @@
-// Unfair locks: whoever comes while they are free gets them, and no wake-up is lost.
+// Unfair locks: a request gets one whenever it is free, and no wake-up is lost.
 #include "client/client_test.hpp"
 
 #include <atomic>
@@ -86,7 +86,7 @@ TEST_P(unfair_test, small_requests_pass_a_large_one_at_a_semaphore) {
 
 ROWLOCK_FOR_EACH_STORE(unfair_test);
 
-// Where no time passes nobody looks for those who wait.
+// While no time passes, nobody looks for the waiters.
 class unfair_clock_test : public virtual_client_test {
  protected:
   client db = new_client();
@@ -108,7 +108,7 @@ TEST_F(unfair_clock_test, who_comes_while_it_is_free_overtakes_who_waits_until_t
   EXPECT_EQ(queued("a"), 0U);
 }
 
-// Nobody rings for those who wait when the client of the release has gone: their own look finds the room.
+// The client that released is gone, so it wakes no waiter: their own poll finds the room.
 class unfair_semaphore_clock_test : public unfair_clock_test {
  protected:
   std::future<hold> waiting_for_one() {

@@ -1,4 +1,4 @@
-// A URL that is asked for at each connect, for credentials that rotate.
+// A function that returns the URL for each connect, for credentials that rotate.
 #include "client/client_test.hpp"
 #include "client/raw_sql.hpp"
 
@@ -9,7 +9,7 @@
 namespace rowlock::test {
 namespace {
 
-// A user of the database's server, who may do everything that rowlock does.
+// A user of the database's server with all privileges that rowlock needs.
 class rotating_user {
  public:
   rotating_user(const store_fixture& fixture, std::string name)
@@ -36,7 +36,7 @@ class rotating_user {
         is_postgres() ? "SELECT count(*) FROM pg_stat_activity WHERE usename = '" + name_ + "'"
                       : "SELECT count(*) FROM information_schema.processlist WHERE user = '" + name_ + "'"));
   }
-  // Nobody connects as this user any more, and whoever has is thrown out.
+  // Nobody can connect as this user any more, and its connections are ended.
   void drop() {
     there_ = false;
     server_->run((is_postgres() ? "DROP ROLE " : "DROP USER ") + name_);

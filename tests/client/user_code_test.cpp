@@ -1,4 +1,4 @@
-// What is the user's: the log function and the source of the URL.
+// The user's functions: the log and the source of the URL.
 #include "client/user_code.hpp"
 
 #include "client/client_test.hpp"
@@ -46,7 +46,7 @@ TEST_F(user_code_client_test, is_not_called_after_the_client_was_closed) {
   }));
   const auto told = lines.load();
   EXPECT_GT(told, 0) << "that its threads go on";
-  // What hung fails now, and has something to say.
+  // What hung fails now, and that would be logged.
   faults.cut(true);
   server->unblock();
   EXPECT_TRUE(eventually([&] { return server->sessions() == 0; }));

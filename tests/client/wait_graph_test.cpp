@@ -1,4 +1,4 @@
-// Who waits in a circle: pure functions of what was read.
+// Which waiters are stuck in a circle: pure functions of what was read.
 #include "client/wait_graph.hpp"
 
 #include <gmock/gmock.h>

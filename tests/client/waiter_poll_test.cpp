@@ -1,4 +1,4 @@
-// Whom a wake-up makes a client ask about.
+// For which waiters a wake-up makes a client poll.
 #include "client/client_test.hpp"
 #include "client/executors.hpp"
 
@@ -18,7 +18,8 @@ class waiter_poll_test : public virtual_client_test {
       acquire_async(by_hand.get(), mutex{waits, name},
                     [this](acquired one) { got.push_back(std::move(one)); });
     }
-    // Whoever comes into the room after a wake-up was heard asks too; so all are there before the first.
+    // A waiter that registers after a wake-up was heard is polled for too. So all register before the first
+    // wake-up.
     EXPECT_TRUE(eventually([&] { return waits.stats().waits == crowd; }));
     virtual_time::let_others_sleep();
   }
@@ -27,7 +28,7 @@ class waiter_poll_test : public virtual_client_test {
     settings.poll_interval = 1h;
     return settings;
   }
-  // How many are asked about until so many waits are over; no poll is due.
+  // How many waiters are polled for until `over` waits are over. No regular poll is due.
   std::size_t asked_for(const std::function<void()>& release, std::size_t over) {
     const auto before = server->asked_about();
     auto released = std::async(std::launch::async, release);

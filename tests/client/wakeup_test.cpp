@@ -1,4 +1,5 @@
-// Where the database tells nobody of changes, those who wait ask for them; and nobody else does.
+// Where the database does not notify of changes, a client with waiters polls for them, and no other client
+// does.
 #include "client/client_test.hpp"
 
 namespace rowlock::test {
@@ -10,7 +11,7 @@ class hints_test : public virtual_client_test {
     mutex(holding, "a").acquire().release();
     mutex(waits, "b").acquire().release();
   }
-  // Nothing but wakeups brings a hand-over in time.
+  // Only wake-ups can bring a hand-over in time.
   static options seldom() {
     auto settings = calm();
     settings.poll_interval = 1h;
@@ -43,7 +44,7 @@ TEST_F(hints_test, a_waiter_hears_of_its_grant_within_150_ms) {
   EXPECT_TRUE(eventually([&] { return waiter.is_over(); }));
 }
 
-// Behind a pooler. That something may have changed for a holder, too, would have all holds checked each time.
+// As behind a pooler. If a change could mean that a holder changed too, all holds would be checked each time.
 TEST_F(hints_test, where_changes_are_not_counted_those_who_wait_are_looked_at_and_no_holds) {
   server->count_nothing();
   std::vector<hold> others;
