@@ -19,7 +19,7 @@ class call_limit_test : public virtual_client_test {
   }
 
   // The worker for tasks is kept busy by another call, which gets no answer.
-  void keep_the_lane_busy() {
+  void keep_the_worker_busy() {
     faults.hang("list");
     busy_ = std::async(std::launch::async, [this] {
       try {
@@ -65,14 +65,14 @@ class call_limit_test : public virtual_client_test {
 TEST_F(call_limit_test, of_a_wait_at_a_latch) {
   latch ready{db, "ready", 1};
   ASSERT_FALSE(ready.try_wait());
-  keep_the_lane_busy();
+  keep_the_worker_busy();
   EXPECT_LT(duration_of([&] { EXPECT_FALSE(ready.wait_for(100ms)); }), well_before);
 }
 
 TEST_F(call_limit_test, of_a_stopped_wait_at_a_latch) {
   latch ready{db, "ready", 1};
   ASSERT_FALSE(ready.try_wait());
-  keep_the_lane_busy();
+  keep_the_worker_busy();
   EXPECT_LT(duration_after_stop(
                 [&] { EXPECT_EQ(code_of([&] { ready.wait(stop.get_token()); }), errc::cancelled); }),
             well_before);
@@ -81,7 +81,7 @@ TEST_F(call_limit_test, of_a_stopped_wait_at_a_latch) {
 TEST_F(call_limit_test, of_a_stopped_arrival_at_a_latch) {
   latch ready{db, "ready", 2};
   ASSERT_FALSE(ready.try_wait());
-  keep_the_lane_busy();
+  keep_the_worker_busy();
   EXPECT_LT(duration_after_stop([&] {
               EXPECT_EQ(code_of([&] { ready.arrive_and_wait(1, stop.get_token()); }), errc::cancelled);
             }),
@@ -122,7 +122,7 @@ TEST_F(call_limit_test, of_several_locks) {
   const auto took = duration_of([&] {
     auto asked = std::async(std::launch::async, [&] { return try_acquire_all_for(100ms, {a, b}); });
     EXPECT_TRUE(eventually([&] { return queued("b") == 1; }));
-    keep_the_lane_busy();
+    keep_the_worker_busy();
     EXPECT_FALSE(asked.get());
   });
   EXPECT_LT(took, well_before);

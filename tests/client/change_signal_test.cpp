@@ -6,7 +6,7 @@ namespace rowlock::test {
 namespace {
 
 // No wake-ups: only a renewal shows that something changed.
-class news_test : public virtual_client_test {
+class change_signal_test : public virtual_client_test {
  protected:
   // What the test waits for must come within this time on the virtual clock.
   bool within(std::chrono::milliseconds limit, const std::function<bool()>& condition) {
@@ -29,7 +29,7 @@ class news_test : public virtual_client_test {
   client rival = new_client();
 };
 
-TEST_F(news_test, of_a_force_survive_a_check_that_fails) {
+TEST_F(change_signal_test, of_a_force_survives_a_check_that_fails) {
   const hold lost = mutex(db, "a").acquire();
   const hold kept = mutex(db, "b").acquire();
   ASSERT_TRUE(admin{rival}.release("a"));
@@ -40,7 +40,7 @@ TEST_F(news_test, of_a_force_survive_a_check_that_fails) {
   EXPECT_TRUE(kept);
 }
 
-TEST_F(news_test, of_a_fail_over_survive_a_check_that_fails) {
+TEST_F(change_signal_test, of_a_fail_over_survives_a_check_that_fails) {
   server->keep_history();
   const hold kept = mutex(db, "b").acquire();
   const hold lost = mutex(db, "a").acquire();
@@ -53,7 +53,7 @@ TEST_F(news_test, of_a_fail_over_survive_a_check_that_fails) {
   EXPECT_TRUE(kept);
 }
 
-TEST_F(news_test, of_a_request_survive_a_look_that_fails) {
+TEST_F(change_signal_test, of_a_request_survives_a_look_that_fails) {
   const hold held = mutex(db, "a").acquire();
   std::stop_source enough;
   auto asked = std::async(std::launch::async, [&] {
@@ -69,7 +69,7 @@ TEST_F(news_test, of_a_request_survive_a_look_that_fails) {
   EXPECT_EQ(asked.get(), request_result::kept);
 }
 
-TEST_F(news_test, of_a_force_before_its_delivery_reach_the_hold) {
+TEST_F(change_signal_test, of_a_force_before_its_delivery_reaches_the_hold) {
   mutex(db, "a").acquire().release();
   advance(6s);
   faults.hang_answer("acquire");
@@ -86,7 +86,7 @@ TEST_F(news_test, of_a_force_before_its_delivery_reach_the_hold) {
   EXPECT_EQ(lost.loss(), loss::forced);
 }
 
-TEST_F(news_test, of_a_force_before_their_delivery_reach_holds_that_were_acquired_together) {
+TEST_F(change_signal_test, of_a_force_before_their_delivery_reaches_holds_that_were_acquired_together) {
   mutex(db, "a").acquire().release();
   mutex(db, "b").acquire().release();
   advance(6s);
@@ -107,7 +107,7 @@ TEST_F(news_test, of_a_force_before_their_delivery_reach_holds_that_were_acquire
   EXPECT_TRUE(holds[1]);
 }
 
-TEST_F(news_test, of_a_row_that_was_deleted_reach_its_holder) {
+TEST_F(change_signal_test, of_a_row_that_was_deleted_reaches_its_holder) {
   const hold kept = mutex(db, "b").acquire();
   const hold lost = mutex(db, "a").acquire();
   server->delete_lock("a");
@@ -118,7 +118,7 @@ TEST_F(news_test, of_a_row_that_was_deleted_reach_its_holder) {
 
 // ---- explicit-ttl holds, which outlive the lease of their process ----
 
-class outliving_hold_test : public news_test {
+class outliving_hold_test : public change_signal_test {
  protected:
   outliving_hold_test() {
     const auto first = lease_of("process");
@@ -164,7 +164,7 @@ TEST_F(outliving_hold_test, hears_of_a_reclaim) {
 
 // ---- waiters ----
 
-TEST_F(news_test, a_poll_that_fails_is_followed_by_another) {
+TEST_F(change_signal_test, a_poll_that_fails_is_followed_by_another) {
   auto settings = calm();
   client waits = new_client(settings);
   const hold held = mutex(db, "a").acquire();
@@ -176,7 +176,7 @@ TEST_F(news_test, a_poll_that_fails_is_followed_by_another) {
   EXPECT_TRUE(within(10s, [&] { return waiter.is_over(); }));
 }
 
-TEST_F(news_test, what_the_database_refuses_for_good_is_told_to_those_who_wait) {
+TEST_F(change_signal_test, what_the_database_refuses_for_good_is_reported_to_the_waiters) {
   client waits = new_client(calm());
   const hold held = mutex(db, "a").acquire();
   auto waiter = waiting(waits, "a");
@@ -186,7 +186,7 @@ TEST_F(news_test, what_the_database_refuses_for_good_is_told_to_those_who_wait) 
 }
 
 // A client without a lease has no renewal to make, so nothing polls for its waiters.
-TEST_F(news_test, what_the_database_refuses_to_a_client_without_a_lease_is_told_to_those_who_wait) {
+TEST_F(change_signal_test, what_the_database_refuses_to_a_client_without_a_lease_is_reported_to_the_waiters) {
   client waits = new_client(calm());
   const hold held = mutex(db, "a").acquire();
   auto waiter = waiting(waits, "a");
@@ -195,7 +195,7 @@ TEST_F(news_test, what_the_database_refuses_to_a_client_without_a_lease_is_told_
   EXPECT_EQ(code_of([&] { waiter.take(); }), errc::privilege);
 }
 
-TEST_F(news_test, one_refusal_is_no_verdict_for_those_who_wait) {
+TEST_F(change_signal_test, one_refusal_ends_no_wait) {
   client waits = new_client(calm());
   auto held = std::make_optional(mutex(db, "a").acquire());
   auto waiter = waiting(waits, "a");
@@ -207,7 +207,7 @@ TEST_F(news_test, one_refusal_is_no_verdict_for_those_who_wait) {
   EXPECT_TRUE(waiter.take());
 }
 
-TEST_F(news_test, a_waiter_whose_row_was_deleted_asks_again) {
+TEST_F(change_signal_test, a_waiter_whose_row_was_deleted_retries) {
   client waits = new_client(calm());
   const hold held = mutex(db, "a").acquire();
   auto waiter = waiting(waits, "a");
@@ -217,7 +217,7 @@ TEST_F(news_test, a_waiter_whose_row_was_deleted_asks_again) {
 }
 
 // Another connection of the same client grants before the waiter is where it can be found.
-TEST_F(news_test, a_grant_by_the_waiters_own_client_is_not_left_to_the_poll) {
+TEST_F(change_signal_test, a_grant_by_the_waiters_own_client_is_not_left_to_the_poll) {
   auto settings = calm();
   settings.poll_interval = 1h;
   client both = new_client(settings);

@@ -59,7 +59,7 @@ class client_test : public testing::TestWithParam<std::string> {
   client_test();
   ~client_test() override;
 
-  static options patient();        // limits such as close_timeout suit a machine that is busy with other things
+  static options patient();        // limits such as close_timeout suit a machine that is otherwise busy
   static options slow_to_renew();  // so slowly that no test sees a renewal
   static options quick_to_renew();
   client new_client(options settings = patient());

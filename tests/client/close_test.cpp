@@ -24,7 +24,7 @@ TEST_P(close_test, releases_everything_and_ends_the_lease) {
   EXPECT_EQ(leases(), 0U);
 }
 
-TEST_P(close_test, hands_over_to_those_who_wait) {
+TEST_P(close_test, hands_over_to_the_waiters) {
   client db = new_client();
   const client other = new_client();
   const hold held = mutex(db, "a").acquire();
@@ -134,7 +134,7 @@ TEST_F(close_clock_test, closes_the_connections_while_handles_and_holds_live) {
   EXPECT_EQ(server->sessions(), 0U);
 }
 
-TEST_F(close_clock_test, ends_the_wait_of_one_who_enters_the_queue_meanwhile) {
+TEST_F(close_clock_test, ends_a_wait_that_enters_the_queue_meanwhile) {
   client other = new_client();
   const hold held = mutex(other, "a").acquire();
   client db = new_client();
@@ -150,7 +150,7 @@ TEST_F(close_clock_test, ends_the_wait_of_one_who_enters_the_queue_meanwhile) {
   EXPECT_TRUE(soon([&] { return queued("a") == 0 || server->snapshot().leases.size() == 1; }));
 }
 
-TEST_F(close_clock_test, takes_back_what_is_granted_meanwhile) {
+TEST_F(close_clock_test, withdraws_what_is_granted_meanwhile) {
   client db = new_client();
   mutex(db, "a").acquire().release();
   const hold mine = mutex(db, "b").acquire();

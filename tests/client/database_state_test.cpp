@@ -4,9 +4,9 @@
 namespace rowlock::test {
 namespace {
 
-class world_test : public client_test {};
+class database_state_test : public client_test {};
 
-TEST_P(world_test, on_another_server_tokens_begin_above_all_earlier_ones) {
+TEST_P(database_state_test, on_another_server_tokens_begin_above_all_earlier_ones) {
   const client db = new_client();
   hold before = mutex(db, "a").acquire();
   const auto epoch = admin{db}.epoch();
@@ -19,7 +19,7 @@ TEST_P(world_test, on_another_server_tokens_begin_above_all_earlier_ones) {
   EXPECT_GE(mutex(db, "a").acquire().token(), std::max(last + 1, model::epoch_floor(epoch + 1)));
 }
 
-TEST_P(world_test, holds_that_are_still_there_are_kept) {
+TEST_P(database_state_test, holds_that_are_still_there_are_kept) {
   const client db = new_client(quick_to_renew());
   const hold held = mutex(db, "a").acquire();
   fixture().change_identity();
@@ -30,7 +30,7 @@ TEST_P(world_test, holds_that_are_still_there_are_kept) {
   EXPECT_EQ(holder_of("a"), held.id());
 }
 
-TEST_P(world_test, a_hold_that_vanished_with_the_marker_is_gone) {
+TEST_P(database_state_test, a_hold_that_vanished_with_the_marker_is_gone) {
   const client db = new_client(quick_to_renew());
   const hold lost = mutex(db, "a").acquire();
   const hold kept = mutex(db, "b").acquire();
@@ -47,7 +47,7 @@ TEST_P(world_test, a_hold_that_vanished_with_the_marker_is_gone) {
   EXPECT_TRUE(kept);
 }
 
-TEST_P(world_test, a_forced_release_is_noticed_with_the_next_renewal_at_the_latest) {
+TEST_P(database_state_test, a_forced_release_is_noticed_with_the_next_renewal_at_the_latest) {
   const client db = new_client(quick_to_renew());
   const hold lost = mutex(db, "a").acquire();
   const hold kept = mutex(db, "b").acquire();
@@ -58,7 +58,7 @@ TEST_P(world_test, a_forced_release_is_noticed_with_the_next_renewal_at_the_late
   EXPECT_EQ(db.stats().lost, 1U);
 }
 
-TEST_P(world_test, a_forced_release_of_an_explicit_ttl_reaches_its_process) {
+TEST_P(database_state_test, a_forced_release_of_an_explicit_ttl_reaches_its_process) {
   const client db = new_client(quick_to_renew());
   const hold lost = mutex(db, "a").acquire({.ttl = 1h});
   ASSERT_TRUE(admin{new_client()}.release("a"));
@@ -66,7 +66,7 @@ TEST_P(world_test, a_forced_release_of_an_explicit_ttl_reaches_its_process) {
   EXPECT_EQ(lost.loss(), loss::forced);
 }
 
-ROWLOCK_FOR_EACH_STORE(world_test);
+ROWLOCK_FOR_EACH_STORE(database_state_test);
 
 class fail_over_test : public virtual_client_test {
  protected:

@@ -8,7 +8,7 @@ namespace {
 class deadlock_search_test : public virtual_client_test {
  protected:
   // Runs one step as a worker does.
-  void carry_step() {
+  void run_step() {
     auto work = queue_.take(client_layer::worker_role::everything);
     ASSERT_EQ(work.tasks.size(), 1U);
     work.tasks.front()->work(*session_);
@@ -37,7 +37,7 @@ TEST_F(deadlock_search_test, reads_one_name_a_step) {
   auto found = std::async(std::launch::async, [&] { return search_.circle_of(1, number, {}, {}); });
   for (std::size_t step = 0; step <= names.size(); ++step) {
     const auto before = reads();
-    ASSERT_NO_FATAL_FAILURE(carry_step());
+    ASSERT_NO_FATAL_FAILURE(run_step());
     ASSERT_LE(reads() - before, 2) << "in step " << step;
   }
   EXPECT_TRUE(found.get().empty());

@@ -49,7 +49,7 @@ class deadlock_test : public client_test {
   client other = new_client(looking_often());
 };
 
-TEST_P(deadlock_test, one_of_two_who_look_gives_up_and_the_other_gets_both) {
+TEST_P(deadlock_test, one_of_two_that_look_gives_up_and_the_other_gets_both) {
   int have = 0;
   std::mutex guard;
   auto one = begin(db, "a", "b", true, have, guard);
@@ -59,7 +59,7 @@ TEST_P(deadlock_test, one_of_two_who_look_gives_up_and_the_other_gets_both) {
   EXPECT_EQ(queued("a") + queued("b"), 0U) << "nothing of it remains";
 }
 
-TEST_P(deadlock_test, who_looks_gives_up_for_who_does_not) {
+TEST_P(deadlock_test, a_waiter_that_looks_gives_up_for_one_that_does_not) {
   int have = 0;
   std::mutex guard;
   auto one = begin(db, "a", "b", true, have, guard);
@@ -68,14 +68,14 @@ TEST_P(deadlock_test, who_looks_gives_up_for_who_does_not) {
   EXPECT_EQ(two.result.get(), errc::internal);
 }
 
-TEST_P(deadlock_test, a_thread_that_waits_for_itself_is_told) {
+TEST_P(deadlock_test, a_thread_that_waits_for_itself_learns_it) {
   const hold held = mutex(db, "a").acquire();
   EXPECT_EQ(code_of([&] { mutex(db, "a").acquire({.detect_deadlock = true}); }), errc::deadlock);
   EXPECT_EQ(code_of([&] { mutex(db, "a").try_acquire_for(1h, {.detect_deadlock = true}); }), errc::deadlock);
   EXPECT_FALSE(mutex(db, "a").try_acquire_for(10ms, {.detect_deadlock = true})) << "the time was up before";
 }
 
-TEST_P(deadlock_test, who_waits_for_somebody_at_work_goes_on_waiting) {
+TEST_P(deadlock_test, a_waiter_for_somebody_at_work_goes_on_waiting) {
   auto held = std::make_optional(mutex(db, "a").acquire());
   auto later =
       std::async(std::launch::async, [&] { return mutex(other, "a").acquire({.detect_deadlock = true}); });

@@ -55,20 +55,20 @@ TEST(decide_acquire_test, is_busy_and_writes_nothing_when_it_would_not_wait) {
   EXPECT_TRUE(made.change.empty());
 }
 
-TEST(decide_acquire_test, asked_again_by_the_holder_says_the_same_token_and_writes_nothing) {
+TEST(decide_acquire_test, repeated_by_the_holder_says_the_same_token_and_writes_nothing) {
   const auto made = acquire(a_lock().held_by(me), me);
   EXPECT_EQ(made.outcome.result, what::granted);
   EXPECT_EQ(made.outcome.token, 7);
   EXPECT_TRUE(made.change.empty());
 }
 
-TEST(decide_acquire_test, asked_again_by_the_holder_is_granted_even_past_its_expiry_or_under_a_guard) {
+TEST(decide_acquire_test, repeated_by_the_holder_is_granted_even_past_its_expiry_or_under_a_guard) {
   EXPECT_EQ(acquire(a_lock().held_by(me, -1s), me).outcome.result, what::granted);
   EXPECT_EQ(acquire(a_lock().held_by(me).guarded(), me).outcome.result, what::granted);
   EXPECT_EQ(acquire(a_lock().held_by(me).foreign(), me).outcome.result, what::granted);
 }
 
-TEST(decide_acquire_test, asked_again_by_a_waiter_takes_no_second_ticket) {
+TEST(decide_acquire_test, repeated_by_a_waiter_takes_no_second_ticket) {
   const auto made = acquire(a_lock().held_by(holder).queued(me), me);
   EXPECT_EQ(made.outcome.result, what::queued);
   EXPECT_TRUE(made.change.empty());
@@ -112,7 +112,7 @@ TEST(decide_acquire_test, queues_while_a_guard_keeps_what_the_dead_held) {
   EXPECT_EQ(made.change.row->hold, holder.hold);
 }
 
-TEST(decide_acquire_test, grants_nothing_in_a_foreign_world_but_lets_wait) {
+TEST(decide_acquire_test, grants_nothing_on_a_foreign_server_but_lets_wait) {
   const auto free = acquire(a_lock().foreign(), me);
   EXPECT_EQ(free.outcome.result, what::foreign);
   EXPECT_TRUE(free.change.empty());
@@ -181,7 +181,7 @@ TEST(decide_acquire_test, has_an_expired_head_killed_first) {
   EXPECT_TRUE(made.change.empty());
 }
 
-TEST(decide_acquire_test, clears_a_window_full_of_the_dead_and_asks_again) {
+TEST(decide_acquire_test, clears_a_window_full_of_the_dead_and_retries) {
   const party dead;
   const auto made = acquire(a_lock().held_by(holder, {}).dead_waiter(dead).more_behind(), me);
   EXPECT_EQ(made.outcome.result, what::again);

@@ -31,7 +31,7 @@ void expect_free(const decision& made) {
   EXPECT_EQ(made.change.row->in_use, 0);
 }
 
-TEST(decide_release_test, moves_the_head_of_the_queue_to_who_is_left) {
+TEST(decide_release_test, moves_the_head_of_the_queue_to_the_waiter_that_is_left) {
   const store::lock_view view = a_lock().held_by(me).dead_waiter().queued(first).queued(second);
   const auto made = release(view);
   EXPECT_EQ(made.change.row->head_ticket, view.queue[2].waiter.ticket);
@@ -81,7 +81,7 @@ TEST(decide_release_test, gives_up_a_place_far_behind_and_under_a_guard) {
   EXPECT_THAT(made.change.dequeue, ElementsAre(me.hold));
 }
 
-TEST(decide_release_test, asked_again_finds_nothing_and_writes_nothing) {
+TEST(decide_release_test, repeated_finds_nothing_and_writes_nothing) {
   for (const store::lock_view& view :
        {store::lock_view(a_lock()), store::lock_view(a_lock().held_by(first))}) {
     const auto made = release(view);
@@ -109,14 +109,14 @@ TEST(decide_release_test, has_an_expired_head_killed_first_and_keeps_the_holder)
   EXPECT_TRUE(made.change.empty());
 }
 
-TEST(decide_release_test, clears_a_window_of_the_dead_and_keeps_the_holder_until_asked_again) {
+TEST(decide_release_test, clears_a_window_of_the_dead_and_keeps_the_holder_until_repeated) {
   const auto made = release(a_lock().held_by(me).dead_waiter().more_behind());
   EXPECT_EQ(made.outcome.result, what::again);
   EXPECT_EQ(made.change.row->hold, me.hold);
   EXPECT_EQ(made.change.dequeue.size(), 1U);
 }
 
-TEST(decide_release_test, grants_to_nobody_in_a_foreign_world) {
+TEST(decide_release_test, grants_to_nobody_on_a_foreign_server) {
   const auto made = release(a_lock().held_by(me).queued(first).foreign());
   EXPECT_EQ(made.outcome.result, what::released);
   expect_free(made);
@@ -195,7 +195,7 @@ TEST(decide_acquire_test, a_guard_keeps_a_lost_lock_from_its_rest) {
   EXPECT_EQ(made.change.row->hold, first.hold);
 }
 
-TEST(decide_force_test, raises_the_token_frees_and_tells_the_holders_process) {
+TEST(decide_force_test, raises_the_token_frees_and_notifies_the_holders_process) {
   party holder;
   holder.client = lease_id::random();
   const auto made = force(a_lock().held_by(holder));
@@ -218,18 +218,18 @@ TEST(decide_force_test, of_what_nobody_holds_is_absent) {
   EXPECT_TRUE(force(a_lock().queued(first)).change.empty());
 }
 
-TEST(decide_force_test, of_what_the_dead_hold_frees_it_and_tells_nobody) {
+TEST(decide_force_test, of_what_the_dead_hold_frees_it_and_notifies_nobody) {
   const auto made = force(a_lock().held_by(me, {}));
   expect_free(made);
   EXPECT_THAT(made.change.notices, IsEmpty());
 }
 
-TEST(decide_force_test, respects_a_guard_and_a_foreign_world) {
+TEST(decide_force_test, respects_a_guard_and_a_foreign_server) {
   EXPECT_EQ(force(a_lock().held_by(me).guarded()).outcome.result, what::guarded);
   EXPECT_EQ(force(a_lock().held_by(me).foreign()).outcome.result, what::foreign);
 }
 
-TEST(decide_request_test, tells_every_holders_process_and_changes_no_hold) {
+TEST(decide_request_test, notifies_every_holders_process_and_changes_no_hold) {
   party reader;
   reader.client = lease_id::random();
   const auto made =
@@ -245,7 +245,7 @@ TEST(decide_request_test, tells_every_holders_process_and_changes_no_hold) {
   EXPECT_THAT(made.change.remove_permits, IsEmpty());
 }
 
-TEST(decide_request_test, asks_nobody_where_nobody_lives_who_holds_it) {
+TEST(decide_request_test, asks_nobody_where_no_holder_lives) {
   party nobody;
   nobody.hold = hold_id{};
   for (const store::lock_view& view :
@@ -286,7 +286,7 @@ TEST(decide_sweep_test, of_a_free_lock_writes_nothing) {
   EXPECT_TRUE(sweep(a_lock()).change.empty());
 }
 
-TEST(decide_sweep_test, respects_a_guard_and_a_foreign_world) {
+TEST(decide_sweep_test, respects_a_guard_and_a_foreign_server) {
   EXPECT_EQ(sweep(a_lock().held_by(me, {}).guarded()).outcome.result, what::guarded);
   EXPECT_EQ(sweep(a_lock().held_by(me, {}).foreign()).outcome.result, what::foreign);
 }
@@ -308,7 +308,7 @@ TEST(decide_move_test, puts_the_hold_onto_the_new_lease_with_its_token_in_one_du
   EXPECT_TRUE(made.change.durable);
 }
 
-TEST(decide_move_test, asked_again_says_granted_and_writes_nothing) {
+TEST(decide_move_test, repeated_says_granted_and_writes_nothing) {
   const auto made = move(a_lock().held_by(me), me.lease);
   EXPECT_EQ(made.outcome.result, what::granted);
   EXPECT_EQ(made.outcome.token, 7);

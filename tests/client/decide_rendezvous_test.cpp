@@ -117,7 +117,7 @@ TEST(decide_latch_test, at_zero_all_go_on_but_the_dead) {
   EXPECT_FALSE(made.outcome.more);
 }
 
-TEST(decide_latch_test, who_stands_beyond_what_was_read_goes_on_by_a_sweep) {
+TEST(decide_latch_test, a_waiter_beyond_what_was_read_goes_on_by_a_sweep) {
   const auto opened = count_down(a_latch(1).queued_to_share(first).more_behind());
   EXPECT_THAT(let_go(opened), ElementsAre(first.hold));
   EXPECT_TRUE(opened.outcome.more);
@@ -142,7 +142,7 @@ TEST(decide_latch_test, another_count_is_refused) {
   EXPECT_EQ(decide_reset(stored, other).outcome.result, what::mismatch);
 }
 
-TEST(decide_latch_test, reset_takes_all_counts_back) {
+TEST(decide_latch_test, reset_removes_all_counts) {
   const store::lock_view counted = a_latch(3).shared_by(first, 1, {}).shared_by(second, 2, {});
   const auto made = decide_reset(counted, definition_of(counted));
   EXPECT_THAT(made.change.remove_permits, UnorderedElementsAre(first.hold, second.hold));
@@ -150,7 +150,7 @@ TEST(decide_latch_test, reset_takes_all_counts_back) {
   EXPECT_TRUE(made.change.durable);
 }
 
-TEST(decide_latch_test, reset_first_lets_those_go_for_whom_it_was_open) {
+TEST(decide_latch_test, reset_first_releases_the_waiters_for_whom_it_was_open) {
   const store::lock_view open = a_latch(1).shared_by(third, 1, {}).queued_to_share(first).more_behind();
   const auto made = decide_reset(open, definition_of(open));
   EXPECT_EQ(made.outcome.result, what::again);
@@ -164,7 +164,7 @@ TEST(decide_latch_test, nobody_counts_on_a_foreign_server) {
 
 // ---- barrier ----
 
-TEST(decide_barrier_test, who_comes_before_the_last_waits_durably) {
+TEST(decide_barrier_test, a_member_before_the_last_waits_durably) {
   const auto made = arrive(a_barrier(3).queued_to_share(first));
   EXPECT_EQ(made.outcome.result, what::queued);
   EXPECT_EQ(made.change.enqueue.front().hold, me.hold);
@@ -172,7 +172,7 @@ TEST(decide_barrier_test, who_comes_before_the_last_waits_durably) {
   EXPECT_THAT(let_go(made), IsEmpty());
 }
 
-TEST(decide_barrier_test, the_last_lets_all_go_with_one_new_number) {
+TEST(decide_barrier_test, the_last_lets_all_go_on_with_one_new_token) {
   const auto made = arrive(a_barrier(3).queued_to_share(first).queued_to_share(second));
   EXPECT_EQ(made.outcome.result, what::granted);
   EXPECT_EQ(made.outcome.token, 8) << "I2";
@@ -189,7 +189,7 @@ TEST(decide_barrier_test, the_last_lets_all_go_with_one_new_number) {
   EXPECT_TRUE(made.change.durable) << "I8";
 }
 
-TEST(decide_barrier_test, a_member_finds_its_permit_and_gives_it_back) {
+TEST(decide_barrier_test, a_member_finds_its_permit_and_releases_it) {
   const store::lock_view done = a_barrier(3).shared_by(me, 0).shared_by(first, 0);
   const auto found = arrive(done, me, true);
   EXPECT_EQ(found.outcome.result, what::granted);
@@ -206,13 +206,13 @@ TEST(decide_barrier_test, permits_of_the_last_generation_do_not_count_for_the_ne
   EXPECT_EQ(made.outcome.result, what::queued);
 }
 
-TEST(decide_barrier_test, asked_again_it_waits_in_its_place) {
+TEST(decide_barrier_test, repeated_it_waits_in_its_place) {
   const auto made = arrive(a_barrier(2).queued_to_share(me), me, true);
   EXPECT_EQ(made.outcome.result, what::queued) << "it is not two";
   EXPECT_TRUE(made.change.empty());
 }
 
-TEST(decide_barrier_test, who_gives_up_breaks_the_generation_for_all) {
+TEST(decide_barrier_test, a_member_that_gives_up_breaks_the_generation_for_all) {
   const auto made = leave(a_barrier(4).queued_to_share(first).queued_to_share(me).queued_to_share(second));
   EXPECT_EQ(made.outcome.result, what::busy);
   EXPECT_THAT(made.change.dequeue, UnorderedElementsAre(first.hold, me.hold, second.hold));
@@ -229,7 +229,7 @@ TEST(decide_barrier_test, who_gives_up_breaks_the_generation_for_all) {
   EXPECT_THAT(by_close.outcome.wake, UnorderedElementsAre(first.client, me.client));
 }
 
-TEST(decide_barrier_test, who_was_there_and_finds_nothing_knows_that_it_is_broken) {
+TEST(decide_barrier_test, a_member_that_finds_its_place_gone_knows_that_it_is_broken) {
   EXPECT_EQ(arrive(a_barrier(2), me, true).outcome.result, what::broken);
   EXPECT_EQ(arrive(a_barrier(2).queued_to_share(first), me, true).outcome.result, what::broken)
       << "though it could go on with the next";

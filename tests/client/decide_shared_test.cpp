@@ -84,7 +84,7 @@ TEST(decide_shared_test, what_does_not_fit_waits) {
   EXPECT_EQ(share(a_semaphore(4).shared_by(first, 2), me, 3).outcome.result, what::queued) << "I1";
 }
 
-TEST(decide_shared_test, asked_again_says_the_same_token_and_weight_and_writes_nothing) {
+TEST(decide_shared_test, repeated_says_the_same_token_and_weight_and_writes_nothing) {
   const auto made = share(a_semaphore(4).shared_by(me, 2).shared_by(first, 2), me, 2);
   EXPECT_EQ(made.outcome.result, what::granted);
   EXPECT_EQ(made.outcome.token, 8);
@@ -207,7 +207,7 @@ TEST(decide_shared_test, under_a_guard_nobody_is_granted_the_whole) {
             what::guarded);
 }
 
-TEST(decide_shared_test, in_a_foreign_world_nobody_is_granted_and_nobody_forgotten) {
+TEST(decide_shared_test, on_a_foreign_server_nobody_is_granted_and_nobody_forgotten) {
   EXPECT_EQ(share(a_semaphore(2).shared_by(first).foreign(), me).outcome.result, what::foreign);
   EXPECT_EQ(share(a_semaphore(1).shared_by(first).foreign(), me).outcome.result, what::queued);
   EXPECT_EQ(
@@ -256,7 +256,7 @@ TEST(decide_shared_test, a_permit_moves_to_a_lease_of_its_own_with_its_token) {
   EXPECT_FALSE(made.change.granted_now);
 }
 
-TEST(decide_shared_test, force_takes_from_all_and_tells_each_client_once) {
+TEST(decide_shared_test, force_takes_from_all_and_notifies_each_client_once) {
   party sibling;
   sibling.client = first.client;
   const auto made =
@@ -309,7 +309,7 @@ TEST(decide_downgrade_test, keeps_hold_and_token_and_lets_neighbours_in_but_no_w
   EXPECT_THAT(granted_next(alone), IsEmpty()) << "a writer does not slip in";
 }
 
-TEST(decide_downgrade_test, asked_again_is_done_and_of_what_is_not_held_absent) {
+TEST(decide_downgrade_test, repeated_is_done_and_of_what_is_not_held_absent) {
   const auto again = decide_downgrade(a_shared_mutex().shared_by(me), me.hold, no_skew);
   EXPECT_EQ(again.outcome.result, what::granted);
   EXPECT_TRUE(again.change.empty());
@@ -334,7 +334,7 @@ TEST(decide_upgrade_test, of_the_only_reader_is_a_new_grant_of_the_same_hold) {
   EXPECT_TRUE(again.change.empty());
 }
 
-TEST(decide_upgrade_test, is_busy_beside_others_and_before_those_who_wait) {
+TEST(decide_upgrade_test, is_busy_beside_others_and_before_waiters) {
   EXPECT_EQ(decide_upgrade(a_shared_mutex().shared_by(me).shared_by(first), me.hold, no_skew).outcome.result,
             what::busy);
   EXPECT_EQ(decide_upgrade(a_shared_mutex().shared_by(me).queued(first), me.hold, no_skew).outcome.result,
@@ -360,7 +360,7 @@ TEST(decide_resize_test, grants_what_has_become_free) {
   EXPECT_EQ(made.change.row->in_use, 4);
 }
 
-TEST(decide_resize_test, below_what_is_in_use_takes_nothing_and_sends_away_who_can_never_be_granted) {
+TEST(decide_resize_test, below_what_is_in_use_takes_nothing_and_removes_waiters_that_can_never_be_granted) {
   const auto made = decide_resize(
       a_semaphore(4).shared_by(first, 4).queued_to_share(second, 3).queued_to_share(third, 2), 2, no_skew);
   EXPECT_EQ(made.change.row->capacity, 2);

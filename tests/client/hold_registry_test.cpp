@@ -76,7 +76,7 @@ TEST_F(hold_registry_test, a_check_covers_what_was_there_and_what_was_asked_for_
   EXPECT_FALSE(holds.has_unchecked());
 }
 
-TEST_F(hold_registry_test, knows_whose_news_go_to_another_lease) {
+TEST_F(hold_registry_test, knows_whose_notices_go_to_another_lease) {
   holds.receive_as(process);
   const auto one = added(explicit_lease(process, 1h));
   EXPECT_FALSE(holds.has_unreachable());

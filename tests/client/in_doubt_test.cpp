@@ -262,7 +262,7 @@ TEST_F(doubt_test, while_a_ghost_lives_nothing_is_sent_on_its_connections_succes
   EXPECT_TRUE(take(asked));
 }
 
-TEST_F(doubt_test, a_ghost_belongs_to_the_client_and_no_lane_goes_around_it) {
+TEST_F(doubt_test, a_ghost_belongs_to_the_client_and_no_worker_goes_around_it) {
   server->name_backends();
   auto settings = calm();
   settings.connections = 5;
@@ -315,7 +315,7 @@ TEST_F(doubt_test, a_renewal_waits_for_no_ghost) {
   EXPECT_TRUE(held);
 }
 
-TEST_F(doubt_test, a_ghost_whose_caller_has_given_up_is_ended_before_anything_is_taken_back) {
+TEST_F(doubt_test, a_ghost_whose_caller_has_given_up_is_ended_before_anything_is_withdrawn) {
   for (const bool shared : {false, true}) {
     SCOPED_TRACE(shared);
     const std::string name = shared ? "s" : "a";

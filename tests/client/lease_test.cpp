@@ -263,7 +263,7 @@ TEST_F(lease_test, all_expired_ones_of_others_are_swept_away_in_one_sweep) {
   EXPECT_TRUE(eventually([&] { return leases() == 1; }));
 }
 
-TEST_F(lease_test, lost_is_told_to_thousands_of_holders) {
+TEST_F(lease_test, lost_is_notified_to_thousands_of_holders) {
   constexpr int many = 5'000;
   client db = new_client();
   std::vector<wanted> locks;

@@ -37,7 +37,7 @@ class reconciliation_test : public virtual_client_test {
   client db = new_client();
 };
 
-TEST_F(reconciliation_test, a_grant_that_nobody_here_has_is_given_back) {
+TEST_F(reconciliation_test, a_grant_that_nobody_here_has_is_released) {
   const hold held = mutex(db, "a").acquire();
   orphan_on(lease_of("a"), "b");
   server->lose_marker();
@@ -78,7 +78,7 @@ TEST_F(reconciliation_test, a_hand_over_that_a_fail_over_lost_is_done_again) {
   EXPECT_TRUE(soon([&] { return holder_of("a") != id; }));
 }
 
-TEST_F(reconciliation_test, a_place_in_a_queue_that_nobody_waits_in_is_given_back) {
+TEST_F(reconciliation_test, a_place_in_a_queue_that_nobody_waits_in_is_withdrawn) {
   client other = new_client();
   const hold mine = mutex(other, "mine").acquire();
   const hold held = mutex(db, "a").acquire();
@@ -92,7 +92,7 @@ TEST_F(reconciliation_test, a_place_in_a_queue_that_nobody_waits_in_is_given_bac
   EXPECT_EQ(holder_of("a"), held.id());
 }
 
-TEST_F(reconciliation_test, whatever_somebody_has_or_waits_for_is_left_alone) {
+TEST_F(reconciliation_test, holds_and_waits_that_the_client_knows_are_left_alone) {
   client other = new_client();
   const hold exclusive = mutex(db, "a").acquire();
   const hold elsewhere = mutex(other, "b").acquire();
@@ -176,7 +176,7 @@ TEST_F(reconciliation_test, reads_page_by_page) {
   EXPECT_GE(faults.count("read_held"), 3);
 }
 
-TEST_F(reconciliation_test, an_orphan_that_nothing_tells_of_is_given_back_within_ten_minutes) {
+TEST_F(reconciliation_test, an_orphan_that_nothing_shows_is_released_within_ten_minutes) {
   const hold held = mutex(db, "a").acquire();
   orphan_on(lease_of("a"), "b");
   pass_renewals(db, 20);

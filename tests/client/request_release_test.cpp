@@ -72,7 +72,7 @@ TEST_P(request_release_test, that_is_stopped_forces_nothing) {
   EXPECT_TRUE(is_held("a"));
 }
 
-TEST_P(request_release_test, means_all_who_share_a_lock_and_nobody_who_comes_later) {
+TEST_P(request_release_test, means_all_that_share_a_lock_and_no_later_holder) {
   shared_mutex catalog{holder, "c"};
   std::optional<hold> first = catalog.acquire_shared();
   std::optional<hold> second = catalog.acquire_shared();
@@ -87,7 +87,7 @@ TEST_P(request_release_test, means_all_who_share_a_lock_and_nobody_who_comes_lat
   EXPECT_FALSE(admin{db}.show("c")->request) << "who was asked is gone";
 }
 
-TEST_P(request_release_test, is_shown_while_one_of_those_who_were_asked_holds_it) {
+TEST_P(request_release_test, is_shown_while_one_of_the_asked_holders_holds_it) {
   const hold held = mutex(holder, "a").acquire();
   EXPECT_EQ(admin{db}.request_release("a", {.reason = "deploy", .within = 0ms}), request_result::kept);
   const auto shown = admin{db}.show("a");

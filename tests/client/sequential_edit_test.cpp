@@ -15,7 +15,7 @@ using client_layer::sequential_edit;
 using model::lock_kind;
 using model::lock_mode;
 
-class in_turn_test : public testing::Test {
+class sequential_edit_test : public testing::Test {
  protected:
   const decision& decided(const decision& made) {
     lock.decided(made.change);
@@ -32,7 +32,7 @@ class in_turn_test : public testing::Test {
   decision last;
 };
 
-TEST_F(in_turn_test, each_finds_what_those_before_it_left) {
+TEST_F(sequential_edit_test, each_finds_what_those_before_it_left) {
   EXPECT_EQ(reads(me), what::granted);
   const auto first = last.outcome.token;
   EXPECT_EQ(reads(other), what::granted);
@@ -50,7 +50,7 @@ TEST_F(in_turn_test, each_finds_what_those_before_it_left) {
   EXPECT_TRUE(all.durable);
 }
 
-TEST_F(in_turn_test, what_a_later_one_undoes_is_not_written) {
+TEST_F(sequential_edit_test, what_a_later_one_undoes_is_not_written) {
   EXPECT_EQ(reads(me), what::granted);
   EXPECT_EQ(writes(other), what::queued);
   EXPECT_EQ(leaves(other), what::released);
@@ -62,7 +62,7 @@ TEST_F(in_turn_test, what_a_later_one_undoes_is_not_written) {
   EXPECT_FALSE(all.row->has_queue);
 }
 
-TEST_F(in_turn_test, who_waited_first_is_granted_by_the_one_that_frees) {
+TEST_F(sequential_edit_test, the_first_waiter_is_granted_by_the_one_that_frees) {
   lock = sequential_edit{a_shared_mutex().shared_by(me).queued(other), 30s};
   EXPECT_EQ(leaves(me), what::released);
   ASSERT_EQ(last.outcome.next.size(), 1U);
@@ -73,7 +73,7 @@ TEST_F(in_turn_test, who_waited_first_is_granted_by_the_one_that_frees) {
   EXPECT_EQ(all.enqueue.front().hold, third.hold);
 }
 
-TEST_F(in_turn_test, a_queue_longer_than_what_is_read_stays_incomplete) {
+TEST_F(sequential_edit_test, a_queue_longer_than_what_is_read_stays_incomplete) {
   EXPECT_EQ(writes(me), what::granted);
   for (std::size_t i = 0; i < store::queue_window + 2; ++i) EXPECT_EQ(reads(party{}), what::queued);
   EXPECT_FALSE(lock.view().queue_complete);
@@ -81,13 +81,13 @@ TEST_F(in_turn_test, a_queue_longer_than_what_is_read_stays_incomplete) {
   EXPECT_EQ(std::move(lock).change().enqueue.size(), store::queue_window + 2);
 }
 
-TEST_F(in_turn_test, one_that_changes_nothing_leaves_it_to_the_others) {
+TEST_F(sequential_edit_test, one_that_changes_nothing_leaves_it_to_the_others) {
   EXPECT_EQ(leaves(me), what::absent);
   EXPECT_EQ(reads(other), what::granted);
   EXPECT_EQ(std::move(lock).change().add_permits.size(), 1U);
 }
 
-TEST_F(in_turn_test, each_minimum_time_gets_its_lease) {
+TEST_F(sequential_edit_test, each_minimum_time_gets_its_lease) {
   lock = sequential_edit{a_shared_mutex().shared_by(me).shared_by(other), 30s};
   for (const auto* who : {&me, &other}) {
     const store::lease_record rest{lease_id::random(), who->client, "host", 1, "", 5s};
@@ -103,7 +103,7 @@ TEST_F(in_turn_test, each_minimum_time_gets_its_lease) {
 
 // Requests joined in one edit, in long random sequences. What they write together is what each would have
 // written alone, one after the other.
-class crowd_test : public testing::TestWithParam<unsigned> {
+class joined_requests_test : public testing::TestWithParam<unsigned> {
  protected:
   static constexpr std::int64_t permits = 5;
 
@@ -134,7 +134,7 @@ class crowd_test : public testing::TestWithParam<unsigned> {
   lock_table alone = a_table();
 };
 
-TEST_P(crowd_test, writes_together_what_each_would_have_written_alone) {
+TEST_P(joined_requests_test, writes_together_what_each_would_have_written_alone) {
   std::vector<wanting> parties;
   const auto both = [&](auto change) {
     change(together);
@@ -149,7 +149,7 @@ TEST_P(crowd_test, writes_together_what_each_would_have_written_alone) {
     std::shuffle(parties.begin(), parties.end(), random);
     const auto read = together.view({});
     sequential_edit lock{read, 30s};
-    for (std::size_t i = 0, crowd = 1 + random() % 6; i < crowd; ++i) {
+    for (std::size_t i = 0, requests = 1 + random() % 6; i < requests; ++i) {
       auto& who = parties[i];
       // A party that already waits may stand where no row of the queue was read.
       if (together.queued(who)) continue;
@@ -181,7 +181,7 @@ TEST_P(crowd_test, writes_together_what_each_would_have_written_alone) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(seeds, crowd_test, testing::Range(1U, 31U));
+INSTANTIATE_TEST_SUITE_P(seeds, joined_requests_test, testing::Range(1U, 31U));
 
 }  // namespace
 }  // namespace rowlock::test

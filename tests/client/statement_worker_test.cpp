@@ -9,7 +9,7 @@
 namespace rowlock::test {
 namespace {
 
-class lane_test : public virtual_client_test {
+class statement_worker_test : public virtual_client_test {
  protected:
   // One connection for everything, so what is submitted while it hangs becomes one batch.
   static options narrow() {
@@ -19,7 +19,7 @@ class lane_test : public virtual_client_test {
   }
   // Makes the server full: the next releases break the workers' connections, and no new connection can be
   // made. The lease's connection stands. clients: how many are open.
-  void break_lanes(std::size_t clients = 1) {
+  void break_workers(std::size_t clients = 1) {
     ASSERT_TRUE(eventually([&] { return server->sessions() == 3 * clients; }));
     faults.refuse_unreachable("connect", 1'000'000);
     faults.lose_request("release", 2);
@@ -30,7 +30,7 @@ class lane_test : public virtual_client_test {
   }
 };
 
-TEST_F(lane_test, one_bad_request_fails_nobody_else_of_its_batch) {
+TEST_F(statement_worker_test, one_bad_request_fails_nobody_else_of_its_batch) {
   client db = new_client(narrow());
   mutex(db, "first").acquire().release();
   faults.hang("acquire");
@@ -53,7 +53,7 @@ TEST_F(lane_test, one_bad_request_fails_nobody_else_of_its_batch) {
   EXPECT_LE(refused, 1) << "only one that was sent alone may be told";
 }
 
-TEST_F(lane_test, a_database_that_refuses_everything_is_asked_for_a_batch_at_once) {
+TEST_F(statement_worker_test, a_database_that_refuses_everything_is_asked_for_a_batch_at_once) {
   std::atomic<bool> hangs{false};
   std::atomic<bool> refuses{false};
   std::atomic<int> asked{0};
@@ -86,7 +86,7 @@ TEST_F(lane_test, a_database_that_refuses_everything_is_asked_for_a_batch_at_onc
   refuses = false;
 }
 
-TEST_F(lane_test, what_was_refused_for_good_is_told_once_and_leaves_nothing_to_take_back) {
+TEST_F(statement_worker_test, what_was_refused_for_good_is_reported_once_and_leaves_nothing_to_withdraw) {
   std::atomic<int> lines{0};
   auto settings = narrow();
   settings.log = [&](log_level level, std::string_view) { lines += level > log_level::info ? 1 : 0; };
@@ -103,7 +103,7 @@ TEST_F(lane_test, what_was_refused_for_good_is_told_once_and_leaves_nothing_to_t
 }
 
 // The lease ends with the client, and the place in the queue with the lease.
-TEST_F(lane_test, close_does_not_wait_for_a_withdrawal_that_is_denied) {
+TEST_F(statement_worker_test, close_does_not_wait_for_a_withdrawal_that_is_denied) {
   client other = new_client();
   const hold held = mutex(other, "a").acquire();
   client db = new_client(narrow());
@@ -118,7 +118,7 @@ TEST_F(lane_test, close_does_not_wait_for_a_withdrawal_that_is_denied) {
   EXPECT_EQ(leases(), 1U);
 }
 
-TEST_F(lane_test, what_hinders_the_lease_is_logged_less_and_less) {
+TEST_F(statement_worker_test, what_hinders_the_lease_is_logged_less_and_less) {
   std::atomic<int> lines{0};
   auto settings = narrow();
   settings.log = [&](log_level, std::string_view) { ++lines; };
@@ -131,7 +131,7 @@ TEST_F(lane_test, what_hinders_the_lease_is_logged_less_and_less) {
   EXPECT_LE(lines, 4);
 }
 
-TEST_F(lane_test, whoever_would_not_wait_waits_for_a_row_also_after_a_lost_connection) {
+TEST_F(statement_worker_test, an_attempt_that_would_not_wait_waits_for_a_row_also_after_a_lost_connection) {
   client db = new_client();
   mutex(db, "a").acquire().release();
   server->lock_row("a");
@@ -149,7 +149,7 @@ TEST_F(lane_test, whoever_would_not_wait_waits_for_a_row_also_after_a_lost_conne
 
 // A row that stays locked while nobody holds its lock is not busy. If a job took it for held, the job would
 // not run.
-TEST_F(lane_test, a_row_that_stays_locked_is_contention_for_who_would_not_wait) {
+TEST_F(statement_worker_test, a_row_that_stays_locked_is_contention_for_an_attempt_that_would_not_wait) {
   client db = new_client();
   mutex(db, "a").acquire().release();
   server->lock_row("a");
@@ -162,7 +162,7 @@ TEST_F(lane_test, a_row_that_stays_locked_is_contention_for_who_would_not_wait) 
   EXPECT_TRUE(eventually([&] { return queued("a") == 0 && holder_of("a").empty(); }));
 }
 
-TEST_F(lane_test, a_row_that_stays_locked_is_contention_when_the_time_is_up) {
+TEST_F(statement_worker_test, a_row_that_stays_locked_is_contention_when_the_time_is_up) {
   client db = new_client();
   mutex(db, "a").acquire().release();
   server->lock_row("a");
@@ -173,7 +173,7 @@ TEST_F(lane_test, a_row_that_stays_locked_is_contention_when_the_time_is_up) {
   server->unlock_row("a");
 }
 
-TEST_F(lane_test, a_lock_that_is_held_is_busy_also_while_its_row_is_locked) {
+TEST_F(statement_worker_test, a_lock_that_is_held_is_busy_also_while_its_row_is_locked) {
   client db = new_client();
   const hold held = mutex(db, "a").acquire();
   server->lock_row("a");
@@ -187,7 +187,7 @@ TEST_F(lane_test, a_lock_that_is_held_is_busy_also_while_its_row_is_locked) {
   server->unlock_row("a");
 }
 
-TEST_F(lane_test, an_outage_is_told_when_the_time_is_up_unless_the_lock_was_seen_to_be_busy) {
+TEST_F(statement_worker_test, an_outage_is_reported_when_the_time_is_up_unless_the_lock_was_seen_to_be_busy) {
   client db = new_client();
   const hold held = mutex(db, "a").acquire();
   client rival = new_client();
@@ -207,7 +207,7 @@ TEST_F(lane_test, an_outage_is_told_when_the_time_is_up_unless_the_lock_was_seen
   faults.cut(false);
 }
 
-TEST_F(lane_test, a_release_waits_for_a_row_also_after_a_lost_connection) {
+TEST_F(statement_worker_test, a_release_waits_for_a_row_also_after_a_lost_connection) {
   client db = new_client();
   hold held = mutex(db, "a").acquire();
   server->lock_row("a");
@@ -223,7 +223,7 @@ TEST_F(lane_test, a_release_waits_for_a_row_also_after_a_lost_connection) {
   EXPECT_EQ(released.get(), release_result::released);
 }
 
-TEST_F(lane_test, a_failure_that_lasts_is_retried_and_logged_less_and_less) {
+TEST_F(statement_worker_test, a_failure_that_lasts_is_retried_and_logged_less_and_less) {
   std::atomic<int> lines{0};
   auto settings = calm();
   settings.log = [&](log_level, std::string_view) { ++lines; };
@@ -244,7 +244,7 @@ TEST_F(lane_test, a_failure_that_lasts_is_retried_and_logged_less_and_less) {
   EXPECT_TRUE(asked.take());
 }
 
-TEST_F(lane_test, a_waiter_beside_a_guarded_transaction_of_a_dead_holder_does_not_spin) {
+TEST_F(statement_worker_test, a_waiter_beside_a_guarded_transaction_of_a_dead_holder_does_not_spin) {
   client db = new_client();
   client other = new_client();
   hold held = mutex(other, "a").acquire();
@@ -272,7 +272,7 @@ TEST_F(lane_test, a_waiter_beside_a_guarded_transaction_of_a_dead_holder_does_no
   EXPECT_TRUE(waiter.take());
 }
 
-TEST_F(lane_test, sweeps_of_a_guarded_row_do_not_pile_up) {
+TEST_F(statement_worker_test, sweeps_of_a_guarded_row_do_not_pile_up) {
   auto settings = calm();
   settings.sweep_interval = 100ms;
   client other = new_client();
@@ -292,7 +292,7 @@ TEST_F(lane_test, sweeps_of_a_guarded_row_do_not_pile_up) {
   EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
 }
 
-TEST_F(lane_test, a_force_hits_nobody_who_came_after_it) {
+TEST_F(statement_worker_test, a_force_hits_no_later_holder) {
   client db = new_client();
   client other = new_client();
   hold first = mutex(other, "a").acquire();
@@ -309,7 +309,7 @@ TEST_F(lane_test, a_force_hits_nobody_who_came_after_it) {
   EXPECT_TRUE(second);
 }
 
-TEST_F(lane_test, a_force_whose_caller_was_told_unknown_is_not_done_later) {
+TEST_F(statement_worker_test, a_force_that_was_reported_as_unknown_is_not_done_later) {
   client db = new_client();
   mutex(db, "b").acquire().release();
   client other = new_client();
@@ -323,7 +323,7 @@ TEST_F(lane_test, a_force_whose_caller_was_told_unknown_is_not_done_later) {
   EXPECT_EQ(holder_of("a"), held.id());
 }
 
-TEST_F(lane_test, a_withdrawal_is_no_release) {
+TEST_F(statement_worker_test, a_withdrawal_is_no_release) {
   client db = new_client();
   client other = new_client();
   const hold held = mutex(other, "a").acquire();
@@ -335,7 +335,7 @@ TEST_F(lane_test, a_withdrawal_is_no_release) {
   EXPECT_EQ(db.stats().released, 0U);
 }
 
-TEST_F(lane_test, a_release_keeps_its_caller_no_longer_than_close_timeout) {
+TEST_F(statement_worker_test, a_release_keeps_its_caller_no_longer_than_close_timeout) {
   auto settings = calm();
   settings.close_timeout = 2s;
   client db = new_client(settings);
@@ -357,7 +357,7 @@ TEST_F(lane_test, a_release_keeps_its_caller_no_longer_than_close_timeout) {
   EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
 }
 
-TEST_F(lane_test, a_limited_wait_at_a_latch_ends_in_time_behind_a_busy_lane) {
+TEST_F(statement_worker_test, a_limited_wait_at_a_latch_ends_in_time_behind_a_busy_worker) {
   client db = new_client(narrow());
   latch gate{db, "l", 1};
   EXPECT_FALSE(gate.try_wait());
@@ -380,11 +380,11 @@ TEST_F(lane_test, a_limited_wait_at_a_latch_ends_in_time_behind_a_busy_lane) {
   server->unblock();
 }
 
-TEST_F(lane_test, without_a_lane_the_leases_connection_carries_releases) {
+TEST_F(statement_worker_test, without_a_worker_the_leases_connection_sends_releases) {
   client db = new_client();
   hold held = mutex(db, "a").acquire();
   hold other = mutex(db, "b").acquire();
-  break_lanes();
+  break_workers();
   auto released = std::async(std::launch::async, [&] { return held.release(); });
   ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(released.get(), release_result::released);
@@ -394,13 +394,13 @@ TEST_F(lane_test, without_a_lane_the_leases_connection_carries_releases) {
   EXPECT_EQ(code_of([&] { mutex(db, "c").try_acquire(); }), errc::unreachable);
 }
 
-TEST_F(lane_test, without_a_lane_the_leases_connection_takes_waiters_out_of_the_queue) {
+TEST_F(statement_worker_test, without_a_worker_the_leases_connection_takes_waiters_out_of_the_queue) {
   client db = new_client();
   client other = new_client();
   const hold held = mutex(other, "a").acquire();
   auto waiter = waiting(db, "a");
   hold mine = mutex(db, "b").acquire();
-  break_lanes(2);
+  break_workers(2);
   auto released = std::async(std::launch::async, [&] { return mine.release(); });
   ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
   waiter.stop();
@@ -408,13 +408,13 @@ TEST_F(lane_test, without_a_lane_the_leases_connection_takes_waiters_out_of_the_
   EXPECT_TRUE(soon([&] { return queued("a") == 0; }));
 }
 
-TEST_F(lane_test, a_renewal_waits_for_one_statement_of_a_release_at_most) {
+TEST_F(statement_worker_test, a_renewal_waits_for_one_statement_of_a_release_at_most) {
   client db = new_client();
   const hold kept = mutex(db, "b").acquire();
   hold held = mutex(db, "a").acquire();
   server->lock_row("a");  // one statement does not release it, and others follow
   advance(8s);
-  break_lanes();
+  break_workers();
   faults.hang("release");
   auto released = std::async(std::launch::async, [&] { return held.release(); });
   ASSERT_TRUE(soon([&] { return server->blocked() == 1; })) << "on the lease's connection";
@@ -434,11 +434,11 @@ TEST_F(lane_test, a_renewal_waits_for_one_statement_of_a_release_at_most) {
   released.wait();
 }
 
-TEST_F(lane_test, a_client_without_lanes_gives_back_all_when_it_closes) {
+TEST_F(statement_worker_test, a_client_without_workers_releases_all_when_it_closes) {
   client db = new_client();
   hold held = mutex(db, "a").acquire();
   const hold kept = mutex(db, "b").acquire();
-  break_lanes();
+  break_workers();
   auto released = std::async(std::launch::async, [&] { return held.release(); });
   ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
   auto closed = std::async(std::launch::async, [&] { db.close(); });
@@ -447,7 +447,7 @@ TEST_F(lane_test, a_client_without_lanes_gives_back_all_when_it_closes) {
   EXPECT_EQ(leases(), 0U);
 }
 
-TEST_F(lane_test, many_who_look_for_a_deadlock_share_their_reads) {
+TEST_F(statement_worker_test, many_that_look_for_a_deadlock_share_their_reads) {
   auto settings = calm();
   settings.poll_interval = 1s;
   client db = new_client(settings);
@@ -469,7 +469,7 @@ TEST_F(lane_test, many_who_look_for_a_deadlock_share_their_reads) {
   for (auto& one : waits) EXPECT_EQ(one.get(), errc::cancelled);
 }
 
-TEST_F(lane_test, a_look_for_a_deadlock_holds_up_no_release) {
+TEST_F(statement_worker_test, a_look_for_a_deadlock_holds_up_no_release) {
   client db = new_client();
   client other = new_client();
   const hold theirs = mutex(other, "a").acquire();
@@ -489,7 +489,7 @@ TEST_F(lane_test, a_look_for_a_deadlock_holds_up_no_release) {
   EXPECT_EQ(asked.get(), errc::cancelled);
 }
 
-TEST_F(lane_test, a_look_for_a_deadlock_that_is_refused_leaves_no_place_in_the_queue) {
+TEST_F(statement_worker_test, a_look_for_a_deadlock_that_is_refused_leaves_no_place_in_the_queue) {
   client db = new_client();
   const hold held = mutex(db, "a").acquire();
   faults.deny("waited_for", 1);

@@ -54,7 +54,7 @@ TEST_F(submission_queue_test, a_name_is_once_in_a_batch) {
   EXPECT_THAT(next().acquires, ElementsAre(second));
 }
 
-TEST_F(submission_queue_test, while_a_lane_has_a_name_nobody_else_gets_it) {
+TEST_F(submission_queue_test, while_a_worker_has_a_name_no_other_gets_it) {
   const auto first = asks("a");
   const auto second = asks("a");
   queue.submit(first);
@@ -78,7 +78,7 @@ TEST_F(submission_queue_test, those_of_a_shared_name_go_along) {
   EXPECT_THAT(batch.names, ElementsAre("a", "b"));
 }
 
-TEST_F(submission_queue_test, a_crowd_has_its_limit) {
+TEST_F(submission_queue_test, joined_requests_have_a_limit) {
   std::vector<acquire_ptr> readers;
   for (int i = 0; i < 70; ++i) {
     readers.push_back(asks("a"));
@@ -101,7 +101,7 @@ TEST_F(submission_queue_test, releases_of_a_shared_name_go_along_and_acquires_be
   EXPECT_THAT(batch.joined, ElementsAre("a"));
 }
 
-TEST_F(submission_queue_test, who_may_stand_in_the_queue_goes_alone_and_is_not_overtaken) {
+TEST_F(submission_queue_test, a_request_that_may_stand_in_the_queue_goes_alone_and_is_not_overtaken) {
   const auto first = asks("a");
   const auto waits = asks("a");
   waits->progress.queued();
@@ -121,12 +121,12 @@ TEST_F(submission_queue_test, a_withdrawal_goes_alone) {
   for (const auto& each : {one, withdrawal, other}) EXPECT_THAT(next().releases, ElementsAre(each));
 }
 
-TEST_F(submission_queue_test, any_lane_ends_what_is_left_when_it_was_stopped) {
+TEST_F(submission_queue_test, any_worker_ends_what_is_left_when_it_was_stopped) {
   queue.split_roles(true);
   const auto left = leaves("a");
   queue.submit(left);
   queue.stop();
-  EXPECT_THAT(next(worker_role::acquires).releases, ElementsAre(left)) << "the lane for releases has ended";
+  EXPECT_THAT(next(worker_role::acquires).releases, ElementsAre(left)) << "the worker for releases has ended";
   EXPECT_TRUE(next(worker_role::acquires).empty());
 }
 

@@ -33,7 +33,7 @@ TEST_P(unfair_test, another_fairness_than_the_stored_one_is_refused_in_each_stat
   EXPECT_EQ(code_of([&] { not_fair.acquire(); }), errc::mismatch);
 }
 
-TEST_P(unfair_test, who_waits_is_woken_by_a_release) {
+TEST_P(unfair_test, a_waiter_is_woken_by_a_release) {
   mutex here{db, "a", unfair};
   mutex there{other, "a", unfair};
   hold held = here.acquire();
@@ -44,7 +44,7 @@ TEST_P(unfair_test, who_waits_is_woken_by_a_release) {
   EXPECT_EQ(queued("a"), 0U);
 }
 
-TEST_P(unfair_test, who_waits_in_the_same_client_is_woken_too) {
+TEST_P(unfair_test, a_waiter_in_the_same_client_is_woken_too) {
   mutex here{db, "a", unfair};
   hold held = here.acquire();
   auto waiter = waiting_for(here);
@@ -53,7 +53,7 @@ TEST_P(unfair_test, who_waits_in_the_same_client_is_woken_too) {
   EXPECT_TRUE(waiter.get());
 }
 
-TEST_P(unfair_test, many_who_want_it_all_the_time_exclude_each_other_and_all_come_to_an_end) {
+TEST_P(unfair_test, many_that_want_it_all_the_time_exclude_each_other_and_all_come_to_an_end) {
   std::atomic<int> inside{0};
   std::atomic<int> violations{0};
   std::atomic<std::int64_t> last{0};
@@ -93,7 +93,7 @@ class unfair_clock_test : public virtual_client_test {
   client other = new_client();
 };
 
-TEST_F(unfair_clock_test, who_comes_while_it_is_free_overtakes_who_waits_until_that_one_is_looked_for) {
+TEST_F(unfair_clock_test, a_request_overtakes_the_waiter_until_a_sweep_looks_for_it) {
   mutex here{db, "a", unfair};
   std::optional<hold> held = here.acquire();
   auto waits = std::async(std::launch::async, [&] { return mutex(other, "a", unfair).acquire(); });
@@ -125,14 +125,14 @@ class unfair_semaphore_clock_test : public unfair_clock_test {
   std::vector<hold> held;
 };
 
-TEST_F(unfair_semaphore_clock_test, who_waits_finds_what_a_client_left_that_has_closed) {
+TEST_F(unfair_semaphore_clock_test, a_waiter_finds_what_a_closed_client_left) {
   const hold one = counting_semaphore{db, "s", 4, false}.acquire();
   auto waits = waiting_for_one();
   db.close();
   EXPECT_TRUE(soon([&] { return waits.wait_for(0s) == std::future_status::ready; }));
 }
 
-TEST_F(unfair_semaphore_clock_test, who_waits_finds_what_was_freed_by_a_release_whose_answer_was_lost) {
+TEST_F(unfair_semaphore_clock_test, a_waiter_finds_what_was_freed_by_a_release_whose_answer_was_lost) {
   hold one = counting_semaphore{db, "s", 4, false}.acquire();
   auto waits = waiting_for_one();
   faults.lose_answer("release");

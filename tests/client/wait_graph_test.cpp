@@ -75,7 +75,7 @@ const somebody me{.host = "here"};
 const somebody you{.host = "there"};
 const somebody other{.host = "elsewhere"};
 
-TEST(wait_graph_test, two_who_have_what_the_other_wants_wait_in_a_circle) {
+TEST(wait_graph_test, two_that_want_what_the_other_has_wait_in_a_circle) {
   const auto cycles =
       find_cycles({a_mutex("a").held_by(me).wanted_by(you), a_mutex("b").held_by(you).wanted_by(me)});
   ASSERT_THAT(cycles, SizeIs(1));
@@ -94,17 +94,17 @@ TEST(wait_graph_test, three_are_named_in_the_order_in_which_they_wait) {
   EXPECT_THAT(names_of(cycles.front()), testing::ElementsAre("a", "c", "b"));
 }
 
-TEST(wait_graph_test, who_waits_for_somebody_at_work_waits_in_no_circle) {
+TEST(wait_graph_test, a_waiter_for_somebody_at_work_waits_in_no_circle) {
   EXPECT_THAT(
       find_cycles({a_mutex("a").held_by(me).wanted_by(you), a_mutex("b").held_by(you).wanted_by(other)}),
       IsEmpty());
 }
 
-TEST(wait_graph_test, who_waits_for_itself_is_a_circle_of_one) {
+TEST(wait_graph_test, a_thread_that_waits_for_itself_is_a_circle_of_one) {
   EXPECT_THAT(find_cycles({a_mutex("a").held_by(me).wanted_by(me)}), SizeIs(1));
 }
 
-TEST(wait_graph_test, who_only_waits_behind_a_circle_is_not_in_it) {
+TEST(wait_graph_test, a_waiter_behind_a_circle_is_not_in_it) {
   const auto cycles = find_cycles(
       {a_mutex("a").held_by(me).wanted_by(you).wanted_by(other), a_mutex("b").held_by(you).wanted_by(me)});
   ASSERT_THAT(cycles, SizeIs(1));
@@ -138,7 +138,7 @@ TEST(wait_graph_test, the_dead_and_the_expired_stand_in_nobodys_way) {
               IsEmpty());
 }
 
-TEST(wait_graph_test, who_meets_others_waits_for_nobody_that_is_known) {
+TEST(wait_graph_test, a_member_of_a_rendezvous_waits_for_nobody_that_is_known) {
   EXPECT_THAT(find_cycles({lock_builder("l", model::lock_kind::latch, 3).held_by(me).wanted_by(you),
                            a_mutex("b").held_by(you).wanted_by(me)}),
               IsEmpty());

@@ -9,10 +9,10 @@ namespace {
 
 class waiter_poll_test : public virtual_client_test {
  protected:
-  static constexpr std::size_t crowd = 50;
+  static constexpr std::size_t waiters = 50;
 
   waiter_poll_test() {
-    for (std::size_t i = 0; i < crowd; ++i) {
+    for (std::size_t i = 0; i < waiters; ++i) {
       const auto name = "n" + std::to_string(i);
       held.push_back(mutex(holding, name).acquire());
       acquire_async(by_hand.get(), mutex{waits, name},
@@ -20,7 +20,7 @@ class waiter_poll_test : public virtual_client_test {
     }
     // A waiter that registers after a wake-up was heard is polled for too. So all register before the first
     // wake-up.
-    EXPECT_TRUE(eventually([&] { return waits.stats().waits == crowd; }));
+    EXPECT_TRUE(eventually([&] { return waits.stats().waits == waiters; }));
     virtual_time::let_others_sleep();
   }
   static options seldom() {
@@ -60,7 +60,7 @@ TEST_F(waiter_poll_test, a_wake_up_that_names_nobody_asks_about_all) {
   const auto lease = server->snapshot().queues.at("n0").begin()->second.lease;
   const auto before = server->asked_about();
   server->open()->connect()->send_wakeups(std::vector<store::wakeup>{{lease}});
-  EXPECT_TRUE(eventually([&] { return server->asked_about() == before + crowd; }));
+  EXPECT_TRUE(eventually([&] { return server->asked_about() == before + waiters; }));
 }
 
 TEST_F(waiter_poll_test, a_named_waiter_is_asked_about_again_when_that_failed) {

@@ -5,9 +5,9 @@
 namespace rowlock::test {
 namespace {
 
-class hints_test : public virtual_client_test {
+class wakeup_test : public virtual_client_test {
  protected:
-  hints_test() {
+  wakeup_test() {
     mutex(holding, "a").acquire().release();
     mutex(waits, "b").acquire().release();
   }
@@ -23,14 +23,14 @@ class hints_test : public virtual_client_test {
   client waits = new_client(seldom());
 };
 
-TEST_F(hints_test, nobody_asks_where_nobody_waits) {
+TEST_F(wakeup_test, nobody_polls_where_nobody_waits) {
   const hold held = mutex(holding, "a").acquire();
   for (int i = 0; i < 50; ++i) advance(100ms);
   std::this_thread::sleep_for(20ms);
   EXPECT_EQ(asked(), 0);
 }
 
-TEST_F(hints_test, a_waiter_hears_of_its_grant_within_150_ms) {
+TEST_F(wakeup_test, a_waiter_hears_of_its_grant_within_150_ms) {
   hold held = mutex(holding, "a").acquire();
   auto waiter = waiting(waits, "a");
   for (int i = 0; i < 20; ++i) {
@@ -45,7 +45,7 @@ TEST_F(hints_test, a_waiter_hears_of_its_grant_within_150_ms) {
 }
 
 // As behind a pooler. If a change could mean that a holder changed too, all holds would be checked each time.
-TEST_F(hints_test, where_changes_are_not_counted_those_who_wait_are_looked_at_and_no_holds) {
+TEST_F(wakeup_test, where_changes_are_not_counted_waiters_are_polled_for_and_holds_are_not) {
   server->count_nothing();
   std::vector<hold> others;
   for (int i = 0; i < 20; ++i) others.push_back(mutex(waits, "other" + std::to_string(i)).acquire());
@@ -60,7 +60,7 @@ TEST_F(hints_test, where_changes_are_not_counted_those_who_wait_are_looked_at_an
   EXPECT_TRUE(soon([&] { return waiter.is_over(); }));
 }
 
-TEST_F(hints_test, one_question_is_asked_for_all_and_seldom) {
+TEST_F(wakeup_test, one_poll_serves_all_and_is_seldom) {
   const hold held = mutex(holding, "a").acquire();
   std::vector<attempt> waiters;
   for (int i = 0; i < 8; ++i) waiters.push_back(waiting(waits, "a"));
@@ -75,7 +75,7 @@ TEST_F(hints_test, one_question_is_asked_for_all_and_seldom) {
   for (auto& one : waiters) one.stop();
 }
 
-TEST_F(hints_test, questions_end_with_the_last_waiter) {
+TEST_F(wakeup_test, polls_end_with_the_last_waiter) {
   const hold held = mutex(holding, "a").acquire();
   auto waiter = waiting(waits, "a");
   ASSERT_TRUE(soon([&] { return asked() > 3; }));
@@ -92,7 +92,7 @@ TEST_F(hints_test, questions_end_with_the_last_waiter) {
   EXPECT_LE(asked() - before, 1) << "one may have been on its way";
 }
 
-TEST_F(hints_test, a_hand_over_inside_one_client_is_not_asked_for) {
+TEST_F(wakeup_test, a_hand_over_inside_one_client_is_not_polled_for) {
   hold held = mutex(holding, "a").acquire();
   auto waiter = waiting(holding, "a");
   held.release();

@@ -103,7 +103,7 @@ TEST_P(acquire_test, refuses_another_capacity_than_stored) {
   EXPECT_FALSE(view("a").row.hold);
 }
 
-TEST_P(acquire_test, refuses_all_in_another_world) {
+TEST_P(acquire_test, refuses_all_on_another_server) {
   const auto wanted = claim_to("a");
   fixture().change_identity();
   EXPECT_FALSE(acquire(wanted));

@@ -32,7 +32,7 @@ class contended_test : public contract_test {
   }
 };
 
-TEST_P(contended_test, enqueue_goes_behind_the_holder_and_those_who_came_before) {
+TEST_P(contended_test, enqueue_goes_behind_the_holder_and_earlier_waiters) {
   ROWLOCK_NEEDS(short_cuts);
   const auto holder = held("a");
   const auto first = claim_to("a");
@@ -258,7 +258,7 @@ TEST_P(contended_test, hand_over_skips_a_row_that_is_locked_or_guarded) {
   EXPECT_TRUE(hand_over(holder));
 }
 
-TEST_P(contended_test, hand_over_grants_nothing_in_another_world) {
+TEST_P(contended_test, hand_over_grants_nothing_on_another_server) {
   ROWLOCK_NEEDS(short_cuts);
   const auto holder = held("a");
   queued("a");

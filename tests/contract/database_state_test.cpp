@@ -5,14 +5,14 @@
 namespace rowlock::test {
 namespace {
 
-class world_test : public contract_test {
+class database_state_test : public contract_test {
  protected:
   std::chrono::microseconds expires_in(const std::string& name) {
     return view(name).holder.value().expires_in;
   }
 };
 
-TEST_P(world_test, is_complete_once_refreshed) {
+TEST_P(database_state_test, is_complete_once_refreshed) {
   const auto now = a->read_database_state();
   EXPECT_FALSE(now.identity.empty());
   EXPECT_EQ(now.identity, now.recorded_identity);
@@ -20,20 +20,20 @@ TEST_P(world_test, is_complete_once_refreshed) {
   EXPECT_GT(now.epoch, 0);
 }
 
-TEST_P(world_test, is_the_same_to_every_session) {
+TEST_P(database_state_test, is_the_same_to_every_session) {
   EXPECT_EQ(a->read_database_state(), b->read_database_state());
   EXPECT_EQ(connect()->read_database_state(), b->read_database_state());
   EXPECT_EQ(a->renew({}).database_state, b->read_database_state());
 }
 
-TEST_P(world_test, refreshed_again_does_not_change) {
+TEST_P(database_state_test, refreshed_again_does_not_change) {
   const auto before = a->read_database_state();
   EXPECT_EQ(a->record_database_state(), before);
   EXPECT_EQ(b->record_database_state(), before);
   EXPECT_EQ(b->read_database_state(), before);
 }
 
-TEST_P(world_test, read_writes_nothing) {
+TEST_P(database_state_test, read_writes_nothing) {
   fixture().lose_marker();
   fixture().change_identity();
   const auto before = a->read_database_state();
@@ -43,7 +43,7 @@ TEST_P(world_test, read_writes_nothing) {
   EXPECT_EQ(b->renew({}).database_state, before);
 }
 
-TEST_P(world_test, tells_every_renewal_that_the_marker_was_lost) {
+TEST_P(database_state_test, tells_every_renewal_that_the_marker_was_lost) {
   const auto lease = new_lease();
   const auto before = a->read_database_state();
   fixture().lose_marker();
@@ -53,7 +53,7 @@ TEST_P(world_test, tells_every_renewal_that_the_marker_was_lost) {
   EXPECT_EQ(reply.database_state.epoch, before.epoch);
 }
 
-TEST_P(world_test, gets_a_new_marker_when_it_was_lost) {
+TEST_P(database_state_test, gets_a_new_marker_when_it_was_lost) {
   const auto before = a->read_database_state();
   fixture().lose_marker();
   const auto after = b->record_database_state();
@@ -63,7 +63,7 @@ TEST_P(world_test, gets_a_new_marker_when_it_was_lost) {
   EXPECT_EQ(a->read_database_state(), after);
 }
 
-TEST_P(world_test, refreshed_by_several_at_once_changes_once) {
+TEST_P(database_state_test, refreshed_by_several_at_once_changes_once) {
   const auto before = a->read_database_state();
   fixture().lose_marker();
   fixture().change_identity();
@@ -77,7 +77,7 @@ TEST_P(world_test, refreshed_by_several_at_once_changes_once) {
   EXPECT_GT(two.epoch, before.epoch);
 }
 
-TEST_P(world_test, records_a_new_identity_with_a_new_epoch) {
+TEST_P(database_state_test, records_a_new_identity_with_a_new_epoch) {
   const auto before = a->read_database_state();
   fixture().change_identity();
   EXPECT_NE(a->read_database_state().identity, a->read_database_state().recorded_identity);
@@ -89,7 +89,7 @@ TEST_P(world_test, records_a_new_identity_with_a_new_epoch) {
 // The new clock may be ahead or behind by as much as nobody knows. A living holder renews within its own ttl,
 // and the others' have nothing to do with it: one lease of a day would keep what every dead holder had for a
 // day.
-TEST_P(world_test, lets_every_lease_expire_its_own_ttl_from_now_on_a_new_identity) {
+TEST_P(database_state_test, lets_every_lease_expire_its_own_ttl_from_now_on_a_new_identity) {
   new_lease(24h);
   const auto ahead = held("a");
   const auto behind = held("b");
@@ -107,7 +107,7 @@ TEST_P(world_test, lets_every_lease_expire_its_own_ttl_from_now_on_a_new_identit
 }
 
 // By a clock that may be ahead of the one that the lease was written by.
-TEST_P(world_test, nobody_is_killed_before_a_new_identity_is_recorded) {
+TEST_P(database_state_test, nobody_is_killed_before_a_new_identity_is_recorded) {
   const auto one = new_lease();
   const auto other = new_lease();
   for (const auto& lease : {one, other}) fixture().expire(lease, 2h);
@@ -120,7 +120,7 @@ TEST_P(world_test, nobody_is_killed_before_a_new_identity_is_recorded) {
   EXPECT_EQ(b->kill(std::vector{one, other}, 0us).size(), 2U);
 }
 
-TEST_P(world_test, tells_everybody_the_stored_skew) {
+TEST_P(database_state_test, tells_everybody_the_stored_skew) {
   EXPECT_EQ(a->read_database_state().skew, 0ms);
   a->set_skew(1500ms);
   EXPECT_EQ(b->read_database_state().skew, 1500ms);
@@ -130,7 +130,7 @@ TEST_P(world_test, tells_everybody_the_stored_skew) {
 }
 
 // A coarser count would give two standbys that are promoted soon after one another the same tokens.
-TEST_P(world_test, counts_its_epoch_in_seconds_of_the_databases_clock) {
+TEST_P(database_state_test, counts_its_epoch_in_seconds_of_the_databases_clock) {
   using namespace std::chrono;
   const sys_seconds start = sys_days{year{2026} / 1 / 1};
   // The memory store's clock stands still.
@@ -141,7 +141,7 @@ TEST_P(world_test, counts_its_epoch_in_seconds_of_the_databases_clock) {
   EXPECT_EQ(next_token_of("a") >> 21, a->read_database_state().epoch);
 }
 
-TEST_P(world_test, lengthens_no_lease_on_the_same_identity) {
+TEST_P(database_state_test, lengthens_no_lease_on_the_same_identity) {
   held("a");
   new_lease(10min);
   fixture().lose_marker();
@@ -149,7 +149,7 @@ TEST_P(world_test, lengthens_no_lease_on_the_same_identity) {
   EXPECT_LE(expires_in("a"), 30s);
 }
 
-TEST_P(world_test, raised_by_hand_has_a_higher_epoch_each_time) {
+TEST_P(database_state_test, raised_by_hand_has_a_higher_epoch_each_time) {
   const auto before = a->read_database_state().epoch;
   const auto once = a->raise_epoch(0);
   EXPECT_GT(once, before);
@@ -157,18 +157,18 @@ TEST_P(world_test, raised_by_hand_has_a_higher_epoch_each_time) {
   EXPECT_GT(a->read_database_state().epoch, once);
 }
 
-TEST_P(world_test, raised_by_hand_is_told_with_each_renewal) {
+TEST_P(database_state_test, raised_by_hand_is_told_with_each_renewal) {
   const auto epoch = a->raise_epoch(0);
   EXPECT_EQ(b->renew({}).database_state.epoch, epoch);
 }
 
-TEST_P(world_test, raised_by_hand_above_a_token_is_just_above) {
+TEST_P(database_state_test, raised_by_hand_above_a_token_is_just_above) {
   const auto epoch = a->read_database_state().epoch + 1'000'000;
   EXPECT_EQ(a->raise_epoch(model::epoch_floor(epoch) - 1), epoch);
   EXPECT_EQ(a->raise_epoch(model::epoch_floor(epoch + 1'000'000)), epoch + 1'000'001);
 }
 
-ROWLOCK_FOR_EACH_STORE(world_test);
+ROWLOCK_FOR_EACH_STORE(database_state_test);
 
 }  // namespace
 }  // namespace rowlock::test

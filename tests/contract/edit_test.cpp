@@ -265,7 +265,7 @@ TEST_P(edit_test, bumps_the_notice_of_a_dead_lease_in_silence) {
             edit_result::committed);
 }
 
-TEST_P(edit_test, knows_when_the_world_is_another) {
+TEST_P(edit_test, knows_when_the_server_is_another) {
   create("a");
   fixture().change_identity();
   EXPECT_FALSE(view("a").is_recorded_server);

@@ -84,7 +84,7 @@ TEST_P(lease_test, renewal_of_a_batch_answers_for_those_that_live) {
   EXPECT_THAT(renewed, UnorderedElementsAre(one, two));
 }
 
-TEST_P(lease_test, renewal_of_none_still_tells_of_the_world) {
+TEST_P(lease_test, renewal_of_none_still_reads_the_database_state) {
   const auto reply = a->renew({});
   EXPECT_THAT(reply.renewed, IsEmpty());
   EXPECT_EQ(reply.database_state, a->read_database_state());

@@ -26,7 +26,7 @@ TEST_P(listing_test, lists_by_name_bytewise) {
   EXPECT_THAT(names, ElementsAre("B", "a", "a b", "aa", "b", "\xC3\xA4"));
 }
 
-TEST_P(listing_test, shows_who_holds) {
+TEST_P(listing_test, shows_the_holders) {
   const auto holder = held("a");
   fixture().age("a", 90s);
   fixture().expire(holder.lease, -20s);

@@ -149,7 +149,7 @@ TEST_P(permit_test, are_found_as_held_with_their_own_token) {
             where::held);
 }
 
-TEST_P(permit_test, who_waits_learns_of_the_earliest_lease_in_the_way) {
+TEST_P(permit_test, a_waiter_learns_of_the_earliest_lease_in_the_way) {
   create_semaphore("a");
   const auto one = shared("a", 5, new_lease(25s));
   const auto two = shared("a", 5, new_lease(12s));

@@ -48,7 +48,7 @@ TEST_P(proclaim_test, a_value_outlives_other_changes) {
   EXPECT_EQ(value_of("a"), "7 here");
 }
 
-TEST_P(proclaim_test, who_passed_a_barrier_together_has_a_permit_of_no_weight_and_is_found) {
+TEST_P(proclaim_test, a_member_that_passed_a_barrier_has_a_permit_of_no_weight_and_is_found) {
   create_as("a", lock_kind::barrier, 2);
   const claim one{"a", new_lease()};
   const claim two{"a", new_lease()};

@@ -85,7 +85,7 @@ TEST_P(queue_test, is_a_queue_per_name) {
   EXPECT_THAT(waiting("b"), ElementsAre(two.hold));
 }
 
-TEST_P(queue_test, is_listed_with_who_waits) {
+TEST_P(queue_test, is_listed_with_its_waiters) {
   held("a");
   const auto one = queued("a");
   const auto dead = queued("a");

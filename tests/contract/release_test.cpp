@@ -115,7 +115,7 @@ TEST_P(release_test, keeps_the_token_for_the_next_to_exceed) {
   EXPECT_EQ(view("a").row.token, token);
 }
 
-TEST_P(release_test, is_allowed_in_another_world) {
+TEST_P(release_test, is_allowed_on_another_server) {
   const auto holder = held("a");
   fixture().change_identity();
   EXPECT_TRUE(release(holder));

@@ -179,7 +179,7 @@ TEST_P(shared_test, acquire_refuses_a_lock_that_others_wait_for) {
   EXPECT_THAT(waiting("a"), ElementsAre(waiter.hold));
 }
 
-TEST_P(shared_test, acquire_and_release_take_no_notice_of_who_waits_for_an_unfair_lock) {
+TEST_P(shared_test, acquire_and_release_take_no_notice_of_waiters_for_an_unfair_lock) {
   create_semaphore("a", 10, false);
   create_semaphore("b", 10, false);
   const claim waiter = new_claim("a");
@@ -216,7 +216,7 @@ TEST_P(shared_test, acquire_refuses_what_is_stored_otherwise_or_not_at_all) {
   EXPECT_EQ(a->list().size(), 1U);
 }
 
-TEST_P(shared_test, acquire_refuses_all_in_another_world) {
+TEST_P(shared_test, acquire_refuses_all_on_another_server) {
   create_semaphore("a");
   create_semaphore("b");
   fixture().change_identity();
@@ -365,7 +365,7 @@ TEST_P(shared_test, release_leaves_a_lock_that_others_wait_for_to_an_edit) {
   EXPECT_EQ(view("a").row.in_use, 2);
 }
 
-TEST_P(shared_test, release_works_for_the_expired_for_the_dead_and_in_another_world) {
+TEST_P(shared_test, release_works_for_the_expired_for_the_dead_and_on_another_server) {
   create_semaphore("a");
   const auto expired = shared("a", 2);
   const auto dead = shared("a", 3);

@@ -118,7 +118,7 @@ TEST_P(wakeup_test, a_hand_over_names_the_waiter) {
   EXPECT_THAT(told, testing::ElementsAre(waiter.hold));
 }
 
-TEST_P(wakeup_test, beside_news_of_another_kind_nobody_is_named) {
+TEST_P(wakeup_test, beside_a_wake_up_of_another_kind_nobody_is_named) {
   held("a");
   const auto waiter = listening_waiter();
   edit("a", hand_over);

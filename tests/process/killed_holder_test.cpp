@@ -41,7 +41,7 @@ TEST_P(killed_holder_test, its_lock_goes_to_the_first_of_several_waiters) {
   }
 }
 
-TEST_P(killed_holder_test, its_lease_is_killed_and_the_name_is_free_for_those_who_do_not_wait) {
+TEST_P(killed_holder_test, its_lease_is_killed_and_the_name_is_free_for_an_attempt_that_does_not_wait) {
   auto holder = start();
   auto other = start();
   holder.acquire("nightly");
