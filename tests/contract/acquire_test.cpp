@@ -43,7 +43,7 @@ TEST_P(acquire_test, refuses_a_lock_whose_holder_has_expired) {
   EXPECT_EQ(view("a").row.hold, holder.hold);
 }
 
-// It would have to read another table; freeing it is the slow path's.
+// The fast acquire would have to read another table. The slow path frees such a lock.
 TEST_P(acquire_test, refuses_a_lock_whose_holder_is_dead) {
   const auto holder = held("a");
   kill(holder.lease);
@@ -235,7 +235,7 @@ TEST_P(acquire_test, takes_names_bytewise) {
   }
 }
 
-// What a character set of three bytes a character lacks is a question mark there, and the same for all.
+// A character set with three bytes a character turns each of these characters into the same question mark.
 TEST_P(acquire_test, tells_names_apart_that_a_smaller_character_set_lacks) {
   std::vector<claim> claims;
   for (const auto* name : {"\xF0\x9F\x98\x80", "?", "\xF0\x9F\x8E\x89", "????"})
@@ -262,7 +262,7 @@ TEST_P(acquire_test, of_one_free_lock_by_two_at_once_is_granted_to_one) {
     second = acquire(*b, two);
     rival.join();
     ASSERT_FALSE(first && second);
-    // Both may have skipped the row while the other one had it.
+    // Each may have skipped the row while the other had it locked.
     EXPECT_EQ(release(one), first.has_value());
     EXPECT_EQ(release(two), second.has_value());
   }

@@ -1,4 +1,4 @@
-// A contract test runs against every store, through the seam alone. What a client would decide stands here as
+// A contract test runs against every store, through the seam alone. In place of a client's decision stands
 // the simplest decision that shows the verb (decisions.hpp); the real ones are tested above the seam.
 #pragma once
 
@@ -29,7 +29,7 @@ class contract_test : public testing::TestWithParam<std::string> {
  protected:
   contract_test();
 
-  // One lease, one lock that it wants, and one hold's id for it; most tests need no more.
+  // A lease, a lock that it wants, and the id of one hold; most tests need no more.
   struct claim {
     std::string name;
     lease_id lease;
@@ -41,18 +41,18 @@ class contract_test : public testing::TestWithParam<std::string> {
 
   std::unique_ptr<store::session> connect() { return database_->connect(); }
 
-  // -- what a test starts from --
+  // ---- what a test starts from ----
   lease_id new_lease(std::chrono::milliseconds ttl = 30s);
   void create(const std::string& name) { create(std::vector{name}); }
   void create(std::vector<std::string> names);
-  // A new lease's claim to a lock, which is created when it is missing.
+  // A new lease's claim to a lock, which is created if it is missing.
   claim claim_to(const std::string& name);
   claim held(const std::string& name);    // acquired by a new lease
-  claim queued(const std::string& name);  // a new lease waits, behind those that do already
+  claim queued(const std::string& name);  // a new lease waits behind earlier waiters
   void kill(const lease_id& lease);       // expires and kills it
   void end(const lease_id& lease) { a->end(std::vector{lease}); }
 
-  // -- single requests --
+  // ---- single requests ----
   std::optional<model::token> acquire(const claim& wanted) { return acquire(*a, wanted); }
   std::optional<model::token> acquire(store::session& session, const claim& wanted);
   bool release(const claim& given, durability how = durability::durable) { return release(*a, given, how); }
@@ -63,10 +63,10 @@ class contract_test : public testing::TestWithParam<std::string> {
   store::hold_status find(const claim& wanted);
   std::optional<store::renewal> renew(const lease_id& lease);
   std::vector<hold_id> waiting(const std::string& name);  // by ticket
-  // Whether the session hears of something within that time, told or by asking for it.
+  // Whether the session hears of a change within that time, by a notification or by polling.
   bool hears(store::session& session, std::chrono::nanoseconds within);
 
-  // The next grant's token, taken and given back.
+  // Acquires and releases the lock; returns the token of that grant.
   model::token next_token_of(const std::string& name);
 
   store_fixture& fixture() { return *fixture_; }
@@ -83,6 +83,6 @@ class contract_test : public testing::TestWithParam<std::string> {
 
 }  // namespace rowlock::test
 
-// The first line of a test that not every store can run; the report lists what was skipped and why.
+// The first line of a test that not every store can run. The report lists what was skipped and why.
 #define ROWLOCK_NEEDS(what) \
   if (!fixture().can(::rowlock::test::capability::what)) GTEST_SKIP() << "needs " #what

@@ -86,9 +86,8 @@ TEST_P(database_state_test, records_a_new_identity_with_a_new_epoch) {
   EXPECT_GT(after.epoch, before.epoch);
 }
 
-// The new clock may be ahead or behind by as much as nobody knows. A living holder renews within its own ttl,
-// and the others' have nothing to do with it: one lease of a day would keep what every dead holder had for a
-// day.
+// Nobody knows how far the new clock is ahead or behind. A living holder renews within its own ttl. Other
+// leases' ttls must not count: one lease of a day would keep every dead holder's locks for a day.
 TEST_P(database_state_test, lets_every_lease_expire_its_own_ttl_from_now_on_a_new_identity) {
   new_lease(24h);
   const auto ahead = held("a");
@@ -106,7 +105,7 @@ TEST_P(database_state_test, lets_every_lease_expire_its_own_ttl_from_now_on_a_ne
   EXPECT_LE(expires_in("a"), 1s) << "once";
 }
 
-// By a clock that may be ahead of the one that the lease was written by.
+// The new server's clock may be ahead of the clock that wrote the lease's expiry.
 TEST_P(database_state_test, nobody_is_killed_before_a_new_identity_is_recorded) {
   const auto one = new_lease();
   const auto other = new_lease();
@@ -129,7 +128,7 @@ TEST_P(database_state_test, tells_everybody_the_stored_skew) {
   EXPECT_EQ(a->record_database_state().skew, 1500ms);
 }
 
-// A coarser count would give two standbys that are promoted soon after one another the same tokens.
+// A coarser epoch would give the same tokens to two standbys that are promoted soon after one another.
 TEST_P(database_state_test, counts_its_epoch_in_seconds_of_the_databases_clock) {
   using namespace std::chrono;
   const sys_seconds start = sys_days{year{2026} / 1 / 1};

@@ -25,7 +25,7 @@ inline decision enqueue(model::lease_id lease, model::hold_id hold) {
   };
 }
 
-// Leaves the queue, which knows then whether it is empty.
+// Leaves the queue, and records whether it is empty then.
 inline decision leave(model::hold_id hold) {
   return [=](const store::lock_view& now) {
     store::lock_change change;
@@ -54,7 +54,7 @@ inline void take(store::lock_change& change) {
   change.row->in_use = 0;
 }
 
-// Grants out of turn, whoever held it before.
+// Grants out of order, whoever held the lock before.
 inline decision grant_to(model::lease_id lease, model::hold_id hold) {
   return [=](const store::lock_view& now) {
     store::lock_change change;
@@ -64,7 +64,7 @@ inline decision grant_to(model::lease_id lease, model::hold_id hold) {
   };
 }
 
-// Gives the lock to the first living waiter, or frees it; drops the dead before it.
+// Grants the lock to the first living waiter, or frees it. Removes the dead waiters before that one.
 inline store::lock_change hand_over(const store::lock_view& now) {
   store::lock_change change;
   change.row = now.row;
@@ -79,7 +79,7 @@ inline store::lock_change hand_over(const store::lock_view& now) {
   return change;
 }
 
-// Takes the lock from its holder: the token rises without a grant, and the holder's client is told.
+// Takes the lock from its holder: the token rises without a grant, and the holder's client is notified.
 inline store::lock_change force_release(const store::lock_view& now) {
   store::lock_change change;
   change.row = now.row;

@@ -8,7 +8,7 @@ using testing::IsEmpty;
 
 class edit_test : public contract_test {
  protected:
-  // Where a guard keeps everybody from the row (InnoDB).
+  // Where a guard keeps every other transaction from the row (InnoDB).
   void skips_until_it_ends(store_fixture::rival& guard) {
     EXPECT_EQ(edit("a", nothing), edit_result::skipped);
     guard.reset();
@@ -208,7 +208,7 @@ TEST_P(edit_test, creates_an_explicit_lease_with_the_grant) {
   EXPECT_EQ(a->show("a").value().holders.at(0).lease.host, "host");
 }
 
-// The waiter queued on its process's lease; the same hold goes on, with its token, on a lease of its own.
+// The waiter queued on its process's lease. The same hold goes on, with its token, on a lease of its own.
 TEST_P(edit_test, moves_a_hold_to_an_explicit_lease) {
   const auto holder = held("a");
   const auto token = find(holder).token;
@@ -283,7 +283,7 @@ TEST_P(edit_test, skips_a_row_that_is_locked) {
 }
 
 TEST_P(edit_test, keeps_the_head_of_the_queue) {
-  ROWLOCK_NEEDS(short_cuts);  // SQLite keeps no rows of those who left, and no head
+  ROWLOCK_NEEDS(short_cuts);  // SQLite keeps no rows of waiters that have left, and no head
   held("a");
   const auto first = queued("a");
   queued("a");

@@ -14,7 +14,7 @@ class exclusion_test : public contract_test {
   static constexpr int rounds = 25;
 };
 
-// Workers take the lock by whatever path is open, change what only the holder may, and give it back.
+// Workers acquire the lock by any path that is open, change what only the holder may change, and release it.
 TEST_P(exclusion_test, holds_while_everybody_wants_the_lock) {
   create("a");
   std::atomic<int> inside = 0;
@@ -29,7 +29,7 @@ TEST_P(exclusion_test, holds_while_everybody_wants_the_lock) {
       if (acquire(session, wanted)) {
         status = session.find(std::vector<store::hold_query>{{"a", wanted.hold}}).at(0);
       } else {
-        // Enqueue, or take it where it is free and nobody waits; then look until it is ours.
+        // Enqueue, or acquire the lock if it is free and nobody waits. Then look until it is ours.
         const decision join = [&](const store::lock_view& now) {
           if (!now.holder && now.queue.empty()) return grant_to(lease, wanted.hold)(now);
           return enqueue(lease, wanted.hold)(now);
@@ -69,8 +69,8 @@ TEST_P(exclusion_test, holds_while_everybody_wants_the_lock) {
   EXPECT_FALSE(view("a").row.hold);
 }
 
-// Workers share two semaphores by the fast path alone, one by one and both at once; what is refused is asked
-// again.
+// Workers share two semaphores by the fast path alone, one by one and both at once. They retry what is
+// refused.
 TEST_P(exclusion_test, holds_while_everybody_shares) {
   constexpr std::int64_t capacity = 7;
   const std::vector<std::string> names{"a", "b"};

@@ -49,14 +49,14 @@ TEST_P(ghost_test, that_waits_for_a_row_does_nothing_once_ended) {
     }
   });
   while (!fixture().is_blocked(backend)) {
-    // MariaDB looks anew only when nobody has asked for a tenth of a second.
+    // MariaDB refreshes what is_blocked() reads only when nobody has read it for a tenth of a second.
     ASSERT_EQ(failed.wait_for(120ms), std::future_status::timeout) << "it did not wait";
   }
   EXPECT_TRUE(a->end_ghost(backend));
-  // Before the client gives up by itself.
+  // This comes before the client gives up by itself.
   rival.reset();
   EXPECT_TRUE(failed.get());
-  // It ends in less than ten seconds, unless it was renewed all the same.
+  // The lease ends in less than ten seconds, unless the ghost has renewed it.
   EXPECT_EQ(a->kill(std::vector{lease}, std::chrono::seconds{-10}).size(), 1U);
 }
 

@@ -9,7 +9,7 @@ namespace {
 
 class interrupt_test : public contract_test {
  protected:
-  // Interrupts until the work is done, for it may not have begun when the first interrupt comes.
+  // Interrupts until the work is done: it may not have begun when the first interrupt comes.
   template <class Work>
   std::optional<error> interrupted(Work work) {
     auto outcome = std::async(std::launch::async, [&]() -> std::optional<error> {

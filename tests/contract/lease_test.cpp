@@ -17,7 +17,7 @@ class lease_test : public contract_test {
   std::vector<lease_id> kill_at(const lease_id& lease, std::chrono::microseconds skew) {
     return b->kill(std::vector{lease}, skew);
   }
-  // What the database's clock leaves of it, read through a lock that it holds.
+  // How long the lease has left on the database's clock, read through a lock that it holds.
   std::chrono::microseconds expires_in(const lease_id& lease) {
     const std::string name = lease.to_string();
     create(name);
@@ -53,7 +53,7 @@ TEST_P(lease_test, renewal_never_revives_an_expired_one) {
       << "the refused renewal must not have moved its expiry";
 }
 
-// Another server's clock may be ahead of the one that wrote the expiry (I5).
+// Another server's clock may be ahead of the clock that wrote the expiry (I5).
 TEST_P(lease_test, kill_does_nothing_on_another_server_than_the_recorded_one) {
   const auto lease = new_lease(20s);
   fixture().expire(lease);
@@ -133,7 +133,8 @@ TEST_P(lease_test, kill_of_none_is_nothing) {
 TEST_P(lease_test, kill_and_renewal_meet_and_one_of_them_wins) {
   for (int round = 0; round < 20; ++round) {
     const auto lease = new_lease();
-    // Expires while both are on their way (the memory store's clock stands still: there the renewal wins).
+    // The lease expires while both are under way. (The memory store's clock stands still: there the renewal
+    // wins.)
     fixture().expire(lease, -1ms * (round % 4));
     bool renewed = false;
     bool killed = false;

@@ -1,4 +1,5 @@
-// What the rows of offices and meeting points carry beside those of locks: a value, and permits of no weight.
+// What rows of offices, latches and barriers carry that those of locks do not: a value, and permits of no
+// weight.
 #include "contract/contract_test.hpp"
 
 namespace rowlock::test {

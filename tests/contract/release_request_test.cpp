@@ -3,7 +3,7 @@
 namespace rowlock::test {
 namespace {
 
-// Somebody asks for a lock that others hold.
+// A client requests the release of a lock that others hold.
 class request_test : public contract_test {
  protected:
   void ask(const std::string& name, const store::release_request& request, const lease_id& client) {

@@ -1,4 +1,4 @@
-// Shared holds by the fast path: what an edit would write of them, in one statement.
+// Shared holds by the fast path: one statement writes what an edit would write.
 #include "contract/contract_test.hpp"
 
 #include <atomic>
@@ -46,7 +46,7 @@ class shared_test : public contract_test {
     EXPECT_TRUE(freed.empty() || freed == std::vector{held.hold});
     return !freed.empty();
   }
-  // Holds a part of the semaphore, which must be there.
+  // Acquires a part of the semaphore, which must be free.
   claim shared(const std::string& name, std::int64_t weight = 1) {
     const claim made{name, new_lease()};
     if (!share(made, weight)) throw std::runtime_error("the test could not share \"" + name + "\"");
@@ -58,7 +58,7 @@ class shared_test : public contract_test {
     for (const auto& one : view(name).permits) sum += one.permit.weight;
     return sum;
   }
-  // Nothing was granted, and nothing written.
+  // Expects that nothing is granted or written.
   void expect_refused(const store::acquire_item& request) {
     const auto before = view(request.name);
     EXPECT_FALSE(ask(request));
@@ -122,7 +122,7 @@ TEST_P(shared_test, acquire_refuses_a_weight_that_does_not_fit) {
   EXPECT_TRUE(share(new_claim("a"), 3));
 }
 
-// It would have to read another table; the slow path counts anew.
+// The fast acquire would have to read another table. The slow path counts again.
 TEST_P(shared_test, acquire_counts_the_dead) {
   create_semaphore("a");
   kill(shared("a", 8).lease);
@@ -508,7 +508,7 @@ TEST_P(shared_test, release_of_one_hold_by_two_at_once_frees_it_once) {
     std::thread rival{[&] { free_by(*a); }};
     free_by(*b);
     rival.join();
-    // Both may have skipped the row while the other one had it.
+    // Each may have skipped the row while the other had it locked.
     ASSERT_LE(freed, 1U);
     EXPECT_EQ(give_up(held), freed == 0);
     ASSERT_EQ(view("a").row.in_use, 3);

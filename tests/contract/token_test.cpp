@@ -5,7 +5,7 @@ namespace {
 
 class token_test : public contract_test {
  protected:
-  // Takes the lock by each path in turn and expects every token above the last.
+  // Acquires the lock by each path and expects every token above the last.
   model::token rises_above(model::token last) {
     const auto fast = next_token_of("a");
     EXPECT_GT(fast, last);

@@ -7,7 +7,7 @@ using testing::ElementsAre;
 using testing::IsEmpty;
 using enum model::lock_kind;
 
-// During a deploy a later version's clients use the same tables. Their kinds of locks are shown and left
+// During a deploy the clients of a later version use the same tables. Locks of their kinds are shown and left
 // alone.
 class unknown_kind_test : public contract_test {
  protected:
@@ -64,7 +64,7 @@ TEST_P(unknown_kind_test, is_not_made_a_known_one) {
   EXPECT_EQ(view("a").row.kind, unknown);
 }
 
-// Nobody here knows when such a lock is free.
+// This version cannot know when such a lock is free.
 TEST_P(unknown_kind_test, is_not_collected) {
   create_unknown("a");
   create("b");

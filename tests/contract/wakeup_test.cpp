@@ -9,13 +9,13 @@ using store::wakeup;
 
 class wakeup_test : public contract_test {
  protected:
-  // b stands for the waiter's process, a for that of the one who hands over.
+  // b is the connection of the waiter's process, a that of the process that hands over.
   claim listening_waiter() {
     const auto waiter = queued("a");
     b->listen(waiter.lease);
     return waiter;
   }
-  // Elsewhere a client asks for all of its waiters.
+  // In the other stores a wake-up names no waiter, and a client polls for all of its waiters.
   static bool names_waiters() { return GetParam() == "postgres" || GetParam() == "memory"; }
   void hand_over_and_notify(const claim& waiter) {
     edit("a", hand_over);
@@ -23,7 +23,7 @@ class wakeup_test : public contract_test {
   }
 };
 
-constexpr auto long_enough = 20s;  // nothing here waits for it unless it fails
+constexpr auto long_enough = 20s;  // only a test that fails waits this long
 
 TEST_P(wakeup_test, a_waiter_hears_that_it_was_granted) {
   held("a");
@@ -56,7 +56,7 @@ TEST_P(wakeup_test, a_waiter_hears_no_word_twice) {
   const auto waiter = listening_waiter();
   hand_over_and_notify(waiter);
   EXPECT_TRUE(hears(*b, long_enough));
-  // One change may be told in two hints, by the notification and by the write; but they end.
+  // The notification and the write may each wake the waiter once for one change. No more wake-ups may follow.
   int more = 0;
   while (more < 10 && hears(*b, 50ms)) ++more;
   EXPECT_LT(more, 3);
@@ -82,7 +82,7 @@ TEST_P(wakeup_test, others_are_not_woken) {
   EXPECT_FALSE(hears(*b, 100ms));
 }
 
-// Where a wake-up names waiters, all of them are named, or none.
+// A wake-up names all waiters that it is for, or none.
 TEST_P(wakeup_test, a_waiter_is_named_to_its_client) {
   ROWLOCK_NEEDS(targeted_wakeups);
   held("a");
@@ -122,7 +122,7 @@ TEST_P(wakeup_test, beside_a_wake_up_of_another_kind_nobody_is_named) {
   held("a");
   const auto waiter = listening_waiter();
   edit("a", hand_over);
-  // In one transaction, so they are heard together.
+  // They are sent in one transaction, so they are heard together.
   a->send_wakeups(std::vector<wakeup>{{waiter.lease}, {waiter.lease, waiter.hold}});
   ASSERT_TRUE(hears(*b, long_enough));
   EXPECT_TRUE(b->woken_waiters().empty());

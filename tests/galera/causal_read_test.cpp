@@ -1,5 +1,5 @@
-// One client's connections at different nodes: what one of them has committed, another one may have yet to
-// apply.
+// One client's connections lead to different nodes: one node may have yet to apply what another has
+// committed.
 #include "galera_test.hpp"
 #include "store/mysql/mysql_database.hpp"
 #include "store/mysql/mysql_setup.hpp"
@@ -27,7 +27,7 @@ class causal_read_test : public galera_test {
   static std::unique_ptr<store::session> session_at(const std::string& url) {
     return store::open_mysql(url, {})->connect();
   }
-  // What the first node commits from here on waits at the second one, until open().
+  // What the first node commits from here on waits at the second one, until the valve is opened.
   void close_valve() {
     valve_ = std::make_unique<mysql_connection>(as_application(url(2)));
     valve_->run("LOCK TABLES valve READ");
@@ -35,7 +35,7 @@ class causal_read_test : public galera_test {
       sql(1)->run("ALTER TABLE valve COMMENT 'closed " + std::to_string(threads) + "'");
     }
   }
-  // What call() says at the second node, where the valve is opened once the call is under way.
+  // What call() returns at the second node, where the valve is opened once the call is under way.
   template <class Call>
   auto behind(store::session& there, Call call) {
     const auto id = there.backend().substr(0, there.backend().find(' '));
@@ -97,8 +97,7 @@ TEST_F(causal_read_test, finds_a_hold_that_its_node_has_yet_to_apply) {
 TEST_F(causal_read_test, lets_a_client_at_three_nodes_lose_no_permit) {
   std::atomic<int> next{0};
   options settings;
-  // The first URL is that of the lease's connection and of one that carries, so that the third is another
-  // one's.
+  // The first URL is for the lease's connection and for one worker. So the third URL is for another worker.
   settings.connections = 4;
   const client db = connect([&] { return url(1 + next++ % 3); }, settings);
   counting_semaphore gpus{db, "gpu", 4};
@@ -114,7 +113,8 @@ TEST_F(causal_read_test, lets_a_client_at_three_nodes_lose_no_permit) {
   EXPECT_GE(next.load(), 3) << "they are not at three nodes";
 }
 
-// The node itself has taken back what lost against another node's commit, and says so when it is asked to.
+// The node has itself rolled back the transaction that lost against another node's commit, and reports that
+// at the next statement.
 TEST_F(causal_read_test, a_transaction_that_the_cluster_took_back_leaves_its_connection_usable) {
   const store::mysql_context context{url(1), {}};
   store::mysql_connection ours{context.endpoint, context.catalog, 5s, 5s};

@@ -6,7 +6,7 @@ namespace {
 
 constexpr auto ahead = 5s;
 
-// The third node's clock is later than the others'.
+// The third node's clock is ahead of the others'.
 class clock_test : public galera_test {
  protected:
   void SetUp() override {
@@ -30,7 +30,7 @@ TEST_F(clock_test, that_is_ahead_by_less_than_the_skew_takes_no_lock_from_a_livi
   const auto before = holder.acquire("nightly");
   waiter.tell("acquire nightly");
   until_queued(1);
-  // Longer than it takes to take over from a holder that is dead, without the skew.
+  // Longer than it takes, without the skew, to take over from a dead holder.
   EXPECT_EQ(worker{with(3, skew)}.ask("try_for nightly 6000"), "busy");
   EXPECT_TRUE(waiter.is_silent());
   EXPECT_EQ(holder.ask("state"), "valid none");
@@ -39,7 +39,7 @@ TEST_F(clock_test, that_is_ahead_by_less_than_the_skew_takes_no_lock_from_a_livi
   EXPECT_EQ(waiter.ask("release"), "released");
 }
 
-// Beyond the skew two may believe that they hold the lock. The data knows better.
+// Beyond the skew two clients may believe that they hold the lock. The guard still protects the data.
 TEST_F(clock_test, that_is_ahead_by_more_than_the_skew_cannot_harm_what_is_guarded) {
   const auto session = sql(1);
   ledger book{*session, "rowlock_"};

@@ -67,7 +67,7 @@ void cluster::bootstrap(int node) const {
           "it has ended", [&] { return ::kill(process, 0) != 0; }, patience);
     }
   }
-  // Otherwise the node refuses, for it was not the last one to leave.
+  // Otherwise the node refuses, because it was not the last one to leave.
   const auto file = folder(node) + "/data/grastate.dat";
   std::stringstream text;
   text << std::ifstream{file}.rdbuf();

@@ -15,7 +15,7 @@ class competition_test : public galera_test {
     }
     return workers;
   }
-  // The ledger is no lock's: nobody who is granted one waits until his node has it.
+  // No lock protects the creation of the ledger, so a grant does not wait until the holder's node has it.
   void until_everywhere(const std::string& counting_one) {
     for (const int node : {1, 2, 3}) {
       until("the ledger is at every node", [&] {
@@ -29,8 +29,8 @@ class competition_test : public galera_test {
   }
 };
 
-// I1, I2 and I9 at once. The counter is read and written in statements of their own, at the holder's own
-// node: what the holder before has written must be there.
+// I1, I2 and I9 at once. The counter is read and written in separate statements, at the holder's own node:
+// what the previous holder has written must be there.
 TEST_F(competition_test, of_all_nodes_is_exclusive_and_follows_tickets) {
   const auto session = sql(1);
   ledger book{*session, "rowlock_"};
@@ -51,7 +51,7 @@ TEST_F(competition_test, of_all_nodes_is_exclusive_and_follows_tickets) {
   EXPECT_EQ(found.repeated_values, 0);
   EXPECT_EQ(found.token_faults, 0);
   EXPECT_EQ(found.ticket_faults, 0);
-  // Otherwise nobody waited, and the order says nothing.
+  // Otherwise hardly anybody waited, and the order shows nothing.
   EXPECT_GT(found.queued, found.logged / 2);
 }
 
@@ -76,7 +76,7 @@ TEST_F(competition_test, with_guarded_writes_loses_none) {
   EXPECT_EQ(found.token_faults, 0);
 }
 
-// The database_state is the cluster's, whichever node says so: an epoch that rose with each change of node
+// The database state is the cluster's, whichever node reports it. An epoch that rose with each change of node
 // would soon leave no room for tokens.
 TEST_F(competition_test, from_node_to_node_raises_no_epoch) {
   std::int64_t token = 0;

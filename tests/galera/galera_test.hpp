@@ -17,7 +17,7 @@ namespace rowlock::test {
 
 using namespace std::chrono_literals;
 
-// Says in the failure what it waited for.
+// The failure says what it waited for.
 void until(const std::string& what, const std::function<bool()>& is_so,
            std::chrono::milliseconds limit = 30s);
 
@@ -44,7 +44,7 @@ class galera_test : public testing::Test {
 
  private:
   cluster nodes_;
-  // Never the name of another test's.
+  // Never the name of another test's database.
   std::string database_;
 };
 

@@ -1,5 +1,5 @@
-// A guarded transaction at one node against those who take the lock away at another. The cluster orders them
-// when they commit, by what they have written; a lock on a row is known to its own node alone.
+// A guarded transaction at one node races against a client that takes the lock away at another. The cluster
+// orders them when they commit, by what they have written; only its own node knows of a lock on a row.
 #include "galera_test.hpp"
 
 #include <rowlock/guard/mysql.hpp>
@@ -46,7 +46,7 @@ TEST_F(guard_race_test, never_commits_after_the_next_holder_has_looked) {
         app.run("START TRANSACTION");
         guard(app.handle(), old);
         app.run("INSERT INTO work (token) VALUES (" + old_token + ")");
-        // Each third is too late for certain, each third in time, and the others race.
+        // One round in three is certainly too late, one in three is in time, and the others race.
         if (round % 3 == 1) taken.get_future().wait();
         app.run("COMMIT");
         ++committed;
@@ -54,7 +54,8 @@ TEST_F(guard_race_test, never_commits_after_the_next_holder_has_looked) {
         ++refused;
       }
     }};
-    // By force, at the other node, a little earlier or later in each round; and the next holder works.
+    // The other node takes the lock by force, a little earlier or later in each round; then the next holder
+    // works.
     if (round % 3 == 0) guarded.join();
     std::this_thread::sleep_for(std::chrono::microseconds{300 * round});
     until("it is released", [&] {
@@ -73,7 +74,7 @@ TEST_F(guard_race_test, never_commits_after_the_next_holder_has_looked) {
     app.run("COMMIT");
     taken.set_value();
     if (guarded.joinable()) guarded.join();
-    // Each node applies what the other has committed before it answers.
+    // Each node answers only after it has applied what the other has committed.
     look->run("SET wsrep_sync_wait = 1");
     EXPECT_EQ(look->number("SELECT count(*) FROM work WHERE token = " + old_token),
               look->number("SELECT before_it FROM seen WHERE token = " + std::to_string(next.token())))
@@ -83,7 +84,7 @@ TEST_F(guard_race_test, never_commits_after_the_next_holder_has_looked) {
   EXPECT_GT(committed, 0) << "nobody was ever in time: the race was none";
 }
 
-// Each would have a share lock on the row and wait for the other's before it writes.
+// With a share lock each would wait for the other's before it writes.
 TEST_F(guard_race_test, of_two_transactions_of_one_hold_at_one_node_waits_and_deadlocks_not) {
   const client db = connect(url(1));
   const hold exclusive = mutex(db, "a").acquire();
@@ -109,8 +110,8 @@ TEST_F(guard_race_test, of_two_transactions_of_one_hold_at_one_node_waits_and_de
   }
 }
 
-// Here nothing but the guard's write helps. A node that applies a loss ends those who have the row locked,
-// but not one whose commit has its place in the order already: that one is applied again, and looks at
+// Here only the guard's write helps. A node that applies a loss ends the transactions that have the row
+// locked, with one exception: a commit that already has its place in the order is applied again, and reads
 // nothing.
 TEST_F(guard_race_test, refuses_a_commit_that_is_ordered_after_a_loss_which_its_node_has_yet_to_apply) {
   options slow;
@@ -124,7 +125,8 @@ TEST_F(guard_race_test, refuses_a_commit_that_is_ordered_after_a_loss_which_its_
   late.run("START TRANSACTION");
   guard(late.handle(), old);
   late.run("INSERT INTO work (token) VALUES (" + old_token + ")");
-  // These changes wait at the first node, one in each thread that applies any, and so does what comes after.
+  // These changes wait at the first node, one in each of its applier threads, and so does everything after
+  // them.
   mysql_connection valve{as_application(url(1))};
   valve.run("LOCK TABLES valve READ");
   for (auto threads = number("SELECT @@GLOBAL.wsrep_slave_threads"); threads > 0; --threads) {

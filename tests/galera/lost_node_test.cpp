@@ -8,7 +8,7 @@ namespace {
 
 class lost_node_test : public galera_test {
  protected:
-  // When this hold was granted, in microseconds since 1970, on the clock of the node where it happened.
+  // When this hold was granted, in microseconds since 1970, on the clock of the granting node.
   std::int64_t granted_at(const std::string& hold_id) const {
     return number(
         "SELECT timestampdiff(MICROSECOND, '1970-01-01', used_at) FROM rowlock_lock WHERE hold_id = unhex('" +
@@ -16,7 +16,7 @@ class lost_node_test : public galera_test {
   }
 };
 
-// The queue keeps its order; whoever waits at the lost node loses its place with its lease, and only then.
+// The queue keeps its order. A waiter at the lost node loses its place with its lease, and only then.
 TEST_F(lost_node_test, that_is_killed_costs_its_own_waiters_their_place) {
   auto mortal = settings(3);
   mortal.ttl = 6s;
@@ -92,7 +92,7 @@ TEST_F(lost_node_test, that_is_killed_costs_no_hold_where_the_url_names_another)
   nodes().start(3);
 }
 
-// The tokens that it did not see are told to nobody else, though the cluster's identity is what it was.
+// The tokens that it did not see are not issued again, though the cluster's identity has not changed.
 TEST_F(lost_node_test, that_all_are_bootstrapped_from_repeats_no_token) {
   {
     auto there = start(3);
@@ -119,8 +119,8 @@ TEST_F(lost_node_test, that_all_are_bootstrapped_from_repeats_no_token) {
   nodes().complete(3);
 }
 
-// The isolated side takes no writes, so its holder's lease cannot be renewed, and the holder knows it before
-// anybody on the other side is granted the lock.
+// The isolated side takes no writes, so its holder's lease cannot be renewed. The holder learns this before a
+// client on the other side is granted the lock.
 TEST_F(lost_node_test, that_is_isolated_tells_its_holder_first) {
   auto short_lived = settings(3);
   short_lived.ttl = 6s;

@@ -10,9 +10,9 @@ namespace {
 constexpr std::size_t parties = 4;
 
 struct generations_report {
-  std::int64_t too_early = 0;   // went on with others, before whom one of them had not arrived
-  std::int64_t incomplete = 0;  // generations with fewer members than parties, the killed among them
-  std::int64_t backwards = 0;   // went on with a lower number than others before
+  std::int64_t too_early = 0;   // members of a generation that had not arrived when it went on
+  std::int64_t incomplete = 0;  // generations with fewer members than parties, even with the killed
+  std::int64_t backwards = 0;   // generations with a lower number than an earlier one
 };
 
 class generations {
@@ -30,7 +30,7 @@ class generations {
  private:
   void read(const witness_line& line) {
     if (line.what == "arrives") there_.insert(line.pid);
-    // The lease of a process that lives may end as well, on a busy machine; it arrives on another one.
+    // On a busy machine the lease of a living process may end too. The process then arrives on another lease.
     if (line.what == "died" && last_word_[line.pid].first < line.id) there_.erase(line.pid);
     if (line.what == "went on") go_on(line);
     if (line.what == "heard of the break") there_.erase(line.pid);
@@ -40,7 +40,8 @@ class generations {
     if (line.token < latest_) ++report_.backwards;
     if (line.token <= latest_) return;
     latest_ = line.token;
-    // The first of its generation speaks. All of them must have arrived, and leave together.
+    // The first line of a generation is judged. By then all members must have arrived, and they leave
+    // together.
     const auto& members = members_[line.token];
     for (const auto pid : members) report_.too_early += there_.erase(pid) == 0 ? 1 : 0;
     for (auto count = members.size(); count < parties; ++count) {
@@ -56,7 +57,7 @@ class generations {
 
   std::map<std::int64_t, std::set<std::int64_t>> members_;  // by the generation's number
   std::map<std::int64_t, std::pair<std::int64_t, std::string>>
-      last_word_;  // by pid; "arrives" of those who were killed there
+      last_word_;  // by pid; "arrives" of a process that was killed there
   std::set<std::int64_t> there_;
   std::int64_t latest_ = 0;
   generations_report report_;
@@ -70,7 +71,7 @@ TEST_P(barrier_kill_test, breaks_whole_generations_and_the_next_one_meets) {
   int breaks = 0;
   for (int turn = 0; breaks < 2 && turn < 6; ++turn) {
     until_some_moment(100ms);
-    all.remove_one(random());  // before it arrived, or while it waited, or when they went on
+    all.remove_one(random());  // before it arrived, while it waited, or when all went on
     until("nobody goes on without it", [&] { return all.count_of(waiting()) == parties - 1; });
     const auto went_on = said("went on");
     const auto had_heard = said("heard of the break");

@@ -37,7 +37,7 @@ void certificates::make(const std::string& name, const std::vector<std::string>&
                                      "-out",
                                      file(name + ".pem")};
   arguments.insert(arguments.end(), more.begin(), more.end());
-  // It draws dots while it looks for primes.
+  // openssl prints dots while it looks for primes.
   child_setup setup;
   setup.out = setup.err = ::open("/dev/null", O_WRONLY | O_CLOEXEC);
   const int status = child_process{arguments, setup}.wait();

@@ -1,4 +1,4 @@
-// Certificates for a test, made by the openssl command.
+// Certificates for a test, made with the openssl command.
 #pragma once
 
 #include "support/temporary_folder.hpp"
@@ -10,8 +10,8 @@ namespace rowlock::test {
 
 class certificates {
  public:
-  // Two authorities, `known` and `other`, and a certificate for `address` that the known one has signed.
-  // Any user may read all of it. Throws std::runtime_error when openssl fails.
+  // Makes two authorities, `known` and `other`, and a certificate for `address` that `known` has signed. Any
+  // user may read all of it. Throws std::runtime_error if openssl fails.
   explicit certificates(const std::string& address);
 
   std::string known() const { return file("known.pem"); }
@@ -21,7 +21,7 @@ class certificates {
 
  private:
   std::string file(const std::string& name) const { return (folder_.path() / name).string(); }
-  // A key and its certificate, which nobody else signs.
+  // Makes a key and its self-signed certificate.
   void make(const std::string& name, const std::vector<std::string>& more = {}) const;
 
   temporary_folder folder_;

@@ -16,7 +16,7 @@ namespace rowlock::test {
 
 namespace {
 
-// Between fork and exec: only what is safe there.
+// Runs between fork and exec, so it calls only what is safe there.
 [[noreturn]] void become(char* const* arguments, const child_setup& setup, pid_t parent) {
   if (setup.in >= 0) ::dup2(setup.in, STDIN_FILENO);
   if (setup.out >= 0) ::dup2(setup.out, STDOUT_FILENO);
@@ -25,7 +25,7 @@ namespace {
       (::setgroups(0, nullptr) != 0 || ::setgid(setup.group) != 0 || ::setuid(setup.user) != 0)) {
     ::_exit(127);
   }
-  // After the change of user, which would clear it.
+  // Must follow the change of user, which would clear it.
   ::prctl(PR_SET_PDEATHSIG, setup.at_parents_death);
   if (::getppid() != parent) ::_exit(127);
   ::execv(arguments[0], arguments);

@@ -1,4 +1,4 @@
-// A process that is started by a test and never outlives it.
+// A process that a test starts and that never outlives the test.
 #pragma once
 
 #include <sys/types.h>
@@ -20,19 +20,19 @@ struct child_setup {
 
 class child_process {
  public:
-  // Starts arguments[0]. Throws std::runtime_error when there is no such process to be made; a program that
-  // cannot be started ends with status 127.
+  // Starts arguments[0]. Throws std::runtime_error if no process can be made. A program that cannot be
+  // started ends with status 127.
   explicit child_process(const std::vector<std::string>& arguments, const child_setup& setup = {});
-  // Kills it, also when it is stopped, and reaps it.
+  // Kills the process, even a stopped one, and reaps it.
   ~child_process();
   child_process(const child_process&) = delete;
   child_process& operator=(const child_process&) = delete;
 
   pid_t pid() const noexcept { return pid_; }
   void signal(int number) const;
-  // Waits for its end: the status as waitpid() gives it.
+  // Waits for its end. The status is as waitpid() returns it.
   int wait();
-  // SIGKILL, and until it is gone.
+  // Sends SIGKILL and waits until the process is gone.
   void kill();
 
  private:
@@ -41,7 +41,7 @@ class child_process {
   int status_ = 0;
 };
 
-// Until the process is stopped as by SIGSTOP. Throws after ten seconds.
+// Waits until the process is stopped as by SIGSTOP. Throws after ten seconds.
 void until_stopped(pid_t pid);
 
 }  // namespace rowlock::test

@@ -4,7 +4,7 @@ namespace rowlock::test {
 
 namespace {
 
-// That no backend is left is looked at after every test (process_test::TearDown).
+// process_test::TearDown checks after every test that no backend is left.
 class clean_end_test : public process_test {};
 
 TEST_P(clean_end_test, leaves_no_lease_no_hold_and_no_waiter) {
@@ -16,7 +16,7 @@ TEST_P(clean_end_test, leaves_no_lease_no_hold_and_no_waiter) {
   waiter.tell("acquire nightly");
   until_queued(1);
   EXPECT_EQ(leases(), 2);
-  // Handed on at once, not at the end of a ttl.
+  // The lock is handed over at once, not at the end of a ttl.
   holder.finish();
   waiter.grant(slack);
   EXPECT_EQ(number("SELECT count(*) FROM @lock WHERE hold_id IS NOT NULL"), 1);

@@ -35,7 +35,7 @@ TEST_P(counter_test, is_exact_and_grants_follow_tickets) {
   EXPECT_EQ(found.repeated_values, 0);
   EXPECT_EQ(found.token_faults, 0);
   EXPECT_EQ(found.ticket_faults, 0);
-  // Otherwise nobody waited, and the order says nothing.
+  // Otherwise hardly anybody waited, and the order shows nothing.
   EXPECT_GT(found.queued, found.logged / 2);
 }
 

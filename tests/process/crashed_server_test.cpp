@@ -15,7 +15,7 @@ TEST_P(crashed_server_test, under_load_grants_nothing_twice) {
   patient.ttl = 6s;
   std::vector<worker> workers;
   for (int i = 0; i < 4; ++i) workers.emplace_back(patient);
-  // Guarded, for a server that takes longer than the ttl to come back costs the holds.
+  // The load is guarded, because a server that is down for longer than the ttl costs the holds.
   for (auto& one : workers) ASSERT_EQ(one.ask("load guarded 4 0 one two three"), "loading");
   for (int crash = 0; crash <= crashes; ++crash) {
     const auto logged = number("SELECT count(*) FROM @log");
@@ -33,7 +33,7 @@ TEST_P(crashed_server_test, under_load_grants_nothing_twice) {
     written += counts["written"];
   }
   const auto found = book().check();
-  // The application's own commits may have been in doubt, so the log counts them.
+  // The application's own commits may have been in doubt, so the log's lines count.
   EXPECT_GE(found.logged, written);
   EXPECT_EQ(found.counted, found.logged);
   EXPECT_EQ(found.repeated_values, 0);
@@ -42,7 +42,7 @@ TEST_P(crashed_server_test, under_load_grants_nothing_twice) {
         [&] { return queued() == 0 && number("SELECT count(*) FROM @lock WHERE hold_id IS NOT NULL") == 0; });
 }
 
-// I8: a release is answered before it is on disk, and the crash forgets it; grants are on disk.
+// I8: a release is answered before it is on disk, so the crash loses it. Grants are on disk.
 TEST_P(crashed_server_test, forgets_releases_which_are_repaired_and_no_grants) {
   constexpr int many = 200;
   book().create({"kept"});
@@ -52,7 +52,7 @@ TEST_P(crashed_server_test, forgets_releases_which_are_repaired_and_no_grants) {
   const auto kept = client.acquire("kept");
   ASSERT_EQ(client.ask("hold_many released/ " + std::to_string(many)), "held");
   ASSERT_EQ(client.ask("release_many"), "released");
-  client.stop();  // so that the forgotten releases can be counted
+  client.stop();  // so that the lost releases can be counted
   server().crash();
   server().start();
   reconnect();
@@ -63,7 +63,7 @@ TEST_P(crashed_server_test, forgets_releases_which_are_repaired_and_no_grants) {
     EXPECT_EQ(forgotten, 0);
   }
   client.go_on();
-  // Long before the ttl, and before the next renewal that was due anyway.
+  // Repaired long before the ttl, and before the next renewal that was due anyway.
   until(
       "every release is repaired",
       [&] { return number("SELECT count(*) FROM @lock WHERE hold_id IS NOT NULL") == 1; }, 5s);
@@ -73,7 +73,7 @@ TEST_P(crashed_server_test, forgets_releases_which_are_repaired_and_no_grants) {
   EXPECT_EQ(client.ask("release"), "released");
 }
 
-// Whoever renews a lease sees by it that commits may be missing.
+// A client learns from its renewal that commits may be missing.
 TEST_P(crashed_server_test, leaves_no_marker) {
   auto client = start();
   client.acquire("nightly");
@@ -86,8 +86,8 @@ TEST_P(crashed_server_test, leaves_no_marker) {
   EXPECT_EQ(number("SELECT count(*) FROM @marker"), 0);
 }
 
-// What was granted before a crash stays granted, and those who wait go on waiting. Their places may be
-// forgotten, for a ticket is no promise that anybody was told; then they take new ones.
+// What was granted before a crash stays granted, and the waiters go on waiting. Their places may be lost: a
+// ticket is no promise until its waiter knows it. They then take new ones.
 TEST_P(crashed_server_test, keeps_holder_and_waiters) {
   auto patient = settings();
   patient.ttl = 30s;

@@ -1,4 +1,4 @@
-// Processes under the same load, of which one after another is killed and replaced.
+// Processes under the same load. A test kills one after another and replaces it.
 #pragma once
 
 #include "worker.hpp"
@@ -14,12 +14,12 @@ namespace rowlock::test {
 
 class crew {
  public:
-  // load: the line that each is told.
+  // load: the line that each process is sent.
   crew(worker_settings settings, std::string load, std::size_t size);
 
-  // SIGKILL, and another process in its place.
+  // Kills one with SIGKILL and starts another in its place.
   void kill_one(std::mt19937& random);
-  // One of these. False: none of them is a member.
+  // The same with one of these. False: none of them is a member.
   bool kill_one_of(const std::set<std::int64_t>& pids, std::mt19937& random);
   // The place stays empty until refill().
   void remove_one(std::mt19937& random);
@@ -30,7 +30,7 @@ class crew {
   std::size_t count_of(const std::set<std::int64_t>& pids);
 
   using counts = std::map<std::string, std::int64_t>;
-  // Ends the loads, or waits for their end, and then the processes in peace: the sums of what was counted.
+  // Ends the loads, or waits for their end. Then closes the processes and returns the sums of their counts.
   counts halt() { return end("halt"); }
   counts join() { return end("join"); }
 

@@ -12,7 +12,7 @@ TEST_P(fork_test, refuses_the_child_and_leaves_the_parent_alone) {
   auto other = start();
   const auto before = parent.acquire("nightly");
   EXPECT_EQ(parent.ask("write"), "written");
-  // Several, for the first one's exit might show only in what the next one finds.
+  // Several, because the harm of one child's exit may show only in the next one.
   for (int i = 0; i < 3; ++i) ASSERT_EQ(parent.ask("fork nightly"), "refused");
 
   EXPECT_EQ(parent.ask("state"), "valid none");
@@ -30,7 +30,7 @@ TEST_P(fork_test, refuses_the_child_and_leaves_the_parent_alone) {
 
 ROWLOCK_FOR_EACH_SQL_STORE(fork_test);
 
-// The server still knows the same backends.
+// The server must still know the same backends.
 class forked_connection_test : public process_test {};
 
 TEST_P(forked_connection_test, is_left_open) {
@@ -46,12 +46,12 @@ TEST_P(forked_connection_test, is_left_open) {
   EXPECT_EQ(backends(), before);
 }
 
-// Then no thread has begun that could keep anything from being destroyed.
+// No thread has begun that could keep anything from being destroyed.
 TEST_P(forked_connection_test, is_left_open_before_its_first_use) {
   auto parent = start();
   const auto before = backends();
   ASSERT_EQ(parent.ask("fork nightly"), "refused");
-  // What the child sent, the server would have read by the time of a new session's answer.
+  // Before the server answers a new session, it has read what the child sent.
   reconnect();
   EXPECT_EQ(backends(), before);
   EXPECT_GT(parent.acquire("nightly").token, 0);

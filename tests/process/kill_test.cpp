@@ -7,8 +7,8 @@ namespace rowlock::test {
 
 worker_settings kill_test::mortal() const {
   auto made = settings();
-  // SQLite lets one write at a time, and whoever waits for long is not served first: on a busy machine one
-  // might be lost that was not killed.
+  // SQLite lets one connection write at a time and does not serve the longest waiter first. On a busy machine
+  // a process that was not killed might lose its lease.
   made.close_timeout = 30s;
   made.ttl = dialect() == dialect::sqlite ? 1'500ms : 1'000ms;
   return made;
@@ -45,7 +45,7 @@ void kill_test::expect_order(const visits_report& found) {
   EXPECT_EQ(found.overfull, 0);
   EXPECT_EQ(found.token_faults, 0);
   EXPECT_EQ(found.overtaken, 0);
-  // Otherwise nobody waited, and the order says nothing.
+  // Otherwise hardly anybody waited, and the order shows nothing.
   EXPECT_GT(found.queued, found.visits / 4);
 }
 

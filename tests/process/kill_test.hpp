@@ -1,4 +1,4 @@
-// A primitive under load, while its holders and those who wait for it are killed at random moments.
+// A primitive under load, while its holders and waiters are killed at random moments.
 #pragma once
 
 #include "crew.hpp"
@@ -11,28 +11,28 @@ namespace rowlock::test {
 
 class kill_test : public process_test {
  protected:
-  // With a short ttl, for the others wait for the leases of the dead.
+  // With a short ttl, because the others wait until the leases of the dead expire.
   worker_settings mortal() const;
   test::witness witness() { return {sql(), prefix()}; }
 
-  // How often the witness was told that.
+  // How many lines of this kind the witness has.
   std::int64_t said(const std::string& what);
 
-  // load: of four processes. Again and again one is killed inside and one in the queue, and others must come
-  // after them. What the witness says in the end.
+  // Runs the load in four processes. Kills one inside and one in the queue, again and again; others must come
+  // after each kill. Returns the report on all lines of the witness.
   visits_report kill_holders_and_waiters(const std::string& load, std::int64_t capacity);
-  // Ends their loads, in which nothing may have gone wrong.
+  // Ends the loads, and expects that nothing went wrong in them.
   static void halt(crew& all);
-  // Nobody who had to wait for others was inside with them, and everybody came in turn.
+  // Expects that nobody was inside together with one that it had to wait for, and that all came in order.
   static void expect_order(const visits_report& found);
-  // Neither a hold nor a place nor a lease, once the leases of the dead have ended and somebody sweeps.
+  // Waits until no hold, place or lease is left, once the leases of the dead have ended and somebody sweeps.
   void until_nothing_is_left();
 
-  // The random moment is the test.
+  // Waits for a random time: kills must hit any moment.
   void until_some_moment(std::chrono::microseconds within);
   std::mt19937& random() { return random_; }
 
-  // The pids of those who stand in a queue, the dead among them.
+  // The pids of all that stand in a queue, the dead among them.
   std::set<std::int64_t> waiting();
 
  private:

@@ -4,7 +4,7 @@ namespace rowlock::test {
 
 namespace {
 
-// Those who wait for one another, when one is killed.
+// Members of a latch or a barrier wait for one another, and one is killed.
 class killed_member_test : public process_test {};
 
 TEST_P(killed_member_test, breaks_its_barrier_within_its_ttl_and_the_next_generation_meets) {

@@ -6,9 +6,9 @@ namespace rowlock::test {
 
 namespace {
 
-constexpr std::int64_t far_more = 1'000'000;  // than are counted before the test itself counts the rest
+constexpr std::int64_t far_more = 1'000'000;  // more than is counted before the test counts the rest
 
-// By the witness's lines, each of them in its order.
+// Made of the witness's lines in their order.
 struct count_report {
   std::int64_t begun = 0;
   std::int64_t counted = 0;

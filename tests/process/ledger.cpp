@@ -15,10 +15,10 @@ CREATE TABLE @log (id @id, name text NOT NULL, hold_id text NOT NULL, token bigi
 CREATE TABLE @ticket (name text NOT NULL, hold_id text NOT NULL, ticket bigint NOT NULL);
 )";
 
-// What the dialects say differently.
+// Where the dialects differ.
 struct words {
-  const char* id;    // the log's key
-  const char* name;  // of a counter's key
+  const char* id;    // the type of the log's key
+  const char* name;  // the type of a counter's key
   const char* trigger;
 };
 
@@ -83,7 +83,7 @@ void ledger::write(const hold& held, std::int64_t value) {
 
 void ledger::add_unguarded(const hold& held) {
   const auto value = read(held.name());
-  // Somebody else who holds the lock as well would now read the same.
+  // A second holder would now read the same value.
   std::this_thread::yield();
   session_.begin();
   write(held, value + 1);

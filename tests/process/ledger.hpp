@@ -1,5 +1,5 @@
-// A counter for each name that nothing but the lock protects, and a log of the grants under which it was
-// written. Two holders at once lose an addition, and the log has more lines than the counter counts.
+// A counter for each name, which only the lock protects, and a log of the grants under which it was written.
+// Two holders at once lose an addition; then the log has more lines than the counter counts.
 #pragma once
 
 #include "sql_session.hpp"
@@ -26,18 +26,19 @@ class ledger {
   ledger(sql_session& session, std::string prefix) : session_{session}, prefix_{std::move(prefix)} {}
 
   void create(const std::vector<std::string>& names);
-  // From now on a trigger notes every ticket as rowlock hands it out. Without it the audit knows only the
+  // From now on a trigger notes every ticket when rowlock assigns it. Without it the audit knows only the
   // tickets that note_queue() has seen.
   // Not for a cluster: nodes were seen to refuse each write of the table with 1064, "Unknown trigger has an
   // error in its body: 'Query was empty'" (MariaDB 10.11.19).
   void note_tickets();
-  // The same without a trigger: notes the tickets of those who stand in the queue of that name now. Whoever
-  // holds the lock calls it, so that each waiter is seen by the holders before it.
+  // The same without a trigger: notes the tickets that stand in the queue of that name now. Each holder calls
+  // it, so the holders before a waiter see it.
   void note_queue(const std::string& name);
 
-  // Reads, then writes, in statements of their own and without locking a row: only the lock protects it.
+  // Reads, then writes, in separate statements and without a row lock: only rowlock's lock protects the
+  // value.
   void add_unguarded(const hold& held);
-  // The same inside a guarded transaction. Throws error(hold_lost) when the hold does not stand.
+  // The same inside a guarded transaction. Throws error(hold_lost) if the hold does not stand.
   void add_guarded(const hold& held);
 
   audit check();

@@ -1,7 +1,7 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
-// Who is ended as a ghost, and who is said to be gone. Through a Unix socket no port tells two connections
-// apart, and another run of the server gives their numbers again.
+// Which connection is ended as a ghost, and which is reported as gone. Through a Unix socket no port
+// distinguishes two connections, and another run of the server reuses their numbers.
 #include "own_server.hpp"
 #include "store/mysql/mysql_database.hpp"
 #include "support/mysql_connection.hpp"
@@ -57,7 +57,7 @@ TEST_F(mysql_ghost_test, is_ended_through_a_unix_socket) {
   EXPECT_TRUE(judge->end_ghost(ghost->backend())) << "and is gone when asked again";
 }
 
-// The same run of a server has the same start, whoever asks and when.
+// Within one run of a server, every connection sees the same start at any time.
 TEST_F(mysql_ghost_test, knows_when_its_server_was_started) {
   const auto start = start_of(connect()->backend());
   mysql_connection observer{server_->url()};
@@ -73,7 +73,7 @@ TEST_F(mysql_ghost_test, of_a_server_that_was_started_again_is_gone_and_no_stran
   for (auto& each : sessions) each = connect();
   const auto ghost = sessions.back()->backend();
   sessions.clear();
-  // The next start is of a later second.
+  // The next start must be in a later second.
   mysql_connection observer{server_->url()};
   while (observer.value("SELECT unix_timestamp()") == std::to_string(start_of(ghost))) {
     std::this_thread::sleep_for(10ms);
@@ -89,7 +89,7 @@ TEST_F(mysql_ghost_test, of_a_server_that_was_started_again_is_gone_and_no_stran
   EXPECT_TRUE(alive(stranger));
 }
 
-// Two starts within a second: the process behind the socket is another one.
+// The server starts twice within a second: the process behind the socket is another one.
 TEST_F(mysql_ghost_test, of_another_process_at_the_socket_is_left_alone) {
   const auto judge = connect();
   const auto stranger = connect();
@@ -109,7 +109,7 @@ TEST_F(mysql_ghost_test, with_another_port_is_gone_and_no_stranger_is_ended) {
   EXPECT_TRUE(alive(*stranger));
 }
 
-// A clock that was set back between two starts.
+// The clock was set back between two starts.
 TEST_F(mysql_ghost_test, of_a_later_start_is_left_alone) {
   const auto judge = connect();
   const auto ghost = connect();
@@ -118,7 +118,7 @@ TEST_F(mysql_ghost_test, of_a_later_start_is_left_alone) {
   EXPECT_TRUE(alive(*ghost));
 }
 
-// After credentials have changed, it may be of a user whose connections we are not shown.
+// After the credentials have changed, the ghost may belong to a user whose connections this user cannot see.
 TEST_F(mysql_ghost_test, that_may_not_be_seen_is_not_said_to_be_gone) {
   mysql_connection{server_->url()}.run(
       "CREATE USER rotated@'%' IDENTIFIED BY 'rowlock'; "

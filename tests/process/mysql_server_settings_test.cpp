@@ -1,6 +1,6 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
-// What a server was started with, and cannot be told later.
+// Settings that a server has from its start and that cannot be changed later.
 #include "own_server.hpp"
 #include "store/mysql/mysql_database.hpp"
 #include "support/mysql_connection.hpp"
@@ -27,7 +27,7 @@ class mysql_server_settings_test : public testing::Test {
   static std::unique_ptr<store::session> connect(const own_server& server) {
     return store::open_mysql(server.url(), {})->connect();
   }
-  // What connecting says.
+  // The error of an attempt to connect.
   static std::string refusal(const own_server& server) {
     try {
       connect(server);

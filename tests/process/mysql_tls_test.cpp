@@ -39,7 +39,7 @@ class mysql_tls_test : public testing::Test {
     if (!server_) GTEST_SKIP() << "left out with --stores";
   }
 
-  // The connection's cipher, once all that a session checks is checked. Empty: it is not encrypted.
+  // The connection's cipher, after all checks of a new session. Empty: the connection is not encrypted.
   static std::string cipher(const std::string& url) {
     const store::mysql_context context{url, {}};
     store::mysql_connection connection{context.endpoint, context.catalog, 5s, 5s};
@@ -69,7 +69,7 @@ TEST_F(mysql_tls_test, an_authority_that_has_signed_the_certificate_encrypts) {
   EXPECT_NE(cipher(server_->url() + "?ssl_mode=REQUIRED&ssl_ca=" + files_->known()), "");
 }
 
-// All of the client's connections: this user may have no other.
+// All of the client's connections: this user may have no unencrypted one.
 TEST_F(mysql_tls_test, a_client_works_through_it) {
   mysql_connection{server_->url()}.run(
       "CREATE USER secret@'%' IDENTIFIED BY 'rowlock' REQUIRE SSL; GRANT ALL PRIVILEGES ON *.* TO "
@@ -109,7 +109,7 @@ TEST_F(mysql_tls_test, the_address_is_verified_where_that_is_asked_for) {
   EXPECT_THAT(refused.what(), HasSubstr("must name the URL's host"));
 }
 
-// Without ssl_ca those that the system trusts are asked.
+// Without ssl_ca the authorities that the system trusts decide.
 TEST_F(mysql_tls_test, a_verified_server_needs_an_authority) {
   for (const std::string& authority : {std::string{}, "&ssl_ca=" + files_->other()}) {
     const auto refused = refusal_of(server_->url() + "?ssl_mode=VERIFY_IDENTITY" + authority);
@@ -125,7 +125,7 @@ TEST_F(mysql_tls_test, a_server_without_it_is_refused_where_it_is_demanded) {
     EXPECT_THAT(refused.what(), HasSubstr("offers no TLS"));
   }
   EXPECT_EQ(cipher(plain->url() + "?ssl_mode=PREFERRED&ssl_ca=" + files_->known()), "");
-  // A password that it would refuse is not even sent.
+  // A password that the server would refuse is not even sent.
   const auto refused = refusal_of(with(plain->url(), "rowlock@", "wrong@") +
                                   "?ssl_mode=VERIFY_IDENTITY&ssl_ca=" + files_->known());
   EXPECT_EQ(refused.code(), errc::unreachable) << refused.what();

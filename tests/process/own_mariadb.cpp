@@ -19,7 +19,7 @@ namespace rowlock::test {
 
 namespace {
 
-// A port that nobody uses now, below the range from which the kernel takes ports by itself.
+// A port that is free now, below the range from which the kernel assigns ports.
 int free_port() {
   std::random_device random;
   for (int attempt = 0; attempt < 100; ++attempt) {
@@ -104,7 +104,7 @@ class own_mariadb final : public own_server {
     if (server_) server_->signal(SIGCONT);
   }
 
-  // Each of its commits is on disk: only the whole server could be told otherwise.
+  // Each commit is on disk: the setting that changes this is the whole server's, not a session's.
   bool forgets_lazy_commits() const noexcept override { return false; }
 
  private:

@@ -23,7 +23,7 @@ class own_postgres final : public own_server {
     std::ofstream{data() + "/postgresql.conf", std::ios::app}
         << "listen_addresses = ''\nunix_socket_directories = '" << home_.path()
         << "'\n"
-           // Renewals alone bring releases to the disk, so that a crash can lose them.
+           // Only renewals bring releases to the disk, so a crash can lose releases.
            "wal_writer_delay = 10s\n";
     start();
   }
@@ -46,7 +46,7 @@ class own_postgres final : public own_server {
       std::this_thread::sleep_for(std::chrono::milliseconds{10});
     }
   }
-  // What `pg_ctl stop -m immediate` does.
+  // Does what `pg_ctl stop -m immediate` does.
   void crash() override {
     if (!postmaster_) return;
     postmaster_->signal(SIGQUIT);
@@ -55,7 +55,7 @@ class own_postgres final : public own_server {
   }
 
   void stop() override {
-    // The postmaster first, so that it starts no more of them.
+    // The postmaster stops first, so that it starts no more processes.
     stopped_ = {postmaster_->pid()};
     postmaster_->signal(SIGSTOP);
     until_stopped(postmaster_->pid());

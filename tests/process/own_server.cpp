@@ -13,7 +13,7 @@
 
 namespace rowlock::test {
 
-// Short and outside of TMPDIR, for a Unix socket's path may have 107 bytes.
+// A short path outside of TMPDIR: a Unix socket's path may have 107 bytes.
 server_home::server_home(const char* user_variable) {
   if (!::mkdtemp(path_.data())) throw std::runtime_error("cannot make a folder like " + path_);
   if (::geteuid() != 0) return;

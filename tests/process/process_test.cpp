@@ -25,7 +25,7 @@ void own_server_test::SetUp() {
 }
 
 void own_server_test::TearDown() {
-  // A test that failed may have left it standing still, and nobody would answer.
+  // A test that failed may have left the server stopped; then nothing would answer.
   if (server_) server_->go_on();
   process_test::TearDown();
 }
@@ -74,7 +74,8 @@ std::string process_test::in_dialect(const char* postgres, const char* mysql, co
 }
 
 std::vector<std::int64_t> process_test::backends() {
-  // MariaDB knows no application's name. Its database is the test's own, and the user is rowlock's alone.
+  // MariaDB records no application name. But the database is the test's own, and rowlock alone uses this
+  // user.
   const auto rows =
       dialect() == dialect::postgres
           ? session_->run("SELECT pid FROM pg_stat_activity WHERE application_name = $1 ORDER BY pid",
@@ -97,7 +98,7 @@ std::int64_t process_test::terminate_backends() {
       try {
         session_->run("KILL " + text);
       } catch (const std::exception&) {
-        // It has left by itself.
+        // It has ended by itself.
       }
     }
   }

@@ -1,4 +1,4 @@
-// A fresh database that several processes use, and what became of it.
+// A fresh database that several processes use, and checks of what they left in it.
 #pragma once
 
 #include "ledger.hpp"
@@ -19,19 +19,20 @@ namespace rowlock::test {
 
 using namespace std::chrono_literals;
 
-// How much later than its bound something may happen on a machine that is busy with other things.
+// How much later than its bound something may happen on a busy machine.
 inline constexpr auto slack = 1'500ms;
 
-// Whether the longer variant was asked for.
+// Whether the longer variant was requested.
 bool is_long_run();
 
 class process_test : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override;
-  // Nothing of the workers may be left in the server. Workers must be gone: they are locals of the tests.
+  // Checks that the workers left nothing in the server. Workers must be gone by then: they are locals of the
+  // tests.
   void TearDown() override;
 
-  // Where the processes meet; SetUp() calls it.
+  // Sets the database that the processes use. SetUp() calls it.
   void use(std::string url, std::string prefix);
 
   worker_settings settings() const;
@@ -42,7 +43,7 @@ class process_test : public testing::TestWithParam<std::string> {
   void reconnect() { session_ = sql_session::open(url_); }
   ledger book() { return {*session_, prefix_}; }
   test::dialect dialect() const { return session_->dialect(); }
-  // The one of the words that fits.
+  // The text for the store's dialect.
   std::string in_dialect(const char* postgres, const char* mysql, const char* sqlite = "") const;
   // @ stands for the prefix.
   std::int64_t number(std::string sql, std::initializer_list<std::string> parameters = {});
@@ -51,13 +52,13 @@ class process_test : public testing::TestWithParam<std::string> {
   std::int64_t leases() { return number("SELECT count(*) FROM @lease"); }
   void until_queued(std::int64_t count);
 
-  // Says in the failure what it waited for.
+  // The failure says what it waited for.
   static void until(const std::string& what, const std::function<bool()>& is_so,
                     std::chrono::milliseconds limit = 30s);
 
-  // The server's backends of all workers, as numbers. Not of SQLite.
+  // The numbers of the server's backends of all workers. Not for SQLite.
   std::vector<std::int64_t> backends();
-  // Ends them; how many there were.
+  // Ends them, and returns how many there were.
   std::int64_t terminate_backends();
 
  private:

@@ -36,11 +36,11 @@ class quorum_kill_test : public kill_test {
     for (const auto& one : others_) line += ' ' + one.store->url() + ' ' + one.prefix();
     return line;
   }
-  // One's lease on a member ends when that one says so, and on another one later.
+  // A lease on a member ends when that member deletes it, on another member perhaps later.
   visits_report report_on_all() {
     return report_on(only(witness().lines(), "global/all"), 1, without_leaving::not_counted);
   }
-  // Whoever has not left, the dead among them.
+  // The pids that have not left, the dead among them.
   std::set<std::int64_t> inside() { return report_on(only(witness().lines(), "global/all"), 1).inside; }
   static std::vector<witness_line> only(std::vector<witness_line> lines, const std::string& name) {
     std::erase_if(lines, [&](const witness_line& line) { return line.name != name; });
@@ -54,7 +54,7 @@ class quorum_kill_test : public kill_test {
   std::vector<member> others_;
 };
 
-// Whatever a client had sent to some of the members when it was killed.
+// A kill may come when only some of the members have a client's statement.
 TEST_P(quorum_kill_test, has_one_holder_and_rising_tokens_on_all_members_together) {
   constexpr int turns = 2;
   auto patient = mortal();

@@ -1,4 +1,4 @@
-// A plain connection to the database under test, as an application has one beside rowlock's.
+// A plain connection to the database under test, like the one that an application has beside rowlock's.
 #pragma once
 
 #include <rowlock/hold.hpp>
@@ -16,7 +16,7 @@ class sql_session {
  public:
   using rows = std::vector<std::vector<std::string>>;
 
-  // url: as rowlock::connect takes it. Throws std::runtime_error, as every member does.
+  // url: as rowlock::connect takes it. Throws std::runtime_error, like every member.
   static std::unique_ptr<sql_session> open(const std::string& url);
 
   sql_session() = default;
@@ -24,11 +24,12 @@ class sql_session {
   sql_session& operator=(const sql_session&) = delete;
   virtual ~sql_session() = default;
 
-  // One statement with parameters $1, $2…, or as rowlock's guard writes them; or any number without.
+  // Runs one statement with parameters $1, $2… or as rowlock's guard writes them; or any number of statements
+  // without parameters.
   virtual rows run(const std::string& sql, std::initializer_list<std::string> parameters = {}) = 0;
   // Begins a transaction that will write.
   virtual void begin() = 0;
-  // rowlock/guard/*.hpp: throws error(hold_lost) when the hold does not stand.
+  // Calls rowlock/guard/*.hpp: throws error(hold_lost) if the hold does not stand.
   virtual void guard(const hold& held) = 0;
   virtual test::dialect dialect() const noexcept = 0;
 
@@ -36,7 +37,7 @@ class sql_session {
   std::int64_t number(const std::string& sql, std::initializer_list<std::string> parameters = {});
 };
 
-// The text with every `what` in it replaced; a script for several dialects and prefixes is made with it.
+// Replaces every `what` in the text. One script can so serve several dialects and prefixes.
 std::string replace_all(std::string text, const std::string& what, const std::string& with);
 
 std::unique_ptr<sql_session> open_postgres_session(const std::string& url);

@@ -27,7 +27,7 @@ class sqlite_sql_session final : public sql_session {
     const std::unique_ptr<sqlite3_stmt, decltype(&sqlite3_finalize)> statement{prepared, &sqlite3_finalize};
     int number = 0;
     for (const auto& value : parameters) {
-      // rowlock's guard writes ?1, and everything else here what PostgreSQL understands as well.
+      // rowlock's guard writes ?1. Everything else here writes $1, which PostgreSQL understands too.
       const auto name = "$" + std::to_string(++number);
       const int index = sqlite3_bind_parameter_index(prepared, name.c_str());
       check(sqlite3_bind_text(prepared, index == 0 ? number : index, value.data(),
@@ -46,7 +46,7 @@ class sqlite_sql_session final : public sql_session {
     return answer;
   }
 
-  // A transaction that reads first could not write when somebody else has written since.
+  // A transaction that reads first could not write if another connection has written since.
   void begin() override { run("BEGIN IMMEDIATE", {}); }
   void guard(const hold& held) override { rowlock::guard(handle_.get(), held); }
   test::dialect dialect() const noexcept override { return dialect::sqlite; }

@@ -4,12 +4,13 @@ namespace rowlock::test {
 
 namespace {
 
-// A server that takes what is sent and answers nothing: its machine hangs, or a firewall has forgotten us.
+// A server that accepts what is sent and answers nothing: its machine hangs, or a firewall has forgotten the
+// connection.
 class stalled_server_test : public own_server_test {
  protected:
   void SetUp() override {
     own_server_test::SetUp();
-    // When each lease would have ended, and since when.
+    // Records when each lease would have ended, and when that was noted.
     sql().run(in_dialect(R"(
       CREATE TABLE lease_log (noted_at bigint, expires_at bigint);
       CREATE FUNCTION microseconds(moment timestamptz) RETURNS bigint LANGUAGE sql AS
@@ -39,7 +40,7 @@ class stalled_server_test : public own_server_test {
     made.close_timeout = 500ms;
     return made;
   }
-  // try_acquire() waits that long for the database: a connection and two statements.
+  // How long try_acquire() waits for the database: one connection and two statements.
   static constexpr auto longest_call = 1'000ms + 2 * 300ms;
 
   static std::chrono::milliseconds time_of(const std::function<void()>& call) {
@@ -66,7 +67,7 @@ TEST_P(stalled_server_test, tells_the_holder_before_its_lease_ends) {
   const auto ends =
       number("SELECT max(expires_at) FROM lease_log WHERE noted_at <= $1", {std::to_string(stopped_at)});
   EXPECT_LT(told_at, ends);
-  // And no earlier than it must: the margin, and the time that a renewal takes.
+  // The holder is not notified earlier than needed: the margin, and the time that a renewal takes.
   EXPECT_GT(told_at, ends - 750'000);
   EXPECT_GT(holder.acquire("nightly").token, 0);
   EXPECT_EQ(holder.ask("release"), "released");
@@ -91,7 +92,7 @@ TEST_P(stalled_server_test, keeps_no_call_longer_than_its_bound) {
             longest_call + slack);
   EXPECT_LT(time_of([&] { EXPECT_EQ(trying.ask("try_for held 400"), "busy"); }), 400ms + slack);
   waiting.tell("acquire held");
-  // Past every lease's end.
+  // Past the end of every lease.
   EXPECT_LT(time_of([&] { EXPECT_TRUE(trying.ask("try_for held 1600").starts_with("error unreachable")); }),
             1'600ms + slack);
   EXPECT_TRUE(waiting.is_silent());
@@ -104,7 +105,7 @@ TEST_P(stalled_server_test, keeps_no_call_longer_than_its_bound) {
   EXPECT_EQ(trying.ask("release"), "released");
   EXPECT_GT(holder.acquire("held").token, 0);
   EXPECT_EQ(holder.ask("release"), "released");
-  // The tries that gave up have left nothing behind.
+  // The attempts that gave up have left nothing behind.
   until("nobody stands in the queue or holds anything",
         [&] { return queued() == 0 && number("SELECT count(*) FROM @lock WHERE hold_id IS NOT NULL") <= 1; });
 }

@@ -4,8 +4,8 @@ namespace rowlock::test {
 
 namespace {
 
-// A process that stands still for longer than its ttl and believes that it holds the lock: a long pause of
-// its machine, a debugger, Ctrl-Z.
+// A process that is stopped for longer than its ttl and still believes that it holds the lock: its machine
+// pauses, a debugger stops it, or Ctrl-Z does.
 class stopped_holder_test : public process_test {};
 
 TEST_P(stopped_holder_test, knows_of_its_loss_and_can_begin_again) {
@@ -34,7 +34,7 @@ TEST_P(stopped_holder_test, knows_of_its_loss_and_can_begin_again) {
   EXPECT_EQ(book().check().counted, 3);
 }
 
-// The database refuses the write where the process itself could not know.
+// The database refuses the write when the process cannot yet know of the loss.
 TEST_P(stopped_holder_test, between_its_last_look_and_the_guard_is_refused_by_the_database) {
   auto holder = start();
   auto other = start();

@@ -4,8 +4,8 @@ namespace rowlock::test {
 
 namespace {
 
-// Connections that the server ends: an administrator, a pooler, a time limit. Holds live on, for they depend
-// on a lease and not on a connection.
+// The server ends connections: an administrator, a pooler or a time limit can do that. Holds survive, because
+// they depend on a lease and not on a connection.
 class terminated_backend_test : public process_test {};
 
 TEST_P(terminated_backend_test, while_holding_costs_nothing) {
@@ -13,7 +13,7 @@ TEST_P(terminated_backend_test, while_holding_costs_nothing) {
   auto holder = start();
   const auto held = holder.acquire("nightly");
   EXPECT_GT(terminate_backends(), 0);
-  // Renewed by another connection, and beyond what the old one had bought.
+  // Another connection renews the lease beyond what the old one had reached.
   const auto expiry = in_dialect("SELECT (extract(epoch FROM expires_at) * 1000000)::bigint FROM @lease",
                                  "SELECT timestampdiff(MICROSECOND, '1970-01-01', expires_at) FROM @lease");
   const auto ends = number(expiry);
@@ -25,7 +25,7 @@ TEST_P(terminated_backend_test, while_holding_costs_nothing) {
   EXPECT_EQ(holder.ask("release"), "released");
 }
 
-// The wake-up goes to a connection that is gone, or falls between two of them.
+// The wake-up goes to a connection that is gone, or falls between two connections.
 TEST_P(terminated_backend_test, while_waiting_loses_no_wake_up) {
   auto patient = settings();
   patient.ttl = 30s;
@@ -59,7 +59,7 @@ TEST_P(terminated_backend_test, under_load_grants_nothing_twice_and_loses_nothin
   const auto end = std::chrono::steady_clock::now() + length;
   std::int64_t terminated = 0;
   while (std::chrono::steady_clock::now() < end) {
-    // Each time after somebody has had the lock, so that none is cut off for ever.
+    // Each round ends connections only after grants went on, so that no client is cut off for ever.
     const auto logged = number("SELECT count(*) FROM @log");
     until("grants go on", [&] { return number("SELECT count(*) FROM @log") > logged + 20; });
     terminated += terminate_backends();
@@ -78,7 +78,7 @@ TEST_P(terminated_backend_test, under_load_grants_nothing_twice_and_loses_nothin
   EXPECT_EQ(found.repeated_values, 0);
   EXPECT_EQ(found.token_faults, 0);
   EXPECT_EQ(found.ticket_faults, 0);
-  // What was in doubt is settled: nothing of it is left over.
+  // What was in doubt is settled: nothing of it is left.
   until("nobody stands in the queue or holds anything",
         [&] { return queued() == 0 && number("SELECT count(*) FROM @lock WHERE hold_id IS NOT NULL") == 0; });
 }

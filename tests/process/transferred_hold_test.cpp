@@ -4,7 +4,7 @@ namespace rowlock::test {
 
 namespace {
 
-// Holds that go from one process to another, while a third one waits.
+// Holds are transferred from one process to another while a third one waits.
 class transferred_hold_test : public process_test {
  protected:
   void SetUp() override {
@@ -24,7 +24,7 @@ class transferred_hold_test : public process_test {
   worker& first() { return workers_[0]; }
   worker& second() { return workers_[1]; }
   worker& waiter() { return workers_[2]; }
-  // What the first process gives the second.
+  // The text with which the first process transfers its hold.
   std::string text(const std::string& command) {
     const auto said = first().ask(command);
     EXPECT_TRUE(said.starts_with("text ")) << said;

@@ -18,8 +18,8 @@ key key_of(const witness_line& line) {
 struct room {
   std::map<std::string, witness_line> inside;  // by hold
   std::int64_t weight = 0;
-  std::int64_t token = 0;                       // the highest of all who came
-  std::int64_t token_of_lone = 0;               // of those who were alone
+  std::int64_t token = 0;                       // the highest of all that came
+  std::int64_t token_of_lone = 0;               // the highest of those that were alone
   std::map<std::int64_t, std::int64_t> queued;  // by the line of its place: the highest token so far
 };
 
@@ -30,7 +30,7 @@ class reader {
     for (const auto& line : lines) {
       if (line.what == "came") tokens_[key_of(line)] = line.token;
       if (line.what == "left") left_.insert(key_of(line));
-      // Who lost its place with its lease has asked again: the last place counts.
+      // A waiter that lost its place with its lease has queued again: the last place counts.
       if (line.what == "queued") places_[key_of(line)] = line.id;
     }
     for (const auto& line : lines) read(line);
@@ -88,7 +88,7 @@ class reader {
     found->second.weight = line.weight;
   }
 
-  // Of one that was granted that much, beside those who are inside.
+  // Judges a visit that was granted `more`, beside the visits that are inside.
   void judge(room& one, const witness_line& line, std::int64_t more) {
     const bool is_alone = line.weight >= capacity_;
     if (line.token <= (is_alone ? one.token : one.token_of_lone)) ++report_.token_faults;

@@ -1,4 +1,4 @@
-// A process that uses rowlock, told by the test what to do, one line at a time (worker/main.cpp).
+// A process that uses rowlock. The test tells it what to do, one line at a time (worker/main.cpp).
 #pragma once
 
 #include "child_process.hpp"
@@ -16,7 +16,7 @@ struct worker_settings {
   std::string prefix;
   std::string application;
   std::chrono::milliseconds ttl{2'000};
-  std::chrono::milliseconds statement_timeout{0};  // 0: rowlock's own
+  std::chrono::milliseconds statement_timeout{0};  // 0: rowlock's default
   std::chrono::milliseconds connect_timeout{5'000};
   std::chrono::milliseconds close_timeout{2'000};
   std::chrono::milliseconds skew{0};
@@ -29,14 +29,14 @@ struct granted {
 
 class worker {
  public:
-  // Starts it and connects. Throws std::runtime_error with what the worker said, as every member does.
+  // Starts the process and connects. Throws std::runtime_error with the worker's message, like every member.
   explicit worker(const worker_settings& settings);
 
   pid_t pid() const noexcept { return process_->pid(); }
-  void stop();  // SIGSTOP, and until it has stopped
+  void stop();  // sends SIGSTOP and waits until it has stopped
   void go_on() { process_->signal(SIGCONT); }
   void kill() { process_->kill(); }
-  // Ends it in peace: its client is closed.
+  // Ends the process normally: its client is closed.
   void finish();
 
   void tell(const std::string& line);
@@ -47,13 +47,13 @@ class worker {
   }
 
   granted acquire(const std::string& name) { return ask_for("acquire " + name); }
-  // Of an acquire that was only told.
+  // The grant of an acquire that was sent with tell().
   granted grant(std::chrono::milliseconds limit = std::chrono::seconds{30});
   bool is_silent();
 
   // The counts that a load reports.
   std::map<std::string, std::int64_t> counts(const std::string& line, std::chrono::milliseconds limit);
-  // The report that they were in, with what failed or broke in words.
+  // The report that contained the counts, with what failed or broke in words.
   const std::string& reported() const noexcept { return reported_; }
 
  private:

@@ -178,7 +178,7 @@ std::string commands::write() {
   return "written";
 }
 
-// As a program that is stopped between its last look at the hold and the guard's statement.
+// As a program that is stopped between its last check of the hold and the guard's statement.
 std::string commands::stop_before_guard() {
   if (!session_) session_ = sql_session::open(url_);
   const auto proof = held_->guard_statement();
@@ -205,7 +205,7 @@ std::string commands::start_load(std::istream& words) {
   return "loading";
 }
 
-// The child tries everything that must be refused, and then lets go of all that it has copied.
+// The child tries everything that must be refused, and then destroys all that it has copied.
 std::string commands::fork_child(const std::string& name) {
   const pid_t child = ::fork();
   if (child == 0) {
@@ -217,7 +217,7 @@ std::string commands::fork_child(const std::string& name) {
                          }) == errc::forked &&
                          (!held_ || code_of([&] { held_->release(); }) == errc::forked) &&
                          code_of([&] { admin{db_}.list(); }) == errc::forked;
-    // The application's own connection is the parent's too, and libpq would end it.
+    // The application's connection belongs to the parent too, and libpq would end it.
     static_cast<void>(session_.release());
     held_.reset();
     db_.close();

@@ -1,4 +1,4 @@
-// What a worker does when it is told to.
+// What a worker does for each line that it is sent.
 #pragma once
 
 #include "load.hpp"
@@ -17,7 +17,8 @@ class commands {
  public:
   commands(std::string url, const options& settings);
 
-  // One line in, one line out; some answer twice. What rowlock throws is an answer too: "error CODE text".
+  // Each line gets one line in answer; some get two. An error of rowlock's is an answer too: "error CODE
+  // text".
   void run(const std::string& line);
 
  private:
@@ -32,7 +33,7 @@ class commands {
   std::string start_load(std::istream& words);
   std::string fork_child(const std::string& name);
   std::string release_all();
-  // Of a latch and a barrier.
+  // For a latch and a barrier.
   std::string count_down(std::istream& words);
   std::string await_latch(std::istream& words);
   std::string arrive(std::istream& words);

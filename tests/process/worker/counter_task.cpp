@@ -28,7 +28,8 @@ class counter_task final : public task {
       });
       if (written) ++counts().written;
     } catch (const error& refusal) {
-      // The hold says lost before anybody else can be granted: the guard must not know it first.
+      // The hold must say that it is lost before another request can be granted. So the guard must not know
+      // first.
       if (refusal.code() == errc::hold_lost && held.valid()) ++counts().unaware;
     }
     count(held.release());

@@ -15,7 +15,7 @@ namespace rowlock::test {
 
 namespace {
 
-// A name and its number, and notes before and after each thing that is done.
+// A name and its number. Notes before and after each thing that it does.
 class gather_task : public task {
  public:
   gather_task(const load_plan& plan, tally& counts, int index)
@@ -27,7 +27,7 @@ class gather_task : public task {
       witness{session, plan().databases.front().prefix}.note(what, plan().names.at(0), token);
     });
   }
-  // What is done between two meetings.
+  // The work between two meetings.
   void work() { std::this_thread::sleep_for(std::chrono::microseconds{random_() % 10'000}); }
 
  private:

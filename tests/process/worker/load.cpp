@@ -27,7 +27,7 @@ void load::run(task& work) {
       work.run(round, stop);
     } catch (const error& refusal) {
       if (refusal.code() == errc::cancelled) continue;
-      // A busy machine may keep a statement for longer than a short ttl allows.
+      // A busy machine may delay a statement for longer than a short ttl allows.
       refusal.transient() ? void(++counts_.result_without_answer) : counts_.fail(refusal.what());
     }
   }

@@ -1,4 +1,4 @@
-// Threads that do the same thing again and again, until they are told to stop.
+// Threads that repeat a task until they are halted.
 #pragma once
 
 #include "task.hpp"

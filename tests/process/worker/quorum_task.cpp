@@ -16,7 +16,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // The lock as a program sees it that knows all members, or that started while one of them was down. Where the
-// majorities differ so do the members' own tokens.
+// majorities differ, the members' own tokens differ too.
 struct view_of_lock {
   view_of_lock(const load_plan& plan, std::vector<std::size_t> known)
       : members{std::move(known)}, lock{clients(plan), plan.names.at(0), settings(plan)} {}
@@ -35,8 +35,8 @@ struct view_of_lock {
   quorum_mutex lock;
 };
 
-// Tells each member's witness of that member's hold, and the first one's of the whole as well, by another
-// name.
+// Writes each member's hold to that member's witness, and the whole, under another name, to the first
+// member's.
 class quorum_task final : public task {
  public:
   quorum_task(const load_plan& plan, tally& counts, int index)

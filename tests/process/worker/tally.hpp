@@ -11,16 +11,16 @@ namespace rowlock::test {
 struct tally {
   std::atomic<std::int64_t> granted{0};
   std::atomic<std::int64_t> written{0};
-  std::atomic<std::int64_t> lost{0};     // holds that were lost, and knew it
-  std::atomic<std::int64_t> unaware{0};  // the guard refused one that believed itself valid: never right
-  std::atomic<std::int64_t> wrong{0};    // the database showed something else than must be: never right
+  std::atomic<std::int64_t> lost{0};     // holds that were lost and said so
+  std::atomic<std::int64_t> unaware{0};  // the guard refused a hold that believed itself valid: never right
+  std::atomic<std::int64_t> wrong{0};    // the database showed something else than it must: never right
   std::atomic<std::int64_t> result_without_answer{0};  // the database gave rowlock no answer in time
   std::atomic<std::int64_t> broken{0};                 // the application's own connection broke
-  std::atomic<std::int64_t> unreleased{0};  // release() gave another answer than "released" or "lost"
+  std::atomic<std::int64_t> unreleased{0};  // release() returned something else than "released" or "lost"
   std::atomic<std::int64_t> failed{0};
 
   void fail(const std::string& what);
-  // The application's own connection, and why.
+  // Counts a break of the application's own connection, and keeps the first reason.
   void broke(const std::string& what);
   // "granted=… written=… …", and what failed or broke first.
   std::string report() const;

@@ -22,11 +22,11 @@ struct database_in_use {
 };
 
 struct load_plan {
-  std::string mode;                        // the word by which a task is chosen: make_task()
-  std::vector<database_in_use> databases;  // one, but for a quorum
+  std::string mode;                        // the word that selects the task: make_task()
+  std::vector<database_in_use> databases;  // one, except for a quorum
   std::vector<std::string> names;
   int threads = 1;
-  int rounds = 0;  // of each thread; 0: until it is halted
+  int rounds = 0;  // for each thread; 0: until it is halted
 };
 
 class task {
@@ -37,13 +37,13 @@ class task {
   task& operator=(const task&) = delete;
   virtual ~task() = default;
 
-  // Throws what rowlock throws; error(cancelled) is the way to end a wait.
+  // Throws what rowlock throws. error(cancelled) ends a wait.
   virtual void run(int round, std::stop_token stop) = 0;
 
  protected:
   const load_plan& plan() const { return plan_; }
   tally& counts() { return counts_; }
-  // Words with the application's own connection, which is made again after it broke. False: it broke.
+  // Runs the words on the application's own connection, and reconnects after a break. False: it broke.
   bool speak(const std::function<void(sql_session&)>& words, std::size_t database = 0);
   void count(release_result result);
 
@@ -53,7 +53,7 @@ class task {
   std::vector<std::unique_ptr<sql_session>> sessions_;
 };
 
-// index: which of the threads. Throws std::invalid_argument for a mode that there is not.
+// index: the number of the thread. Throws std::invalid_argument for an unknown mode.
 std::unique_ptr<task> make_task(const load_plan& plan, tally& counts, int index);
 
 // One for each mode.

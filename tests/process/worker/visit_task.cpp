@@ -49,7 +49,7 @@ void visit_task::stay(std::int64_t asked_after) {
   if (!came) return;
   ++counts().written;
   work();
-  // So long that others would be seen inside, and that a kill finds it there.
+  // Long enough that others would be seen inside, and that a kill finds it there.
   std::this_thread::sleep_for(std::chrono::microseconds{any(0, 10'000)});
   tell([&](witness& log) { log.leave(holds(), valid); });
 }

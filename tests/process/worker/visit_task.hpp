@@ -1,4 +1,4 @@
-// Acquires, tells the witness that it has come, stays a moment, says that it leaves, and releases.
+// Acquires, tells the witness that it has come, stays a moment, tells that it leaves, and releases.
 #pragma once
 
 #include "task.hpp"
@@ -19,11 +19,11 @@ class visit_task : public task {
   virtual void enter(const std::stop_token& stop) = 0;
   virtual bool is_valid() const = 0;
   virtual std::vector<visit> holds() const = 0;
-  // What else is done and looked at by who is inside. error(hold_lost) of a valid one is never right.
+  // Further work and checks inside. error(hold_lost) for a valid hold is never right.
   virtual void work() {}
   virtual void leave() = 0;
 
-  // Tells the witness what its holds weigh from now on. False: they are not valid, and nothing is told.
+  // Tells the witness the new weights of its holds. False: they are not valid, and nothing was written.
   bool weigh(const std::vector<visit>& visits);
 
   const client& db() const { return plan().databases.front().db; }
