@@ -229,7 +229,7 @@ TEST_F(change_signal_test, a_grant_by_the_waiters_own_client_is_not_left_to_the_
   a.downgrade(held);
   server->unblock();
   EXPECT_TRUE(eventually([&] { return reader.wait_for(0s) == std::future_status::ready; }))
-      << "without a moment passing";
+      << "while no time passes";
   advance(1h);
 }
 

@@ -169,7 +169,7 @@ virtual_client_test::~virtual_client_test() {
   EXPECT_TRUE(soon([] {
     return std::ranges::none_of(other_threads(),
                                 [](const auto& one) { return one.name.starts_with("rowlock-"); });
-  })) << "a thread is left";
+  })) << "a thread is still running";
 }
 
 options virtual_client_test::calm() {

@@ -119,7 +119,7 @@ TEST_F(close_clock_test, is_bounded_when_the_database_hangs) {
   EXPECT_TRUE(eventually([&] {
     server->unblock();
     return leases() == 0;
-  })) << "and the lease with them";
+  })) << "the lease must be gone too";
 }
 
 TEST_F(close_clock_test, closes_the_connections_while_handles_and_holds_live) {

@@ -80,7 +80,7 @@ TEST_F(fail_over_test, that_lost_commits_loses_their_holds_and_no_others) {
   pass_renewals(db);
   const hold lost = mutex(db, "b").acquire();
   server->fail_over("memory/2", 1);
-  ASSERT_EQ(holder_of("b"), "") << "the new server never heard of it";
+  ASSERT_EQ(holder_of("b"), "") << "the new server does not know it";
   advance(10s);
   ASSERT_TRUE(soon([&] { return lost.stop_token().stop_requested(); }));
   EXPECT_EQ(lost.loss(), loss::gone);

@@ -72,7 +72,8 @@ TEST_P(deadlock_test, a_thread_that_waits_for_itself_learns_it) {
   const hold held = mutex(db, "a").acquire();
   EXPECT_EQ(code_of([&] { mutex(db, "a").acquire({.detect_deadlock = true}); }), errc::deadlock);
   EXPECT_EQ(code_of([&] { mutex(db, "a").try_acquire_for(1h, {.detect_deadlock = true}); }), errc::deadlock);
-  EXPECT_FALSE(mutex(db, "a").try_acquire_for(10ms, {.detect_deadlock = true})) << "the time was up before";
+  EXPECT_FALSE(mutex(db, "a").try_acquire_for(10ms, {.detect_deadlock = true}))
+      << "its time ends before a search";
 }
 
 TEST_P(deadlock_test, a_waiter_for_somebody_at_work_goes_on_waiting) {
@@ -81,7 +82,7 @@ TEST_P(deadlock_test, a_waiter_for_somebody_at_work_goes_on_waiting) {
       std::async(std::launch::async, [&] { return mutex(other, "a").acquire({.detect_deadlock = true}); });
   ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
   const auto before = other.stats().statements;
-  ASSERT_TRUE(eventually([&] { return other.stats().statements > before + 10; })) << "it looks";
+  ASSERT_TRUE(eventually([&] { return other.stats().statements > before + 10; })) << "it searches";
   EXPECT_EQ(queued("a"), 1U);
   held.reset();
   EXPECT_TRUE(later.get());

@@ -149,7 +149,7 @@ TEST(decide_acquire_test, is_granted_its_turn_at_the_head_of_the_queue) {
   const auto made = acquire(a_lock().queued(me).queued(first), me);
   EXPECT_EQ(made.outcome.result, what::granted);
   EXPECT_EQ(made.outcome.token, 8);
-  EXPECT_THAT(made.outcome.next, IsEmpty()) << "nobody else is to be woken";
+  EXPECT_THAT(made.outcome.next, IsEmpty()) << "nobody else must be woken";
   EXPECT_THAT(made.change.dequeue, ElementsAre(me.hold));
   EXPECT_TRUE(made.change.row->has_queue);
 }

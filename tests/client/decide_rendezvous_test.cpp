@@ -195,7 +195,7 @@ TEST(decide_barrier_test, a_member_finds_its_permit_and_releases_it) {
   EXPECT_EQ(found.outcome.result, what::granted);
   EXPECT_EQ(found.outcome.token, 8);
   EXPECT_TRUE(found.change.empty());
-  EXPECT_EQ(leave(done).outcome.result, what::granted) << "who gives up too late goes on";
+  EXPECT_EQ(leave(done).outcome.result, what::granted) << "a member that gives up too late goes on";
   const auto back = decide_release(done, {me.hold}, no_skew);
   EXPECT_EQ(back.outcome.result, what::released);
   EXPECT_THAT(back.change.remove_permits, ElementsAre(me.hold));
@@ -208,7 +208,7 @@ TEST(decide_barrier_test, permits_of_the_last_generation_do_not_count_for_the_ne
 
 TEST(decide_barrier_test, repeated_it_waits_in_its_place) {
   const auto made = arrive(a_barrier(2).queued_to_share(me), me, true);
-  EXPECT_EQ(made.outcome.result, what::queued) << "it is not two";
+  EXPECT_EQ(made.outcome.result, what::queued) << "it counts once";
   EXPECT_TRUE(made.change.empty());
 }
 

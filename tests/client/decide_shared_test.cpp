@@ -306,7 +306,7 @@ TEST(decide_downgrade_test, keeps_hold_and_token_and_lets_neighbours_in_but_no_w
   EXPECT_FALSE(made.change.row->hold);
   EXPECT_TRUE(made.change.durable);
   const auto alone = decide_downgrade(a_shared_mutex().held_by(me).queued(second), me.hold, no_skew);
-  EXPECT_THAT(granted_next(alone), IsEmpty()) << "a writer does not slip in";
+  EXPECT_THAT(granted_next(alone), IsEmpty()) << "no writer is granted in between";
 }
 
 TEST(decide_downgrade_test, repeated_is_done_and_of_what_is_not_held_absent) {

@@ -41,11 +41,11 @@ TEST_P(engine_test, starts_its_threads_with_the_first_acquire) {
   // The last thread of an earlier test's client may be about to end.
   const auto before = rowlock_tasks().size();
   client db = new_client();
-  EXPECT_TRUE(eventually([&] { return rowlock_tasks().size() <= before; })) << "as that which connected";
+  EXPECT_TRUE(eventually([&] { return rowlock_tasks().size() <= before; })) << "the connecting thread ends";
   const hold held = mutex(db, "a").acquire();
   EXPECT_GT(rowlock_tasks().size(), before);
   db.close();
-  EXPECT_TRUE(eventually([&] { return rowlock_tasks().size() <= before; })) << "and all end with it";
+  EXPECT_TRUE(eventually([&] { return rowlock_tasks().size() <= before; })) << "all end with the client";
 }
 
 TEST_P(engine_test, blocks_all_signals_in_its_threads) {
@@ -195,7 +195,7 @@ TEST_P(engine_test, logs_through_the_callers_function_and_survives_one_that_thro
   client db = new_client(settings);
   const hold held = mutex(db, "a").acquire();
   db.close();
-  EXPECT_GT(lines.load(), 0) << "the loss of a hold at least";
+  EXPECT_GT(lines.load(), 0) << "at least the loss of a hold is logged";
   EXPECT_EQ(held.loss(), loss::closed);
 }
 

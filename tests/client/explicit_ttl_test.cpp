@@ -73,7 +73,7 @@ TEST_F(explicit_ttl_clock_test, ends_here_before_the_database_lets_others_in) {
   client db = new_client();
   const hold held = mutex(db, "a").acquire({.ttl = 10s});
   advance(9s);
-  EXPECT_FALSE(held) << "a margin of 1 s and a thousandth";
+  EXPECT_FALSE(held) << "the margin is 1 s and a thousandth of the ttl";
   client other = new_client();
   EXPECT_FALSE(mutex(other, "a").try_acquire());
   advance(1s);
@@ -101,7 +101,7 @@ TEST_F(explicit_ttl_clock_test, an_answer_that_comes_after_its_end_is_no_grant) 
   const auto first = holder_of("a");
   advance(1s);
   server->unblock();
-  EXPECT_NE(taken.take().id(), first) << "it was acquired anew";
+  EXPECT_NE(taken.take().id(), first) << "it was acquired again";
 }
 
 }  // namespace

@@ -83,7 +83,7 @@ TEST_F(hold_registry_test, knows_whose_notices_go_to_another_lease) {
   holds.receive_as(model::lease_id::random());
   EXPECT_THAT(holds.next_unreachable(10), ElementsAre(one));
   const auto late = added(explicit_lease(process, 2h));
-  EXPECT_THAT(holds.unchecked(), ElementsAre(late)) << "it was asked for before";
+  EXPECT_THAT(holds.unchecked(), ElementsAre(late)) << "its check was requested before";
   EXPECT_THAT(holds.next_unreachable(10), UnorderedElementsAre(one, late));
   const auto first = holds.next_unreachable(1);
   EXPECT_NE(holds.next_unreachable(1), first);

@@ -242,7 +242,7 @@ TEST_F(doubt_test, a_ghost_is_ended_before_its_acquire_is_repeated) {
   EXPECT_GE(faults.count("end_ghost"), 1);
   held.release();
   server->run_ghosts();
-  EXPECT_EQ(holder_of("a"), "") << "the ghost has been laid";
+  EXPECT_EQ(holder_of("a"), "") << "the ghost was ended";
   EXPECT_EQ(token(), before + 1);
 }
 
@@ -349,7 +349,7 @@ TEST_F(doubt_test, an_asynchronous_release_that_a_crash_lost_is_sent_again) {
   EXPECT_EQ(held.release(), release_result::released);
   EXPECT_EQ(holder_of("a"), "");
   server->crash(true);
-  EXPECT_EQ(holder_of("a"), held.id()) << "the crash took the release back";
+  EXPECT_EQ(holder_of("a"), held.id()) << "the crash lost the release";
   advance(10s);
   expect_free_soon();
   server->crash(true);

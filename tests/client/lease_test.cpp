@@ -79,7 +79,7 @@ TEST_F(lease_test, that_cannot_be_renewed_is_lost_here_before_the_database_lets_
   EXPECT_FALSE(held);
   EXPECT_EQ(held.loss(), loss::expired);
   ASSERT_TRUE(eventually([&] { return stop.stop_requested(); }));
-  EXPECT_FALSE(mutex(rival, "a").try_acquire()) << "the database would wait one more second";
+  EXPECT_FALSE(mutex(rival, "a").try_acquire()) << "the database waits one more second";
   advance(1s);
   EXPECT_TRUE(mutex(rival, "a").try_acquire());
 }
@@ -102,7 +102,7 @@ TEST_F(lease_test, past_its_deadline_is_replaced_by_another) {
   const hold anew = next.take();
   EXPECT_NE(lease_of("a"), first);
   EXPECT_GT(anew.token(), lost.token());
-  EXPECT_TRUE(eventually([&] { return leases() == 1; })) << "the dead one is ended, not left to run out";
+  EXPECT_TRUE(eventually([&] { return leases() == 1; })) << "the dead lease is ended, not left to expire";
 }
 
 TEST_F(lease_test, lost_is_not_ended_in_the_database_before_its_time) {
@@ -114,7 +114,7 @@ TEST_F(lease_test, lost_is_not_ended_in_the_database_before_its_time) {
   ASSERT_TRUE(eventually([&] { return lost.stop_token().stop_requested(); }));
   faults.cut(false);
   const hold other = mutex(db, "b").acquire();
-  EXPECT_EQ(leases(), 2U) << "the holder may still have to be told";
+  EXPECT_EQ(leases(), 2U) << "the holder may not have been notified yet";
   EXPECT_EQ(faults.count("end"), 0);
   advance(1s);
   EXPECT_TRUE(eventually([&] { return leases() == 1; }));
@@ -173,7 +173,7 @@ TEST_F(lease_test, an_answer_that_comes_after_the_deadline_proves_nothing) {
   ASSERT_TRUE(soon([&] { return taken.is_over(); }));
   const hold anew = taken.take();
   EXPECT_FALSE(held);
-  EXPECT_NE(lease_of("b"), first) << "renewed or not, it is over";
+  EXPECT_NE(lease_of("b"), first) << "the lease is over, renewed or not";
 }
 
 TEST_F(lease_test, its_time_begins_before_the_renewal_was_sent) {

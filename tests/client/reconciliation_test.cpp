@@ -180,7 +180,7 @@ TEST_F(reconciliation_test, an_orphan_that_nothing_shows_is_released_within_ten_
   const hold held = mutex(db, "a").acquire();
   orphan_on(lease_of("a"), "b");
   pass_renewals(db, 20);
-  EXPECT_EQ(faults.count("read_held"), 0) << "nothing calls for it";
+  EXPECT_EQ(faults.count("read_held"), 0) << "nothing demands it";
   pass_renewals(db, 42);
   EXPECT_TRUE(soon([&] { return holder_of("b").empty(); }));
   EXPECT_LE(faults.count("read_held"), 2);
@@ -191,7 +191,7 @@ TEST_F(reconciliation_test, a_client_that_has_nothing_and_asks_for_nothing_reads
   mutex(db, "a").acquire().release();
   pass_renewals(db, 62);
   ASSERT_TRUE(soon([&] { return faults.count("read_held") == 1; }))
-      << "what it asked for may have come twice";
+      << "a request may have been granted twice";
   pass_renewals(db, 180);
   EXPECT_EQ(faults.count("read_held"), 1);
 }
@@ -209,12 +209,12 @@ TEST_F(reconciliation_test, what_a_ghost_does_late_is_looked_for_at_growing_inte
   pass_renewals(other, 4);
   ASSERT_TRUE(soon([&] { return faults.count("read_held") == 1; })) << "when the server should have ended it";
   server->run_ghosts();
-  ASSERT_NE(holder_of("b"), "") << "granted to nobody";
+  ASSERT_NE(holder_of("b"), "") << "granted, though nobody waits";
   pass_renewals(other, 7);
   EXPECT_TRUE(soon([&] { return holder_of("b").empty(); }));
   EXPECT_EQ(faults.count("read_held"), 2);
   pass_renewals(other, 40);
-  EXPECT_LE(faults.count("read_held"), 5) << "less and less often";
+  EXPECT_LE(faults.count("read_held"), 5) << "the intervals grow";
 }
 
 TEST_F(reconciliation_test, a_release_that_the_database_refuses_is_retried_while_the_lease_lives) {
@@ -227,7 +227,7 @@ TEST_F(reconciliation_test, a_release_that_the_database_refuses_is_retried_while
   const auto tries = [&] { return faults.count("release") + faults.count("edit"); };
   int steps = 0;
   soon([&] { return ++steps > 800; });
-  EXPECT_LT(tries(), 60) << "with a pause that grows";
+  EXPECT_LT(tries(), 60) << "the pauses grow";
   faults.forget();
   EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
 }

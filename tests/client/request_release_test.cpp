@@ -30,7 +30,7 @@ TEST_P(request_release_test, reaches_the_holder_with_its_reason_and_time) {
   EXPECT_GT(held.request()->remaining, 50min);
   EXPECT_LE(held.request()->remaining, 1h);
   EXPECT_TRUE(held) << "nothing happens to the hold";
-  EXPECT_TRUE(held.release_requested().stop_requested()) << "also when asked for later";
+  EXPECT_TRUE(held.release_requested().stop_requested()) << "even when it is read later";
   EXPECT_EQ(held.release(), release_result::released);
   EXPECT_EQ(answer.get(), request_result::released);
 }
@@ -84,7 +84,7 @@ TEST_P(request_release_test, means_all_that_share_a_lock_and_no_later_holder) {
   second.reset();
   EXPECT_EQ(answer.get(), request_result::released);
   EXPECT_FALSE(later.request());
-  EXPECT_FALSE(admin{db}.show("c")->request) << "who was asked is gone";
+  EXPECT_FALSE(admin{db}.show("c")->request) << "the holder that was asked is gone";
 }
 
 TEST_P(request_release_test, is_shown_while_one_of_the_asked_holders_holds_it) {

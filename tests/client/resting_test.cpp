@@ -24,7 +24,7 @@ TEST_P(rest_test, after_a_loss_nobody_is_granted_before_the_delay_is_over) {
   hold held = here.acquire();
   lose(held);
   mutex there{other, "a"};
-  EXPECT_FALSE(there.try_acquire()) << "the delay is stored: who comes need not know it";
+  EXPECT_FALSE(there.try_acquire()) << "the delay is stored: the next caller need not know it";
   ASSERT_TRUE(rests("a"));
   EXPECT_FALSE(there.try_acquire());
   end_rest("a");

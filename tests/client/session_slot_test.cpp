@@ -54,13 +54,13 @@ TEST_F(session_slot_test, each_duty_goes_back_to_its_own_connection) {
   faults.hang("acquire");
   attempt asked{db, "b"};
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
-  EXPECT_EQ(admin(db).list().size(), 1U) << "an acquire that hangs holds up nothing else";
+  EXPECT_EQ(admin(db).list().size(), 1U) << "an acquire that hangs must not delay other calls";
 }
 
 TEST_F(session_slot_test, a_client_is_not_made_that_could_renew_and_not_release) {
   faults.refuse_unreachable("connect", 1, 1);
   EXPECT_EQ(code_of([&] { new_client(); }), errc::unreachable);
-  EXPECT_EQ(server->sessions(), 0U) << "and it leaves its place to others";
+  EXPECT_EQ(server->sessions(), 0U) << "it leaves its connection to others";
 }
 
 TEST_F(session_slot_test, to_connect_takes_no_longer_than_its_limit) {
@@ -158,7 +158,7 @@ TEST_F(deaf_connect_test, keeps_no_close_and_starts_no_more_than_a_few) {
     return time.now() - begun;
   });
   ASSERT_TRUE(is_there(closed));
-  EXPECT_LE(closed.get(), settings.close_timeout + 1s) << "and the attempts hang yet";
+  EXPECT_LE(closed.get(), settings.close_timeout + 1s) << "and the attempts still hang";
   EXPECT_EQ(code_of([&] { asked->take(); }), errc::closed);
   faults.forget();
   server->unblock();
@@ -183,7 +183,7 @@ TEST_F(deaf_connect_test, connects_again_when_what_hung_has_ended) {
     ASSERT_TRUE(soon([&] { return asked.is_over(); }));
     EXPECT_TRUE(asked.take());
   }
-  EXPECT_TRUE(eventually([&] { return server->sessions() == 2; })) << "the late ones are closed";
+  EXPECT_TRUE(eventually([&] { return server->sessions() == 2; })) << "the late connections are closed";
   db.reset();
   expect_nothing_left();
 }
@@ -208,7 +208,7 @@ TEST_F(session_slot_test, a_server_that_became_read_only_is_left_with_growing_pa
   EXPECT_LE(faults.count("connect"), tries + 60) << "in ten seconds";
   EXPECT_FALSE(asked.is_over());
   faults.forget();
-  ASSERT_TRUE(soon([&] { return asked.is_over(); })) << "the next address is of a server that may be written";
+  ASSERT_TRUE(soon([&] { return asked.is_over(); })) << "the next address accepts writes";
   EXPECT_TRUE(asked.take());
   EXPECT_GE(db.stats().reconnects, 1U);
 }

@@ -13,7 +13,7 @@ namespace rowlock::test {
 namespace {
 
 #ifdef ROWLOCK_TEST_POSTGRES
-// SOCI 4.0 reads only keywords, not libpq's URLs.
+// SOCI 4.0 reads keywords alone, not libpq's URLs.
 std::string libpq_words(const std::string& url) {
   const std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)> parsed{
       PQconninfoParse(url.c_str(), nullptr), &PQconninfoFree};
@@ -25,7 +25,7 @@ std::string libpq_words(const std::string& url) {
 }
 #endif
 
-// Translates mysql://user:password@host:port/database into SOCI's keywords.
+// mysql://user:password@host:port/database, in SOCI's words.
 std::string soci_words(const std::string& url) {
 #ifdef ROWLOCK_TEST_POSTGRES
   if (!url.starts_with("mysql:")) return libpq_words(url);

@@ -50,7 +50,7 @@ TEST_F(statement_worker_test, one_bad_request_fails_nobody_else_of_its_batch) {
   faults.deny("edit", 1);
   server->unblock();
   ASSERT_TRUE(soon([&] { return over == 4; }));
-  EXPECT_LE(refused, 1) << "only one that was sent alone may be told";
+  EXPECT_LE(refused, 1) << "only a request that was sent alone may learn of it";
 }
 
 TEST_F(statement_worker_test, a_database_that_refuses_everything_is_asked_for_a_batch_at_once) {
@@ -144,7 +144,7 @@ TEST_F(statement_worker_test, an_attempt_that_would_not_wait_waits_for_a_row_als
   }));
   server->unlock_row("a");
   ASSERT_TRUE(soon([&] { return tried.wait_for(0s) == std::future_status::ready; }));
-  EXPECT_TRUE(tried.get()) << "somebody had the row for a moment: that is not busy";
+  EXPECT_TRUE(tried.get()) << "a row that is locked for a moment is not busy";
 }
 
 // A row that stays locked while nobody holds its lock is not busy. If a job took it for held, the job would
@@ -286,7 +286,7 @@ TEST_F(statement_worker_test, sweeps_of_a_guarded_row_do_not_pile_up) {
   const auto sweeps = faults.count("find_stale");
   const auto edits = faults.count("edit");
   pass(10s);
-  EXPECT_GT(faults.count("find_stale"), sweeps + 20) << "it looks for what the dead have";
+  EXPECT_GT(faults.count("find_stale"), sweeps + 20) << "the sweep looks for what the dead hold";
   EXPECT_LT(faults.count("edit"), edits + 30);
   server->unguard("a");
   EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
@@ -305,7 +305,7 @@ TEST_F(statement_worker_test, a_force_hits_no_later_holder) {
   const hold second = waiter.take();
   pass_renewals(other);
   EXPECT_EQ(holder_of("a"), second.id()) << "granted by the force itself, which was then sent again";
-  EXPECT_EQ(second.token(), first.token() + 2) << "the force raised it once, and the grant";
+  EXPECT_EQ(second.token(), first.token() + 2) << "the force raised it once, and the grant once";
   EXPECT_TRUE(second);
 }
 
@@ -389,7 +389,7 @@ TEST_F(statement_worker_test, without_a_worker_the_leases_connection_sends_relea
   ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(released.get(), release_result::released);
   EXPECT_EQ(holder_of("a"), "");
-  EXPECT_EQ(other.release(), release_result::released) << "at once, for this one need not find out";
+  EXPECT_EQ(other.release(), release_result::released) << "at once: this client need not find out again";
   EXPECT_EQ(server->sessions(), 1U);
   EXPECT_EQ(code_of([&] { mutex(db, "c").try_acquire(); }), errc::unreachable);
 }
@@ -482,7 +482,7 @@ TEST_F(statement_worker_test, a_look_for_a_deadlock_holds_up_no_release) {
   ASSERT_TRUE(soon([&] { return server->blocked() == 1; }));
   auto released = std::async(std::launch::async, [&] { return mine.release(); });
   EXPECT_TRUE(eventually([&] { return released.wait_for(0s) == std::future_status::ready; }))
-      << "without a moment passing";
+      << "while no time passes";
   server->unblock();
   EXPECT_EQ(released.get(), release_result::released);
   stop.request_stop();

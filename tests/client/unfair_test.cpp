@@ -78,7 +78,7 @@ TEST_P(unfair_test, small_requests_pass_a_large_one_at_a_semaphore) {
   hold two = slots.acquire(2);
   auto large = std::async(std::launch::async, [&] { return slots.acquire(3); });
   ASSERT_TRUE(eventually([&] { return queued("s") == 1; }));
-  EXPECT_TRUE(slots.try_acquire(1)) << "and gives it back";
+  EXPECT_TRUE(slots.try_acquire(1)) << "and releases it";
   EXPECT_NE(large.wait_for(0s), std::future_status::ready);
   two.release();
   EXPECT_TRUE(large.get());
@@ -99,7 +99,7 @@ TEST_F(unfair_clock_test, a_request_overtakes_the_waiter_until_a_sweep_looks_for
   auto waits = std::async(std::launch::async, [&] { return mutex(other, "a", unfair).acquire(); });
   ASSERT_TRUE(soon([&] { return queued("a") == 1; }));
   EXPECT_EQ(held->release(), release_result::released);
-  EXPECT_EQ(holder_of("a"), "") << "it is not handed on";
+  EXPECT_EQ(holder_of("a"), "") << "it is not handed over";
   held = here.try_acquire();
   ASSERT_TRUE(held) << "it overtakes";
   EXPECT_EQ(queued("a"), 1U);

@@ -93,7 +93,7 @@ TEST_P(url_source_test, is_asked_again_at_each_reconnect) {
   const auto next = mutex(db, "b").try_acquire_for(20s);
   EXPECT_TRUE(next);
   EXPECT_GT(after.connections(), 0);
-  EXPECT_GE(failures.load(), 2) << "what it throws is an outage";
+  EXPECT_GE(failures.load(), 2) << "an exception counts as an outage";
   EXPECT_TRUE(held);
   db.close();
 }

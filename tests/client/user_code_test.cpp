@@ -45,7 +45,7 @@ TEST_F(user_code_client_test, is_not_called_after_the_client_was_closed) {
     return closed.wait_for(1ms) == std::future_status::ready;
   }));
   const auto told = lines.load();
-  EXPECT_GT(told, 0) << "that its threads go on";
+  EXPECT_GT(told, 0) << "its threads log that they go on";
   // What hung fails now, and that would be logged.
   faults.cut(true);
   server->unblock();

@@ -96,7 +96,7 @@ TEST_F(wakeup_test, a_hand_over_inside_one_client_is_not_polled_for) {
   hold held = mutex(holding, "a").acquire();
   auto waiter = waiting(holding, "a");
   held.release();
-  EXPECT_TRUE(eventually([&] { return waiter.is_over(); })) << "without a moment passing";
+  EXPECT_TRUE(eventually([&] { return waiter.is_over(); })) << "while no time passes";
 }
 
 }  // namespace

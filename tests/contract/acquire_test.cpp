@@ -65,7 +65,7 @@ TEST_P(acquire_test, grants_an_unfair_lock_to_whom_knows_it_though_others_wait) 
   for (const bool several : {false, true}) {
     std::vector<store::acquire_item> requests{claim_to("u").request()};
     if (several) requests.push_back(claim_to("v").request());
-    EXPECT_THAT(a->acquire(requests), IsEmpty()) << "asked for as a fair one";
+    EXPECT_THAT(a->acquire(requests), IsEmpty()) << "requested as a fair one";
     for (auto& request : requests) request.fair = false;
     const auto granted = a->acquire(requests);
     ASSERT_EQ(granted.size(), requests.size());

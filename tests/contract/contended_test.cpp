@@ -127,7 +127,7 @@ TEST_P(contended_test, enqueue_works_beside_a_guarded_hold_or_when_the_guard_end
   const bool lets_in = fixture().can(capability::enqueue_beside_guard);
   EXPECT_EQ(enqueue(waiter).has_value(), lets_in);
   guard.reset();
-  EXPECT_EQ(enqueue(waiter).has_value(), !lets_in) << "who is in the queue is not put there twice";
+  EXPECT_EQ(enqueue(waiter).has_value(), !lets_in) << "a waiter is not queued twice";
   EXPECT_EQ(find(waiter).state, where::queued);
 }
 

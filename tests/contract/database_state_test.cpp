@@ -43,7 +43,7 @@ TEST_P(database_state_test, read_writes_nothing) {
   EXPECT_EQ(b->renew({}).database_state, before);
 }
 
-TEST_P(database_state_test, tells_every_renewal_that_the_marker_was_lost) {
+TEST_P(database_state_test, shows_every_renewal_that_the_marker_was_lost) {
   const auto lease = new_lease();
   const auto before = a->read_database_state();
   fixture().lose_marker();
@@ -119,7 +119,7 @@ TEST_P(database_state_test, nobody_is_killed_before_a_new_identity_is_recorded) 
   EXPECT_EQ(b->kill(std::vector{one, other}, 0us).size(), 2U);
 }
 
-TEST_P(database_state_test, tells_everybody_the_stored_skew) {
+TEST_P(database_state_test, shows_everybody_the_stored_skew) {
   EXPECT_EQ(a->read_database_state().skew, 0ms);
   a->set_skew(1500ms);
   EXPECT_EQ(b->read_database_state().skew, 1500ms);
@@ -156,7 +156,7 @@ TEST_P(database_state_test, raised_by_hand_has_a_higher_epoch_each_time) {
   EXPECT_GT(a->read_database_state().epoch, once);
 }
 
-TEST_P(database_state_test, raised_by_hand_is_told_with_each_renewal) {
+TEST_P(database_state_test, raised_by_hand_is_read_with_each_renewal) {
   const auto epoch = a->raise_epoch(0);
   EXPECT_EQ(b->renew({}).database_state.epoch, epoch);
 }

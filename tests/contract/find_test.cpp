@@ -20,7 +20,7 @@ TEST_P(find_test, knows_a_hold) {
   EXPECT_EQ(status.token, view("a").row.token);
 }
 
-TEST_P(find_test, tells_what_the_lock_is_stored_as) {
+TEST_P(find_test, returns_how_the_lock_is_stored) {
   const auto holder = held("a");
   for (const auto& status : {find(holder), find({"a", new_lease()})}) {
     EXPECT_EQ(status.kind, model::lock_kind::mutex);
@@ -71,7 +71,7 @@ TEST_P(find_test, says_how_long_the_holder_may_live_unrenewed) {
   fixture().expire(holder.lease, -20s);
   EXPECT_LE(find(waiter).takeover_in.value(), 20s);
   EXPECT_GT(find(waiter).takeover_in.value(), 10s);
-  EXPECT_GT(find({"a", new_lease()}).takeover_in.value(), 10s) << "of one that does not wait yet, too";
+  EXPECT_GT(find({"a", new_lease()}).takeover_in.value(), 10s) << "even for a request that does not wait yet";
 }
 
 TEST_P(find_test, says_how_long_the_holder_has_expired) {

@@ -209,7 +209,7 @@ TEST_P(lease_test, keeps_what_was_said_of_its_owner) {
   EXPECT_EQ(stored.ttl, lease.ttl);
 }
 
-TEST_P(lease_test, notice_is_told_with_each_renewal) {
+TEST_P(lease_test, notice_is_read_with_each_renewal) {
   const auto holder = held("a");
   const auto before = renew(holder.lease).value().notice;
   EXPECT_EQ(renew(holder.lease).value().notice, before);

@@ -37,7 +37,7 @@ TEST_P(read_held_test, of_an_empty_database_is_nothing) {
   EXPECT_FALSE(page.next);
 }
 
-TEST_P(read_held_test, tells_grants_permits_and_places_of_that_client_alone) {
+TEST_P(read_held_test, returns_grants_permits_and_places_of_that_client_alone) {
   const auto mine = held("a");
   held("b");
   auto waits = claim_to("b");
@@ -82,7 +82,7 @@ TEST_P(read_held_test, goes_on_behind_the_last_name_and_reads_each_once) {
   EXPECT_FALSE(b->read_held(mine.lease, "\xC3\xA4/free", 2).next);
 }
 
-TEST_P(read_held_test, tells_what_stands_on_the_clients_other_leases) {
+TEST_P(read_held_test, returns_what_stands_on_the_clients_other_leases) {
   const auto own = new_lease();
   const store::lease_record explicit_ttl{lease_id::random(), own, "host", 42, "contract", 30s};
   a->create_lease(explicit_ttl);

@@ -18,7 +18,7 @@ class request_test : public contract_test {
   }
 };
 
-TEST_P(request_test, is_kept_beside_the_lock_and_told_with_the_time_that_is_left) {
+TEST_P(request_test, is_kept_beside_the_lock_and_read_with_the_time_that_is_left) {
   const auto holder = held("a");
   EXPECT_FALSE(a->show("a")->request);
   const auto token = view("a").row.token;

@@ -193,7 +193,7 @@ TEST_P(shared_test, acquire_and_release_take_no_notice_of_waiters_for_an_unfair_
       requests.push_back(sharing(one, 2));
       releases.push_back(giving_up(one));
     }
-    EXPECT_THAT(a->acquire(requests), IsEmpty()) << "asked for as a fair one";
+    EXPECT_THAT(a->acquire(requests), IsEmpty()) << "requested as a fair one";
     for (auto& request : requests) request.fair = false;
     EXPECT_EQ(a->acquire(requests).size(), wanted.size());
     EXPECT_EQ(view("a").row.in_use, 2);

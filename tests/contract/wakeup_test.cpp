@@ -101,7 +101,7 @@ TEST_P(wakeup_test, a_waiter_is_named_to_its_client) {
     named.insert(named.end(), told.begin(), told.end());
   }
   EXPECT_THAT(named, testing::UnorderedElementsAre(waiter.hold, second));
-  EXPECT_TRUE(b->woken_waiters().empty()) << "they are told once";
+  EXPECT_TRUE(b->woken_waiters().empty()) << "each is named once";
 }
 
 TEST_P(wakeup_test, a_hand_over_names_the_waiter) {

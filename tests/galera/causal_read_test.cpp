@@ -110,7 +110,7 @@ TEST_F(causal_read_test, lets_a_client_at_three_nodes_lose_no_permit) {
     }
     for (auto& one : holds) EXPECT_NE(one.release(), release_result::lost) << round;
   }
-  EXPECT_GE(next.load(), 3) << "they are not at three nodes";
+  EXPECT_GE(next.load(), 3) << "the connections are not at three nodes";
 }
 
 // The node has itself rolled back the transaction that lost against another node's commit, and reports that

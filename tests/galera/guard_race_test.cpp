@@ -80,8 +80,8 @@ TEST_F(guard_race_test, never_commits_after_the_next_holder_has_looked) {
               look->number("SELECT before_it FROM seen WHERE token = " + std::to_string(next.token())))
         << "in round " << round;
   }
-  EXPECT_GT(refused, 0) << "nobody was ever too late: the race was none";
-  EXPECT_GT(committed, 0) << "nobody was ever in time: the race was none";
+  EXPECT_GT(refused, 0) << "no commit was too late: there was no race";
+  EXPECT_GT(committed, 0) << "no commit was in time: there was no race";
 }
 
 // With a share lock each would wait for the other's before it writes.
@@ -160,7 +160,7 @@ TEST_F(guard_race_test, refuses_a_commit_that_is_ordered_after_a_loss_which_its_
   const auto look = sql(1);
   look->run("SET wsrep_sync_wait = 1");
   EXPECT_EQ(look->number("SELECT before_it FROM seen"), 0);
-  EXPECT_EQ(look->number("SELECT count(*) FROM work"), 0) << "written after the next holder had looked";
+  EXPECT_EQ(look->number("SELECT count(*) FROM work"), 0) << "it was written after the next holder had read";
 }
 
 }  // namespace

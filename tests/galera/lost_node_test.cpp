@@ -121,7 +121,7 @@ TEST_F(lost_node_test, that_all_are_bootstrapped_from_repeats_no_token) {
 
 // The isolated side takes no writes, so its holder's lease cannot be renewed. The holder learns this before a
 // client on the other side is granted the lock.
-TEST_F(lost_node_test, that_is_isolated_tells_its_holder_first) {
+TEST_F(lost_node_test, that_is_isolated_notifies_its_holder_first) {
   auto short_lived = settings(3);
   short_lived.ttl = 6s;
   worker holder{short_lived};

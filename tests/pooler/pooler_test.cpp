@@ -92,7 +92,7 @@ TEST_F(pooler_test, is_noticed_or_said_in_the_url) {
 TEST_F(pooler_test, says_what_pooled_may_be) {
   try {
     open(direct + "?pooled=perhaps");
-    FAIL() << "it took that";
+    FAIL() << "the value was accepted";
   } catch (const error& refused) {
     EXPECT_EQ(refused.code(), errc::invalid_argument);
     EXPECT_THAT(refused.what(), HasSubstr("neither on nor off"));
@@ -143,7 +143,7 @@ TEST_F(pooler_test, hands_over_between_clients_that_listen_past_it) {
   settings.poll_interval = 1min;
   const client one = connect(pooler, settings);
   const client two = connect(pooler, settings);
-  EXPECT_LT(hand_over(one, two), 20s) << "a wake-up, for no poll is due";
+  EXPECT_LT(hand_over(one, two), 20s) << "by a wake-up: no poll is due";
 }
 
 TEST_F(pooler_test, goes_on_where_listen_url_leads_nowhere_and_says_so) {

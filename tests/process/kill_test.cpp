@@ -23,10 +23,10 @@ visits_report kill_test::kill_holders_and_waiters(const std::string& load, std::
   while (found.killed_inside < 2 || found.killed_waiting < 2 || std::chrono::steady_clock::now() < end) {
     const auto before = said("came");
     until_some_moment(100ms);
-    until("one that is inside is killed", [&] { return all.kill_one_of(report().inside, random_); });
+    until("one inside is killed", [&] { return all.kill_one_of(report().inside, random_); });
     until_some_moment(100ms);
-    until("one that waits is killed", [&] { return all.kill_one_of(waiting(), random_); });
-    until("others come after those who were killed", [&] { return said("came") >= before + 15; });
+    until("a waiter is killed", [&] { return all.kill_one_of(waiting(), random_); });
+    until("others come after the killed ones", [&] { return said("came") >= before + 15; });
     found = report();
     if (std::chrono::steady_clock::now() > end + 60s) throw std::runtime_error("no leases of the dead end");
   }

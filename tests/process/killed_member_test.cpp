@@ -28,8 +28,7 @@ TEST_P(killed_member_test, breaks_its_barrier_within_its_ttl_and_the_next_genera
   EXPECT_EQ(generation.rfind("complete ", 0), 0U) << generation;
   EXPECT_EQ(one.answer(slack), generation);
   EXPECT_EQ(three.answer(slack), generation);
-  until("every member has given its permit back",
-        [&] { return number("SELECT count(*) FROM @permit") == 0; });
+  until("every member has released its permit", [&] { return number("SELECT count(*) FROM @permit") == 0; });
 }
 
 TEST_P(killed_member_test, leaves_what_it_counted_at_a_latch_and_no_place_in_its_queue) {

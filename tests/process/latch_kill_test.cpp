@@ -47,7 +47,7 @@ TEST_P(latch_kill_test, counts_everybody_once_and_lets_the_others_go_on) {
   for (int turn = 0; turn < turns; ++turn) {
     until_some_moment(200ms);
     counters.kill_one(random());
-    until("one that waits is killed", [&] { return waiters.kill_one_of(waiting(), random()); });
+    until("a waiter is killed", [&] { return waiters.kill_one_of(waiting(), random()); });
     const auto before = said("counted");
     until("others count on", [&] { return said("counted") >= before + 20; });
   }
@@ -56,10 +56,10 @@ TEST_P(latch_kill_test, counts_everybody_once_and_lets_the_others_go_on) {
   auto found = report();
   EXPECT_EQ(found.faults, 0);
   EXPECT_LE(found.begun - found.done, turns + counts["result_without_answer"])
-      << "more than the killed have not come to an end";
+      << "more calls than the killed ones have no end";
   EXPECT_EQ(number("SELECT in_use FROM @lock"), found.counted);
 
-  until("all who live wait", [&] { return waiters.count_of(waiting()) == 3; });
+  until("all that live wait", [&] { return waiters.count_of(waiting()) == 3; });
   auto last = start();
   const auto rest = std::to_string(far_more - found.counted - 1);
   EXPECT_EQ(last.ask("count_down" + of_latch + " " + rest), "counted");

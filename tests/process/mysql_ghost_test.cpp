@@ -54,7 +54,7 @@ TEST_F(mysql_ghost_test, is_ended_through_a_unix_socket) {
   const auto ghost = connect();
   EXPECT_TRUE(judge->end_ghost(ghost->backend()));
   EXPECT_FALSE(alive(*ghost));
-  EXPECT_TRUE(judge->end_ghost(ghost->backend())) << "and is gone when asked again";
+  EXPECT_TRUE(judge->end_ghost(ghost->backend())) << "it is gone at the second call";
 }
 
 // Within one run of a server, every connection sees the same start at any time.
@@ -98,7 +98,7 @@ TEST_F(mysql_ghost_test, of_another_process_at_the_socket_is_left_alone) {
   const auto process = backend.substr(slash, backend.find(' ', slash) - slash);
   EXPECT_FALSE(judge->end_ghost(with(backend, process, "/1")));
   EXPECT_TRUE(alive(*stranger));
-  EXPECT_FALSE(connect(server_->url())->end_ghost(backend)) << "there is no telling from outside";
+  EXPECT_FALSE(connect(server_->url())->end_ghost(backend)) << "nothing shows this from outside";
   EXPECT_TRUE(alive(*stranger));
 }
 

@@ -88,7 +88,7 @@ TEST_F(mysql_tls_test, an_authority_that_has_not_is_refused) {
     const auto refused = refusal_of(server_->url() + "?ssl_ca=" + files_->other() + mode);
     EXPECT_EQ(refused.code(), errc::authentication) << refused.what();
     EXPECT_THAT(refused.what(), HasSubstr("certificate"));
-    EXPECT_THAT(refused.what(), HasSubstr("ssl_ca")) << "what to look at";
+    EXPECT_THAT(refused.what(), HasSubstr("ssl_ca")) << "the message names the parameter";
   }
 }
 

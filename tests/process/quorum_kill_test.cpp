@@ -65,8 +65,8 @@ TEST_P(quorum_kill_test, has_one_holder_and_rising_tokens_on_all_members_togethe
       const auto before = said("came");
       until_some_moment(100ms);
       all.kill_one(random());
-      until("one that is inside is killed", [&] { return all.kill_one_of(inside(), random()); });
-      until("others come after those who were killed", [&] { return said("came") >= before + 20; });
+      until("one inside is killed", [&] { return all.kill_one_of(inside(), random()); });
+      until("others come after the killed ones", [&] { return said("came") >= before + 20; });
     }
     halt(all);
   }

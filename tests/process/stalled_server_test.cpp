@@ -50,7 +50,7 @@ class stalled_server_test : public own_server_test {
   }
 };
 
-TEST_P(stalled_server_test, tells_the_holder_before_its_lease_ends) {
+TEST_P(stalled_server_test, notifies_the_holder_before_its_lease_ends) {
   worker holder{impatient()};
   holder.acquire("nightly");
   const auto renewals = number("SELECT count(*) FROM lease_log");

@@ -20,7 +20,7 @@ TEST_P(time_zone_test, may_change_beside_living_leases) {
     EXPECT_EQ(holder.ask("state"), "valid none");
     holder.kill();
     other.tell("acquire nightly");
-    EXPECT_GT(other.grant(settings().ttl + slack).token, held.token) << "and the dead are succeeded in time";
+    EXPECT_GT(other.grant(settings().ttl + slack).token, held.token) << "the dead have a successor in time";
     EXPECT_EQ(other.ask("release"), "released");
   }
 }

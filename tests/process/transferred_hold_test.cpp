@@ -32,7 +32,7 @@ class transferred_hold_test : public process_test {
   }
   void expect_waiter_after(const granted& holder) {
     EXPECT_EQ(number("SELECT token FROM @lock"), holder.token);
-    EXPECT_EQ(queued(), 1) << "the waiter came in between";
+    EXPECT_EQ(queued(), 1) << "the waiter was granted in between";
     EXPECT_EQ(second().ask("release"), "released");
     EXPECT_GT(waiter().grant().token, holder.token);
     EXPECT_EQ(waiter().ask("release"), "released");

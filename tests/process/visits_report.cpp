@@ -15,7 +15,7 @@ key key_of(const witness_line& line) {
   return {line.name, line.hold_id};
 }
 
-struct room {
+struct visited_lock {
   std::map<std::string, witness_line> inside;  // by hold
   std::int64_t weight = 0;
   std::int64_t token = 0;                       // the highest of all that came
@@ -34,7 +34,7 @@ class reader {
       if (line.what == "queued") places_[key_of(line)] = line.id;
     }
     for (const auto& line : lines) read(line);
-    for (const auto& [name, one] : rooms_) {
+    for (const auto& [name, one] : visited_) {
       for (const auto& [hold, line] : one.inside) report_.inside.insert(line.pid);
     }
   }
@@ -46,7 +46,7 @@ class reader {
     if (line.what == "queued") queue(line);
     if (line.what == "came") come(line);
     if (line.what == "weighs") weigh(line);
-    if (line.what == "left") leave(rooms_[line.name], line.hold_id);
+    if (line.what == "left") leave(visited_[line.name], line.hold_id);
     if (line.what == "died") die(line);
   }
 
@@ -57,14 +57,14 @@ class reader {
       waiting_.insert(line.lease);
       return;
     }
-    auto& queued = rooms_[line.name].queued;
+    auto& queued = visited_[line.name].queued;
     const auto before = queued.empty() ? 0 : queued.rbegin()->second;
     queued[line.id] = std::max(before, token->second);
     ++report_.queued;
   }
 
   void come(const witness_line& line) {
-    auto& one = rooms_[line.name];
+    auto& one = visited_[line.name];
     ++report_.visits;
     if (report_.killed_inside > 0) ++report_.after_kills;
     const auto later = one.queued.upper_bound(line.asked_after);
@@ -78,7 +78,7 @@ class reader {
   }
 
   void weigh(const witness_line& line) {
-    auto& one = rooms_[line.name];
+    auto& one = visited_[line.name];
     const auto found = one.inside.find(line.hold_id);
     if (found == one.inside.end()) return;
     const auto more = line.weight - found->second.weight;
@@ -89,7 +89,7 @@ class reader {
   }
 
   // Judges a visit that was granted `more`, beside the visits that are inside.
-  void judge(room& one, const witness_line& line, std::int64_t more) {
+  void judge(visited_lock& one, const witness_line& line, std::int64_t more) {
     const bool is_alone = line.weight >= capacity_;
     if (line.token <= (is_alone ? one.token : one.token_of_lone)) ++report_.token_faults;
     one.token = std::max(one.token, line.token);
@@ -97,7 +97,7 @@ class reader {
     if (one.weight + more > capacity_) ++report_.overfull;
   }
 
-  static void leave(room& one, const std::string& hold) {
+  static void leave(visited_lock& one, const std::string& hold) {
     const auto found = one.inside.find(hold);
     if (found == one.inside.end()) return;
     one.weight -= found->second.weight;
@@ -106,7 +106,7 @@ class reader {
 
   void die(const witness_line& line) {
     std::int64_t left = 0;
-    for (auto& [name, one] : rooms_) {
+    for (auto& [name, one] : visited_) {
       std::vector<std::string> holds;
       for (const auto& [hold, came] : one.inside) {
         if (came.pid == line.pid) holds.push_back(hold);
@@ -124,7 +124,7 @@ class reader {
   std::map<key, std::int64_t> places_;
   std::set<key> left_;
   std::set<std::string> waiting_;  // leases with a place for a hold that never came
-  std::map<std::string, room> rooms_;
+  std::map<std::string, visited_lock> visited_;
   visits_report report_;
 };
 

@@ -16,9 +16,9 @@ namespace rowlock::test {
 namespace {
 
 // A name and its number. Notes before and after each thing that it does.
-class gather_task : public task {
+class rendezvous_task : public task {
  public:
-  gather_task(const load_plan& plan, tally& counts, int index)
+  rendezvous_task(const load_plan& plan, tally& counts, int index)
       : task{plan, counts}, random_{static_cast<unsigned>(::getpid() * 64 + index)} {}
 
  protected:
@@ -34,10 +34,10 @@ class gather_task : public task {
   std::mt19937 random_;
 };
 
-class count_down_task final : public gather_task {
+class count_down_task final : public rendezvous_task {
  public:
   count_down_task(const load_plan& plan, tally& counts, int index)
-      : gather_task{plan, counts, index},
+      : rendezvous_task{plan, counts, index},
         latch_{plan.databases.front().db, plan.names.at(0), std::stoll(plan.names.at(1))} {}
 
   void run(int, std::stop_token) override {
@@ -52,10 +52,10 @@ class count_down_task final : public gather_task {
   latch latch_;
 };
 
-class latch_task final : public gather_task {
+class latch_task final : public rendezvous_task {
  public:
   latch_task(const load_plan& plan, tally& counts, int index)
-      : gather_task{plan, counts, index},
+      : rendezvous_task{plan, counts, index},
         latch_{plan.databases.front().db, plan.names.at(0), std::stoll(plan.names.at(1))} {}
 
   void run(int, std::stop_token stop) override {
@@ -68,10 +68,10 @@ class latch_task final : public gather_task {
   latch latch_;
 };
 
-class barrier_task final : public gather_task {
+class barrier_task final : public rendezvous_task {
  public:
   barrier_task(const load_plan& plan, tally& counts, int index)
-      : gather_task{plan, counts, index},
+      : rendezvous_task{plan, counts, index},
         barrier_{plan.databases.front().db, plan.names.at(0), std::stoll(plan.names.at(1))} {}
 
   void run(int, std::stop_token stop) override {
