@@ -1,6 +1,7 @@
 # rowlock_embed_sql(target symbol file...): compiles the files' texts into the target as
 #   namespace rowlock::embedded { std::span<const file> symbol(); }   (src/store/embedded.hpp)
-# A file's name there is its name without folder and without ".sql".
+# A file's name there is its name without folder and without ".sql". The statements of a store's file are told
+# apart by src/store/sql_catalog.hpp.
 function(rowlock_embed_sql target symbol)
   set(output ${CMAKE_CURRENT_BINARY_DIR}/${symbol}.cpp)
   string(REPLACE ";" "|" files "${ARGN}")

@@ -1,4 +1,5 @@
-// A call of the fast path whose exclusive and shared requests are statements of their own.
+// For calls of the fast path that need one statement for exclusive requests and another one for shared
+// requests.
 #pragma once
 
 #include "store/store.hpp"
@@ -11,7 +12,7 @@
 
 namespace rowlock::store {
 
-// Both answers in one. Nearly all calls are of one mode: they are handed on as they are.
+// Returns both answers in one. Nearly all calls have one mode; they are passed on unchanged.
 template <class Request, class Exclusive, class Shared>
 auto by_mode(std::span<const Request> requests, Exclusive exclusive, Shared shared) {
   const auto is_exclusive = [](const Request& one) { return one.mode == model::lock_mode::exclusive; };
@@ -24,7 +25,7 @@ auto by_mode(std::span<const Request> requests, Exclusive exclusive, Shared shar
     const auto more = shared(std::span<const Request>{second, sorted.end()});
     answer.insert(answer.end(), more.begin(), more.end());
   } catch (const error& failure) {
-    // What the first statement did is committed.
+    // The first statement is committed.
     throw error(failure.code(), failure.what(), failure.database_code(), true);
   }
   return answer;

@@ -8,7 +8,7 @@ namespace rowlock::store {
 
 connect_watch::step::step(connect_watch& watch, std::function<void()> interrupt) : watch_(watch) {
   const std::lock_guard lock{watch_.mutex_};
-  if (watch_.interrupted_) throw error(errc::unreachable, "the attempt to connect was broken off");
+  if (watch_.interrupted_) throw error(errc::unreachable, "the attempt to connect was interrupted");
   watch_.interrupt_ = std::move(interrupt);
 }
 

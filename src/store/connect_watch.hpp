@@ -1,4 +1,4 @@
-// Lets another thread break off an attempt to connect that gets no answer.
+// Lets another thread interrupt an attempt to connect that gets no answer.
 #pragma once
 
 #include <functional>
@@ -6,16 +6,16 @@
 
 namespace rowlock::store {
 
-// Of one attempt. Thread-safe.
+// For one attempt. Thread-safe.
 class connect_watch {
  public:
   connect_watch() = default;
   connect_watch(const connect_watch&) = delete;
   connect_watch& operator=(const connect_watch&) = delete;
 
-  // A part of the attempt that may wait for the server. `interrupt` ends that wait, from another thread, and
-  // must not throw; it is not called any more when this is destroyed. Throws error(unreachable) when the
-  // attempt has been broken off before.
+  // A part of the attempt that may wait for the server. `interrupt` ends that wait from another thread. It
+  // must not throw, and is not called after this object is destroyed. Throws error(unreachable) when the
+  // attempt was interrupted before.
   class step {
    public:
     step(connect_watch& watch, std::function<void()> interrupt);
@@ -27,7 +27,7 @@ class connect_watch {
     connect_watch& watch_;
   };
 
-  // Any thread. The step that is under way ends, and no other begins.
+  // Any thread. The running step ends, and no other one begins.
   void interrupt() noexcept;
   bool is_interrupted() const;
 

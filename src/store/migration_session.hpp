@@ -1,4 +1,4 @@
-// What the migrator needs of a database, beside the verbs of the lock service.
+// What the migrator needs of a database.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace rowlock::store {
 
 struct schema_state {
   int version = 0;      // meta.schema_version; 0: rowlock's tables are not there
-  int min_library = 0;  // a library that knows only a lower schema version must not run
+  int min_library = 0;  // a library that knows only lower schema versions must not run
 };
 
 struct ledger_entry {
   int version = 0;
   std::string title;
-  std::string checksum;    // sha-256 of the file as it was shipped, hex
+  std::string checksum;    // sha-256 of the shipped file, hex
   std::string applied_at;  // UTC, ISO 8601
 };
 
@@ -30,16 +30,17 @@ class migration_session {
 
   virtual schema_state state() = 0;
   virtual bool has_ledger() = 0;
-  virtual std::vector<ledger_entry> ledger() = 0;  // by version; empty when there is no ledger
+  virtual std::vector<ledger_entry> ledger() = 0;  // by version; empty if there is no ledger
   virtual std::int64_t leases() = 0;               // unexpired, on the database's clock
-  // Runs work while no other migrator can run it on the same prefix and schema; waits for one that does.
+  // Runs work while no other migrator can do so with the same prefix and schema; waits for a running one.
   virtual void exclusively(const std::function<void()>& work) = 0;
-  // Runs a file (its prefix already put in) and then writes or removes its ledger entry, in one transaction
-  // where the dialect's DDL is transactional. The ledger table is created when it is missing.
+  // Runs a file, which has its prefix already, and then writes or removes its ledger entry. Both are one
+  // transaction if the dialect's DDL is transactional. A missing ledger table is created.
   virtual void apply(const std::string& sql, const ledger_entry& entry) = 0;
   virtual void revert(const std::string& sql, int version) = 0;
   virtual void record(const ledger_entry& entry) = 0;  // adopt: the ledger alone
-  // "table.column type [not null]" lines of rowlock's tables, sorted, prefix as in the files (rowlock_).
+  // "table.column type [not null]" lines of rowlock's tables, sorted, with the prefix of the files
+  // (rowlock_).
   virtual std::vector<std::string> describe() = 0;
 };
 

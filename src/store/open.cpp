@@ -1,6 +1,7 @@
 #include "store/open.hpp"
 
 #include "model/names.hpp"
+#include "store/backends.hpp"
 #include "store/url.hpp"
 
 #include <rowlock/error.hpp>
@@ -9,35 +10,43 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-
-#ifdef ROWLOCK_HAS_POSTGRES
-#include "store/postgres/postgres_database.hpp"
-#endif
-#ifdef ROWLOCK_HAS_MYSQL
-#include "store/mysql/mysql_database.hpp"
-#endif
-#ifdef ROWLOCK_HAS_SQLITE
-#include "store/sqlite/sqlite_database.hpp"
-#endif
+#include <string_view>
 
 namespace rowlock::store {
 namespace {
 
-database_url parse_built_in(std::string_view url) {
-  auto parsed = parse_url(url);
-  const auto dialects = built_in_dialects();
-  if (std::find(dialects.begin(), dialects.end(), parsed.dialect) == dialects.end()) {
-    throw error(
-        errc::invalid_argument,
-        fmt::format(
-            "this build of rowlock has no store for {}, only for {}; install or build one that has it",
-            parsed.dialect, fmt::join(dialects, ", ")));
-  }
-  return parsed;
+struct backend {
+  std::string_view dialect;
+  std::unique_ptr<database> (*open)(const std::string& url, const store_options& options);
+  std::unique_ptr<migration_session> (*open_for_migration)(const std::string& url,
+                                                           const store_options& options);
+};
+
+constexpr backend backends[] = {
+#ifdef ROWLOCK_HAS_POSTGRES
+    {"postgres", &open_postgres, &open_postgres_for_migration},
+#endif
+#ifdef ROWLOCK_HAS_MYSQL
+    {"mysql", &open_mysql, &open_mysql_for_migration},
+#endif
+#ifdef ROWLOCK_HAS_SQLITE
+    {"sqlite", &open_sqlite, &open_sqlite_for_migration},
+#endif
+    {},
+};
+
+const backend& backend_of(const database_url& parsed) {
+  const auto* found = std::ranges::find(backends, parsed.dialect, &backend::dialect);
+  if (found != std::end(backends)) return *found;
+  throw error(
+      errc::invalid_argument,
+      fmt::format("this build of rowlock has no store for {}, only for {}; install or build one that has it",
+                  parsed.dialect, fmt::join(built_in_dialects(), ", ")));
 }
 
 database_url check(const std::string& url, const store_options& options) {
-  auto parsed = parse_built_in(url);
+  auto parsed = parse_url(url);
+  backend_of(parsed);
   model::check_identifier("prefix", options.prefix);
   if (!options.schema.empty()) {
     model::check_identifier("schema", options.schema);
@@ -55,56 +64,28 @@ database_url check(const std::string& url, const store_options& options) {
   return parsed;
 }
 
-[[noreturn]] void not_built_in() {
-  throw error(errc::internal, "a store is listed as built in and is not");
-}
-
 }  // namespace
 
 std::vector<std::string> built_in_dialects() {
-  return {
-#ifdef ROWLOCK_HAS_POSTGRES
-      "postgres",
-#endif
-#ifdef ROWLOCK_HAS_MYSQL
-      "mysql",
-#endif
-#ifdef ROWLOCK_HAS_SQLITE
-      "sqlite",
-#endif
-  };
+  std::vector<std::string> dialects;
+  for (const auto& each : backends) {
+    if (!each.dialect.empty()) dialects.emplace_back(each.dialect);
+  }
+  return dialects;
 }
 
 std::string dialect_of(std::string_view url) {
-  return parse_built_in(url).dialect;
+  return std::string{backend_of(parse_url(url)).dialect};
 }
 
 std::unique_ptr<database> open(const std::string& url, const store_options& options) {
   const auto parsed = check(url, options);
-#ifdef ROWLOCK_HAS_POSTGRES
-  if (parsed.dialect == "postgres") return open_postgres(parsed.target, options);
-#endif
-#ifdef ROWLOCK_HAS_MYSQL
-  if (parsed.dialect == "mysql") return open_mysql(parsed.target, options);
-#endif
-#ifdef ROWLOCK_HAS_SQLITE
-  if (parsed.dialect == "sqlite") return open_sqlite(parsed.target, options);
-#endif
-  not_built_in();
+  return backend_of(parsed).open(parsed.target, options);
 }
 
 std::unique_ptr<migration_session> open_for_migration(const std::string& url, const store_options& options) {
   const auto parsed = check(url, options);
-#ifdef ROWLOCK_HAS_POSTGRES
-  if (parsed.dialect == "postgres") return open_postgres_for_migration(parsed.target, options);
-#endif
-#ifdef ROWLOCK_HAS_MYSQL
-  if (parsed.dialect == "mysql") return open_mysql_for_migration(parsed.target, options);
-#endif
-#ifdef ROWLOCK_HAS_SQLITE
-  if (parsed.dialect == "sqlite") return open_sqlite_for_migration(parsed.target, options);
-#endif
-  not_built_in();
+  return backend_of(parsed).open_for_migration(parsed.target, options);
 }
 
 }  // namespace rowlock::store

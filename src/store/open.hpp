@@ -1,4 +1,4 @@
-// From a URL to a database. The one place that knows which stores are built in.
+// Opens the database that a URL names. Only this file knows which stores are built in.
 #pragma once
 
 #include "store/migration_session.hpp"
@@ -15,7 +15,7 @@ namespace rowlock::store {
 // built in.
 std::unique_ptr<database> open(const std::string& url, const store_options& options);
 
-// A connection for the migrator: it does not ask for a migrated schema. Creates a missing SQLite file.
+// A connection for the migrator: it does not need a migrated schema. Creates a missing SQLite file.
 std::unique_ptr<migration_session> open_for_migration(const std::string& url, const store_options& options);
 
 // "postgres", "mysql", "sqlite": the dialect that a URL's scheme names. Throws as open does.

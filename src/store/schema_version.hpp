@@ -10,19 +10,19 @@
 
 namespace rowlock::store {
 
-// The version that is needed, and the newest one that is known.
+// The version that this library needs, and the newest one that it knows.
 inline constexpr int library_schema_version = 2;
 
-// The command that makes or updates the tables; `global` options of the command stand before the prefix and
-// the schema of these.
+// The command that creates or updates the tables. `global`: options of the command before the prefix and the
+// schema.
 std::string migrate_command(const store_options& options, const std::string& global = {});
 
-// Throws error(not_migrated) or error(too_new) unless this library can work with what was found. where: the
-// place, for the message.
+// Throws error(not_migrated) or error(too_new) unless this library can work with the schema that was found.
+// where: the place, for the message.
 void check_schema_version(const schema_state& found, const store_options& options, const std::string& where,
                           const std::string& global = {});
 
-// For a table that is there without its one row.
+// For a table that lacks its one row.
 error missing_meta_row(const store_options& options, const std::string& global = {});
 
 }  // namespace rowlock::store

@@ -1,30 +1,124 @@
 #include "store/sql_catalog.hpp"
 
+#include "store/store.hpp"
+
 #include <rowlock/error.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+#include <vector>
 
 namespace rowlock::store {
 
 namespace {
 
+constexpr std::string_view name_marker = "-- name: ";
+constexpr std::string_view only_marker = "-- only: ";
+
+// What a statement writes as :name. Values that C++ uses too are computed from the C++ constant.
+std::vector<std::pair<std::string_view, std::string>> constants() {
+  return {
+      // One row more than a view shows tells that the queue is longer.
+      {":queue_read_limit", std::to_string(queue_window + 1)},
+      {":seconds_per_old_epoch", std::to_string(model::seconds_per_old_epoch)},
+      // More rows than a batch can have. A limit keeps MySQL from merging a derived table into its statement.
+      {":all_rows", "1000000"},
+      {":never_us", std::to_string(std::numeric_limits<std::int64_t>::max())},
+      // SQLite's clock, in microseconds since 1970.
+      {":now_us", "CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER)"},
+  };
+}
+
 bool is_identifier_char(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-std::string without_comments(std::string_view sql) {
-  std::string result;
-  while (!sql.empty()) {
-    const auto end = sql.find('\n');
-    const auto line = sql.substr(0, end);
-    sql = end == std::string_view::npos ? std::string_view{} : sql.substr(end + 1);
-    const auto first = line.find_first_not_of(" \t");
-    if (first == std::string_view::npos || line.substr(first).starts_with("--")) continue;
-    if (!result.empty()) result += '\n';
-    result += line;
+std::string with_constants(std::string sql) {
+  for (const auto& [word, value] : constants()) {
+    for (auto at = sql.find(word); at != std::string::npos; at = sql.find(word, at)) {
+      const auto end = at + word.size();
+      const bool is_longer_word = end < sql.size() && is_identifier_char(sql[end]);
+      if (!is_longer_word) sql.replace(at, word.size(), value);
+      at += is_longer_word ? word.size() : value.size();
+    }
   }
-  // A trailing semicolon makes the file valid for other tools; a prepared statement does without it.
-  while (!result.empty() && (result.back() == ';' || result.back() == '\n')) result.pop_back();
-  return result;
+  return sql;
 }
+
+[[noreturn]] void refuse(std::string_view file, std::string_view problem) {
+  throw error(errc::internal, "SQL file " + std::string{file} + ": " + std::string{problem});
+}
+
+// The statements of one file, in order.
+class file_reader {
+ public:
+  struct statement {
+    std::string name;
+    std::string text;
+  };
+
+  explicit file_reader(const embedded::file& file) : file_{file.name} {
+    for (auto rest = file.text; !rest.empty();) {
+      const auto end = rest.find('\n');
+      read(rest.substr(0, end));
+      rest = end == std::string_view::npos ? std::string_view{} : rest.substr(end + 1);
+    }
+    finish();
+  }
+
+  std::vector<statement> take() { return std::move(finished_); }
+
+ private:
+  void read(std::string_view line) {
+    const auto first = line.find_first_not_of(' ');
+    if (first == std::string_view::npos) return;
+    if (line.starts_with(name_marker)) {
+      if (has_text_) finish();
+      open_.push_back({std::string{line.substr(name_marker.size())}, {}});
+      return;
+    }
+    const auto marker = line.find(only_marker);
+    if (marker == std::string_view::npos) {
+      if (!line.substr(first).starts_with("--")) add(line, {});
+      return;
+    }
+    const auto behind = line.substr(marker + only_marker.size());
+    const auto only = behind.substr(0, behind.find(' '));
+    add(marker == first ? behind.substr(only.size()) : line.substr(0, marker), only);
+  }
+
+  // only: the one name that gets the line; empty: all.
+  void add(std::string_view line, std::string_view only) {
+    if (open_.empty()) refuse(file_, "a statement has no name");
+    line = line.substr(0, line.find_last_not_of(' ') + 1);
+    if (!only.empty() && std::ranges::find(open_, only, &statement::name) == open_.end()) {
+      refuse(file_, "a line is only for " + std::string{only} + ", which does not have that text");
+    }
+    for (auto& each : open_) {
+      if (!only.empty() && each.name != only) continue;
+      if (!each.text.empty()) each.text += '\n';
+      each.text += line;
+    }
+    has_text_ = true;
+  }
+
+  void finish() {
+    for (auto& each : open_) {
+      // A semicolon makes the file valid for other tools; a prepared statement does without it.
+      while (each.text.ends_with(';') || each.text.ends_with('\n')) each.text.pop_back();
+      if (each.text.empty()) refuse(file_, "the statement " + each.name + " is empty");
+      finished_.push_back(std::move(each));
+    }
+    open_.clear();
+    has_text_ = false;
+  }
+
+  std::string_view file_;
+  std::vector<statement> open_;  // the names above the text that is read now
+  bool has_text_ = false;
+  std::vector<statement> finished_;
+};
 
 }  // namespace
 
@@ -44,13 +138,18 @@ std::string with_prefix(std::string_view sql, std::string_view prefix) {
 
 sql_catalog::sql_catalog(std::span<const embedded::file> files, std::string_view prefix) {
   for (const auto& file : files) {
-    queries_.emplace(file.name, with_prefix(without_comments(file.text), prefix));
+    for (auto& [name, text] : file_reader{file}.take()) {
+      auto sql = with_prefix(with_constants(std::move(text)), prefix);
+      if (!statements_.emplace(name, std::move(sql)).second) {
+        refuse(file.name, "the statement " + name + " stands twice");
+      }
+    }
   }
 }
 
 const std::string& sql_catalog::operator[](std::string_view name) const {
-  const auto found = queries_.find(name);
-  if (found == queries_.end()) throw error(errc::internal, "no query is named " + std::string{name});
+  const auto found = statements_.find(name);
+  if (found == statements_.end()) throw error(errc::internal, "no statement is named " + std::string{name});
   return found->second;
 }
 

@@ -1,4 +1,4 @@
-// A store's queries by name, with the caller's table prefix put in.
+// A store's SQL statements by name, with the caller's table prefix in place.
 #pragma once
 
 #include "store/embedded.hpp"
@@ -10,22 +10,27 @@
 
 namespace rowlock::store {
 
-// Puts another prefix in: replaces "rowlock_" wherever an identifier starts with it.
+// Replaces "rowlock_" by the prefix wherever an identifier starts with it.
 std::string with_prefix(std::string_view sql, std::string_view prefix);
 
+// Each file holds several statements. A line `-- name: verb` starts the statement `verb`. Two such lines
+// above one text give it two names. A line that ends in `-- only: verb`, or starts with it as a comment,
+// belongs to that name alone. Words like :queue_read_limit stand for the constants listed in sql_catalog.cpp.
 class sql_catalog {
  public:
-  // Comment lines and surrounding white space are left out: the server need not parse them each time.
+  // Comment lines and empty lines are left out, so that the server need not parse them each time.
+  // Throws error(internal) for text above the first name, for a name that has no text or stands twice, and
+  // for `-- only:` with a name that the text does not have.
   sql_catalog(std::span<const embedded::file> files, std::string_view prefix);
 
-  // Throws error(internal) for a name that has no file.
+  // Throws error(internal) for an unknown name.
   const std::string& operator[](std::string_view name) const;
 
-  auto begin() const { return queries_.begin(); }
-  auto end() const { return queries_.end(); }
+  auto begin() const { return statements_.begin(); }
+  auto end() const { return statements_.end(); }
 
  private:
-  std::map<std::string, std::string, std::less<>> queries_;
+  std::map<std::string, std::string, std::less<>> statements_;
 };
 
 }  // namespace rowlock::store

@@ -22,7 +22,7 @@ constexpr std::string_view hidden = "***";
   throw error(errc::invalid_argument, message);
 }
 
-// Empty when there is none: what stands before the colon may then be anything, even a password.
+// Empty if there is none: the text before the colon may then be anything, even a password.
 std::string_view scheme_of(std::string_view url) {
   const auto colon = url.find(':');
   if (colon == std::string_view::npos || colon > 20) return {};
@@ -42,12 +42,13 @@ std::string sqlite_path(std::string_view path) {
   if (path.empty()) refuse("the URL sqlite: names no file; write sqlite:relative.db or sqlite:/absolute.db");
   if (path.starts_with(":memory:")) {
     refuse(
-        "sqlite::memory: is refused: a lock in the memory of one connection guards nothing; name a file that "
+        "sqlite::memory: is refused: a lock in the memory of one connection protects nothing; name a file "
+        "that "
         "every process opens, as in sqlite:/absolute.db");
   }
   if (path.starts_with("//")) {
     refuse(
-        "sqlite:// is refused, for tools differ in what its slashes mean; write sqlite:relative.db or "
+        "sqlite:// is refused because tools differ in what its slashes mean; write sqlite:relative.db or "
         "sqlite:/absolute.db");
   }
   if (const auto question = path.find('?'); question != std::string_view::npos) {
@@ -95,7 +96,7 @@ std::string hide_parameters(std::string_view text) {
     const bool secret = equals != std::string_view::npos && is_secret(part.substr(0, equals));
     result += secret ? part.substr(0, equals + 1) : part;
     if (secret) result += hidden;
-    // A quoted value may hold any of the separators: nothing behind it is shown.
+    // A quoted value may contain any of the separators: nothing after it is shown.
     if (secret && part.substr(equals + 1).starts_with('\'')) return result;
     if (separator == std::string_view::npos) return result;
     result += text[separator];
@@ -111,14 +112,14 @@ bool is_plain_word(std::string_view text) {
   return !text.empty() && text.size() <= 30 && std::all_of(text.begin(), text.end(), fits);
 }
 
-// As it is written by who does not remember whether in capitals, with a dash or with an underscore.
+// Without capitals, dashes and underscores, which are easily mixed up.
 std::string spelled_plainly(std::string_view name) {
   auto result = decode_lower(name);
   std::erase_if(result, [](char c) { return c == '_' || c == '-'; });
   return result;
 }
 
-// How many letters must be changed, put in or taken out to make one of the other.
+// How many letters must be changed, inserted or removed to turn one into the other.
 std::size_t edits_between(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -158,8 +159,8 @@ std::string unknown_parameter::advice() const {
 
 std::optional<unknown_parameter> find_unknown_parameter(std::string_view query,
                                                         std::span<const std::string_view> known) {
-  // A question mark inside a password has what follows it taken for parameters, up to its '@'; and an '&'
-  // inside the value of password=… the rest of that.
+  // After a question mark inside a password, the rest of the password up to its '@' looks like parameters. So
+  // does the rest of the value of password=… after an '&' inside it.
   bool may_be_secret = query.find('@') != std::string_view::npos;
   while (!query.empty()) {
     const auto end = query.find('&');
@@ -217,9 +218,9 @@ std::string hide_secret(std::string message, std::string_view secret) {
 }
 
 std::string redact(std::string_view url) {
-  if (scheme_of(url) == "sqlite") return hide_parameters(url);  // a path may hold both : and @
-  // From the first colon behind the scheme to the last @, wherever they stand: a password that was not
-  // percent-encoded may hold any character, and to hide too much is the lesser fault.
+  if (scheme_of(url) == "sqlite") return hide_parameters(url);  // a path may contain both : and @
+  // From the first colon after the scheme to the last @, wherever they are: a password that was not
+  // percent-encoded may contain any character, and hiding too much is the lesser fault.
   const auto authority = url.find("://");
   const auto from = authority == std::string_view::npos ? 0 : authority + 3;
   const auto colon = url.find(':', from);
@@ -227,7 +228,7 @@ std::string redact(std::string_view url) {
   if (colon == std::string_view::npos || at == std::string_view::npos || colon > at)
     return hide_parameters(url);
   std::string shown = hide_parameters(url.substr(0, colon + 1)) + std::string{hidden};
-  // An @ behind a separator may stand in the middle of another secret: nothing behind it is shown.
+  // An @ after a separator may be inside another secret: nothing after it is shown.
   const bool clear = url.substr(colon, at - colon).find_first_of("?& \t\n") == std::string_view::npos;
   return clear ? shown + hide_parameters(url.substr(at)) : shown;
 }

@@ -1,4 +1,4 @@
-// What a database URL says.
+// The parts of a database URL.
 #pragma once
 
 #include <optional>
@@ -13,25 +13,25 @@ struct database_url {
   std::string target;   // what its store opens: the URL itself for a server, the path of the file for SQLite
 };
 
-// Throws error(invalid_argument) for a URL that names no database which rowlock knows. Does not ask whether
-// its store is built in. Messages repeat nothing of the URL but its scheme and a path.
+// Throws error(invalid_argument) for a URL that names no database known to rowlock. Does not check whether
+// its store is built in. Messages repeat only the scheme and a path of the URL.
 database_url parse_url(std::string_view url);
 
 struct unknown_parameter {
-  std::string name;        // empty where it could be a part of a secret that was not percent-encoded
-  std::string known_near;  // what may have been meant; empty: nothing is like it
+  std::string name;        // empty if it could be part of a secret that was not percent-encoded
+  std::string known_near;  // a known name that is similar; empty: none is
 
-  // ` "ssl_mod"` and `; did you mean ssl_mode?`, for a message: each empty where there is nothing to say.
+  // ` "ssl_mod"` and `; did you mean ssl_mode?`, for a message; each may be empty.
   std::string quoted_name() const;
   std::string advice() const;
 };
 
-// The first parameter that is not known, of what follows the question mark of a URL. Empty: all are known.
+// The first unknown parameter in the part of a URL after the question mark. Empty: all are known.
 std::optional<unknown_parameter> find_unknown_parameter(std::string_view query,
                                                         std::span<const std::string_view> known);
 
-// The message with the secret hidden where it stands as one: between ':' and '@' of a URL, or as the value of
-// a key. Elsewhere the same letters mean something else, and a short secret would make the message
+// The message with the secret hidden where it is used as one: between ':' and '@' of a URL, or as the value
+// of a key. Elsewhere the same letters mean something else, and hiding a short secret would make the message
 // unreadable.
 std::string hide_secret(std::string message, std::string_view secret);
 

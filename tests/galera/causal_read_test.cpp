@@ -1,7 +1,7 @@
 // One client's connections lead to different nodes: one node may have yet to apply what another has
 // committed.
 #include "galera_test.hpp"
-#include "store/mysql/mysql_database.hpp"
+#include "store/backends.hpp"
 #include "store/mysql/mysql_setup.hpp"
 
 #include <rowlock/rowlock.hpp>

@@ -157,7 +157,7 @@ TEST_F(pooler_test, goes_on_where_listen_url_leads_nowhere_and_says_so) {
   EXPECT_LT(hand_over(two, one), 20s) << "the poll stands behind each wake-up";
   auto said = warned.get_future();
   ASSERT_EQ(said.wait_for(30s), std::future_status::ready);
-  EXPECT_THAT(said.get(), HasSubstr("no wake-ups are heard by listen_url"));
+  EXPECT_THAT(said.get(), HasSubstr("listen_url receives no wake-ups"));
 }
 
 TEST_F(pooler_test, says_that_listen_url_leads_to_another_database) {

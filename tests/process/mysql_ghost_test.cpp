@@ -3,7 +3,7 @@
 // Which connection is ended as a ghost, and which is reported as gone. Through a Unix socket no port
 // distinguishes two connections, and another run of the server reuses their numbers.
 #include "own_server.hpp"
-#include "store/mysql/mysql_database.hpp"
+#include "store/backends.hpp"
 #include "support/mysql_connection.hpp"
 #include "support/stores.hpp"
 

@@ -2,7 +2,7 @@
 
 // Settings that a server has from its start and that cannot be changed later.
 #include "own_server.hpp"
-#include "store/mysql/mysql_database.hpp"
+#include "store/backends.hpp"
 #include "support/mysql_connection.hpp"
 #include "support/stores.hpp"
 

@@ -44,8 +44,8 @@ class mysql_tls_test : public testing::Test {
     const store::mysql_context context{url, {}};
     store::mysql_connection connection{context.endpoint, context.catalog, 5s, 5s};
     store::set_up(connection, context, 5s);
-    for (const auto& row : connection.read("connect_status", 2)) {
-      if (row[0] == "Ssl_cipher") return row[1].value_or("");
+    for (auto status = connection.read("connect_status"); status.next();) {
+      if (status.text(0) == "Ssl_cipher") return status.text(1);
     }
     throw std::runtime_error("the server does not know Ssl_cipher");
   }

@@ -21,10 +21,10 @@ class postgres_collect_test : public postgres_test {
 
   // collect(), stopped before its COMMIT.
   void collect_uncommitted() {
-    for (const std::string name : {"take_meta", "collect_take", "raise_floor", "collect_delete"}) {
+    for (const std::string name : {"take_meta", "collect_take", "collect_floor", "collect_delete"}) {
       collector_->run("PREPARE " + name + " AS " + postgres_query(name));
     }
-    collector_->run("BEGIN; EXECUTE take_meta; EXECUTE collect_take (0, 10); EXECUTE raise_floor");
+    collector_->run("BEGIN; EXECUTE take_meta; EXECUTE collect_take (0, 10); EXECUTE collect_floor");
     collector_->run("EXECUTE collect_delete");
     ASSERT_EQ(collector_->value("SELECT count(*) FROM rowlock_lock"), "0");
   }

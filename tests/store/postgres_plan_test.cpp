@@ -218,8 +218,8 @@ TEST_F(postgres_growth_test, meets_few_rows_for_each_that_it_is_about) {
       {"edit_read", {"'{m}'", "'{20000000-0000-0000-0000-000000000500}'"}},
       {"edit_read",
        {"'{m,s}'", "'{20000000-0000-0000-0000-000000000500,20000000-0000-0000-0000-000000000500}'"}},
-      {"dequeue", {all("'m'::text"), waiters}},
-      {"remove_permits", {all("'s'::text"), holders}},
+      {"edit_dequeue", {all("'m'::text"), waiters}},
+      {"edit_remove_permits", {all("'s'::text"), holders}},
       {"release_shared", {all("'s'::text"), all(id(1)), holders, "'off'"}},
       {"release_shared_one",
        {"'s'", "'10000000-0000-0000-0000-000000000500'", "'30000000-0000-0000-0000-000000000500'", "'off'"}},
@@ -227,8 +227,8 @@ TEST_F(postgres_growth_test, meets_few_rows_for_each_that_it_is_about) {
        {all("'n' || i"), all("'mutex'::text"), all("1::bigint"), all(id(1)), all(id(2)), all("true")}},
       {"release", {all("'n' || i"), all(id(1)), all(id(2)), "'off'"}},
       {"queue", {"'m'"}},
-      {"stale_names", {"''", "1000"}},
-      {"hand_dequeue", {"'m'", "'20000000-0000-0000-0000-000000000500'"}},
+      {"find_stale_names", {"''", "1000"}},
+      {"hand_over_dequeue", {"'m'", "'20000000-0000-0000-0000-000000000500'"}},
   };
   std::set<std::string> planned;
   for (const auto& one : statements) {

@@ -2,7 +2,7 @@
 // store's.
 #pragma once
 
-#include "store/postgres/postgres_database.hpp"
+#include "store/backends.hpp"
 #include "store/raw_postgres.hpp"
 #include "store/session_steps.hpp"
 

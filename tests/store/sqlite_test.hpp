@@ -1,9 +1,9 @@
 // A migrated SQLite file in a folder of its own, and a connection beside the store's.
 #pragma once
 
+#include "store/backends.hpp"
 #include "store/embedded.hpp"
 #include "store/sql_catalog.hpp"
-#include "store/sqlite/sqlite_database.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <rowlock/error.hpp>

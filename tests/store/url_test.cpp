@@ -39,7 +39,7 @@ TEST(url, names_the_dialect_and_what_its_store_opens) {
 }
 
 TEST(url, refuses_a_database_in_memory_and_says_why) {
-  EXPECT_TRUE(says(refusal_of("sqlite::memory:"), "guards nothing"));
+  EXPECT_TRUE(says(refusal_of("sqlite::memory:"), "protects nothing"));
 }
 
 TEST(url, refuses_forms_of_sqlite_that_tools_read_differently) {

@@ -20,7 +20,7 @@ namespace rowlock::store {
 
 namespace {
 
-// A host that vanished is noticed; a Unix socket takes none of these, and needs none.
+// Detects that a host has vanished. A Unix socket takes none of these options, and needs none.
 void keep_alive(int socket, std::chrono::milliseconds limit) {
   const auto set = [&](int level, int option, int value) {
     ::setsockopt(socket, level, option, &value, sizeof value);
@@ -36,7 +36,8 @@ bool is_name_char(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// Calls change(at, length) for each :name in the text, which it may change there; it returns where to go on.
+// Calls change(at, length) for each :name in the text. It may change the text there, and returns where to go
+// on.
 template <class Change>
 void at_each_use(std::string& sql, const std::string& name, Change change) {
   const auto word = ":" + name;
@@ -46,7 +47,7 @@ void at_each_use(std::string& sql, const std::string& name, Change change) {
   }
 }
 
-// In one block several statements may have a value of the same name: :name becomes :name_7.
+// Several statements of one block may have values of the same name: :name becomes :name_7.
 std::string with_numbered_names(std::string sql, mysql_values& values, std::size_t number) {
   const auto suffix = fmt::format("_{}", number);
   for (auto& given : values) {
@@ -71,7 +72,7 @@ std::string with_literals(std::string sql, const mysql_values& values) {
   return sql;
 }
 
-// The server's own form of a query: a question mark for each :name, whose order stands in `uses`.
+// The server's own form of a statement: a question mark for each :name. `uses` gets the names in their order.
 std::string with_question_marks(std::string_view sql, std::vector<std::string>& uses) {
   std::string result;
   for (std::size_t at = 0; at < sql.size();) {
@@ -103,7 +104,7 @@ struct mysql_connection::driver {
 
   explicit driver(const std::string& connect_string) : session{soci::mysql, connect_string} {}
 
-  // init_connect may have gone to another database.
+  // init_connect may have changed the database.
   void use(const std::string& database) {
     if (mysql_select_db(connection(), database.c_str()) != 0) fail();
   }
@@ -111,7 +112,7 @@ struct mysql_connection::driver {
   MYSQL* connection() { return static_cast<soci::mysql_session_backend*>(session.get_backend())->conn_; }
   int socket() { return static_cast<int>(connection()->net.fd); }
 
-  // A block that has returned rows says at its end how it ended. SOCI does not read so far.
+  // A block that has returned rows tells only after them how it ended. SOCI does not read that far.
   void read_to_the_end() {
     int next = -1;
     while ((next = mysql_next_result(connection())) == 0) {
@@ -137,34 +138,32 @@ mysql_connection::mysql_connection(const mysql_endpoint& endpoint, const sql_cat
     const auto problem = mysql_connect_error(cause);
     throw error(problem.code(), endpoint.scrub(problem.what()), problem.database_code());
   }
-  socket_ = ::fcntl(driver_->socket(), F_DUPFD_CLOEXEC, 3);
-  if (socket_ < 0) throw error(errc::internal, "no file descriptor is left for the connection");
-  keep_alive(socket_, read_timeout.count() > 0 ? read_timeout : std::chrono::seconds{30});
+  socket_ = owned_fd{::fcntl(driver_->socket(), F_DUPFD_CLOEXEC, 3)};
+  if (socket_.get() < 0) throw error(errc::internal, "no file descriptor is left for the connection");
+  keep_alive(socket_.get(), read_timeout.count() > 0 ? read_timeout : std::chrono::seconds{30});
 }
 
 mysql_connection::~mysql_connection() {
-  // To say goodbye could take as long as to read an answer.
+  // An orderly end could take as long as reading an answer.
   if (broken_) interrupt();
-  driver_.reset();
-  ::close(socket_);
 }
 
 std::optional<std::int64_t> mysql_connection::local_server() const {
   int domain = 0;
   socklen_t size = sizeof domain;
-  if (::getsockopt(socket_, SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 || domain != AF_UNIX) return {};
+  if (::getsockopt(socket_.get(), SOL_SOCKET, SO_DOMAIN, &domain, &size) != 0 || domain != AF_UNIX) return {};
   ucred server{};
   size = sizeof server;
-  if (::getsockopt(socket_, SOL_SOCKET, SO_PEERCRED, &server, &size) != 0) return 0;
+  if (::getsockopt(socket_.get(), SOL_SOCKET, SO_PEERCRED, &server, &size) != 0) return 0;
   return server.pid;
 }
 
-// What the kernel has yet to send is dropped when the socket is closed: a statement that the server gets
-// later is one that nobody waits for.
+// When the socket is closed, the kernel drops what it has not sent yet: nobody waits any more for a statement
+// that the server would receive later.
 void mysql_connection::interrupt() noexcept {
   const linger none{.l_onoff = 1, .l_linger = 0};
-  ::setsockopt(socket_, SOL_SOCKET, SO_LINGER, &none, sizeof none);
-  ::shutdown(socket_, SHUT_RDWR);
+  ::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &none, sizeof none);
+  ::shutdown(socket_.get(), SHUT_RDWR);
 }
 
 template <class Work>
@@ -177,13 +176,9 @@ auto mysql_connection::guarded(std::string_view doing, const Work& work) {
   }
 }
 
-mysql_rows mysql_connection::run(std::string_view doing, const std::string& sql, std::size_t columns,
-                                 const mysql_values& values) {
+mysql_rows mysql_connection::run(std::string_view doing, const std::string& sql, const mysql_values& values) {
   return guarded(doing, [&] {
     soci::statement statement{driver_->session};
-    std::vector<std::string> texts(columns);
-    std::vector<soci::indicator> known(columns, soci::i_ok);
-    for (std::size_t i = 0; i < columns; ++i) statement.exchange(soci::into(texts[i], known[i]));
     for (const auto& given : values) {
       if (const auto* text = std::get_if<std::string>(&given.value)) {
         statement.exchange(soci::use(*text, given.name));
@@ -194,59 +189,53 @@ mysql_rows mysql_connection::run(std::string_view doing, const std::string& sql,
     statement.alloc();
     statement.prepare(with_literals(sql, values));
     statement.define_and_bind();
-    mysql_rows rows;
-    for (bool more = statement.execute(true); more; more = statement.fetch()) {
-      auto& row = rows.emplace_back();
-      row.reserve(columns);
-      for (std::size_t i = 0; i < columns; ++i) {
-        row.push_back(known[i] == soci::i_null ? std::nullopt : std::optional{texts[i]});
-      }
-    }
-    if (columns == 0) matched_ = statement.get_affected_rows();
+    statement.execute(true);
+    matched_ = statement.get_affected_rows();
+    auto* backend = static_cast<soci::mysql_statement_backend*>(statement.get_backend());
+    mysql_rows rows{std::exchange(backend->result_, nullptr)};
     driver_->read_to_the_end();
     return rows;
   });
 }
 
-mysql_rows mysql_connection::read(const std::string& query, std::size_t columns, const mysql_values& values) {
-  return run(query, catalog_[query], columns, values);
+mysql_rows mysql_connection::read(const std::string& statement, const mysql_values& values) {
+  return run(statement, catalog_[statement], values);
 }
 
-std::int64_t mysql_connection::write(const std::string& query, const mysql_values& values) {
-  run(query, catalog_[query], 0, values);
+std::int64_t mysql_connection::write(const std::string& statement, const mysql_values& values) {
+  run(statement, catalog_[statement], values);
   return matched_;
 }
 
-const std::string& mysql_connection::prepared(const std::string& query) {
-  if (const auto known = prepared_.find(query); known != prepared_.end()) return known->second;
+const std::string& mysql_connection::prepared(const std::string& statement) {
+  if (const auto known = prepared_.find(statement); known != prepared_.end()) return known->second;
   std::vector<std::string> uses;
-  const auto sql = with_question_marks(catalog_[query], uses);
-  execute(query, fmt::format("PREPARE rowlock_{} FROM {}", query, quoted(sql)));
-  return prepared_[query] = fmt::format("EXECUTE rowlock_{} USING {}", query, fmt::join(uses, ", "));
+  const auto sql = with_question_marks(catalog_[statement], uses);
+  execute(statement, fmt::format("PREPARE rowlock_{} FROM {}", statement, quoted(sql)));
+  return prepared_[statement] = fmt::format("EXECUTE rowlock_{} USING {}", statement, fmt::join(uses, ", "));
 }
 
-std::int64_t mysql_connection::write_prepared(const std::string& query, const mysql_values& values) {
-  run(query, prepared(query), 0, values);
+std::int64_t mysql_connection::write_prepared(const std::string& statement, const mysql_values& values) {
+  run(statement, prepared(statement), values);
   return matched_;
 }
 
-mysql_rows mysql_connection::run_block(std::string_view doing, const std::string& sql, std::size_t columns,
+mysql_rows mysql_connection::run_block(std::string_view doing, const std::string& sql,
                                        const mysql_values& values) {
   try {
-    return run(doing, sql, columns, values);
+    return run(doing, sql, values);
   } catch (const error&) {
     rollback();
     throw;
   }
 }
 
-mysql_rows mysql_connection::read_block(const std::string& query, std::size_t columns,
-                                        const mysql_values& values) {
-  return run_block(query, prepared(query), columns, values);
+mysql_rows mysql_connection::read_block(const std::string& statement, const mysql_values& values) {
+  return run_block(statement, prepared(statement), values);
 }
 
-void mysql_connection::write_block(const std::string& query, const mysql_values& values) {
-  run_block(query, catalog_[query], 0, values);
+void mysql_connection::write_block(const std::string& statement, const mysql_values& values) {
+  run_block(statement, catalog_[statement], values);
 }
 
 std::int64_t mysql_connection::last_insert_id() {
@@ -258,7 +247,7 @@ std::int64_t mysql_connection::last_insert_id() {
 }
 
 void mysql_connection::execute(std::string_view doing, const std::string& sql) {
-  run(doing, sql, 0, {});
+  run(doing, sql, {});
 }
 
 void mysql_connection::write_all(std::string_view doing, std::string_view before,
@@ -266,7 +255,7 @@ void mysql_connection::write_all(std::string_view doing, std::string_view before
                                  waiting how) {
   if (!blocks_) {
     if (!before.empty()) execute(doing, std::string{before});
-    for (const auto& each : statements) write(each.query, each.values);
+    for (const auto& each : statements) write(each.statement, each.values);
     if (!after.empty()) execute(doing, std::string{after});
     return;
   }
@@ -279,11 +268,11 @@ void mysql_connection::write_all(std::string_view doing, std::string_view before
   for (std::size_t i = 0; i < statements.size(); ++i) {
     auto own = statements[i].values;
     if (how == waiting::never) sql += "SET STATEMENT innodb_lock_wait_timeout = 0 FOR ";
-    add(with_numbered_names(catalog_[statements[i].query], own, i));
+    add(with_numbered_names(catalog_[statements[i].statement], own, i));
     values.insert(values.end(), own.begin(), own.end());
   }
   add(after);
-  run(doing, sql + "END", 0, values);
+  run(doing, sql + "END", values);
 }
 
 void mysql_connection::rollback() noexcept {
@@ -291,10 +280,10 @@ void mysql_connection::rollback() noexcept {
   try {
     execute("rollback", "ROLLBACK");
   } catch (const std::exception& failure) {
-    // A cluster that has rolled it back already says so.
+    // A cluster that has already rolled the transaction back answers with this error.
     const auto* said = dynamic_cast<const error*>(&failure);
     if (said && said->database_code() == was_rolled_back) return;
-    // Whatever the server still holds of it ends with the connection.
+    // The transaction ends with the connection.
     broken_ = true;
     interrupt();
   }
@@ -308,7 +297,7 @@ void mysql_connection::check_usable(std::string_view doing) const {
 
 void mysql_connection::fail(const std::exception& cause, std::string_view doing) {
   const auto problem = mysql_error(cause, doing);
-  // An answer that was not read to its end leaves the connection out of step as well.
+  // After an answer that was not read to its end the connection is out of step.
   if (problem.code() == errc::unreachable || problem.database_code().empty()) {
     broken_ = true;
     interrupt();

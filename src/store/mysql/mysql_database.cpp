@@ -1,5 +1,4 @@
-#include "store/mysql/mysql_database.hpp"
-
+#include "store/backends.hpp"
 #include "store/mysql/mysql_migration_session.hpp"
 #include "store/mysql/mysql_session.hpp"
 

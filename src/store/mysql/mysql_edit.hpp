@@ -1,6 +1,7 @@
 // The slow path: lock, read, decide and write.
 #pragma once
 
+#include "store/decode.hpp"
 #include "store/mysql/mysql_connection.hpp"
 #include "store/store.hpp"
 
@@ -16,24 +17,20 @@ mysql_values lease_values(const lease_record& lease);
 class mysql_edit {
  public:
   mysql_edit(mysql_connection& connection, const std::string& identity,
-             std::span<const edit_request> requests);
+             std::span<const edit_request> requests)
+      : connection_{connection}, identity_{identity}, requests_{requests}, found_{requests} {}
 
   std::vector<edit_result> run(const joint_decision& decide);
 
  private:
   void read(const std::string& asked);
-  void read_lock(std::size_t at, const mysql_row& row);
-  void read_own(std::size_t at, const mysql_row& row);
   void read_queue(std::size_t at);
-  void read_permit(std::size_t at, const mysql_row& row);
   void read_guards();
-  std::vector<mysql_statement> writes(std::span<const lock_change> changes) const;
 
   mysql_connection& connection_;
   const std::string& identity_;
   std::span<const edit_request> requests_;
-  std::vector<edit_result> results_;
-  std::vector<lock_view> views_;
+  edit_reader found_;
 };
 
 }  // namespace rowlock::store

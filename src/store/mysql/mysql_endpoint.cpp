@@ -20,7 +20,7 @@ namespace rowlock::store {
 
 namespace {
 
-// The client library's, in the place of a host.
+// Whether the client library takes a connection string in place of a host.
 #if defined(MARIADB_PACKAGE_VERSION_ID) && MARIADB_PACKAGE_VERSION_ID >= 30301
 constexpr bool takes_connection_strings = true;
 #else
@@ -98,7 +98,7 @@ mysql_endpoint::mysql_endpoint(std::string_view url) {
   if (rest.find('#') != std::string_view::npos) {
     refuse("the MySQL URL has a '#' in it; write one inside a name or password as %23");
   }
-  // A raw '@' or '/' in a password ends it too early; its rest would be taken for the host and be printed.
+  // A raw '@' or '/' ends a password too early; the rest would be taken for the host and be printed.
   if (std::count(rest.begin(), rest.end(), '@') > 1) {
     refuse(
         "the MySQL URL has more than one '@' before its parameters; write the one inside the user's name or "
@@ -148,7 +148,7 @@ mysql_endpoint::address mysql_endpoint::read_address(std::string_view text) {
     const auto end = text.find(']');
     if (end == std::string_view::npos) refuse("the MySQL URL has a '[' without ']' in its host");
     if (end + 1 < text.size() && text[end + 1] != ':') {
-      refuse(fmt::format("something else than a port follows the host of the MySQL URL; expected {}", form));
+      refuse(fmt::format("something other than a port follows the host of the MySQL URL; expected {}", form));
     }
     if (end + 2 <= text.size()) port = text.substr(end + 2);
     text = text.substr(1, end - 1);
@@ -159,10 +159,10 @@ mysql_endpoint::address mysql_endpoint::read_address(std::string_view text) {
   auto host = decoded(text, "host");
   if (!port.empty()) {
     check_port(port);
-    // The client library takes "localhost" for the Unix socket and leaves the port aside.
+    // The client library takes "localhost" for the Unix socket and ignores the port.
     if (host.empty() || host == "localhost") host = "127.0.0.1";
   }
-  // The client library reads more into a host that has other characters: options, or a plugin's name.
+  // In a host with other characters the client library would read options, or the name of a plugin.
   if (!std::all_of(host.begin(), host.end(), is_host_char)) {
     refuse(fmt::format("the host in the MySQL URL is neither a name nor an address; expected {}", form));
   }
@@ -207,9 +207,8 @@ void mysql_endpoint::read_parameters(std::string_view query) {
   }
   if (mode == "VERIFY_CA") {
     refuse(
-        "ssl_mode=VERIFY_CA is refused: it cannot be asked for through SOCI. VERIFY_IDENTITY checks more; "
-        "REQUIRED with ssl_ca checks the certificate's chain too, but leaves a server without TLS only after "
-        "the login");
+        "ssl_mode=VERIFY_CA is refused: SOCI cannot pass it on. VERIFY_IDENTITY checks more; REQUIRED with "
+        "ssl_ca checks the certificate's chain too, but leaves a server without TLS only after the login");
   }
   verify_ = mode == "VERIFY_IDENTITY";
   if (has_mode && !verify_ && mode != "DISABLED" && mode != "PREFERRED" && mode != "REQUIRED") {
@@ -239,7 +238,7 @@ void mysql_endpoint::read_parameters(std::string_view query) {
   if (!has_ca && (values.contains("ssl_cert") || values.contains("ssl_key"))) {
     refuse("ssl_cert and ssl_key need ssl_ca: SOCI's MySQL backend uses TLS only with it");
   }
-  // Whoever names an authority wants the server checked against it: never without TLS in silence.
+  // A URL that names an authority wants the server checked against it, so it never silently goes without TLS.
   must_encrypt_ = verify_ || mode == "REQUIRED" || (has_ca && mode != "PREFERRED");
   for (const auto& [key, option] :
        {std::pair{"ssl_ca", "sslca"}, {"ssl_cert", "sslcert"}, {"ssl_key", "sslkey"}}) {
@@ -254,8 +253,8 @@ std::string mysql_endpoint::connect_string(std::chrono::milliseconds connect_tim
   const auto& [host, port] = places_.at(place);
   auto text = text_;
   if (verify_) {
-    // SOCI passes no such option on. But MariaDB's client library takes a connection string in the place of
-    // a host (its mariadb_connect() is no more than that), and with this option a server without TLS is left
+    // SOCI passes no such option on. But MariaDB's client library takes a connection string in place of a
+    // host (its mariadb_connect() does no more than that). With this option it leaves a server without TLS
     // before the login.
     text += quoted("host", fmt::format("host={{{}}};ssl-verify-server-cert=1", host));
   } else if (!host.empty()) {

@@ -1,4 +1,4 @@
-// From the caller's URL to what SOCI is given, and back to messages without secrets.
+// Turns the caller's URL into SOCI's connect string, and removes its secrets from messages.
 #pragma once
 
 #include <chrono>
@@ -11,24 +11,24 @@ namespace rowlock::store {
 
 class mysql_endpoint {
  public:
-  // mysql://user:password@host:port/database?parameters, or mariadb://; every part may be percent-encoded. Of
-  // several places, as in host,host:port, each has its own port. Parameters: socket, ssl_mode, ssl_ca,
-  // ssl_cert, ssl_key. Throws error(invalid_argument) for what cannot be read or not be honoured; the message
-  // repeats nothing of the URL but names.
+  // mysql://user:password@host:port/database?parameters, or mariadb://; every part may be percent-encoded.
+  // Several places, as in host,host:port, each have their own port. Parameters: socket, ssl_mode, ssl_ca,
+  // ssl_cert, ssl_key. Throws error(invalid_argument) for a URL that cannot be read or obeyed; the message
+  // repeats only names of the URL.
   explicit mysql_endpoint(std::string_view url);
 
   // How many places the URL names.
   std::size_t places() const noexcept { return places_.size(); }
 
-  // SOCI's connect string. read_timeout 0: an answer is waited for as long as it takes.
+  // SOCI's connect string. read_timeout 0: no limit for an answer.
   std::string connect_string(std::chrono::milliseconds connect_timeout,
                              std::chrono::milliseconds read_timeout, std::size_t place = 0) const;
 
-  // The connection must be encrypted: asked of the server once it stands.
+  // The connection must be encrypted: to be checked after connecting.
   bool must_encrypt() const noexcept { return must_encrypt_; }
   const std::string& database() const noexcept { return database_; }
 
-  // Throws error(invalid_argument) where a file that the URL names cannot be read.
+  // Throws error(invalid_argument) if a file that the URL names cannot be read.
   void check_files() const;
 
   // The message with the password replaced.
@@ -45,7 +45,7 @@ class mysql_endpoint {
   void read_parameters(std::string_view query);
   void set(std::string_view key, const std::string& value);
 
-  std::string text_;  // without the place and time limits
+  std::string text_;  // the connect string without the place and the time limits
   std::vector<address> places_;
   std::string database_;
   std::string password_;

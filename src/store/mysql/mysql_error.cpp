@@ -16,8 +16,8 @@ struct meaning {
 constexpr std::string_view rights =
     "grant the user SELECT, INSERT, UPDATE and DELETE on rowlock's tables (and what DDL a migration needs)";
 
-// Numbers of the server (1000 and above) and of the client library (2000 to 2999, of those that can happen
-// here). Both sorts break the connection where they say unreachable.
+// Numbers of the server (from 1000) and of the client library (2000 to 2999; only those that can occur here).
+// An unreachable one of either sort means that the connection is broken.
 meaning meaning_of(unsigned number) {
   switch (number) {
     case 1040:  // too many connections
@@ -109,8 +109,7 @@ meaning meaning_of(unsigned number) {
   }
 }
 
-// Whether the error may come behind a commit that was made: the statement was killed, or the commit itself
-// failed.
+// Whether the commit may have succeeded all the same: the statement was killed, or the commit itself failed.
 bool may_follow_a_commit(unsigned number) {
   switch (number) {
     case 1180:  // an error during COMMIT
@@ -121,7 +120,7 @@ bool may_follow_a_commit(unsigned number) {
   }
 }
 
-// Without the statement, which SOCI's what() has in it.
+// Without the statement, which SOCI's what() includes.
 std::string said_by(const std::exception& cause) {
   const auto* failure = dynamic_cast<const soci::soci_error*>(&cause);
   return failure ? failure->get_error_message() : cause.what();
@@ -146,7 +145,7 @@ error mysql_error(const std::exception& cause, std::string_view doing) {
   if (const auto* known = dynamic_cast<const error*>(&cause)) return *known;
   const auto number = mysql_error_number(cause);
   if (number == 0) {
-    // The client library gave up amid an answer, or something of our own did: nobody knows what the server
+    // The client library or our own code gave up in the middle of an answer: nobody knows what the server
     // did.
     const bool of_the_connection = dynamic_cast<const soci::mysql_soci_error*>(&cause) != nullptr;
     return error(of_the_connection ? errc::unreachable : errc::internal,
@@ -165,7 +164,7 @@ error mysql_connect_error(const std::exception& cause) {
   auto [code, advice] = meaning_of(number);
   const bool unknown_database = number == 1049;
   if ((code == errc::not_migrated && !unknown_database) || code == errc::contention) code = errc::unreachable;
-  // 1044: the user may not use this database; 2026 speaks of a certificate, of its file, or of no TLS at all.
+  // 1044: the user may not use this database. 2026 concerns a certificate, its file, or a server without TLS.
   const auto said = said_by(cause);
   const auto speaks_of = [&](const char* words) { return said.find(words) != std::string::npos; };
   if (number == 2026 && (speaks_of("certificate") || speaks_of("No such file"))) {

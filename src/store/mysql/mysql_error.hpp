@@ -1,4 +1,4 @@
-// What MySQL and SOCI say, in rowlock's words. The one place where that is decided.
+// Turns errors of MySQL and SOCI into rowlock::error. All of them are mapped here.
 #pragma once
 
 #include <rowlock/error.hpp>
@@ -9,14 +9,14 @@
 
 namespace rowlock::store {
 
-// The server's or the client library's number of an error; 0 when it has none.
+// The number that the server or the client library gave the error; 0: none.
 unsigned mysql_error_number(const std::exception& cause);
 
-// Of a statement that failed. doing: the query's name. A broken connection, or a
-// statement that was killed, leaves its outcome unknown.
+// For a statement that failed. doing: its name. If the connection broke or the statement was killed, the
+// outcome is unknown.
 error mysql_error(const std::exception& cause, std::string_view doing);
 
-// Of a connection that was not made.
+// For an attempt to connect that failed.
 error mysql_connect_error(const std::exception& cause);
 
 }  // namespace rowlock::store

@@ -1,12 +1,13 @@
-// Grants and releases that are decided from the lock's row alone.
+// Grants and releases that the lock's row alone decides.
 //
-// MariaDB: one plain statement that waits for no row. Where a row of its batch is locked it fails with 1205
-// at once, and changes nothing; then, and on MySQL, which cannot be told not to wait, the batch goes a longer
-// way that skips locked rows.
+// MariaDB: one statement that waits for no row. If a row of its batch is locked, it fails with 1205 at once
+// and changes nothing; then the batch takes a longer way that skips locked rows. MySQL, which cannot be told
+// not to wait, always takes that way.
 //
-// Shared ones write two tables, so they are a block of statements that skips locked rows by itself. MySQL
-// knows no blocks outside of stored programs: there they are left to an edit.
+// Shared requests write two tables, so they are a block of statements that skips locked rows by itself. MySQL
+// has no blocks outside of stored programs: there an edit handles them.
 #include "store/by_mode.hpp"
+#include "store/decode.hpp"
 #include "store/mysql/mysql_json.hpp"
 #include "store/mysql/mysql_list.hpp"
 #include "store/mysql/mysql_session.hpp"
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::string_view row_is_locked = "1205";
 
-// False when a row was locked.
+// False: a row was locked.
 template <class Statement>
 bool unless_locked(Statement statement) {
   try {
@@ -30,10 +31,10 @@ bool unless_locked(Statement statement) {
   }
 }
 
-std::vector<hold_id> holds_of(const mysql_rows& rows) {
-  std::vector<hold_id> holds;
-  for (const auto& row : rows) holds.push_back(id_of<hold_id>(row[0]));
-  return holds;
+mysql_json batch_of(std::span<const release_item> requests) {
+  mysql_json batch;
+  for (const auto& one : requests) batch.add(one.name, one.lease, one.hold);
+  return batch;
 }
 
 }  // namespace
@@ -62,29 +63,24 @@ std::vector<grant> mysql_session::acquire_exclusive(std::span<const acquire_item
   }
   mysql_rows granted;
   const bool done = unless_locked([&] {
-    granted = connection_.read("acquire_plain", 2,
-                               {{"names", names},
-                                {"holds", holds},
-                                {"kind", kind},
-                                {"capacity", capacity},
-                                {"fair", fair},
-                                {"lease", lease},
-                                {"hold", hold},
-                                mysql_text("identity", identity_)});
+    granted = connection_.read("acquire_nowait", {{"names", names},
+                                                  {"holds", holds},
+                                                  {"kind", kind},
+                                                  {"capacity", capacity},
+                                                  {"fair", fair},
+                                                  {"lease", lease},
+                                                  {"hold", hold},
+                                                  mysql_text("identity", identity_)});
   });
-  return done ? grants_of(granted) : acquire_unlocked(requests);
+  return done ? read_grants(granted) : acquire_unlocked(requests);
 }
 
 std::vector<grant> mysql_session::acquire_one(const acquire_item& request) {
   std::int64_t matched = 0;
   unless_locked([&] {
-    matched = connection_.write_prepared("acquire_one", {mysql_text("name", request.name),
-                                                         {"kind", std::string{to_string(request.kind)}},
-                                                         {"capacity", request.capacity},
-                                                         {"fair", std::int64_t{request.fair}},
-                                                         {"lease", request.lease.to_string()},
-                                                         {"hold", request.hold.to_string()},
-                                                         mysql_text("identity", identity_)});
+    auto values = request_values(request);
+    values.push_back(mysql_text("identity", identity_));
+    matched = connection_.write_prepared("acquire_one", values);
   });
   if (matched == 0) return {};
   return {{request.hold, connection_.last_insert_id()}};
@@ -92,13 +88,13 @@ std::vector<grant> mysql_session::acquire_one(const acquire_item& request) {
 
 std::vector<grant> mysql_session::acquire_unlocked(std::span<const acquire_item> requests) {
   mysql_json batch;
-  for (const auto& request : requests) {
-    batch.row().hex(request.name).word(to_string(request.kind)).number(request.capacity);
-    batch.id(request.lease).id(request.hold).number(request.fair ? 1 : 0).end_row();
+  for (const auto& one : requests) {
+    batch.add(one.name, to_string(one.kind), one.capacity, one.lease, one.hold, one.fair);
   }
-  const mysql_value asked{"requests", batch.str()};
+  const mysql_value asked{"requests", batch};
   if (connection_.write("acquire", {asked, mysql_text("identity", identity_)}) == 0) return {};
-  return grants_of(connection_.read("acquired", 2, {asked}));
+  auto granted = connection_.read("acquire_result", {asked});
+  return read_grants(granted);
 }
 
 std::vector<grant> mysql_session::acquire_shared(std::span<const acquire_item> requests) {
@@ -106,30 +102,19 @@ std::vector<grant> mysql_session::acquire_shared(std::span<const acquire_item> r
   const auto identity = mysql_text("identity", identity_);
   if (requests.size() == 1) {
     const auto& one = requests.front();
-    const auto granted = connection_.read_block("acquire_shared_one", 1,
-                                                {mysql_text("name", one.name),
-                                                 {"kind", std::string{to_string(one.kind)}},
-                                                 {"capacity", one.capacity},
-                                                 {"fair", std::int64_t{one.fair}},
-                                                 {"lease", one.lease.to_string()},
-                                                 {"hold", one.hold.to_string()},
-                                                 {"weight", one.weight},
-                                                 identity});
-    if (granted.empty()) return {};
-    return {{one.hold, integer_of(granted[0][0])}};
+    auto values = request_values(one);
+    values.emplace_back("weight", one.weight);
+    values.push_back(identity);
+    auto granted = connection_.read_block("acquire_shared_one", values);
+    if (!granted.next()) return {};
+    return {{one.hold, granted.integer("token")}};
   }
   mysql_json batch;
-  for (const auto& request : requests) {
-    batch.row().hex(request.name).word(to_string(request.kind)).number(request.capacity);
-    batch.id(request.lease).id(request.hold).number(request.fair ? 1 : 0).number(request.weight).end_row();
+  for (const auto& one : requests) {
+    batch.add(one.name, to_string(one.kind), one.capacity, one.lease, one.hold, one.fair, one.weight);
   }
-  return grants_of(connection_.read_block("acquire_shared", 2, {{"requests", batch.str()}, identity}));
-}
-
-std::vector<grant> mysql_session::grants_of(const mysql_rows& rows) {
-  std::vector<grant> grants;
-  for (const auto& row : rows) grants.push_back({id_of<hold_id>(row[0]), integer_of(row[1])});
-  return grants;
+  auto granted = connection_.read_block("acquire_shared", {{"requests", batch}, identity});
+  return read_grants(granted);
 }
 
 std::vector<hold_id> mysql_session::release(std::span<const release_item> requests, durability) {
@@ -152,52 +137,39 @@ std::vector<hold_id> mysql_session::release_exclusive(std::span<const release_it
     lease.add(name, mysql_literal(request.lease));
     all.push_back(request.hold);
   }
-  const mysql_value count{"count", static_cast<long long>(requests.size())};
+  const mysql_value count{"count", requests.size()};
   const bool done = unless_locked([&] {
-    connection_.write_block("release_plain", {{"names", names}, {"holds", holds}, {"lease", lease}, count});
+    connection_.write_block("release_nowait", {{"names", names}, {"holds", holds}, {"lease", lease}, count});
   });
   return done ? all : release_unlocked(requests);
 }
 
 std::vector<hold_id> mysql_session::release_one(const release_item& request) {
   std::int64_t matched = 0;
-  unless_locked([&] {
-    matched = connection_.write("release_one", {mysql_text("name", request.name),
-                                                {"lease", request.lease.to_string()},
-                                                {"hold", request.hold.to_string()}});
-  });
+  unless_locked([&] { matched = connection_.write("release_one", request_values(request)); });
   return matched == 0 ? std::vector<hold_id>{} : std::vector{request.hold};
 }
 
 std::vector<hold_id> mysql_session::release_shared(std::span<const release_item> requests) {
   if (!connection_.takes_blocks()) return {};
   if (requests.size() == 1) {
-    const auto& one = requests.front();
-    return holds_of(connection_.read_block(
-        "release_shared_one", 1,
-        {mysql_text("name", one.name), {"lease", one.lease.to_string()}, {"hold", one.hold.to_string()}}));
+    auto freed = connection_.read_block("release_shared_one", request_values(requests.front()));
+    return read_holds(freed);
   }
-  mysql_json batch;
-  for (const auto& request : requests) {
-    batch.row().hex(request.name).id(request.lease).id(request.hold).end_row();
-  }
-  return holds_of(connection_.read_block("release_shared", 1, {{"requests", batch.str()}}));
+  auto freed = connection_.read_block("release_shared", {{"requests", batch_of(requests)}});
+  return read_holds(freed);
 }
 
 std::vector<hold_id> mysql_session::release_unlocked(std::span<const release_item> requests) {
-  mysql_json batch;
-  for (const auto& request : requests) {
-    batch.row().hex(request.name).id(request.lease).id(request.hold).end_row();
-  }
   mysql_transaction transaction{connection_, "release"};
   mysql_json names;
   std::vector<hold_id> freed;
-  for (const auto& row : connection_.read("release_take", 2, {{"requests", batch.str()}})) {
-    names.word(row[0].value());
-    freed.push_back(id_of<hold_id>(row[1]));
+  for (auto taken = connection_.read("release_take", {{"requests", batch_of(requests)}}); taken.next();) {
+    names.add(taken.view("name"));
+    freed.push_back(taken.id<hold_id>("hold_id"));
   }
   if (freed.empty()) return freed;
-  const mysql_statement last[] = {{"release", {{"names", names.str()}}}};
+  const mysql_statement last[] = {{"release", {{"names", names}}}};
   transaction.commit(last);
   return freed;
 }

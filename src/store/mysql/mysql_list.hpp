@@ -1,9 +1,10 @@
-// Literals of SQL: for free text, which no character set may change, and for batches: half the price of a
-// JSON_TABLE.
+// Literals of SQL: for free text, which no character set may change, and for batches, which cost half as much
+// as a JSON_TABLE.
 #pragma once
 
 #include "store/mysql/mysql_connection.hpp"
 #include "store/mysql/mysql_hex.hpp"
+#include "store/store.hpp"
 
 #include <cstdint>
 #include <string>
@@ -28,10 +29,19 @@ std::string mysql_literal(const Id& id) {
   return "X'" + id.to_string() + '\'';
 }
 
-// Free text (a name, a host, a reason) as the value of :name in a query. Its bytes arrive as they are,
-// whatever the connection's character set and collation.
+// Free text (a name, a host, a reason) as the value of :name in a statement. Its bytes arrive unchanged,
+// whatever the connection's character set and collation are.
 inline mysql_value mysql_text(std::string name, std::string_view bytes) {
   return {std::move(name), mysql_literals{mysql_literal(bytes)}};
+}
+
+// What the statements for a single request take.
+inline mysql_values request_values(const acquire_item& request) {
+  return {mysql_text("name", request.name), {"kind", to_string(request.kind)}, {"capacity", request.capacity},
+          {"fair", request.fair},           {"lease", request.lease},          {"hold", request.hold}};
+}
+inline mysql_values request_values(const release_item& request) {
+  return {mysql_text("name", request.name), {"lease", request.lease}, {"hold", request.hold}};
 }
 
 // value, value, ...
@@ -48,7 +58,7 @@ class mysql_list {
   std::string text_;
 };
 
-// A value for each name: one literal where all are the same, as they mostly are, else CASE name WHEN ... END.
+// A value for each name: one literal if all are the same, as they mostly are, else CASE name WHEN ... END.
 class mysql_choice {
  public:
   void add(const std::string& name, const std::string& value) {

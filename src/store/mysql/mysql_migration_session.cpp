@@ -1,10 +1,9 @@
 #include "store/mysql/mysql_migration_session.hpp"
 
+#include "store/decode.hpp"
 #include "store/mysql/mysql_script.hpp"
 
 #include <fmt/format.h>
-
-#include <algorithm>
 
 namespace rowlock::store {
 
@@ -12,14 +11,15 @@ namespace {
 
 constexpr std::string_view memory_engine = "ENGINE = MEMORY";
 
-// By enforce_storage_engine, disabled_storage_engines, or a cluster's strict mode.
+// Refused by enforce_storage_engine, disabled_storage_engines, or a cluster's strict mode.
 bool is_refused_engine(std::string_view code) {
   return code == "1286" || code == "1290" || code == "3161" || code == "4165";
 }
 
 }  // namespace
 
-// No limit for a statement: another migrator is waited for, and the files set their own limit for locks.
+// Statements have no time limit: one of them waits for another migrator, and the files set their own limit
+// for locks.
 mysql_migration_session::mysql_migration_session(const std::string& url, const store_options& options)
     : context_{url, options}, opened_{open_connection(context_, std::chrono::milliseconds{0}, nobody_)} {}
 
@@ -36,36 +36,33 @@ bool mysql_migration_session::has_ledger() {
 }
 
 std::vector<ledger_entry> mysql_migration_session::ledger() {
-  std::vector<ledger_entry> entries;
-  if (!has_ledger()) return entries;
-  for (const auto& row : connection_.read("read_ledger", 4)) {
-    entries.push_back(
-        {static_cast<int>(integer_of(row[0])), text_of(row[1]), text_of(row[2]), text_of(row[3])});
-  }
-  return entries;
+  if (!has_ledger()) return {};
+  auto found = connection_.read("read_ledger");
+  return read_ledger(found);
 }
 
 std::int64_t mysql_migration_session::leases() {
   if (!has("lease")) return 0;
-  return integer_of(connection_.read("live_leases", 1).at(0)[0]);
+  auto count = connection_.read("live_leases");
+  return count.next() ? count.integer(0) : 0;
 }
 
 void mysql_migration_session::exclusively(const std::function<void()>& work) {
   const mysql_value prefix{"prefix", context_.options.prefix};
-  if (!bool_of(connection_.read("migrate_take", 1, {prefix}).at(0)[0])) {
+  if (auto taken = connection_.read("migrate_take", {prefix}); !taken.next() || !taken.boolean(0)) {
     throw error(errc::contention, "another migrator has been at work for a year");
   }
   try {
     work();
   } catch (...) {
     try {
-      connection_.read("migrate_give", 1, {prefix});
+      connection_.read("migrate_give", {prefix});
     } catch (const error&) {
-      // The lock ends with the connection; what work() said matters more.
+      // The lock ends with the connection; the error of work() matters more.
     }
     throw;
   }
-  connection_.read("migrate_give", 1, {prefix});
+  connection_.read("migrate_give", {prefix});
 }
 
 void mysql_migration_session::run(const std::string& what, const std::string& sql) {
@@ -73,7 +70,7 @@ void mysql_migration_session::run(const std::string& what, const std::string& sq
     try {
       connection_.execute(what, statement);
     } catch (const error& failure) {
-      // A table of InnoDB's is as good a marker, with the time of the server's start beside it.
+      // An InnoDB table does as well for the marker, together with the time of the server's start.
       const auto engine = statement.find(memory_engine);
       if (engine == std::string::npos || !is_refused_engine(failure.database_code())) throw;
       connection_.execute(what, statement.replace(engine, memory_engine.size(), "ENGINE = InnoDB"));
@@ -91,8 +88,8 @@ void mysql_migration_session::forget(int version) {
   if (has_ledger()) connection_.write("forget", {{"version", version}});
 }
 
-// The ledger comes first: an entry above meta's version is known to be one that was interrupted, while a
-// version without its entry would be taken for another tool's work.
+// The ledger comes first: an entry above meta's version tells that a migration was interrupted, while a
+// version without its entry would look like the work of another tool.
 void mysql_migration_session::apply(const std::string& sql, const ledger_entry& entry) {
   record(entry);
   try {
@@ -109,13 +106,8 @@ void mysql_migration_session::revert(const std::string& sql, int version) {
 }
 
 std::vector<std::string> mysql_migration_session::describe() {
-  std::vector<std::string> lines;
-  for (const auto& row : connection_.read("describe", 4)) {
-    lines.push_back(fmt::format("rowlock_{}.{} {}{}", text_of(row[0]).substr(context_.options.prefix.size()),
-                                text_of(row[1]), text_of(row[2]), bool_of(row[3]) ? " not null" : ""));
-  }
-  std::sort(lines.begin(), lines.end());
-  return lines;
+  auto found = connection_.read("describe");
+  return read_columns(found, context_.options.prefix);
 }
 
 }  // namespace rowlock::store

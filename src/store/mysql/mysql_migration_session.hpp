@@ -1,5 +1,5 @@
-// The migrator's verbs. DDL commits by itself here: the files can be run again from their beginning, and a
-// lock of the server keeps two migrators apart.
+// The migrator's verbs. MySQL's DDL commits by itself: a file can be run again from its beginning, and a lock
+// of the server keeps two migrators apart.
 #pragma once
 
 #include "store/migration_session.hpp"

@@ -1,46 +1,30 @@
-// Rows of a result, as texts, and their fields as values of the model.
+// The result of a statement, as the client library keeps it.
 #pragma once
 
-#include "model/ids.hpp"
-#include "store/store.hpp"
+#include "store/rows.hpp"
 
-#include <charconv>
 #include <cstdint>
-#include <optional>
-#include <string>
-#include <vector>
+#include <memory>
+#include <string_view>
 
 namespace rowlock::store {
 
-using mysql_field = std::optional<std::string>;
-using mysql_row = std::vector<mysql_field>;
-using mysql_rows = std::vector<mysql_row>;
+class mysql_rows final : public rows {
+ public:
+  mysql_rows() = default;  // none
+  // result: a MYSQL_RES, null for a statement without rows.
+  explicit mysql_rows(void* result);
 
-template <class Id>
-Id id_of(const mysql_field& field) {
-  return Id::parse(field.value());
-}
+  bool next() override;
 
-template <class Id>
-std::optional<Id> optional_id_of(const mysql_field& field) {
-  if (!field) return {};
-  return Id::parse(*field);
-}
+ private:
+  int columns() const override;
+  std::string_view column_name(int index) const override;
+  bool null_at(int index) const override { return row_[index] == nullptr; }
+  std::string_view text_at(int index) const override;
 
-// The server may write a whole number with a point, as in 7.0000.
-inline std::int64_t integer_of(const mysql_field& field) {
-  std::int64_t value = 0;
-  const auto& text = field.value();
-  std::from_chars(text.data(), text.data() + text.size(), value);
-  return value;
-}
-
-inline bool bool_of(const mysql_field& field) {
-  return field && integer_of(field) != 0;
-}
-
-inline std::string text_of(const mysql_field& field) {
-  return field.value_or(std::string{});
-}
+  std::shared_ptr<void> result_;
+  char** row_ = nullptr;
+};
 
 }  // namespace rowlock::store

@@ -4,7 +4,7 @@ namespace rowlock::store {
 
 namespace {
 
-// Behind the quoted text or comment that begins at `from`, or behind that one character.
+// The position after the quoted text or comment that begins at `from`, or after that one character.
 std::size_t skip(std::string_view sql, std::size_t from) {
   const char c = sql[from];
   const auto behind = [&](std::string_view end, std::size_t start) {

@@ -1,4 +1,4 @@
-// A file of SQL as its statements: SOCI sends one at a time.
+// Splits a file of SQL into its statements, because SOCI sends one at a time.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace rowlock::store {
 
-// Cut at each semicolon outside of quotes and comments; comments that take a line of their own are left out,
-// as are empty statements. No DELIMITER, no stored programs.
+// Splits at each semicolon outside of quotes and comments. Leaves out comments up to the end of a line, and
+// empty statements. Does not know DELIMITER or stored programs.
 std::vector<std::string> split_statements(std::string_view sql);
 
 }  // namespace rowlock::store

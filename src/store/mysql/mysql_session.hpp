@@ -3,6 +3,7 @@
 
 #include "store/mysql/mysql_setup.hpp"
 #include "store/store.hpp"
+#include "store/waker.hpp"
 
 #include <atomic>
 #include <memory>
@@ -14,7 +15,6 @@ namespace rowlock::store {
 class mysql_session final : public session {
  public:
   mysql_session(std::shared_ptr<const mysql_context> context, connect_watch& watch);
-  ~mysql_session() override;
 
   database_state read_database_state() override;
   database_state record_database_state() override;
@@ -26,11 +26,11 @@ class mysql_session final : public session {
   std::vector<lease_id> kill(std::span<const lease_id> leases, std::chrono::microseconds skew) override;
   void end(std::span<const lease_id> leases) override;
 
-  // One commit for each: InnoDB cannot commit without the disk for one session alone.
+  // Always durable: InnoDB has no asynchronous commit for a single session.
   std::vector<grant> acquire(std::span<const acquire_item> requests) override;
   std::vector<hold_id> release(std::span<const release_item> requests, durability how) override;
 
-  // In one block of statements; MySQL, which knows none outside of stored programs, leaves it to an edit.
+  // In one block of statements. MySQL has no blocks outside of stored programs; there an edit does it.
   std::optional<std::chrono::microseconds> enqueue(const acquire_item& request,
                                                    std::chrono::microseconds skew) override;
   std::optional<hand_over_reply> hand_over(const release_item& request,
@@ -50,7 +50,7 @@ class mysql_session final : public session {
 
   std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) override;
 
-  // Nobody is told anything here: send_wakeups() leaves a mark on the client's lease, and poll_wakeups()
+  // MySQL sends no notifications: send_wakeups() leaves a mark on the client's lease, and poll_wakeups()
   // looks for it.
   void listen(lease_id client) override;
   void send_wakeups(std::span<const wakeup> told) override;
@@ -65,14 +65,14 @@ class mysql_session final : public session {
   std::string warning() const override { return facts_.danger; }
 
  private:
-  bool is_unseen(const mysql_field& cluster_seen) const;
-  database_state world_of(const mysql_row& row);  // as read_database_state.sql
+  bool is_unseen(std::int64_t cluster_seen) const;
+  database_state world_of(const rows& row);  // the row of read_database_state
   renewal_reply renew_one(const lease_id& lease);
+  renewal_reply read_renewal(rows& found);
   std::vector<grant> acquire_exclusive(std::span<const acquire_item> requests);
   std::vector<grant> acquire_shared(std::span<const acquire_item> requests);
   std::vector<grant> acquire_one(const acquire_item& request);
   std::vector<grant> acquire_unlocked(std::span<const acquire_item> requests);
-  static std::vector<grant> grants_of(const mysql_rows& rows);
   std::vector<hold_id> release_exclusive(std::span<const release_item> requests);
   std::vector<hold_id> release_shared(std::span<const release_item> requests);
   std::vector<hold_id> release_one(const release_item& request);
@@ -83,10 +83,10 @@ class mysql_session final : public session {
   mysql_opened opened_;
   mysql_connection& connection_ = *opened_.connection;
   const mysql_facts& facts_ = opened_.facts;
-  std::string identity_ = facts_.identity;  // as it is compared with the recorded one; set by world_of()
-  int waker_;                               // an eventfd
+  std::string identity_ = facts_.identity;  // to be compared with the recorded one; world_of() sets it
+  waker waker_;
   std::vector<lease_id> listened_;
-  std::int64_t hints_ = 0;  // as read last
+  std::int64_t hints_ = 0;  // the value that was read last
   std::atomic<bool> interrupted_{false};
 };
 

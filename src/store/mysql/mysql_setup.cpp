@@ -1,8 +1,11 @@
 #include "store/mysql/mysql_setup.hpp"
 
+#include "store/decode.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <charconv>
 #include <map>
 
 namespace rowlock::store {
@@ -17,9 +20,9 @@ constexpr std::int64_t largest_statement = 4 << 20;
 
 using names_and_values = std::map<std::string, std::string>;
 
-names_and_values by_name(const mysql_rows& rows) {
+names_and_values by_name(mysql_rows rows) {
   names_and_values result;
-  for (const auto& row : rows) result[text_of(row[0])] = text_of(row[1]);
+  while (rows.next()) result[rows.text(0)] = rows.text(1);
   return result;
 }
 
@@ -65,20 +68,20 @@ void check_cluster(names_and_values& status) {
                   status["wsrep_ready"], status["wsrep_cluster_status"]));
 }
 
-// A clock that was set back meanwhile makes the two differ as well; that they are equal by chance, three
-// times, it cannot.
+// The two also differ if the clock was set back meanwhile. Being equal by chance three times is not possible.
 void check_clock(mysql_connection& connection) {
   for (int attempt = 0; attempt < 3; ++attempt) {
-    const auto row = connection.read("connect_clock", 3).at(0);
-    if (text_of(row[0]) != text_of(row[2])) return;
+    auto clock = connection.read("connect_clock");
+    if (clock.next() && clock.text(0) != clock.text(2)) return;
   }
   throw error(
       errc::database,
-      "this server runs with sysdate-is-now, so a statement that waited reads an old clock: rowlock's "
-      "leases would be renewed after they have expired. Start it without that option");
+      "this server runs with sysdate-is-now, so a statement that waited reads an old clock: leases would be "
+      "renewed after they have expired. Start the server without that option");
 }
 
-// MySQL before 8.0.31 reads JSON_TABLE's columns in it; MariaDB's is pinned.
+// MySQL before 8.0.31 reads JSON_TABLE's columns in the database's character set. On MariaDB we set another
+// one.
 void check_character_set(const std::string& of_database, const mysql_context& context) {
   if (!of_database.starts_with("utf16") && !of_database.starts_with("utf32") && of_database != "ucs2") return;
   throw error(errc::database,
@@ -87,22 +90,22 @@ void check_character_set(const std::string& of_database, const mysql_context& co
                           context.endpoint.database(), of_database));
 }
 
-// What lets two grant one lock, or lets no statement of ours be logged.
+// Refuses settings under which two clients could be granted one lock, or under which no write of ours can be
+// logged.
 void check_replication(names_and_values& variables) {
   const bool logs = variables["log_bin"] == "ON" || variables["log_bin"] == "1";
   if (logs && variables["binlog_format"] == "STATEMENT") {
     throw error(errc::database,
                 "binlog_format is STATEMENT on this server, which then takes no write under READ COMMITTED; "
-                "set it to "
-                "ROW or MIXED");
+                "set it to ROW or MIXED");
   }
   if (variables["group_replication_single_primary_mode"] == "OFF" &&
       !variables["group_replication_group_name"].empty()) {
-    throw error(errc::database,
-                "this MySQL server is of a group with several primaries, where a lock on a row is known to "
-                "one of them "
-                "alone: two could be granted one lock. Switch the group to single-primary mode "
-                "(group_replication_switch_to_single_primary_mode)");
+    throw error(
+        errc::database,
+        "this MySQL server belongs to a group with several primaries, where only one of them knows of a "
+        "locked row: two clients could be granted one lock. Switch the group to single-primary mode "
+        "(group_replication_switch_to_single_primary_mode)");
   }
 }
 
@@ -110,21 +113,23 @@ std::string danger_of(names_and_values& variables) {
   const bool logs = variables["log_bin"] == "ON" || variables["log_bin"] == "1";
   if (const auto& sync = variables["sync_binlog"]; logs && sync != "1") {
     return fmt::format(
-        "sync_binlog is {} and log_bin is ON: after a power loss the server takes back what its binary log "
-        "has lost, "
-        "and a token may be told twice. Set it to 1",
+        "sync_binlog is {} and log_bin is ON: after a power loss the server rolls back what its binary log "
+        "has "
+        "lost, and a token may be granted twice. Set it to 1",
         sync);
   }
   if (const auto& flush = variables["innodb_flush_log_at_trx_commit"]; flush != "1") {
     return fmt::format(
-        "innodb_flush_log_at_trx_commit is {}: a crash of the server may lose the last second's grants, and "
-        "others may be granted the same lock. Set it to 1",
+        "innodb_flush_log_at_trx_commit is {}: a crash of the server may lose the grants of the last second, "
+        "and other clients may be granted the same locks. Set it to 1",
         flush);
   }
-  const auto packet = integer_of(variables["max_allowed_packet"]);
+  const auto& limit = variables["max_allowed_packet"];
+  std::int64_t packet = 0;
+  std::from_chars(limit.data(), limit.data() + limit.size(), packet);
   if (packet < largest_statement) {
     return fmt::format(
-        "max_allowed_packet is {}: a batch of many long names does not fit, and the server would break the "
+        "max_allowed_packet is {}: a batch of many long names does not fit, and the server would close the "
         "connection. Set it to {} or more",
         packet, largest_statement);
   }
@@ -142,24 +147,25 @@ mysql_context::mysql_context(const std::string& url, const store_options& given)
 
 mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
                    std::chrono::milliseconds statement_timeout) {
-  // A migration may wait for another one, but not for ever in the midst of a transaction.
+  // A migration may wait for another one, but not forever inside a transaction.
   const auto lock_wait =
       statement_timeout.count() > 0 ? statement_timeout : context.options.statement_timeout;
   connection.write("connect_rollback");
   connection.write("connect_names");
   connection.write("connect_settings",
-                   {{"timeout_ms", statement_timeout.count()},
+                   {{"timeout_ms", statement_timeout},
                     {"timeout_s", mysql_literals{fmt::format("{:.3f}", statement_timeout.count() / 1000.0)}},
                     {"lock_wait_s", whole_seconds(lock_wait)}});
   connection.write("connect_isolation");
-  const auto facts = connection.read("connect_facts", 6).at(0);
-  const auto version = text_of(facts[0]);
+  auto facts = connection.read("connect_facts");
+  facts.next();
+  const auto version = facts.text("version");
   check_version(version);
   if (is_mariadb(version)) connection.allow_blocks();
-  check_character_set(text_of(facts[3]), context);
+  check_character_set(facts.text("character_set"), context);
   check_clock(connection);
-  auto variables = by_name(connection.read("connect_variables", 2));
-  auto status = by_name(connection.read("connect_status", 2));
+  auto variables = by_name(connection.read("connect_variables"));
+  auto status = by_name(connection.read("connect_status"));
   if (context.endpoint.must_encrypt() && status["Ssl_cipher"].empty()) {
     throw error(errc::unreachable,
                 "this MySQL server offers no TLS, and the URL demands it (ssl_mode, ssl_ca)");
@@ -172,10 +178,12 @@ mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
   check_replication(variables);
 
   mysql_facts result;
-  result.connection = integer_of(facts[1]);
-  result.peer = text_of(facts[4]);
+  result.connection = facts.integer("connection");
+  result.peer = facts.text("peer");
   if (const auto process = connection.local_server()) result.peer = fmt::format("localhost/{}", *process);
-  result.up_since = integer_of(connection.read("connect_start", 1).at(0)[0]);
+  auto start = connection.read("connect_start");
+  start.next();
+  result.up_since = start.integer(0);
   result.node = fmt::format("{}:{}", variables["hostname"], variables["port"]);
   if (variables["wsrep_on"] == "ON") {
     check_cluster(status);
@@ -185,12 +193,12 @@ mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
   } else if (const auto& uuid = variables["server_uuid"]; !uuid.empty()) {
     result.identity = "mysql/" + uuid;
   } else {
-    // MariaDB has no such id. A replica has another number at the least.
+    // MariaDB has no such id. A replica differs at least in its number.
     result.identity =
         fmt::format("mariadb/{}/{}/{}", result.node, variables["server_id"], variables["datadir"])
             .substr(0, 255);
   }
-  const auto marker_engine = text_of(facts[5]);
+  const auto marker_engine = facts.text("marker_engine");
   result.marker_stays = !marker_engine.empty() && marker_engine != "MEMORY";
   result.danger = danger_of(variables);
   return result;
@@ -225,15 +233,14 @@ mysql_opened open_connection(const mysql_context& context, std::chrono::millisec
 }
 
 bool has_table(mysql_connection& connection, const std::string& table) {
-  return bool_of(connection.read("has_table", 1, {{"table", table}}).at(0)[0]);
+  auto found = connection.read("has_table", {{"table", table}});
+  return found.next() && found.boolean(0);
 }
 
 schema_state read_schema_state(mysql_connection& connection) {
   try {
-    const auto rows = connection.read("schema_state", 2);
-    if (rows.empty()) return {};
-    return {.version = static_cast<int>(integer_of(rows[0][0])),
-            .min_library = static_cast<int>(integer_of(rows[0][1]))};
+    auto state = connection.read("schema_state");
+    return read_schema_state(state);
   } catch (const error& problem) {
     if (problem.code() == errc::not_migrated) return {};
     throw;

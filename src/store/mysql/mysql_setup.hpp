@@ -1,4 +1,4 @@
-// What every connection goes through once, before it is of use.
+// Connects, and prepares and checks a new connection.
 #pragma once
 
 #include "store/migration_session.hpp"
@@ -12,32 +12,32 @@
 
 namespace rowlock::store {
 
-// What the sessions of one database share.
+// What all sessions of a database share.
 struct mysql_context {
   mysql_context(const std::string& url, const store_options& given);
 
   store_options options;
   mysql_endpoint endpoint;
   sql_catalog catalog;
-  mutable std::atomic<bool> clustered{false};  // a Galera cluster was met
-  mutable std::atomic<std::size_t> place{
-      0};  // of the endpoint's, where all connections go until one fails there
+  mutable std::atomic<bool> clustered{false};  // the server is a node of a Galera cluster
+  // The place of the endpoint to which all connections go until one fails there.
+  mutable std::atomic<std::size_t> place{0};
 };
 
 struct mysql_facts {
   std::string identity;         // of the server, or of its Galera cluster
   bool clustered = false;       // a node of a Galera cluster
-  std::string node;             // of the server itself
-  std::int64_t connection = 0;  // its number there
-  std::string peer;             // our end of it, as the server knows it: address and port; or localhost/
-                                // and the server's process
-  std::int64_t up_since = 0;    // seconds since 1970
-  bool marker_stays = false;    // its table is not of MEMORY: a restart does not empty it
-  std::string danger;           // what of the settings endangers a promise of rowlock's; empty: nothing known
+  std::string node;             // the server itself
+  std::int64_t connection = 0;  // the connection's number on the server
+  std::string
+      peer;  // our end, as the server knows it: address and port; or localhost/ and the server's process
+  std::int64_t up_since = 0;  // when the server started, in seconds since 1970
+  bool marker_stays = false;  // the marker's table is no MEMORY table: a restart does not empty it
+  std::string danger;         // which setting endangers a promise of rowlock; empty: none known
 };
 
-// Pins the settings and refuses a server that is too old, read-only, or not part of its cluster.
-// statement_timeout 0: none, for migrations.
+// Sets the session's settings, and refuses a server that is too old, read-only, or not part of its cluster.
+// statement_timeout 0: no limit, for migrations.
 mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
                    std::chrono::milliseconds statement_timeout);
 
@@ -46,12 +46,12 @@ struct mysql_opened {
   mysql_facts facts;
 };
 
-// Connects and sets up, at the context's place, or at the next one where that is not reached, or is
-// read-only: the places share options::connect_timeout. Throws what the last of them said.
+// Connects and sets up, at the context's place, or at the next one if that cannot be reached or is read-only.
+// The places share options::connect_timeout. Throws the error of the last place.
 mysql_opened open_connection(const mysql_context& context, std::chrono::milliseconds statement_timeout,
                              connect_watch& watch);
 
-// Version 0 where rowlock's tables are missing.
+// Version 0 if rowlock's tables are missing.
 schema_state read_schema_state(mysql_connection& connection);
 
 bool has_table(mysql_connection& connection, const std::string& table);

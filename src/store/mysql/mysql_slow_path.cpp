@@ -14,25 +14,24 @@ namespace {
 std::string batch_of(const std::vector<model::lock_definition>& locks) {
   mysql_json batch;
   for (const auto& lock : locks) {
-    batch.row().hex(lock.name).word(to_string(lock.kind)).number(lock.capacity);
-    batch.number(lock.fair ? 1 : 0).number(lock.delay.count()).end_row();
+    batch.add(lock.name, to_string(lock.kind), lock.capacity, lock.fair, lock.delay);
   }
   return batch.str();
 }
 
 }  // namespace
 
-// An INSERT of a name that exists waits for its row, so it is not even tried: only what is missing is made.
+// An INSERT of a name that exists would wait for its row, so only the missing names are inserted.
 void mysql_session::create(std::span<const model::lock_definition> locks) {
   if (locks.empty()) return;
   const std::vector<model::lock_definition> wanted{locks.begin(), locks.end()};
   std::set<std::int64_t> places;
-  for (const auto& row : connection_.read("missing_names", 1, {{"locks", batch_of(wanted)}})) {
-    places.insert(integer_of(row[0]) - 1);
+  for (auto rows = connection_.read("create_missing", {{"locks", batch_of(wanted)}}); rows.next();) {
+    places.insert(rows.integer(0) - 1);
   }
   std::vector<model::lock_definition> missing;
   for (const auto place : places) missing.push_back(wanted.at(static_cast<std::size_t>(place)));
-  if (!missing.empty()) connection_.write("create_locks", {{"locks", batch_of(missing)}});
+  if (!missing.empty()) connection_.write("create", {{"locks", batch_of(missing)}});
 }
 
 std::vector<edit_result> mysql_session::edit_together(std::span<const edit_request> requests,
@@ -44,22 +43,21 @@ std::vector<edit_result> mysql_session::edit_together(std::span<const edit_reque
 std::int64_t mysql_session::collect(std::chrono::milliseconds idle, std::size_t limit) {
   const mysql_value age{"idle_us", std::chrono::microseconds{idle}.count()};
   mysql_json candidates;
-  for (const auto& row :
-       connection_.read("idle_locks", 1, {age, {"most", static_cast<std::int64_t>(limit)}})) {
-    candidates.word(row[0].value());
+  for (auto idle_locks = connection_.read("collect_find", {age, {"most", limit}}); idle_locks.next();) {
+    candidates.add(idle_locks.view(0));
   }
   if (candidates.empty()) return 0;
   mysql_transaction transaction{connection_, "collect"};
-  connection_.read("take_meta", 4);
+  connection_.read("take_meta");
   mysql_json names;
   token highest = 0;
-  for (const auto& row : connection_.read("collect_take", 2, {{"names", candidates.str()}, age})) {
-    names.word(row[0].value());
-    highest = std::max(highest, integer_of(row[1]));
+  for (auto taken = connection_.read("collect_take", {{"names", candidates}, age}); taken.next();) {
+    names.add(taken.view("name"));
+    highest = std::max(highest, taken.integer("token"));
   }
   if (names.empty()) return 0;
-  connection_.write("raise_floor", {{"token", highest}});
-  const auto deleted = connection_.write("collect_delete", {{"names", names.str()}});
+  connection_.write("collect_floor", {{"token", highest}});
+  const auto deleted = connection_.write("collect_delete", {{"names", names}});
   transaction.commit();
   return deleted;
 }

@@ -19,7 +19,7 @@ mysql_transaction::mysql_transaction(mysql_connection& connection, std::string_v
     }
   } catch (...) {
     connection_.rollback();
-    unbound();
+    lift_bound();
     throw;
   }
   open_ = true;
@@ -27,15 +27,15 @@ mysql_transaction::mysql_transaction(mysql_connection& connection, std::string_v
 
 mysql_transaction::~mysql_transaction() {
   if (open_) connection_.rollback();
-  unbound();
+  lift_bound();
 }
 
-void mysql_transaction::unbound() noexcept {
+void mysql_transaction::lift_bound() noexcept {
   if (!bounded_) return;
   try {
     connection_.write("transaction_ended");
   } catch (const std::exception&) {
-    // Then the connection is closed when it has been idle for that long, and made again.
+    // Then the server closes the connection after that much idle time, and a new one is made.
   }
 }
 

@@ -1,14 +1,10 @@
-// Hints, and ghosts.
+// Wake-ups, and ghosts.
 #include "store/mysql/mysql_json.hpp"
 #include "store/mysql/mysql_session.hpp"
 
 #include <fmt/format.h>
 
-#include <poll.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <charconv>
 #include <thread>
 #include <utility>
@@ -21,12 +17,7 @@ using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
 constexpr std::string_view unknown_thread = "1094";
-constexpr std::string_view others_thread = "1095";  // and no right to end it
-
-timespec timespec_of(std::chrono::nanoseconds time) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
-  return {static_cast<time_t>(seconds.count()), static_cast<long>((time - seconds).count())};
-}
+constexpr std::string_view others_thread = "1095";  // which this user may not end
 
 // What backend() writes.
 struct ghost {
@@ -58,15 +49,15 @@ ghost parse_ghost(const std::string& backend) {
 
 std::int64_t mysql_session::read_hints() {
   if (listened_.empty()) return 0;
-  mysql_rows rows;
+  mysql_rows marks;
   if (listened_.size() == 1) {
-    rows = connection_.read("hint", 1, {{"lease", listened_[0].to_string()}});
+    marks = connection_.read("ask_one", {{"lease", listened_[0]}});
   } else {
     mysql_json leases;
-    for (const auto& lease : listened_) leases.id(lease);
-    rows = connection_.read("hints", 1, {{"leases", leases.str()}});
+    for (const auto& lease : listened_) leases.add(lease);
+    marks = connection_.read("ask", {{"leases", leases}});
   }
-  return rows.empty() ? 0 : integer_of(rows[0][0]);
+  return marks.next() ? marks.integer(0) : 0;
 }
 
 void mysql_session::listen(lease_id client) {
@@ -76,8 +67,8 @@ void mysql_session::listen(lease_id client) {
 
 void mysql_session::send_wakeups(std::span<const wakeup> told) {
   mysql_json woken;
-  for (const auto& client : clients_of(told)) woken.id(client);
-  if (!woken.empty()) connection_.write("notify", {{"woken", woken.str()}});
+  for (const auto& client : clients_of(told)) woken.add(client);
+  if (!woken.empty()) connection_.write("notify", {{"woken", woken}});
 }
 
 wakeup_poll mysql_session::poll_wakeups() {
@@ -91,20 +82,15 @@ bool mysql_session::wait(std::chrono::nanoseconds timeout) {
     if (interrupted_) {
       throw error(errc::unreachable, "wait: the connection to MySQL was interrupted", {}, true);
     }
-    pollfd source{waker_, POLLIN, 0};
-    const auto left = timespec_of(std::max<std::chrono::nanoseconds>(deadline - clock::now(), 0ns));
-    const int ready = ::ppoll(&source, 1, &left, nullptr);
-    if (ready < 0 && errno == EINTR) continue;  // the deadline stays
-    if (ready <= 0) return false;
-    std::uint64_t count = 0;
-    [[maybe_unused]] const auto got = ::read(waker_, &count, sizeof count);
+    pollfd source = waker_.source();
+    if (!poll_until({&source, 1}, deadline)) return false;
+    waker_.clear();
     if (!interrupted_) return false;
   }
 }
 
 void mysql_session::end_wait() noexcept {
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const auto put = ::write(waker_, &one, sizeof one);
+  waker_.end_wait();
 }
 
 void mysql_session::interrupt() noexcept {
@@ -113,31 +99,33 @@ void mysql_session::interrupt() noexcept {
   end_wait();
 }
 
-// A server counts its connections up from its start, so a number with the time of that start is never
-// another's; but for a server that was started twice within a second, or twice at the same time of a clock
-// that was set back. Then the port of our end tells a stranger, or the process behind the Unix socket.
+// A server counts its connections from its start, so the number together with the time of that start names
+// one connection. There is one exception: a server that was started twice within a second, or twice at the
+// same time because its clock was set back. Then the port of our end, or the process behind the Unix socket,
+// tells a stranger's connection from ours.
 std::string mysql_session::backend() const {
   return fmt::format("{} {} {} {}", facts_.connection, facts_.up_since, facts_.peer, facts_.node);
 }
 
 bool mysql_session::end_ghost(const std::string& backend) {
   const auto asked = parse_ghost(backend);
-  // Another node of the cluster: from here it cannot be seen. The caller waits until it must be over.
+  // Another node of the cluster cannot be seen from here. The caller waits until the statement must have
+  // ended.
   if (asked.node != facts_.node) return false;
-  // It ended with the server that was started again since. The other way round a clock was set back.
+  // It ended when the server was restarted. If the start is later than now, a clock was set back.
   if (asked.up_since != facts_.up_since) return asked.up_since < facts_.up_since;
   const bool local = asked.peer.starts_with("localhost/");
   if (local && asked.peer != facts_.peer) return false;
   const mysql_value id{"id", asked.connection};
   const auto deadline = clock::now() + std::min<clock::duration>(1s, context_->options.statement_timeout);
-  // A connection leaves the list after its transaction has ended. One that does not react is left to the
-  // caller.
+  // A connection leaves the list after its transaction has ended. If it does not react, the caller must wait
+  // for it.
   for (auto pause = 1ms;; pause = std::min(pause * 2, 50ms)) {
-    const auto found = connection_.read("find_backend", 1, {id});
-    if (!found.empty() && text_of(found[0][0]) != (local ? "localhost" : asked.peer)) return true;
-    // Another user's connection is not listed to everybody: only its number says that it is gone.
+    auto found = connection_.read("end_ghost_find", {id});
+    if (found.next() && found.text(0) != (local ? "localhost" : asked.peer)) return true;
+    // Another user's connection may not be listed; then only the number tells that it is gone.
     try {
-      connection_.write("end_backend", {id});
+      connection_.write("end_ghost", {id});
     } catch (const error& refused) {
       if (refused.database_code() == unknown_thread) return true;
       if (refused.database_code() == others_thread) return false;

@@ -1,6 +1,9 @@
-// A batch's column as the text of a PostgreSQL array.
+// Values as the texts of a statement's arguments, and the columns of a batch as those of arrays.
 #pragma once
 
+#include <array>
+#include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -8,10 +11,33 @@
 
 namespace rowlock::store {
 
+inline std::string postgres_text(std::string_view value) {
+  return std::string{value};
+}
+inline std::string postgres_text(std::integral auto value) {
+  if constexpr (std::same_as<decltype(value), bool>) {
+    return value ? "t" : "f";
+  } else {
+    return std::to_string(value);
+  }
+}
+template <class Rep, class Period>
+std::string postgres_text(std::chrono::duration<Rep, Period> value) {
+  return std::to_string(value.count());
+}
+// An id or an array.
+template <class Value>
+requires requires(const Value& value) {
+  value.to_string();
+}
+std::string postgres_text(const Value& value) {
+  return value.to_string();
+}
+
 class postgres_array {
  public:
-  // Free text: quoted.
-  void add_text(std::string_view value) {
+  // Texts are quoted.
+  void add(std::string_view value) {
     next();
     text_ += '"';
     for (const char c : value) {
@@ -20,24 +46,19 @@ class postgres_array {
     }
     text_ += '"';
   }
-  // What needs no quotes: ids, kinds.
-  void add_word(std::string_view value) {
+  template <class Value>
+  requires(!std::convertible_to<Value, std::string_view>) void add(const Value& value) {
     next();
-    text_ += value;
+    text_ += postgres_text(value);
   }
-  void add(std::int64_t value) { add_word(std::to_string(value)); }
-  void add(bool value) { add_word(value ? "t" : "f"); }
-  template <class Id>
-  void add_id(const Id& value) {
-    add_word(value.to_string());
-  }
-  template <class Id>
-  void add_id(const std::optional<Id>& value) {
-    add_word(value ? value->to_string() : "NULL");
+  template <class Value>
+  void add(const std::optional<Value>& value) {
+    next();
+    text_ += value ? postgres_text(*value) : "NULL";
   }
 
   bool empty() const noexcept { return text_.size() == 1; }
-  std::string str() const { return text_ + '}'; }
+  std::string to_string() const { return text_ + '}'; }
 
  private:
   void next() {
@@ -45,6 +66,22 @@ class postgres_array {
   }
 
   std::string text_ = "{";
+};
+
+// Rows of values, as an array for each column.
+template <std::size_t Columns>
+class postgres_batch {
+ public:
+  template <class... Values>
+  requires(sizeof...(Values) == Columns) void add(const Values&... values) {
+    std::size_t column = 0;
+    (columns_[column++].add(values), ...);
+  }
+  const std::array<postgres_array, Columns>& columns() const noexcept { return columns_; }
+  bool empty() const noexcept { return columns_[0].empty(); }
+
+ private:
+  std::array<postgres_array, Columns> columns_;
 };
 
 }  // namespace rowlock::store

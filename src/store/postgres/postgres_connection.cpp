@@ -47,17 +47,26 @@ postgres_connection::postgres_connection(const postgres_conninfo& conninfo, cons
 }
 
 postgres_connection::~postgres_connection() {
-  // A receiver says UNLISTEN when it goes, and waits for the answer: not from a server that may hang.
+  // A receiver's destructor sends UNLISTEN and waits for the answer; a server that hangs would send none.
   if (broken_ || !receivers_.empty()) interrupt();
 }
 
 bool postgres_connection::has_own_backend(std::chrono::milliseconds limit) {
-  const auto rows = script("connect_backend", fmt::format("SET LOCAL statement_timeout = {};\n{}",
-                                                          limit.count(), catalog_["connect_backend"]));
-  return rows[0][0].as<int>() == connection_->backendpid();
+  auto backend = script("connect_backend", fmt::format("SET LOCAL statement_timeout = {};\n{}", limit.count(),
+                                                       catalog_["connect_backend"]));
+  return backend.next() && backend.integer(0) == connection_->backendpid();
 }
 
-pqxx::result postgres_connection::script(std::string_view doing, const std::string& sql) {
+std::string postgres_connection::execute_texts(const std::string& statement,
+                                               const std::vector<std::string>& arguments) {
+  if (is_pooled()) return with_arguments(catalog_[statement], arguments) + ";\n";
+  prepare(statement);
+  std::string text;
+  for (const auto& argument : arguments) text += (text.empty() ? "(" : ",") + connection_->quote(argument);
+  return "EXECUTE \"" + statement + '"' + text + (text.empty() ? ";\n" : ");\n");
+}
+
+postgres_rows postgres_connection::script(std::string_view doing, const std::string& sql) {
   return guarded(doing, [&](pqxx::nontransaction& work) { return work.exec(sql); });
 }
 
@@ -66,7 +75,7 @@ void postgres_connection::rollback() noexcept {
   try {
     script("rollback", "ROLLBACK");
   } catch (const std::exception&) {
-    // Whatever the server still holds of it ends with the connection.
+    // The transaction ends with the connection.
     break_generation();
   }
 }
@@ -91,8 +100,8 @@ void postgres_connection::drain() {
   }
 }
 
-// What the kernel has not delivered yet is never delivered: closed, such a socket would go on trying for
-// minutes, and the statement would be executed long after it was given up.
+// The kernel drops what it has not delivered yet. Otherwise a closed socket would go on trying for minutes,
+// and the server would execute a statement long after the client has given it up.
 void postgres_connection::break_generation() noexcept {
   broken_ = true;
   const linger none{.l_onoff = 1, .l_linger = 0};
@@ -104,14 +113,14 @@ void postgres_connection::interrupt() noexcept {
   ::shutdown(socket_.get(), SHUT_RDWR);
 }
 
-void postgres_connection::prepare(const std::string& query) {
-  if (prepared_.contains(query)) return;
-  check_usable(query);
+void postgres_connection::prepare(const std::string& statement) {
+  if (prepared_.contains(statement)) return;
+  check_usable(statement);
   try {
-    pqxx_compat::prepare(*connection_, query, catalog_[query]);
-    prepared_.insert(query);
+    pqxx_compat::prepare(*connection_, statement, catalog_[statement]);
+    prepared_.insert(statement);
   } catch (const std::exception& cause) {
-    fail(cause, query, false);
+    fail(cause, statement, false);
   }
 }
 

@@ -1,15 +1,18 @@
-// One connection: prepared queries by name, scripts, errors in rowlock's words, and a way to break it from
-// another thread. Behind a pooler that gives each transaction another session nothing is prepared or set for
-// longer: each script then begins with the settings, and queries have their arguments written into them.
+// One connection: prepared statements by name, scripts, errors as rowlock::error, and a way to break it from
+// another thread. Behind a pooler that gives each transaction another session, nothing is prepared or set for
+// longer than a transaction: each script begins with the settings, and statements carry their arguments as
+// literals.
 #pragma once
 
 #include "store/connect_watch.hpp"
-#include "store/postgres/owned_fd.hpp"
+#include "store/postgres/postgres_array.hpp"
 #include "store/postgres/postgres_conninfo.hpp"
 #include "store/postgres/postgres_error.hpp"
 #include "store/postgres/postgres_literal.hpp"
+#include "store/postgres/postgres_rows.hpp"
 #include "store/postgres/pqxx_compat.hpp"
 #include "store/sql_catalog.hpp"
+#include "store/waker.hpp"
 
 #include <chrono>
 #include <memory>
@@ -17,6 +20,7 @@
 #include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -28,52 +32,56 @@ class postgres_connection {
   postgres_connection(const postgres_conninfo& conninfo, const sql_catalog& catalog, connect_watch& watch);
   ~postgres_connection();
 
-  // The session at the other end changes with each transaction. The settings are a script.
+  // The session at the other end changes with each transaction. `settings` is a script.
   void set_pooled(std::string settings) { settings_ = std::move(settings); }
   bool is_pooled() const noexcept { return settings_.has_value(); }
   // Whether libpq and the server name the same backend. Asks the server.
   bool has_own_backend(std::chrono::milliseconds limit);
 
-  // What a script begins with that opens a transaction, and one that does not: then its statements are one.
-  // Both are due again behind a COMMIT.
+  // A script starts with begin(), to open a transaction, or with settings(): then its statements are one
+  // transaction. Both are needed again after a COMMIT.
   std::string begin() const { return "BEGIN;\n" + settings(); }
   std::string settings() const { return settings_.value_or(""); }
 
-  // Runs a query of the catalog in a transaction of its own. Arguments are texts.
+  // Runs a statement of the catalog in a transaction of its own. Arguments: see postgres_text.
   template <class... Args>
-  pqxx::result call(const std::string& query, const Args&... args) {
-    if (is_pooled()) return script(query, settings() + execute(query, args...));
-    prepare(query);
-    return guarded(query, [&](pqxx::nontransaction& work) { return work.exec_prepared(query, args...); });
+  postgres_rows call(const std::string& statement, const Args&... args) {
+    if (is_pooled()) return script(statement, settings() + execute(statement, args...));
+    prepare(statement);
+    return guarded(statement, [&](pqxx::nontransaction& work) {
+      return work.exec_prepared(statement, postgres_text(args)...);
+    });
+  }
+  // The first arguments are the columns of a batch.
+  template <std::size_t Columns, class... Args>
+  postgres_rows call(const std::string& statement, const postgres_batch<Columns>& batch,
+                     const Args&... args) {
+    return std::apply([&](const auto&... column) { return call(statement, column..., args...); },
+                      batch.columns());
   }
 
   // The same once, without preparing it.
   template <class... Args>
-  pqxx::result call_once(const std::string& query, const Args&... args) {
-    if (is_pooled()) return script(query, settings() + execute(query, args...));
-    return guarded(query,
-                   [&](pqxx::nontransaction& work) { return work.exec_params(catalog_[query], args...); });
+  postgres_rows call_once(const std::string& statement, const Args&... args) {
+    if (is_pooled()) return script(statement, settings() + execute(statement, args...));
+    return guarded(statement, [&](pqxx::nontransaction& work) {
+      return work.exec_params(catalog_[statement], postgres_text(args)...);
+    });
   }
 
-  // "EXECUTE query(arguments);" for a script: several statements in one round trip, each with a snapshot of
-  // its own, in one transaction. Its last statement's result is the answer.
+  // "EXECUTE statement(arguments);" for a script: several statements in one round trip, each with a snapshot
+  // of its own, in one transaction. The script's result is that of its last statement.
   template <class... Args>
-  std::string execute(const std::string& query, const Args&... args) {
-    if (is_pooled()) {
-      const std::vector<std::string> arguments{std::string(args)...};
-      return with_arguments(catalog_[query], arguments) + ";\n";
-    }
-    prepare(query);
-    std::string text = "EXECUTE \"" + query + '"';
-    if constexpr (sizeof...(args) > 0) {
-      char separator = '(';
-      ((text += separator, text += connection_->quote(std::string(args)), separator = ','), ...);
-      text += ')';
-    }
-    return text + ";\n";
+  std::string execute(const std::string& statement, const Args&... args) {
+    return execute_texts(statement, std::vector<std::string>{postgres_text(args)...});
   }
+  template <std::size_t Columns>
+  std::string execute(const std::string& statement, const postgres_batch<Columns>& batch) {
+    return std::apply([&](const auto&... column) { return execute(statement, column...); }, batch.columns());
+  }
+  std::string execute_texts(const std::string& statement, const std::vector<std::string>& arguments);
 
-  pqxx::result script(std::string_view doing, const std::string& sql);
+  postgres_rows script(std::string_view doing, const std::string& sql);
   // For a script that leaves a transaction open, or may leave one when it fails. Never throws.
   void rollback() noexcept;
 
@@ -81,28 +89,29 @@ class postgres_connection {
   void listen(const std::string& channel);
   // Takes what has arrived. Does not wait.
   void drain();
-  // The payloads of the notifications that have arrived since.
+  // The payloads of the notifications that have arrived since the last call.
   std::vector<std::string> take_heard() noexcept { return std::exchange(heard_, {}); }
   int socket() const noexcept { return socket_.get(); }
 
-  // Any thread, while this object lives: what runs now fails as unreachable, and so does all that follows.
+  // Any thread, while this object lives. The running statement fails as unreachable, and so do all that
+  // follow.
   void interrupt() noexcept;
 
  private:
   class receiver;
 
   void break_generation() noexcept;
-  void prepare(const std::string& query);
+  void prepare(const std::string& statement);
   void check_usable(std::string_view doing) const;
-  // sent: a broken connection leaves the outcome unknown.
+  // sent: if the connection broke, the outcome is unknown.
   [[noreturn]] void fail(const std::exception& cause, std::string_view doing, bool sent);
 
   template <class Work>
-  pqxx::result guarded(std::string_view doing, const Work& run) {
+  postgres_rows guarded(std::string_view doing, const Work& run) {
     check_usable(doing);
     try {
       pqxx::nontransaction work{*connection_};
-      return run(work);
+      return postgres_rows{run(work)};
     } catch (const std::exception& cause) {
       fail(cause, doing, true);
     }
@@ -111,9 +120,9 @@ class postgres_connection {
   const postgres_conninfo& conninfo_;
   const sql_catalog& catalog_;
   std::unique_ptr<pqxx_compat::connection> connection_;
-  // A duplicate, so that interrupt() cannot hit a number which libpq has closed and another file has taken.
+  // A duplicate: interrupt() cannot hit a number that libpq has closed and another file has taken.
   owned_fd socket_;
-  std::optional<std::string> settings_;  // of each transaction; empty: those of the session
+  std::optional<std::string> settings_;  // set with each transaction; none: the session has them
   std::set<std::string, std::less<>> prepared_;
   std::vector<std::unique_ptr<receiver>> receivers_;
   std::vector<std::string> heard_;

@@ -23,7 +23,7 @@ namespace {
 
 using options_ptr = std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)>;
 
-// libpq quotes what it could not read, and that may be a part of the password.
+// libpq quotes what it could not read, which may be a part of the password.
 std::string without_quoted(std::string_view text) {
   std::string result;
   bool inside = false;
@@ -38,7 +38,7 @@ std::string without_quoted(std::string_view text) {
   return result;
 }
 
-// A raw '@' or '/' in a password ends it too early; its rest would be taken for the host and be printed.
+// A raw '@' or '/' ends a password too early; the rest would be taken for the host and be printed.
 void check_authority(std::string_view url) {
   const auto scheme = url.find("://");
   if (scheme == std::string_view::npos) return;
@@ -55,7 +55,7 @@ void check_authority(std::string_view url) {
   }
 }
 
-// Of a URL that libpq cannot read: its message would have to be cut, for it also quotes what may be secret.
+// Names the unknown parameter of a URL that libpq cannot read. libpq's own message may quote a secret.
 void check_parameters(std::string_view url) {
   const auto question = url.find('?');
   const options_ptr all{PQconninfoParse("", nullptr), &PQconninfoFree};
@@ -88,7 +88,7 @@ std::map<std::string, std::string> parse(const std::string& url) {
   return values;
 }
 
-// Takes rowlock's own parameter out of the URL.
+// Removes rowlock's own parameter from the URL.
 std::optional<bool> take_pooled(std::string& url) {
   const auto query = url.find('?');
   if (query == std::string::npos) return {};
@@ -110,7 +110,7 @@ std::optional<bool> take_pooled(std::string& url) {
   return pooled;
 }
 
-// libpq would say so when it connects, as of a server that cannot be reached.
+// libpq would report it only when it connects, like a server that cannot be reached.
 void check_port(std::string_view port) {
   int number = 0;
   const auto [end, failure] = std::from_chars(port.data(), port.data() + port.size(), number);
@@ -152,7 +152,7 @@ postgres_conninfo::postgres_conninfo(const std::string& url, const store_options
     if (seconds > 0) connect_timeout_ = std::chrono::seconds{std::min(seconds, 86'400L)};
   }
 
-  // A pooler sees to it, and no role's own setting counts.
+  // A pooler honours it too, and it overrides the setting of a role.
   values_["client_encoding"] = "UTF8";
   connect_timeout_ = std::min(connect_timeout_, at_most);
 
@@ -165,7 +165,7 @@ postgres_conninfo::postgres_conninfo(const std::string& url, const store_options
   unless_given("keepalives_interval", "", std::to_string(whole_seconds(limit / 4)));
   unless_given("keepalives_count", "", "3");
   unless_given("tcp_user_timeout", "", std::to_string(limit.count()));
-  // Of several servers, only the primary is of use, but to who only reads.
+  // Of several servers only the primary is useful, except to a client that only reads.
   if (servers().size() > 1 && !options.read_only)
     unless_given("target_session_attrs", "PGTARGETSESSIONATTRS", "read-write");
 }
@@ -203,7 +203,7 @@ std::vector<postgres_server> postgres_conninfo::servers() const {
   const auto hosts = listed("host");
   const auto addresses = listed("hostaddr");
   const auto ports = listed("port");
-  // One port may stand for all.
+  // A single port applies to all.
   const auto of = [](const std::vector<std::string>& parts, std::size_t i) {
     return i < parts.size() ? parts[i] : parts.size() == 1 ? parts[0] : std::string{};
   };

@@ -1,4 +1,4 @@
-// From the caller's URL to what libpq is given, and back to messages without secrets.
+// Turns the caller's URL into libpq's connection string, and removes its secrets from messages.
 #pragma once
 
 #include "store/store.hpp"
@@ -11,7 +11,7 @@
 
 namespace rowlock::store {
 
-// Of those that a URL names. Empty parts: libpq's defaults.
+// One server of a URL. Empty parts: libpq's defaults.
 struct postgres_server {
   std::string host;
   std::string address;
@@ -20,13 +20,14 @@ struct postgres_server {
 
 class postgres_conninfo {
  public:
-  // Beside libpq's own, the URL may have the parameter `pooled`, on or off.
-  // Throws error(invalid_argument) for a URL that libpq cannot read; the message repeats none of it.
-  // at_most: however long the URL would have an attempt to connect take.
+  // Besides libpq's parameters, the URL may have the parameter `pooled`, on or off.
+  // Throws error(invalid_argument) for a URL that libpq cannot read; the message repeats nothing of it.
+  // at_most: a limit for the connect timeout, whatever the URL says.
   postgres_conninfo(const std::string& url, const store_options& options,
                     std::chrono::milliseconds at_most = std::chrono::milliseconds::max());
 
-  // Key and value pairs for libpq: the URL's, and where it is silent, time limits that notice a dead server.
+  // Key and value pairs for libpq: those of the URL, and time limits that detect a dead server unless it has
+  // its own.
   std::string text() const;
   // The same for one of the servers.
   std::string text(const postgres_server& server) const;
@@ -35,10 +36,10 @@ class postgres_conninfo {
   // The URL's, or that of the options.
   std::chrono::milliseconds connect_timeout() const noexcept { return connect_timeout_; }
 
-  // Whether the sessions of a connection change with each transaction; empty: it is found out.
+  // Whether the session of a connection changes with each transaction; empty: the connection finds out.
   std::optional<bool> pooled() const noexcept { return pooled_; }
 
-  // The message with the URL's secrets replaced where they stand in a URL or behind a key.
+  // The message with the URL's secrets hidden inside a URL or after a key.
   std::string scrub(std::string message) const;
 
  private:

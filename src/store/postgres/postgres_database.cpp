@@ -1,7 +1,7 @@
-#include "store/postgres/postgres_database.hpp"
-
+#include "store/backends.hpp"
 #include "store/postgres/postgres_migration_session.hpp"
 #include "store/postgres/postgres_session.hpp"
+#include "store/sql_catalog.hpp"
 
 #include <fmt/format.h>
 
@@ -26,19 +26,11 @@ class postgres_database final : public database {
   bool must_poll() const noexcept override { return is_deaf_.load(); }
 
   std::string guard_sql(model::lock_mode mode) const override {
+    // The application's connection may have another search_path.
     const auto& options = context_->options;
     const auto schema = options.schema.empty() ? std::string{} : fmt::format("\"{}\".", options.schema);
-    if (mode == model::lock_mode::exclusive) {
-      return fmt::format("SELECT 1 FROM {}{}lock WHERE name = $1 AND hold_id = $2::uuid FOR KEY SHARE",
-                         schema, options.prefix);
-    }
-    // The permit may be gone when the wait for the lock's row ends, and this statement's snapshot would still
-    // show it. So it is locked too, behind the row: a row that is gone cannot be.
-    return fmt::format(
-        "WITH l AS MATERIALIZED (SELECT name FROM {0}{1}lock WHERE name = $1 FOR KEY SHARE) "
-        "SELECT 1 FROM {0}{1}permit AS p JOIN l ON l.name = p.name WHERE p.hold_id = $2::uuid "
-        "FOR KEY SHARE OF p",
-        schema, options.prefix);
+    const sql_catalog qualified{embedded::postgres_queries(), schema + options.prefix};
+    return qualified[mode == model::lock_mode::shared ? "guard_shared" : "guard"];
   }
 
  private:

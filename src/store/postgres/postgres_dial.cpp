@@ -1,17 +1,14 @@
 #include "store/postgres/postgres_dial.hpp"
 
-#include "store/postgres/owned_fd.hpp"
 #include "store/postgres/postgres_error.hpp"
+#include "store/waker.hpp"
 
 #include <rowlock/error.hpp>
 
 #include <fmt/format.h>
 
 #include <netdb.h>
-#include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
@@ -25,8 +22,8 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-// One for each address of a host, so that one that answers nothing does not use up the others' time. Where
-// that fails libpq finds out why.
+// One server for each address of a host, so that an address that does not answer cannot use up the time of
+// the others. If the look-up fails, libpq reports why.
 std::vector<postgres_server> addresses_of(const postgres_server& server) {
   const bool is_name = !server.host.empty() && server.host[0] != '/' && server.host[0] != '@';
   if (!is_name || !server.address.empty()) return {server};
@@ -47,21 +44,16 @@ std::vector<postgres_server> addresses_of(const postgres_server& server) {
 }
 
 // What libpq said; empty: connected.
-std::string finish(PGconn* connection, clock::time_point until, int breaker, const connect_watch& watch) {
+std::string finish(PGconn* connection, clock::time_point until, const waker& breaker,
+                   const connect_watch& watch) {
   auto next = PGRES_POLLING_WRITING;
   while (next != PGRES_POLLING_OK) {
     if (next == PGRES_POLLING_FAILED) return PQerrorMessage(connection);
     const short events = next == PGRES_POLLING_READING ? POLLIN : POLLOUT;
     // libpq may have taken another socket.
-    pollfd fds[] = {{PQsocket(connection), events, 0}, {breaker, POLLIN, 0}};
-    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock::now());
-    if (left <= 0ms) return "it did not answer in time";
-    if (::poll(fds, std::size(fds), static_cast<int>(std::min<std::int64_t>(left.count(), 60'000))) < 0) {
-      if (errno == EINTR) continue;
-      return "poll() refused its socket";
-    }
-    if (watch.is_interrupted()) return "it did not answer in time";
-    if (fds[0].revents != 0) next = PQconnectPoll(connection);
+    pollfd sources[] = {{PQsocket(connection), events, 0}, breaker.source()};
+    if (!poll_until(sources, until) || watch.is_interrupted()) return "it did not answer in time";
+    next = PQconnectPoll(connection);
   }
   return {};
 }
@@ -70,12 +62,8 @@ std::string finish(PGconn* connection, clock::time_point until, int breaker, con
 
 raw_connection dial(const postgres_conninfo& conninfo, connect_watch& watch) {
   const auto until = clock::now() + conninfo.connect_timeout();
-  const owned_fd breaker{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)};
-  if (breaker.get() < 0) throw error(errc::internal, "no file descriptor is left for connecting");
-  const connect_watch::step step{watch, [fd = breaker.get()] {
-                                   const std::uint64_t one = 1;
-                                   [[maybe_unused]] const auto put = ::write(fd, &one, sizeof one);
-                                 }};
+  waker breaker;
+  const connect_watch::step step{watch, [&] { breaker.end_wait(); }};
   std::vector<postgres_server> addresses;
   for (const auto& server : conninfo.servers()) {
     for (auto& address : addresses_of(server)) addresses.push_back(std::move(address));
@@ -88,7 +76,7 @@ raw_connection dial(const postgres_conninfo& conninfo, connect_watch& watch) {
     if (!connection) throw error(errc::internal, "libpq has no memory for a connection");
     auto refusal = PQstatus(connection.get()) == CONNECTION_BAD
                        ? PQerrorMessage(connection.get())
-                       : finish(connection.get(), now + share, breaker.get(), watch);
+                       : finish(connection.get(), now + share, breaker, watch);
     if (refusal.empty()) return connection;
     if (said.find(refusal) == std::string::npos) {
       if (!refusal.starts_with("connection to ")) refusal = addresses[i].host + ": " + refusal;

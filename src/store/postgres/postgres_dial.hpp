@@ -1,5 +1,5 @@
-// Connects without blocking in libpq: within a limit that is kept to the millisecond, and so that another
-// thread can break it off.
+// Connects without blocking in libpq: it keeps the time limit to the millisecond, and another thread can
+// interrupt it.
 #pragma once
 
 #include "store/connect_watch.hpp"
@@ -16,9 +16,8 @@ struct postgres_finish {
 };
 using raw_connection = std::unique_ptr<PGconn, postgres_finish>;
 
-// A connection to the first server of conninfo that takes it. Each address that is left to try gets an equal
-// share of the time that is left. Throws as postgres_connect_error says. The search for a host's addresses
-// is the system's and not bounded here.
+// A connection to the first server of conninfo that accepts it. The remaining addresses share the remaining
+// time equally. Throws as postgres_connect_error says. The look-up of a host's addresses is not bounded here.
 raw_connection dial(const postgres_conninfo& conninfo, connect_watch& watch);
 
 }  // namespace rowlock::store

@@ -1,4 +1,4 @@
-// What PostgreSQL and libpqxx say, in rowlock's words. The one place where that is decided.
+// Turns errors of PostgreSQL and libpqxx into rowlock::error. All of them are mapped here.
 #pragma once
 
 #include <rowlock/error.hpp>
@@ -9,10 +9,11 @@
 
 namespace rowlock::store {
 
-// Of a statement that failed. doing: the query's name. A broken connection leaves its outcome unknown.
+// For a statement that failed. doing: its name. If the connection broke, the outcome is unknown.
 error postgres_error(const std::exception& cause, std::string_view doing);
 
-// Of a connection that was not made. libpq gives no SQLSTATE there, only text. said: free of secrets.
+// For an attempt to connect that failed. libpq gives only a text, no SQLSTATE. said: that text without
+// secrets.
 error postgres_connect_error(std::string_view said);
 
 }  // namespace rowlock::store

@@ -11,7 +11,7 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-// An attempt holds up its session.
+// An attempt to connect blocks its session.
 constexpr auto retry_pause = 30s;
 
 }  // namespace
@@ -24,7 +24,7 @@ void postgres_listener::listen(const std::string& channel) {
   hear(connection_ ? std::vector{channel} : channels_);
 }
 
-// On those channels too; connects where there is no connection and none was tried for some time.
+// Listens on those channels, too. Connects if there is no connection and none was tried for some time.
 void postgres_listener::hear(const std::vector<std::string>& channels) {
   if (!connection_ && clock::now() < retry_at_) return;
   try {
@@ -40,7 +40,7 @@ void postgres_listener::hear(const std::vector<std::string>& channels) {
 void postgres_listener::fail(const error& why) {
   connection_.reset();
   retry_at_ = clock::now() + retry_pause;
-  complaint_ = fmt::format("no wake-ups are heard by listen_url: {}", why.what());
+  complaint_ = fmt::format("listen_url receives no wake-ups: {}", why.what());
 }
 
 clock::time_point postgres_listener::retry_at() const noexcept {

@@ -1,4 +1,4 @@
-// Hears notifications on a connection of its own, for a session behind a pooler, which cannot.
+// Receives notifications on its own connection, for a session behind a pooler, which cannot receive them.
 #pragma once
 
 #include "store/connect_watch.hpp"
@@ -11,26 +11,26 @@
 
 namespace rowlock::store {
 
-// Used by its session's thread, but for interrupt(). Nothing here fails the session: what is not heard is
-// found by the poll that stands behind every wake-up.
+// Used by its session's thread, except interrupt(). No failure here fails the session: if a notification is
+// missed, the poll behind every wake-up finds the change.
 class postgres_listener {
  public:
-  // place: of the session.
+  // place: the session's, see place_of().
   postgres_listener(const postgres_context& context, std::string place);
 
   void listen(const std::string& channel);
-  // Takes what has arrived; connects where there is no connection and none was tried for some time. True:
-  // something may have been missed.
+  // Takes what has arrived. Connects if there is no connection and none was tried for some time. True: a
+  // notification may have been missed.
   bool drain();
   std::vector<std::string> take_heard() noexcept;
-  // -1: there is no connection.
+  // -1: no connection.
   int socket() const noexcept { return connection_ ? connection_->socket() : -1; }
-  // When drain() has something to do though nothing arrives.
+  // When drain() has something to do even if nothing arrives.
   std::chrono::steady_clock::time_point retry_at() const noexcept;
-  // Why nothing is heard now; empty: it is.
+  // Why no notifications are received now; empty: they are.
   const std::string& complaint() const noexcept { return complaint_; }
 
-  // Any thread. An attempt to connect that is under way fails, and so do all that follow.
+  // Any thread. A running attempt to connect fails, and so do all that follow.
   void interrupt() noexcept { watch_.interrupt(); }
 
  private:

@@ -1,28 +1,25 @@
 #include "store/postgres/postgres_migration_session.hpp"
 
-#include "store/postgres/postgres_array.hpp"
-#include "store/postgres/postgres_rows.hpp"
+#include "store/decode.hpp"
 
 #include <fmt/format.h>
-
-#include <algorithm>
 
 namespace rowlock::store {
 
 namespace {
 
-constexpr std::string_view shipped_prefix = "rowlock_";
 constexpr std::string_view tables[] = {"lease", "lock", "permit", "queue", "meta", "marker"};
 
 }  // namespace
 
-// No statement timeout: another migrator is waited for, and the files set their own limit for locks.
+// Statements have no time limit: one of them waits for another migrator, and the files set their own limit
+// for locks.
 postgres_migration_session::postgres_migration_session(const std::string& url, const store_options& options)
     : context_{url, options}, opened_{open_connection(context_, std::chrono::milliseconds{0}, nobody_)} {}
 
 bool postgres_migration_session::has_table(std::string_view table) {
-  const auto rows = connection_.call_once("has_table", context_.options.prefix + std::string{table});
-  return bool_of(rows[0][0]);
+  auto found = connection_.call_once("has_table", context_.options.prefix + std::string{table});
+  return found.next() && found.boolean(0);
 }
 
 schema_state postgres_migration_session::state() {
@@ -34,17 +31,15 @@ bool postgres_migration_session::has_ledger() {
 }
 
 std::vector<ledger_entry> postgres_migration_session::ledger() {
-  std::vector<ledger_entry> entries;
-  if (!has_ledger()) return entries;
-  for (const auto& row : connection_.call_once("read_ledger")) {
-    entries.push_back({row[0].as<int>(), row[1].c_str(), row[2].c_str(), row[3].c_str()});
-  }
-  return entries;
+  if (!has_ledger()) return {};
+  auto found = connection_.call_once("read_ledger");
+  return read_ledger(found);
 }
 
 std::int64_t postgres_migration_session::leases() {
   if (!has_table("lease")) return 0;
-  return integer_of(connection_.call_once("live_leases")[0][0]);
+  auto count = connection_.call_once("live_leases");
+  return count.next() ? count.integer(0) : 0;
 }
 
 void postgres_migration_session::exclusively(const std::function<void()>& work) {
@@ -57,7 +52,7 @@ void postgres_migration_session::exclusively(const std::function<void()>& work) 
     try {
       connection_.call_once("migrate_give", prefix);
     } catch (const error&) {
-      // The lock ends with the connection; what work() said matters more.
+      // The lock ends with the connection; the error of work() matters more.
     }
     throw;
   }
@@ -79,7 +74,7 @@ void postgres_migration_session::together(const std::function<void()>& work) {
   }
 }
 
-// A file's statements and the ledger's become visible together, or not at all.
+// The statements of a file and of the ledger become visible together, or not at all.
 void postgres_migration_session::run(const std::string& what, const std::string& sql,
                                      const std::function<void()>& write_ledger) {
   try {
@@ -94,7 +89,7 @@ void postgres_migration_session::run(const std::string& what, const std::string&
 }
 
 void postgres_migration_session::write_entry(const ledger_entry& entry) {
-  connection_.call_once("record", std::to_string(entry.version), entry.title, entry.checksum);
+  connection_.call_once("record", entry.version, entry.title, entry.checksum);
 }
 
 void postgres_migration_session::apply(const std::string& sql, const ledger_entry& entry) {
@@ -103,7 +98,7 @@ void postgres_migration_session::apply(const std::string& sql, const ledger_entr
 
 void postgres_migration_session::revert(const std::string& sql, int version) {
   run(fmt::format("the way back from migration {}", version), sql,
-      [&] { connection_.call_once("forget", std::to_string(version)); });
+      [&] { connection_.call_once("forget", version); });
 }
 
 void postgres_migration_session::record(const ledger_entry& entry) {
@@ -112,15 +107,9 @@ void postgres_migration_session::record(const ledger_entry& entry) {
 
 std::vector<std::string> postgres_migration_session::describe() {
   postgres_array names;
-  for (const auto table : tables) names.add_text(context_.options.prefix + std::string{table});
-  std::vector<std::string> lines;
-  for (const auto& row : connection_.call_once("describe", names.str())) {
-    const std::string table = row[0].c_str();
-    lines.push_back(fmt::format("{}{}.{} {}{}", shipped_prefix, table.substr(context_.options.prefix.size()),
-                                row[1].c_str(), row[2].c_str(), bool_of(row[3]) ? " not null" : ""));
-  }
-  std::sort(lines.begin(), lines.end());
-  return lines;
+  for (const auto table : tables) names.add(context_.options.prefix + std::string{table});
+  auto found = connection_.call_once("describe", names);
+  return read_columns(found, context_.options.prefix);
 }
 
 }  // namespace rowlock::store

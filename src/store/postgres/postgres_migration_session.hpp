@@ -23,7 +23,7 @@ class postgres_migration_session final : public migration_session {
  private:
   bool has_table(std::string_view table);
   void write_entry(const ledger_entry& entry);
-  // One transaction with a lock of its own: behind a pooler no session keeps one.
+  // One transaction with its own lock: behind a pooler no session keeps one.
   void together(const std::function<void()>& work);
   void run(const std::string& what, const std::string& sql, const std::function<void()>& write_ledger);
 
@@ -31,7 +31,7 @@ class postgres_migration_session final : public migration_session {
   connect_watch nobody_;
   postgres_opened opened_;
   postgres_connection& connection_ = *opened_.connection;
-  bool together_ = false;  // the transaction is that of together()
+  bool together_ = false;  // inside the transaction of together()
 };
 
 }  // namespace rowlock::store

@@ -1,41 +1,44 @@
-// Fields of a result as values of the model.
+// The result of a statement.
 #pragma once
 
-#include "model/ids.hpp"
-#include "store/postgres/pqxx_compat.hpp"
-#include "store/store.hpp"
+#include "store/rows.hpp"
 
-#include <optional>
+#include <pqxx/pqxx>
+
+#include <utility>
 
 namespace rowlock::store {
 
-template <class Id>
-Id id_of(const pqxx::field& field) {
-  return Id::parse(field.c_str());
-}
+class postgres_rows final : public rows {
+ public:
+  explicit postgres_rows(pqxx::result result) : result_{std::move(result)} {}
 
-template <class Id>
-std::optional<Id> optional_id_of(const pqxx::field& field) {
-  if (field.is_null()) return {};
-  return Id::parse(field.c_str());
-}
+  bool next() override { return ++row_ < static_cast<int>(result_.size()); }
+  bool empty() const { return result_.empty(); }
+  // How many rows the statement wrote.
+  std::int64_t affected() const { return static_cast<std::int64_t>(result_.affected_rows()); }
 
-inline std::int64_t integer_of(const pqxx::field& field) {
-  return field.as<std::int64_t>();
-}
+ private:
+  using row_number = pqxx::result::size_type;
+  using column_number = pqxx::row::size_type;
 
-// PostgreSQL's own t and f.
-inline bool bool_of(const pqxx::field& field) {
-  return field.c_str()[0] == 't';
-}
+  pqxx::field field(int index) const {
+    return result_[static_cast<row_number>(row_)][static_cast<column_number>(index)];
+  }
+  int columns() const override { return static_cast<int>(result_.columns()); }
+  std::string_view column_name(int index) const override {
+    return result_.column_name(static_cast<column_number>(index));
+  }
+  bool null_at(int index) const override { return field(index).is_null(); }
+  std::string_view text_at(int index) const override {
+    const auto found = field(index);
+    return {found.c_str(), found.size()};
+  }
+  // PostgreSQL's own t and f.
+  bool boolean_at(int index) const override { return text_at(index) == "t"; }
 
-// identity, recorded_identity, epoch_floor, marker, skew_ms: of read_database_state and renew.
-inline database_state world_of(const pqxx::row& row) {
-  return {.identity = row[0].c_str(),
-          .recorded_identity = row[1].c_str(),
-          .epoch = model::epoch_of(integer_of(row[2])),
-          .skew = std::chrono::milliseconds{integer_of(row[4])},
-          .marker = row[3].c_str()};
-}
+  pqxx::result result_;
+  int row_ = -1;
+};
 
 }  // namespace rowlock::store

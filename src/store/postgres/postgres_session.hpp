@@ -4,6 +4,7 @@
 #include "store/postgres/postgres_listener.hpp"
 #include "store/postgres/postgres_setup.hpp"
 #include "store/store.hpp"
+#include "store/waker.hpp"
 
 #include <memory>
 #include <string>
@@ -65,10 +66,10 @@ class postgres_session final : public session {
   auto with_meta(const std::string& verb, Decide decide);
   std::vector<grant> acquire_exclusive(std::span<const acquire_item> requests);
   std::vector<grant> acquire_shared(std::span<const acquire_item> requests);
-  // query: that of several; `query`_one is that of one.
-  std::vector<hold_id> release_by(const std::string& query, std::span<const release_item> requests,
+  // statement: for several requests; `statement`_one is for a single one.
+  std::vector<hold_id> release_by(const std::string& statement, std::span<const release_item> requests,
                                   durability how);
-  bool hear();  // false: nothing has come
+  bool hear();  // false: nothing has arrived
   bool drain();
   std::string channel_of(lease_id client) const { return context_->options.prefix + client.to_string(); }
 
@@ -76,8 +77,8 @@ class postgres_session final : public session {
   postgres_opened opened_;
   postgres_connection& connection_ = *opened_.connection;
   const postgres_facts& facts_ = opened_.facts;
-  std::unique_ptr<postgres_listener> listener_;  // behind a pooler, where it is known how to get past it
-  owned_fd waker_;                               // an eventfd
+  std::unique_ptr<postgres_listener> listener_;  // behind a pooler, if a URL past it is known
+  waker waker_;
   std::vector<hold_id> granted_;
 };
 

@@ -1,5 +1,7 @@
 #include "store/postgres/postgres_setup.hpp"
 
+#include "store/decode.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,10 +13,10 @@ namespace {
 constexpr int oldest_server = 120000;  // materialized CTEs, plan_cache_mode
 
 // A role's statement_timeout may end a session (under exit_on_error) before its limits are lifted. On a busy
-// machine a limit of 1 ms ends one of a hundred.
+// machine a limit of 1 ms ends one session in a hundred.
 constexpr int sessions_at_most = 20;
 
-// An attempt to listen holds up the session, which has one statement's time for it.
+// An attempt to listen blocks the session, and may take the time of one statement.
 constexpr std::chrono::milliseconds listen_limit{1'000};
 
 bool is_pooled(postgres_connection& connection, const postgres_conninfo& conninfo,
@@ -23,7 +25,7 @@ bool is_pooled(postgres_connection& connection, const postgres_conninfo& conninf
   return said ? *said : !connection.has_own_backend(limit);
 }
 
-// For the session, or where it is not ours, for each transaction.
+// Sets the settings for the session, or for each transaction if a pooler changes the session.
 void pin_settings(postgres_connection& connection, const postgres_context& context,
                   const postgres_conninfo& conninfo, std::chrono::milliseconds statement_timeout) {
   const auto& options = context.options;
@@ -33,8 +35,8 @@ void pin_settings(postgres_connection& connection, const postgres_context& conte
       options.application.empty() ? std::string{"rowlock"} : "rowlock " + options.application, options.schema,
       limit, pooled ? "t" : "f"};
   if (pooled) {
-    // A stranger may have set the path for the session; connect_settings sets another where there is a
-    // schema.
+    // A stranger may have set the session's search_path; connect_settings sets another one if a schema was
+    // given.
     return connection.set_pooled(
         fmt::format("SET LOCAL statement_timeout = {};\nSET TRANSACTION ISOLATION LEVEL READ COMMITTED{};\n"
                     "SET LOCAL search_path TO DEFAULT;\n{};\n",
@@ -47,35 +49,36 @@ void pin_settings(postgres_connection& connection, const postgres_context& conte
 }
 
 postgres_facts read_facts(postgres_connection& connection, const store_options& options) {
-  const auto row = connection.call_once("connect_facts", options.schema, options.prefix + "meta")[0];
+  auto row = connection.call_once("connect_facts", options.schema, options.prefix + "meta");
+  row.next();
 
-  if (row["version"].as<int>() < oldest_server) {
+  if (row.integer("version") < oldest_server) {
     throw error(errc::database, fmt::format("PostgreSQL {} is too old for rowlock, which needs 12 or later",
-                                            row["version"].as<int>() / 10000));
+                                            row.integer("version") / 10000));
   }
-  if (!options.read_only && row["in_recovery"].as<bool>()) {
+  if (!options.read_only && row.boolean("in_recovery")) {
     throw error(errc::read_only, "this PostgreSQL server is a replica (in recovery); connect to the primary");
   }
-  if (!options.read_only && row["read_only"].as<bool>()) {
-    throw error(errc::read_only,
-                "default_transaction_read_only is on for this role or database; rowlock must write");
+  if (!options.read_only && row.boolean("read_only")) {
+    throw error(
+        errc::read_only,
+        "default_transaction_read_only is on for this role or database, and rowlock must write; turn it off");
   }
-  if (!row["schema_exists"].as<bool>()) {
+  if (!row.boolean("schema_exists")) {
     throw error(errc::not_migrated,
-                fmt::format("schema \"{0}\" does not exist; make it with CREATE SCHEMA {0}, then run: {1}",
+                fmt::format("schema \"{0}\" does not exist; create it with CREATE SCHEMA {0}, then run: {1}",
                             options.schema, migrate_command(options)));
   }
-  if (!row["has_meta"].as<bool>() && !row["hidden_in"].is_null()) {
+  if (!row.boolean("has_meta") && !row.null("hidden_in")) {
     throw error(
         errc::privilege,
-        fmt::format("the role \"{0}\" may not look into the schema \"{1}\"; GRANT USAGE ON SCHEMA {1} TO {0}",
-                    row["role"].c_str(), row["hidden_in"].c_str()));
+        fmt::format("the role \"{0}\" may not use the schema \"{1}\"; run: GRANT USAGE ON SCHEMA {1} TO {0}",
+                    row.text("role"), row.text("hidden_in")));
   }
-  return {.synchronous_commit = row["synchronous_commit"].c_str(),
-          .backend = connection.is_pooled()
-                         ? std::string{pooled_backend}
-                         : fmt::format("{} {}", row["pid"].c_str(), row["started_us"].c_str()),
-          .has_meta = row["has_meta"].as<bool>()};
+  return {.synchronous_commit = row.text("synchronous_commit"),
+          .backend = connection.is_pooled() ? std::string{pooled_backend}
+                                            : fmt::format("{} {}", row.text("pid"), row.text("started_us")),
+          .has_meta = row.boolean("has_meta")};
 }
 
 }  // namespace
@@ -113,7 +116,9 @@ postgres_opened open_connection(const postgres_context& context, std::chrono::mi
 }
 
 std::string place_of(postgres_connection& connection) {
-  return connection.call_once("connect_place")[0][0].c_str();
+  auto place = connection.call_once("connect_place");
+  place.next();
+  return place.text(0);
 }
 
 std::unique_ptr<postgres_connection> open_listener(const postgres_context& context, const std::string& place,
@@ -129,9 +134,8 @@ std::unique_ptr<postgres_connection> open_listener(const postgres_context& conte
 
 schema_state read_schema_state(postgres_connection& connection, bool has_meta) {
   if (!has_meta) return {};
-  const auto rows = connection.call_once("schema_state");
-  if (rows.empty()) return {};
-  return {.version = rows[0]["schema_version"].as<int>(), .min_library = rows[0]["min_library"].as<int>()};
+  auto state = connection.call_once("schema_state");
+  return read_schema_state(state);
 }
 
 }  // namespace rowlock::store

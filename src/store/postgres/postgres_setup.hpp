@@ -1,4 +1,4 @@
-// What every connection goes through once, before it is of use.
+// Connects, and prepares and checks a new connection.
 #pragma once
 
 #include "store/postgres/postgres_connection.hpp"
@@ -11,7 +11,7 @@
 
 namespace rowlock::store {
 
-// What the sessions of one database share.
+// What all sessions of a database share.
 struct postgres_context {
   postgres_context(const std::string& url, const store_options& given);
 
@@ -21,11 +21,12 @@ struct postgres_context {
   sql_catalog catalog;
 };
 
-// In place of a backend's name where each transaction may have another: a stranger's could be hit.
+// Stands for a backend that may change with each transaction. Such a backend is never ended: it may serve a
+// stranger.
 inline constexpr std::string_view pooled_backend = "pooled";
 
 struct postgres_facts {
-  std::string synchronous_commit;  // as pinned: on, or stronger
+  std::string synchronous_commit;  // as it was set: on, or stronger
   std::string backend;             // pid and start, or pooled_backend
   bool has_meta = false;
 };
@@ -35,18 +36,18 @@ struct postgres_opened {
   postgres_facts facts;
 };
 
-// Connects, pins the settings, and refuses a server that is too old, a replica, or read-only, and a schema
-// that is missing. statement_timeout 0: none, for migrations.
+// Connects and sets the settings. Refuses a server that is too old, a replica, or read-only, and a missing
+// schema. statement_timeout 0: no limit, for migrations.
 postgres_opened open_connection(const postgres_context& context, std::chrono::milliseconds statement_timeout,
                                 connect_watch& watch);
 
-// The server and its database.
+// Names the server and its database.
 std::string place_of(postgres_connection& connection);
-// A connection of its own past the pooler, to the same place.
+// Another connection, past the pooler, to the same place.
 std::unique_ptr<postgres_connection> open_listener(const postgres_context& context, const std::string& place,
                                                    connect_watch& watch);
 
-// Version 0 where rowlock's tables are missing.
+// Version 0 if rowlock's tables are missing.
 schema_state read_schema_state(postgres_connection& connection, bool has_meta);
 
 // For messages.

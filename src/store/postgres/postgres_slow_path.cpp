@@ -1,27 +1,19 @@
 // Creating, editing and collecting locks.
-#include "store/postgres/postgres_array.hpp"
 #include "store/postgres/postgres_edit.hpp"
-#include "store/postgres/postgres_rows.hpp"
 #include "store/postgres/postgres_session.hpp"
 
 namespace rowlock::store {
 
 void postgres_session::create(std::span<const model::lock_definition> locks) {
-  postgres_array names, kinds, capacities, fairness, delays;
+  postgres_batch<5> all;
   for (const auto& lock : locks) {
-    names.add_text(lock.name);
-    kinds.add_word(to_string(lock.kind));
-    capacities.add(lock.capacity);
-    fairness.add(lock.fair);
-    delays.add(std::int64_t{lock.delay.count()});
+    all.add(lock.name, to_string(lock.kind), lock.capacity, lock.fair, lock.delay);
   }
-  // Need not be on disk before it is answered: the log is in order, so a grant of the name that is on disk
-  // has its creation, and the floor that it read, on disk before it. A creation that a crash takes is done
-  // again.
+  // The commit need not wait for the disk. The log is in order: if a grant of the name is on disk, so are its
+  // creation and the floor that this read. A creation that a crash loses is repeated.
   const auto script = connection_.begin() + "SET LOCAL synchronous_commit = off;\n" +
-                      connection_.execute("create_locks", names.str(), kinds.str(), capacities.str(),
-                                          fairness.str(), delays.str()) +
-                      connection_.execute("create_tokens", names.str()) + "COMMIT";
+                      connection_.execute("create", all) +
+                      connection_.execute("create_tokens", all.columns()[0]) + "COMMIT";
   try {
     connection_.script("create", script);
   } catch (const error&) {
@@ -36,15 +28,14 @@ std::vector<edit_result> postgres_session::edit_together(std::span<const edit_re
 }
 
 std::int64_t postgres_session::collect(std::chrono::milliseconds idle, std::size_t limit) {
-  const auto script =
-      connection_.begin() + "SET LOCAL enable_seqscan = on;\n" + connection_.execute("take_meta") +
-      connection_.execute("collect_take", std::to_string(idle.count()), std::to_string(limit)) +
-      "SET LOCAL enable_seqscan = off;\n" + connection_.execute("raise_floor") +
-      connection_.execute("collect_delete");
+  const auto script = connection_.begin() + "SET LOCAL enable_seqscan = on;\n" +
+                      connection_.execute("take_meta") + connection_.execute("collect_take", idle, limit) +
+                      "SET LOCAL enable_seqscan = off;\n" + connection_.execute("collect_floor") +
+                      connection_.execute("collect_delete");
   try {
-    const auto deleted = connection_.script("collect", script).affected_rows();
+    const auto deleted = connection_.script("collect", script).affected();
     connection_.script("collect", "COMMIT");
-    return static_cast<std::int64_t>(deleted);
+    return deleted;
   } catch (const error&) {
     connection_.rollback();
     throw;

@@ -1,14 +1,9 @@
 // Wake-ups, and ghosts.
-#include "store/postgres/postgres_array.hpp"
 #include "store/postgres/postgres_session.hpp"
 
 #include <fmt/format.h>
 
-#include <poll.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <thread>
 
 namespace rowlock::store {
@@ -18,11 +13,6 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-timespec timespec_of(std::chrono::nanoseconds time) {
-  const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
-  return {static_cast<time_t>(seconds.count()), static_cast<long>((time - seconds).count())};
-}
-
 }  // namespace
 
 void postgres_session::listen(lease_id client) {
@@ -31,16 +21,14 @@ void postgres_session::listen(lease_id client) {
 }
 
 void postgres_session::send_wakeups(std::span<const wakeup> told) {
-  postgres_array channels;
-  postgres_array payloads;
+  postgres_batch<2> messages;
   for (const auto& one : told) {
-    channels.add_word(channel_of(one.client));
-    payloads.add_text(one.granted.is_nil() ? "" : one.granted.to_string());
+    messages.add(channel_of(one.client), one.granted.is_nil() ? std::string{} : one.granted.to_string());
   }
-  if (!channels.empty()) connection_.call("notify", channels.str(), payloads.str());
+  if (!messages.empty()) connection_.call("notify", messages);
 }
 
-// A payload that is no id, or empty as an earlier version's, says nothing of who was granted.
+// A payload that is no id does not name the waiter that was granted; an earlier version sends an empty one.
 bool postgres_session::hear() {
   granted_.clear();
   const auto payloads = listener_ ? listener_->take_heard() : connection_.take_heard();
@@ -52,12 +40,13 @@ bool postgres_session::hear() {
   return !payloads.empty();
 }
 
-// What came during another verb is in memory, where poll() does not see it. True: something may have come.
+// A notification that arrived during another verb is in memory, where poll() does not see it. True: something
+// may have arrived.
 bool postgres_session::drain() {
   connection_.drain();
   const bool missed = listener_ && listener_->drain();
   const bool heard = hear();
-  if (missed) granted_.clear();  // it may be more than who was named
+  if (missed) granted_.clear();  // others may have been granted too
   return heard || missed;
 }
 
@@ -65,30 +54,20 @@ bool postgres_session::wait(std::chrono::nanoseconds timeout) {
   const auto deadline = clock::now() + std::clamp<std::chrono::nanoseconds>(timeout, 0ns, 24h);
   for (;;) {
     if (drain()) return true;
-
-    // poll() passes over a socket that there is not.
-    pollfd fds[] = {{connection_.socket(), POLLIN, 0},
-                    {waker_.get(), POLLIN, 0},
-                    {listener_ ? listener_->socket() : -1, POLLIN, 0}};
+    pollfd sources[] = {waker_.source(),
+                        {connection_.socket(), POLLIN, 0},
+                        {listener_ ? listener_->socket() : -1, POLLIN, 0}};
     const auto until = listener_ ? std::min(deadline, listener_->retry_at()) : deadline;
-    const auto left = timespec_of(std::max<std::chrono::nanoseconds>(until - clock::now(), 0ns));
-    const int ready = ::ppoll(fds, std::size(fds), &left, nullptr);
-    if (ready < 0 && errno != EINTR) throw error(errc::internal, "poll() refused the connection's socket");
-    if (ready <= 0) {
-      if (clock::now() >= deadline) return false;
-      continue;
-    }
-    if (fds[1].revents != 0) {
-      std::uint64_t count = 0;
-      [[maybe_unused]] const auto got = ::read(waker_.get(), &count, sizeof count);
+    if (!poll_until(sources, until) && clock::now() >= deadline) return false;
+    if (sources[0].revents != 0) {
+      waker_.clear();
       return drain();
     }
   }
 }
 
 void postgres_session::end_wait() noexcept {
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const auto put = ::write(waker_.get(), &one, sizeof one);
+  waker_.end_wait();
 }
 
 void postgres_session::interrupt() noexcept {
@@ -97,8 +76,8 @@ void postgres_session::interrupt() noexcept {
 }
 
 bool postgres_session::end_ghost(const std::string& backend) {
-  // The pooler gives up its backend with the client's connection, and the backend's own limits end what it
-  // does then. By now it may serve a stranger.
+  // The pooler separates its backend from the client's connection, and the backend's own limits end the
+  // statement. By now the backend may serve a stranger.
   if (backend == pooled_backend) return false;
   const auto space = backend.find(' ');
   if (space == std::string::npos) {
@@ -106,12 +85,12 @@ bool postgres_session::end_ghost(const std::string& backend) {
   }
   const auto pid = backend.substr(0, space);
   const auto started = backend.substr(space + 1);
-  // A backend leaves pg_stat_activity after its transaction has ended, mostly at once. One that does not
-  // react is left to the caller.
+  // A backend leaves pg_stat_activity after its transaction has ended, mostly at once. If it does not react,
+  // the caller must wait for it.
   const auto deadline = clock::now() + std::min<clock::duration>(250ms, context_->options.statement_timeout);
   for (auto pause = 1ms;; pause = std::min(pause * 2, 50ms)) {
     try {
-      if (connection_.call("end_backend", pid, started).empty()) return true;
+      if (connection_.call("end_ghost", pid, started).empty()) return true;
     } catch (const error& refused) {
       if (refused.code() == errc::privilege) return false;
       throw;

@@ -11,7 +11,7 @@
 namespace rowlock::store::pqxx_compat {
 
 #if PQXX_VERSION_MAJOR < 7
-// 6.x takes a connection that was made elsewhere from its connection policy alone, which it makes itself.
+// 6.x takes an existing connection only from its connection policy, and creates the policy itself.
 class adopting : public pqxx::connectionpolicy {
  public:
   using connectionpolicy::connectionpolicy;
@@ -26,7 +26,7 @@ using connection = pqxx::basic_connection_base<adopting>;
 using connection = pqxx::connection;
 #endif
 
-// Takes a connection that libpq has made.
+// Takes over a connection that libpq has made.
 inline std::unique_ptr<connection> adopt(PGconn* made) {
 #if PQXX_VERSION_MAJOR < 7
   adopting::given() = made;
@@ -36,7 +36,7 @@ inline std::unique_ptr<connection> adopt(PGconn* made) {
 #endif
 }
 
-// Prepares on the server now. (6.x alone would wait for the first use, which EXECUTE is not.)
+// Prepares on the server now. (6.x would wait for the first use, and does not count EXECUTE as one.)
 inline void prepare(connection& on, const std::string& name, const std::string& sql) {
   on.prepare(name, sql);
 #if PQXX_VERSION_MAJOR < 7
@@ -44,7 +44,7 @@ inline void prepare(connection& on, const std::string& name, const std::string& 
 #endif
 }
 
-// 6.x opens a new connection in silence when the old one broke: without our settings, and without telling us.
+// 6.x silently opens a new connection after the old one broke, without our settings.
 inline void stay_broken([[maybe_unused]] connection& kept) {
 #if PQXX_VERSION_MAJOR < 7
 #pragma GCC diagnostic push

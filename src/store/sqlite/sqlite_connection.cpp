@@ -14,7 +14,7 @@ using namespace std::chrono_literals;
 
 sqlite_connection::sqlite_connection(std::string path, std::shared_ptr<const sql_catalog> catalog,
                                      std::chrono::milliseconds timeout, missing_file missing, bool read_only)
-    : path_{std::move(path)}, catalog_{std::move(catalog)}, timeout_{timeout}, patience_{timeout} {
+    : path_{std::move(path)}, catalog_{std::move(catalog)}, timeout_{timeout}, wait_limit_{timeout} {
   try {
     open(missing, read_only);
   } catch (...) {
@@ -30,13 +30,13 @@ sqlite_connection::~sqlite_connection() {
 
 void sqlite_connection::open(missing_file missing, bool read_only) {
   check_sqlite_file(path_, missing, read_only);
-  // NOMUTEX: a session is used by one thread at a time. PRIVATECACHE: a cache that the application shares
-  // between its connections would bring table locks, which know no waiting.
+  // NOMUTEX: a session is used by one thread at a time. PRIVATECACHE: a cache shared with the application's
+  // connections would bring table locks, for which SQLite does not wait.
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;
   flags |= read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
   if (missing == missing_file::create && !read_only) flags |= SQLITE_OPEN_CREATE;
   open_as(path_, flags);
-  // SQLite opens what it may not write for reading alone, and says so here only.
+  // SQLite opens a file that it may not write for reading only, and tells so only here.
   if (!read_only && sqlite3_db_readonly(database_, "main") == 1) fail(SQLITE_READONLY);
   // The first read finds out whether the file is a database.
   const int code = sqlite3_exec(database_, "SELECT count(*) FROM sqlite_master", nullptr, nullptr, nullptr);
@@ -82,16 +82,16 @@ void sqlite_connection::execute_script(const std::string& sql) {
 
 void sqlite_connection::set_durability(durability how) {
   if (how == durability_) return;
-  // Not prepared: SQLite carries this pragma out while it compiles it.
+  // Not prepared: SQLite runs this pragma while it compiles it.
   execute(how == durability::durable ? "PRAGMA synchronous = FULL" : "PRAGMA synchronous = NORMAL");
   durability_ = how;
 }
 
-bool sqlite_connection::take_write_lock(std::chrono::milliseconds patience) {
+bool sqlite_connection::take_write_lock(std::chrono::milliseconds wait_limit) {
   throw_if_interrupted();
-  patience_ = std::min(patience, timeout_);
+  wait_limit_ = std::min(wait_limit, timeout_);
   const int code = sqlite3_exec(database_, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr);
-  patience_ = timeout_;
+  wait_limit_ = timeout_;
   if (code == SQLITE_OK) return true;
   if ((code & 0xff) != SQLITE_BUSY || interrupted_) fail(code);
   return false;
@@ -107,7 +107,8 @@ void sqlite_connection::use_wal() {
   const auto turn_on = [&] {
     return sqlite3_exec(database_, "PRAGMA journal_mode = WAL", read, &mode, nullptr);
   };
-  // SQLite does not ask on_busy() when two turn it on at once: one of them is refused there and then.
+  // SQLite does not call on_busy() when two connections turn it on at once: it refuses one of them
+  // immediately.
   const auto since = std::chrono::steady_clock::now();
   int code = turn_on();
   for (int attempts = 0; (code & 0xff) == SQLITE_BUSY && wait_for_lock(attempts, since); ++attempts) {
@@ -147,13 +148,14 @@ void sqlite_connection::throw_if_written() const {
   if (!quiet_ || !quiet_->changed()) return;
   throw error(
       errc::unreachable,
-      fmt::format("somebody has begun to write to {} while it was read without locks, for this user may "
-                  "not make SQLite's files beside it; read it again",
-                  path_));
+      fmt::format(
+          "another process has begun to write to {} while it was read without locks, because this user "
+          "may not create SQLite's files beside it; read it again",
+          path_));
 }
 
 void sqlite_connection::fail(int code, bool outcome_unknown) {
-  // A wait for the lock that was broken off ends as busy.
+  // An interrupted wait for the lock ends as busy.
   if (interrupted_) code = SQLITE_INTERRUPT;
   const char* said = database_ != nullptr && sqlite3_extended_errcode(database_) == code
                          ? sqlite3_errmsg(database_)
@@ -168,8 +170,9 @@ int sqlite_connection::on_busy(void* connection, int attempts) {
 }
 
 bool sqlite_connection::wait_for_lock(int attempts, std::chrono::steady_clock::time_point since) const {
-  if (interrupted_ || std::chrono::steady_clock::now() - since >= patience_) return false;
-  // Nobody tells when the lock is free. A durable commit takes a tenth of a millisecond to a few of them.
+  if (interrupted_ || std::chrono::steady_clock::now() - since >= wait_limit_) return false;
+  // Nothing tells when the lock is free. A durable commit takes a tenth of a millisecond to a few
+  // milliseconds.
   std::this_thread::sleep_for(std::min<std::chrono::microseconds>(100us + attempts * 50us, 1ms));
   return true;
 }

@@ -1,5 +1,5 @@
-// One connection of SQLite: prepared statements by name, waiting for the write lock, and what it costs to
-// commit.
+// One connection to an SQLite file: prepared statements by name, the wait for the write lock, and the
+// durability of commits.
 #pragma once
 
 #include "store/sql_catalog.hpp"
@@ -19,12 +19,12 @@
 
 namespace rowlock::store {
 
-// Used by one thread at a time, but for interrupt().
+// Used by one thread at a time, except interrupt().
 class sqlite_connection {
  public:
-  // timeout: how long to wait for the write lock. read_only: nothing is written, and neither the file nor its
-  // folder need be writable.
-  // Throws as check_sqlite_file does, and error(database) for a file that is no SQLite database.
+  // timeout: how long to wait for the write lock. read_only: nothing is written, and the file and its folder
+  // need not be writable. Throws as check_sqlite_file does, and error(database) for a file that is no SQLite
+  // database.
   sqlite_connection(std::string path, std::shared_ptr<const sql_catalog> catalog,
                     std::chrono::milliseconds timeout, missing_file missing, bool read_only = false);
   ~sqlite_connection();
@@ -38,25 +38,26 @@ class sqlite_connection {
   }
   // Statements without parameters and rows: transaction control and pragmas.
   void execute(const char* sql);
-  // A file of statements. It may set another way of waiting, so rowlock's own is put back.
+  // Runs a file of statements. It may change how SQLite waits, so rowlock's own way is restored.
   void execute_script(const std::string& sql);
 
-  // Outside of a transaction only. FULL: a commit is on disk when it returns. NORMAL: with the next FULL one.
+  // Only outside of a transaction. FULL: a commit is on disk when it returns. NORMAL: with the next FULL
+  // commit.
   void set_durability(durability how);
-  // Begins a transaction with the write lock. False: somebody else has kept that for so long, or for the
+  // Begins a transaction with the write lock. False: others have kept the lock for that long, or for the
   // connection's timeout.
-  bool take_write_lock(std::chrono::milliseconds patience);
-  // Turns on write-ahead logging, in which readers and the writer do not hinder each other. It stays in the
-  // file.
+  bool take_write_lock(std::chrono::milliseconds wait_limit);
+  // Turns on write-ahead logging, with which readers and the writer do not block each other. The file keeps
+  // it.
   void use_wal();
 
-  // Any thread: ends a running statement and the wait for the write lock. The connection is of no use
+  // Any thread. Ends a running statement and the wait for the write lock. The connection is useless
   // afterwards.
   void interrupt() noexcept;
   bool interrupted() const noexcept { return interrupted_; }
   void throw_if_interrupted() const;
-  // Throws error(unreachable) when the file was opened as a quiet one and is quiet no more: what was read
-  // last is worth nothing.
+  // Throws error(unreachable) if the file was opened as a quiet one and somebody writes to it now: what was
+  // read last may be inconsistent.
   void throw_if_written() const;
 
   [[noreturn]] void fail(int code, bool outcome_unknown = false);
@@ -70,15 +71,15 @@ class sqlite_connection {
   void open_quiet(int flags);
   void open_as(const std::string& name, int flags);
   static int on_busy(void* connection, int attempts);
-  // A moment's pause before the next attempt; false when there shall be none.
+  // Pauses briefly before the next attempt. False: there must be none.
   bool wait_for_lock(int attempts, std::chrono::steady_clock::time_point since) const;
 
   std::string path_;
   std::shared_ptr<const sql_catalog> catalog_;
   const std::chrono::milliseconds timeout_;
-  std::chrono::milliseconds patience_;  // of the statement that runs now
+  std::chrono::milliseconds wait_limit_;  // for the write lock, in the running statement
   sqlite3* database_ = nullptr;
-  std::optional<quiet_sqlite_file> quiet_;  // read without locks, as long as nobody writes
+  std::optional<quiet_sqlite_file> quiet_;  // read without locks while nobody writes
   std::map<std::string, sqlite3_stmt*, std::less<>> statements_;
   durability durability_ = durability::durable;
   std::chrono::steady_clock::time_point busy_since_;

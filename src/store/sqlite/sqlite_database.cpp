@@ -1,5 +1,4 @@
-#include "store/sqlite/sqlite_database.hpp"
-
+#include "store/backends.hpp"
 #include "store/sqlite/sqlite_file.hpp"
 #include "store/sqlite/sqlite_migration_session.hpp"
 #include "store/sqlite/sqlite_session.hpp"

@@ -20,15 +20,14 @@ meaning meaning_of(int code, std::string_view said) {
               "another connection has kept the write lock for too long; keep write transactions short"};
     case SQLITE_INTERRUPT: return {errc::unreachable, "the statement was interrupted"};
     case SQLITE_CANTOPEN:
-      return {errc::unreachable,
-              "the file, or the -wal and -shm files that SQLite keeps beside it, cannot be opened; check "
-              "that the "
-              "folder exists and is writable for this user"};
+      return {
+          errc::unreachable,
+          "the file, or the -wal and -shm files that SQLite keeps beside it, cannot be opened; check that "
+          "the folder exists and is writable for this user"};
     case SQLITE_READONLY:
       return {errc::read_only,
               "rowlock must write; check the permissions of the file, of its -wal and -shm files and of the "
-              "folder, "
-              "and that the file system is not mounted read-only"};
+              "folder, and that the file system is not mounted read-only"};
     case SQLITE_AUTH:
     case SQLITE_PERM: return {errc::privilege, "check the permissions of the file and of its folder"};
     case SQLITE_NOTADB:
@@ -50,7 +49,7 @@ meaning meaning_of(int code, std::string_view said) {
 
 error sqlite_error(int code, std::string_view said, std::string_view path, bool outcome_unknown) {
   const auto [kind, advice] = meaning_of(code, said);
-  // An interrupted statement was answered by nobody.
+  // An interrupted statement got no answer.
   const bool unknown = outcome_unknown || (code & 0xFF) == SQLITE_INTERRUPT;
   return error(
       kind,

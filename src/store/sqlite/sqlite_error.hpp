@@ -1,4 +1,4 @@
-// The one place that turns SQLite's result codes into rowlock::error.
+// Turns SQLite's result codes into rowlock::error. All of them are mapped here.
 #pragma once
 
 #include <rowlock/error.hpp>
@@ -8,7 +8,7 @@
 
 namespace rowlock::store {
 
-// code: an extended result code. said: SQLite's own words. path: the database file. outcome_unknown: the code
+// code: an extended result code. said: SQLite's message. path: the database file. outcome_unknown: the code
 // came from a COMMIT, which may be on disk all the same.
 error sqlite_error(int code, std::string_view said, std::string_view path, bool outcome_unknown = false);
 

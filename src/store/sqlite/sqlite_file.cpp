@@ -53,7 +53,7 @@ void check_folder(const std::string& folder, bool read_only) {
                             "the URL",
                             folder, std::strerror(errno)));
   }
-  // With the effective user, as open() will be.
+  // As the effective user, like open().
   if (::faccessat(AT_FDCWD, folder.c_str(), read_only ? X_OK : W_OK | X_OK, AT_EACCESS) != 0) {
     refuse_access("the folder", folder, errno, read_only);
   }
@@ -67,7 +67,7 @@ std::string sqlite_file_path(std::string_view url_or_path) {
 }
 
 void check_sqlite_file(const std::string& path, missing_file missing, bool read_only) {
-  // Of a link, the -wal and -shm files stand beside the file that it leads to.
+  // If the path is a link, the -wal and -shm files are beside the file that it leads to.
   std::error_code missing_or_hidden;
   const auto real = std::filesystem::canonical(path, missing_or_hidden);
   check_folder((missing_or_hidden ? std::filesystem::path{path} : real).parent_path().string(), read_only);
@@ -92,8 +92,8 @@ quiet_sqlite_file::quiet_sqlite_file(std::string path) : path_{std::filesystem::
   const bool is_mounted_so = ::faccessat(AT_FDCWD, folder.c_str(), W_OK, AT_EACCESS) != 0 && errno == EROFS;
   throw error(
       is_mounted_so ? errc::read_only : errc::privilege,
-      fmt::format("{0}-wal holds changes that are not in {0} yet, and this user cannot read them: SQLite "
-                  "has to make {0}-shm for that; read as a user who may write to the folder",
+      fmt::format("{0}-wal contains changes that are not in {0} yet, and this user cannot read them: SQLite "
+                  "must create {0}-shm for that; read as a user who may write to the folder",
                   path_));
 }
 
@@ -126,7 +126,8 @@ sqlite_file::sqlite_file(std::string path) : path_{std::move(path)} {
   }
   device_ = makedev(status.stx_dev_major, status.stx_dev_minor);
   inode_ = status.stx_ino;
-  // An inode's number comes again soon after its file was deleted; the birth time tells the two apart.
+  // The number of an inode is soon reused after its file was deleted; the birth time tells the two files
+  // apart.
   const bool has_birth = (status.stx_mask & STATX_BTIME) != 0;
   identity_ = fmt::format("{:x}:{:x}:{}.{:09}", device_, inode_, has_birth ? status.stx_btime.tv_sec : 0,
                           has_birth ? status.stx_btime.tv_nsec : 0);

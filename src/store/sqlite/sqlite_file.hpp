@@ -14,22 +14,22 @@ enum class missing_file : std::uint8_t { refuse, create };
 // "sqlite:" and a path, or the path alone; made absolute.
 std::string sqlite_file_path(std::string_view url_or_path);
 
-// Throws a rowlock::error that says what is wrong with the file, before SQLite says something vaguer:
-// not_migrated when it is missing and must not be, unreachable when its folder is, invalid_argument when it
-// is no file, privilege, read_only. Opens nothing: to close a descriptor of the file would drop SQLite's
-// locks on it.
+// Throws a rowlock::error that tells what is wrong with the file, more precisely than SQLite would:
+// not_migrated if it is missing and must exist, unreachable if its folder is missing, invalid_argument if it
+// is no file, privilege, read_only. Opens nothing: closing a descriptor of the file would drop SQLite's locks
+// on it.
 void check_sqlite_file(const std::string& path, missing_file missing, bool read_only = false);
 
-// A file to which nobody writes: its log is missing, or empty. So it can be read by whoever may not make the
-// files that SQLite keeps beside it for readers and writers.
+// A file to which nobody writes: its log is missing or empty. So a user who may not create SQLite's files
+// beside it can read it.
 class quiet_sqlite_file {
  public:
-  // Throws error(privilege) or error(read_only) when its log holds something: that cannot be read then.
+  // Throws error(privilege) or error(read_only) if its log is not empty: then the log cannot be read.
   explicit quiet_sqlite_file(std::string path);
 
-  // Whether somebody has written since: what was read meanwhile may be half of one state and half of another.
+  // Whether somebody has written since: what was read meanwhile may mix two states.
   bool changed() const noexcept;
-  // For SQLite to open it without any lock or file beside it.
+  // Lets SQLite open it without any lock or file beside it.
   std::string uri() const;
 
  private:
@@ -45,7 +45,7 @@ class sqlite_file {
   // Throws error(unreachable) when there is none.
   explicit sqlite_file(std::string path);
 
-  // Of the file, not of its content: a copy, or a backup moved into its place, has another one.
+  // It identifies the file, not its content: a copy, or a backup moved into its place, has another one.
   const std::string& identity() const noexcept { return identity_; }
   // Whether the path leads to another file now, or to none. Cheap.
   bool replaced() const noexcept;

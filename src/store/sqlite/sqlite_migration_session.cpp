@@ -1,5 +1,6 @@
 #include "store/sqlite/sqlite_migration_session.hpp"
 
+#include "store/decode.hpp"
 #include "store/sqlite/sqlite_schema.hpp"
 #include "store/sqlite/sqlite_transaction.hpp"
 
@@ -40,15 +41,9 @@ bool sqlite_migration_session::has_ledger() {
 }
 
 std::vector<ledger_entry> sqlite_migration_session::ledger() {
-  std::vector<ledger_entry> entries;
-  if (!has_ledger()) return entries;
-  for (auto query = connection_->query("read_ledger"); query.next();) {
-    entries.push_back({.version = static_cast<int>(query.integer(0)),
-                       .title = query.text(1),
-                       .checksum = query.text(2),
-                       .applied_at = query.text(3)});
-  }
-  return entries;
+  if (!has_ledger()) return {};
+  auto found = connection_->query("read_ledger");
+  return read_ledger(found);
 }
 
 std::int64_t sqlite_migration_session::leases() {
@@ -57,7 +52,7 @@ std::int64_t sqlite_migration_session::leases() {
   return query.next() ? query.integer(0) : 0;
 }
 
-// The file's write lock keeps other migrators out, and clients too: they see all of the migrations or none.
+// The file's write lock excludes other migrators, and clients: they see all of the migrations or none.
 void sqlite_migration_session::exclusively(const std::function<void()>& work) {
   open();
   connection_->use_wal();
@@ -107,14 +102,9 @@ void sqlite_migration_session::record(const ledger_entry& entry) {
 }
 
 std::vector<std::string> sqlite_migration_session::describe() {
-  std::vector<std::string> lines;
-  if (!has_file()) return lines;
-  for (auto query = connection_->query("describe"); query.next();) {
-    const auto name = query.text(0).substr(prefix_.size());
-    lines.push_back(fmt::format("rowlock_{}.{} {}{}", name, query.text(1), query.text(2),
-                                query.integer(3) != 0 ? " not null" : ""));
-  }
-  return lines;
+  if (!has_file()) return {};
+  auto found = connection_->query("describe");
+  return read_columns(found, prefix_);
 }
 
 }  // namespace rowlock::store

@@ -14,7 +14,7 @@ namespace rowlock::store {
 
 class sqlite_migration_session final : public migration_session {
  public:
-  // A file that is missing is created when something is to be written; before, it has nothing in it.
+  // A missing file counts as empty, and is created by the first write.
   sqlite_migration_session(const std::string& path, const store_options& options);
 
   schema_state state() override;
@@ -31,7 +31,7 @@ class sqlite_migration_session final : public migration_session {
   void open();
   bool has_file() const noexcept { return !!connection_; }
   std::string table(std::string_view name) const;
-  // In a transaction, or in a part of the one that exclusively() began.
+  // In a transaction, or in a savepoint of the one that exclusively() began.
   void atomically(const std::function<void()>& work);
   void write_entry(const ledger_entry& entry);
 

@@ -8,10 +8,10 @@ sqlite_query::~sqlite_query() {
   sqlite3_reset(statement_);
 }
 
-void sqlite_query::bind(int index, std::string_view value) {
-  // Copied by SQLite: an id's text is a temporary. It is small.
+void sqlite_query::bind(std::string_view value) {
+  // SQLite copies it, because the text of an id is a temporary. It is small.
   const int code =
-      sqlite3_bind_text64(statement_, index, value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
+      sqlite3_bind_text64(statement_, ++bound_, value.data(), value.size(), SQLITE_TRANSIENT, SQLITE_UTF8);
   if (code != SQLITE_OK) connection_.fail(code);
 }
 
@@ -29,10 +29,10 @@ std::int64_t sqlite_query::run() {
   return sqlite3_changes(connection_.handle());
 }
 
-std::string sqlite_query::text(int column) const {
-  const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, column));
+std::string_view sqlite_query::text_at(int index) const {
+  const auto* bytes = reinterpret_cast<const char*>(sqlite3_column_text(statement_, index));
   if (bytes == nullptr) return {};
-  return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, column))};
+  return {bytes, static_cast<std::size_t>(sqlite3_column_bytes(statement_, index))};
 }
 
 }  // namespace rowlock::store

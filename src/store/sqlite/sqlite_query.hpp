@@ -2,9 +2,12 @@
 #pragma once
 
 #include "model/ids.hpp"
+#include "store/rows.hpp"
 
 #include <sqlite3.h>
 
+#include <chrono>
+#include <concepts>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -14,54 +17,57 @@ namespace rowlock::store {
 
 class sqlite_connection;
 
-// Bound when it is made, reset when it goes. One at a time of the same statement.
-class sqlite_query {
+// Bound when it is made, reset when it ends. Only one at a time may run a statement.
+class sqlite_query final : public rows {
  public:
   template <class... Values>
   sqlite_query(sqlite_connection& connection, sqlite3_stmt* statement, const Values&... values)
       : connection_{connection}, statement_{statement} {
-    [[maybe_unused]] int index = 0;
-    (bind(++index, values), ...);
+    (bind(values), ...);
   }
-  ~sqlite_query();
+  ~sqlite_query() override;
   sqlite_query(const sqlite_query&) = delete;
   sqlite_query& operator=(const sqlite_query&) = delete;
 
-  // To the next row; false when there is none. Throws what sqlite_error says.
-  bool next();
+  // Throws what sqlite_error says.
+  bool next() override;
   // Runs it to its end; returns how many rows it changed. Not for statements that change none by their
   // nature: SQLite then tells the number of the statement before.
   std::int64_t run();
 
-  bool null(int column) const { return sqlite3_column_type(statement_, column) == SQLITE_NULL; }
-  std::int64_t integer(int column) const { return sqlite3_column_int64(statement_, column); }
-  std::string text(int column) const;
-  template <class Id>
-  Id id(int column) const {
-    return Id::parse(text(column));
-  }
-  template <class Id>
-  std::optional<Id> optional_id(int column) const {
-    if (null(column)) return {};
-    return id<Id>(column);
+  // Listings give time spans in microseconds.
+  std::chrono::milliseconds shown_time(std::string_view column) const override {
+    return std::chrono::floor<std::chrono::milliseconds>(microseconds(column));
   }
 
  private:
-  void bind(int index, std::int64_t value) { sqlite3_bind_int64(statement_, index, value); }
-  void bind(int index, std::string_view value);
-  void bind(int index, const std::string& value) { bind(index, std::string_view{value}); }
-  void bind(int index, const model::id128& value) { bind(index, std::string_view{value.to_string()}); }
-  template <class Id>
-  void bind(int index, const std::optional<Id>& value) {
+  int columns() const override { return sqlite3_column_count(statement_); }
+  std::string_view column_name(int index) const override { return sqlite3_column_name(statement_, index); }
+  bool null_at(int index) const override { return sqlite3_column_type(statement_, index) == SQLITE_NULL; }
+  std::string_view text_at(int index) const override;
+  std::int64_t integer_at(int index) const override { return sqlite3_column_int64(statement_, index); }
+
+  void bind(std::string_view value);
+  void bind(std::integral auto value) {
+    sqlite3_bind_int64(statement_, ++bound_, static_cast<std::int64_t>(value));
+  }
+  template <class Rep, class Period>
+  void bind(std::chrono::duration<Rep, Period> value) {
+    bind(value.count());
+  }
+  void bind(const model::id128& value) { bind(std::string_view{value.to_string()}); }
+  template <class Value>
+  void bind(const std::optional<Value>& value) {
     if (value) {
-      bind(index, *value);
+      bind(*value);
     } else {
-      sqlite3_bind_null(statement_, index);
+      sqlite3_bind_null(statement_, ++bound_);
     }
   }
 
   sqlite_connection& connection_;
   sqlite3_stmt* statement_;
+  int bound_ = 0;
 };
 
 }  // namespace rowlock::store

@@ -1,5 +1,7 @@
 #include "store/sqlite/sqlite_schema.hpp"
 
+#include "store/decode.hpp"
+
 #include <fmt/format.h>
 
 namespace rowlock::store {
@@ -12,8 +14,7 @@ bool has_table(sqlite_connection& connection, const std::string& table) {
 schema_state read_schema_state(sqlite_connection& connection, std::string_view prefix) {
   if (!has_table(connection, fmt::format("{}meta", prefix))) return {};
   auto query = connection.query("schema_state");
-  if (!query.next()) return {};
-  return {.version = static_cast<int>(query.integer(0)), .min_library = static_cast<int>(query.integer(1))};
+  return read_schema_state(query);
 }
 
 }  // namespace rowlock::store

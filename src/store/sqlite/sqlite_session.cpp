@@ -1,5 +1,6 @@
 #include "store/sqlite/sqlite_session.hpp"
 
+#include "store/decode.hpp"
 #include "store/schema_version.hpp"
 #include "store/sqlite/sqlite_schema.hpp"
 
@@ -14,9 +15,9 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Of a request, which comes again soon, and of whoever wants a lease first. Each is waited for twice.
-constexpr auto patience_of_a_request = 25ms;
-constexpr auto patience_of_a_lease = 200ms;
+// How long a request, which is retried soon, and a new lease wait for another transaction, twice at most.
+constexpr auto wait_limit_of_a_request = 25ms;
+constexpr auto wait_limit_of_a_lease = 200ms;
 
 }  // namespace
 
@@ -27,7 +28,7 @@ sqlite_session::sqlite_session(const std::string& path, std::shared_ptr<const sq
                   options.read_only},
       file_{path},
       watch_{path, sqlite3_filename_wal(sqlite3_db_filename(connection_.handle(), "main"))} {
-  // The file may have been replaced between its opening and the look at its identity.
+  // The file may have been replaced before its identity was read.
   int moved = 0;
   sqlite3_file_control(connection_.handle(), "main", SQLITE_FCNTL_HAS_MOVED, &moved);
   if (moved != 0)
@@ -51,17 +52,18 @@ sqlite_session::writing::writing(sqlite_session& session, durability how)
   session_.check_file(false);
 }
 
-sqlite_session::writing::writing(sqlite_session& session, durability how, std::chrono::milliseconds patience)
+sqlite_session::writing::writing(sqlite_session& session, durability how,
+                                 std::chrono::milliseconds wait_limit)
     : session_{session} {
-  if (!session_.take_write_lock(how, patience)) return;
+  if (!session_.take_write_lock(how, wait_limit)) return;
   transaction_.emplace(session_.connection_, std::adopt_lock);
   session_.check_file(false);
 }
 
-bool sqlite_session::take_write_lock(durability how, std::chrono::milliseconds patience) {
+bool sqlite_session::take_write_lock(durability how, std::chrono::milliseconds wait_limit) {
   connection_.set_durability(how);
   const auto until = std::chrono::steady_clock::now() + connection_.timeout();
-  for (std::optional<std::int64_t> seen; !connection_.take_write_lock(patience);) {
+  for (std::optional<std::int64_t> seen; !connection_.take_write_lock(wait_limit);) {
     const auto version = data_version();
     if (seen == version || std::chrono::steady_clock::now() >= until) return false;
     seen = version;
@@ -80,11 +82,7 @@ void sqlite_session::writing::finish() {
 database_state sqlite_session::world_now() {
   auto query = connection_.query("read_database_state");
   if (!query.next()) throw missing_meta_row(options_, url_option());
-  return {.identity = file_.identity(),
-          .recorded_identity = query.text(0),
-          .epoch = model::epoch_of(query.integer(1)),
-          .skew = std::chrono::milliseconds{query.integer(3)},
-          .marker = query.text(2)};
+  return store::read_database_state(query, file_.identity());
 }
 
 database_state sqlite_session::read_database_state() {
@@ -92,9 +90,9 @@ database_state sqlite_session::read_database_state() {
   return world_now();
 }
 
-// SQLite has no table that a crash empties, and needs none: what a crash of the host may lose are
-// asynchronous commits, and every client that could hold on to their answers was on that host. So the marker
-// is written once; a file that was restored or copied tells itself by its identity.
+// SQLite has no table that a crash empties, and needs none. A crash of the host may lose asynchronous
+// commits, but every client that got their answers was on that host. So the marker is written once. A file
+// that was restored or copied has another identity.
 database_state sqlite_session::record_database_state() {
   const auto settled = [](const database_state& now) {
     return !now.marker.empty() && now.identity == now.recorded_identity;
@@ -128,24 +126,24 @@ std::int64_t sqlite_session::raise_epoch(token above) {
 
 void sqlite_session::set_skew(std::chrono::milliseconds skew) {
   writing transaction{*this, durability::durable};
-  connection_.query("set_skew", std::int64_t{skew.count()}).run();
+  connection_.query("set_skew", skew).run();
   transaction.finish();
 }
 
 // ---- leases ------------------------------------------------------------------------------------------
 
-void sqlite_session::insert_lease(const lease_record& lease) {
-  auto query = connection_.query("create_lease", lease.id, lease.client, lease.host, lease.pid,
-                                 lease.application, std::int64_t{lease.ttl.count()});
+void insert_lease(sqlite_connection& connection, const lease_record& lease) {
+  auto query = connection.query("create_lease", lease.id, lease.client, lease.host, lease.pid,
+                                lease.application, lease.ttl);
   if (query.run() > 0) return;
   throw error(errc::database,
               fmt::format("the lease {} exists already and has expired", lease.id.to_string()));
 }
 
 void sqlite_session::create_lease(const lease_record& lease) {
-  writing transaction{*this, durability::durable, patience_of_a_lease};
+  writing transaction{*this, durability::durable, wait_limit_of_a_lease};
   if (!transaction) connection_.fail(SQLITE_BUSY);
-  insert_lease(lease);
+  insert_lease(connection_, lease);
   transaction.finish();
 }
 
@@ -162,21 +160,20 @@ renewal_reply sqlite_session::renew(std::span<const lease_id> leases) {
 }
 
 std::vector<lease_id> sqlite_session::kill(std::span<const lease_id> leases, std::chrono::microseconds skew) {
-  const std::int64_t grace = skew.count();
   std::vector<lease_id> killed;
   std::copy_if(leases.begin(), leases.end(), std::back_inserter(killed),
-               [&](const lease_id& id) { return connection_.query("expired", id, grace).next(); });
+               [&](const lease_id& id) { return connection_.query("kill_expired", id, skew).next(); });
   if (killed.empty()) return killed;
   writing transaction{*this, durability::durable};
   if (const auto now = world_now(); now.identity != now.recorded_identity) return {};
-  std::erase_if(killed, [&](const lease_id& id) { return connection_.query("kill", id, grace).run() == 0; });
+  std::erase_if(killed, [&](const lease_id& id) { return connection_.query("kill", id, skew).run() == 0; });
   transaction.finish();
   return killed;
 }
 
 void sqlite_session::end(std::span<const lease_id> leases) {
   writing transaction{*this, durability::durable};
-  for (const auto& id : leases) connection_.query("end_lease", id).run();
+  for (const auto& id : leases) connection_.query("end", id).run();
   transaction.finish();
 }
 
@@ -184,7 +181,7 @@ void sqlite_session::end(std::span<const lease_id> leases) {
 
 std::vector<grant> sqlite_session::acquire(std::span<const acquire_item> requests) {
   std::vector<grant> grants;
-  writing transaction{*this, durability::durable, patience_of_a_request};
+  writing transaction{*this, durability::durable, wait_limit_of_a_request};
   if (!transaction) return grants;
   const database_state now = world_now();
   if (now.identity != now.recorded_identity) return grants;
@@ -201,7 +198,7 @@ std::optional<token> sqlite_session::acquire_exclusive(const acquire_item& reque
                                                        const database_state& now) {
   auto query =
       connection_.query("acquire", request.name, request.lease, request.hold, to_string(request.kind),
-                        request.capacity, model::epoch_floor(now.epoch), std::int64_t{request.fair});
+                        request.capacity, model::epoch_floor(now.epoch), request.fair);
   if (!query.next()) return {};
   return query.integer(0);
 }
@@ -209,16 +206,17 @@ std::optional<token> sqlite_session::acquire_exclusive(const acquire_item& reque
 std::optional<token> sqlite_session::acquire_shared(const acquire_item& request, const database_state& now) {
   auto query =
       connection_.query("acquire_shared", request.name, request.hold, request.weight, to_string(request.kind),
-                        request.capacity, model::epoch_floor(now.epoch), std::int64_t{request.fair});
+                        request.capacity, model::epoch_floor(now.epoch), request.fair);
   if (!query.next()) return {};
   const token granted = query.integer(0);
-  connection_.query("add_permits", request.name, request.hold, request.lease, request.weight, granted).run();
+  connection_.query("edit_add_permits", request.name, request.hold, request.lease, request.weight, granted)
+      .run();
   return granted;
 }
 
 std::vector<hold_id> sqlite_session::release(std::span<const release_item> requests, durability how) {
   std::vector<hold_id> released;
-  writing transaction{*this, how, patience_of_a_request};
+  writing transaction{*this, how, wait_limit_of_a_request};
   if (!transaction) return released;
   for (const auto& request : requests) {
     const bool shared = request.mode == model::lock_mode::shared;
@@ -235,7 +233,7 @@ bool sqlite_session::release_exclusive(const release_item& request) {
 bool sqlite_session::release_shared(const release_item& request) {
   auto query = connection_.query("release_shared", request.name, request.lease, request.hold);
   if (!query.next()) return false;
-  connection_.query("release_weight", request.name, query.integer(0)).run();
+  connection_.query("release_shared_weight", request.name, query.integer(0)).run();
   return true;
 }
 
@@ -244,7 +242,7 @@ bool sqlite_session::release_shared(const release_item& request) {
 std::int64_t sqlite_session::collect(std::chrono::milliseconds idle, std::size_t limit) {
   const std::int64_t age = std::chrono::microseconds{idle}.count();
   std::vector<std::string> names;
-  for (auto query = connection_.query("idle_locks", static_cast<std::int64_t>(limit), age); query.next();) {
+  for (auto query = connection_.query("collect_find", limit, age); query.next();) {
     names.push_back(query.text(0));
   }
   if (names.empty()) return 0;
@@ -252,12 +250,12 @@ std::int64_t sqlite_session::collect(std::chrono::milliseconds idle, std::size_t
   std::int64_t collected = 0;
   token highest = 0;
   for (const auto& name : names) {
-    auto query = connection_.query("collect", name, age);
+    auto query = connection_.query("collect_delete", name, age);
     if (!query.next()) continue;
     highest = std::max(highest, query.integer(0));
     ++collected;
   }
-  connection_.query("raise_floor", highest).run();
+  connection_.query("collect_floor", highest).run();
   transaction.finish();
   return collected;
 }

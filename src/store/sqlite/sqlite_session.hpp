@@ -1,6 +1,6 @@
-// The seam's verbs in SQL for SQLite. The file has one writer at a time, so a verb that writes holds the
-// whole database, and all that it read stays true until it commits. The rows of an edit are skipped all
-// together: when a transaction of somebody else's keeps the write lock.
+// The verbs of the seam for SQLite. A file has one writer at a time, so a verb that writes locks the whole
+// database, and everything that it read stays true until it commits. An edit skips all of its rows if another
+// transaction keeps the write lock.
 #pragma once
 
 #include "store/sqlite/sqlite_connection.hpp"
@@ -10,6 +10,9 @@
 #include "store/store.hpp"
 
 namespace rowlock::store {
+
+// Throws error(database) for a lease that exists and has expired.
+void insert_lease(sqlite_connection& connection, const lease_record& lease);
 
 class sqlite_session final : public session {
  public:
@@ -29,7 +32,7 @@ class sqlite_session final : public session {
 
   std::vector<grant> acquire(std::span<const acquire_item> requests) override;
   std::vector<hold_id> release(std::span<const release_item> requests, durability how) override;
-  // An edit is no round trip here.
+  // An edit costs no round trip here.
   std::optional<std::chrono::microseconds> enqueue(const acquire_item&, std::chrono::microseconds) override {
     return {};
   }
@@ -51,7 +54,7 @@ class sqlite_session final : public session {
 
   std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) override;
 
-  // Every commit is heard through the file itself: there is nothing to announce.
+  // The file itself tells of every commit: there is nothing to announce.
   void listen(lease_id client) override;
   void send_wakeups(std::span<const wakeup> told) override;
   bool wait(std::chrono::nanoseconds timeout) override;
@@ -63,15 +66,15 @@ class sqlite_session final : public session {
   bool end_ghost(const std::string&) override { return true; }
 
  private:
-  // The write lock of this file, which is still the one at its path. finish() commits and asks that again:
-  // what was granted in a file that has been replaced, nobody else would see.
+  // The write lock, while the file is still the one at its path. finish() commits and checks that again:
+  // nobody else would see a grant in a file that has been replaced.
   class writing {
    public:
     // Throws error(contention) when the lock was not free within the statement timeout.
     writing(sqlite_session& session, durability how);
-    // Gives up, and then is false, when nobody has committed for `patience` and the lock was not free: one
-    // transaction has it, and not others in turn.
-    writing(sqlite_session& session, durability how, std::chrono::milliseconds patience);
+    // Gives up, and then is false, when the lock was not free and nobody has committed for `wait_limit`: then
+    // one transaction keeps it.
+    writing(sqlite_session& session, durability how, std::chrono::milliseconds wait_limit);
     explicit operator bool() const noexcept { return transaction_.has_value(); }
     void finish();
 
@@ -80,21 +83,17 @@ class sqlite_session final : public session {
     std::optional<sqlite_transaction> transaction_;
   };
 
-  bool take_write_lock(durability how, std::chrono::milliseconds patience);
+  bool take_write_lock(durability how, std::chrono::milliseconds wait_limit);
   void check_file(bool outcome_unknown) const;
   database_state world_now();
   std::int64_t next_epoch(const database_state& now);
-  void insert_lease(const lease_record& lease);
   std::optional<token> acquire_exclusive(const acquire_item& request, const database_state& now);
   std::optional<token> acquire_shared(const acquire_item& request, const database_state& now);
   bool release_exclusive(const release_item& request);
   bool release_shared(const release_item& request);
-  std::optional<lock_view> view_of(const edit_request& request,
-                                   const database_state& now);  // empty: no such lock
-  void apply(const std::string& name, const lock_change& change);
   std::int64_t data_version();
   bool wait_for_commit(std::chrono::nanoseconds timeout);
-  // For a command in an error's text.
+  // For a command in the text of an error.
   std::string url_option() const { return "--url sqlite:" + connection_.path(); }
 
   const store_options options_;
@@ -103,12 +102,12 @@ class sqlite_session final : public session {
   sqlite_watch watch_;
   std::int64_t seen_version_ = 0;
   std::chrono::steady_clock::time_point reported_at_{};
-  // Of the thread that waits: its processor time when it left wait(), and what it has used elsewhere since
-  // the last report.
+  // Of the waiting thread: its processor time when it left wait(), and how much it has used outside of wait()
+  // since the last report.
   std::chrono::nanoseconds left_at_processor_time_{0};
   std::chrono::nanoseconds spent_on_report_{0};
-  // Kept from one wait() to the next, for a write that was heard before the last one returned may be visible
-  // later.
+  // Kept from one wait() to the next: a write that was noticed before the last one returned may become
+  // visible later.
   std::chrono::nanoseconds next_look_{std::chrono::hours{1}};
 };
 

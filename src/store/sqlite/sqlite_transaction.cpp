@@ -13,7 +13,7 @@ sqlite_transaction::sqlite_transaction(sqlite_connection& connection, durability
 }
 
 sqlite_transaction::~sqlite_transaction() {
-  // After some errors SQLite has rolled back by itself.
+  // After some errors SQLite has already rolled back.
   if (sqlite3_get_autocommit(connection_.handle()) == 0) {
     sqlite3_exec(connection_.handle(), "ROLLBACK", nullptr, nullptr, nullptr);
   }
@@ -22,7 +22,7 @@ sqlite_transaction::~sqlite_transaction() {
 void sqlite_transaction::commit() {
   connection_.throw_if_interrupted();
   const int code = sqlite3_exec(connection_.handle(), "COMMIT", nullptr, nullptr, nullptr);
-  // Its frames may have reached the disk, though nobody sees them before a crash.
+  // Its frames may have reached the disk, though nobody sees them until a crash.
   if (code != SQLITE_OK) connection_.fail(code, (code & 0xFF) != SQLITE_BUSY);
 }
 

@@ -11,10 +11,10 @@ class sqlite_transaction {
  public:
   // For reading: one snapshot, no lock.
   explicit sqlite_transaction(sqlite_connection& connection);
-  // For writing: takes the write lock first, so that all it reads, clock included, is read while it holds it.
-  // Throws error(contention) when the lock was not free within the connection's timeout.
+  // For writing: takes the write lock first, so that everything, including the clock, is read under the lock.
+  // Throws error(contention) if the lock was not free within the connection's timeout.
   sqlite_transaction(sqlite_connection& connection, durability how);
-  // The connection has begun one.
+  // For a transaction that the connection has begun.
   sqlite_transaction(sqlite_connection& connection, std::adopt_lock_t) : connection_{connection} {}
   ~sqlite_transaction();
   sqlite_transaction(const sqlite_transaction&) = delete;

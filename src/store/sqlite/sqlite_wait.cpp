@@ -1,4 +1,4 @@
-// Waiting for a commit of somebody else's, by reading alone.
+// Waits for a commit of another connection, only by reading.
 #include "store/sqlite/sqlite_session.hpp"
 
 #include <time.h>
@@ -11,19 +11,18 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-// A database that is busy with other things wakes a waiter no more often than this, and only so often that
-// what the caller does about it takes a twentieth of a core: with a thousand waiters a look at all of them is
-// dear.
+// A database that is busy with other things wakes a waiter no more often than this, and so rarely that the
+// caller's reaction takes at most a twentieth of a core: checking a thousand waiters is expensive.
 constexpr auto between_reports = 1ms;
-constexpr auto between_dear_reports = 100ms;
+constexpr auto between_costly_reports = 100ms;
 constexpr int share_of_core = 20;
-// A commit is visible only after it is on disk, which is later than the write that was heard, and nothing
-// more is written then. So a write is followed by looks at growing distances, for half a minute: a busy disk
-// may take seconds. A commit is found at the latest half as long after it as the disk has taken for it.
+// A commit is visible only after it is on disk. That is later than the write that was noticed, and nothing
+// more is written then. So after a write the file is polled at growing intervals for half a minute: a busy
+// disk may take seconds. A commit that took the disk some time is found within half of that time.
 constexpr auto first_look = 200us;
 constexpr auto last_look = 10s;
-// Where writes are not heard.
-constexpr auto deaf_look = 50ms;
+// If writes are not noticed.
+constexpr auto look_without_watch = 50ms;
 
 std::chrono::nanoseconds processor_time() {
   timespec spent{};
@@ -39,7 +38,7 @@ std::int64_t sqlite_session::data_version() {
   return query.integer(0);
 }
 
-// The file tells every client.
+// The file itself tells every client.
 void sqlite_session::listen(lease_id) {
   watch_.start();
 }
@@ -47,7 +46,7 @@ void sqlite_session::listen(lease_id) {
 void sqlite_session::send_wakeups(std::span<const wakeup>) {}
 
 bool sqlite_session::wait(std::chrono::nanoseconds timeout) {
-  // Its own looks are not what the caller does.
+  // The time inside wait() does not count as the caller's reaction.
   spent_on_report_ += processor_time() - left_at_processor_time_;
   const bool heard = wait_for_commit(timeout);
   if (heard) spent_on_report_ = 0ns;
@@ -62,9 +61,9 @@ bool sqlite_session::wait_for_commit(std::chrono::nanoseconds timeout) {
     connection_.throw_if_interrupted();
     check_file(false);
     if (data_version() != seen_version_) {
-      const std::chrono::nanoseconds dear = share_of_core * spent_on_report_;
+      const std::chrono::nanoseconds cost = share_of_core * spent_on_report_;
       const auto allowed =
-          reported_at_ + std::clamp<std::chrono::nanoseconds>(dear, between_reports, between_dear_reports);
+          reported_at_ + std::clamp<std::chrono::nanoseconds>(cost, between_reports, between_costly_reports);
       if (clock::now() < allowed) watch_.pause_until(std::min(allowed, deadline));
       seen_version_ = data_version();
       reported_at_ = clock::now();
@@ -72,12 +71,12 @@ bool sqlite_session::wait_for_commit(std::chrono::nanoseconds timeout) {
     }
     const auto now = clock::now();
     if (now >= deadline) return false;
-    if (!watch_.listens()) next_look_ = deaf_look;
+    if (!watch_.listens()) next_look_ = look_without_watch;
     const auto until = next_look_ > last_look ? deadline : std::min(now + next_look_, deadline);
     auto event = watch_.wait_until(until);
     if (event == sqlite_watch::event::written) {
       next_look_ = first_look;
-      // Deaf for a moment: a large transaction of somebody else's writes thousands of times.
+      // Ignores writes for a moment: a large transaction writes thousands of times.
       event = watch_.pause_until(std::min(clock::now() + first_look, deadline));
     } else if (next_look_ <= last_look) {
       next_look_ = next_look_ * 3 / 2;

@@ -1,19 +1,13 @@
 #include "store/sqlite/sqlite_watch.hpp"
 
-#include <rowlock/error.hpp>
-
 #include <linux/magic.h>
-#include <poll.h>
-#include <sys/eventfd.h>
 #include <sys/inotify.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <cstdint>
-#include <cstring>
 #include <filesystem>
 #include <utility>
 
@@ -22,7 +16,7 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 
-// inotify hears nothing of what other machines write there.
+// inotify does not notice what other machines write there.
 bool on_network(const std::string& path) {
   static constexpr std::array<std::uint32_t, 6> network = {
       NFS_SUPER_MAGIC, SMB_SUPER_MAGIC, CIFS_SUPER_MAGIC, SMB2_SUPER_MAGIC, CEPH_SUPER_MAGIC, V9FS_MAGIC};
@@ -38,26 +32,19 @@ std::string name_of(const std::string& path) {
 }  // namespace
 
 sqlite_watch::sqlite_watch(std::string database, std::string log)
-    : database_{std::move(database)}, log_{std::move(log)}, wake_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
-  if (wake_ < 0) throw error(errc::internal, std::string{"cannot make an eventfd: "} + std::strerror(errno));
-}
-
-sqlite_watch::~sqlite_watch() {
-  if (inotify_ >= 0) ::close(inotify_);
-  ::close(wake_);
-}
+    : database_{std::move(database)}, log_{std::move(log)} {}
 
 void sqlite_watch::start() {
   // Not in the constructor: a user has 128 inotify instances by default, and most sessions never wait.
   if (std::exchange(started_, true) || on_network(database_)) return;
-  inotify_ = ::inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
-  if (inotify_ < 0) return;
-  // Two folders where the path is a link: SQLite keeps the log beside the file that it leads to.
+  inotify_ = owned_fd{::inotify_init1(IN_CLOEXEC | IN_NONBLOCK)};
+  if (!listens()) return;
+  // Two folders if the path is a link: SQLite keeps the log beside the file that the link leads to.
   for (const auto& path : {database_, log_}) {
     const auto folder = std::filesystem::path{path}.parent_path();
-    if (::inotify_add_watch(inotify_, folder.c_str(),
+    if (::inotify_add_watch(inotify_.get(), folder.c_str(),
                             IN_CREATE | IN_DELETE | IN_MOVED_FROM | IN_MOVED_TO | IN_ONLYDIR) < 0) {
-      ::close(std::exchange(inotify_, -1));
+      inotify_ = owned_fd{};
       return;
     }
   }
@@ -65,30 +52,24 @@ void sqlite_watch::start() {
 }
 
 void sqlite_watch::watch_log() {
-  // Without one yet, the folder tells of its creation.
-  log_watch_ = ::inotify_add_watch(inotify_, log_.c_str(), IN_MODIFY);
+  // If there is none yet, the folder tells of its creation.
+  log_watch_ = ::inotify_add_watch(inotify_.get(), log_.c_str(), IN_MODIFY);
 }
 
 sqlite_watch::event sqlite_watch::wait_until(clock::time_point deadline) {
-  return poll_until(deadline, listens());
+  return wait_for(true, deadline);
 }
 
 sqlite_watch::event sqlite_watch::pause_until(clock::time_point deadline) {
-  return poll_until(deadline, false);
+  return wait_for(false, deadline);
 }
 
-sqlite_watch::event sqlite_watch::poll_until(clock::time_point deadline, bool for_writes) {
+sqlite_watch::event sqlite_watch::wait_for(bool writes, clock::time_point deadline) {
   for (;;) {
-    std::array<pollfd, 2> sources = {pollfd{wake_, POLLIN, 0}, pollfd{inotify_, POLLIN, 0}};
-    const auto left = std::max(deadline - clock::now(), clock::duration::zero());
-    const auto seconds = std::chrono::floor<std::chrono::seconds>(left);
-    const timespec timeout{static_cast<time_t>(seconds.count()), static_cast<long>((left - seconds).count())};
-    const int ready = ::ppoll(sources.data(), for_writes ? 2 : 1, &timeout, nullptr);
-    if (ready == 0) return event::timeout;
-    if (ready < 0) continue;  // a signal; the deadline stays
+    pollfd sources[] = {waker_.source(), {writes ? inotify_.get() : -1, POLLIN, 0}};
+    if (!poll_until(sources, deadline)) return event::timeout;
     if (sources[0].revents != 0) {
-      std::uint64_t count = 0;
-      [[maybe_unused]] const auto size = ::read(wake_, &count, sizeof count);
+      waker_.clear();
       return event::woken;
     }
     if (drain()) return event::written;
@@ -102,7 +83,7 @@ bool sqlite_watch::drain() {
   const std::string log = name_of(log_);
   bool concerned = false;
   for (;;) {
-    const auto size = ::read(inotify_, buffer.data(), buffer.size());
+    const auto size = ::read(inotify_.get(), buffer.data(), buffer.size());
     if (size <= 0) return concerned;
     for (std::size_t at = 0; at < static_cast<std::size_t>(size);) {
       const auto* happened = reinterpret_cast<const inotify_event*>(buffer.data() + at);
@@ -116,11 +97,6 @@ bool sqlite_watch::drain() {
       }
     }
   }
-}
-
-void sqlite_watch::end_wait() noexcept {
-  const std::uint64_t one = 1;
-  [[maybe_unused]] const auto size = ::write(wake_, &one, sizeof one);
 }
 
 }  // namespace rowlock::store

@@ -1,7 +1,104 @@
-SELECT q.ticket, HEX(q.hold_id), HEX(q.lease_id), q.weight, q.mode,
-       HEX(w.id), HEX(w.client_id), w.host, w.pid, w.application, w.ttl_ms,
-       FLOOR(TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), w.expires_at) / 1000) AS expires_ms
+-- name: enqueue
+-- MariaDB only. Puts a waiter behind the living holder of a lock, and tells how long until that holder may be
+-- killed. Every other case (dead, expired, locked, another kind, asked again) is left to an edit; then nothing
+-- changes and no row is returned.
+-- The lock's row comes first. Later statements, which have snapshots of their own, read everything else that
+-- decides. The statement waits for nobody while it holds the row.
+BEGIN NOT ATOMIC
+  DECLARE held_by BINARY(16);
+  DECLARE my_ticket BIGINT;
+  DECLARE takeover_us BIGINT;
+  DECLARE EXIT HANDLER FOR 1205 ROLLBACK;
+  START TRANSACTION;
+  SELECT l.lease_id, l.next_ticket INTO held_by, my_ticket
+  FROM rowlock_lock AS l
+  WHERE l.name = :name AND l.kind = :kind AND l.capacity = :capacity AND l.fair = :fair
+    AND l.lease_id IS NOT NULL AND l.hold_id <> UNHEX(:hold)
+  FOR UPDATE SKIP LOCKED;
+  SELECT TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at) INTO takeover_us
+  FROM rowlock_lease AS h
+  WHERE h.id = held_by AND h.expires_at + INTERVAL :skew_us MICROSECOND > SYSDATE(6)
+    AND NOT EXISTS (SELECT 1 FROM rowlock_queue AS q WHERE q.name = :name AND q.hold_id = UNHEX(:hold));
+  IF takeover_us IS NULL THEN
+    COMMIT;
+  ELSE
+    SET STATEMENT innodb_lock_wait_timeout = 0 FOR
+    INSERT INTO rowlock_queue (name, ticket, hold_id, lease_id, weight)
+    VALUES (:name, my_ticket, UNHEX(:hold), UNHEX(:lease), :capacity);
+    UPDATE rowlock_lock SET next_ticket = my_ticket + 1, has_queue = 1 WHERE name = :name;
+    COMMIT;
+    SELECT takeover_us AS takeover_us;
+  END IF;
+END;
+
+-- name: find
+-- :holds as [name, hold]. A hold or waiter whose lease is missing is dead, and so absent. takeover_us is that of
+-- the first lease that stands in the way: the exclusive holder's, or else of the permits and of the first waiter.
+SELECT a.n,
+       COALESCE(l.hold_id = UNHEX(a.hold) AND h.id IS NOT NULL, 0) OR g.id IS NOT NULL AS held,
+       COALESCE(p.token, l.token) AS token,
+       HEX(COALESCE(p.lease_id, l.lease_id)) AS lease_id,
+       HEX(w.id) AS queued_lease_id,
+       CASE WHEN l.name IS NULL THEN NULL
+            WHEN l.lease_id IS NOT NULL THEN COALESCE(TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at), 0)
+            WHEN l.in_use = 0 OR g.id IS NOT NULL THEN 0
+            ELSE LEAST(COALESCE((SELECT MIN(COALESCE(TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), sl.expires_at), 0))
+                                 FROM rowlock_permit AS s
+                                 LEFT JOIN rowlock_lease AS sl ON sl.id = s.lease_id
+                                 WHERE s.name = l.name AND l.kind <> 'latch'), 0),
+                       COALESCE((SELECT COALESCE(TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), fl.expires_at), 0)
+                                 FROM rowlock_queue AS f
+                                 LEFT JOIN rowlock_lease AS fl ON fl.id = f.lease_id
+                                 WHERE f.name = l.name AND f.ticket >= l.head_ticket
+                                 ORDER BY f.ticket
+                                 LIMIT 1), :never_us))
+       END AS takeover_us,
+       l.kind,
+       l.capacity,
+       l.has_queue,
+       l.in_use,
+       l.fair,
+       COALESCE(l.request_token >= COALESCE(p.token, l.token), 0) AS is_asked_for
+FROM JSON_TABLE(:holds, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
+                                        hold VARCHAR(32) PATH '$[1]')) AS a
+LEFT JOIN rowlock_lock AS l ON l.name = UNHEX(a.name)
+LEFT JOIN rowlock_lease AS h ON h.id = l.lease_id
+LEFT JOIN rowlock_permit AS p ON (l.in_use > 0 OR l.kind = 'barrier') AND p.name = l.name AND p.hold_id = UNHEX(a.hold)
+LEFT JOIN rowlock_lease AS g ON g.id = p.lease_id
+LEFT JOIN rowlock_queue AS q ON l.has_queue AND q.name = l.name AND q.hold_id = UNHEX(a.hold)
+LEFT JOIN rowlock_lease AS w ON w.id = q.lease_id;
+
+-- name: queue
+SELECT q.ticket, HEX(q.hold_id) AS hold_id, HEX(q.lease_id) AS lease_id, q.weight, q.mode,
+       HEX(w.id) AS id, HEX(w.client_id) AS client_id, w.host, w.pid, w.application, w.ttl_ms,
+       FLOOR(TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), w.expires_at) / 1000) AS expires_time
 FROM rowlock_queue AS q
 LEFT JOIN rowlock_lease AS w ON w.id = q.lease_id
 WHERE q.name = :name
 ORDER BY q.ticket;
+
+-- name: waited_for
+SELECT name FROM rowlock_queue GROUP BY name;
+
+-- name: notify
+-- :woken, leases of clients for whom something has changed; the clients poll for it with ask. A lease that its
+-- renewal has locked is left out: its client's regular poll makes up for that.
+UPDATE (
+  SELECT k.id
+  FROM JSON_TABLE(:woken, '$[*]' COLUMNS (id VARCHAR(32) PATH '$')) AS a
+  STRAIGHT_JOIN rowlock_lease AS k FORCE INDEX (PRIMARY) ON k.id = UNHEX(a.id)
+  LIMIT :all_rows
+  FOR UPDATE SKIP LOCKED
+) AS woken
+STRAIGHT_JOIN rowlock_lease AS l FORCE INDEX (PRIMARY) ON l.id = woken.id
+SET l.wakes = l.wakes + 1;
+
+-- name: ask
+-- :leases. If the sum differs from the last one, something may have changed for one of these clients.
+SELECT COALESCE(SUM(l.wakes + l.notice), 0)
+FROM JSON_TABLE(:leases, '$[*]' COLUMNS (id VARCHAR(32) PATH '$')) AS a
+STRAIGHT_JOIN rowlock_lease AS l ON l.id = UNHEX(a.id);
+
+-- name: ask_one
+-- As ask, for one client: what a process polls while it waits.
+SELECT wakes + notice FROM rowlock_lease WHERE id = UNHEX(:lease);

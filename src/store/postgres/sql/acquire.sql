@@ -1,8 +1,10 @@
+-- name: acquire
 -- Grants a batch. $1 names, $2 kinds, $3 capacities, $4 leases, $5 holds, $6 fairness: arrays of one length.
--- The locking step never waits. The conditions stand twice because the row may have changed between this
--- statement's snapshot and its lock; such a row's new place is not in the snapshot, and it is left to the slow path.
--- Where meta does not name this server nothing is granted. rowlock.system is set by connect_settings: reading the
--- system identifier anew costs as much as the rest of the statement.
+-- The locking step never waits. The conditions stand twice because a row may change between this statement's
+-- snapshot and its lock. The new version of such a row is not in the snapshot, so the row is left to the slow
+-- path.
+-- If meta names another server, nothing is granted. connect_settings sets rowlock.system, because reading the
+-- system identifier again would cost as much as the rest of the statement.
 WITH world AS MATERIALIZED (
   SELECT epoch_floor
   FROM rowlock_meta
@@ -35,3 +37,106 @@ WHERE l.ctid = t.place
   AND l.in_use = 0
   AND NOT (l.has_queue AND l.fair)
 RETURNING l.hold_id, l.token;
+
+-- name: acquire_one
+-- As acquire, for a single request: $1 name, $2 kind, $3 capacity, $4 lease, $5 hold, $6 fairness.
+UPDATE rowlock_lock AS l
+SET lease_id = $4::uuid,
+    hold_id = $5::uuid,
+    in_use = l.capacity,
+    token = greatest(l.token + 1, m.epoch_floor),
+    used_at = clock_timestamp()
+FROM rowlock_meta AS m
+WHERE l.ctid = (
+    SELECT ctid
+    FROM rowlock_lock
+    WHERE name = $1::text AND lease_id IS NULL AND in_use = 0 AND NOT (has_queue AND fair)
+    FOR NO KEY UPDATE SKIP LOCKED
+  )
+  AND l.kind = $2::text
+  AND l.capacity = $3::bigint
+  AND l.fair = $6::boolean
+  AND l.lease_id IS NULL
+  AND l.in_use = 0
+  AND NOT (l.has_queue AND l.fair)
+  AND m.id = 1
+  AND m.identity = current_setting('rowlock.system', true) || '/'
+                   || left(pg_walfile_name(pg_current_wal_lsn()), 8)
+RETURNING l.hold_id, l.token;
+
+-- name: acquire_shared
+-- Grants a batch of permits. $1 names, $2 kinds, $3 capacities, $4 leases, $5 holds, $6 fairness, $7 weights:
+-- arrays of one length. As in acquire, the lock's row decides. The row lock taken here does not conflict with the
+-- FOR KEY SHARE of another reader's guard.
+-- Why in_use is right: a row that was written after this statement's snapshot is left to the slow path, because
+-- its new version is not in the snapshot. So the row that is counted on is the newest one, and it is locked here.
+-- If two statements compete, the later one skips the row or finds that it has moved. The permits in the snapshot
+-- are the newest too, because a permit is written together with its lock's row. So a hold that already has a
+-- permit is seen, and the INSERT cannot fail. count(*) makes that check one key look-up for each row.
+WITH world AS MATERIALIZED (
+  SELECT epoch_floor
+  FROM rowlock_meta
+  WHERE id = 1
+    AND identity = current_setting('rowlock.system', true) || '/'
+                   || left(pg_walfile_name(pg_current_wal_lsn()), 8)
+),
+taken AS MATERIALIZED (
+  SELECT l.ctid AS place, a.lease_id, a.hold_id, a.weight
+  FROM rowlock_lock AS l
+  JOIN unnest($1::text[], $2::text[], $3::bigint[], $4::uuid[], $5::uuid[], $6::boolean[], $7::bigint[])
+    AS a (name, kind, capacity, lease_id, hold_id, fair, weight)
+    ON a.name = l.name AND a.kind = l.kind AND a.capacity = l.capacity AND a.fair = l.fair
+  WHERE l.lease_id IS NULL
+    AND l.in_use + a.weight <= l.capacity
+    AND NOT (l.has_queue AND l.fair)
+    AND (SELECT count(*) FROM world) = 1
+  ORDER BY l.name
+  FOR NO KEY UPDATE OF l SKIP LOCKED
+),
+granted AS (
+  UPDATE rowlock_lock AS l
+  SET in_use = l.in_use + t.weight,
+      token = greatest(l.token + 1, (SELECT epoch_floor FROM world)),
+      used_at = clock_timestamp()
+  FROM taken AS t
+  WHERE l.ctid = t.place
+    AND l.lease_id IS NULL
+    AND l.in_use + t.weight <= l.capacity
+    AND NOT (l.has_queue AND l.fair)
+    AND (SELECT count(*) FROM rowlock_permit AS p WHERE p.name = l.name AND p.hold_id = t.hold_id) = 0
+  RETURNING l.name, t.hold_id, t.lease_id, t.weight, l.token
+)
+INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token)
+SELECT name, hold_id, lease_id, weight, token FROM granted
+RETURNING hold_id, token;
+
+-- name: acquire_shared_one
+-- As acquire_shared, for a single request: $1 name, $2 kind, $3 capacity, $4 lease, $5 hold, $6 fairness, $7
+-- weight.
+WITH granted AS (
+  UPDATE rowlock_lock AS l
+  SET in_use = l.in_use + $7::bigint,
+      token = greatest(l.token + 1, m.epoch_floor),
+      used_at = clock_timestamp()
+  FROM rowlock_meta AS m
+  WHERE l.ctid = (
+      SELECT ctid
+      FROM rowlock_lock
+      WHERE name = $1::text AND lease_id IS NULL AND in_use + $7::bigint <= capacity AND NOT (has_queue AND fair)
+      FOR NO KEY UPDATE SKIP LOCKED
+    )
+    AND l.kind = $2::text
+    AND l.capacity = $3::bigint
+    AND l.fair = $6::boolean
+    AND l.lease_id IS NULL
+    AND l.in_use + $7::bigint <= l.capacity
+    AND NOT (l.has_queue AND l.fair)
+    AND NOT EXISTS (SELECT FROM rowlock_permit WHERE name = $1::text AND hold_id = $5::uuid)
+    AND m.id = 1
+    AND m.identity = current_setting('rowlock.system', true) || '/'
+                     || left(pg_walfile_name(pg_current_wal_lsn()), 8)
+  RETURNING l.name, l.token
+)
+INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token)
+SELECT name, $5::uuid, $4::uuid, $7::bigint, token FROM granted
+RETURNING hold_id, token;

@@ -1,0 +1,29 @@
+// Where the sessions of each database come from.
+#pragma once
+
+#include "store/migration_session.hpp"
+#include "store/store.hpp"
+
+#include <memory>
+#include <string>
+
+namespace rowlock::store {
+
+// Connect to nothing yet. Throw error(invalid_argument).
+// A URL as libpq takes it, or mysql://… or mariadb://…, see mysql_endpoint.
+std::unique_ptr<database> open_postgres(const std::string& url, const store_options& options);
+std::unique_ptr<database> open_mysql(const std::string& url, const store_options& options);
+// "sqlite:" and a path, or the path alone. A relative path is resolved now, so that sessions that are opened
+// after a chdir() find the same file. connect() never creates the file.
+std::unique_ptr<database> open_sqlite(const std::string& url_or_path, const store_options& options);
+
+// Connect. Throw as database::connect() does, except not_migrated and too_new. The last one creates a missing
+// file.
+std::unique_ptr<migration_session> open_postgres_for_migration(const std::string& url,
+                                                               const store_options& options);
+std::unique_ptr<migration_session> open_mysql_for_migration(const std::string& url,
+                                                            const store_options& options);
+std::unique_ptr<migration_session> open_sqlite_for_migration(const std::string& url_or_path,
+                                                             const store_options& options);
+
+}  // namespace rowlock::store

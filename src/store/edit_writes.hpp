@@ -1,0 +1,38 @@
+// What an edit writes, in its order, once for all dialects.
+#pragma once
+
+#include "store/lock_columns.hpp"
+#include "store/store.hpp"
+
+#include <string>
+
+namespace rowlock::store {
+
+// Passes each row that a change writes to `writer`:
+//   row(statement, values...)  a row of a statement that may take many of them;
+//   lease(record), request(name, request), value(name, value)  the only row of a statement.
+// A permit or waiter is removed before another one is added, so that it may be replaced.
+template <class Writer>
+void write_change(const std::string& name, const lock_change& change, Writer& writer) {
+  for (const auto& made : change.create_leases) writer.lease(made);
+  for (const auto& gone : change.dequeue) writer.row("edit_dequeue", name, gone);
+  for (const auto& waiter : change.enqueue) {
+    writer.row("edit_enqueue", name, waiter.ticket, waiter.hold, waiter.lease, waiter.weight,
+               to_string(waiter.mode));
+  }
+  for (const auto& gone : change.remove_permits) writer.row("edit_remove_permits", name, gone);
+  for (const auto& permit : change.add_permits) {
+    writer.row("edit_add_permits", name, permit.hold, permit.lease, permit.weight, permit.token);
+  }
+  if (change.row) {
+    with_written_columns(*change.row, [&](const auto&... columns) {
+      writer.row("edit_write_lock", name, columns..., change.granted_now);
+    });
+  }
+  if (change.request) writer.request(name, *change.request);
+  if (change.value) writer.value(name, *change.value);
+  for (const auto& ended : change.end_leases) writer.row("edit_end_leases", ended);
+  for (const auto& noticed : change.notices) writer.row("edit_notice", noticed);
+}
+
+}  // namespace rowlock::store

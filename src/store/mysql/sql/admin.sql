@@ -1,0 +1,43 @@
+-- name: read_database_state
+-- What tells whether the database is on another server, or in an earlier state, than before; the server's own
+-- identity is asked when a session connects.
+SELECT m.identity AS recorded_identity, m.epoch_floor,
+       COALESCE((SELECT value FROM rowlock_marker WHERE id = 1), '') AS marker, m.skew_ms,
+       m.cluster_seen
+FROM rowlock_meta AS m
+WHERE m.id = 1;
+
+-- name: take_meta
+-- Only one transaction at a time passes this statement.
+SELECT identity, epoch_floor, TIMESTAMPDIFF(SECOND, '2026-01-01', SYSDATE(6)) AS now_s, cluster_seen
+FROM rowlock_meta
+WHERE id = 1
+FOR UPDATE;
+
+-- name: write_marker
+-- :value a fresh random value, used if there is none.
+INSERT INTO rowlock_marker (id, value) VALUES (1, :value) ON DUPLICATE KEY UPDATE id = 1;
+
+-- name: lengthen_leases
+-- The clock of a new server may be ahead or behind: every lease now expires its own ttl from now.
+UPDATE rowlock_lease SET expires_at = SYSDATE(6) + INTERVAL ttl_ms * 1000 MICROSECOND ORDER BY id;
+
+-- name: raise_epoch
+-- :epoch in seconds; a library of version 1 reads the other column. This transaction has locked the row.
+UPDATE rowlock_meta SET epoch_s = :epoch, epoch = GREATEST(epoch, :epoch DIV :seconds_per_old_epoch) WHERE id = 1;
+
+-- name: change_identity
+-- Records this server, or this start of a node of a cluster, in the second :up_since. This transaction has locked
+-- the row. A node that starts in the second that is written counts as started later.
+UPDATE rowlock_meta
+SET identity = :identity, cluster_seen = GREATEST(:up_since + 1, UNIX_TIMESTAMP(SYSDATE()))
+WHERE id = 1;
+
+-- name: set_skew
+UPDATE rowlock_meta SET skew_ms = :skew_ms WHERE id = 1;
+
+-- name: end_ghost_find
+SELECT host FROM information_schema.processlist WHERE id = :id;
+
+-- name: end_ghost
+KILL CONNECTION :id;

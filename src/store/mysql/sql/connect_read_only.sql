@@ -1,2 +1,0 @@
--- A session that only reads, on a replica too.
-SET SESSION TRANSACTION READ ONLY;

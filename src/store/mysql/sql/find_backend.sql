@@ -1,1 +1,0 @@
-SELECT host FROM information_schema.processlist WHERE id = :id;

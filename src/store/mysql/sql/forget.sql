@@ -1,1 +1,0 @@
-DELETE FROM rowlock_migration WHERE version = :version;

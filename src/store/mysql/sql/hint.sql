@@ -1,2 +1,0 @@
--- As hints, for one client: what a process asks while it waits.
-SELECT wakes + notice FROM rowlock_lease WHERE id = UNHEX(:lease);

@@ -1,1 +1,0 @@
-SELECT COUNT(*) FROM rowlock_lease WHERE expires_at > SYSDATE(6);

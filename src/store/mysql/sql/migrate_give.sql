@@ -1,1 +1,0 @@
-SELECT RELEASE_LOCK(MD5(CONCAT('rowlock migrate ', DATABASE(), '.', :prefix)));

@@ -1,1 +1,0 @@
-UPDATE rowlock_meta SET skew_ms = :skew_ms WHERE id = 1;

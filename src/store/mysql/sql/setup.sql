@@ -1,0 +1,146 @@
+-- name: connect_rollback
+-- Ends a transaction that init_connect may have begun, and drops its settings for the next transaction.
+ROLLBACK AND NO CHAIN NO RELEASE;
+
+-- name: connect_names
+-- Texts are UTF-8 from here on, whatever init_connect has set.
+SET NAMES utf8mb4 COLLATE utf8mb4_bin;
+
+-- name: connect_settings
+-- Sets every session variable that changes the meaning of a statement of ours or makes it fail; the server's
+-- defaults and init_connect may have changed each of them. :timeout_ms and :timeout_s limit a statement, 0: no
+-- limit; :lock_wait_s are the seconds to wait for a lock.
+-- Sessions of ours are idle between renewals, which may be hours apart: the server must not close them for that.
+-- A table's rows are found by their key, even in a small table: a scan would meet rows that others have locked,
+-- and wait.
+-- MariaDB reads JSON_TABLE's columns in the character set of the database; one with two bytes for a letter gives
+-- no hex digits.
+-- A transaction that has locked rows of locks waits for nobody on MariaDB; MySQL has no wait shorter than a
+-- second.
+-- Inside a transaction, nothing of ours is idle for longer than a statement may take; for MySQL see
+-- transaction_begins.
+SET @rowlock_idle_s = :lock_wait_s, SESSION completion_type = 'NO_CHAIN',
+  autocommit = 1,
+  sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO',
+  time_zone = '+00:00',
+  sql_safe_updates = 0,
+  sql_select_limit = 18446744073709551615,
+  max_join_size = 18446744073709551615,
+  sql_big_selects = 1,
+  sql_auto_is_null = 0,
+  unique_checks = 1,
+  foreign_key_checks = 1,
+  div_precision_increment = 4,
+  max_sort_length = 1024,
+  group_concat_max_len = 4194304,
+  wait_timeout = 90000,
+  interactive_timeout = 90000,
+  innodb_lock_wait_timeout = /*M! :lock_wait_s */ /*!80000 1 */,
+  lock_wait_timeout = :lock_wait_s
+  /*M! , collation_database = utf8mb4_bin, old_mode = '', join_cache_level = 0, in_predicate_conversion_threshold = 1000,
+  query_cache_type = OFF, tmp_disk_table_size = 18446744073709551615, max_statement_time = :timeout_s,
+  idle_transaction_timeout = :lock_wait_s, idle_readonly_transaction_timeout = :lock_wait_s,
+  idle_write_transaction_timeout = :lock_wait_s */
+  /*!80000 , optimizer_switch = 'block_nested_loop=off', max_execution_time = :timeout_ms */;
+
+-- name: connect_isolation
+SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE;
+
+-- name: connect_read_only
+-- For a session that only reads, on a replica too.
+SET SESSION TRANSACTION READ ONLY;
+
+-- name: connect_facts
+-- What this connection is.
+SELECT VERSION() AS version, CONNECTION_ID() AS connection, @@SESSION.character_set_database AS character_set,
+       (SELECT host FROM information_schema.processlist WHERE id = CONNECTION_ID()) AS peer,
+       (SELECT engine
+        FROM information_schema.tables
+        WHERE table_schema = DATABASE() AND table_name = 'rowlock_marker') AS marker_engine;
+
+-- name: connect_clock
+-- With sysdate-is-now SYSDATE() stands still during a statement; then the two are equal.
+SELECT SYSDATE(6), SLEEP(0.001), SYSDATE(6);
+
+-- name: connect_variables
+SHOW GLOBAL VARIABLES WHERE Variable_name IN
+  ('read_only', 'super_read_only', 'innodb_read_only', 'hostname', 'port', 'server_id', 'server_uuid', 'datadir',
+   'wsrep_on', 'innodb_flush_log_at_trx_commit', 'max_allowed_packet', 'log_bin', 'sync_binlog', 'binlog_format',
+   'group_replication_single_primary_mode', 'group_replication_group_name');
+
+-- name: connect_status
+SHOW STATUS WHERE Variable_name IN
+  ('Ssl_cipher', 'wsrep_ready', 'wsrep_cluster_status', 'wsrep_cluster_state_uuid');
+
+-- name: connect_cluster
+-- Sets what a cluster adds. Before each statement or transaction of ours, the node applies everything that was
+-- committed on the others until then: a client's connections may lead to different nodes, and a missing row is
+-- believed to be deleted. A node that has left the primary component answers no read, and no transaction is
+-- replicated in pieces.
+SET SESSION wsrep_sync_wait = 7, wsrep_dirty_reads = OFF, wsrep_trx_fragment_size = 0;
+
+-- name: connect_start
+-- The second in which this server was started. Both times are taken at the start of the statement, so the result
+-- is always the same, whatever was done to the clock.
+SELECT UNIX_TIMESTAMP(NOW()) - CAST(variable_value AS SIGNED)
+FROM /*M! information_schema.global_status */ /*!80000 performance_schema.global_status */
+WHERE variable_name = 'Uptime';
+
+-- name: transaction_begins
+-- MySQL has no limit for an idle transaction: it disconnects a client that stands still inside of one after this
+-- time.
+SET SESSION wait_timeout = @rowlock_idle_s;
+
+-- name: transaction_ended
+SET SESSION wait_timeout = 90000;
+
+-- name: schema_state
+SELECT schema_version, min_library FROM rowlock_meta WHERE id = 1;
+
+-- name: has_table
+-- :table. Views of the catalogue would need the privilege on it; a missing table is no error here.
+SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = DATABASE() AND table_name = :table;
+
+-- name: live_leases
+SELECT COUNT(*) FROM rowlock_lease WHERE expires_at > SYSDATE(6);
+
+-- name: migrate_take
+-- Only one migrator at a time works on these tables. The name of such a lock has at most 64 characters.
+SELECT GET_LOCK(MD5(CONCAT('rowlock migrate ', DATABASE(), '.', :prefix)), 31536000);
+
+-- name: migrate_give
+SELECT RELEASE_LOCK(MD5(CONCAT('rowlock migrate ', DATABASE(), '.', :prefix)));
+
+-- name: create_ledger
+-- The migrator's own table. It is in no migration file, because those also run without the migrator.
+CREATE TABLE IF NOT EXISTS rowlock_migration (
+  version    INT            NOT NULL,
+  title      VARBINARY(255) NOT NULL,
+  checksum   VARBINARY(64)  NOT NULL,
+  applied_at DATETIME       NOT NULL,
+  PRIMARY KEY (version)
+) ENGINE = InnoDB;
+
+-- name: read_ledger
+SELECT version, title, checksum, DATE_FORMAT(applied_at, '%Y-%m-%dT%H:%i:%sZ') AS applied_at
+FROM rowlock_migration
+ORDER BY version;
+
+-- name: record
+INSERT INTO rowlock_migration (version, title, checksum, applied_at)
+VALUES (:version, :title, :checksum, SYSDATE())
+ON DUPLICATE KEY UPDATE title = :title, checksum = :checksum, applied_at = SYSDATE();
+
+-- name: forget
+DELETE FROM rowlock_migration WHERE version = :version;
+
+-- name: describe
+-- One row for each column, as in the schema's file. The display width of integers means nothing, and MySQL has
+-- dropped it.
+SELECT table_name AS table_name, column_name AS column_name,
+       IF(data_type IN ('bigint', 'int', 'smallint', 'tinyint'), data_type, column_type) AS column_type,
+       is_nullable = 'NO' AS not_null
+FROM information_schema.columns
+WHERE table_schema = DATABASE()
+  AND table_name IN ('rowlock_lease', 'rowlock_lock', 'rowlock_permit', 'rowlock_queue', 'rowlock_marker',
+                     'rowlock_meta');

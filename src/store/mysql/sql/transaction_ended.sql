@@ -1,1 +1,0 @@
-SET SESSION wait_timeout = 90000;

@@ -1,1 +1,0 @@
-SELECT name FROM rowlock_queue GROUP BY name;

@@ -1,1 +1,0 @@
-UPDATE rowlock_meta SET identity = ?1 WHERE id = 1;

@@ -1,1 +1,0 @@
-DELETE FROM rowlock_lease WHERE id = ?1;

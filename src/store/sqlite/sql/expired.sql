@@ -1,5 +1,0 @@
--- Asked before the write lock is taken: most leases that somebody wants to kill are alive.
-SELECT 1
-  FROM rowlock_lease
- WHERE id = ?1
-   AND expires_at + ?2 <= CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER);

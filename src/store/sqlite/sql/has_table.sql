@@ -1,1 +1,0 @@
-SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = ?1;

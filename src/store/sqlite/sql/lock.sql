@@ -1,0 +1,137 @@
+-- name: create
+-- WHERE tells the parser that ON CONFLICT belongs to the INSERT.
+INSERT INTO rowlock_lock (name, kind, capacity, fair, delay_ms, token, used_at)
+SELECT ?1, ?2, ?3, ?4, ?5, max(token_floor, epoch_floor),
+       :now_us
+  FROM rowlock_meta
+ WHERE id = 1
+ON CONFLICT (name) DO NOTHING;
+
+-- name: edit_read
+-- ?2 and ?3 are returned as they are, so that the columns are those of the other dialects.
+SELECT 0 AS part, k.kind, k.capacity, k.in_use, k.token, k.next_ticket, 0 AS head_ticket, k.lease_id, k.hold_id,
+       k.has_queue, k.fair, k.delay_ms,
+       l.client_id,
+       l.expires_at - :now_us AS expires_us,
+       1 AS found, 1 AS taken, 1 AS replaceable, ?2 AS epoch_floor, ?3 AS is_recorded_server
+  FROM rowlock_lock k
+  LEFT JOIN rowlock_lease l ON l.id = k.lease_id
+ WHERE k.name = ?1;
+
+-- name: edit_read_permits
+SELECT 3 AS part, p.hold_id, p.lease_id, p.weight, p.token, l.client_id,
+       l.expires_at - :now_us AS expires_us, 1 AS replaceable
+  FROM rowlock_permit p
+  LEFT JOIN rowlock_lease l ON l.id = p.lease_id
+ WHERE p.name = ?1
+ ORDER BY p.token;
+
+-- name: edit_read_queue
+SELECT 1 AS part, q.ticket, q.hold_id, q.lease_id, q.weight, q.mode, l.client_id,
+       l.expires_at - :now_us AS expires_us
+  FROM rowlock_queue q
+  LEFT JOIN rowlock_lease l ON l.id = q.lease_id
+ WHERE q.name = ?1
+ ORDER BY q.ticket
+ LIMIT :queue_read_limit;
+
+-- name: edit_read_own
+SELECT 2 AS part, ticket, hold_id, lease_id, weight, mode FROM rowlock_queue WHERE name = ?1 AND hold_id = ?2;
+
+-- name: edit_write_lock
+-- A lock keeps its kind, even one that this version does not know. ?6 is the head of the queue, which SQLite does not
+-- need; ?10: whether the holder is new.
+UPDATE rowlock_lock
+   SET capacity = ?2, in_use = ?3, token = ?4, next_ticket = ?5, lease_id = ?7, hold_id = ?8, has_queue = ?9,
+       used_at = iif(?10, :now_us, used_at)
+ WHERE name = ?1;
+
+-- name: edit_write_value
+UPDATE rowlock_lock SET value = ?2 WHERE name = ?1;
+
+-- name: edit_write_request
+-- A release request: ?2 token, ?3 milliseconds, ?4 reason.
+UPDATE rowlock_lock
+   SET request_token = ?2,
+       request_until = :now_us + ?3 * 1000,
+       request_reason = ?4
+ WHERE name = ?1;
+
+-- name: edit_add_permits
+INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token, granted_at)
+VALUES (?1, ?2, ?3, ?4, ?5, :now_us);
+
+-- name: edit_remove_permits
+DELETE FROM rowlock_permit WHERE name = ?1 AND hold_id = ?2;
+
+-- name: edit_enqueue
+INSERT INTO rowlock_queue (name, ticket, hold_id, lease_id, weight, mode) VALUES (?1, ?2, ?3, ?4, ?5, ?6);
+
+-- name: edit_dequeue
+DELETE FROM rowlock_queue WHERE name = ?1 AND hold_id = ?2;
+
+-- name: edit_notice
+UPDATE rowlock_lease SET notice = notice + 1 WHERE id = ?1;
+
+-- name: list
+-- name: show
+-- Every lock with the number of its living waiters, which is counted once for each lock and not once for each
+-- holder: a row for each holder, and one row if there is none.
+-- show is the same statement for one lock, ?1.
+SELECT k.name, k.kind, k.capacity, k.in_use, k.token, k.next_ticket, 0 AS head_ticket, k.lease_id, k.hold_id, k.has_queue,
+       k.fair, k.delay_ms,
+       coalesce(c.waiters, 0) AS waiters,
+       l.id, l.client_id, l.host, l.pid, l.application, l.ttl_ms,
+       l.expires_at - :now_us AS expires_time,
+       :now_us - g.since AS held_time,
+       g.hold_id AS holder_id, g.weight, g.mode, g.token AS holder_token, k.value, k.request_token,
+       max(k.request_until - :now_us, 0) AS request_time, k.request_reason
+  FROM rowlock_lock k
+  LEFT JOIN (SELECT name, hold_id, lease_id, capacity AS weight, 'exclusive' AS mode, token, used_at AS since
+               FROM rowlock_lock
+              WHERE lease_id IS NOT NULL
+                AND name = ?1 -- only: show
+              UNION ALL
+             SELECT name, hold_id, lease_id, weight, 'shared', token, granted_at
+               FROM rowlock_permit
+              WHERE name = ?1 -- only: show
+            ) g ON g.name = k.name
+  LEFT JOIN rowlock_lease l ON l.id = g.lease_id
+  LEFT JOIN (SELECT q.name, count(*) AS waiters
+               FROM rowlock_queue q
+               JOIN rowlock_lease w ON w.id = q.lease_id
+              WHERE q.name = ?1 -- only: show
+              GROUP BY q.name) c ON c.name = k.name
+ WHERE k.name = ?1 -- only: show
+ ORDER BY
+       k.name, -- only: list
+       g.token;
+
+-- name: collect_find
+-- Locks that may be deleted. Kinds of a later version are left alone.
+SELECT name
+  FROM rowlock_lock k
+ WHERE kind IN ('mutex', 'shared_mutex', 'semaphore', 'latch', 'barrier', 'election')
+   AND lease_id IS NULL
+   AND in_use = 0
+   AND has_queue = 0
+   AND used_at <= :now_us - ?2
+   AND NOT EXISTS (SELECT 1 FROM rowlock_queue q WHERE q.name = k.name)
+   AND NOT EXISTS (SELECT 1 FROM rowlock_permit p WHERE p.name = k.name)
+ LIMIT ?1;
+
+-- name: collect_floor
+UPDATE rowlock_meta SET token_floor = max(token_floor, ?1) WHERE id = 1;
+
+-- name: collect_delete
+-- Kinds of a later version are left alone.
+DELETE FROM rowlock_lock
+ WHERE name = ?1
+   AND kind IN ('mutex', 'shared_mutex', 'semaphore', 'latch', 'barrier', 'election')
+   AND lease_id IS NULL
+   AND in_use = 0
+   AND has_queue = 0
+   AND used_at <= :now_us - ?2
+   AND NOT EXISTS (SELECT 1 FROM rowlock_queue q WHERE q.name = ?1)
+   AND NOT EXISTS (SELECT 1 FROM rowlock_permit p WHERE p.name = ?1)
+RETURNING token;

@@ -1,1 +1,0 @@
-UPDATE rowlock_lease SET notice = notice + 1 WHERE id = ?1;

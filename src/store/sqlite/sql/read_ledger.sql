@@ -1,1 +1,0 @@
-SELECT version, title, checksum, applied_at FROM rowlock_migration ORDER BY version;

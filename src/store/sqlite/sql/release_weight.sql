@@ -1,1 +1,0 @@
-UPDATE rowlock_lock SET in_use = in_use - ?2 WHERE name = ?1;

@@ -1,1 +1,0 @@
-UPDATE rowlock_meta SET skew_ms = ?1 WHERE id = 1;

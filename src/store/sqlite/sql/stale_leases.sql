@@ -1,4 +1,0 @@
-SELECT id
-  FROM rowlock_lease
- WHERE expires_at + ?2 <= CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER)
- LIMIT ?1;

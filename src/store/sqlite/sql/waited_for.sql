@@ -1,1 +1,0 @@
-SELECT DISTINCT name FROM rowlock_queue ORDER BY name;

@@ -1,1 +1,0 @@
-UPDATE rowlock_lock SET value = ?2 WHERE name = ?1;

@@ -1,0 +1,50 @@
+// Waiting on file descriptors, and ending such a wait from another thread.
+#pragma once
+
+#include <poll.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <span>
+#include <utility>
+
+namespace rowlock::store {
+
+// A file descriptor that is closed with its owner. -1: none.
+class owned_fd {
+ public:
+  explicit owned_fd(int fd = -1) noexcept : fd_{fd} {}
+  ~owned_fd() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  owned_fd(owned_fd&& other) noexcept : fd_{std::exchange(other.fd_, -1)} {}
+  owned_fd& operator=(owned_fd&& other) noexcept {
+    std::swap(fd_, other.fd_);
+    return *this;
+  }
+  int get() const noexcept { return fd_; }
+
+ private:
+  int fd_;
+};
+
+// An eventfd. end_wait() may be called by any thread.
+class waker {
+ public:
+  // Throws error(internal) when the process has no file descriptor left.
+  waker();
+
+  void end_wait() noexcept;
+  // For poll_until(): readable after end_wait(), until clear().
+  pollfd source() const noexcept { return {fd_.get(), POLLIN, 0}; }
+  void clear() noexcept;
+
+ private:
+  owned_fd fd_;
+};
+
+// Waits until one of the sources is ready; a source without a file descriptor (-1) never is. False: the
+// deadline has passed. A signal does not end the wait. Throws error(internal) when poll() refuses a source.
+bool poll_until(std::span<pollfd> sources, std::chrono::steady_clock::time_point deadline);
+
+}  // namespace rowlock::store
