@@ -86,7 +86,7 @@ struct options {
 struct lock_options {
   // False: whoever comes while it is free gets it, also before those who wait; those are looked for two
   // milliseconds after a release. Faster where a few processes want it all the time, each often, for nobody
-  // is waited for (`rowlock bench unfair`); somebody may wait very long. Another fairness than the stored one
+  // is waited for (`rowlock-bench unfair`); somebody may wait very long. Another fairness than the stored one
   // is error(mismatch).
   bool fair = true;
 

@@ -1,4 +1,4 @@
-#include "cli/command.hpp"
+#include "cli/context.hpp"
 #include "cli/text.hpp"
 
 #include <rowlock/error.hpp>
@@ -43,11 +43,10 @@ std::string read_secret(const std::string& path) {
 }
 
 // The default shows what went wrong in the background; -q hides it, -v shows all.
-std::function<void(log_level, std::string_view)> logger(bool quiet, bool verbose) {
-  if (quiet) return {};
-  return [verbose](log_level level, std::string_view message) {
-    if (!verbose && level < log_level::warning) return;
-    fmt::print(stderr, "rowlock: {}\n", one_line(message));
+std::function<void(log_level, std::string_view)> logger(const context& global) {
+  if (global.quiet) return {};
+  return [&global](log_level level, std::string_view message) {
+    if (global.verbose || level >= log_level::warning) global.print_to_stderr(message);
   };
 }
 
@@ -69,8 +68,8 @@ options context::client_options() const {
   result.listen_url = listen_url;
   if (const char* value = environment("ROWLOCK_LISTEN_URL"); value && listen_url.empty())
     result.listen_url = value;
-  result.application = "rowlock " + subcommand;
-  result.log = logger(quiet, verbose);
+  result.application = subcommand.empty() ? program : program + " " + subcommand;
+  result.log = logger(*this);
   return result;
 }
 
@@ -89,16 +88,11 @@ client context::connect() const {
 }
 
 void context::note(std::string_view message) const {
-  if (!quiet) fmt::print(stderr, "rowlock: {}\n", one_line(message));
+  if (!quiet) print_to_stderr(message);
 }
 
-CLI::App* add_subcommand(CLI::App& app, const std::string& name, const std::string& summary,
-                         const std::string& example) {
-  auto* added = app.add_subcommand(name, summary);
-  added->fallthrough();
-  added->footer("Example:\n  " + example +
-                "\nGlobal options (--url, --prefix, --schema, --json, -q, -v): rowlock --help");
-  return added;
+void context::print_to_stderr(std::string_view message) const {
+  fmt::print(stderr, "{}: {}\n", program, one_line(message));
 }
 
 }  // namespace rowlock::cli

@@ -5,32 +5,67 @@
 
 namespace rowlock::cli {
 
-using json = nlohmann::ordered_json;
+namespace {
 
-json to_json(const lock_info& lock) {
-  json holders = json::array();
+using nlohmann::ordered_json;
+
+template <class Value>
+ordered_json converted(const Value& value) {
+  return value;
+}
+
+template <>
+ordered_json converted(const json::array& values);
+template <>
+ordered_json converted(const json::object& members);
+
+template <>
+ordered_json converted(const json& value) {
+  return std::visit([](const auto& kind) { return converted(kind); }, value.value());
+}
+
+template <>
+ordered_json converted(const json::array& values) {
+  auto result = ordered_json::array();
+  for (const auto& one : values) result.push_back(converted(one));
+  return result;
+}
+
+template <>
+ordered_json converted(const json::object& members) {
+  auto result = ordered_json::object();
+  for (const auto& [name, value] : members) result[name] = converted(value);
+  return result;
+}
+
+}  // namespace
+
+json::object to_json(const lock_info& lock) {
+  json::array holders;
   for (const auto& holder : lock.holders) {
-    holders.push_back({{"host", holder.host},
-                       {"pid", holder.pid},
-                       {"application", holder.application},
-                       {"hold_id", holder.hold_id},
-                       {"lease_id", holder.lease_id},
-                       {"mode", holder.mode},
-                       {"weight", holder.weight},
-                       {"token", holder.token},
-                       {"held_ms", holder.held_for.count()},
-                       {"expires_in_ms", holder.expires_in.count()}});
+    holders.push_back(json::object{{"host", holder.host},
+                                   {"pid", holder.pid},
+                                   {"application", holder.application},
+                                   {"hold_id", holder.hold_id},
+                                   {"lease_id", holder.lease_id},
+                                   {"mode", holder.mode},
+                                   {"weight", holder.weight},
+                                   {"token", holder.token},
+                                   {"held_ms", holder.held_for.count()},
+                                   {"expires_in_ms", holder.expires_in.count()}});
   }
-  json shown{{"name", lock.name}, {"kind", lock.kind},   {"capacity", lock.capacity}, {"in_use", lock.in_use},
-             {"fair", lock.fair}, {"token", lock.token}, {"waiters", lock.waiters},   {"holders", holders}};
+  json::object shown{{"name", lock.name},       {"kind", lock.kind}, {"capacity", lock.capacity},
+                     {"in_use", lock.in_use},   {"fair", lock.fair}, {"token", lock.token},
+                     {"waiters", lock.waiters}, {"holders", holders}};
   if (lock.request) {
     const auto left = std::chrono::floor<std::chrono::milliseconds>(lock.request->remaining);
-    shown["request"] = {{"reason", lock.request->reason}, {"remaining_ms", left.count()}};
+    shown.emplace_back("request",
+                       json::object{{"reason", lock.request->reason}, {"remaining_ms", left.count()}});
   }
   return shown;
 }
 
-json to_json(const waiter_info& waiter) {
+json::object to_json(const waiter_info& waiter) {
   return {{"ticket", waiter.ticket},
           {"host", waiter.host},
           {"pid", waiter.pid},
@@ -43,8 +78,8 @@ json to_json(const waiter_info& waiter) {
           {"alive", waiter.alive}};
 }
 
-void print_json(const json& value) {
-  fmt::print("{}\n", value.dump(2, ' ', false, json::error_handler_t::replace));
+void print_json(const json::array& values) {
+  fmt::print("{}\n", converted(values).dump(2, ' ', false, ordered_json::error_handler_t::replace));
 }
 
 }  // namespace rowlock::cli

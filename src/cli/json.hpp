@@ -1,16 +1,40 @@
-// What programs read. --json always prints one array of objects.
+// What programs read: --json always prints one array.
 #pragma once
 
 #include <rowlock/admin.hpp>
 
-#include <nlohmann/json_fwd.hpp>
+#include <concepts>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
 
 namespace rowlock::cli {
 
-nlohmann::ordered_json to_json(const lock_info& lock);
-nlohmann::ordered_json to_json(const waiter_info& waiter);
+// A value to print. Only json.cpp includes nlohmann's JSON, which takes long to compile.
+class json {
+ public:
+  using array = std::vector<json>;
+  using object = std::vector<std::pair<std::string, json>>;  // in this order
 
-// Prints it with a line's end. Bytes that are no UTF-8 become U+FFFD, so that the output is always JSON.
-void print_json(const nlohmann::ordered_json& value);
+  json(bool value) : value_{value} {}
+  json(std::integral auto value) : value_{static_cast<std::int64_t>(value)} {}
+  json(const std::convertible_to<std::string_view> auto& text) : value_{std::string{text}} {}
+  json(array values) : value_{std::move(values)} {}
+  json(object members) : value_{std::move(members)} {}
+
+  const auto& value() const { return value_; }
+
+ private:
+  std::variant<bool, std::int64_t, std::string, array, object> value_;
+};
+
+json::object to_json(const lock_info& lock);
+json::object to_json(const waiter_info& waiter);
+
+// Prints it with a line's end. Bytes that are not UTF-8 become U+FFFD, so that the output is always JSON.
+void print_json(const json::array& values);
 
 }  // namespace rowlock::cli

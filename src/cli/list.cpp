@@ -1,13 +1,12 @@
-#include "cli/command.hpp"
 #include "cli/duration.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/json.hpp"
+#include "cli/subcommands.hpp"
 #include "cli/text.hpp"
 
 #include <rowlock/admin.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace rowlock::cli {
 
@@ -30,7 +29,7 @@ std::vector<std::string> row_of(const lock_info& lock) {
 int list(const context& global) {
   const auto locks = admin{global.connect_to_read()}.list();
   if (global.json) {
-    auto array = nlohmann::ordered_json::array();
+    json::array array;
     for (const auto& lock : locks) array.push_back(to_json(lock));
     print_json(array);
     return success;
@@ -48,10 +47,9 @@ int list(const context& global) {
 
 }  // namespace
 
-void add_list(CLI::App& app, context& global) {
-  auto* command =
-      add_subcommand(app, "list", "List every lock, its holder and how many wait.", "rowlock list --json");
-  command->callback([&global] { global.action = [&global] { return list(global); }; });
+void add_list(command_syntax root) {
+  root.add_subcommand("list", "List every lock, its holder and how many wait.", "rowlock list --json")
+      .set_action(list);
 }
 
 }  // namespace rowlock::cli

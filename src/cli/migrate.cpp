@@ -1,14 +1,13 @@
-#include "cli/command.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/json.hpp"
 #include "cli/migration_files.hpp"
+#include "cli/subcommands.hpp"
 #include "cli/text.hpp"
 
 #include <rowlock/error.hpp>
 #include <rowlock/migrate.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace rowlock::cli {
 
@@ -35,13 +34,13 @@ migrator open_to_read(const context& global) {
 int report(const context& global, const migrate_words& words, const std::vector<migration>& done,
            std::string_view verb, std::string_view nothing) {
   if (global.json) {
-    auto array = nlohmann::ordered_json::array();
+    json::array array;
     for (const auto& file : done) {
-      array.push_back({{"version", file.version},
-                       {"title", file.title},
-                       {"checksum", file.checksum},
-                       {"action", verb},
-                       {"dry_run", words.dry_run}});
+      array.push_back(json::object{{"version", file.version},
+                                   {"title", file.title},
+                                   {"checksum", file.checksum},
+                                   {"action", verb},
+                                   {"dry_run", words.dry_run}});
     }
     print_json(array);
     return success;
@@ -85,14 +84,14 @@ std::string state_of(const migration_status& line) {
 int status(const context& global) {
   const auto lines = open_to_read(global).status();
   if (global.json) {
-    auto array = nlohmann::ordered_json::array();
+    json::array array;
     for (const auto& line : lines) {
-      array.push_back({{"version", line.version},
-                       {"title", line.title},
-                       {"applied", line.applied},
-                       {"recorded", line.recorded},
-                       {"checksum_matches", line.checksum_matches},
-                       {"applied_at", line.applied_at}});
+      array.push_back(json::object{{"version", line.version},
+                                   {"title", line.title},
+                                   {"applied", line.applied},
+                                   {"recorded", line.recorded},
+                                   {"checksum_matches", line.checksum_matches},
+                                   {"applied_at", line.applied_at}});
     }
     print_json(array);
     return success;
@@ -108,13 +107,13 @@ int status(const context& global) {
 int verify(const context& global) {
   const auto differences = open_to_read(global).verify();
   if (global.json) {
-    auto array = nlohmann::ordered_json::array();
-    for (const auto& line : differences) array.push_back({{"difference", line}});
+    json::array array;
+    for (const auto& line : differences) array.push_back(json::object{{"difference", line}});
     print_json(array);
   } else if (differences.empty()) {
     fmt::print("the schema is as this rowlock expects it\n");
   }
-  for (const auto& line : differences) fmt::print(stderr, "rowlock: {}\n", one_line(line));
+  for (const auto& line : differences) global.print_to_stderr(line);
   return differences.empty() ? success : wrong_schema;
 }
 
@@ -136,59 +135,47 @@ int sql(const context& global, const migrate_words& words) {
   return success;
 }
 
-// One subcommand of migrate, with its action.
-CLI::App* add(CLI::App& app, context& global, const std::shared_ptr<migrate_words>& words,
-              const std::string& name, const std::string& summary, const std::string& example,
-              int (*action)(const context&, const migrate_words&)) {
-  auto* command = add_subcommand(app, name, summary, example);
-  command->callback([&global, words, action] {
-    global.action = [&global, words, action] { return action(global, *words); };
-  });
-  return command;
-}
-
 }  // namespace
 
-void add_migrate(CLI::App& app, context& global) {
-  auto* command =
-      add_subcommand(app, "migrate", "Create, upgrade and check rowlock's tables.", "rowlock migrate up");
-  command->require_subcommand(1);
+void add_migrate(command_syntax root) {
+  auto command =
+      root.add_subcommand("migrate", "Create, upgrade and check rowlock's tables.", "rowlock migrate up");
+  command.require_subcommand();
   auto words = std::make_shared<migrate_words>();
-  const auto to = [&words](CLI::App* target, const std::string& what) {
-    target->add_option("--to", words->to, what);
+  const auto add = [&](const std::string& name, const std::string& summary, const std::string& example,
+                       int (*act)(const context&, const migrate_words&)) {
+    auto added = command.add_subcommand(name, summary, example);
+    added.set_action([words, act](const context& global) { return act(global, *words); });
+    return added;
   };
-  const auto dry_run = [&words](CLI::App* target) {
-    target->add_flag("--dry-run", words->dry_run, "Say what would be done, and do nothing");
+  const auto add_dry_run = [&words](command_syntax to) {
+    to.add_flag("--dry-run", words->dry_run, "Say what would be done, and do nothing");
   };
 
-  auto* upwards =
-      add(*command, global, words, "up", "Apply what is missing.", "rowlock migrate up --dry-run", up);
-  to(upwards, "Up to this version");
-  dry_run(upwards);
+  auto upwards = add("up", "Apply what is missing.", "rowlock migrate up --dry-run", up);
+  upwards.add("--to", words->to, "Up to this version");
+  add_dry_run(upwards);
 
-  auto* downwards =
-      add(*command, global, words, "down", "Take the newest migration back. Refused while leases live.",
-          "rowlock migrate down --to 1", down);
-  to(downwards, "Down to this version; without it, one step");
-  dry_run(downwards);
-  downwards->add_flag("--destroy-tokens", words->destroy_tokens,
-                      "Allow version 0: all tokens begin again, and old ones may be taken for new");
+  auto downwards = add("down", "Take the newest migration back. Refused while leases live.",
+                       "rowlock migrate down --to 1", down);
+  downwards.add("--to", words->to, "Down to this version; without it, one step");
+  add_dry_run(downwards);
+  downwards.add_flag("--destroy-tokens", words->destroy_tokens,
+                     "Allow version 0: all tokens begin again, and old ones may be taken for new");
 
-  add(*command, global, words, "status", "List the migrations and which are applied.",
-      "rowlock migrate status --json", [](const context& all, const migrate_words&) { return status(all); });
-  add(*command, global, words, "verify",
-      "Compare the database with what this rowlock needs; exit 78 if it differs.", "rowlock migrate verify",
-      [](const context& all, const migrate_words&) { return verify(all); });
-  dry_run(add(*command, global, words, "adopt", "Record migrations that another tool has applied.",
-              "rowlock migrate adopt", adopt));
+  add("status", "List the migrations and which are applied.", "rowlock migrate status --json",
+      [](const context& global, const migrate_words&) { return status(global); });
+  add("verify", "Compare the database with what this rowlock needs; exit 78 if it differs.",
+      "rowlock migrate verify", [](const context& global, const migrate_words&) { return verify(global); });
+  add_dry_run(
+      add("adopt", "Record migrations that another tool has applied.", "rowlock migrate adopt", adopt));
 
-  auto* print =
-      add(*command, global, words, "sql", "Print the migrations for another tool; needs no database.",
-          "rowlock migrate sql --dialect postgres --format flyway --out db/migration", sql);
-  print->add_option("--dialect", words->dialect, "postgresql, mysql, mariadb or sqlite")->required();
-  print->add_option("--format", words->format, "plain (0001_title.up.sql) or flyway (V0001__title.sql)")
-      ->check(CLI::IsMember({"plain", "flyway"}));
-  print->add_option("--out", words->out, "Write files into this folder; without it, print the up files");
+  auto print = add("sql", "Print the migrations for another tool; needs no database.",
+                   "rowlock migrate sql --dialect postgres --format flyway --out db/migration", sql);
+  print.add("--dialect", words->dialect, "postgresql, mysql, mariadb or sqlite").required();
+  print.add("--format", words->format, "plain (0001_title.up.sql) or flyway (V0001__title.sql)")
+      .one_of({"plain", "flyway"});
+  print.add("--out", words->out, "Write files into this folder; without it, print the up files");
 }
 
 }  // namespace rowlock::cli

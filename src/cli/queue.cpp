@@ -1,13 +1,13 @@
-#include "cli/command.hpp"
 #include "cli/duration.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/json.hpp"
+#include "cli/subcommands.hpp"
 #include "cli/text.hpp"
 
 #include <rowlock/admin.hpp>
+#include <rowlock/error.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace rowlock::cli {
 
@@ -28,7 +28,7 @@ int queue(const context& global, const std::string& name) {
   admin db{global.connect_to_read()};
   const auto waiters = db.queue(name);
   if (global.json) {
-    auto array = nlohmann::ordered_json::array();
+    json::array array;
     for (const auto& waiter : waiters) array.push_back(to_json(waiter));
     print_json(array);
   } else if (!waiters.empty()) {
@@ -46,11 +46,11 @@ int queue(const context& global, const std::string& name) {
 int cycles(const context& global) {
   const auto found = admin{global.connect_to_read()}.cycles();
   if (global.json) {
-    auto array = nlohmann::ordered_json::array();
+    json::array array;
     for (const auto& cycle : found) {
-      auto members = nlohmann::ordered_json::array();
+      json::array members;
       for (const auto& [name, waiter] : cycle) {
-        members.push_back({{"waits_for", name}, {"waiter", to_json(waiter)}});
+        members.push_back(json::object{{"waits_for", name}, {"waiter", to_json(waiter)}});
       }
       array.push_back(members);
     }
@@ -79,18 +79,21 @@ int cycles(const context& global) {
 
 }  // namespace
 
-void add_queue(CLI::App& app, context& global) {
-  auto* command = add_subcommand(app, "queue",
-                                 "Show who waits for a lock, first in line first; or who waits in a circle.",
-                                 "rowlock queue billing/nightly\nrowlock queue --cycles");
+void add_queue(command_syntax root) {
+  auto command = root.add_subcommand(
+      "queue", "Show who waits for a lock, first in line first; or who waits in a circle.",
+      "rowlock queue billing/nightly\nrowlock queue --cycles");
   auto name = std::make_shared<std::string>();
   auto circles = std::make_shared<bool>(false);
-  auto* named = command->add_option("NAME", *name, "The lock's name");
-  command->add_flag("--cycles", *circles, "Those who wait for each other's locks, over all names")
-      ->excludes(named);
-  command->callback([&global, name, circles] {
-    if (!*circles && name->empty()) throw CLI::RequiredError("NAME or --cycles");
-    global.action = [&global, name, circles] { return *circles ? cycles(global) : queue(global, *name); };
+  const auto named = command.add("NAME", *name, "The lock's name");
+  command.add_flag("--cycles", *circles, "Those who wait for each other's locks, over all names")
+      .excludes(named);
+  command.set_action([name, circles](const context& global) {
+    if (*circles) return cycles(global);
+    if (name->empty()) {
+      throw error(errc::invalid_argument, "NAME or --cycles is required; see: rowlock queue --help");
+    }
+    return queue(global, *name);
   });
 }
 

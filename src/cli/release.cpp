@@ -1,14 +1,13 @@
-#include "cli/command.hpp"
 #include "cli/duration.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/json.hpp"
+#include "cli/subcommands.hpp"
 #include "cli/text.hpp"
 
 #include <rowlock/admin.hpp>
 #include <rowlock/error.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace rowlock::cli {
 
@@ -26,7 +25,7 @@ struct release_words {
 
 void print_result(const context& global, const std::string& name, bool released, const std::string& message) {
   if (global.json) {
-    print_json(nlohmann::ordered_json::array({{{"name", name}, {"released", released}}}));
+    print_json({json::object{{"name", name}, {"released", released}}});
   } else if (released) {
     fmt::print("{}\n", message);
   } else {
@@ -83,27 +82,25 @@ int release(const context& global, const release_words& chosen) {
 
 }  // namespace
 
-void add_release(CLI::App& app, context& global) {
-  auto* command = add_subcommand(
-      app, "release", "Take a lock from all who hold it, and its token rises; or ask them for it.",
+void add_release(command_syntax root) {
+  auto command = root.add_subcommand(
+      "release", "Take a lock from all who hold it, and its token rises; or ask them for it.",
       "rowlock release billing/nightly --force\n"
       "rowlock release billing/nightly --ask --reason deploy --within 1m --then-force");
   auto chosen = std::make_shared<release_words>();
-  command->add_option("NAME", chosen->name, "The lock's name")->required();
-  auto* hold =
-      command->add_option("--hold", chosen->hold_id, "Take it from that hold alone")->type_name("HOLD_ID");
-  auto* force =
-      command->add_flag("--force", chosen->force, "Confirm that the holder may lose the lock at work");
-  auto* ask = command->add_flag("--ask", chosen->ask, "Ask the holders to give it up, and wait for them");
-  command->add_option("--reason", chosen->reason, "What they are told")->type_name("TEXT")->needs(ask);
-  command->add_option("--within", chosen->within, "How long to wait for them (30s)")
-      ->type_name("DURATION")
-      ->needs(ask);
-  command->add_flag("--then-force", chosen->then_force, "Take it from who has not given it up by then")
-      ->needs(ask);
-  ask->excludes(force)->excludes(hold);
-  command->callback(
-      [&global, chosen] { global.action = [&global, chosen] { return release(global, *chosen); }; });
+  command.add("NAME", chosen->name, "The lock's name").required();
+  auto hold = command.add("--hold", chosen->hold_id, "Take it from that hold alone").value_name("HOLD_ID");
+  auto force =
+      command.add_flag("--force", chosen->force, "Confirm that the holder may lose the lock at work");
+  auto ask = command.add_flag("--ask", chosen->ask, "Ask the holders to give it up, and wait for them");
+  command.add("--reason", chosen->reason, "What they are told").value_name("TEXT").needs(ask);
+  command.add("--within", chosen->within, "How long to wait for them (30s)")
+      .value_name("DURATION")
+      .needs(ask);
+  command.add_flag("--then-force", chosen->then_force, "Take it from who has not given it up by then")
+      .needs(ask);
+  ask.excludes(force).excludes(hold);
+  command.set_action([chosen](const context& global) { return release(global, *chosen); });
 }
 
 }  // namespace rowlock::cli

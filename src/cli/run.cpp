@@ -1,8 +1,8 @@
 #include "cli/child_watch.hpp"
-#include "cli/command.hpp"
 #include "cli/duration.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/patience.hpp"
+#include "cli/subcommands.hpp"
 #include "cli/text.hpp"
 
 #include <rowlock/counting_semaphore.hpp>
@@ -122,7 +122,7 @@ int run_holding(const context& global, const run_settings& chosen, hold held, si
     lost = watch(command, held, signals, {chosen.kill_after, chosen.yields}, note);
     code = command.exit_code();
   } catch (const not_started& problem) {
-    fmt::print(stderr, "rowlock: {}\n", problem.what());
+    global.print_to_stderr(problem.what());
     code = problem.exit_code();
   }
   switch (held.release()) {
@@ -163,60 +163,57 @@ int run(const context& global, const run_words& words) {
 
 }  // namespace
 
-void add_run(CLI::App& app, context& global) {
-  auto* command = add_subcommand(
-      app, "run", "Run a command while holding a lock: run NAME -- COMMAND ...",
+void add_run(command_syntax root) {
+  auto command = root.add_subcommand(
+      "run", "Run a command while holding a lock: run NAME -- COMMAND ...",
       "rowlock run billing/nightly --wait 30s -- ./bill-everyone\n"
       "rowlock run catalog --shared -- ./report\n"
       "rowlock run gpu --permits 2 --capacity 8 -- ./train\n"
       "Without --wait it waits for ever. The command finds ROWLOCK_NAME and ROWLOCK_TOKEN in its\n"
       "environment, and its exit code is passed on. 75: busy. 76: the hold was lost while it ran.");
   auto words = std::make_shared<run_words>();
-  command->add_option("NAME", words->name, "The lock's name")->required();
-  auto* wait = command->add_option("-w,--wait", words->wait, "Give up after that long (30s); 0: do not wait")
-                   ->type_name("DURATION");
-  command->add_flag("-n,--no-wait", words->no_wait, "As --wait 0")->excludes(wait);
-  auto* shared = command->add_flag("-s,--shared", words->shared,
-                                   "Read: beside others who share it, and not beside one with --exclusive");
-  auto* exclusive = command->add_flag("-x,--exclusive", words->exclusive,
-                                      "Write: alone, in turn with those who share the same name");
-  auto* permits =
-      command->add_option("--permits", words->permits, "How many of --capacity the command takes (1)")
-          ->type_name("N")
-          ->check(CLI::PositiveNumber);
-  auto* capacity = command
-                       ->add_option("--capacity", words->capacity,
-                                    "How many permits there are; the same wherever the name is used")
-                       ->type_name("M")
-                       ->check(CLI::PositiveNumber);
+  command.add("NAME", words->name, "The lock's name").required();
+  auto wait = command.add("-w,--wait", words->wait, "Give up after that long (30s); 0: do not wait")
+                  .value_name("DURATION");
+  command.add_flag("-n,--no-wait", words->no_wait, "As --wait 0").excludes(wait);
+  auto shared = command.add_flag("-s,--shared", words->shared,
+                                 "Read: beside others who share it, and not beside one with --exclusive");
+  auto exclusive = command.add_flag("-x,--exclusive", words->exclusive,
+                                    "Write: alone, in turn with those who share the same name");
+  auto permits = command.add("--permits", words->permits, "How many of --capacity the command takes (1)")
+                     .value_name("N")
+                     .positive();
+  auto capacity = command
+                      .add("--capacity", words->capacity,
+                           "How many permits there are; the same wherever the name is used")
+                      .value_name("M")
+                      .positive();
   command
-      ->add_option("--min-hold", words->min_hold,
-                   "Keep the lock taken at least that long, also when the command ends sooner")
-      ->type_name("DURATION");
-  auto* delay = command
-                    ->add_option("--delay", words->delay,
-                                 "How long the lock rests when its holder was lost (0); stored with the name")
-                    ->type_name("DURATION");
-  command->add_flag("--unfair", words->unfair,
-                    "Whoever comes while it is free gets it, before those who wait; stored with the name");
-  command->add_flag("--yield", words->yields, "SIGTERM to the command when somebody asks for the lock");
-  permits->needs(capacity);
-  delay->excludes(capacity);
-  shared->excludes(exclusive)->excludes(capacity);
-  exclusive->excludes(capacity);
+      .add("--min-hold", words->min_hold,
+           "Keep the lock taken at least that long, also when the command ends sooner")
+      .value_name("DURATION");
+  auto delay = command
+                   .add("--delay", words->delay,
+                        "How long the lock rests when its holder was lost (0); stored with the name")
+                   .value_name("DURATION");
+  command.add_flag("--unfair", words->unfair,
+                   "Whoever comes while it is free gets it, before those who wait; stored with the name");
+  command.add_flag("--yield", words->yields, "SIGTERM to the command when somebody asks for the lock");
+  permits.needs(capacity);
+  delay.excludes(capacity);
+  shared.excludes(exclusive).excludes(capacity);
+  exclusive.excludes(capacity);
   command
-      ->add_option("--ttl", words->ttl,
-                   "How long the hold outlives a machine that vanished (1m); renewed meanwhile")
-      ->type_name("DURATION");
+      .add("--ttl", words->ttl, "How long the hold outlives a machine that vanished (1m); renewed meanwhile")
+      .value_name("DURATION");
   command
-      ->add_option(
-          "--kill-after", words->kill_after,
-          "Between SIGTERM and SIGKILL when the hold cannot be kept (5s, or a quarter of --ttl if less)")
-      ->type_name("DURATION");
-  command->add_option("-E,--conflict-exit-code", words->busy_code, "Exit code when busy, instead of 75")
-      ->type_name("CODE")
-      ->check(CLI::Range(0, 255));
-  command->callback([&global, words] { global.action = [&global, words] { return run(global, *words); }; });
+      .add("--kill-after", words->kill_after,
+           "Between SIGTERM and SIGKILL when the hold cannot be kept (5s, or a quarter of --ttl if less)")
+      .value_name("DURATION");
+  command.add("-E,--conflict-exit-code", words->busy_code, "Exit code when busy, instead of 75")
+      .value_name("CODE")
+      .between(0, 255);
+  command.set_action([words](const context& global) { return run(global, *words); });
 }
 
 }  // namespace rowlock::cli

@@ -1,13 +1,12 @@
-#include "cli/command.hpp"
 #include "cli/duration.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/json.hpp"
+#include "cli/subcommands.hpp"
 #include "cli/text.hpp"
 
 #include <rowlock/admin.hpp>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 namespace rowlock::cli {
 
@@ -38,7 +37,7 @@ void print(const lock_info& lock) {
 int show(const context& global, const std::string& name) {
   const auto lock = admin{global.connect_to_read()}.show(name);
   if (global.json) {
-    auto array = nlohmann::ordered_json::array();
+    json::array array;
     if (lock) array.push_back(to_json(*lock));
     print_json(array);
   } else if (lock) {
@@ -50,12 +49,12 @@ int show(const context& global, const std::string& name) {
 
 }  // namespace
 
-void add_show(CLI::App& app, context& global) {
-  auto* command = add_subcommand(app, "show", "Show one lock and its holders; exit 1 when there is none.",
-                                 "rowlock show billing/nightly");
+void add_show(command_syntax root) {
+  auto command = root.add_subcommand("show", "Show one lock and its holders; exit 1 when there is none.",
+                                     "rowlock show billing/nightly");
   auto name = std::make_shared<std::string>();
-  command->add_option("NAME", *name, "The lock's name")->required();
-  command->callback([&global, name] { global.action = [&global, name] { return show(global, *name); }; });
+  command.add("NAME", *name, "The lock's name").required();
+  command.set_action([name](const context& global) { return show(global, *name); });
 }
 
 }  // namespace rowlock::cli

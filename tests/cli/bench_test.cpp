@@ -15,9 +15,15 @@ class bench_test : public cli_test {
   // The quickest run that still alternates as often as the real one.
   nlohmann::json bench(const std::string& scenario, const words& more = {},
                        const std::string& seconds = "0.2") {
-    words arguments{"bench", scenario, "--seconds", seconds};
+    words arguments{scenario, "--seconds", seconds, "--json"};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    return json_of(arguments);
+    const auto result = start_bench(arguments)->wait();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return nlohmann::json::parse(result.out);
+  }
+
+  std::unique_ptr<command_process> start_bench(const words& arguments) const {
+    return start_program(ROWLOCK_BENCH_PATH, arguments, environment());
   }
 
   // Of the whole database, as its own command shows them.
@@ -161,7 +167,7 @@ TEST_P(bench_test, what_a_client_holds_is_read_page_by_page) {
 
 TEST_P(bench_test, its_table_is_gone_afterwards) {
   EXPECT_THAT(tables(), testing::Not(testing::HasSubstr("bench_floor")));
-  auto running = start({"bench", "uncontended", "--seconds", "1", "--rounds", "1"});
+  auto running = start_bench({"uncontended", "--seconds", "1", "--rounds", "1"});
   eventually("the table is there", [&] { return tables().find("bench_floor") != std::string::npos; });
   EXPECT_EQ(running->wait().exit_code, 0);
   EXPECT_THAT(tables(), testing::Not(testing::HasSubstr("bench_floor")));
@@ -169,7 +175,7 @@ TEST_P(bench_test, its_table_is_gone_afterwards) {
 
 TEST_P(bench_test, without_rowlocks_tables_it_makes_none_of_its_own) {
   EXPECT_EQ(rowlock({"migrate", "down", "--to", "0", "--destroy-tokens"}).exit_code, 0);
-  EXPECT_EQ(rowlock({"bench", "uncontended"}).exit_code, 78);
+  EXPECT_EQ(start_bench({"uncontended"})->wait().exit_code, 78);
   EXPECT_THAT(tables(), testing::Not(testing::HasSubstr("bench_floor")));
 }
 
@@ -180,13 +186,13 @@ TEST_P(bench_test, all_are_told_of_a_lost_lease) {
 }
 
 TEST_P(bench_test, a_scenario_that_does_not_exist_is_a_usage_error) {
-  auto result = rowlock({"bench", "speed"});
+  auto result = start_bench({"speed"})->wait();
   EXPECT_EQ(result.exit_code, 64);
   EXPECT_THAT(result.err, testing::HasSubstr("handover"));
 }
 
 TEST_P(bench_test, help_says_of_each_scenario_what_its_floor_is) {
-  const auto help = rowlock({"bench", "--help"}).out;
+  const auto help = start_bench({"--help"})->wait().out;
   EXPECT_THAT(help, testing::HasSubstr("readers: 1 and 16 threads"));
   for (const char* scenario : {"uncontended", "parallel", "readers", "semaphore", "unfair", "all", "quorum",
                                "handover", "handover-local", "waiters", "held", "reconcile", "lost"}) {

@@ -18,15 +18,20 @@ namespace rowlock::test {
 
 using words = std::vector<std::string>;
 
-// The command with nothing of rowlock's in its environment but what is given.
-inline std::unique_ptr<command_process> start_rowlock(words arguments,
+// A program with nothing of rowlock's in its environment except what is given.
+inline std::unique_ptr<command_process> start_program(const std::string& path, words arguments,
                                                       std::map<std::string, std::string> environment) {
-  arguments.insert(arguments.begin(), ROWLOCK_COMMAND_PATH);
+  arguments.insert(arguments.begin(), path);
   for (const char* name : {"ROWLOCK_URL", "ROWLOCK_URL_FILE", "ROWLOCK_PREFIX", "ROWLOCK_SCHEMA",
                            "ROWLOCK_NAME", "ROWLOCK_TOKEN"}) {
     environment.try_emplace(name, "");
   }
   return std::make_unique<command_process>(arguments, environment);
+}
+
+inline std::unique_ptr<command_process> start_rowlock(
+    const words& arguments, const std::map<std::string, std::string>& environment) {
+  return start_program(ROWLOCK_COMMAND_PATH, arguments, environment);
 }
 
 inline command_result rowlock_alone(const words& arguments,

@@ -32,8 +32,7 @@ const std::vector<words> commands{{},
                                   {"migrate", "status"},
                                   {"migrate", "verify"},
                                   {"migrate", "adopt"},
-                                  {"migrate", "sql"},
-                                  {"bench"}};
+                                  {"migrate", "sql"}};
 
 command_result help_of(words command) {
   command.push_back("--help");

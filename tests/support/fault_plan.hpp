@@ -1,7 +1,7 @@
 // Faults of a memory server, planned before they happen, and a count of its calls by verb.
 #pragma once
 
-#include "store/memory/memory_server.hpp"
+#include "memory/memory_server.hpp"
 
 #include <atomic>
 #include <limits>

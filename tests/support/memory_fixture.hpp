@@ -1,7 +1,7 @@
 // The memory store as a fixture. Tests that inject faults use its server directly.
 #pragma once
 
-#include "store/memory/memory_server.hpp"
+#include "memory/memory_server.hpp"
 #include "support/store_fixture.hpp"
 
 namespace rowlock::test {

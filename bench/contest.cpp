@@ -1,0 +1,83 @@
+#include "bench/contest.hpp"
+
+#include "bench/measure.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <deque>
+
+namespace rowlock::bench {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+// The floor at several numbers of connections, as far as the server has them.
+class floors {
+ public:
+  floors(floor_database& database, const contest& sides) : pair_{sides.floor_pair} {
+    const auto& sizes = sides.connections;
+    try {
+      for (int row = 0; row < sizes.back(); ++row) connections_.push_back(database.connect(row));
+    } catch (const std::exception&) {
+      if (static_cast<int>(connections_.size()) < sizes.front()) throw;
+    }
+    for (int size : sizes) {
+      if (size <= static_cast<int>(connections_.size())) rates_.push_back({size, {}});
+    }
+  }
+
+  void measure(std::chrono::nanoseconds slice) {
+    for (auto& [size, rates] : rates_) {
+      rates.push_back(calls_per_second(
+          size, slice, [this](int i) { pair_(*connections_[static_cast<std::size_t>(i)], i); }));
+    }
+  }
+
+  double best() const {
+    double best = 0;
+    for (const auto& [size, rates] : rates_) best = std::max(best, median(rates));
+    return best;
+  }
+
+  nlohmann::ordered_json by_connections() const {
+    auto json = nlohmann::ordered_json::object();
+    for (const auto& [size, rates] : rates_) json[std::to_string(size)] = median(rates);
+    return json;
+  }
+
+ private:
+  std::function<void(floor_connection&, int)> pair_;
+  std::vector<std::unique_ptr<floor_connection>> connections_;
+  std::vector<std::pair<int, std::vector<double>>> rates_;
+};
+
+}  // namespace
+
+std::vector<result> compete(const plan& plan, floor_database& database, const contest& sides) {
+  auto slice = plan.slice.value_or(2s);
+  floors floor{database, sides};
+  std::deque<pair_rates> own;
+  for (std::size_t i = 0; i < sides.threads.size(); ++i) own.emplace_back(std::vector{sides.client});
+  auto measure_rowlock = [&] {
+    for (std::size_t i = 0; i < own.size(); ++i) own[i].measure(sides.threads[i], slice, sides.pair);
+  };
+  in_turn(plan.rounds, measure_rowlock, [&] { floor.measure(slice); });
+  std::vector<result> results;
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    result one;
+    one.scenario = sides.scenario;
+    one.threads = sides.threads[i];
+    one.unit = "pairs/s";
+    one.rowlock = own[i].per_second();
+    one.floor = floor.best();
+    one.durability = database.durability();
+    one.details["floor_by_connections"] = floor.by_connections();
+    one.details["client_statements_per_pair"] = own[i].statements_per_pair();
+    one.details["rounds"] = plan.rounds;
+    results.push_back(std::move(one));
+  }
+  return results;
+}
+
+}  // namespace rowlock::bench

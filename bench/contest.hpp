@@ -1,0 +1,28 @@
+// What most scenarios are: threads do something over and over with rowlock, connections do what stands for it
+// without, and the best number of connections is the floor.
+#pragma once
+
+#include "bench/floor.hpp"
+#include "bench/scenario.hpp"
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace rowlock::bench {
+
+struct contest {
+  std::string scenario;
+  std::vector<int> threads = {};      // a result each
+  std::vector<int> connections = {};  // of the floor, ascending; what the server has no room for is left out
+  rowlock::client client;             // rowlock's side is on it
+  std::function<void(int thread)> pair;  // of acquire and release
+  std::function<void(floor_connection&, int connection)> floor_pair = [](auto& one, int) { one.pair(); };
+};
+
+std::vector<result> compete(const plan& plan, floor_database& database, const contest& sides);
+
+// What many threads are compared with.
+inline const std::vector<int> usual_connections = {4, 16, 64};
+
+}  // namespace rowlock::bench

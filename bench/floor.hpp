@@ -1,0 +1,84 @@
+// The floor: what the same database does for a program that locks with plain updates, without rowlock. It
+// goes to the driver directly, and uses one table of its own, <prefix>bench_floor, which it creates and
+// drops.
+#pragma once
+
+#include "bench/scenario.hpp"
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+namespace rowlock::bench {
+
+// One connection with prepared statements and a row of its own. For one thread at a time.
+class floor_connection {
+ public:
+  floor_connection() = default;
+  floor_connection(const floor_connection&) = delete;
+  floor_connection& operator=(const floor_connection&) = delete;
+  virtual ~floor_connection() = default;
+
+  virtual void update() = 0;  // one durable single-row update
+  // So many rows, at most floor_rows, in one durable transaction.
+  virtual void update_together(int rows) = 0;
+  // What a reader or the holder of a permit leaves in a table: a row that comes and goes, two durable
+  // statements. Nothing is counted under a row that all share, so nobody is kept out.
+  virtual void insert_and_delete() = 0;
+  void pair() {
+    update();
+    update();
+  }
+};
+
+class floor_database {
+ public:
+  floor_database() = default;
+  floor_database(const floor_database&) = delete;
+  floor_database& operator=(const floor_database&) = delete;
+  virtual ~floor_database() = default;  // drops the table
+
+  // Throws the driver's exception when the server has no connection left.
+  virtual std::unique_ptr<floor_connection> connect(int row) = 0;
+
+  // The settings that decide whether a commit is durable, as the server reports them.
+  virtual std::string durability() = 0;
+
+  // Counts since some start; only differences mean something. What the counting itself causes is left out.
+  // PostgreSQL: statements (or transactions) of this database. MariaDB: statements of the server. SQLite:
+  // committed write transactions of the file.
+  virtual std::int64_t activity() = 0;
+  virtual std::string activity_name() = 0;
+
+  // Rows of rowlock's tables that were written; MariaDB: of the whole server's. SQLite has no counter: it
+  // compares all rows with those of the call before, so a row changed twice between two calls counts once.
+  virtual std::int64_t rows_written() = 0;
+  virtual std::string rows_written_name() = 0;
+  // What the migrator leaves when it has gone down to nothing: its ledger, and SQLite's file.
+  virtual void drop_remains() = 0;
+
+  // How late a connection that went idle may publish what it has counted.
+  virtual std::chrono::seconds counts_within() const { return std::chrono::seconds{0}; }
+};
+
+// Connects and creates the table. Throws rowlock::error(invalid_argument) for a store that is not built in.
+std::unique_ptr<floor_database> open_floor(const plan& plan);
+
+std::unique_ptr<floor_database> open_postgres_floor(const plan& plan);
+std::unique_ptr<floor_database> open_mysql_floor(const plan& plan);
+std::unique_ptr<floor_database> open_sqlite_floor(const plan& plan);
+
+// Throws unless a statement of the floor found its row.
+void require_one_row(std::int64_t rows);
+
+bool is_sqlite(const plan& plan);
+bool is_mysql(const plan& plan);
+
+inline constexpr int floor_rows = 64;
+// Of the row that comes and goes beside the one that stays.
+constexpr int passing_row(int row) {
+  return floor_rows + row;
+}
+
+}  // namespace rowlock::bench

@@ -1,0 +1,172 @@
+#include "bench/floor.hpp"
+
+#include <soci/mysql/soci-mysql.h>
+#include <soci/soci.h>
+
+#include <fmt/format.h>
+
+namespace rowlock::bench {
+
+namespace {
+
+// What SOCI calls the parts of mysql://user:password@host:port/database. A bench's URL needs no more; what
+// rowlock::connect has accepted before is not checked again.
+std::string soci_words(const std::string& url) {
+  const auto begin = url.find("://") + 3;
+  const auto whole = url.substr(begin, url.find('?', begin) - begin);
+  const auto slash = whole.find('/');
+  const auto at = whole.rfind('@', slash);
+  const auto who = at == std::string::npos ? std::string{} : whole.substr(0, at);
+  const auto where = at == std::string::npos ? whole.substr(0, slash) : whole.substr(at + 1, slash - at - 1);
+  std::string words = "charset=utf8mb4";
+  const auto add = [&](const std::string& word, const std::string& value) {
+    if (value.empty()) return;
+    words += fmt::format(" {}='", word);
+    for (std::size_t i = 0; i < value.size(); ++i) {
+      char c = value[i];
+      if (c == '%' && i + 2 < value.size()) {
+        c = static_cast<char>(std::stoi(value.substr(i + 1, 2), nullptr, 16));
+        i += 2;
+      }
+      if (c == '\'' || c == '\\') words += '\\';
+      words += c;
+    }
+    words += '\'';
+  };
+  const auto part = [](const std::string& text, bool second) {
+    const auto colon = text.find(':');
+    if (!second) return text.substr(0, colon);
+    return colon == std::string::npos ? std::string{} : text.substr(colon + 1);
+  };
+  add("user", part(who, false));
+  add("password", part(who, true));
+  add("host", part(where, false));
+  add("port", part(where, true));
+  if (slash != std::string::npos) add("db", whole.substr(slash + 1));
+  const auto socket = url.find("socket=");
+  if (socket != std::string::npos)
+    add("unix_socket", url.substr(socket + 7, url.find('&', socket) - socket - 7));
+  return words;
+}
+
+std::string table_name(const plan& plan, const std::string& of = "bench_floor") {
+  return plan.settings.prefix + of;
+}
+
+class mysql_connection final : public floor_connection {
+ public:
+  mysql_connection(const plan& plan, int row)
+      : session_{soci::mysql, soci_words(plan.url)},
+        row_{row},
+        update_{(session_.prepare << "UPDATE " + table_name(plan) + " SET owner = :owner WHERE name = :row",
+                 soci::use(owner_), soci::use(row_))},
+        passing_{passing_row(row)},
+        insert_{(session_.prepare << "INSERT INTO " + table_name(plan) + " (name, owner) VALUES (:row, 0)",
+                 soci::use(passing_))},
+        delete_{(session_.prepare << "DELETE FROM " + table_name(plan) + " WHERE name = :row",
+                 soci::use(passing_))} {}
+
+  // With autocommit each statement is a transaction of its own: one round trip and one durable commit.
+  void update() override {
+    ++owner_;
+    update_.execute(true);
+    require_one_row(update_.get_affected_rows());
+  }
+
+  void insert_and_delete() override {
+    insert_.execute(true);
+    delete_.execute(true);
+    require_one_row(delete_.get_affected_rows());
+  }
+
+  void update_together(int rows) override {
+    soci::transaction transaction{session_};
+    for (row_ = 0; row_ < rows; ++row_) update();
+    transaction.commit();
+  }
+
+ private:
+  soci::session session_;
+  int owner_ = 0;
+  int row_;
+  soci::statement update_;
+  int passing_;
+  soci::statement insert_;
+  soci::statement delete_;
+};
+
+class mysql_floor final : public floor_database {
+ public:
+  explicit mysql_floor(const plan& plan)
+      : plan_{plan}, table_{table_name(plan)}, session_{soci::mysql, soci_words(plan.url)} {
+    session_ << "DROP TABLE IF EXISTS " + table_;
+    session_ << "CREATE TABLE " + table_ + " (name INT PRIMARY KEY, owner INT NOT NULL) ENGINE = InnoDB";
+    for (int row = 0; row < floor_rows; ++row) {
+      session_ << "INSERT INTO " + table_ + " VALUES (:row, 0)", soci::use(row);
+    }
+  }
+
+  ~mysql_floor() override {
+    try {
+      session_ << "DROP TABLE IF EXISTS " + table_;
+    } catch (const std::exception&) {
+      // The connection is gone; the next bench drops the table.
+    }
+  }
+
+  std::unique_ptr<floor_connection> connect(int row) override {
+    return std::make_unique<mysql_connection>(plan_, row % floor_rows);
+  }
+
+  std::string durability() override {
+    std::string text = variable("version");
+    for (const char* name : {"innodb_flush_log_at_trx_commit", "log_bin", "sync_binlog",
+                             "innodb_flush_method", "innodb_doublewrite"}) {
+      text += fmt::format(", {}={}", name, variable(name));
+    }
+    return text;
+  }
+
+  std::int64_t activity() override {
+    ++own_;  // this very statement is among those that it counts
+    return status("Questions") - own_;
+  }
+  std::string activity_name() override { return "statements, by Questions of the whole server"; }
+
+  std::int64_t rows_written() override {
+    std::int64_t sum = 0;
+    for (const char* name : {"Handler_write", "Handler_update", "Handler_delete"}) sum += status(name);
+    own_ += 3;
+    return sum;
+  }
+  void drop_remains() override { session_ << "DROP TABLE IF EXISTS " + table_name(plan_, "migration"); }
+
+  std::string rows_written_name() override {
+    return "Handler_write + Handler_update + Handler_delete of the whole server";
+  }
+
+ private:
+  std::string variable(const std::string& name) { return value("SHOW GLOBAL VARIABLES LIKE '" + name + "'"); }
+  std::int64_t status(const std::string& name) {
+    return std::stoll(value("SHOW GLOBAL STATUS LIKE '" + name + "'"));
+  }
+  std::string value(const std::string& show) {
+    std::string name;
+    std::string found;
+    session_ << show, soci::into(name), soci::into(found);
+    return found;
+  }
+
+  plan plan_;
+  std::string table_;
+  soci::session session_;
+  std::int64_t own_ = 0;
+};
+
+}  // namespace
+
+std::unique_ptr<floor_database> open_mysql_floor(const plan& plan) {
+  return std::make_unique<mysql_floor>(plan);
+}
+
+}  // namespace rowlock::bench

@@ -1,0 +1,80 @@
+#include "bench/report.hpp"
+#include "bench/scenario.hpp"
+#include "cli/command_line.hpp"
+#include "cli/exit_code.hpp"
+
+#include <fmt/format.h>
+
+#include <cstdio>
+#include <string>
+#include <vector>
+
+namespace rowlock::bench {
+
+namespace {
+
+struct words {
+  std::string scenario;
+  int threads = 0;
+  std::int64_t capacity = plan{}.capacity;
+  int rounds = 5;
+  double seconds = 0;
+};
+
+int run(const cli::context& global, const words& chosen) {
+  plan plan;
+  plan.url = global.database_url();
+  plan.settings = global.client_options();
+  plan.rounds = chosen.rounds;
+  plan.capacity = chosen.capacity;
+  if (chosen.threads > 0) plan.threads = chosen.threads;
+  if (chosen.seconds > 0)
+    plan.slice = std::chrono::milliseconds{static_cast<std::int64_t>(chosen.seconds * 1000)};
+
+  // Says what is missing (exit 78 and the like) before the bench makes a table. Handover forks, so nothing
+  // may run on.
+  global.connect().close();
+
+  std::vector<result> results;
+  for (const scenario& scenario : scenarios()) {
+    if (chosen.scenario != scenario.name) continue;
+    if (global.verbose) fmt::print(stderr, "rowlock-bench: {}: {}\n", scenario.name, scenario.what);
+    for (result& one : scenario.run(plan)) results.push_back(std::move(one));
+  }
+  fmt::print("{}", global.json ? as_json(results) : as_table(results));
+  return cli::success;
+}
+
+}  // namespace
+
+}  // namespace rowlock::bench
+
+int main(int count, char** given) {
+  using namespace rowlock;
+  cli::command_line program{"rowlock-bench",
+                            "Measures rowlock, and in turn with it the database's own floor.",
+                            "Example:\n  rowlock-bench parallel --threads 64 --url postgresql:///shop"};
+  bench::words words;
+  std::string help = "What to measure:";
+  std::vector<std::string> names;
+  for (const bench::scenario& scenario : bench::scenarios()) {
+    help += fmt::format("\n{}: {}. Floor: {}.", scenario.name, scenario.what, scenario.floor);
+    names.emplace_back(scenario.name);
+  }
+  auto root = program.root();
+  root.add("scenario", words.scenario, help).required().one_of(names);
+  root.add("--threads", words.threads,
+           "Threads; of handover, processes (default 2), of handover-local, threads (default 4); of "
+           "waiters, how many wait; of all, held, reconcile and lost, how many locks")
+      .between(1, 10'000'000);
+  root.add("--capacity", words.capacity, "Of semaphore: its permits")
+      .between(1, 1'000'000'000)
+      .with_default_shown();
+  root.add("--rounds", words.rounds, "How often rowlock and its floor are measured in turn")
+      .between(1, 1000)
+      .with_default_shown();
+  root.add("--seconds", words.seconds, "Length of one measurement; default 2, handovers 3, waiters 60")
+      .between(0.01, 3600.0);
+  root.set_action([&words](const cli::context& global) { return bench::run(global, words); });
+  return program.run(count, given);
+}

@@ -1,0 +1,147 @@
+#include "bench/floor.hpp"
+#include "bench/measure.hpp"
+#include "bench/scenario.hpp"
+
+#include <fmt/format.h>
+
+#include <barrier>
+#include <chrono>
+#include <deque>
+#include <memory>
+#include <optional>
+#include <thread>
+
+namespace rowlock::bench {
+
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr int member_count = 3;
+
+// Three sets of tables in one database: a quorum asks no less of it than of three. A file of SQLite's has one
+// writer, so there each member is a file.
+plan plan_of(const plan& whole, int member) {
+  plan one = whole;
+  if (is_sqlite(whole)) {
+    one.url += fmt::format("-quorum{}", member);
+  } else {
+    one.settings.prefix += fmt::format("quorum{}_", member);
+  }
+  return one;
+}
+
+// One of the databases, with tables that are there for as long as the object is.
+class member {
+ public:
+  explicit member(bench::plan own) : plan_{std::move(own)} {
+    rowlock::migrator{plan_.url, plan_.settings}.up();
+    floor_ = open_floor(plan_);
+    client_.emplace(rowlock::connect(plan_.url, plan_.settings));
+  }
+  ~member() {
+    client_->close();
+    try {
+      rowlock::migrator{plan_.url, plan_.settings}.down(0, true);
+      floor_->drop_remains();
+    } catch (const std::exception& failure) {
+      if (plan_.settings.log) plan_.settings.log(rowlock::log_level::warning, failure.what());
+    }
+  }
+  member(const member&) = delete;
+  member& operator=(const member&) = delete;
+
+  const rowlock::client& client() const { return *client_; }
+  floor_database& floor() { return *floor_; }
+
+ private:
+  bench::plan plan_;
+  std::unique_ptr<floor_database> floor_;
+  std::optional<rowlock::client> client_;
+};
+
+// A round: one durable update at each member, all at once.
+class rounds {
+ public:
+  explicit rounds(std::deque<member>& members) {
+    for (auto& one : members) connections_.push_back(one.floor().connect(0));
+    for (auto& connection : connections_) {
+      threads_.emplace_back([this, raw = connection.get()] { run(*raw); });
+    }
+  }
+  ~rounds() {
+    over_ = true;
+    begin_.arrive_and_wait();
+  }
+  rounds(const rounds&) = delete;
+  rounds& operator=(const rounds&) = delete;
+
+  void round() {
+    begin_.arrive_and_wait();
+    end_.arrive_and_wait();
+    if (failure_.failed()) failure_.rethrow();
+  }
+
+ private:
+  void run(floor_connection& connection) {
+    for (;;) {
+      begin_.arrive_and_wait();
+      if (over_) return;
+      try {
+        connection.update();
+      } catch (...) {
+        failure_.capture();
+      }
+      end_.arrive_and_wait();
+    }
+  }
+
+  std::vector<std::unique_ptr<floor_connection>> connections_;
+  std::barrier<> begin_{member_count + 1};
+  std::barrier<> end_{member_count + 1};
+  bool over_ = false;
+  first_failure failure_;
+  std::vector<std::jthread> threads_;
+};
+
+}  // namespace
+
+std::vector<result> quorum(const plan& plan) {
+  auto slice = plan.slice.value_or(2s);
+  std::deque<member> members;
+  std::vector<rowlock::client> clients;
+  for (int i = 1; i <= member_count; ++i) clients.push_back(members.emplace_back(plan_of(plan, i)).client());
+  rounds floor{members};
+  rowlock::quorum_mutex global{clients, "bench/global"};
+  auto pair = [&](int) { require_released(global.acquire().release()); };
+  pair(0);
+
+  pair_rates own{clients};
+  std::vector<double> plain;
+  std::vector<double> with_token;
+  auto measure_floor = [&](int count) {
+    return calls_per_second(1, slice, [&](int) {
+      for (int i = 0; i < count; ++i) floor.round();
+    });
+  };
+  in_turn(
+      plan.rounds, [&] { own.measure(1, slice, pair); },
+      [&] {
+        plain.push_back(measure_floor(2));
+        with_token.push_back(measure_floor(3));
+      });
+  result one;
+  one.scenario = "quorum";
+  one.unit = "pairs/s";
+  one.rowlock = own.per_second();
+  one.floor = median(plain);
+  one.durability = members.front().floor().durability();
+  one.details["members"] = member_count;
+  // More than two a member: the tokens differed, and a round was needed to raise them.
+  one.details["client_statements_per_pair"] = own.statements_per_pair();
+  one.details["floor_with_a_round_for_the_token"] = median(with_token);
+  one.details["rounds"] = plan.rounds;
+  return {one};
+}
+
+}  // namespace rowlock::bench

@@ -1,0 +1,37 @@
+#include "bench/scenario.hpp"
+
+namespace rowlock::bench {
+
+const std::vector<scenario>& scenarios() {
+  static const std::vector<scenario> known = {
+      {"uncontended", "acquire and release by one thread", "two durable updates of a row", uncontended},
+      {"parallel", "many threads of one process, each with a name of its own",
+       "the same at the best of 4, 16 and 64 connections", parallel},
+      {"readers", "1 and 16 threads of one process with one shared_mutex, each twentieth call to write",
+       "for a reader an INSERT and a DELETE of a row, for a writer two updates, each durable, at 1 "
+       "connection "
+       "and at the best of 4, 16 and 64; nobody is kept out",
+       readers},
+      {"semaphore", "1 and 16 threads of one process with one semaphore, a permit each",
+       "an INSERT and a DELETE of a row, each durable, by as many connections; nobody counts", semaphore},
+      {"unfair", "8 threads, half of them on each of two clients, with one unfair mutex",
+       "the same with a fair one", unfair},
+      {"all", "2, 8 and 32 names acquired and released together",
+       "two durable transactions with so many updates each", all},
+      {"quorum",
+       "one thread with a quorum_mutex on three sets of tables in this database (three files of SQLite's), "
+       "made and dropped",
+       "three durable updates at once, by three connections, to acquire, and three to release", quorum},
+      {"handover", "processes pass one name around", "one durable commit", handover},
+      {"handover-local", "threads of one process pass one name around", "one durable commit", handover_local},
+      {"waiters", "what 1,000 waiting acquires cost", "the same with one", waiters},
+      {"held", "rows that a renewal writes with 10,000 locks held", "the same with one", held},
+      {"reconcile", "milliseconds to read what a client holds among 1,000,000 names, page by page",
+       "as many statements that read one row", reconcile},
+      {"lost", "milliseconds until 50,000 holders have been told that their lease is lost",
+       "the same with one holder", lost},
+  };
+  return known;
+}
+
+}  // namespace rowlock::bench

@@ -1,0 +1,82 @@
+// What `rowlock-bench` measures: each scenario beside its floor, in one run, so that a busy machine slows
+// both.
+#pragma once
+
+#include <rowlock/rowlock.hpp>
+
+#include <nlohmann/json.hpp>
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rowlock::bench {
+
+struct plan {
+  std::string url;
+  rowlock::options settings;  // prefix and schema are used; ttl and the like belong to the scenarios
+  std::optional<int> threads;
+  std::int64_t capacity = 8;  // of semaphore
+  int rounds = 5;
+  std::optional<std::chrono::milliseconds> slice;  // of one measurement; each scenario has a default
+};
+
+struct result {
+  std::string scenario;
+  int threads = 1;
+  std::string unit;
+  double rowlock = 0;
+  double floor = 0;
+  std::string durability;
+  nlohmann::ordered_json details = nlohmann::ordered_json::object();
+
+  double ratio() const { return floor == 0 ? 0 : rowlock / floor; }
+};
+
+// Pairs of acquire and release by one thread, against one connection that commits two updates a pair.
+std::vector<result> uncontended(const plan& plan);
+// The same by many threads of one process, each with a name of its own, against the best of 4, 16 and 64
+// connections.
+std::vector<result> parallel(const plan& plan);
+// Pairs of acquire and release of one name by threads of two clients, unfair against fair.
+std::vector<result> unfair(const plan& plan);
+// Pairs of acquire and release of 2, 8 and 32 names together, against two transactions with that many updates
+// each.
+std::vector<result> all(const plan& plan);
+// 1 and 16 threads of one process read one name of a shared_mutex, and every twentieth call writes; against 1
+// connection, and the best of 4, 16 and 64, that inserts and deletes a row for a reader, and updates one
+// twice for a writer.
+std::vector<result> readers(const plan& plan);
+// Such threads take a permit each of one semaphore; against such connections that insert and delete a row.
+std::vector<result> semaphore(const plan& plan);
+// Pairs of acquire and release of a quorum_mutex on three sets of tables (of SQLite: files), which it makes
+// and drops, against three connections that commit an update each, at once, and another.
+std::vector<result> quorum(const plan& plan);
+// Processes pass one name around: from the start of a release to the next holder's return, against one
+// durable commit.
+std::vector<result> handover(const plan& plan);
+// The same between threads of one process.
+std::vector<result> handover_local(const plan& plan);
+// What 1,000 waiting acquires cost the server, against one; and how long a hand-over to one of them takes,
+// and to one of three times as many.
+std::vector<result> waiters(const plan& plan);
+// Rows that a renewal writes with 10,000 locks held, against one held.
+std::vector<result> held(const plan& plan);
+// How long a client takes to read what it holds among 1,000,000 names, by pages, without the pauses between
+// them; against as many statements that read one row.
+std::vector<result> reconcile(const plan& plan);
+// How long it takes to tell 50,000 holders that their lease is lost, against one.
+std::vector<result> lost(const plan& plan);
+
+struct scenario {
+  std::string_view name;
+  std::string_view what;
+  std::string_view floor;  // what it is compared with
+  std::vector<result> (*run)(const plan&);
+};
+
+const std::vector<scenario>& scenarios();
+
+}  // namespace rowlock::bench

@@ -1,0 +1,44 @@
+// Forked processes that begin together. Requires: no other thread exists while they are made.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <functional>
+#include <vector>
+
+namespace rowlock::bench {
+
+// A worker's end.
+class worker_channel {
+ public:
+  worker_channel(int ready, int go) : ready_{ready}, go_{go} {}
+  // Says that this worker is prepared, and waits until all are.
+  void ready_and_wait();
+
+ private:
+  int ready_;
+  int go_;
+};
+
+class worker_group {
+ public:
+  // Each child runs work(index, channel) and exits; an exception of it goes to standard error and into the
+  // exit status.
+  worker_group(int count, const std::function<void(int, worker_channel&)>& work);
+  ~worker_group();  // kills and reaps what still runs
+  worker_group(const worker_group&) = delete;
+  worker_group& operator=(const worker_group&) = delete;
+
+  void start();                                             // waits for all to be ready, then lets them go
+  void wait_while_running(std::chrono::milliseconds time);  // returns early when one has failed
+  void finish();  // waits for all; throws std::runtime_error if one has failed
+
+ private:
+  std::vector<pid_t> running_;
+  int ready_ = -1;
+  int go_ = -1;
+  int count_;
+};
+
+}  // namespace rowlock::bench

@@ -1,0 +1,226 @@
+#include "cli/command_line.hpp"
+
+#include "cli/exit_code.hpp"
+
+#include <rowlock/config.hpp>
+#include <rowlock/error.hpp>
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <exception>
+#include <utility>
+
+namespace rowlock::cli {
+
+namespace {
+
+void add_global_options(CLI::App& app, context& global) {
+  app.add_option(
+      "--url", global.url,
+      "Database; else ROWLOCK_URL, else the file that ROWLOCK_URL_FILE names (use these for passwords)");
+  app.add_option("--prefix", global.prefix, "Starts each table's name (rowlock_)")->envname("ROWLOCK_PREFIX");
+  app.add_option("--schema", global.schema, "PostgreSQL: the tables' schema")->envname("ROWLOCK_SCHEMA");
+  app.add_option("--listen-url", global.listen_url,
+                 "PostgreSQL behind a pooler: past it, for wake-ups; else ROWLOCK_LISTEN_URL");
+  app.add_flag("--json", global.json, "Print one JSON array of objects");
+  auto* quiet = app.add_flag("-q,--quiet", global.quiet, "Nothing on stderr but errors");
+  app.add_flag("-v,--verbose", global.verbose, "Log what happens in the background to stderr")
+      ->excludes(quiet);
+  app.set_version_flag("--version", global.program + " " ROWLOCK_VERSION);
+}
+
+bool has_subcommands(const CLI::App& app) {
+  return !app.get_subcommands([](const CLI::App*) { return true; }).empty();
+}
+
+// The first word that is neither an option nor the value of one.
+std::string subcommand_of(const std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i] == "--url" || words[i] == "--prefix" || words[i] == "--schema" ||
+        words[i] == "--listen-url") {
+      ++i;
+    } else if (!words[i].starts_with('-')) {
+      return words[i];
+    }
+  }
+  return "";
+}
+
+// What follows "--" belongs to run's command. CLI11 would take a word such as "[a,b]" there for a list.
+std::vector<std::string> split_command(std::vector<std::string>& words, const std::string& subcommand) {
+  const auto mark = std::ranges::find(words, "--");
+  if (subcommand != "run" || mark == words.end()) return {};
+  std::vector<std::string> command{mark + 1, words.end()};
+  words.erase(mark, words.end());
+  return command;
+}
+
+}  // namespace
+
+option option::required() {
+  parsed_->required();
+  return *this;
+}
+
+option option::value_name(const std::string& name) {
+  parsed_->type_name(name);
+  return *this;
+}
+
+option option::positive() {
+  parsed_->check(CLI::PositiveNumber);
+  return *this;
+}
+
+option option::between(int least, int most) {
+  parsed_->check(CLI::Range(least, most));
+  return *this;
+}
+
+option option::between(double least, double most) {
+  parsed_->check(CLI::Range(least, most));
+  return *this;
+}
+
+option option::one_of(const std::vector<std::string>& words) {
+  parsed_->check(CLI::IsMember(words));
+  return *this;
+}
+
+option option::with_default_shown() {
+  parsed_->capture_default_str();
+  return *this;
+}
+
+option option::needs(option other) {
+  parsed_->needs(other.parsed_);
+  return *this;
+}
+
+option option::excludes(option other) {
+  parsed_->excludes(other.parsed_);
+  return *this;
+}
+
+option command_syntax::add(const std::string& names, std::string& value, const std::string& help) {
+  return option{*parsed_->add_option(names, value, help)};
+}
+
+option command_syntax::add(const std::string& names, int& value, const std::string& help) {
+  return option{*parsed_->add_option(names, value, help)};
+}
+
+option command_syntax::add(const std::string& names, std::int64_t& value, const std::string& help) {
+  return option{*parsed_->add_option(names, value, help)};
+}
+
+option command_syntax::add(const std::string& names, double& value, const std::string& help) {
+  return option{*parsed_->add_option(names, value, help)};
+}
+
+option command_syntax::add(const std::string& names, std::optional<int>& value, const std::string& help) {
+  return option{*parsed_->add_option(names, value, help)};
+}
+
+option command_syntax::add_flag(const std::string& names, bool& value, const std::string& help) {
+  return option{*parsed_->add_flag(names, value, help)};
+}
+
+command_syntax command_syntax::add_subcommand(const std::string& name, const std::string& summary,
+                                              const std::string& example) {
+  auto* added = parsed_->add_subcommand(name, summary);
+  added->fallthrough();
+  added->footer("Example:\n  " + example +
+                "\nGlobal options (--url, --prefix, --schema, --json, -q, -v): rowlock --help");
+  return {*added, *chosen_};
+}
+
+void command_syntax::require_subcommand() {
+  parsed_->require_subcommand(1);
+}
+
+void command_syntax::set_action(action act) {
+  // CLI11 calls the subcommand's callback first.
+  parsed_->callback([chosen = chosen_, act = std::move(act)] {
+    if (!*chosen) *chosen = act;
+  });
+}
+
+command_line::command_line(const std::string& program, const std::string& summary, const std::string& footer)
+    : parsed_{std::make_unique<CLI::App>(summary, program)} {
+  global_.program = program;
+  parsed_->footer(footer);
+  add_global_options(*parsed_, global_);
+}
+
+command_line::~command_line() = default;
+
+command_syntax command_line::root() {
+  return {*parsed_, action_};
+}
+
+// Empty: parsed, go on. Otherwise the exit code.
+std::optional<int> command_line::parse(std::vector<std::string> words) {
+  std::string place = global_.program;
+  if (has_subcommands(*parsed_)) {
+    global_.subcommand = subcommand_of(words);
+    global_.command = split_command(words, global_.subcommand);
+    const auto has_this_name = [&](const CLI::App* any) { return any->check_name(global_.subcommand); };
+    if (!parsed_->get_subcommands(has_this_name).empty()) {
+      place += ' ' + global_.subcommand;
+    } else if (!global_.subcommand.empty()) {
+      global_.print_to_stderr(
+          fmt::format("there is no command '{}'; see: {} --help", global_.subcommand, global_.program));
+      return usage;
+    }
+  }
+  const auto refuse = [&](const std::string& why) {
+    global_.print_to_stderr(why);
+    fmt::print(stderr, "See: {} --help\n", place);
+    return usage;
+  };
+  std::ranges::reverse(words);  // CLI11's way
+  try {
+    parsed_->parse(words);
+    return {};
+  } catch (const CLI::Success& asked) {
+    return parsed_->exit(asked);
+  } catch (const CLI::ExtrasError& problem) {
+    const bool lacks_command = global_.subcommand == "run" && global_.command.empty();
+    return refuse(lacks_command ? "the command to run stands behind --, as in: rowlock run NAME -- COMMAND"
+                                : problem.what());
+  } catch (const CLI::ParseError& problem) {
+    return refuse(problem.what());
+  }
+}
+
+int command_line::act() const {
+  try {
+    const int code = action_(global_);
+    if (std::fflush(stdout) == 0) return code;
+    global_.print_to_stderr("standard output cannot be written");
+    return software;
+  } catch (const error& problem) {
+    std::string message = problem.what();
+    const auto& code = problem.database_code();
+    if (!code.empty() && message.find(code) == std::string::npos) message += " [" + code + "]";
+    if (problem.code() == errc::not_migrated && message.find("migrate up") == std::string::npos) {
+      message += "; run: rowlock migrate up";
+    }
+    global_.print_to_stderr(message);
+    return exit_code_of(problem.code());
+  } catch (const std::exception& problem) {
+    global_.print_to_stderr(fmt::format("internal fault: {}", problem.what()));
+    return software;
+  }
+}
+
+int command_line::run(int count, char** words) {
+  if (const auto code = parse({words + 1, words + count})) return *code;
+  return act();
+}
+
+}  // namespace rowlock::cli

@@ -1,0 +1,174 @@
+// A database server for tests: one set of tables that any number of sessions share, a clock that stands still
+// until it is told to move, rivals that lock rows, and faults. What the store verbs mean in it is the
+// specification of the seam (memory_session.cpp).
+//
+// Thread safety: every member may be called from any thread. Hooks run under no lock.
+#pragma once
+
+#include "memory/memory_tables.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <condition_variable>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace rowlock::store {
+
+class memory_server;
+class memory_session;
+
+// One verb on its way, as a hook sees it. A hook may throw any error: before the verb, nothing has happened;
+// after it, the answer is lost. After error(unreachable) the session is broken.
+struct memory_call {
+  enum class phase { before, after };
+
+  memory_server& server;
+  std::string_view verb;  // as store.hpp names it, or "connect"
+  phase at = phase::before;
+  memory_session* session = nullptr;  // null for connect
+  bool ghost = false;
+  bool broken_off = false;  // guarded by the server's mutex
+
+  bool before(std::string_view name) const { return at == phase::before && verb == name; }
+  bool after(std::string_view name) const { return at == phase::after && verb == name; }
+
+  // Waits until memory_server::unblock(), or until interrupt(), which ends it with error(unreachable).
+  void block();
+  // Any thread: a connect that is blocked fails.
+  void break_off();
+  // Before a verb: its caller gets error(unreachable) with outcome_unknown, and the verb happens later, at
+  // memory_server::run_ghosts(), unless end_ghost() has ended its backend by then. Not for edit.
+  void leave_ghost() { ghost = true; }
+};
+
+// The connection broke; in doubt: the verb may have happened.
+[[noreturn]] void throw_unreachable(bool in_doubt = true);
+
+// What a transaction works on.
+struct memory_transaction {
+  memory_tables& tables;
+  std::string& marker;
+  const std::string& identity;
+  const std::set<std::string>& locked_rows;
+  const std::multimap<std::string, hold_id>& guards;  // by name: the holds that are relied on
+  timestamp now{0};
+  bool wrote = false;  // nothing was written: nothing is remembered
+  durability how = durability::durable;
+
+  bool is_recorded_server() const { return identity == tables.recorded_identity; }
+  bool is_guarded(const std::string& name, const hold_id& hold) const {
+    const auto [first, last] = guards.equal_range(name);
+    return std::any_of(first, last, [&](const auto& one) { return one.second == hold; });
+  }
+};
+
+class memory_server : public std::enable_shared_from_this<memory_server> {
+ public:
+  static std::shared_ptr<memory_server> create() { return std::shared_ptr<memory_server>{new memory_server}; }
+
+  // A database over this server, as many as there are clients.
+  std::unique_ptr<database> open();
+
+  // -- time --
+  void advance(std::chrono::microseconds by);
+  // From now on the clock also moves by itself, with CLOCK_BOOTTIME.
+  void let_time_pass();
+  void expire(const lease_id& lease, std::chrono::microseconds ago = std::chrono::seconds{1});
+  void age(const std::string& name, std::chrono::microseconds unused_for);
+  // A later version's lock, of a kind that this one does not know.
+  void make_unknown(const std::string& name);
+  // Somebody deletes the lock's row, and all that refers to it.
+  void delete_lock(const std::string& name);
+
+  // -- rivals --
+  // Somebody else's transaction has the row locked: it is skipped.
+  void lock_row(const std::string& name);
+  void unlock_row(const std::string& name);
+  // A guarded transaction holds the row, and the hold's permit where it is one: these cannot be replaced, and
+  // release skips them. False: the hold does not stand, or somebody has the row.
+  bool guard(const std::string& name, const hold_id& hold);
+  void unguard(const std::string& name);  // ends the latest
+
+  // From now on it tells nobody of changes: sessions hear of them by asking. For clients opened after this.
+  void tell_nobody();
+  // Nor does it count them: to each question the answer is wakeup_poll::unknown.
+  void count_nothing();
+
+  // -- faults --
+  using hook = std::function<void(memory_call&)>;
+  void on_call(hook around_each_verb);
+  void unblock();  // lets every blocked call go on
+  std::size_t blocked() const;
+  void run_ghosts();
+  // Makes backend() name its session, so that ghosts can be ended.
+  void name_backends();
+  // Remembers the tables before each commit from now on, for crash and fail_over to go back to.
+  void keep_history();
+  // The server crashed and came back: the marker is empty, connections are gone and, if asked for, so is what
+  // was committed asynchronously after the last durable commit.
+  void crash(bool lose_asynchronous = false);
+  // The identity is not the recorded one any more; connections stay.
+  void change_identity(const std::string& identity);
+  // Another server took over; the last commits may be lost.
+  void fail_over(const std::string& identity, std::size_t lost_commits = 0);
+  void lose_marker();
+
+  // How many holds were looked for, by all find()s.
+  std::size_t asked_about() const noexcept { return asked_about_.load(); }
+  // Connections that are open.
+  std::size_t sessions() const;
+  // A copy of all tables, for tests that look at rows.
+  memory_tables snapshot() const;
+
+ private:
+  friend class memory_session;
+  friend class memory_database;
+  friend struct memory_call;
+
+  struct commit {
+    memory_tables before;
+    durability how;
+  };
+  struct ghost {
+    std::string backend;
+    std::function<void(memory_transaction&)> work;
+  };
+
+  memory_server();
+
+  timestamp now() const;  // Requires: mutex_ is held.
+  void call_hook(memory_call& call);
+  void transact(const std::function<void(memory_transaction&)>& work);
+  void transact_locked(const std::function<void(memory_transaction&)>& work);
+  void announce(const wakeup& told);  // Requires: mutex_ is held.
+  void break_sessions();              // Requires: mutex_ is held.
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  memory_tables tables_;
+  std::string identity_ = "memory/1";
+  std::string marker_;
+  timestamp clock_;
+  std::optional<timestamp> boot_time_;  // when let_time_pass was called
+  std::set<std::string> locked_rows_;
+  std::multimap<std::string, hold_id> guards_;
+  std::set<memory_session*> sessions_;
+  hook hook_;
+  std::vector<ghost> ghosts_;
+  std::vector<commit> history_;
+  bool keeps_history_ = false;
+  bool names_backends_ = false;
+  bool tells_ = true;
+  bool counts_ = true;
+  std::uint64_t unblocked_ = 0;
+  std::size_t blocked_ = 0;
+  std::uint64_t next_backend_ = 1;
+  std::atomic<std::size_t> asked_about_{0};
+};
+
+}  // namespace rowlock::store
