@@ -49,7 +49,7 @@ std::string soci_words(const std::string& url) {
   return words;
 }
 
-std::string table_name(const plan& plan, const std::string& of = "bench_floor") {
+std::string mysql_table(const plan& plan, const std::string& of = "bench_floor") {
   return plan.settings.prefix + of;
 }
 
@@ -58,12 +58,12 @@ class mysql_connection final : public floor_connection {
   mysql_connection(const plan& plan, int row)
       : session_{soci::mysql, soci_words(plan.url)},
         row_{row},
-        update_{(session_.prepare << "UPDATE " + table_name(plan) + " SET owner = :owner WHERE name = :row",
+        update_{(session_.prepare << "UPDATE " + mysql_table(plan) + " SET owner = :owner WHERE name = :row",
                  soci::use(owner_), soci::use(row_))},
         passing_{passing_row(row)},
-        insert_{(session_.prepare << "INSERT INTO " + table_name(plan) + " (name, owner) VALUES (:row, 0)",
+        insert_{(session_.prepare << "INSERT INTO " + mysql_table(plan) + " (name, owner) VALUES (:row, 0)",
                  soci::use(passing_))},
-        delete_{(session_.prepare << "DELETE FROM " + table_name(plan) + " WHERE name = :row",
+        delete_{(session_.prepare << "DELETE FROM " + mysql_table(plan) + " WHERE name = :row",
                  soci::use(passing_))} {}
 
   // With autocommit each statement is a transaction of its own: one round trip and one durable commit.
@@ -98,7 +98,7 @@ class mysql_connection final : public floor_connection {
 class mysql_floor final : public floor_database {
  public:
   explicit mysql_floor(const plan& plan)
-      : plan_{plan}, table_{table_name(plan)}, session_{soci::mysql, soci_words(plan.url)} {
+      : plan_{plan}, table_{mysql_table(plan)}, session_{soci::mysql, soci_words(plan.url)} {
     session_ << "DROP TABLE IF EXISTS " + table_;
     session_ << "CREATE TABLE " + table_ + " (name INT PRIMARY KEY, owner INT NOT NULL) ENGINE = InnoDB";
     for (int row = 0; row < floor_rows; ++row) {
@@ -139,7 +139,7 @@ class mysql_floor final : public floor_database {
     own_ += 3;
     return sum;
   }
-  void drop_remains() override { session_ << "DROP TABLE IF EXISTS " + table_name(plan_, "migration"); }
+  void drop_remains() override { session_ << "DROP TABLE IF EXISTS " + mysql_table(plan_, "migration"); }
 
   std::string rows_written_name() override {
     return "Handler_write + Handler_update + Handler_delete of the whole server";

@@ -12,7 +12,7 @@ std::string quoted(const std::string& identifier) {
   return '"' + identifier + '"';
 }
 
-std::string table_name(const plan& plan, const std::string& of = "bench_floor") {
+std::string postgres_table(const plan& plan, const std::string& of = "bench_floor") {
   std::string table = quoted(plan.settings.prefix + of);
   return plan.settings.schema.empty() ? table : quoted(plan.settings.schema) + "." + table;
 }
@@ -21,9 +21,9 @@ class postgres_connection final : public floor_connection {
  public:
   postgres_connection(const plan& plan, int row) : connection_{plan.url}, work_{connection_}, row_{row} {
     work_.exec("SET synchronous_commit = on");
-    connection_.prepare("update", "UPDATE " + table_name(plan) + " SET owner = $2 WHERE name = $1");
-    connection_.prepare("insert", "INSERT INTO " + table_name(plan) + " (name, owner) VALUES ($1, $2)");
-    connection_.prepare("delete", "DELETE FROM " + table_name(plan) + " WHERE name = $1");
+    connection_.prepare("update", "UPDATE " + postgres_table(plan) + " SET owner = $2 WHERE name = $1");
+    connection_.prepare("insert", "INSERT INTO " + postgres_table(plan) + " (name, owner) VALUES ($1, $2)");
+    connection_.prepare("delete", "DELETE FROM " + postgres_table(plan) + " WHERE name = $1");
   }
 
   // Each statement is a transaction of its own: one round trip and one durable commit.
@@ -54,7 +54,7 @@ class postgres_floor final : public floor_database {
  public:
   explicit postgres_floor(const plan& plan) : plan_{plan}, connection_{plan.url}, work_{connection_} {
     work_.exec("SET client_min_messages = warning");
-    std::string table = table_name(plan_);
+    std::string table = postgres_table(plan_);
     work_.exec("DROP TABLE IF EXISTS " + table);
     work_.exec("CREATE TABLE " + table + " (name integer PRIMARY KEY, owner integer NOT NULL)");
     work_.exec(
@@ -64,7 +64,7 @@ class postgres_floor final : public floor_database {
 
   ~postgres_floor() override {
     try {
-      work_.exec("DROP TABLE IF EXISTS " + table_name(plan_));
+      work_.exec("DROP TABLE IF EXISTS " + postgres_table(plan_));
     } catch (const std::exception&) {
       // The connection is gone; the next bench drops the table.
     }
@@ -110,7 +110,7 @@ class postgres_floor final : public floor_database {
         work_.quote(plan_.settings.prefix + "bench_floor"));
   }
 
-  void drop_remains() override { work_.exec("DROP TABLE IF EXISTS " + table_name(plan_, "migration")); }
+  void drop_remains() override { work_.exec("DROP TABLE IF EXISTS " + postgres_table(plan_, "migration")); }
 
   std::string rows_written_name() override { return "pg_stat_user_tables: inserted + updated + deleted"; }
   std::chrono::seconds counts_within() const override { return std::chrono::seconds{11}; }

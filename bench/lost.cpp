@@ -21,10 +21,10 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-constexpr int names_held = 50'000;
+constexpr int names_lost = 50'000;
 constexpr int names_at_once = 1000;
 
-std::string name_of(int i) {
+std::string lost_name(int i) {
   return fmt::format("bench/lost/{:08}", i);
 }
 
@@ -52,7 +52,7 @@ std::vector<rowlock::hold> acquire(const rowlock::client& client, int count) {
   for (int from = 0; from < count; from += names_at_once) {
     std::vector<rowlock::wanted> locks;
     for (int i = from; i < std::min(count, from + names_at_once); ++i) {
-      locks.emplace_back(rowlock::mutex{client, name_of(i)});
+      locks.emplace_back(rowlock::mutex{client, lost_name(i)});
     }
     rowlock::hold_set some = rowlock::acquire_all(locks);
     for (std::size_t i = 0; i < some.size(); ++i) holds.push_back(some.take(i));
@@ -76,7 +76,7 @@ double told_within_ms(const plan& plan, store::session& side, int count) {
     callbacks.push_back(std::make_unique<callback>(hold.stop_token(), [&] { told.tell(); }));
   }
   // The next renewal finds that its lease is gone.
-  const model::lease_id lease[] = {side.show(name_of(0)).value().row.lease.value()};
+  const model::lease_id lease[] = {side.show(lost_name(0)).value().row.lease.value()};
   side.end(lease);
   std::int64_t begun = monotonic_ns();
   for (std::int64_t now = begun; holds.front(); now = monotonic_ns()) {
@@ -94,7 +94,7 @@ double told_within_ms(const plan& plan, store::session& side, int count) {
 }  // namespace
 
 std::vector<result> lost(const plan& plan) {
-  const int count = plan.threads.value_or(names_held);
+  const int count = plan.threads.value_or(names_lost);
   store::store_options options;
   options.prefix = plan.settings.prefix;
   options.schema = plan.settings.schema;

@@ -16,7 +16,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-std::string name_of(int waiter) {
+std::string waited_name(int waiter) {
   // Half of them stand in one queue, the others in one each.
   return waiter % 2 == 0 ? "bench/waited/all" : fmt::format("bench/waited/{}", waiter);
 }
@@ -28,7 +28,7 @@ class waiting {
       : client_{rowlock::connect(plan.url, plan.settings)} {
     for (int i = 0; i < count; ++i) {
       threads_.emplace_back([this, i] {
-        rowlock::mutex mutex{client_, name_of(i)};
+        rowlock::mutex mutex{client_, waited_name(i)};
         try {
           mutex.acquire({.stop = stop_.get_token()});
           granted_ = true;
@@ -147,8 +147,8 @@ std::vector<result> waiters(const plan& plan) {
   long_lived.settings.ttl = 1h;
   rowlock::client holder = rowlock::connect(plan.url, long_lived.settings);
   std::vector<rowlock::hold> holds;
-  holds.push_back(rowlock::mutex{holder, name_of(0)}.acquire());
-  for (int i = 1; i < crowds[1]; i += 2) holds.push_back(rowlock::mutex{holder, name_of(i)}.acquire());
+  holds.push_back(rowlock::mutex{holder, waited_name(0)}.acquire());
+  for (int i = 1; i < crowds[1]; i += 2) holds.push_back(rowlock::mutex{holder, waited_name(i)}.acquire());
   rowlock::admin admin{holder};
 
   // The single one first: what a thousand leave behind when they give up would be counted with it.
