@@ -1,16 +1,16 @@
-# Warnings and sanitizers stand on one interface target that never reaches a consumer.
+# Warnings and sanitizers are on one interface target, which no consumer of the library sees.
 add_library(rowlock_build INTERFACE)
 target_compile_options(rowlock_build INTERFACE -Wall -Wextra -Wpedantic -Wshadow -Wnon-virtual-dtor -Woverloaded-virtual)
 if(ROWLOCK_WERROR)
   target_compile_options(rowlock_build INTERFACE -Werror)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # Both see faults in the standard library's own headers once these are inlined: -Wrestrict in a string's operator+
+  # Both warn of the standard library's own headers when these are inlined: -Wrestrict in a string's operator+
   # (GCC bug 105329), -Wmaybe-uninitialized in optional, and under every sanitizer.
   target_compile_options(rowlock_build INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # Without it ccache keeps nothing that was compiled with a precompiled header.
+  # Without it ccache cannot cache files that use a precompiled header.
   target_compile_options(rowlock_build INTERFACE -fpch-preprocess)
 endif()
 if(ROWLOCK_SANITIZE)
@@ -32,12 +32,12 @@ if(CCACHE_PROGRAM AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE_PROGRAM})
 endif()
 
-# An internal layer: an object library, so that everything ends in one library with hidden symbols.
+# An internal layer is an object library, so that all layers become one library with hidden symbols.
 function(rowlock_layer name)
   add_library(rowlock_${name} OBJECT ${ARGN})
   target_include_directories(rowlock_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(rowlock_${name} PUBLIC $<BUILD_INTERFACE:rowlock_build> fmt::fmt Threads::Threads)
-  # The standard's headers were half of a layer's compilation: the first layer compiles them for all.
+  # The standard's headers take half of a layer's compilation, so the first layer compiles them for all layers.
   if(name STREQUAL "model")
     target_precompile_headers(
       rowlock_model PRIVATE
@@ -48,7 +48,7 @@ function(rowlock_layer name)
   endif()
 endfunction()
 
-# Resolves an AUTO|ON|OFF option against "its client library compiles", SOCI's way.
+# Resolves an AUTO|ON|OFF option: AUTO means on if the client library compiles.
 function(rowlock_backend option description compiles result)
   if(${option} STREQUAL "OFF")
     set(on FALSE)

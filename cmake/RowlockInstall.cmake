@@ -11,7 +11,7 @@ foreach(backend IN ITEMS postgres mysql sqlite)
   endif()
 endforeach()
 
-# An archive holds all layers, but not the drivers: those its user links. The layers themselves are not exported.
+# An archive contains all layers, but not the drivers, which its user links. The layers are not exported.
 get_target_property(library_type rowlock TYPE)
 set(static_libraries "")
 if(library_type STREQUAL "STATIC_LIBRARY")
@@ -49,7 +49,7 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/rowlockConfigVersion.cmak
 install(FILES ${PROJECT_BINARY_DIR}/rowlockConfig.cmake ${PROJECT_BINARY_DIR}/rowlockConfigVersion.cmake
         DESTINATION ${config_dir} COMPONENT development)
 
-# The drivers by name and not by their own .pc files: those would bring what a static libpq needs.
+# The drivers are named here, and not required by their .pc files, which would add what a static libpq needs.
 set(pc_libs_private "")
 foreach(library IN LISTS static_libraries)
   string(REGEX REPLACE "^.*::" "" library ${library})

@@ -1,9 +1,9 @@
-# What the scripts share that run a command beside servers of their own. Sourced by them, not run.
+# Shared by the scripts that run a command beside servers of their own. They source it.
 # shellcheck shell=bash
 
-# own_folder PREFIX USER: makes $folder, for servers that run as $user: USER where the script runs as root, for a server
-# refuses to. `server COMMAND…` runs a command as that user, in that folder. The name is short, for a Unix socket's path
-# may have 107 bytes.
+# own_folder PREFIX USER: makes $folder, for servers that run as $user. Servers refuse to run as root, so if the script runs
+# as root, $user is USER. `server COMMAND…` runs a command as $user, in $folder. The folder's name is short, because the path
+# of a Unix socket has at most 107 bytes.
 own_folder() {
   user=$(id -un)
   as_user=()
@@ -18,8 +18,8 @@ own_folder() {
 }
 server() { (cd "$folder" && "${as_user[@]}" "$@"); }
 
-# end_with_script FUNCTION: calls it, which ends the servers, and removes the folder, however this script ends: even when
-# it is killed.
+# end_with_script FUNCTION: when this script ends, even by a SIGKILL, calls FUNCTION, which ends the servers, and removes the
+# folder.
 end_with_script() {
   end_servers=$1
   child=
@@ -35,7 +35,7 @@ end_with_script() {
   ) &
 }
 clean_up() {
-  # A second signal must not leave a server behind.
+  # A second signal must not interrupt this: a server would keep running.
   trap '' HUP INT TERM
   trap - EXIT
   "$end_servers"
@@ -47,14 +47,14 @@ interrupted() {
   exit "$1"
 }
 
-# free_port: sets $port to one that nobody listens on, below the range from which the kernel takes ports by itself.
+# free_port: sets $port to a free port, below the range from which the kernel chooses ports.
 free_port() {
   port=$((10000 + RANDOM % 20000))
   while (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((10000 + RANDOM % 20000)); done
 }
 
-# run_command COMMAND…: with this script's input; returns its status. In the background, so that a signal is handled at
-# once and not when the command has ended; a shell lets what it puts there ignore Ctrl-C, which is taken back.
+# run_command COMMAND…: runs it with this script's input; returns its status. It runs in the background, so that the script
+# handles a signal at once. A shell makes background commands ignore Ctrl-C; env undoes that.
 run_command() {
   local status=0
   env --default-signal=INT,QUIT "$@" <&0 &
