@@ -27,8 +27,8 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return result;
 }
 
-// Between fork and exec, in a copy of a process with threads: only what a signal handler may call.
-// It begins when the other end of the gate is closed.
+// Runs between fork and exec, in a copy of a process with threads: it calls only what a signal handler may
+// call. It starts when the other end of the gate closes.
 [[noreturn]] void become(char* const* words, char* const* environment, const sigset_t& mask, pid_t parent,
                          const terminal* foreground, int failure_pipe, const int gate[2]) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -46,7 +46,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   _exit(no_command);
 }
 
-// Waits for the other end of the pipe to close, which it does without a word when its process is killed. Only
+// Waits until the other end of the pipe closes, which also happens when its process is killed. Calls only
 // what a signal handler may call.
 [[noreturn]] void guard(pid_t group, int end_pipe) {
   prctl(PR_SET_NAME, "rowlock-guard");
@@ -66,7 +66,7 @@ child::child(const std::vector<std::string>& words, const std::vector<std::strin
              const sigset_t& mask) {
   const auto arguments = pointers(words);
   const auto variables = pointers(environment);
-  int failure_pipe[2];  // exec closes it; otherwise it tells errno
+  int failure_pipe[2];  // exec closes it; if exec fails, errno is written to it
   int gate[2];
   if (pipe2(failure_pipe, O_CLOEXEC) != 0 || pipe2(gate, O_CLOEXEC) != 0)
     throw error(errc::internal, fmt::format("no pipe: {}", strerror(errno)));
@@ -104,7 +104,7 @@ child::~child() {
   end_guard();
 }
 
-// Where none can be made, a SIGKILL of this process still ends the command itself.
+// If there is none, a SIGKILL of this process still ends the command itself.
 void child::start_guard() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return;
@@ -136,7 +136,7 @@ void child::wait() noexcept {
 void child::reaped() noexcept {
   ended_ = true;
   const bool was_in_front = terminal_.take_back_from(pid_);
-  // Ctrl-C reached the command alone; a script around this process is to hear of it as well.
+  // Ctrl-C reached only the command; a script around this process must notice it too.
   const int signal = WIFSIGNALED(status_) ? WTERMSIG(status_) : 0;
   if (was_in_front && (signal == SIGINT || signal == SIGQUIT)) kill(0, signal);
 }

@@ -19,7 +19,7 @@ using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 using std::chrono::nanoseconds;
 
-// Readable once the hold is lost, or asked for: poll() then returns at once.
+// Readable once the hold is lost or its release is requested: poll() then returns at once.
 class alarm {
  public:
   explicit alarm(const hold& held)
@@ -27,7 +27,7 @@ class alarm {
         on_loss_{std::in_place, held.stop_token(), ring{descriptor_}},
         on_request_{std::in_place, held.release_requested(), ring{descriptor_}} {}
   ~alarm() {
-    // Each waits for a callback that is running.
+    // Each of these waits for a running callback.
     on_loss_.reset();
     on_request_.reset();
     close(descriptor_);
@@ -55,7 +55,7 @@ class alarm {
   std::optional<std::stop_callback<ring>> on_request_;
 };
 
-// When to end the command, and how hard.
+// Decides when to end the command, and with which signal.
 class executioner {
  public:
   executioner(child& command, const hold& held, const watch_settings& how,
@@ -65,7 +65,7 @@ class executioner {
   bool stopped() const noexcept { return stopped_at_.has_value(); }
   bool killed() const noexcept { return killed_; }
 
-  // Sends what is due. Returns how long until it must be asked again; empty: there is nothing more to do.
+  // Sends what is due. Returns the time until the next call; empty: there is nothing more to do.
   std::optional<nanoseconds> act() {
     if (killed_) return {};
     const bool valid = held_.valid();
@@ -76,7 +76,7 @@ class executioner {
       terminate(valid ? "the lease cannot be renewed"
                       : fmt::format("the hold is lost ({})", to_string(held_.loss())));
     }
-    // A lease that is renewed after all changes nothing: a command that stays would keep the lock for ever.
+    // A late renewal changes nothing: a command that keeps running would hold the lock for ever.
     nanoseconds grace = *stopped_at_ + kill_after_ - clock::now();
     if (valid) grace = std::min<nanoseconds>(grace, remaining);
     if (held_.loss() == loss::expired) grace = 0ns;
@@ -90,7 +90,7 @@ class executioner {
   void note_request() {
     if (asked_ || !held_.request()) return;
     asked_ = true;
-    const auto what = fmt::format("somebody asks for the lock ({})", held_.request()->reason);
+    const auto what = fmt::format("somebody requests the release of the lock ({})", held_.request()->reason);
     note_(yields_ ? what + "; ending the command" : what);
     if (yields_) command_.send(SIGTERM);
   }
@@ -115,7 +115,7 @@ void wait_for_either(int first, int second, std::optional<nanoseconds> timeout) 
   pollfd watched[] = {{first, POLLIN, 0}, {second, POLLIN, 0}};
   timespec time{};
   if (timeout) {
-    // A little late rather than early: what is due must be due when we look again.
+    // Rounded up: at the next call the signal must be due.
     const auto whole = std::max(*timeout, nanoseconds{0}) + 1ms;
     time.tv_sec = static_cast<time_t>(whole / 1s);
     time.tv_nsec = static_cast<long>((whole % 1s).count());
@@ -129,7 +129,7 @@ bool watch(child& command, const hold& held, signal_queue& signals, const watch_
            const std::function<void(std::string_view)>& note) {
   alarm bell{held};
   executioner judge{command, held, how, note};
-  // Of what the command has started and left behind nothing tells; it is looked at now and then.
+  // No event says that the rest of the group has ended, so it is polled.
   constexpr nanoseconds look_again = 20ms;
   while (!command.ended() || (judge.stopped() && !judge.killed() && !command.group_ended())) {
     auto until = judge.act();

@@ -15,16 +15,16 @@ namespace rowlock::cli {
 struct watch_settings {
   std::chrono::milliseconds kill_after{0};
   bool yields =
-      false;  // SIGTERM when somebody asks for the lock; what the command does then is its own affair
+      false;  // send SIGTERM when somebody requests the lock's release; the command decides what to do
 };
 
-// Waits until the child has ended, passing signals on to its group. True when it was ended, or the hold lost,
-// by then. What is sent because of the hold goes to the whole group, and those of it that are left when the
-// child has ended are waited for as well.
+// Waits until the child has ended, and forwards signals to its group. Returns true if the hold was lost by
+// then, or the child was ended because of it. Signals that it sends because of the hold go to the whole
+// group; it then also waits for the rest of the group.
 //
-// A hold that is not renewed: SIGTERM once remaining() is down to kill_after. A hold that was taken away:
-// SIGTERM at once. SIGKILL kill_after later in both cases, but at the local deadline at the latest, which
-// lies before the database lets anyone else in. note is told of each.
+// If the hold is not renewed, it sends SIGTERM when remaining() has fallen to kill_after. If the hold was
+// taken away, it sends SIGTERM at once. In both cases SIGKILL follows kill_after later, but at the local
+// deadline at the latest, before the database grants the lock to another client. note gets a line for each.
 bool watch(child& command, const hold& held, signal_queue& signals, const watch_settings& how,
            const std::function<void(std::string_view)>& note);
 

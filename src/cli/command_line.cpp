@@ -20,14 +20,16 @@ namespace {
 void add_global_options(CLI::App& app, context& global) {
   app.add_option(
       "--url", global.url,
-      "Database; else ROWLOCK_URL, else the file that ROWLOCK_URL_FILE names (use these for passwords)");
-  app.add_option("--prefix", global.prefix, "Starts each table's name (rowlock_)")->envname("ROWLOCK_PREFIX");
-  app.add_option("--schema", global.schema, "PostgreSQL: the tables' schema")->envname("ROWLOCK_SCHEMA");
+      "The database. Default: ROWLOCK_URL, or the file that ROWLOCK_URL_FILE names; use these for passwords");
+  app.add_option("--prefix", global.prefix, "Prefix of the tables' names (default rowlock_)")
+      ->envname("ROWLOCK_PREFIX");
+  app.add_option("--schema", global.schema, "PostgreSQL: the schema of the tables")
+      ->envname("ROWLOCK_SCHEMA");
   app.add_option("--listen-url", global.listen_url,
-                 "PostgreSQL behind a pooler: past it, for wake-ups; else ROWLOCK_LISTEN_URL");
+                 "PostgreSQL behind a pooler: the server itself, for wake-ups. Default: ROWLOCK_LISTEN_URL");
   app.add_flag("--json", global.json, "Print one JSON array of objects");
-  auto* quiet = app.add_flag("-q,--quiet", global.quiet, "Nothing on stderr but errors");
-  app.add_flag("-v,--verbose", global.verbose, "Log what happens in the background to stderr")
+  auto* quiet = app.add_flag("-q,--quiet", global.quiet, "Print nothing on stderr except errors");
+  app.add_flag("-v,--verbose", global.verbose, "Print on stderr what happens in the background")
       ->excludes(quiet);
   app.set_version_flag("--version", global.program + " " ROWLOCK_VERSION);
 }
@@ -182,7 +184,7 @@ std::optional<int> command_line::parse(std::vector<std::string> words) {
     fmt::print(stderr, "See: {} --help\n", place);
     return usage;
   };
-  std::ranges::reverse(words);  // CLI11's way
+  std::ranges::reverse(words);  // CLI11 takes them from the back
   try {
     parsed_->parse(words);
     return {};
@@ -190,7 +192,7 @@ std::optional<int> command_line::parse(std::vector<std::string> words) {
     return parsed_->exit(asked);
   } catch (const CLI::ExtrasError& problem) {
     const bool lacks_command = global_.subcommand == "run" && global_.command.empty();
-    return refuse(lacks_command ? "the command to run stands behind --, as in: rowlock run NAME -- COMMAND"
+    return refuse(lacks_command ? "write the command after --, as in: rowlock run NAME -- COMMAND"
                                 : problem.what());
   } catch (const CLI::ParseError& problem) {
     return refuse(problem.what());

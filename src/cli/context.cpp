@@ -34,15 +34,16 @@ std::string read_secret(const std::string& path) {
     throw error(errc::invalid_argument, fmt::format("ROWLOCK_URL_FILE names '{}', which {}", path, why));
   };
   std::error_code unknown;
-  if (std::filesystem::is_directory(path, unknown)) refuse("is a folder; name the file that holds the URL");
+  if (std::filesystem::is_directory(path, unknown))
+    refuse("is a folder; name the file that contains the URL");
   std::ifstream file{path};
   if (!file.is_open()) refuse(fmt::format("cannot be read: {}", std::strerror(errno)));
   const auto url = trimmed({std::istreambuf_iterator<char>{file}, {}});
-  if (url.empty()) refuse("holds no URL");
+  if (url.empty()) refuse("contains no URL");
   return url;
 }
 
-// The default shows what went wrong in the background; -q hides it, -v shows all.
+// By default it prints warnings and errors of the background; -q hides them, and -v prints everything.
 std::function<void(log_level, std::string_view)> logger(const context& global) {
   if (global.quiet) return {};
   return [&global](log_level level, std::string_view message) {

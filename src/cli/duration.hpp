@@ -1,4 +1,4 @@
-// Durations as they are written on a command line: "500ms", "30s", "1m", "2h", "1d".
+// Durations as people write them: "500ms", "30s", "1m", "2h", "1d".
 #pragma once
 
 #include <chrono>
@@ -7,11 +7,12 @@
 
 namespace rowlock::cli {
 
-// A whole number and a unit. "0" needs none; any other number without a unit is refused, for 30 may mean
-// seconds or milliseconds. Throws error(invalid_argument); what: the option's name, for the message.
+// A whole number and a unit. Only "0" needs no unit: 30 may mean seconds or milliseconds. Throws
+// error(invalid_argument); what is the option's name, for the message.
 std::chrono::milliseconds parse_duration(std::string_view what, std::string_view text);
 
-// The largest unit that fits, one decimal at most: "850ms", "12.3s", "4m", "2.5h", "3d". Negative: "-3s".
+// In the largest unit that fits, with at most one decimal: "850ms", "12.3s", "4m", "2.5h", "3d". Negative:
+// "-3s".
 std::string format_duration(std::chrono::milliseconds value);
 
 }  // namespace rowlock::cli

@@ -22,9 +22,10 @@ int print_epoch(const context& global, std::int64_t epoch) {
 }
 
 int raise(const context& global, std::int64_t above) {
-  // Beyond 2^53 a token would not survive JSON.
+  // JSON would round a token beyond 2^53.
   if (above < 0 || above >= std::int64_t{1} << 53) {
-    throw error(errc::invalid_argument, fmt::format("--above {} is no token; they are 0 to 2^53 - 1", above));
+    throw error(errc::invalid_argument,
+                fmt::format("--above {} is not a token; tokens are 0 to 2^53 - 1", above));
   }
   return print_epoch(global, admin{global.connect()}.raise_epoch(above));
 }
@@ -47,27 +48,28 @@ int store_skew(const context& global, std::chrono::milliseconds skew) {
 }  // namespace
 
 void add_epoch(command_syntax root) {
-  auto command =
-      root.add_subcommand("epoch", "Show or raise the epoch, which keeps tokens rising across a restore.",
-                          "rowlock epoch raise --above 123456");
+  auto command = root.add_subcommand(
+      "epoch", "Show or raise the epoch, which keeps tokens rising after a restore from a backup.",
+      "rowlock epoch raise --above 123456");
   const auto show = [](const context& global) {
     return print_epoch(global, admin{global.connect()}.epoch());
   };
   command.set_action(show);
   command.add_subcommand("show", "Print the epoch (the default).", "rowlock epoch show").set_action(show);
 
-  auto up =
-      command.add_subcommand("raise", "After a restore from a backup: raise it, before clients connect.",
-                             "rowlock epoch raise --above 123456");
+  auto up = command.add_subcommand("raise",
+                                   "Raise the epoch after a restore from a backup, before clients connect.",
+                                   "rowlock epoch raise --above 123456");
   auto above = std::make_shared<std::int64_t>(0);
-  up.add("--above", *above, "The highest token that anybody has seen; later ones exceed it");
+  up.add("--above", *above, "The highest token that anybody has seen; all later tokens are higher");
   up.set_action([above](const context& global) { return raise(global, *above); });
 
   auto skew = command.add_subcommand(
-      "skew", "Show or store how much later than its expiry a lease is taken away, by every client.",
+      "skew", "Show or store the skew: how much later than its expiry any client may kill a lease.",
       "rowlock epoch skew 2s");
   auto length = std::make_shared<std::string>();
-  skew.add("DURATION", *length, "As much as the clocks may differ of the servers that take turns");
+  skew.add("DURATION", *length,
+           "At least the difference between the clocks of servers that replace each other");
   skew.set_action([length](const context& global) {
     if (length->empty()) return print_skew(global, admin{global.connect()}.skew());
     return store_skew(global, parse_duration("DURATION", *length));

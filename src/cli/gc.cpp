@@ -26,11 +26,11 @@ int gc(const context& global, const std::string& idle) {
 }  // namespace
 
 void add_gc(command_syntax root) {
-  auto command =
-      root.add_subcommand("gc", "Delete locks that are free and long unused; their tokens go on rising.",
-                          "rowlock gc --idle 30d");
+  auto command = root.add_subcommand(
+      "gc", "Delete free locks that nobody has used for a long time. Their tokens keep rising.",
+      "rowlock gc --idle 30d");
   auto idle = std::make_shared<std::string>();
-  command.add("--idle", *idle, "Delete what was not acquired for that long (30d)")
+  command.add("--idle", *idle, "Delete locks that nobody has acquired for this long, such as 30d")
       .required()
       .value_name("DURATION");
   command.set_action([idle](const context& global) { return gc(global, *idle); });

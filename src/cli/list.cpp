@@ -48,7 +48,8 @@ int list(const context& global) {
 }  // namespace
 
 void add_list(command_syntax root) {
-  root.add_subcommand("list", "List every lock, its holder and how many wait.", "rowlock list --json")
+  root.add_subcommand("list", "List all locks, with their holders and numbers of waiters.",
+                      "rowlock list --json")
       .set_action(list);
 }
 

@@ -10,8 +10,8 @@ int main(int count, char** words) {
       "  rowlock run billing/nightly --wait 30s -- ./bill-everyone\n"
       "Exit codes: 0 done, 1 no such name, 64 usage, 69 unreachable or overloaded, 70 internal, 75 busy, 76 "
       "hold lost,\n"
-      "  77 authentication or privilege, 78 schema not migrated or too new; run passes on the command's "
-      "own."};
+      "  77 authentication or privilege, 78 schema not migrated or too new; run exits with the command's "
+      "code."};
   auto root = program.root();
   add_run(root);
   add_list(root);

@@ -52,7 +52,7 @@ int report(const context& global, const migrate_words& words, const std::vector<
   return success;
 }
 
-// A newer schema is fine unless it forbids this version; say so where a person looks.
+// A newer schema is fine unless it forbids this version. Here a person sees the note.
 void note_newer(const context& global, const std::vector<migration_status>& lines) {
   if (lines.empty() || lines.back().version <= required_schema_version()) return;
   global.note(fmt::format("the schema has version {}, and this rowlock knows {}: {}", lines.back().version,
@@ -149,33 +149,33 @@ void add_migrate(command_syntax root) {
     return added;
   };
   const auto add_dry_run = [&words](command_syntax to) {
-    to.add_flag("--dry-run", words->dry_run, "Say what would be done, and do nothing");
+    to.add_flag("--dry-run", words->dry_run, "Print what would be done, and do nothing");
   };
 
-  auto upwards = add("up", "Apply what is missing.", "rowlock migrate up --dry-run", up);
+  auto upwards = add("up", "Apply the migrations that are missing.", "rowlock migrate up --dry-run", up);
   upwards.add("--to", words->to, "Up to this version");
   add_dry_run(upwards);
 
-  auto downwards = add("down", "Take the newest migration back. Refused while leases live.",
+  auto downwards = add("down", "Revert the newest migration. Refused while leases are alive.",
                        "rowlock migrate down --to 1", down);
-  downwards.add("--to", words->to, "Down to this version; without it, one step");
+  downwards.add("--to", words->to, "Down to this version; default: one step");
   add_dry_run(downwards);
   downwards.add_flag("--destroy-tokens", words->destroy_tokens,
-                     "Allow version 0: all tokens begin again, and old ones may be taken for new");
+                     "Allow version 0. All tokens start again, and old tokens may be mistaken for new ones");
 
-  add("status", "List the migrations and which are applied.", "rowlock migrate status --json",
+  add("status", "List the migrations, and which of them are applied.", "rowlock migrate status --json",
       [](const context& global, const migrate_words&) { return status(global); });
-  add("verify", "Compare the database with what this rowlock needs; exit 78 if it differs.",
+  add("verify", "Compare the database with the schema that this rowlock needs. Exit code 78: they differ.",
       "rowlock migrate verify", [](const context& global, const migrate_words&) { return verify(global); });
   add_dry_run(
       add("adopt", "Record migrations that another tool has applied.", "rowlock migrate adopt", adopt));
 
-  auto print = add("sql", "Print the migrations for another tool; needs no database.",
+  auto print = add("sql", "Print the migrations for another tool. Needs no database.",
                    "rowlock migrate sql --dialect postgres --format flyway --out db/migration", sql);
   print.add("--dialect", words->dialect, "postgresql, mysql, mariadb or sqlite").required();
   print.add("--format", words->format, "plain (0001_title.up.sql) or flyway (V0001__title.sql)")
       .one_of({"plain", "flyway"});
-  print.add("--out", words->out, "Write files into this folder; without it, print the up files");
+  print.add("--out", words->out, "Write the files into this folder; default: print the up files");
 }
 
 }  // namespace rowlock::cli

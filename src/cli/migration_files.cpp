@@ -18,7 +18,7 @@ namespace {
   throw error(errc::invalid_argument, message);
 }
 
-// RESET would undo what the tool itself has set on its connection.
+// RESET would undo a setting of the tool's own.
 std::string within_schema(const std::string& sql, const std::string& schema) {
   if (schema.empty()) return sql;
   return fmt::format(
@@ -32,7 +32,7 @@ std::string within_schema(const std::string& sql, const std::string& schema) {
       schema, sql);
 }
 
-// It becomes SQL text. The library checks prefixes the same way.
+// The schema becomes SQL text. The library checks prefixes the same way.
 void check_schema(const std::string& schema) {
   const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
   const bool starts_with_digit = !schema.empty() && schema[0] >= '0' && schema[0] <= '9';

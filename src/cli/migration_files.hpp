@@ -17,15 +17,15 @@ struct migration_file {
   bool up = true;
 };
 
-// Both files of each, ups first in order. A schema (PostgreSQL) is put into search_path while the file runs,
-// and the path put back at its end: works in psql and within the tools' transactions alike. Throws
-// error(invalid_argument) for a schema that is not [a-z_][a-z0-9_]{0,30}.
+// Both files of each migration, the up files first, in order. A schema (PostgreSQL) becomes the search_path
+// while the file runs, and the path is restored at its end; this works in psql and in the tools'
+// transactions. Throws error(invalid_argument) for a schema that is not [a-z_][a-z0-9_]{0,30}.
 std::vector<migration_file> migration_files(const std::vector<migration>& migrations, migration_format format,
                                             const std::string& schema);
 
-// Writes them into the folder, which is created. A file that is there with another content is left alone, and
-// error(invalid_argument) thrown: another version of a migration that may have run. Returns the names
-// written.
+// Writes them into the folder, which it creates. Returns the paths. Throws error(invalid_argument) for a file
+// that exists with other content, and leaves it unchanged: it is another version of a migration, which may
+// have run.
 std::vector<std::string> write_files(const std::vector<migration_file>& files, const std::string& folder);
 
 }  // namespace rowlock::cli

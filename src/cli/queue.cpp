@@ -57,8 +57,7 @@ int cycles(const context& global) {
     print_json(array);
     return success;
   }
-  std::vector<std::vector<std::string>> rows{
-      {"HOST", "PID", "APPLICATION", "WAITS FOR", "HELD BY, OR BEFORE IT"}};
+  std::vector<std::vector<std::string>> rows{{"HOST", "PID", "APPLICATION", "WAITS FOR", "BLOCKED BY"}};
   const auto described = [](const waiter_info& waiter) {
     return fmt::format("{} {}", waiter.host, waiter.pid);
   };
@@ -70,7 +69,7 @@ int cycles(const context& global) {
     }
   }
   if (found.empty()) {
-    global.note("nobody waits in a circle");
+    global.note("there is no deadlock");
   } else {
     fmt::print("{}", table(rows));
   }
@@ -80,13 +79,13 @@ int cycles(const context& global) {
 }  // namespace
 
 void add_queue(command_syntax root) {
-  auto command = root.add_subcommand(
-      "queue", "Show who waits for a lock, first in line first; or who waits in a circle.",
-      "rowlock queue billing/nightly\nrowlock queue --cycles");
+  auto command =
+      root.add_subcommand("queue", "Show the waiters of a lock, the first one first; or show all deadlocks.",
+                          "rowlock queue billing/nightly\n  rowlock queue --cycles");
   auto name = std::make_shared<std::string>();
   auto circles = std::make_shared<bool>(false);
   const auto named = command.add("NAME", *name, "The lock's name");
-  command.add_flag("--cycles", *circles, "Those who wait for each other's locks, over all names")
+  command.add_flag("--cycles", *circles, "Show waiters that wait for each other's locks, over all names")
       .excludes(named);
   command.set_action([name, circles](const context& global) {
     if (*circles) return cycles(global);

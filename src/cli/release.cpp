@@ -47,15 +47,15 @@ int ask(const context& global, admin& db, const release_words& chosen) {
       print_result(global, name, false, fmt::format("nobody held '{}'", name));
       break;
     case request_result::released:
-      print_result(global, name, true, fmt::format("'{}' was given up", printable(name)));
+      print_result(global, name, true, fmt::format("the holders released '{}'", printable(name)));
       break;
     case request_result::forced:
       print_result(global, name, true,
-                   fmt::format("released '{}' by force; whoever held it learns of that", printable(name)));
+                   fmt::format("released '{}' by force; its holders are notified", printable(name)));
       break;
     case request_result::kept:
       print_result(global, name, false,
-                   fmt::format("'{}' is still held; --then-force takes it after --within", name));
+                   fmt::format("'{}' is still held; --then-force releases it by force after --within", name));
       return busy;
   }
   return success;
@@ -66,15 +66,15 @@ int release(const context& global, const release_words& chosen) {
   if (!chosen.force && !chosen.ask) {
     throw error(
         errc::invalid_argument,
-        "this takes the lock from its holder while it may be at work; confirm with --force, or ask the "
-        "holder with --ask");
+        "this takes the lock from a holder that may be at work; confirm with --force, or ask the holder with "
+        "--ask");
   }
   admin db{global.connect()};
   if (chosen.ask) return ask(global, db, chosen);
   const bool released = db.release(name, chosen.hold_id);
   const bool known = released || db.show(name).has_value();
   print_result(global, name, released,
-               released ? fmt::format("released '{}'; whoever held it learns of that", printable(name))
+               released ? fmt::format("released '{}'; its holders are notified", printable(name))
                : known  ? fmt::format("nobody held '{}'", name)
                         : fmt::format("there is no lock named '{}'", name));
   return known ? success : not_found;
@@ -84,20 +84,21 @@ int release(const context& global, const release_words& chosen) {
 
 void add_release(command_syntax root) {
   auto command = root.add_subcommand(
-      "release", "Take a lock from all who hold it, and its token rises; or ask them for it.",
+      "release", "Release a lock that others hold: by force, or by a request to its holders.",
       "rowlock release billing/nightly --force\n"
-      "rowlock release billing/nightly --ask --reason deploy --within 1m --then-force");
+      "  rowlock release billing/nightly --ask --reason deploy --within 1m --then-force");
   auto chosen = std::make_shared<release_words>();
   command.add("NAME", chosen->name, "The lock's name").required();
-  auto hold = command.add("--hold", chosen->hold_id, "Take it from that hold alone").value_name("HOLD_ID");
-  auto force =
-      command.add_flag("--force", chosen->force, "Confirm that the holder may lose the lock at work");
-  auto ask = command.add_flag("--ask", chosen->ask, "Ask the holders to give it up, and wait for them");
-  command.add("--reason", chosen->reason, "What they are told").value_name("TEXT").needs(ask);
-  command.add("--within", chosen->within, "How long to wait for them (30s)")
+  auto hold = command.add("--hold", chosen->hold_id, "Release only this hold").value_name("HOLD_ID");
+  auto force = command.add_flag("--force", chosen->force,
+                                "Confirm that the holders lose the lock, even if they are at work");
+  auto ask = command.add_flag("--ask", chosen->ask, "Ask the holders to release it, and wait for them");
+  command.add("--reason", chosen->reason, "The reason that the holders see").value_name("TEXT").needs(ask);
+  command.add("--within", chosen->within, "How long to wait for the holders (default 30s)")
       .value_name("DURATION")
       .needs(ask);
-  command.add_flag("--then-force", chosen->then_force, "Take it from who has not given it up by then")
+  command
+      .add_flag("--then-force", chosen->then_force, "Release it by force if it is still held after --within")
       .needs(ask);
   ask.excludes(force).excludes(hold);
   command.set_action([chosen](const context& global) { return release(global, *chosen); });

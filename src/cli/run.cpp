@@ -1,7 +1,7 @@
+#include "cli/acquire_within.hpp"
 #include "cli/child_watch.hpp"
 #include "cli/duration.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/patience.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text.hpp"
 
@@ -41,7 +41,7 @@ struct run_words {
 
 struct run_settings {
   std::string name;
-  patience wait;
+  wait_limit wait;
   milliseconds ttl{0};
   milliseconds kill_after{0};
   milliseconds min_hold{0};
@@ -64,7 +64,7 @@ run_settings parse(const run_words& words) {
   result.yields = words.yields;
   result.kill_after = words.kill_after.empty() ? std::min<milliseconds>(5s, result.ttl / 4)
                                                : parse_duration("--kill-after", words.kill_after);
-  // A healthy lease is renewed when a third of its ttl has passed; a command must not be ended before.
+  // A healthy lease is renewed when a third of its ttl has passed. The command must not be ended before that.
   if (result.kill_after > result.ttl / 2) {
     throw error(
         errc::invalid_argument,
@@ -74,10 +74,10 @@ run_settings parse(const run_words& words) {
   return result;
 }
 
-// Acquires, tries, or waits a while.
+// Waits without a limit, not at all, or for a while.
 template <class Acquire, class Try, class TryFor>
 request asking(Acquire acquire, Try try_once, TryFor try_for) {
-  return [=](const patience& wait, const acquire_options& how) -> std::optional<hold> {
+  return [=](const wait_limit& wait, const acquire_options& how) -> std::optional<hold> {
     if (!wait) return acquire(how);
     if (wait->count() == 0) return try_once(how);
     return try_for(*wait, how);
@@ -128,7 +128,7 @@ int run_holding(const context& global, const run_settings& chosen, hold held, si
   switch (held.release()) {
     case release_result::lost: lost = true; break;
     case release_result::unknown:
-      note(fmt::format("the database could not be told that '{}' is free; its lease ends within {}",
+      note(fmt::format("the release of '{}' did not reach the database; its lease expires within {}",
                        chosen.name, format_duration(chosen.ttl)));
       break;
     case release_result::released:
@@ -142,7 +142,7 @@ int run_holding(const context& global, const run_settings& chosen, hold held, si
 int run(const context& global, const run_words& words) {
   if (global.command.empty()) {
     throw error(errc::invalid_argument,
-                "no command is given; write it after --, as in: rowlock run NAME -- COMMAND");
+                "there is no command; write it after --, as in: rowlock run NAME -- COMMAND");
   }
   const auto chosen = parse(words);
   auto settings = global.client_options();
@@ -167,50 +167,53 @@ void add_run(command_syntax root) {
   auto command = root.add_subcommand(
       "run", "Run a command while holding a lock: run NAME -- COMMAND ...",
       "rowlock run billing/nightly --wait 30s -- ./bill-everyone\n"
-      "rowlock run catalog --shared -- ./report\n"
-      "rowlock run gpu --permits 2 --capacity 8 -- ./train\n"
-      "Without --wait it waits for ever. The command finds ROWLOCK_NAME and ROWLOCK_TOKEN in its\n"
-      "environment, and its exit code is passed on. 75: busy. 76: the hold was lost while it ran.");
+      "  rowlock run catalog --shared -- ./report\n"
+      "  rowlock run gpu --permits 2 --capacity 8 -- ./train\n"
+      "Without --wait it waits without a limit. The command has ROWLOCK_NAME and ROWLOCK_TOKEN in its\n"
+      "environment. The exit code is the command's; 75: busy; 76: the hold was lost while the command ran.");
   auto words = std::make_shared<run_words>();
   command.add("NAME", words->name, "The lock's name").required();
-  auto wait = command.add("-w,--wait", words->wait, "Give up after that long (30s); 0: do not wait")
+  auto wait = command.add("-w,--wait", words->wait, "Give up after this time, such as 30s; 0: do not wait")
                   .value_name("DURATION");
-  command.add_flag("-n,--no-wait", words->no_wait, "As --wait 0").excludes(wait);
-  auto shared = command.add_flag("-s,--shared", words->shared,
-                                 "Read: beside others who share it, and not beside one with --exclusive");
+  command.add_flag("-n,--no-wait", words->no_wait, "The same as --wait 0").excludes(wait);
+  auto shared =
+      command.add_flag("-s,--shared", words->shared,
+                       "Take the lock as a reader: together with other readers, but not with a writer");
   auto exclusive = command.add_flag("-x,--exclusive", words->exclusive,
-                                    "Write: alone, in turn with those who share the same name");
-  auto permits = command.add("--permits", words->permits, "How many of --capacity the command takes (1)")
+                                    "Take the lock as a writer: alone; readers of this name use --shared");
+  auto permits = command.add("--permits", words->permits, "How many permits the command takes (default 1)")
                      .value_name("N")
                      .positive();
   auto capacity = command
                       .add("--capacity", words->capacity,
-                           "How many permits there are; the same wherever the name is used")
+                           "How many permits the lock has; all users of the name must say the same number")
                       .value_name("M")
                       .positive();
   command
-      .add("--min-hold", words->min_hold,
-           "Keep the lock taken at least that long, also when the command ends sooner")
+      .add("--min-hold", words->min_hold, "Keep the lock at least this long, even if the command ends sooner")
       .value_name("DURATION");
   auto delay = command
                    .add("--delay", words->delay,
-                        "How long the lock rests when its holder was lost (0); stored with the name")
+                        "How long the lock rests after its holder was lost (default 0); stored with the name")
                    .value_name("DURATION");
   command.add_flag("--unfair", words->unfair,
-                   "Whoever comes while it is free gets it, before those who wait; stored with the name");
-  command.add_flag("--yield", words->yields, "SIGTERM to the command when somebody asks for the lock");
+                   "Grant the free lock to any request, and not to the first waiter; stored with the name");
+  command.add_flag("--yield", words->yields,
+                   "Send SIGTERM to the command when somebody requests the lock's release");
   permits.needs(capacity);
   delay.excludes(capacity);
   shared.excludes(exclusive).excludes(capacity);
   exclusive.excludes(capacity);
   command
-      .add("--ttl", words->ttl, "How long the hold outlives a machine that vanished (1m); renewed meanwhile")
+      .add("--ttl", words->ttl,
+           "How long the hold lasts if this machine fails (default 1m); it is renewed while the command runs")
       .value_name("DURATION");
   command
       .add("--kill-after", words->kill_after,
-           "Between SIGTERM and SIGKILL when the hold cannot be kept (5s, or a quarter of --ttl if less)")
+           "Time from SIGTERM to SIGKILL when the hold cannot be kept (default 5s, or a quarter of --ttl if "
+           "less)")
       .value_name("DURATION");
-  command.add("-E,--conflict-exit-code", words->busy_code, "Exit code when busy, instead of 75")
+  command.add("-E,--conflict-exit-code", words->busy_code, "Exit code for busy, instead of 75")
       .value_name("CODE")
       .between(0, 255);
   command.set_action([words](const context& global) { return run(global, *words); });

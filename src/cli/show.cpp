@@ -28,8 +28,8 @@ void print(const lock_info& lock) {
   }
   if (lock.request) {
     const auto left = std::chrono::floor<std::chrono::milliseconds>(lock.request->remaining);
-    rows.push_back({"asked for", lock.request->reason});
-    rows.push_back({"  for another", format_duration(left)});
+    rows.push_back({"release requested", lock.request->reason});
+    rows.push_back({"  valid for", format_duration(left)});
   }
   fmt::print("{}", table(rows));
 }
@@ -50,8 +50,9 @@ int show(const context& global, const std::string& name) {
 }  // namespace
 
 void add_show(command_syntax root) {
-  auto command = root.add_subcommand("show", "Show one lock and its holders; exit 1 when there is none.",
-                                     "rowlock show billing/nightly");
+  auto command =
+      root.add_subcommand("show", "Show one lock and its holders. Exit code 1: there is no such lock.",
+                          "rowlock show billing/nightly");
   auto name = std::make_shared<std::string>();
   command.add("NAME", *name, "The lock's name").required();
   command.set_action([name](const context& global) { return show(global, *name); });

@@ -1,4 +1,4 @@
-// Signals that are read instead of handled: those to pass on to a child, and SIGCHLD.
+// Signals that are read instead of handled: those that a child gets too, and SIGCHLD.
 #pragma once
 
 #include <csignal>
@@ -6,7 +6,7 @@
 
 namespace rowlock::cli {
 
-// Blocks them in the calling thread, and in threads that it starts later, until it is destroyed.
+// Blocks them in the calling thread and in threads that it starts later, until this is destroyed.
 class signal_queue {
  public:
   signal_queue();

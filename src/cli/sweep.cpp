@@ -25,9 +25,10 @@ int sweep(const context& global) {
 }  // namespace
 
 void add_sweep(command_syntax root) {
-  root.add_subcommand("sweep",
-                      "Kill expired leases and free what they held. Clients do so too; it hurts nobody.",
-                      "rowlock sweep")
+  root.add_subcommand(
+          "sweep",
+          "Kill expired leases and release what they held. Clients do this too; running it is harmless.",
+          "rowlock sweep")
       .set_action(sweep);
 }
 

@@ -7,7 +7,7 @@
 
 namespace rowlock::cli {
 
-terminal::terminal() : descriptor_{open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)} {}
+terminal::terminal() : descriptor_{::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)} {}
 
 terminal::~terminal() {
   if (descriptor_ >= 0) close(descriptor_);
@@ -23,7 +23,7 @@ bool terminal::is_used() const noexcept {
 
 void terminal::give_to(pid_t group) const noexcept {
   if (descriptor_ < 0) return;
-  // A group in the background that does this is stopped by SIGTTOU.
+  // SIGTTOU would stop a background group that does this.
   sigset_t stop;
   sigset_t before;
   sigemptyset(&stop);

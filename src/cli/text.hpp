@@ -1,4 +1,4 @@
-// What people read: tables, and text from the database that may hold anything.
+// Text for people: tables, and text from the database that may contain anything.
 #pragma once
 
 #include <string>
@@ -11,8 +11,8 @@ namespace rowlock::cli {
 // become escapes such as \x1b and \u{202e}. A backslash stays one.
 std::string printable(std::string_view text);
 
-// Replaces the password of every URL and conninfo ("password=…") in a message. A mistyped command line would
-// otherwise be repeated with it.
+// Replaces the password of every URL and conninfo ("password=…") in a message, which may repeat a mistyped
+// command line.
 std::string without_passwords(std::string_view text);
 
 // A message as one line for people: printable, without passwords, and with a space for each line break. (What

@@ -107,7 +107,7 @@ TEST_P(listing_test, any_name_can_be_asked_for) {
 
 TEST_P(listing_test, tells_who_waits_in_a_circle) {
   EXPECT_TRUE(json_of({"queue", "--cycles"}).empty());
-  EXPECT_THAT(rowlock({"queue", "--cycles"}).err, HasSubstr("nobody waits in a circle"));
+  EXPECT_THAT(rowlock({"queue", "--cycles"}).err, HasSubstr("there is no deadlock"));
   auto session = store->open()->connect();
   session->record_database_state();  // so that it may grant
   const auto lease = model::lease_id::random();

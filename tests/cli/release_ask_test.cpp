@@ -25,10 +25,10 @@ TEST_P(release_ask_test, ends_a_command_that_yields_and_waits_for_it) {
   ASSERT_EQ(process->read_line(), "ready");
   const auto asked = rowlock({"release", "job", "--ask", "--reason", "deploy", "--within", "25s"});
   EXPECT_EQ(asked.exit_code, 0) << asked.err;
-  EXPECT_THAT(asked.out, HasSubstr("given up"));
+  EXPECT_THAT(asked.out, HasSubstr("the holders released"));
   const auto result = process->wait();
   EXPECT_EQ(result.exit_code, 7) << "the hold was not lost";
-  EXPECT_THAT(result.err, HasSubstr("somebody asks for the lock (deploy)"));
+  EXPECT_THAT(result.err, HasSubstr("somebody requests the release of the lock (deploy)"));
 }
 
 TEST_P(release_ask_test, then_takes_it_by_force) {

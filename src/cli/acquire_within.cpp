@@ -1,4 +1,4 @@
-#include "cli/patience.hpp"
+#include "cli/acquire_within.hpp"
 
 #include <rowlock/error.hpp>
 
@@ -15,7 +15,7 @@ namespace rowlock::cli {
 
 namespace {
 
-// Reads signals beside a wait, and stops it on the first.
+// Reads signals during a wait, and stops the wait on the first one.
 class signal_watch {
  public:
   explicit signal_watch(signal_queue& signals)
@@ -61,7 +61,7 @@ class signal_watch {
 
 }  // namespace
 
-acquired acquire_within(const request& ask, const patience& wait, acquire_options how,
+acquired acquire_within(const request& ask, const wait_limit& wait, acquire_options how,
                         signal_queue& signals) {
   signal_watch watch{signals};
   acquired result;
