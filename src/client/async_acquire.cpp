@@ -40,20 +40,20 @@ void async_acquire::start(const model::lock_definition& definition, const acquir
                 "detect_deadlock finds circles of threads, but no thread waits here: leave it out");
   }
   auto asked = engine_->prepare(definition, how_long_, how, what);
-  auto& desk = engine_->start_async();
+  auto& waiters = engine_->start_async();
   const bool asks = !stop_.stop_requested();
   if (asks) engine_->start_keeper();
   operation_ = std::move(asked.operation);
   until_ = asked.until;
   // async_waiters keeps this object until then. The operation must not, because the engine's threads drop it.
-  operation_->answer.on_complete([this, &desk] { desk.settled(*this); });
+  operation_->answer.on_complete([this, &waiters] { waiters.settled(*this); });
   const auto self = shared_from_this();  // the wait may be settled, and go on, before this returns
-  if (!desk.add(self)) {
+  if (!waiters.add(self)) {
     operation_->answer.give_up();
     throw closed();
   }
   if (!asks) {
-    if (operation_->answer.give_up()) desk.settled(*this);
+    if (operation_->answer.give_up()) waiters.settled(*this);
     return;
   }
   try {

@@ -106,8 +106,9 @@ decision decide_release(const lock_view& view, const release_spec& what_ends, mi
   const auto& [hold, on, ended, rest] = what_ends;
   lock_editor lock{view, skew};
   if (on && !stands_on(view, hold, *on)) return lock.unchanged(what::absent);
-  const bool has_permit = std::any_of(view.permits.begin(), view.permits.end(),
-                                      [&hold = hold](const auto& entry) { return entry.permit.hold == hold; });
+  const bool has_permit =
+      std::any_of(view.permits.begin(), view.permits.end(),
+                  [&hold = hold](const auto& entry) { return entry.permit.hold == hold; });
   const bool held = lock.held_by(hold) || has_permit;
   if (!held && !lock.is_queued(hold)) return lock.unchanged(what::absent);
   if (!held && view.row.kind == lock_kind::barrier) {

@@ -14,7 +14,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Of a wait that was stopped.
+// The result of a wait that was stopped.
 hold_ptr stopped(const wait_limit& how_long) {
   if (how_long.waits && !how_long.limit) throw error(errc::cancelled, "the wait for a lock was stopped");
   return nullptr;
@@ -225,7 +225,8 @@ std::optional<hold_ptr> engine::await_acquire(const acquire_ptr& operation, std:
   return {};
 }
 
-// If it stands in the queue it is taken out here; if a worker has it, the worker finds that nobody waits.
+// An operation in the waiter registry is withdrawn here. One that a worker has is withdrawn by the worker, which
+// sees that nobody waits.
 void engine::abandon(const acquire_operation& operation) {
   if (const auto left = waiters_.take(operation)) completions_.withdraw(*left);
   context_.count.busy.fetch_add(1, std::memory_order_relaxed);
@@ -322,7 +323,7 @@ void engine::release_everything(instant until) {
         std::make_exception_ptr(error(errc::closed, "the client was closed during the wait")));
   }
   queue_.drain(until);
-  // What was under way may have been granted meanwhile.
+  // Requests that were under way may have been granted meanwhile.
   release_holds();
   queue_.drain(until);
 }
@@ -330,7 +331,7 @@ void engine::release_everything(instant until) {
 void engine::close() noexcept {
   if (is_forked() || closed_.exchange(true)) return;
   end_everything();
-  // Not under start_mutex_, which a call of the user's may want.
+  // Not under start_mutex_, which the user's code may need.
   context_.user_calls.close();
 }
 

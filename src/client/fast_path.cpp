@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int hand_overs_at_once = 3;
-// How long an unfair lock that was freed is left to whoever comes, before those who wait are looked for.
+// How long a freed unfair lock is left to newcomers before a sweep looks for waiters.
 constexpr auto barging_time = 2ms;
 
 store::acquire_item request_of(const acquire_operation& operation) {
@@ -50,8 +50,8 @@ void fast_path::release(batch& work) {
   if (news) wake_office_watchers();
 }
 
-// One round trip instead of an edit's two, where the head of the queue lives: somebody waits for it. A rival
-// who enters the queue has the row for a moment, so it is asked more than once.
+// One round trip instead of an edit's two, if the first waiter lives. A rival that enters the queue locks the row
+// for a moment, so it is tried more than once.
 void fast_path::hand_over(std::vector<release_ptr>& operations) {
   if (operations.size() != 1) return;
   const auto& operation = operations.front();
@@ -65,7 +65,7 @@ void fast_path::hand_over(std::vector<release_ptr>& operations) {
     if (const auto mine = client_.keeper.lease(); mine && reply->client == mine->id()) {
       client_.complete.granted_to_waiter(reply->granted, reply->token, reply->has_queue, checks);
     }
-    operation->how = store::durability::durable;  // as the grant that came with it
+    operation->how = store::durability::durable;  // like the grant in the same commit
     client_.complete.released(operation, release_result::released);
     const bool news = operation->kind == model::lock_kind::election;
     operations.clear();
@@ -74,10 +74,10 @@ void fast_path::hand_over(std::vector<release_ptr>& operations) {
   }
 }
 
-// Whether the operation is still wanted and has a lease to go on; a new lease makes it a new request.
+// Whether the operation is still wanted and there is a lease for it. On a new lease it is a new request.
 bool fast_path::prepare(const acquire_ptr& operation) {
-  // What was sent on a connection that died may run yet: before that is over nothing is repeated and nothing
-  // taken back. On a lease that is over it gets nothing that lasts.
+  // A statement of a broken connection may still run: until it has ended, the request is neither repeated nor
+  // withdrawn. What it gets on a lease that is over does not last.
   const bool may_run = operation->progress.is_in_doubt() && operation->lease->is_valid(context_.time.now());
   if (may_run && !slot_.end_ghosts()) {
     client_.queue.delay(operation, operation->retry.row.next());
@@ -85,8 +85,7 @@ bool fast_path::prepare(const acquire_ptr& operation) {
   }
   if (operation->answer.is_complete()) {
     if (!operation->lease) return false;
-    // A ghost that could not be seen to end gets what nobody waits for, until the server's own timeouts have
-    // passed.
+    // A ghost that was not seen to end may still be granted the lock, until the server's timeouts have passed.
     if (operation->progress.is_in_doubt()) client_.reconcile.request(3 * context_.settings.statement_timeout);
     client_.complete.withdraw(*operation);
     return false;
@@ -98,7 +97,7 @@ bool fast_path::prepare(const acquire_ptr& operation) {
   }
   if (operation->lease != lease) {
     if (operation->lease && operation->definition.kind == model::lock_kind::barrier) {
-      // Its place went with the lease, and the others are about to hear of that.
+      // Its place in the queue went with the lease, and the other members are about to learn of that.
       operation->answer.fail(std::make_exception_ptr(broken(operation->definition.name)));
       return false;
     }
@@ -111,7 +110,7 @@ bool fast_path::prepare(const acquire_ptr& operation) {
   return true;
 }
 
-// Where others queue, the queue is asked first; where it says nothing, the lock may be free.
+// A recently contended lock is enqueued for first. If that says nothing, the lock may be free.
 void fast_path::acquire_or_enqueue(batch& work) {
   std::erase_if(work.acquires, [&](const acquire_ptr& operation) { return !prepare(operation); });
   enqueue(work.acquires, true);
@@ -119,7 +118,7 @@ void fast_path::acquire_or_enqueue(batch& work) {
   enqueue(work.acquires, false);
 }
 
-// Where the fast path was of no use of late. An unfair lock may be free while others queue.
+// The fast acquire would probably fail. An unfair lock may be free while others queue.
 bool fast_path::queues(const model::lock_definition& definition) const {
   return definition.fair && client_.contended.contains(definition.name);
 }
@@ -157,7 +156,7 @@ void fast_path::acquire(batch& work) {
   if (news) wake_office_watchers();
 }
 
-// Should the process end before the look, a waiter's poll finds the lock free.
+// If the process ends before the sweep, a waiter's poll finds the lock free.
 void fast_path::schedule_sweep(const std::string& name) {
   if (!client_.sweeps.add(name)) return;
   auto sweep = sweep_of(name);
@@ -170,7 +169,7 @@ void fast_path::wake_office_watchers() {
   slot_.call([&](store::session& session) { session.send_wakeups(whom); });
 }
 
-// One round trip instead of an edit's two, where the holder lives.
+// One round trip instead of an edit's two, if the holder lives.
 void fast_path::enqueue(std::vector<acquire_ptr>& operations, bool contended_only) {
   if (operations.size() != 1) return;
   const auto operation = operations.front();
@@ -190,8 +189,8 @@ void fast_path::enqueue(std::vector<acquire_ptr>& operations, bool contended_onl
   operations.clear();
 }
 
-// An attempt that would not wait only reads where it can: losing costs no row lock and no log. One whose row
-// has been locked for long reads too, so that it knows whether a holder locked it.
+// An attempt that does not wait reads first, so that losing costs neither a row lock nor log. A request whose row
+// has been locked for long reads too, to learn whether a holder keeps it.
 void fast_path::look_first(std::vector<acquire_ptr>& operations) {
   std::vector<store::hold_query> queries;
   const auto now = context_.time.now();
@@ -212,7 +211,7 @@ void fast_path::look_first(std::vector<acquire_ptr>& operations) {
     const auto found_it = by_hold.find(operation->hold);
     if (found_it == by_hold.end() || !looks(*operation)) return false;
     const auto& stored = *found_it->second;
-    // A lock of another kind is refused by name, under its row.
+    // An edit refuses a request for another kind of lock.
     if (!is_same_lock(operation->definition, definition_of(operation->definition.name, stored))) return false;
     const bool shared = operation->mode == model::lock_mode::shared;
     const bool has_room = shared && stored.in_use + operation->weight <= stored.capacity;

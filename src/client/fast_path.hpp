@@ -1,5 +1,5 @@
-// One statement for all requests of a batch that have it easy: what is free is taken, what nobody waits for
-// is released, and a lone request finds its place in the queue. What is left over is for the slow path.
+// The plain cases, one statement for all requests of a batch: free locks are acquired, locks without waiters
+// are released, and a lone request enters the queue. The slow path decides the rest.
 #pragma once
 
 #include "client/session_slot.hpp"
@@ -11,19 +11,19 @@
 
 namespace rowlock::client_layer {
 
-// Of one worker, and used by its thread. What is answered is taken out of the batch. Each throws what the
-// store throws; then acquires that may have got something are in flight.
+// Part of a worker, used by its thread. Answered requests leave the batch. Each function throws what the store
+// throws; requests that the failed statement may have granted are then under way (acquire_progress).
 class fast_path {
  public:
   fast_path(worker_context& client, session_slot& slot)
       : client_(client), context_(client.shared), slot_(slot) {}
 
   void release(batch& work);
-  // To the head of the queue.
+  // Releases a hold to the first waiter.
   void hand_over(std::vector<release_ptr>& operations);
-  // Who finds the lock free, and who enqueues behind its holder.
+  // Acquires what is free; a lone request enters the queue behind a living holder.
   void acquire_or_enqueue(batch& work);
-  // Attempts that would not wait and see that they must.
+  // Answers attempts that do not wait and find the lock held.
   void look_first(std::vector<acquire_ptr>& operations);
 
  private:
@@ -32,7 +32,7 @@ class fast_path {
   void acquire(batch& work);
   void enqueue(std::vector<acquire_ptr>& operations, bool contended_only);
   void schedule_sweep(const std::string& name);
-  void wake_office_watchers();  // that an office may have changed hands
+  void wake_office_watchers();  // the leader may have changed
 
   worker_context& client_;
   context& context_;

@@ -45,7 +45,7 @@ struct joint_acquire::round {
       for (const auto& one : made) changes.push_back(one.change);
       return changes;
     });
-    do_chores(session);
+    do_after_commit(session);
     for (std::size_t i = 0; i < made.size() && made[i].outcome.result == what::granted; ++i) {
       const auto& change = made[i].change;
       take(i, made[i].outcome.token, made[i].outcome.weight, change.row && change.row->has_queue);
@@ -64,7 +64,7 @@ struct joint_acquire::round {
     }
   }
 
-  void do_chores(store::session& session) {
+  void do_after_commit(store::session& session) {
     after_commit todo{checks};
     for (std::size_t i = 0; i < wishes.size(); ++i) {
       if (results[i] == store::edit_result::missing) todo.add_missing(wishes[i].definition);

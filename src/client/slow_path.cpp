@@ -15,11 +15,10 @@ namespace {
 using namespace std::chrono_literals;
 using what = outcome::what;
 
-// A row locked for longer than this is held by a guarded transaction, or by a client that hangs: the caller
-// of a release is not kept waiting for it.
+// A row that is locked for longer belongs to a guarded transaction or to a client that hangs. The caller of a
+// release does not wait for that.
 constexpr auto release_row_limit = 100ms;
-// Each round of edits settles something; more rounds than this mean rivals that never rest. Then a pause
-// helps.
+// Each round of edits gets something done. More rounds than this mean constant rivals, and a pause helps.
 constexpr int rounds_at_most = 12;
 // A rival's transaction lasts two round trips; a probe is one.
 constexpr int probes_at_once = 6;
@@ -107,7 +106,7 @@ store::lock_change slow_path::decide(std::span<request> items, const store::lock
 }
 
 void slow_path::decide_round(after_commit& todo, int round) {
-  // Stable: of one name, who came first is decided first, and has a place to be found in by those after it.
+  // Stable: requests for one name are decided in the order in which they came.
   std::stable_sort(items_.begin(), items_.end(),
                    [](const auto& a, const auto& b) { return a.name() < b.name(); });
   std::vector<store::edit_request> requests;
@@ -145,7 +144,7 @@ void slow_path::decide_round(after_commit& todo, int round) {
 bool slow_path::finish(request& item, store::edit_result result, after_commit& todo, int round) {
   switch (result) {
     case store::edit_result::skipped:
-      // Somebody waits for what a release gives: it asks again at once, for rivals are here a moment only.
+      // Somebody may wait for what is released, and rivals lock the row for a moment only: retry at once.
       if (item.release && round < probes_at_once) return true;
       on_row_locked(item);
       return false;
@@ -202,14 +201,14 @@ bool slow_path::finish_acquire(request& item) {
   return false;
 }
 
-// I7: asked again after a lost answer, decide_move says granted as well.
+// After a lost answer decide_move says granted again (I7).
 bool slow_path::finish_move(request& item) {
   if (item.made.outcome.result == what::guarded) {
     on_row_locked(item);
     return false;
   }
   if (item.made.outcome.result != what::granted) {
-    // The process's lease died in between; the acquire starts anew.
+    // The client's lease was lost in between.
     client_.complete.restart(item.acquire);
     return false;
   }
@@ -228,7 +227,7 @@ bool slow_path::finish_release(request& item) {
       on_row_locked(item);
       return false;
     case what::released:
-      // Then it is on disk; and what rests must not be sent again, which would end the rest.
+      // It is on disk. A release that leaves the lock resting is not sent again either: that would end the rest.
       if (item.made.change.durable || operation->keep_until > context_.time.now()) {
         operation->how = store::durability::durable;
       }
@@ -238,25 +237,25 @@ bool slow_path::finish_release(request& item) {
   }
 }
 
-// Absent after an answer was lost means that the first try did it: the hold stood when that was sent (I7).
+// Absent, after a lost answer, means that the earlier try succeeded: the hold stood when that was sent (I7).
 void slow_path::on_absent(const release_ptr& operation) {
   using aim = release_operation::aim;
   const bool done = operation->in_doubt && operation->purpose != aim::sweep;
-  // It was taken away by force; or what was read is behind what was granted.
+  // It was released by force, or the read shows an older state than the grant.
   const bool is_strange = operation->purpose == aim::release && operation->was_held && !operation->in_doubt &&
                           operation->lease->is_valid(context_.time.now());
   if (is_strange) client_.reconcile.request();
   client_.complete.released(operation, done ? release_result::released : release_result::lost);
 }
 
-// Somebody has the row: a rival for a moment, a guarded transaction, or a client that hangs.
+// The row is locked: by a rival for a moment, by a guarded transaction, or by a client that hangs.
 void slow_path::on_row_locked(request& item) {
   const auto now = context_.time.now();
   auto& retry = item.acquire ? item.acquire->retry : item.release->retry;
   if (!retry.locked_since) retry.locked_since = item.sent_at;
   if (item.acquire) {
     item.acquire->progress.row_locked(item.acquire->joins() && !item.moving_to);
-    // A lock that somebody holds, in a guarded transaction, was found to be busy before.
+    // A lock that a holder keeps in a guarded transaction was answered as busy before.
     if (!item.acquire->wait && retry.is_locked_out(now)) {
       const auto locked = std::make_exception_ptr(row_is_locked(item.name(), retry_state::row_lock_limit));
       if (item.acquire->answer.fail(locked)) return client_.complete.withdraw(*item.acquire);

@@ -1,5 +1,5 @@
-// Requests that are decided under the row of their lock: an edit for all of one name, again until each of
-// them is settled.
+// Decides requests under the row of their lock: one edit for all requests of a name, repeated until each is
+// answered.
 #pragma once
 
 #include "client/after_commit.hpp"
@@ -16,7 +16,7 @@
 
 namespace rowlock::client_layer {
 
-// Of one worker, and used by its thread.
+// Part of a worker, used by its thread.
 class slow_path {
  public:
   slow_path(worker_context& client, session_slot& slot)
@@ -24,7 +24,7 @@ class slow_path {
 
   void add(acquire_ptr operation);
   void add(release_ptr operation);
-  // Answers all that was added, or delays it where somebody keeps the row. Throws what the store throws.
+  // Answers all that was added, or delays it where the row stays locked. Throws what the store throws.
   void decide_all();
   // What decide_all() left without an answer when it threw.
   void take_back(batch& work);
@@ -36,7 +36,7 @@ class slow_path {
     std::shared_ptr<lease> moving_to{};  // the acquire was granted and moves to this explicit-ttl lease
     std::optional<store::lease_record> moving_to_record{};
     instant sent_at{};
-    std::uint64_t wakeups{};  // heard before it was sent
+    std::uint64_t wakeups{};  // received before it was sent
     decision made{};
 
     const std::string& name() const { return acquire ? acquire->definition.name : release->name; }
@@ -45,7 +45,7 @@ class slow_path {
   void decide_round(after_commit& todo, int round);
   store::lease_record explicit_lease(lease_id id, std::chrono::milliseconds ttl) const;
   decision decide(request& item, const store::lock_view& view) const;
-  // Of all requests for one name, each after the other.
+  // Decides all requests for one name, one after the other.
   store::lock_change decide(std::span<request> items, const store::lock_view& view) const;
   // Each returns whether the request needs another round.
   bool finish(request& item, store::edit_result result, after_commit& todo, int round);

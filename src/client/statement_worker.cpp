@@ -9,14 +9,15 @@ namespace rowlock::client_layer {
 
 namespace {
 
-// After that many failures in a row whoever would not wait is told of the last.
+// After this many consecutive failures a caller that does not wait is thrown the last one.
 constexpr int failures_at_most = 20;
-// A release goes on for as long as its lease lives; its caller is not kept waiting for what is refused.
+// A release is retried for as long as its lease lives, but its caller does not wait for longer than this many
+// refusals.
 constexpr int refusals_until_told = 5;
-// As many requests that fail alone show that it is not theirs: the database refuses all of them.
+// If this many requests fail alone, the fault is not theirs: the database refuses everything.
 constexpr int refused_alone_at_most = 3;
 
-// Whether a caller waits for each request that fails, and nothing else does: the log need not repeat it.
+// Each request that fails has a caller that sees the failure, so the log need not repeat it.
 bool callers_see_failure(const batch& work) {
   const auto is_missing = [](const auto& operation) { return !operation; };
   return std::ranges::all_of(work.releases, is_missing) && !std::ranges::all_of(work.acquires, is_missing) &&
@@ -28,11 +29,11 @@ bool callers_see_failure(const batch& work) {
 
 struct statement_worker::failed {
   bool temporary = false;
-  bool denied = false;                    // for want of a right, so nothing of what was sent has happened
+  bool denied = false;                    // a right is missing, so nothing of what was sent has happened
   bool unknown = false;                   // what was sent may have happened
   bool connected = false;                 // still
-  bool take_apart = false;                // one of the batch may have failed the others
-  std::chrono::nanoseconds reconnect{0};  // not before, where the connection is gone
+  bool take_apart = false;                // one request of the batch may have failed the others
+  std::chrono::nanoseconds reconnect{0};  // pause, where the connection is gone
 };
 
 statement_worker::statement_worker(worker_context& client, worker_role role, connector connect)
@@ -72,13 +73,13 @@ void statement_worker::run() {
   note_connection();
 }
 
-// Whether a worker that is connected carries what is for this one.
+// Another worker is connected and does this one's work.
 bool statement_worker::is_replaced() const {
   return !slot_.is_connected() && client_.queue.has_connected_worker();
 }
 
-// Where there is none to be had, and another worker has one, this worker takes no work. False: the queue was
-// stopped, and the other worker carries what is left.
+// While this worker has no connection and another one has, it takes no work. False: the queue was stopped, and
+// the other worker sends what is left.
 bool statement_worker::find_connection() {
   while (is_replaced()) {
     if (connect()) break;
@@ -93,7 +94,7 @@ bool statement_worker::connect() {
     slot_.open();
     complained_ = false;
   } catch (const std::exception& failure) {
-    // A client that is being closed has broken the attempt off itself.
+    // A client that is being closed breaks the attempt off itself.
     if (!client_.queue.is_stopping() && !std::exchange(complained_, true)) {
       context_.log(log_level::warning, "a connection is missing, and the others do its work: {}",
                    failure.what());
@@ -169,7 +170,7 @@ void statement_worker::carry(batch& work) {
   fast_.look_first(work.acquires);
   for (auto& operation : work.releases) {
     if (operation->is_pending_sweep) client_.sweeps.take(operation->name);
-    // What was asked for a caller's sake is not done behind his back.
+    // A force or a sweep is not done once its caller has given up.
     const bool is_own = operation->purpose == release_operation::aim::release;
     if (!is_own && operation->answer && operation->answer->is_given_up()) continue;
     slow_.add(std::move(operation));
@@ -183,8 +184,8 @@ void statement_worker::carry(batch& work) {
   refused_alone_ = 0;
 }
 
-// What is begun without a connection makes one, and fails with it. Those behind it would only wait for the
-// same again.
+// A task that finds no connection makes one. If that fails, the tasks behind it fail at once, instead of each
+// waiting for the same.
 void statement_worker::run_tasks(std::vector<task_ptr>& tasks) {
   std::exception_ptr unreachable;
   for (auto& task : tasks) {
@@ -207,14 +208,14 @@ void statement_worker::run_tasks(std::vector<task_ptr>& tasks) {
       wanted = task->answer.fail(std::current_exception());
     }
     if (!wanted && task->undo) task->undo();
-    // What it left, its caller may not know.
+    // Its caller may not know what it left in the database.
     if (!wanted || unknown) client_.reconcile.request();
   }
   tasks.clear();
 }
 
-// Everything of the batch that has no answer yet: again, or the failure. Nothing is guessed: what may have
-// happened goes the slow way next time, which finds out by the hold's id (I7).
+// Each request of the batch without an answer is retried or fails. Nothing is guessed: a request that may have
+// been granted goes the slow way next time, which finds out by the hold's id (I7).
 void statement_worker::fail(const std::exception_ptr& cause, const error& failure, batch& work) {
   const bool sent_alone = work.alone;
   note_connection();
@@ -244,7 +245,7 @@ void statement_worker::fail(const std::exception_ptr& cause, const error& failur
 void statement_worker::fail(const acquire_ptr& operation, const std::exception_ptr& cause,
                             const failed& how) {
   auto& retry = operation->retry;
-  // Another refusal may come behind the commit.
+  // Any other refusal may have come after the commit.
   operation->progress.failed(how.denied);
   retry.locked_since.reset();
   retry.looked = false;
@@ -252,16 +253,16 @@ void statement_worker::fail(const acquire_ptr& operation, const std::exception_p
   if (how.take_apart) return client_.queue.delay(operation, how.reconnect);
   ++retry.failures;
   operation->note_failure(cause);
-  // One failure may be an old connection that broke in the pool; two are a database that cannot be reached.
+  // One failure may be an idle connection that broke; two mean that the database cannot be reached.
   const int tries = how.connected || operation->progress.must_edit() ? failures_at_most : 2;
   const bool give_up = !how.temporary || (!operation->wait && retry.failures >= tries);
-  // Then it comes up again to be taken back, if it may have got anything.
+  // A request that may have got something comes up once more, to be withdrawn.
   const bool over = give_up && operation->answer.fail(cause);
   if (over && !(operation->progress.must_edit() && operation->lease)) return;
   client_.queue.delay(operation, std::max<std::chrono::nanoseconds>(how.reconnect, retry.again.next()));
 }
 
-// A release, or the withdrawal of a request, is due as long as its lease lives: nothing else would end it.
+// A release or a withdrawal is retried for as long as its lease lives: nothing else would end the hold.
 void statement_worker::fail(const release_ptr& operation, const std::exception_ptr& cause,
                             const failed& how) {
   auto& retry = operation->retry;
@@ -280,11 +281,11 @@ void statement_worker::fail(const release_ptr& operation, const std::exception_p
     operation->answer->complete(release_result::unknown);
   }
   const bool lease_is_over = !operation->lease || !operation->lease->is_valid(context_.time.now());
-  // The lease ends with close(), and with it what this would have taken back.
+  // close() ends the lease, and with it the hold.
   const bool lease_ends_now = how.denied && client_.queue.is_stopping();
   if (releases && !how.temporary && (lease_is_over || lease_ends_now) &&
       retry.failures >= refusals_until_told) {
-    // Nobody renews it: its ttl ends what it has.
+    // The lease is not renewed any more: its ttl ends the hold.
     if (operation->is_orphan) client_.reconcile.request();
     if (operation->answer) operation->answer->complete(release_result::unknown);
     return;

@@ -1,5 +1,5 @@
-// Carries batches to the database: by the fast path, and what that left by the slow one. Every grant, release
-// and failure of the client passes through here.
+// Sends batches to the database on one connection: by the fast path, and what that leaves by the slow path.
+// Every grant, release and failure of the client passes through here.
 #pragma once
 
 #include "client/fast_path.hpp"
@@ -19,7 +19,7 @@ namespace rowlock::client_layer {
 class statement_worker {
  public:
   statement_worker(worker_context& client, worker_role role, connector connect);
-  // The fallback worker, by a connection that is another's.
+  // The fallback worker, which borrows the lease's connection.
   statement_worker(worker_context& client, session_slot& borrowed);
 
   session_slot& slot() noexcept { return slot_; }
@@ -28,14 +28,15 @@ class statement_worker {
   }
   void run();  // the thread's body, until the queue is stopped and empty; then the connection is closed
 
-  // Carries one request in the caller's thread while the worker has nothing else to do: a lone request then
-  // costs no thread switch. Of an acquire only the fast statement: what may wait is the worker's. False: it
-  // is for the queue. Any thread. Nothing is sent past `until`; an answer that is missing then breaks the
+  // Sends one request in the caller's thread while the worker is idle, which saves two thread switches; for an
+  // acquire the fast statement alone, because the rest may wait. False: it was not taken, and belongs in the
+  // queue. Any thread may call it. Nothing is sent after `until`; an answer that is missing then breaks the
   // connection.
   bool run_inline(const acquire_ptr& operation);
   bool run_inline(const release_ptr& operation, instant until);
 
-  // Of the fallback worker, by the thread whose connection it is. run_fallback() begins nothing past `until`.
+  // For the fallback worker, called by the thread that owns the connection. run_fallback() begins no statement
+  // after `until`.
   void run_fallback(instant until);
   void note_connection();
 
@@ -47,7 +48,7 @@ class statement_worker {
   bool connect();  // false: there is none, and the log says why
   template <class Fast>
   bool run_inline(batch work, Fast fast);
-  // False: it has failed, and each request that had no answer yet comes again or was told so.
+  // False: it failed, and each request without an answer is retried or has failed.
   template <class Body>
   bool attempt(batch& work, Body body);
   void carry(batch& work);
@@ -60,16 +61,16 @@ class statement_worker {
   worker_context& client_;
   worker_role role_;
   context& context_;
-  std::mutex owner_;                        // whose thread uses the worker
-  std::unique_ptr<session_slot> own_slot_;  // null: slot_ is another's
+  std::mutex owner_;                        // locked by the thread that uses the worker
+  std::unique_ptr<session_slot> own_slot_;  // null: slot_ is borrowed
   session_slot& slot_;
   fast_path fast_;
   slow_path slow_;
   backoff reconnect_ = reconnect_pause();
-  bool noted_connection_ = false;  // as the queue knows it
-  bool complained_ = false;        // that it cannot connect
+  bool noted_connection_ = false;  // as counted by the queue
+  bool complained_ = false;        // the log has that it cannot connect
   repeated_failures failures_;
-  int refused_alone_ = 0;  // requests that were sent alone and failed, since something succeeded
+  int refused_alone_ = 0;  // requests that failed alone since the latest success
 };
 
 }  // namespace rowlock::client_layer

@@ -7,10 +7,10 @@ namespace rowlock::client_layer {
 
 namespace {
 
-// Beyond this a statement's own time grows faster than the round trip that it saves.
+// In larger batches the statement's own time outweighs the round trips that they save.
 constexpr std::size_t batch_limit = 256;
-// Each of a crowd is decided from all permits of the name, while its row is held.
-constexpr std::size_t crowd_limit = 64;
+// Each joined request is decided from all permits of the name, while the row is locked.
+constexpr std::size_t joined_limit = 64;
 
 const std::string& name_of(const acquire_ptr& operation) {
   return operation->definition.name;
@@ -23,7 +23,7 @@ std::exception_ptr closed_error() {
   return std::make_exception_ptr(closed_client());
 }
 
-// Of those that each sweep of the same name does in place of another.
+// A sweep without a caller: one of them per name is enough.
 bool is_background_sweep(const release_operation& operation) {
   return operation.purpose == release_operation::aim::sweep && !operation.answer &&
          !operation.is_pending_sweep;
@@ -38,8 +38,7 @@ submission_queue::side& submission_queue::serving(worker_role asked) {
   return other.connected_workers > 0 ? other : own;
 }
 
-// When the queue was stopped, the worker whose worker_role it is may have ended before this one lost its
-// connection.
+// After a stop, the worker of that role may have ended before this one lost its connection.
 bool submission_queue::takes(worker_role role, worker_role asked) const {
   const bool replaces =
       side_of(asked).connected_workers == 0 && (stopped_ || side_of(role).connected_workers > 0);
@@ -50,8 +49,8 @@ void submission_queue::count_worker(worker_role role, bool connected) {
   bool stranded = false;
   {
     const std::lock_guard lock{mutex_};
-    auto& lanes = side_of(role).connected_workers;
-    connected ? ++lanes : --lanes;
+    auto& workers = side_of(role).connected_workers;
+    connected ? ++workers : --workers;
     acquiring_.blocked = releasing_.blocked = fallback_.blocked = false;
     stranded = is_fallback_needed();
   }
@@ -59,8 +58,7 @@ void submission_queue::count_worker(worker_role role, bool connected) {
   if (stranded) on_fallback_due();
 }
 
-// Whether releases are the fallback worker's. When the queue was stopped they are not: it ends with the
-// lease.
+// The fallback worker sends releases now. Not after a stop: it ends with the lease.
 bool submission_queue::is_fallback_needed() const {
   return !stopped_ && fallback_.connected_workers > 0 &&
          acquiring_.connected_workers + releasing_.connected_workers == 0;
@@ -275,14 +273,14 @@ void submission_queue::promote_delayed() {
       releases_.push_back(std::move(release));
       side& releasing = serving(worker_role::releases);
       releasing.blocked = fallback_.blocked = false;
-      // Only those who take acquires sleep until the next delayed operation's time.
+      // The workers that release do not wake by themselves for delayed operations.
       releasing.work.notify_one();
     }
   }
 }
 
-// open: names of this batch that others may join, and how many have. Who may not closes it for those behind.
-// What is sent alone is taken where it is the first, and left where it is not.
+// open: the names of this batch that more requests may join, and how many have. A request that may not join
+// closes its name for those behind it. A request to be sent alone is taken if it is the first.
 template <class Operation>
 void submission_queue::take_distinct(std::deque<Operation>& from, std::vector<Operation>& to, batch& into,
                                      std::unordered_map<std::string, std::size_t>& open) {
@@ -301,10 +299,10 @@ void submission_queue::take_distinct(std::deque<Operation>& from, std::vector<Op
       into.alone = alone;
       now_taken(*from[at]);
       to.push_back(std::move(from[at]));
-    } else if (const auto crowd = open.find(name);
-               joins && crowd != open.end() && crowd->second < crowd_limit) {
+    } else if (const auto others = open.find(name);
+               joins && others != open.end() && others->second < joined_limit) {
       into.joined.insert(name);
-      ++crowd->second;
+      ++others->second;
       now_taken(*from[at]);
       to.push_back(std::move(from[at]));
     } else {
@@ -393,7 +391,7 @@ void submission_queue::finish(const batch& done) {
   bool wake_releasing = false;
   bool stranded = false;
   bool idle = false;
-  bool over = false;  // the workers end
+  bool over = false;  // the workers are to end
   {
     const std::lock_guard lock{mutex_};
     for (const auto& name : done.names) reserved_.erase(name);

@@ -1,7 +1,7 @@
-// One queue a client, feeding its workers. While a worker's statement is in flight new requests
-// decide_rendezvous, and the next batch carries them all; a lone request waits for nobody. A name is in one
-// worker's batch at a time, so that one process never runs into its own row locks. Within a batch it stands
-// once, but for requests that go along in one edit.
+// The queue of a client, from which its workers take batches. Requests that come while a worker's statement is
+// under way are gathered in its next batch; a lone request waits for nothing. A name is in one batch at a time,
+// so a process never waits for its own row locks. A batch has a name once, except for requests that one edit
+// decides together.
 #pragma once
 
 #include "client/context.hpp"
@@ -28,19 +28,19 @@ using task_ptr = std::shared_ptr<task_operation>;
 
 struct batch {
   std::vector<acquire_ptr> acquires;
-  std::vector<release_ptr> releases;       // names distinct across both, but for:
-  std::unordered_set<std::string> joined;  // names of several requests, all of which join
+  std::vector<release_ptr> releases;       // names are distinct across both, except:
+  std::unordered_set<std::string> joined;  // names of several requests that one edit decides
   std::vector<task_ptr> tasks;
   std::vector<std::string> names;  // reserved until finish()
-  bool must_connect = false;       // empty, and the queue goes on
-  bool alone = false;              // one request, which no other may join
+  bool must_connect = false;       // it is empty, and the queue has not been stopped
+  bool alone = false;              // one request, which must be sent by itself
 
   bool empty() const { return acquires.empty() && releases.empty() && tasks.empty(); }
 };
 
-// What a worker carries. Acquires wait for the disk and fast releases do not: behind one another, each
-// release would wait for a commit that is not its own. The fallback worker borrows the lease's connection,
-// and carries releases while no worker is connected.
+// What a worker sends. Acquires wait for the disk and fast releases do not: on one connection each release would
+// wait for a commit that is not its own. The fallback worker borrows the lease's connection and sends releases
+// while no worker is connected.
 enum class worker_role : std::uint8_t { everything, acquires, releases, fallback };
 
 // Thread-safe.
@@ -48,7 +48,7 @@ class submission_queue {
  public:
   explicit submission_queue(context& shared) : context_(shared) {}
 
-  // Before the first take(): whether there are workers for both roles, or one for everything.
+  // Before the first take(): there is a worker for each role, or one for everything.
   void split_roles(bool split) { split_ = split; }
 
   void submit(acquire_ptr operation);
@@ -56,58 +56,57 @@ class submission_queue {
   void submit(const std::vector<release_ptr>& operations);  // so that one batch may carry them all
   void submit(task_ptr operation);
 
-  // The workers tell how many of them are connected. What is for a worker_role that no connected worker has,
-  // the others take.
+  // Counts connected workers. The other workers do the work of a role that no connected worker has.
   void count_worker(worker_role role, bool connected);
-  bool has_connected_worker() const;  // the fallback worker is none
-  // Before the first take(): called when there may be something for the fallback worker. Under no lock.
+  bool has_connected_worker() const;  // the fallback worker does not count
+  // Called, with no mutex locked, when there may be work for the fallback worker. Set before the first take().
   std::function<void()> on_fallback_due;
-  // When the fallback worker has something to carry: releases, while it is connected and no worker is.
+  // When the fallback worker has work: releases, while it is connected and no other worker is.
   instant fallback_due();
-  // A batch of those; does not wait, and is empty where there are none.
+  // A batch of that work. Does not wait; may be empty.
   batch take_fallback();
-  // A batch that was taken, unchanged, for another worker.
+  // Returns a batch unchanged, for another worker.
   void put_back(batch work);
-  // Lets a worker that is not connected wait. False: the queue was stopped.
+  // A pause for a worker without a connection. False: the queue was stopped.
   bool sleep(std::chrono::nanoseconds pause);
-  // A task that no release must wait for: the workers that acquire carry it, after the pause. False: it
-  // fails, for the queue takes no more.
+  // A task that must not delay releases: the workers that acquire run it, after the pause. False: the queue
+  // accepts no more, and the task fails.
   bool submit_background(const task_ptr& operation, std::chrono::nanoseconds pause = {});
 
-  // Brings an operation back after a pause.
+  // Submits the operation again after a pause.
   void delay(acquire_ptr operation, std::chrono::nanoseconds pause);
   void delay(release_ptr operation, std::chrono::nanoseconds pause);
 
   // Acquires are given out only while the client has a lease.
   void allow_acquires(bool allowed);
 
-  // The next batch of that worker_role; waits for one. Empty: the queue was stopped and nothing is left that
-  // may run. is_connected: the worker's; where it says no and another worker is connected, this returns at
-  // once with batch::must_connect.
+  // Waits for the next batch of that role. Empty: the queue was stopped, and nothing is left that may run.
+  // is_connected: asked of the worker; if it is not connected and another worker is, this returns at once with
+  // batch::must_connect.
   batch take(worker_role role, const std::function<bool()>& is_connected = {});
-  // A batch of this one request, for a caller who carries it himself; empty when others wait before it, its
-  // name is under way, or acquires are not allowed.
+  // A batch of this one request, for a caller that sends it itself. Empty when others wait before it, its name
+  // is under way, or acquires are not allowed.
   batch alone(const acquire_ptr& operation);
   batch alone(const release_ptr& operation);
-  // The batch's names may be given out again.
+  // Frees the batch's names for other batches.
   void finish(const batch& done);
 
-  // Fails those acquires that have not been sent, or only those that would not wait anyway. Returns how many.
+  // Fails the acquires that have not been sent: all of them, or those that do not wait. Returns how many.
   std::size_t fail_acquires(const std::exception_ptr& failure, bool also_waiting);
   // Fails the tasks that wait for a connection.
   void fail_tasks(const std::exception_ptr& failure);
 
-  // The ids of all that has been submitted and is not over.
+  // The hold ids of all operations that are not over.
   ids_in_use& ids() noexcept { return ids_; }
-  // A request that has a new id, or is sent without being submitted.
+  // Marks the id of a request that has a new one, or is sent without being submitted.
   void mark(acquire_operation& operation);
 
-  // From now on acquires and tasks fail with error(closed); releases are still role.
+  // From now on acquires and tasks fail with error(closed); releases are still sent.
   void stop_acquires();
   bool is_stopping() const;
-  // Releases that cannot be role at once are dropped; take() returns what is left, then empty batches.
+  // Delayed releases are dropped; take() returns what is left, then empty batches.
   void stop();
-  // Waits until nothing is left or under way, or until then.
+  // Waits until nothing is left or under way. False: that took longer than until then.
   bool drain(instant until);
 
  private:
@@ -117,8 +116,7 @@ class submission_queue {
     task_ptr task{};
   };
 
-  // One side of the queue: who waits for work of it, and whether all that is left is reserved by another
-  // worker.
+  // The workers of one role. blocked: the names of all that is left are in other batches.
   struct side {
     std::condition_variable work;
     std::size_t idle_workers = 0;
@@ -132,7 +130,7 @@ class submission_queue {
   }
   side& side_of(worker_role role) { return const_cast<side&>(std::as_const(*this).side_of(role)); }
   bool is_fallback_needed() const;
-  // Whose workers are to be woken.
+  // The workers that do the work of that role now.
   side& serving(worker_role asked);
   bool takes(worker_role role, worker_role asked) const;
   bool has_work(worker_role role) const;
@@ -149,7 +147,7 @@ class submission_queue {
                      std::unordered_map<std::string, std::size_t>& open);
 
   void mark(release_operation& operation);
-  // False: a sweep of that name, for which nobody waits either, has not begun yet, and does for both.
+  // False: a background sweep of the name is waiting already, and is enough.
   bool is_needed(const release_operation& operation);
 
   context& context_;
@@ -166,7 +164,7 @@ class submission_queue {
   std::deque<task_ptr> background_;
   std::multimap<instant, delayed> delayed_;
   std::unordered_set<std::string> reserved_;
-  std::unordered_set<std::string> sweeps_;  // names with a sweep that nobody waits for and has not begun
+  std::unordered_set<std::string> sweeps_;  // names with a background sweep that has not begun
   std::size_t under_way_ = 0;
   bool acquires_allowed_ = false;
   bool split_ = false;

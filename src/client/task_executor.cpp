@@ -104,7 +104,7 @@ outcome task_executor::decide(const std::string& name, model::hold_id about, con
   }
 }
 
-// Again while the database cannot be reached. A doubt of an earlier try stays one.
+// Retries while the database cannot be reached. If an earlier try is in doubt, so is the outcome.
 template <class Call>
 auto task_executor::with_retry(const call_limit& limit, Call call) {
   const call_limit whole{end_of(client_.shared.longest_call(), limit), limit.stop};

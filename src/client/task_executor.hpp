@@ -1,4 +1,4 @@
-// What is asked of the database besides acquires and releases: a task is run by a worker, in its turn.
+// Everything that is asked of the database besides acquires and releases. A worker runs each task in its turn.
 #pragma once
 
 #include "client/decisions.hpp"
@@ -13,47 +13,46 @@
 
 namespace rowlock::client_layer {
 
-// What is decided about a lock, from what its row says.
+// Decides about a lock from what was read under its row.
 using lock_decision = std::function<decision(const store::lock_view&)>;
 
-// What ends a call besides the longest time that one may take.
+// What ends a call earlier than context::longest_call().
 struct call_limit {
   std::optional<instant> until{};
   std::stop_token stop{};
 };
 
-// Thread-safe. Of one engine.
+// Thread-safe.
 //
-// Every call ends with its limit, also behind a worker that is busy: with error(unreachable) when the time is
-// up before an answer came, with error(cancelled) when stop was requested. outcome_unknown() then says
-// whether it may have happened.
+// Every call ends at its limit, also behind a busy worker: with error(unreachable) when the time is up, with
+// error(cancelled) when stop was requested, with error(closed) when the client is closed. outcome_unknown() then
+// says whether it may have happened.
 class task_executor {
  public:
-  // ready: called before anything is asked. Throws when nothing may be.
+  // ready: called before each task. It throws when no task may be run.
   task_executor(worker_context& client, std::function<void()> ready)
       : client_(client), ready_(std::move(ready)) {}
 
-  // Runs work with a carrying connection's session, and waits for it. Not retried.
+  // Runs work with a worker's session, and waits for it. Not retried.
   void run(std::function<void(store::session&)> work, const call_limit& limit = {});
-  // Its halves. await(): false when it was given up.
+  // The halves of run(). await() is false when it gave up.
   task_ptr begin(std::function<void(store::session&)> work, std::function<void()> undo = {});
   bool await(const task_ptr& task, std::optional<instant> until, const std::stop_token& stop = {});
 
-  // Decides about a lock, or a hold of it, under its row, until that is settled: not expired, foreign, again
-  // or guarded. A lock that does not exist has nothing (absent). Not retried when the connection breaks.
-  // Throws error(contention) when a guarded transaction, or anybody, keeps the row for longer than a
-  // statement may take.
+  // Decides about a lock, or one hold of it, under its row; repeated while the outcome is expired, foreign, again
+  // or guarded. For a lock that does not exist the outcome is absent. Not retried when the connection breaks.
+  // Throws error(contention) when the row stays locked for longer than a statement may take.
   outcome decide(const std::string& name, model::hold_id about, const lock_decision& decide,
                  const call_limit& limit = {});
-  // One round of it, whose task is to be awaited. The outcome then: empty when it is not settled yet.
+  // One round of it. When its task is done, outcome_of() is empty if another round is needed.
   struct pending_decision;
   pending_decision begin_decision(const std::string& name, model::hold_id about, lock_decision decide);
   static std::optional<outcome> outcome_of(const pending_decision& round);
-  // The same again while the database cannot be reached, as long as one call may take: for what may be
-  // decided twice.
+  // The same, retried while the database cannot be reached, for as long as a call may take. For decisions that
+  // may be made twice.
   outcome decide_with_retry(const std::string& name, model::hold_id about, const lock_decision& decide,
                             const call_limit& limit = {});
-  // The same for a lock that is made where it is missing.
+  // The same, for a lock that is created if it is missing.
   outcome decide_or_create(const model::lock_definition& definition, const lock_decision& decide,
                            const call_limit& limit = {});
 
