@@ -5,9 +5,9 @@ if(ROWLOCK_WERROR)
   target_compile_options(rowlock_build INTERFACE -Werror)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
-  # Both warn of the standard library's own headers when these are inlined: -Wrestrict in a string's operator+
-  # (GCC bug 105329), -Wmaybe-uninitialized in optional, and under every sanitizer.
-  target_compile_options(rowlock_build INTERFACE -Wno-maybe-uninitialized -Wno-restrict)
+  # These warn of the standard library's own headers when they are inlined: -Wrestrict and -Wstringop-overflow in a
+  # string's operator+ (GCC bug 105329), -Wmaybe-uninitialized in optional, and under every sanitizer.
+  target_compile_options(rowlock_build INTERFACE -Wno-maybe-uninitialized -Wno-restrict -Wno-stringop-overflow)
 endif()
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   # Without it ccache cannot cache files that use a precompiled header.
