@@ -9,12 +9,6 @@ namespace {
 using model::lock_mode;
 using std::chrono::microseconds;
 
-bool same(const model::lock_row& a, const model::lock_row& b) {
-  return a.capacity == b.capacity && a.in_use == b.in_use && a.token == b.token &&
-         a.next_ticket == b.next_ticket && a.lease == b.lease && a.hold == b.hold &&
-         a.has_queue == b.has_queue;
-}
-
 template <class Id>
 bool contains(const std::vector<Id>& ids, const Id& id) {
   return std::find(ids.begin(), ids.end(), id) != ids.end();
@@ -333,11 +327,13 @@ decision lock_editor::finish(outcome::what result) {
   auto& change = made_.change;
   made_.outcome.result = result;
   row_.has_queue = has_waiters() || !change.enqueue.empty();
-  row_.head_ticket = std::max(row_.head_ticket, head_ticket());
   const bool others = !change.enqueue.empty() || !change.dequeue.empty() || !change.remove_permits.empty() ||
                       !change.add_permits.empty();
+  const bool changed = row_ != view_.row;
+  // A new head alone is not written.
+  row_.head_ticket = std::max(row_.head_ticket, head_ticket());
   // A change beside the row writes the row too: Galera compares only what is written.
-  if (others || !same(row_, view_.row)) change.row = row_;
+  if (others || changed) change.row = row_;
   return std::move(made_);
 }
 

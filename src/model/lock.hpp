@@ -73,6 +73,8 @@ struct lock_row {
   bool has_queue = false;
   bool fair = true;
   std::chrono::milliseconds delay{0};
+
+  bool operator==(const lock_row&) const = default;
 };
 
 // What a row is, to tell a caller that expected something else.

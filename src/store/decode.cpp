@@ -70,13 +70,13 @@ enum class part : std::int64_t { lock, queue, own, permit };
 
 }  // namespace
 
-std::vector<grant> read_grants(rows& from) {
+std::vector<grant> read_grants(rows&& from) {
   return read_all(from, [](const rows& row) {
     return grant{.hold = row.id<hold_id>("hold_id"), .token = row.integer("token")};
   });
 }
 
-std::vector<hold_id> read_holds(rows& from) {
+std::vector<hold_id> read_holds(rows&& from) {
   return read_all(from, [](const rows& row) { return row.id<hold_id>("hold_id"); });
 }
 
@@ -87,11 +87,11 @@ hand_over_reply read_hand_over(const rows& row) {
           .has_queue = row.boolean("has_queue")};
 }
 
-std::vector<lease_id> read_leases(rows& from) {
+std::vector<lease_id> read_leases(rows&& from) {
   return read_all(from, [](const rows& row) { return row.id<lease_id>("id"); });
 }
 
-std::vector<std::string> read_names(rows& from) {
+std::vector<std::string> read_names(rows&& from) {
   return read_all(from, [](const rows& row) { return row.text("name"); });
 }
 
@@ -130,14 +130,14 @@ void read_status(const rows& row, hold_status& status) {
   if (!row.null("takeover_us")) status.takeover_in = row.microseconds("takeover_us");
 }
 
-std::vector<hold_status> read_statuses(rows& from, std::span<const hold_query> holds) {
+std::vector<hold_status> read_statuses(rows&& from, std::span<const hold_query> holds) {
   std::vector<hold_status> result(holds.size());
   for (std::size_t i = 0; i < holds.size(); ++i) result[i].hold = holds[i].hold;
   while (from.next()) read_status(from, result.at(static_cast<std::size_t>(from.integer("n")) - 1));
   return result;
 }
 
-std::vector<lock_info> read_locks(rows& from) {
+std::vector<lock_info> read_locks(rows&& from) {
   std::vector<lock_info> locks;
   while (from.next()) {
     if (locks.empty() || locks.back().row.name != from.view("name")) locks.push_back(read_lock_info(from));
@@ -146,13 +146,13 @@ std::vector<lock_info> read_locks(rows& from) {
   return locks;
 }
 
-std::optional<lock_info> read_lock(rows& from) {
-  auto found = read_locks(from);
+std::optional<lock_info> read_lock(rows&& from) {
+  auto found = read_locks(std::move(from));
   if (found.empty()) return {};
   return std::move(found.front());
 }
 
-std::vector<waiter_info> read_waiters(rows& from) {
+std::vector<waiter_info> read_waiters(rows&& from) {
   return read_all(from, [](const rows& row) {
     waiter_info info;
     info.waiter = read_waiter(row);
@@ -175,9 +175,9 @@ held_entry read_held_entry(const rows& row) {
           .queued = row.boolean("queued")};
 }
 
-stale read_stale(rows& leases, rows& names, std::size_t limit) {
+stale read_stale(rows&& leases, rows&& names, std::size_t limit) {
   stale found;
-  found.expired_leases = read_leases(leases);
+  found.expired_leases = read_leases(std::move(leases));
   for (std::size_t read = 1; names.next(); ++read) {
     if (names.boolean("is_stale")) found.names.push_back(names.text("name"));
     if (read == limit) found.next = names.text("name");
@@ -188,7 +188,7 @@ stale read_stale(rows& leases, rows& names, std::size_t limit) {
 edit_reader::edit_reader(std::span<const edit_request> requests)
     : results(requests.size(), edit_result::missing), views(requests.size()), requests_{requests} {}
 
-void edit_reader::read(rows& from) {
+void edit_reader::read(rows&& from) {
   while (from.next()) read(from, static_cast<std::size_t>(from.integer("n")) - 1);
 }
 
@@ -219,13 +219,13 @@ void edit_reader::read_lock(const rows& row, std::size_t at) {
   view.is_recorded_server = row.boolean("is_recorded_server");
 }
 
-schema_state read_schema_state(rows& from) {
+schema_state read_schema_state(rows&& from) {
   if (!from.next()) return {};
   return {.version = static_cast<int>(from.integer("schema_version")),
           .min_library = static_cast<int>(from.integer("min_library"))};
 }
 
-std::vector<ledger_entry> read_ledger(rows& from) {
+std::vector<ledger_entry> read_ledger(rows&& from) {
   return read_all(from, [](const rows& row) {
     return ledger_entry{.version = static_cast<int>(row.integer("version")),
                         .title = row.text("title"),
@@ -234,7 +234,7 @@ std::vector<ledger_entry> read_ledger(rows& from) {
   });
 }
 
-std::vector<std::string> read_columns(rows& from, std::string_view prefix) {
+std::vector<std::string> read_columns(rows&& from, std::string_view prefix) {
   auto lines = read_all(from, [&](const rows& row) {
     return fmt::format("rowlock_{}.{} {}{}", row.view("table_name").substr(prefix.size()),
                        row.view("column_name"), row.view("column_type"),

@@ -1,4 +1,5 @@
 #include "contract/contract_test.hpp"
+#include "store/lock_columns.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -280,6 +281,41 @@ TEST_P(edit_test, skips_a_row_that_is_locked) {
   const auto rival = fixture().lock_row("a");
   EXPECT_EQ(edit("a", [&](const auto&) { return ++calls, store::lock_change{}; }), edit_result::skipped);
   EXPECT_EQ(calls, 0);
+}
+
+// A column that a store forgets to write or to read, or that this test does not set, fails it.
+TEST_P(edit_test, keeps_every_column_that_it_writes) {
+  a->create(std::vector<model::lock_definition>{
+      {"a", model::lock_kind::shared_mutex, model::shared_mutex_capacity}});
+  const auto lease = new_lease();
+  model::lock_row written;
+  ASSERT_EQ(edit("a",
+                 [&](const store::lock_view& now) {
+                   auto change = grant_to(lease, hold_id::random())(now);
+                   change.enqueue = {{change.row->next_ticket++, hold_id::random(), lease}};
+                   change.row->has_queue = true;
+                   change.row->head_ticket = change.enqueue[0].ticket;
+                   written = *change.row;
+                   return change;
+                 }),
+            edit_result::committed);
+  store::with_written_columns(written, [](const auto&... set) {
+    store::with_written_columns(model::lock_row{}, [&](const auto&... unset) {
+      int column = 0;
+      const auto differ = [&](const auto& is, const auto& was) {
+        EXPECT_TRUE(is != was) << "written column " << column << " has its default";
+        ++column;
+      };
+      (differ(set, unset), ...);
+    });
+  });
+  auto seen = view("a").row;
+  ASSERT_TRUE(a->show("a"));
+  auto shown = a->show("a")->row;
+  // SQLite keeps no rows of waiters that have left, and no head.
+  if (GetParam() == "sqlite") seen.head_ticket = shown.head_ticket = written.head_ticket;
+  EXPECT_EQ(seen, written);
+  EXPECT_EQ(shown, written);
 }
 
 TEST_P(edit_test, keeps_the_head_of_the_queue) {

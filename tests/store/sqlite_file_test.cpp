@@ -177,7 +177,7 @@ TEST_F(sqlite_reader_test, says_what_it_cannot_read) {
   }
   fs::rename(folder_.path() / "left", path() + "-wal");  // as of a writer who was killed, or of a copy
   forbid_writing();
-  expect_error([&] { connect(); }, errc::privilege, "-wal holds changes");
+  expect_error([&] { connect(); }, errc::privilege, "-wal contains changes");
   lift();
   EXPECT_EQ(connect()->list().size(), 1U);
   fs::permissions(path(), fs::perms::none);

@@ -78,8 +78,7 @@ std::vector<edit_result> mysql_edit::run(const joint_decision& decide) {
 }
 
 void mysql_edit::read(const std::string& asked) {
-  auto rows = connection_.read("edit_read", {{"asked", asked}, mysql_text("identity", identity_)});
-  found_.read(rows);
+  found_.read(connection_.read("edit_read", {{"asked", asked}, mysql_text("identity", identity_)}));
   for (std::size_t at = 0; at < requests_.size(); ++at) {
     if (found_.views[at].row.has_queue) read_queue(at);
   }

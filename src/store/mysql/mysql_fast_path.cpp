@@ -72,7 +72,7 @@ std::vector<grant> mysql_session::acquire_exclusive(std::span<const acquire_item
                                                   {"hold", hold},
                                                   mysql_text("identity", identity_)});
   });
-  return done ? read_grants(granted) : acquire_unlocked(requests);
+  return done ? read_grants(std::move(granted)) : acquire_unlocked(requests);
 }
 
 std::vector<grant> mysql_session::acquire_one(const acquire_item& request) {
@@ -93,8 +93,7 @@ std::vector<grant> mysql_session::acquire_unlocked(std::span<const acquire_item>
   }
   const mysql_value asked{"requests", batch};
   if (connection_.write("acquire", {asked, mysql_text("identity", identity_)}) == 0) return {};
-  auto granted = connection_.read("acquire_result", {asked});
-  return read_grants(granted);
+  return read_grants(connection_.read("acquire_result", {asked}));
 }
 
 std::vector<grant> mysql_session::acquire_shared(std::span<const acquire_item> requests) {
@@ -113,8 +112,7 @@ std::vector<grant> mysql_session::acquire_shared(std::span<const acquire_item> r
   for (const auto& one : requests) {
     batch.add(one.name, to_string(one.kind), one.capacity, one.lease, one.hold, one.fair, one.weight);
   }
-  auto granted = connection_.read_block("acquire_shared", {{"requests", batch}, identity});
-  return read_grants(granted);
+  return read_grants(connection_.read_block("acquire_shared", {{"requests", batch}, identity}));
 }
 
 std::vector<hold_id> mysql_session::release(std::span<const release_item> requests, durability) {
@@ -153,11 +151,9 @@ std::vector<hold_id> mysql_session::release_one(const release_item& request) {
 std::vector<hold_id> mysql_session::release_shared(std::span<const release_item> requests) {
   if (!connection_.takes_blocks()) return {};
   if (requests.size() == 1) {
-    auto freed = connection_.read_block("release_shared_one", request_values(requests.front()));
-    return read_holds(freed);
+    return read_holds(connection_.read_block("release_shared_one", request_values(requests.front())));
   }
-  auto freed = connection_.read_block("release_shared", {{"requests", batch_of(requests)}});
-  return read_holds(freed);
+  return read_holds(connection_.read_block("release_shared", {{"requests", batch_of(requests)}}));
 }
 
 std::vector<hold_id> mysql_session::release_unlocked(std::span<const release_item> requests) {

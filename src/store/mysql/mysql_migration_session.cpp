@@ -1,6 +1,5 @@
 #include "store/mysql/mysql_migration_session.hpp"
 
-#include "store/decode.hpp"
 #include "store/mysql/mysql_script.hpp"
 
 #include <fmt/format.h>
@@ -23,28 +22,16 @@ bool is_refused_engine(std::string_view code) {
 mysql_migration_session::mysql_migration_session(const std::string& url, const store_options& options)
     : context_{url, options}, opened_{open_connection(context_, std::chrono::milliseconds{0}, nobody_)} {}
 
-bool mysql_migration_session::has(std::string_view table) {
-  return has_table(connection_, context_.options.prefix + std::string{table});
+bool mysql_migration_session::has_table(std::string_view table) {
+  return store::has_table(connection_, prefix() + std::string{table});
+}
+
+void mysql_migration_session::read(const std::string& statement, const std::function<void(rows&&)>& use) {
+  use(connection_.read(statement));
 }
 
 schema_state mysql_migration_session::state() {
   return read_schema_state(connection_);
-}
-
-bool mysql_migration_session::has_ledger() {
-  return has("migration");
-}
-
-std::vector<ledger_entry> mysql_migration_session::ledger() {
-  if (!has_ledger()) return {};
-  auto found = connection_.read("read_ledger");
-  return read_ledger(found);
-}
-
-std::int64_t mysql_migration_session::leases() {
-  if (!has("lease")) return 0;
-  auto count = connection_.read("live_leases");
-  return count.next() ? count.integer(0) : 0;
 }
 
 void mysql_migration_session::exclusively(const std::function<void()>& work) {
@@ -103,11 +90,6 @@ void mysql_migration_session::apply(const std::string& sql, const ledger_entry& 
 void mysql_migration_session::revert(const std::string& sql, int version) {
   run(fmt::format("the way back from migration {}", version), sql);
   forget(version);
-}
-
-std::vector<std::string> mysql_migration_session::describe() {
-  auto found = connection_.read("describe");
-  return read_columns(found, context_.options.prefix);
 }
 
 }  // namespace rowlock::store

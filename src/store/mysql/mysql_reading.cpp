@@ -10,23 +10,19 @@ std::vector<hold_status> mysql_session::find(std::span<const hold_query> holds) 
   if (holds.empty()) return {};
   mysql_json asked;
   for (const auto& wanted : holds) asked.add(wanted.name, wanted.hold);
-  auto found = connection_.read("find", {{"holds", asked}});
-  return read_statuses(found, holds);
+  return read_statuses(connection_.read("find", {{"holds", asked}}), holds);
 }
 
 std::vector<lock_info> mysql_session::list() {
-  auto found = connection_.read("list");
-  return read_locks(found);
+  return read_locks(connection_.read("list"));
 }
 
 std::optional<lock_info> mysql_session::show(const std::string& name) {
-  auto found = connection_.read("show", {mysql_text("name", name)});
-  return read_lock(found);
+  return read_lock(connection_.read("show", {mysql_text("name", name)}));
 }
 
 std::vector<waiter_info> mysql_session::queue(const std::string& name) {
-  auto found = connection_.read("queue", {mysql_text("name", name)});
-  return read_waiters(found);
+  return read_waiters(connection_.read("queue", {mysql_text("name", name)}));
 }
 
 held_page mysql_session::read_held(lease_id client, const std::string& after, std::size_t limit) {
@@ -43,14 +39,13 @@ held_page mysql_session::read_held(lease_id client, const std::string& after, st
 }
 
 stale mysql_session::find_stale(std::size_t limit, std::chrono::microseconds skew, const std::string& after) {
-  auto leases = connection_.read("find_stale_leases", {{"skew_us", skew}, {"most", limit}});
-  auto names = connection_.read("find_stale_names", {mysql_text("after", after), {"most", limit}});
-  return read_stale(leases, names, limit);
+  const mysql_value most{"most", limit};
+  return read_stale(connection_.read("find_stale_leases", {{"skew_us", skew}, most}),
+                    connection_.read("find_stale_names", {mysql_text("after", after), most}), limit);
 }
 
 std::vector<std::string> mysql_session::waited_for() {
-  auto found = connection_.read("waited_for");
-  return read_names(found);
+  return read_names(connection_.read("waited_for"));
 }
 
 }  // namespace rowlock::store

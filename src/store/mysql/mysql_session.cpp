@@ -110,11 +110,11 @@ void mysql_session::create_lease(const lease_record& lease) {
 renewal_reply mysql_session::renew_one(const lease_id& lease) {
   const bool renewed = connection_.write("renew_one", {{"lease", lease}}) == 1;
   // A kill between the two statements is like a kill right after both.
-  auto found = connection_.read("renew_read_one", {{"lease", renewed ? lease.to_string() : std::string{}}});
-  return read_renewal(found);
+  return read_renewal(
+      connection_.read("renew_read_one", {{"lease", renewed ? lease.to_string() : std::string{}}}));
 }
 
-renewal_reply mysql_session::read_renewal(rows& found) {
+renewal_reply mysql_session::read_renewal(rows&& found) {
   if (!found.next()) throw missing_meta_row(context_->options);
   renewal_reply reply;
   reply.database_state = world_of(found);
@@ -125,11 +125,9 @@ renewal_reply mysql_session::read_renewal(rows& found) {
 renewal_reply mysql_session::renew(std::span<const lease_id> leases) {
   if (leases.size() == 1) return renew_one(leases[0]);
   mysql_transaction transaction{connection_, "renew"};
-  auto taken = connection_.read("renew_take", {{"leases", sorted_ids(leases)}});
-  const auto living = read_leases(taken);
+  const auto living = read_leases(connection_.read("renew_take", {{"leases", sorted_ids(leases)}}));
   if (!living.empty()) connection_.write("renew", {{"leases", sorted_ids(living)}});
-  auto found = connection_.read("renew_read", {{"leases", sorted_ids(living)}});
-  auto reply = read_renewal(found);
+  auto reply = read_renewal(connection_.read("renew_read", {{"leases", sorted_ids(living)}}));
   transaction.commit();
   return reply;
 }
@@ -142,8 +140,8 @@ std::vector<lease_id> mysql_session::kill(std::span<const lease_id> leases, std:
     return killed ? std::vector{leases[0]} : std::vector<lease_id>{};
   }
   mysql_transaction transaction{connection_, "kill"};
-  auto taken = connection_.read("kill_take", {{"leases", sorted_ids(leases)}, grace, identity});
-  auto expired = read_leases(taken);
+  auto expired =
+      read_leases(connection_.read("kill_take", {{"leases", sorted_ids(leases)}, grace, identity}));
   if (expired.empty()) return expired;
   const mysql_statement last[] = {{"end", {{"leases", sorted_ids(expired)}}}};
   transaction.commit(last);

@@ -68,7 +68,7 @@ class mysql_session final : public session {
   bool is_unseen(std::int64_t cluster_seen) const;
   database_state world_of(const rows& row);  // the row of read_database_state
   renewal_reply renew_one(const lease_id& lease);
-  renewal_reply read_renewal(rows& found);
+  renewal_reply read_renewal(rows&& found);
   std::vector<grant> acquire_exclusive(std::span<const acquire_item> requests);
   std::vector<grant> acquire_shared(std::span<const acquire_item> requests);
   std::vector<grant> acquire_one(const acquire_item& request);

@@ -239,8 +239,7 @@ bool has_table(mysql_connection& connection, const std::string& table) {
 
 schema_state read_schema_state(mysql_connection& connection) {
   try {
-    auto state = connection.read("schema_state");
-    return read_schema_state(state);
+    return read_schema_state(connection.read("schema_state"));
   } catch (const error& problem) {
     if (problem.code() == errc::not_migrated) return {};
     throw;

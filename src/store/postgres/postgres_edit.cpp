@@ -91,8 +91,7 @@ void postgres_edit::read() {
                       connection_.execute("edit_guard") + connection_.execute("edit_guard_permits") +
                       connection_.execute("edit_read", asked);
   open_ = true;
-  auto rows = connection_.script("edit", script);
-  found_.read(rows);
+  found_.read(connection_.script("edit", script));
 }
 
 void postgres_edit::write(std::span<const lock_change> changes) {

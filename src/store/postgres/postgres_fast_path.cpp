@@ -24,8 +24,7 @@ std::vector<grant> postgres_session::acquire_exclusive(std::span<const acquire_i
     }
     return connection_.call("acquire", all);
   };
-  auto granted = ask();
-  return read_grants(granted);
+  return read_grants(ask());
 }
 
 std::vector<grant> postgres_session::acquire_shared(std::span<const acquire_item> requests) {
@@ -41,8 +40,7 @@ std::vector<grant> postgres_session::acquire_shared(std::span<const acquire_item
     }
     return connection_.call("acquire_shared", all);
   };
-  auto granted = ask();
-  return read_grants(granted);
+  return read_grants(ask());
 }
 
 std::vector<hold_id> postgres_session::release(std::span<const release_item> requests, durability how) {
@@ -63,8 +61,7 @@ std::vector<hold_id> postgres_session::release_by(const std::string& statement,
     for (const auto& one : requests) all.add(one.name, one.lease, one.hold);
     return connection_.call(statement, all, commit);
   };
-  auto freed = ask();
-  return read_holds(freed);
+  return read_holds(ask());
 }
 
 }  // namespace rowlock::store

@@ -1,16 +1,8 @@
 #include "store/postgres/postgres_migration_session.hpp"
 
-#include "store/decode.hpp"
-
 #include <fmt/format.h>
 
 namespace rowlock::store {
-
-namespace {
-
-constexpr std::string_view tables[] = {"lease", "lock", "permit", "queue", "meta", "marker"};
-
-}  // namespace
 
 // Statements have no time limit: one of them waits for another migrator, and the files set their own limit
 // for locks.
@@ -18,28 +10,16 @@ postgres_migration_session::postgres_migration_session(const std::string& url, c
     : context_{url, options}, opened_{open_connection(context_, std::chrono::milliseconds{0}, nobody_)} {}
 
 bool postgres_migration_session::has_table(std::string_view table) {
-  auto found = connection_.call_once("has_table", context_.options.prefix + std::string{table});
+  auto found = connection_.call_once("has_table", prefix() + std::string{table});
   return found.next() && found.boolean(0);
+}
+
+void postgres_migration_session::read(const std::string& statement, const std::function<void(rows&&)>& use) {
+  use(connection_.call_once(statement));
 }
 
 schema_state postgres_migration_session::state() {
   return read_schema_state(connection_, has_table("meta"));
-}
-
-bool postgres_migration_session::has_ledger() {
-  return has_table("migration");
-}
-
-std::vector<ledger_entry> postgres_migration_session::ledger() {
-  if (!has_ledger()) return {};
-  auto found = connection_.call_once("read_ledger");
-  return read_ledger(found);
-}
-
-std::int64_t postgres_migration_session::leases() {
-  if (!has_table("lease")) return 0;
-  auto count = connection_.call_once("live_leases");
-  return count.next() ? count.integer(0) : 0;
 }
 
 void postgres_migration_session::exclusively(const std::function<void()>& work) {
@@ -103,13 +83,6 @@ void postgres_migration_session::revert(const std::string& sql, int version) {
 
 void postgres_migration_session::record(const ledger_entry& entry) {
   run("the ledger", "", [&] { write_entry(entry); });
-}
-
-std::vector<std::string> postgres_migration_session::describe() {
-  postgres_array names;
-  for (const auto table : tables) names.add(context_.options.prefix + std::string{table});
-  auto found = connection_.call_once("describe", names);
-  return read_columns(found, context_.options.prefix);
 }
 
 }  // namespace rowlock::store

@@ -1,27 +1,25 @@
 // The migrator's verbs: transactional DDL, and an advisory lock that keeps two migrators apart.
 #pragma once
 
-#include "store/migration_session.hpp"
 #include "store/postgres/postgres_setup.hpp"
+#include "store/sql_migration_session.hpp"
 
 namespace rowlock::store {
 
-class postgres_migration_session final : public migration_session {
+class postgres_migration_session final : public sql_migration_session {
  public:
   postgres_migration_session(const std::string& url, const store_options& options);
 
   schema_state state() override;
-  bool has_ledger() override;
-  std::vector<ledger_entry> ledger() override;
-  std::int64_t leases() override;
   void exclusively(const std::function<void()>& work) override;
   void apply(const std::string& sql, const ledger_entry& entry) override;
   void revert(const std::string& sql, int version) override;
   void record(const ledger_entry& entry) override;
-  std::vector<std::string> describe() override;
 
  private:
-  bool has_table(std::string_view table);
+  bool has_table(std::string_view table) override;
+  void read(const std::string& statement, const std::function<void(rows&&)>& use) override;
+  const std::string& prefix() const override { return context_.options.prefix; }
   void write_entry(const ledger_entry& entry);
   // One transaction with its own lock: behind a pooler no session keeps one.
   void together(const std::function<void()>& work);

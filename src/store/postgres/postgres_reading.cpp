@@ -18,23 +18,20 @@ std::vector<hold_status> postgres_session::find(std::span<const hold_query> hold
     for (const auto& one : holds) wanted.add(one.name, one.hold);
     return connection_.call("find", wanted);
   };
-  auto found = ask();
-  return read_statuses(found, holds);
+  return read_statuses(ask(), holds);
 }
 
 std::vector<lock_info> postgres_session::list() {
-  auto found = connection_.script("list", connection_.settings() + with_scans + connection_.execute("list"));
-  return read_locks(found);
+  return read_locks(
+      connection_.script("list", connection_.settings() + with_scans + connection_.execute("list")));
 }
 
 std::optional<lock_info> postgres_session::show(const std::string& name) {
-  auto found = connection_.call("show", name);
-  return read_lock(found);
+  return read_lock(connection_.call("show", name));
 }
 
 std::vector<waiter_info> postgres_session::queue(const std::string& name) {
-  auto found = connection_.call("queue", name);
-  return read_waiters(found);
+  return read_waiters(connection_.call("queue", name));
 }
 
 held_page postgres_session::read_held(lease_id client, const std::string& after, std::size_t limit) {
@@ -52,9 +49,9 @@ held_page postgres_session::read_held(lease_id client, const std::string& after,
 stale postgres_session::find_stale(std::size_t limit, std::chrono::microseconds skew,
                                    const std::string& after) {
   stale result;
-  auto leases = connection_.script("find_stale", connection_.settings() + with_scans +
-                                                     connection_.execute("find_stale_leases", skew, limit));
-  result.expired_leases = read_leases(leases);
+  result.expired_leases = read_leases(connection_.script(
+      "find_stale",
+      connection_.settings() + with_scans + connection_.execute("find_stale_leases", skew, limit)));
   for (auto found = connection_.call("find_stale_names", after, limit); found.next();) {
     if (found.boolean("is_stale")) result.names.push_back(found.text("name"));
     if (found.boolean("more")) result.next = found.text("name");
@@ -63,9 +60,8 @@ stale postgres_session::find_stale(std::size_t limit, std::chrono::microseconds 
 }
 
 std::vector<std::string> postgres_session::waited_for() {
-  auto found = connection_.script("waited_for",
-                                  connection_.settings() + with_scans + connection_.execute("waited_for"));
-  return read_names(found);
+  return read_names(connection_.script(
+      "waited_for", connection_.settings() + with_scans + connection_.execute("waited_for")));
 }
 
 }  // namespace rowlock::store

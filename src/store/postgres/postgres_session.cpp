@@ -98,8 +98,7 @@ renewal_reply postgres_session::renew(std::span<const lease_id> leases) {
 
 std::vector<lease_id> postgres_session::kill(std::span<const lease_id> leases,
                                              std::chrono::microseconds skew) {
-  auto killed = connection_.call("kill", ids(leases), skew);
-  return read_leases(killed);
+  return read_leases(connection_.call("kill", ids(leases), skew));
 }
 
 void postgres_session::end(std::span<const lease_id> leases) {

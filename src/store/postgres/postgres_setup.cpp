@@ -134,8 +134,7 @@ std::unique_ptr<postgres_connection> open_listener(const postgres_context& conte
 
 schema_state read_schema_state(postgres_connection& connection, bool has_meta) {
   if (!has_meta) return {};
-  auto state = connection.call_once("schema_state");
-  return read_schema_state(state);
+  return read_schema_state(connection.call_once("schema_state"));
 }
 
 }  // namespace rowlock::store

@@ -1,10 +1,7 @@
 #include "store/sqlite/sqlite_migration_session.hpp"
 
-#include "store/decode.hpp"
 #include "store/sqlite/sqlite_schema.hpp"
 #include "store/sqlite/sqlite_transaction.hpp"
-
-#include <fmt/format.h>
 
 #include <filesystem>
 #include <utility>
@@ -27,29 +24,17 @@ void sqlite_migration_session::open() {
                                                     read_only_);
 }
 
-std::string sqlite_migration_session::table(std::string_view name) const {
-  return fmt::format("{}{}", prefix_, name);
+bool sqlite_migration_session::has_table(std::string_view table) {
+  return has_file() && store::has_table(*connection_, prefix_ + std::string{table});
+}
+
+void sqlite_migration_session::read(const std::string& statement, const std::function<void(rows&&)>& use) {
+  if (has_file()) use(connection_->query(statement));
 }
 
 schema_state sqlite_migration_session::state() {
   if (!has_file()) return {};
   return read_schema_state(*connection_, prefix_);
-}
-
-bool sqlite_migration_session::has_ledger() {
-  return has_file() && has_table(*connection_, table("migration"));
-}
-
-std::vector<ledger_entry> sqlite_migration_session::ledger() {
-  if (!has_ledger()) return {};
-  auto found = connection_->query("read_ledger");
-  return read_ledger(found);
-}
-
-std::int64_t sqlite_migration_session::leases() {
-  if (!has_file() || !has_table(*connection_, table("lease"))) return 0;
-  auto query = connection_->query("live_leases");
-  return query.next() ? query.integer(0) : 0;
 }
 
 // The file's write lock excludes other migrators, and clients: they see all of the migrations or none.
@@ -99,12 +84,6 @@ void sqlite_migration_session::revert(const std::string& sql, int version) {
 
 void sqlite_migration_session::record(const ledger_entry& entry) {
   atomically([&] { write_entry(entry); });
-}
-
-std::vector<std::string> sqlite_migration_session::describe() {
-  if (!has_file()) return {};
-  auto found = connection_->query("describe");
-  return read_columns(found, prefix_);
 }
 
 }  // namespace rowlock::store

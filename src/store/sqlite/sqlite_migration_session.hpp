@@ -2,7 +2,7 @@
 // nothing.
 #pragma once
 
-#include "store/migration_session.hpp"
+#include "store/sql_migration_session.hpp"
 #include "store/sqlite/sqlite_connection.hpp"
 #include "store/store.hpp"
 
@@ -12,25 +12,23 @@
 
 namespace rowlock::store {
 
-class sqlite_migration_session final : public migration_session {
+class sqlite_migration_session final : public sql_migration_session {
  public:
   // A missing file counts as empty, and is created by the first write.
   sqlite_migration_session(const std::string& path, const store_options& options);
 
   schema_state state() override;
-  bool has_ledger() override;
-  std::vector<ledger_entry> ledger() override;
-  std::int64_t leases() override;
   void exclusively(const std::function<void()>& work) override;
   void apply(const std::string& sql, const ledger_entry& entry) override;
   void revert(const std::string& sql, int version) override;
   void record(const ledger_entry& entry) override;
-  std::vector<std::string> describe() override;
 
  private:
   void open();
   bool has_file() const noexcept { return !!connection_; }
-  std::string table(std::string_view name) const;
+  bool has_table(std::string_view table) override;
+  void read(const std::string& statement, const std::function<void(rows&&)>& use) override;
+  const std::string& prefix() const override { return prefix_; }
   // In a transaction, or in a savepoint of the one that exclusively() began.
   void atomically(const std::function<void()>& work);
   void write_entry(const ledger_entry& entry);

@@ -19,22 +19,19 @@ std::vector<hold_status> sqlite_session::find(std::span<const hold_query> holds)
 }
 
 std::vector<lock_info> sqlite_session::list() {
-  auto found = connection_.query("list");
-  auto result = read_locks(found);
+  auto result = read_locks(connection_.query("list"));
   connection_.throw_if_written();
   return result;
 }
 
 std::optional<lock_info> sqlite_session::show(const std::string& name) {
-  auto found = connection_.query("show", name);
-  auto result = read_lock(found);
+  auto result = read_lock(connection_.query("show", name));
   connection_.throw_if_written();
   return result;
 }
 
 std::vector<waiter_info> sqlite_session::queue(const std::string& name) {
-  auto found = connection_.query("queue", name);
-  auto result = read_waiters(found);
+  auto result = read_waiters(connection_.query("queue", name));
   connection_.throw_if_written();
   return result;
 }
@@ -54,14 +51,12 @@ held_page sqlite_session::read_held(lease_id client, const std::string& after, s
 stale sqlite_session::find_stale(std::size_t limit, std::chrono::microseconds skew,
                                  const std::string& after) {
   sqlite_transaction snapshot{connection_};
-  auto leases = connection_.query("find_stale_leases", limit, skew);
-  auto names = connection_.query("find_stale_names", after, limit);
-  return read_stale(leases, names, limit);
+  return read_stale(connection_.query("find_stale_leases", limit, skew),
+                    connection_.query("find_stale_names", after, limit), limit);
 }
 
 std::vector<std::string> sqlite_session::waited_for() {
-  auto found = connection_.query("waited_for");
-  return read_names(found);
+  return read_names(connection_.query("waited_for"));
 }
 
 }  // namespace rowlock::store

@@ -13,8 +13,7 @@ bool has_table(sqlite_connection& connection, const std::string& table) {
 
 schema_state read_schema_state(sqlite_connection& connection, std::string_view prefix) {
   if (!has_table(connection, fmt::format("{}meta", prefix))) return {};
-  auto query = connection.query("schema_state");
-  return read_schema_state(query);
+  return read_schema_state(connection.query("schema_state"));
 }
 
 }  // namespace rowlock::store
