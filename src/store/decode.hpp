@@ -13,33 +13,33 @@
 
 namespace rowlock::store {
 
-// Of acquire: hold_id, token.
+// The rows of acquire: hold_id, token.
 std::vector<grant> read_grants(rows&& from);
-// Of release: hold_id.
+// The rows of release: hold_id.
 std::vector<hold_id> read_holds(rows&& from);
-// Of hand_over: granted, client, token, has_queue.
+// The row of hand_over: granted, client, token, has_queue.
 hand_over_reply read_hand_over(const rows& row);
-// Leases: id.
+// Rows that name leases: id.
 std::vector<lease_id> read_leases(rows&& from);
-// Locks: name.
+// Rows that name locks: name.
 std::vector<std::string> read_names(rows&& from);
-// Of read_database_state and renew. identity: this server's.
+// A row of read_database_state or renew. identity: this server's.
 database_state read_database_state(const rows& row, std::string identity);
-// Of renew: one row for each renewed lease, or one row without any. Begins with the row that `from` is at.
+// The rows of renew: one for each renewed lease, or a single one without a lease. Starts at the current row.
 std::vector<renewal> read_renewals(rows& from);
 
-// Of find, without status.hold.
+// A row of find. Does not set status.hold.
 void read_status(const rows& row, hold_status& status);
-// The same for several holds, by the column n.
+// The rows of find for several holds; the column n numbers the holds from 1.
 std::vector<hold_status> read_statuses(rows&& from, std::span<const hold_query> holds);
-// Of list and show. The rows of a lock follow one another.
+// The rows of list and show. The rows of one lock are adjacent.
 std::vector<lock_info> read_locks(rows&& from);
-// The first of them.
+// The first lock of them.
 std::optional<lock_info> read_lock(rows&& from);
 std::vector<waiter_info> read_waiters(rows&& from);
 held_entry read_held_entry(const rows& row);
 
-// Of find_stale_leases and find_stale_names, which return every name of a page of `limit` names.
+// The rows of find_stale_leases and find_stale_names, which return every name of a page of `limit` names.
 stale read_stale(rows&& leases, rows&& names, std::size_t limit);
 
 // What an edit reads of its locks: the rows of edit_read, and of the statements that go with it.
@@ -63,7 +63,7 @@ class edit_reader {
 
 schema_state read_schema_state(rows&& from);
 std::vector<ledger_entry> read_ledger(rows&& from);
-// Of describe: migration_session::describe's lines.
+// The rows of describe, as the lines of migration_session::describe.
 std::vector<std::string> read_columns(rows&& from, std::string_view prefix);
 
 }  // namespace rowlock::store

@@ -165,7 +165,7 @@ postgres_conninfo::postgres_conninfo(const std::string& url, const store_options
   unless_given("keepalives_interval", "", std::to_string(whole_seconds(limit / 4)));
   unless_given("keepalives_count", "", "3");
   unless_given("tcp_user_timeout", "", std::to_string(limit.count()));
-  // Of several servers only the primary is useful, except to a client that only reads.
+  // If there are several servers, only the primary is useful, except to a client that only reads.
   if (servers().size() > 1 && !options.read_only)
     unless_given("target_session_attrs", "PGTARGETSESSIONATTRS", "read-write");
 }

@@ -102,7 +102,7 @@ class sqlite_session final : public session {
   sqlite_watch watch_;
   std::int64_t seen_version_ = 0;
   std::chrono::steady_clock::time_point reported_at_{};
-  // Of the waiting thread: its processor time when it left wait(), and how much it has used outside of wait()
+  // The processor time of the waiting thread when it left wait(), and how much it has used outside of wait()
   // since the last report.
   std::chrono::nanoseconds left_at_processor_time_{0};
   std::chrono::nanoseconds spent_on_report_{0};
