@@ -62,7 +62,7 @@ class holder {
     rowlock::options settings = plan.settings;
     settings.ttl = 3 * interval;
     settings.statement_timeout = interval;
-    settings.sweep_interval = 0s;
+    settings.sweep_interval.reset();
     return settings;
   }
 

@@ -30,7 +30,7 @@ class waiting {
       threads_.emplace_back([this, i] {
         rowlock::mutex mutex{client_, waited_name(i)};
         try {
-          mutex.acquire({.stop = stop_.get_token()});
+          const rowlock::hold held = mutex.acquire({.stop = stop_.get_token()});
           granted_ = true;
         } catch (const rowlock::error& error) {
           if (error.code() != rowlock::errc::cancelled) granted_ = true;

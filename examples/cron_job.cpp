@@ -1,10 +1,9 @@
-// A job that every machine's cron starts, and that one of them runs.
+// A job that cron starts on every machine and that only one of them runs.
 //
 //   cron_job sqlite:locks.db
 //   cron_job postgresql://app@db/shop
 //
-// `rowlock run nightly-report --wait 0s -- COMMAND` does the same for a program that knows nothing of
-// rowlock.
+// `rowlock run nightly-report --no-wait -- COMMAND` does the same for any other program.
 #include <rowlock/rowlock.hpp>
 
 #include <chrono>
@@ -22,7 +21,7 @@ bool build_report(const rowlock::hold& hold) {
   std::condition_variable_any step_done;
   for (int step = 1; step <= 5; ++step) {
     std::unique_lock lock{mutex};
-    // Stands for real work. It ends early when the lock is lost, for then another machine may have begun.
+    // Stands for real work. It ends early if the lock is lost, because another machine may then begin.
     step_done.wait_for(lock, hold.stop_token(), 200ms, [] { return false; });
     if (!hold) return false;
     std::printf("step %d of 5 done\n", step);
@@ -43,14 +42,14 @@ int main(int argc, char** argv) {
     rowlock::client db = rowlock::connect(argv[1], options);
     rowlock::mutex nightly{db, "reports/nightly"};
 
-    // Busy is a value: another machine has the job, and that is as good as having done it.
+    // Busy is a value: another machine does the job, so there is nothing left to do.
     auto hold = nightly.try_acquire();
     if (!hold) {
       std::puts("another machine is at it");
       return 0;
     }
-    if (!build_report(*hold)) {
-      std::fprintf(stderr, "the lock was lost: %s\n", rowlock::to_string(hold->loss()));
+    if (!build_report(hold)) {
+      std::fprintf(stderr, "the lock was lost: %s\n", rowlock::to_string(hold.loss()));
       return 1;
     }
     return 0;

@@ -1,4 +1,4 @@
-// Takes money from an account under a lock, so that it is taken only while the lock is held.
+// Withdraws money from an account, but only while the account's lock is held.
 //
 //   guarded_write_pqxx postgresql://app@db/shop        (after `rowlock migrate up`)
 #include <rowlock/guard/pqxx.hpp>
@@ -25,7 +25,7 @@ int main(int argc, char** argv) {
     rowlock::mutex account_one{db, "account/1"};
     rowlock::hold hold = account_one.acquire();
 
-    // However long this process was stopped before this line: when the guard passes, the lock is held, and
+    // Even if this process was stopped for a long time before: if the guard succeeds, the lock is held, and
     // nobody else is granted it before the transaction ends.
     pqxx::work transaction{connection};
     rowlock::guard(transaction, hold);

@@ -1,4 +1,4 @@
-// Takes money from an account under a lock, so that it is taken only while the lock is held; through SOCI.
+// Withdraws money from an account, but only while the account's lock is held; through SOCI.
 //
 //   guarded_write_soci mysql://app:secret@db/shop "host=db dbname=shop user=app password=secret"
 //                                                                       (after `rowlock migrate up`)
@@ -24,9 +24,9 @@ int main(int argc, char** argv) {
     rowlock::mutex account_one{db, "account/1"};
     rowlock::hold hold = account_one.acquire();
 
-    // However long this process was stopped before this line: when the guard passes, the lock is held, and
-    // nobody else is granted it before the transaction ends. Begun after the acquire, so that it reads what
-    // the holder before has written.
+    // Even if this process was stopped for a long time before: if the guard succeeds, the lock is held, and
+    // nobody else is granted it before the transaction ends. The transaction begins after the acquire, so it
+    // reads what the previous holder has written.
     soci::transaction transaction{sql};
     rowlock::guard(sql, hold);
     int balance = 0;

@@ -1,4 +1,4 @@
-// Takes money from an account under a lock, so that it is taken only while the lock is held.
+// Withdraws money from an account, but only while the account's lock is held.
 //
 //   guarded_write_sqlite3 shop.db        (after `rowlock --url sqlite:shop.db migrate up`)
 #include <rowlock/guard/sqlite3.hpp>
@@ -19,7 +19,7 @@ void run(sqlite3* connection, const char* sql) {
 void withdraw(sqlite3* connection, const rowlock::hold& hold) {
   run(connection, "BEGIN IMMEDIATE");
   try {
-    // However long this process was stopped before this line: when the guard passes, the lock is held, and
+    // Even if this process was stopped for a long time before: if the guard succeeds, the lock is held, and
     // nobody else is granted it before the transaction ends.
     rowlock::guard(connection, hold);
     run(connection, "UPDATE account SET balance = balance - 10 WHERE id = 1");

@@ -1,4 +1,4 @@
-// A table in the same database as the locks, written only by whoever holds one.
+// A table in the same database as the locks, written only by a process that holds one of them.
 #pragma once
 
 #include <rowlock/hold.hpp>
@@ -14,10 +14,9 @@ class journal {
 
   virtual ~journal() = default;
   virtual void create() = 0;
-  virtual void drop() = 0;  // also the migrations' ledger, which outlives the migrations
+  virtual void drop() = 0;  // also drops the migrations' ledger, which the migrations leave behind
 
-  // One transaction: proves the hold, writes the line. False, and nothing was written: the lock is somebody
-  // else's.
+  // In one transaction proves the hold and writes the line. False: the lock is lost, and nothing was written.
   virtual bool write(const rowlock::hold& hold, const std::string& worker, const std::string& line) = 0;
 
   virtual std::vector<std::string> lines() = 0;  // "token worker line", in the order of writing

@@ -6,8 +6,7 @@
 
 namespace {
 
-// What a plain URL says, mysql://user:password@host:port/database; your own program has its own
-// configuration.
+// The parts of mysql://user:password@host:port/database. Your own program has its own configuration.
 struct login {
   std::string user, password, host, database;
   unsigned port = 3306;

@@ -1,4 +1,4 @@
-// The journal in MariaDB or MySQL, where rowlock was built with their store.
+// The journal in MariaDB or MySQL, if rowlock was built with their store.
 #pragma once
 
 #include "journal.hpp"

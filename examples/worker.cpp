@@ -1,8 +1,7 @@
-// One of many processes that want one lock. scripts/quickstart runs a few of them.
+// One of several processes that want the same lock. scripts/quickstart runs a few of them.
 //
-//   worker URL LOCK NAME [TTL_MS]       waits for LOCK, writes a line under it, holds it until standard input
-//   ends,
-//                                       writes a second line and releases
+//   worker URL LOCK NAME [TTL_MS]          waits for LOCK, writes a line while it holds it, waits for the end of
+//                                          standard input, writes a second line and releases LOCK
 //   worker URL journal create|print|drop
 #include "journal.hpp"
 
@@ -38,8 +37,8 @@ int work(const std::string& url, const std::string& lock, const std::string& nam
   while (std::getchar() != EOF) {
   }
 
-  // The hold may be long lost by now, without this process having had a chance to notice: it may have been
-  // stopped. So the database is asked, in the transaction that writes.
+  // The hold may have been lost without this process noticing, because the process may have been stopped. So
+  // the transaction that writes also asks the database.
   if (!notes->write(hold, name, "end")) {
     say(name, "may not write any more: the lock was given to somebody else");
     return 3;

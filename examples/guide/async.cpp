@@ -7,7 +7,7 @@
 
 using namespace std::chrono_literals;
 
-// A coroutine that starts at once and that nobody waits for. Your framework has a better one.
+// A coroutine that begins at once and that nobody waits for; your framework has a better one.
 struct errand {
   struct promise_type {
     errand get_return_object() { return {}; }
@@ -18,21 +18,21 @@ struct errand {
   };
 };
 
-// Rebuilds an index when its turn has come. No thread waits for it, so thousands of them may wait at once.
+// Rebuilds an index when its lock is granted. No thread waits for that, so thousands of calls may wait.
 errand rebuild(rowlock::executor pool, rowlock::wanted index, std::function<void(const rowlock::hold&)> work,
                std::function<void(const rowlock::error&)> failed) {
   try {
     const rowlock::hold hold = co_await rowlock::acquire_on(pool, index);
-    work(hold);  // on a thread of the pool, where it is then released
+    work(hold);  // on a thread of the pool, which then releases the lock
   } catch (const rowlock::error& refusal) {
     failed(refusal);
   }
 }
 
-// The same with a function, and only if nobody else is rebuilding it.
+// The same with a callback, and only if the lock is free.
 void rebuild_if_free(const rowlock::executor& pool, const rowlock::wanted& index,
                      const std::function<void(const rowlock::hold&)>& work) {
   rowlock::try_acquire_async(pool, index, 0s, [work](const rowlock::acquired& got) {
-    if (got) work(*got.hold);  // otherwise it is busy, or got.failure says why
+    if (got) work(got.hold);  // otherwise it is busy, or got.failure says why
   });
 }

@@ -5,7 +5,7 @@
 #include <functional>
 
 // Imports this process's part when all processes have arrived, and returns when all are done. False: one of
-// them did not come, gave up or died; the others get false too.
+// them did not arrive in time, gave up or died; the others learn of it, too.
 bool import_together(rowlock::client db, std::int64_t processes, std::chrono::milliseconds patience,
                      const std::function<void()>& import_part) {
   rowlock::barrier phase{db, "import/phase", processes};

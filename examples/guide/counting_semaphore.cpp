@@ -4,9 +4,9 @@
 #include <functional>
 #include <stop_token>
 
-// Trains on `gpus` of the eight GPUs that all machines share, when its turn has come.
+// Waits for that many of the eight GPUs that all machines share, then trains on them.
 void train(rowlock::client db, std::int64_t gpus, const std::function<void(std::stop_token)>& work) {
   rowlock::counting_semaphore cluster{db, "gpus", 8};
   const rowlock::hold hold = cluster.acquire(gpus);
   work(hold.stop_token());  // stops when the permits are lost
-}  // all of them are released
+}  // releases all of them

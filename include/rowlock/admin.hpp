@@ -1,15 +1,9 @@
-// What an operator does: look, free by force, clean up. The rowlock command is a thin cover of this.
+// What an operator does: look at locks, release them by force, clean up. The rowlock command is a thin layer
+// over this.
 #pragma once
 
 #include <rowlock/client.hpp>
 #include <rowlock/hold.hpp>
-
-#include <chrono>
-#include <cstdint>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <vector>
 
 ROWLOCK_BEGIN_NAMESPACE
 
@@ -19,38 +13,38 @@ struct holder_info {
   std::string application;
   std::string hold_id;
   std::string lease_id;
-  std::string mode;         // exclusive or shared
+  lock_mode mode = lock_mode::exclusive;
   std::int64_t weight = 1;  // how much of the lock's capacity it has
   std::int64_t token = 0;
   std::chrono::milliseconds held_for{0};
-  std::chrono::milliseconds expires_in{0};  // negative: expired, and not yet taken over
+  std::chrono::milliseconds expires_in{0};  // negative: expired, but not killed yet
 };
 
 struct lock_info {
   std::string name;
-  std::string kind;  // mutex, shared_mutex, semaphore, ..., or unknown: a later version's
+  lock_kind kind = lock_kind::mutex;
   std::int64_t capacity = 0;
   std::int64_t in_use = 0;
   bool fair = true;
   std::int64_t token = 0;  // of the latest grant
   std::int64_t waiters = 0;
   std::vector<holder_info> holders;
-  std::optional<release_request> request;  // that one of the holders has been asked, and how long it has left
+  std::optional<release_request> request;  // what at least one of the holders has been asked
 };
 
-// How to ask for a lock that others hold.
+// How to request the release of a lock.
 struct request_options {
-  std::string reason{};                      // told to the holders: UTF-8, at most 4096 bytes, no NUL
-  std::chrono::milliseconds within{30'000};  // how long to wait for them; up to 24 hours
-  bool then_force = false;                   // take it from those who have not given it up by then
-  std::stop_token stop{};                    // ends the wait; then nothing is forced
+  std::string reason{};                         // shown to the holders: UTF-8, at most 4096 bytes, no NUL
+  time_span within = std::chrono::seconds{30};  // how long to wait for them; up to 24 hours
+  bool then_force = false;                      // force the release if it has not happened by then
+  std::stop_token stop{};                       // ends the wait; then nothing is forced
 };
 
 enum class request_result {
   unheld,    // nobody held it
-  released,  // all who held it have given it up, or are gone
-  kept,      // somebody holds it still
-  forced,    // it was taken from somebody
+  released,  // all holders have released it or are gone
+  kept,      // at least one holder still has it
+  forced,    // it was released by force
 };
 ROWLOCK_EXPORT const char* to_string(request_result result) noexcept;
 
@@ -61,73 +55,72 @@ struct waiter_info {
   std::string application;
   std::string hold_id;
   std::string lease_id;
-  std::string mode;         // exclusive or shared
+  lock_mode mode = lock_mode::exclusive;
   std::int64_t weight = 1;  // how much of the lock's capacity it waits for
   std::chrono::milliseconds expires_in{0};
-  bool alive = true;  // false: its process is gone; it will be skipped
+  bool alive = true;  // false: its process is gone, and it will be skipped
 };
 
-// One of those who wait for each other in a circle.
+// One of several waiters that wait for each other in a circle.
 struct stuck_waiter {
-  std::string waits_for;  // the name of the lock; the next one in the circle has it, or waits before this one
+  std::string waits_for;  // a lock that the next waiter of the circle holds, or waits for ahead of this one
   waiter_info waiter;
 };
 
 struct sweep_result {
-  std::int64_t leases = 0;  // expired ones that were killed
-  std::int64_t locks = 0;   // locks that were freed, handed on or cleaned
+  std::int64_t leases = 0;  // expired leases that were killed
+  std::int64_t locks = 0;   // locks that were freed, granted to a waiter or cleaned
 };
 
-// Uses its client's connections and makes no lease. Everything may be called from any thread. Throws error as
-// connect() does, and error(unreachable) when the connection breaks, or gives no answer for as long as a call
-// may take (options::connect_timeout and twice the statement_timeout); outcome_unknown() then says whether it
-// may have happened. Otherwise nothing has changed when something is thrown; what sweep() and collect() had
-// done before stays done.
+// Uses its client's connections and makes no lease. Every member may be called from any thread at once.
+// Throws error as connect() does, and error(unreachable) if the connection breaks or there is no answer for
+// as long as a call may take (options::connect_timeout and twice the statement_timeout); outcome_unknown()
+// then says whether it may have taken effect. Otherwise an error means that nothing has changed, except for
+// what sweep() and collect() had already done.
 class ROWLOCK_EXPORT admin {
  public:
   explicit admin(client db);
 
-  std::vector<lock_info> list();                            // by name
-  std::optional<lock_info> show(const std::string& name);   // empty: no such lock
-  std::vector<waiter_info> queue(const std::string& name);  // in ticket order
+  [[nodiscard]] std::vector<lock_info> list();                            // by name
+  [[nodiscard]] std::optional<lock_info> show(const std::string& name);   // empty: no such lock
+  [[nodiscard]] std::vector<waiter_info> queue(const std::string& name);  // by ticket
 
-  // Those who wait for each other in a circle, for ever: each circle once, its last waiting for its first. A
-  // thread's acquires count as one who waits and holds; what was acquired in one thread and is released by
-  // another can show a circle that is none. Reads twice, and shows what stood both times.
-  std::vector<std::vector<stuck_waiter>> cycles();
+  // The circles of waiters that wait for each other for ever. Each circle is listed once; its last waiter
+  // waits for its first. All acquires of one thread count as one party, so a hold that another thread will
+  // release may show a circle that is none. Reads twice and returns what existed both times.
+  [[nodiscard]] std::vector<std::vector<stuck_waiter>> cycles();
 
-  // Takes the lock from its holders, or from the one with that hold_id alone: the token rises, who is first
-  // in the queue is granted, and they learn of it (loss::forced): at once, or with the next renewal where a
-  // database has to be asked for news (MariaDB, MySQL) and nobody of their client waits. False: nobody held
-  // it; so it is with a latch, to which nothing happens. Throws error(invalid_argument) for an impossible
-  // name or id, error(contention) when a guarded transaction of a holder's keeps the row for longer than
-  // options::statement_timeout.
+  // Releases the lock by force: the hold with that id, or all of them. The token rises, and the first waiter
+  // is granted. The holders learn of it (loss::forced) at once; on MariaDB and MySQL with the next renewal,
+  // unless a call of their client waits. False: nobody held it. A latch is never held. Throws
+  // error(invalid_argument) for an impossible name or id; error(contention) if a guarded transaction of a
+  // holder keeps the row longer than options::statement_timeout.
   bool release(const std::string& name, const std::string& hold_id = {});
 
-  // Asks all who hold it to give it up, and waits until they have: they hear it by hold::release_requested(),
-  // with the reason, and may go on; whoever gets the lock after them is not meant. Throws as release(),
-  // error(invalid_argument) for impossible options, and error(cancelled) when it is stopped before the
-  // database has said that they were asked. Stopped later it returns kept, at once.
-  request_result request_release(const std::string& name, const request_options& how = {});
+  // Asks all holders to release the lock, and waits until they have. They learn of the request and its reason
+  // by hold::release_requested(), and may ignore it. Later holders are not asked. Throws as release();
+  // error(invalid_argument) for impossible options; error(cancelled) if it is stopped before the database has
+  // confirmed the request. If it is stopped later, it returns `kept` at once.
+  [[nodiscard]] request_result request_release(const std::string& name, const request_options& how = {});
 
-  // Kills expired leases and frees what they held. Clients do this too; it hurts nobody.
+  // Kills expired leases and frees what they held. Clients do this in the background too; it is harmless.
   sweep_result sweep();
 
-  // Deletes locks that are free and unused for that long; returns how many. Tokens of their names go on
-  // rising.
-  std::int64_t collect(std::chrono::milliseconds idle);
+  // Deletes locks that are free and have not been used for that long; returns how many. The tokens of their
+  // names keep rising.
+  std::int64_t collect(time_span idle);
 
-  std::int64_t epoch();
-  // After a restore from a backup: later tokens of every name exceed `above` and all that the epoch had
-  // allowed. Returns the new epoch. Grants whose statement is under way at this moment may still carry the
-  // old one.
+  [[nodiscard]] std::int64_t epoch();
+  // For use after a restore from a backup: later tokens of every name are greater than `above` and than all
+  // tokens that the current epoch allows. Returns the new epoch. Grants whose statement is being executed at
+  // this moment may still carry the old epoch.
   std::int64_t raise_epoch(std::int64_t above = 0);
 
-  // How much later than its expiry a lease may be killed, as stored in the database for all who use it. Each
-  // client goes by this or by its own options::skew, whichever is longer; a connected client reads it again
-  // with each renewal. Throws error(invalid_argument) outside 0 to 24 hours; nothing is changed then.
-  std::chrono::milliseconds skew();
-  void set_skew(std::chrono::milliseconds skew);
+  // How much later than its expiry a lease may be killed, as stored in the database for all clients. Each
+  // client uses the longer of this and its own options::skew; a connected client reads it with each renewal.
+  // 0 to 24 hours, otherwise error(invalid_argument).
+  [[nodiscard]] std::chrono::milliseconds skew();
+  void set_skew(time_span skew);
 
  private:
   client db_;

@@ -1,6 +1,5 @@
-// Waiting for a lock without a thread that waits: a coroutine that is suspended meanwhile, or a function that
-// is called when it is over. For every lock of one client that can be `wanted`: a mutex, a shared_mutex,
-// shared(…), permits(…), an election.
+// Asynchronous acquire: a coroutine that is suspended while it waits, or a callback. For every lock that can
+// be `wanted`: a mutex, a shared_mutex, shared(…), permits(…), an election.
 //
 //   rowlock::executor pool = [&](std::function<void()> next) { threads.post(std::move(next)); };
 //
@@ -8,92 +7,72 @@
 //   if (auto hold = co_await try_acquire_on(pool, shared(catalog), 5s)) { … }   // busy is a value
 //   rowlock::term term{co_await acquire_on(pool, scheduler)};                   // an election
 //
-//   acquire_async(pool, nightly, [](rowlock::acquired got) { if (got) use(*got.hold); });
+//   acquire_async(pool, nightly, [](rowlock::acquired got) { if (got) use(got.hold); });
 //
-// It is the wait of the blocking calls, in the same queue and order. None of these calls waits for the
-// database or for anybody; thousands may wait at once, and cost a place in the queue each.
+// No call blocks for the database or for a holder. The waiters stand in the same queue as those of the
+// blocking calls; thousands may wait at once.
 //
-// However a wait ends, nothing of it remains but a hold that was handed over:
+// However a wait ends, nothing of it remains except a hold that was delivered:
 //
-//                              | the wait                           | what it holds or is granted later
-//   the time is up             | ends; empty                        | given back
-//   a stop is requested        | ends; cancelled, or empty if timed | given back
-//   the client is closed       | ends; closed                       | given back
-//   the coroutine is destroyed | ends; nobody is told               | given back, by rowlock
-//   the executor never runs it | is over                            | given back when it drops the function
+//                                | the wait                              | what it is or will be granted
+//   the time passes              | ends with an empty hold               | is released
+//   stop is requested            | ends: cancelled, or empty if limited  | is released
+//   the client is closed         | ends with error(closed)               | is released
+//   the coroutine is destroyed   | ends without a notice                 | is released
+//   the executor never runs it   | is over                               | is released when the executor
+//                                |                                       | destroys the function
 //
-// A hold that was granted lives while it waits in the executor for its turn: as ever, ask it whether it still
-// stands. It is released by whoever destroys it, on that thread, which then waits for the database as
-// hold::release() does. A wait with a function does not keep its client open: with the client's last handle
-// it is closed. A suspended coroutine keeps a handle.
+// A granted hold may be lost while it waits for its turn in the executor: check it. The thread that destroys
+// a hold waits for its release like hold::release(). A wait with a callback does not keep its client open:
+// the end of the client's last handle closes the client. A suspended coroutine keeps a handle.
 #pragma once
 
 #include <rowlock/acquire_all.hpp>
 #include <rowlock/error.hpp>
-#include <rowlock/hold.hpp>
-#include <rowlock/options.hpp>
-#include <rowlock/time_limit.hpp>
 
-#include <chrono>
 #include <coroutine>
-#include <functional>
-#include <memory>
-#include <optional>
-
-namespace rowlock::client_layer {
-class async_acquire;
-}
 
 ROWLOCK_BEGIN_NAMESPACE
 
-// Given a function, runs it once, soon, on a thread of the caller's choice. Each wait keeps a copy of the
-// executor, so let it point to a pool or an event loop and not be one; what it points to must outlive the
-// waits and the client.
+// Runs the given function once, soon, on a thread of the caller's choice. Each wait keeps a copy of the
+// executor, so it should refer to a pool or an event loop, which must outlive the waits and the client.
 //
-// It is called under no lock, on a thread that each client has for nothing else (from the first use of this
-// header), one call after the other. So it should be quick: while it is busy nobody else of this client is
-// told. It may run the function at once, if that is quick too; but client::close() would then wait there for
-// itself, options::close_timeout long. It must not throw: that is logged as an error, and the wait ends as
-// if it had dropped the function.
+// It is called under no lock, one call at a time, on a thread that each client has for this alone. Keep it
+// quick: other completions of the client wait meanwhile. It may run the function at once if that is quick,
+// too, and does not close the client. An exception is logged, and ends the wait like a destroyed function.
 using executor = std::function<void(std::function<void()>)>;
 
-// What became of an acquire. Movable.
+// The result of an asynchronous acquire. Movable.
 struct acquired {
-  // Empty: the time was up, a limited wait was stopped, or it failed.
-  std::optional<rowlock::hold> hold{};
+  // Empty: the time passed, a limited wait was stopped, or it failed.
+  rowlock::hold hold{};
   // What the blocking call would have thrown.
   std::optional<rowlock::error> failure{};
 
-  explicit operator bool() const noexcept { return hold.has_value(); }
+  explicit operator bool() const noexcept { return hold.valid(); }
 };
 
-// ---- with a function
+// ---- with a callback
 
-// As mutex::acquire: waits for ever if need be. done is called once, by the executor; what it throws goes
-// through the executor.
-// Throws at once, and then done is never called: error(invalid_argument), also for detect_deadlock, which
-// knows circles of threads alone; closed; forked. Everything else comes as acquired::failure.
+// As mutex::acquire: waits for ever if necessary. The executor calls done once; exceptions of done pass
+// through the executor. Throws error(invalid_argument), also for detect_deadlock, which knows only circles of
+// threads; closed; forked. Then done is never called. All other errors come as acquired::failure.
 ROWLOCK_EXPORT void acquire_async(executor where, const wanted& lock, std::function<void(acquired)> done,
                                   const acquire_options& how = {});
 
-// As mutex::try_acquire_for: waits at most that long. Zero or less is try_acquire, which does not wait for a
-// holder, but still for the database.
+// As mutex::try_acquire_for. Zero or less is try_acquire, which does not wait for a holder, but still for the
+// database. For a point in time pass time_limit::until(time).
 ROWLOCK_EXPORT void try_acquire_async(executor where, const wanted& lock, time_limit timeout,
                                       std::function<void(acquired)> done, const acquire_options& how = {});
 
-// ---- with co_await, in a coroutine of any type
-//
-// Name options that have a stop token before the co_await: GCC 12.2 destroys an {.stop = token} twice that is
-// written inside the expression, as it does with every aggregate there.
+// ---- with co_await, in a coroutine of any type. Give options with a stop token a name before the co_await:
+// GCC 12.2 destroys an {.stop = token} inside the expression twice, as it does with every aggregate there.
 
-// What the functions below return: to be awaited at once, and once. It asks for the lock when it is awaited.
-// Destroy a suspended coroutine only where the executor cannot be about to resume it, such as on the
-// executor's one thread.
-class ROWLOCK_EXPORT awaited_acquire {
+// What the functions below return: await it at once, and once. Awaiting it begins the acquire. Destroy a
+// suspended coroutine only where the executor cannot be about to resume it, such as on the executor's only
+// thread.
+class ROWLOCK_OWNER awaited_acquire {
  public:
-  // For rowlock's own functions. timeout: empty to wait for ever.
-  awaited_acquire(executor where, wanted lock, std::optional<std::chrono::nanoseconds> timeout,
-                  acquire_options how);
   awaited_acquire(awaited_acquire&& other) noexcept;
   awaited_acquire& operator=(awaited_acquire&& other) = delete;
   ~awaited_acquire();
@@ -102,38 +81,26 @@ class ROWLOCK_EXPORT awaited_acquire {
   void await_suspend(std::coroutine_handle<> waiting) {
     begin([waiting] { waiting.resume(); });
   }
-
- protected:
-  std::optional<hold> take();
+  hold await_resume();
 
  private:
+  friend struct primitives::access;
+  awaited_acquire(executor where, wanted lock, std::optional<time_limit> timeout, acquire_options how);
   void begin(std::function<void()> resume);
 
   executor where_;
   wanted lock_;
-  std::optional<std::chrono::nanoseconds> timeout_;
+  std::optional<time_limit> timeout_;  // empty: acquire
   acquire_options how_;
   std::shared_ptr<client_layer::async_acquire> wait_;
 };
 
-class ROWLOCK_EXPORT awaited_hold : public awaited_acquire {
- public:
-  using awaited_acquire::awaited_acquire;
-  hold await_resume();
-};
+// Gives a hold. Throws what mutex::acquire throws: invalid_argument, closed and forked on the awaiting
+// thread, without suspending it; everything else when it is resumed.
+ROWLOCK_EXPORT awaited_acquire acquire_on(executor where, wanted lock, acquire_options how = {});
 
-class ROWLOCK_EXPORT awaited_attempt : public awaited_acquire {
- public:
-  using awaited_acquire::awaited_acquire;
-  std::optional<hold> await_resume();
-};
-
-// Gives a hold. Throws what mutex::acquire throws: invalid_argument, closed and forked on the thread that
-// awaits, without suspending it, everything else when it is resumed.
-ROWLOCK_EXPORT awaited_hold acquire_on(executor where, wanted lock, acquire_options how = {});
-
-// Gives a std::optional<hold>; as mutex::try_acquire_for, and mutex::try_acquire for zero or less.
-ROWLOCK_EXPORT awaited_attempt try_acquire_on(executor where, wanted lock, time_limit timeout,
+// Gives a hold that may be empty, as mutex::try_acquire_for, and mutex::try_acquire for zero or less.
+ROWLOCK_EXPORT awaited_acquire try_acquire_on(executor where, wanted lock, time_limit timeout,
                                               acquire_options how = {});
 
 ROWLOCK_END_NAMESPACE

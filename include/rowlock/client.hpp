@@ -1,23 +1,16 @@
 // A connection to the lock service: one lease, a few connections, and the threads that serve them.
 #pragma once
 
-#include <rowlock/config.hpp>
 #include <rowlock/options.hpp>
 
 #include <cstdint>
-#include <functional>
 #include <memory>
-#include <string>
-
-namespace rowlock::client_layer {
-class engine;
-}
 
 ROWLOCK_BEGIN_NAMESPACE
 
 // What a client has done since connect(). Counters only rise.
 struct statistics {
-  std::uint64_t acquired = 0;  // grants handed to callers
+  std::uint64_t acquired = 0;  // grants that callers received
   std::uint64_t released = 0;
   std::uint64_t busy = 0;           // attempts that gave up
   std::uint64_t waits = 0;          // acquires that entered the queue
@@ -28,51 +21,49 @@ struct statistics {
   std::uint64_t statements = 0;  // round trips to the database
 };
 
-// A handle; copies share one client. Everything may be called from any thread.
+// A handle; copies share one client. All members may be called from any thread. A client runs one thread for
+// each connection that sends statements (options::connections - 1; on SQLite one), one that keeps the lease,
+// one that watches deadlines and one that notifies holders of a loss. They start with the first acquire and
+// block all signals. One more, which calls executors, starts with the first use of async.hpp.
 //
-// Threads: each client runs one thread a carrying connection (options::connections - 1; on SQLite one), one
-// that keeps the lease, one that watches deadlines and one that tells of lost holds; all signals are blocked
-// in them. They start with the first acquire. One more, which calls executors, starts with the first use of
-// async.hpp. After fork() the child must not use it: every call throws error(forked), destructors do nothing.
-// The child may make a client of its own; on SQLite only after exec, for another thread may have been inside
-// SQLite, and its locks stay locked in the child for ever.
-class ROWLOCK_EXPORT client {
+// After fork() the child must not use the client: every call throws error(forked), and destructors do
+// nothing. The child may make a client of its own; on SQLite only after exec, because SQLite's own locks may
+// have been locked at the fork and then stay so in the child.
+class ROWLOCK_OWNER client {
  public:
-  // Releases every hold (they say loss::closed), ends the lease and closes the connections. Waits at most
-  // options::close_timeout; what could not be told the database ends with the lease. Later calls throw
-  // error(closed). The last handle's destructor does the same.
+  // Releases every hold (hold::loss() is then loss::closed), ends the lease and closes the connections. Waits
+  // at most options::close_timeout; whatever was not released by then ends with the lease. Later calls throw
+  // error(closed). Destroying the last handle does the same.
   void close() noexcept;
 
-  statistics stats() const;
-
-  // For rowlock's own primitives.
-  explicit client(std::shared_ptr<client_layer::engine> engine) noexcept;
-  const std::shared_ptr<client_layer::engine>& engine() const noexcept { return engine_; }
+  [[nodiscard]] statistics stats() const;
 
  private:
+  friend struct primitives::access;
+  explicit client(std::shared_ptr<client_layer::engine> engine) noexcept;
+
   std::shared_ptr<client_layer::engine> engine_;
 };
 
 // Connects, and checks that the schema is migrated and the database writable.
 //
-// url: postgresql://… (given to libpq as it is), sqlite:relative.db, sqlite:/absolute.db, or
-// mysql://user:password@host:port/database (mariadb:// is the same; host:port,host:port/database names
-// several nodes of one cluster: all connections go to one of them, and when that fails to the next) with
-// these parameters:
-//   socket             a Unix socket instead of host and port.
-//   ssl_ca             the file of the authority that has signed the server's certificate. Demands TLS, as
-//                      ssl_mode=REQUIRED says too; ssl_mode=PREFERRED does without where there is none.
-//   ssl_mode=VERIFY_IDENTITY
-//                      The certificate must name the host as well, and a server that offers no TLS is left
-//                      before the login. Without ssl_ca the system's authorities count.
-//   ssl_cert, ssl_key  a certificate of our own.
-// Without ssl_ca or VERIFY_IDENTITY do not count on encryption. What else is wanted of TLS, a tunnel beside
-// the program can do.
+// url: postgresql://… (passed to libpq unchanged), sqlite:relative.db, sqlite:/absolute.db, or
+// mysql://user:password@host:port/database. mariadb:// is the same as mysql://. host:port,host:port/database
+// names several nodes of one cluster: all connections go to one of them, and to the next one when it fails.
+// MySQL parameters:
+//   socket             a Unix socket instead of host and port
+//   ssl_ca             file of the authority that signed the server's certificate; requires TLS
+//   ssl_mode           REQUIRED requires TLS; PREFERRED does without if the server offers none;
+//                      VERIFY_IDENTITY requires TLS before the login and that the certificate names the host.
+//                      Without ssl_ca it trusts the system's authorities.
+//   ssl_cert, ssl_key  the client's own certificate
+// Do not rely on encryption without ssl_ca or VERIFY_IDENTITY. For other TLS settings use a tunnel.
+//
 // Throws error: invalid_argument, unreachable, authentication, privilege, read_only, not_migrated, too_new.
 ROWLOCK_EXPORT client connect(const std::string& url, const options& settings = {});
 
-// The same with a URL that is asked for at each (re)connect, for credentials that rotate. url_source is
-// called from rowlock's threads, one at a time; what it throws counts as unreachable.
+// Calls url_source for the URL at each (re)connect, for credentials that rotate. rowlock's threads call it,
+// one at a time. An exception from it counts as unreachable.
 ROWLOCK_EXPORT client connect(std::function<std::string()> url_source, const options& settings = {});
 
 ROWLOCK_END_NAMESPACE

@@ -1,4 +1,4 @@
-// What every public header needs: the version, the export marker and the inline namespace.
+// What every public header needs: the version, the export marker and the versioned namespace.
 #pragma once
 
 #if !defined(__cplusplus) || __cplusplus <= 201703L  // an early C++20 compiler has a number between the two
@@ -10,13 +10,35 @@
 #define ROWLOCK_VERSION_PATCH 0
 #define ROWLOCK_VERSION "0.1.0"
 
-// The library has hidden visibility; this marks what a program may call.
-#define ROWLOCK_EXPORT __attribute__((visibility("default")))
+// The library is built with hidden visibility; this marks what a program may call.
+#define ROWLOCK_EXPORT [[gnu::visibility("default")]]
+// For classes whose objects hold something: the compiler warns if a call's result is ignored.
+#define ROWLOCK_OWNER [[nodiscard("it is destroyed at once, and releases what it holds")]] ROWLOCK_EXPORT
 
-// Incompatible versions in one process then have different symbols.
+// Two incompatible versions in one process have different symbols.
 #define ROWLOCK_BEGIN_NAMESPACE \
   namespace rowlock {           \
   inline namespace v0 {
 #define ROWLOCK_END_NAMESPACE \
   }                           \
   }
+
+// Internal types that public classes point to. They are declared here, so that they are versioned as well.
+ROWLOCK_BEGIN_NAMESPACE
+namespace client_layer {
+class async_acquire;
+class engine;
+class hold_state;
+struct joint_request;
+}  // namespace client_layer
+namespace primitives {
+struct access;
+class acquirer;
+class barrier_lock;
+class latch_lock;
+class quorum_lock;
+class quorum_state;
+class semaphore_lock;
+class standard_lock;
+}  // namespace primitives
+ROWLOCK_END_NAMESPACE

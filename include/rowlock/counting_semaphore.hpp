@@ -1,78 +1,61 @@
 // A number of permits with a name, for all processes that use the same database.
 //
-//                    | as many are free, nobody waits | fewer are free  | others wait
-//   try_acquire(n)   | granted                        | empty           | empty
-//   acquire(n)       | granted                        | waits its turn  | waits its turn
-//   drain()          | all that are free              | -               | empty
+//                   | enough are free, nobody waits | too few are free | others wait
+//   try_acquire(n)  | granted                       | empty hold       | empty hold
+//   acquire(n)      | granted                       | waits its turn   | waits its turn
+//   drain()         | takes all that are free       | -                | empty hold
 //
-// Granted strictly in the order of asking: a large request is not overtaken by small ones, so it is never
-// starved. What a client that vanished held comes back with its lease. What is promised, and what is not, is
-// said in mutex.hpp.
+// Requests are granted in the order in which they were made: small requests do not overtake a large one, so
+// it never starves. The permits of a vanished client become free when its lease expires. mutex.hpp says what
+// is promised and what is not.
 #pragma once
 
 #include <rowlock/client.hpp>
 #include <rowlock/hold.hpp>
-#include <rowlock/time_limit.hpp>
-
-#include <chrono>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <string>
-
-namespace rowlock::primitives {
-class semaphore_lock;
-}
 
 ROWLOCK_BEGIN_NAMESPACE
 
-class wanted;
-
-// Unlike the standard's, permits are given back by the hold that took them, all of it at once, and by nobody
-// else; so they cannot be lost or doubled. Thread safety: every member may be called from any thread at once.
+// Unlike the standard's semaphore, permits are released by the hold that took them, all of them at once, and
+// by nobody else. So they cannot be lost or doubled. Thread safety: every member may be called from any
+// thread at once.
 class ROWLOCK_EXPORT counting_semaphore {
  public:
-  // capacity: 1 to 1,000,000,000, the same wherever the name is used: another than the stored one is
-  // error(mismatch), thrown by the first call that asks the database. fair: false lets a small request
-  // overtake a large one that waits; see lock_options::fair. Sends nothing. Throws error(invalid_argument).
-  counting_semaphore(client db, std::string name, std::int64_t capacity, bool fair = true);
-  ~counting_semaphore();  // holds live on
-  counting_semaphore(const counting_semaphore&) = delete;
-  counting_semaphore& operator=(const counting_semaphore&) = delete;
+  // capacity: 1 to 1,000,000,000; the same wherever the name is used. If the stored capacity differs, the
+  // first call that reads the database throws error(mismatch). lock: fair = false lets a small request
+  // overtake a large one; a delay is refused. Sends nothing. Throws error(invalid_argument).
+  counting_semaphore(client db, std::string name, std::int64_t capacity, const lock_options& lock = {});
+  ~counting_semaphore();  // its holds remain valid
 
   const std::string& name() const noexcept;
-  std::int64_t capacity() const noexcept;  // as this object asks for it
+  std::int64_t capacity() const noexcept;  // what this object expects
 
-  // As mutex's, for a hold of `permits` permits; 1 to capacity(), else error(invalid_argument).
+  // As mutex's, for a hold of that many permits: 1 to capacity(), otherwise error(invalid_argument).
   hold acquire(std::int64_t permits = 1, const acquire_options& how = {});
-  std::optional<hold> try_acquire(std::int64_t permits = 1, const acquire_options& how = {});
-  std::optional<hold> try_acquire_for(time_limit timeout, std::int64_t permits = 1,
-                                      const acquire_options& how = {});
+  hold try_acquire(std::int64_t permits = 1, const acquire_options& how = {});
+  hold try_acquire_for(time_limit timeout, std::int64_t permits = 1, const acquire_options& how = {});
   template <class Clock, class Duration>
-  std::optional<hold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& time,
-                                        std::int64_t permits = 1, const acquire_options& how = {}) {
+  hold try_acquire_until(const std::chrono::time_point<Clock, Duration>& time, std::int64_t permits = 1,
+                         const acquire_options& how = {}) {
     return try_acquire_for(time_limit::until(time), permits, how);
   }
 
-  // Takes all permits that are free, at once; hold::weight() says how many. Empty: none is, or somebody
-  // waits.
-  std::optional<hold> drain(const acquire_options& how = {});
+  // Takes all free permits at once; hold::weight() says how many. Empty: none is free, or somebody waits.
+  hold drain(const acquire_options& how = {});
 
-  // How many are free, as last written: permits of the dead count until somebody comes. A hint, for it may
-  // have changed when it is read. Changes nothing. Throws error: mismatch, unreachable and such.
-  std::int64_t available() const;
+  // How many permits are free, as last written. Only a hint: it may change at any time, and permits of a
+  // vanished client count as taken until its lease is killed. Throws error: mismatch, unreachable and others.
+  [[nodiscard]] std::int64_t available() const;
 
-  // Changes the stored capacity, for all. Those who wait are granted what has become free. Below what is in
-  // use nothing is taken away, and nothing granted until it fits again; who waits for more than there is gets
-  // error(mismatch), as does every object that was made with the old capacity. Throws error: mismatch when
-  // the name is no semaphore, contention when somebody keeps its row for longer than
-  // options::statement_timeout, unreachable. capacity() is then what it was; where outcome_unknown() is true
-  // the stored one may be the new one, and the call may be made again.
+  // Changes the stored capacity for everybody. Waiters are granted what has become free. If more permits are
+  // in use than the new capacity, nothing is taken away, and nothing is granted until enough are released.
+  // Waiters that want more than the new capacity, and all objects made with the old one, get error(mismatch).
+  // Throws error: mismatch if the name is no semaphore; contention if somebody keeps its row longer than
+  // options::statement_timeout; unreachable. capacity() is then unchanged. If outcome_unknown(), the stored
+  // capacity may be the new one; the call may be repeated.
   void resize(std::int64_t capacity);
 
  private:
-  friend ROWLOCK_EXPORT wanted permits(const counting_semaphore& lock,
-                                       std::int64_t count);  // acquire_all.hpp
+  friend struct primitives::access;
 
   std::unique_ptr<primitives::semaphore_lock> lock_;
 };

@@ -1,9 +1,8 @@
-// A lock that is held, and what its holder may ask.
+// A lock that is held, and what its holder can ask.
 #pragma once
 
-#include <rowlock/config.hpp>
+#include <rowlock/time_limit.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -11,130 +10,125 @@
 #include <string>
 #include <vector>
 
-namespace rowlock::client_layer {
-class hold_state;
-}
-
 ROWLOCK_BEGIN_NAMESPACE
 
-// Why a hold ended before it was released.
+// Why a hold ended before its release.
 enum class loss {
-  none,     // it is held, or was released by its owner
-  expired,  // its local deadline passed: the lease could not be renewed in time, or its explicit ttl ended
+  none,     // it is held, or its owner released it
+  expired,  // the lease could not be renewed in time, or the explicit ttl ended
   forced,   // an operator released it by force
-  gone,     // the database does not know it any more: its lease was killed, or data was lost in a fail-over
+  gone,     // the database no longer has it: its lease was killed, or a fail-over lost data
   closed,   // its client was closed
 };
 ROWLOCK_EXPORT const char* to_string(loss reason) noexcept;
 
-// What became of a release.
 enum class release_result {
-  released,  // it was held until now, and is free or handed on
+  released,  // it was held until now; the lock is free or was handed to the first waiter
   lost,      // it had been lost before; loss() says why
-  pending,   // it cannot be freed before a guarded transaction ends; rowlock goes on trying
-  unknown,   // no answer in time, or the database refuses; rowlock goes on trying while the lease lives
+  pending,   // a guarded transaction keeps the lock until it ends; rowlock keeps trying
+  unknown,   // no answer in time, or the database refuses; rowlock keeps trying while the lease lives
 };
 ROWLOCK_EXPORT const char* to_string(release_result result) noexcept;
 
-// Somebody asks the holder of a lock to give it up (admin::request_release). Nothing happens to the hold.
+// A polite request to release the lock (admin::request_release). It does not change the hold.
 struct release_request {
   std::string reason;
-  std::chrono::nanoseconds remaining{
-      0};  // how long the asker still waits; then it may take the lock by force
+  std::chrono::nanoseconds remaining{0};  // until the requester may release the lock by force
 };
 
-// SQL that proves a hold inside the caller's own transaction. Run it before the writes that it guards:
-// exactly one row means that the hold stands and that nobody else can be granted the lock before the
-// transaction ends. No row means that it does not: roll back. rowlock/guard/*.hpp does this for the drivers.
+// SQL that proves a hold inside the caller's own transaction; run it before the writes that it guards. One
+// row: the hold is valid, and nobody else can be granted the lock before the transaction ends. No row: the
+// hold is lost; roll back. rowlock/guard/*.hpp does this for the drivers.
 struct guard_statement {
-  std::string sql;                      // placeholders in the dialect's own form
+  std::string sql;                      // with the placeholders of the dialect
   std::vector<std::string> parameters;  // all text, in order
-  // Unless it is empty, run it next, with the same parameters; it must change exactly one row. A Galera
-  // cluster needs it, for it compares only what is written.
+  // If not empty, run it next, with the same parameters; it must change exactly one row. A Galera cluster
+  // needs it, because it detects conflicts only between writes.
   std::string write;
 };
 
-// Movable, not copyable; one hold is one acquisition. Destroying it releases it.
+// One acquisition of a lock. Movable, not copyable. Destroying it releases the lock.
 //
-// A hold ends with its client: client::close(), or the end of the last handle, gives back whatever is held,
-// and the hold says loss::closed from then on. It does not keep the client alive, for then one that is
-// forgotten somewhere would keep connections, threads and a lock. A primitive has a handle, so a hold may
-// outlive the primitive that it came from, but not the last client, primitive or wanted of that client: keep
-// one of those as long as the hold.
+// A hold does not keep its client alive: client::close(), or the end of the last handle, releases all holds,
+// and loss() is then loss::closed. A client, a mutex or other primitive, and a `wanted` are handles: keep one
+// of them as long as the hold. It need not be the primitive that the hold came from.
 //
-// Thread safety: const members may be called from any thread at once; release(), moves and the destructor
-// must not run beside other calls on the same object.
-class ROWLOCK_EXPORT hold {
+// Thread safety: const members may be called from any thread at once. release(), transfer(), moves and the
+// destructor must not run concurrently with other calls on the same object.
+class ROWLOCK_OWNER hold {
  public:
-  hold() noexcept;  // holds nothing
+  hold() noexcept;  // empty: holds nothing
   hold(hold&& other) noexcept;
-  hold& operator=(hold&& other) noexcept;  // releases what was held before
+  hold& operator=(hold&& other) noexcept;  // releases the previous hold
+  ~hold();                                 // waits at most options::close_timeout
 
-  // Releases, if still held. Never throws; waits at most options::close_timeout.
-  ~hold();
-
-  // True until the hold is released or lost. A true answer is good until remaining() has passed, no longer.
+  // True until the hold is released or lost. An empty hold is false. A true answer is good until remaining()
+  // has passed, no longer.
   explicit operator bool() const noexcept { return valid(); }
   bool valid() const noexcept;
 
-  // The fencing token: above that of every earlier hold of this name, unchanged by renewal and re-entry.
-  // Holds that share a lock have each their own. Below 2^53. 0 when this object holds nothing.
+  // The fencing token: greater than that of every earlier hold of this name; below 2^53. Renewal and re-entry
+  // do not change it. Each of several holds that share a lock has its own. 0 if empty.
   std::int64_t token() const noexcept;
 
-  // How much of the lock's capacity it has: of a semaphore the permits, of a shared_mutex 1 for a reader. An
-  // exclusive hold has the whole. 0 when this object holds nothing.
+  // How much of the lock's capacity it has: a semaphore's permits, 1 for a reader, the whole capacity for an
+  // exclusive hold. 0 if empty.
   std::int64_t weight() const noexcept;
 
-  // The lock's name, and this acquisition's 128-bit id as 32 hex digits. Empty when this object holds
-  // nothing.
+  // The lock's name, and this acquisition's 128-bit id as 32 hex digits. "" if empty.
   const std::string& name() const noexcept;
   std::string id() const;
 
-  // Time until the hold counts as lost unless it is renewed before; zero when it is not valid.
-  // Measured on CLOCK_BOOTTIME from before the last confirmed renewal was sent.
+  // Time until the hold counts as lost unless it is renewed before; zero if it is not valid. Measured on
+  // CLOCK_BOOTTIME, from before the last confirmed renewal was sent.
   std::chrono::nanoseconds remaining() const noexcept;
 
-  // Stops when the hold is lost. Callbacks run on a thread of rowlock's, under no lock; keep them short, for
-  // the next lost hold's callbacks wait behind them. Not stopped by release().
-  std::stop_token stop_token() const noexcept;
+  // Stops when the hold is lost, not when it is released. Callbacks run on one thread of rowlock's, under no
+  // lock; keep them short.
+  [[nodiscard]] std::stop_token stop_token() const noexcept;
 
   rowlock::loss loss() const noexcept;
 
-  // Stops when somebody asks for the lock; callbacks as those of stop_token(). Where a database has to be
-  // asked for news (MariaDB, MySQL) and nobody of this client waits, that is seen with the next renewal.
-  std::stop_token release_requested() const;
+  // Stops when somebody requests the release of the lock; callbacks as those of stop_token(). On MariaDB and
+  // MySQL the request is seen with the next renewal, or earlier if another call of this client waits.
+  [[nodiscard]] std::stop_token release_requested() const;
+  // The latest request. Empty: there is none.
+  [[nodiscard]] std::optional<rowlock::release_request> request() const;
 
-  // What was asked, the latest. Empty: nothing.
-  std::optional<rowlock::release_request> request() const;
-
-  // Gives the lock back. Waits at most options::close_timeout. Never throws for what the database says; the
-  // hold is over in each case. A second call returns what the first one did. Throws error(forked) in a child
-  // process, error(closed) never: closing the client has released it.
+  // Releases the lock; waits at most options::close_timeout. The hold is over in each case: errors of the
+  // database are not thrown. A second call returns the same result. Throws error(forked) in a child process.
   release_result release();
 
-  // Gives the hold to another process, which takes it on with rowlock::adopt and the text that is returned:
-  // within ttl (100 milliseconds to 24 hours), else it is lost to whoever comes next. Here it is over, as
-  // after release(). The text is a secret as far as the lock is one; pass it on whole, adopt refuses a part.
-  // Throws error: hold_lost when it is not held any more; invalid_argument; contention when a guarded
-  // transaction keeps the row; unreachable. The hold stands as before then, unless outcome_unknown() is true:
-  // then it is over, and given back.
-  std::string hand_over(std::chrono::milliseconds ttl);
+  // Lets another process continue the hold: pass the returned text to rowlock::adopt there within ttl (100
+  // milliseconds to 24 hours), or the lock is lost to the next caller. Here the hold is over, as after
+  // release(). Keep the text as secret as access to the lock, and pass it on unchanged.
+  // Throws error: hold_lost if the hold is no longer valid; invalid_argument; contention if a guarded
+  // transaction keeps the row; unreachable: if outcome_unknown(), the hold is released. After any other error
+  // the hold is unchanged.
+  [[nodiscard("without the text nobody can adopt the hold")]] std::string transfer(time_span ttl);
 
-  // What rowlock::reclaim needs to take the hold on after this process has died: while it stands here,
-  // reclaim refuses it. Empty when this object holds nothing; stale when the hold is lost.
-  std::string receipt() const;
+  // The text with which rowlock::reclaim continues this hold after its process has died; store it. It is
+  // refused while this hold is valid in its process, and useless once the hold is lost. "" if empty.
+  [[nodiscard]] std::string receipt() const;
 
-  // See rowlock::guard_statement. Throws error(hold_lost) when the hold is known to be lost.
-  rowlock::guard_statement guard_statement() const;
-
-  // For rowlock's own primitives.
-  explicit hold(std::shared_ptr<client_layer::hold_state> state) noexcept;
-  const std::shared_ptr<client_layer::hold_state>& state() const noexcept { return state_; }
+  // See rowlock::guard_statement. Throws error(hold_lost) if the hold is known to be lost.
+  [[nodiscard]] rowlock::guard_statement guard_statement() const;
 
  private:
+  friend struct primitives::access;
+  explicit hold(std::shared_ptr<client_layer::hold_state> state) noexcept;
+
   std::shared_ptr<client_layer::hold_state> state_;
-  bool left_ = false;  // release() was called
+  bool is_over_ = false;  // release() or transfer() was called
   release_result result_ = release_result::lost;
 };
+
+// For rowlock/guard/*.hpp.
+namespace detail {
+[[noreturn]] ROWLOCK_EXPORT void throw_guard_lost(const hold& held);
+// The SQL with its parameters as hexadecimal literals, which mean the same in each character set and SQL
+// mode.
+ROWLOCK_EXPORT std::string with_literals(const std::string& sql, const std::vector<std::string>& parameters);
+}  // namespace detail
 
 ROWLOCK_END_NAMESPACE

@@ -1,11 +1,13 @@
-// How a client behaves. Every field has a default that suits a service on a healthy network.
-// connect() checks them together and throws error(invalid_argument) with both values where two contradict.
+// How a client, a lock and a single acquire behave. The defaults suit a service on a healthy network.
+// connect() checks a client's options together. If two contradict, it throws error(invalid_argument) with
+// both values.
 #pragma once
 
-#include <rowlock/config.hpp>
+#include <rowlock/time_limit.hpp>
 
-#include <chrono>
+#include <cstdint>
 #include <functional>
+#include <optional>
 #include <stop_token>
 #include <string>
 #include <string_view>
@@ -15,106 +17,111 @@ ROWLOCK_BEGIN_NAMESPACE
 enum class log_level { debug, info, warning, error };
 
 struct options {
-  // Starts the name of each of rowlock's tables; the migrations must have been applied with the same one.
+  // Prefix of the names of rowlock's tables. It must be the one that the migrations were applied with.
   std::string prefix = "rowlock_";
 
-  // PostgreSQL: the schema of the tables. Empty: found through the connection's search_path.
+  // PostgreSQL: the schema of the tables. Empty: the connection's search_path finds them.
   std::string schema;
 
-  // PostgreSQL behind a pooler that gives each transaction another session, as PgBouncer does with
-  // pool_mode = transaction: a URL past it to the same database, where one connection of the client hears
-  // wake-ups. Without it who waits asks every 50 to 100 ms. While it cannot be reached, the poll_interval
-  // makes up for it.
+  // PostgreSQL behind a pooler that gives each transaction another session (PgBouncer with pool_mode =
+  // transaction): a URL past the pooler to the same database, where one connection listens for wake-ups.
+  // Without it waiters poll every 50 to 100 ms. While it cannot be reached, they rely on poll_interval.
   std::string listen_url;
 
   // Shown to operators by `rowlock list`, and as application_name in PostgreSQL. Empty: the program's name.
   std::string application;
 
-  // How long a hold outlives a client that vanished. 1 second to 24 hours.
-  std::chrono::milliseconds ttl{30'000};
+  // How long the holds of a vanished client last. 1 second to 24 hours.
+  time_span ttl = std::chrono::seconds{30};
 
-  // How often the client's one lease is renewed. 0: a third of the ttl. At most half of the ttl.
-  std::chrono::milliseconds renew_interval{0};
+  // How often the client's lease is renewed; at most half of the ttl. Empty: a third of the ttl.
+  std::optional<time_span> renew_interval{};
 
-  // The hold counts as lost this long (plus a thousandth of the ttl) before the database would let anyone
-  // else in: room for clocks that differ in rate, and for the program to notice. At most a quarter of the
-  // ttl. All holders must be told of a loss within it, so it limits how many holds a client may have: 250 for
-  // each millisecond of it, and a thousand in any case; 32,500 by default. What goes beyond is refused with
-  // error(invalid_argument).
-  std::chrono::milliseconds margin{100};
+  // A hold counts as lost this long (plus a thousandth of the ttl) before the database would grant the lock
+  // to anyone else. It covers clocks that run at different rates, and gives the program time to notice. At
+  // most a quarter of the ttl. All holders must learn of a loss within the margin, so it limits how many
+  // holds a client may have: 250 per millisecond, and at least a thousand; 32,500 by default. An acquire
+  // beyond that throws error(invalid_argument).
+  time_span margin = std::chrono::milliseconds{100};
 
-  // How much later than its expiry a foreign lease is killed, at least. Needed where several servers' clocks
-  // judge. What is stored in the database counts if it is longer (`rowlock epoch skew`, admin::set_skew): it
-  // holds for the command and for every client, and is the better place.
-  std::chrono::milliseconds skew{0};
+  // How much later than its expiry another client's lease is killed, at least. Needed where the clocks of
+  // several servers decide. The longer of this and the value stored in the database applies (`rowlock epoch
+  // skew`, admin::set_skew). Prefer the stored value: every client and the command use it.
+  time_span skew = std::chrono::milliseconds{0};
 
-  // How long one statement may take before its connection is given up as dead. It also bounds how long a
-  // call outlasts its own timeout. At most a third of the ttl, so that a dead connection is noticed in time.
-  std::chrono::milliseconds statement_timeout{5'000};
+  // How long one statement may take before its connection is considered dead. It also bounds how long a call
+  // outlasts its own timeout. At most a third of the ttl, so that a dead connection is noticed in time.
+  time_span statement_timeout = std::chrono::seconds{5};
 
   // How long one attempt to connect may take: name resolution, the login and the first statements together.
-  // Name resolution and MySQL's login cannot be broken off. An attempt that hangs there is left behind on a
-  // thread of its own, and its connection, should it come at last, is closed; until then the client counts
-  // each further attempt as failed, instead of leaving more than a few such threads.
-  std::chrono::milliseconds connect_timeout{5'000};
+  // Name resolution and MySQL's login cannot be interrupted: an attempt that hangs there is left on a thread.
+  // A client leaves at most a few such threads; beyond that, further attempts fail at once.
+  time_span connect_timeout = std::chrono::seconds{5};
 
-  // The longest sleep of a waiter between two looks at the database, should a wake-up get lost.
-  std::chrono::milliseconds poll_interval{1'000};
+  // The longest time that a waiter sleeps before it looks at the database again, in case a wake-up was lost.
+  time_span poll_interval = std::chrono::seconds{1};
 
-  // How often expired leases of others are cleaned up in the background. 0: never.
-  std::chrono::milliseconds sweep_interval{60'000};
+  // How often expired leases of other clients are cleaned up in the background. Empty: never.
+  std::optional<time_span> sweep_interval = std::chrono::minutes{1};
 
-  // How long close() and destructors wait for the database at most.
-  std::chrono::milliseconds close_timeout{2'000};
+  // How long close() and destructors wait for the database.
+  time_span close_timeout = std::chrono::seconds{2};
 
-  // For programs that only look (admin::list, show, queue; migrator::status, verify): connects to a standby
-  // and to a read-only server too. Whatever would write, acquiring a lock included, throws error(read_only).
+  // For programs that only read (admin::list, show, queue; migrator::status, verify). They may connect to a
+  // standby and to a read-only server. Every call that writes, such as an acquire, throws error(read_only).
   bool read_only = false;
 
-  // Connections at most: one that keeps the lease and hears wake-ups, the others carry statements. 2 to 16.
-  // SQLite, where one connection writes at a time, always uses two.
+  // How many connections the client may open, 2 to 16. One of them keeps the lease and receives wake-ups; the
+  // others send statements. SQLite always uses two, because only one connection can write at a time.
   int connections = 3;
 
-  // Silent by default. Called under no lock, one line at a time, by connect() and then on a thread that does
-  // nothing else: a slow function delays no renewal and no notice of a loss, and lines that it cannot keep up
-  // with are left out and counted. close() waits for a call that has begun, and once close() has returned
-  // there is no other. What it throws is ignored. No secrets are passed.
+  // Receives the log; nothing is logged by default. It is called under no lock and with one line at a time:
+  // by connect(), and later on a thread that does nothing else. Lines that it is too slow for are dropped and
+  // counted. close() waits for a running call. Exceptions are ignored. No line contains a secret.
   std::function<void(log_level, std::string_view)> log;
 };
 
-// What a lock is, beside its name, kind and capacity: stored with it, so give the same wherever it is used.
+// unknown: a kind that a later version has added. Such a lock is shown and left alone.
+enum class lock_kind : std::uint8_t { unknown, mutex, shared_mutex, semaphore, latch, barrier, election };
+ROWLOCK_EXPORT const char* to_string(lock_kind kind) noexcept;
+
+enum class lock_mode : std::uint8_t { exclusive, shared };
+ROWLOCK_EXPORT const char* to_string(lock_mode mode) noexcept;
+
+// What a lock is, besides its name, kind and capacity. It is stored with the lock: pass the same values
+// wherever the name is used.
 struct lock_options {
-  // False: whoever comes while it is free gets it, also before those who wait; those are looked for two
-  // milliseconds after a release. Faster where a few processes want it all the time, each often, for nobody
-  // is waited for (`rowlock-bench unfair`); somebody may wait very long. Another fairness than the stored one
-  // is error(mismatch).
+  // False allows barging: a newcomer may take a free lock ahead of the queue, which is served two
+  // milliseconds after a release. Faster where a few processes acquire the lock very often
+  // (`rowlock-bench unfair`), but a waiter may wait very long. A value other than the stored one is
+  // error(mismatch).
   bool fair = true;
 
-  // How long the lock rests when its exclusive holder was lost and not released, before anybody is granted
-  // it: time for what the lost one had begun to come to its end. Counted from when the loss is found, by
-  // whoever asks next or by a sweep. The longer of what is stored, by who used the name first, and of what
-  // the next one says. A release by force does not count as a loss. 0 to 24 hours.
-  std::chrono::milliseconds delay{0};
+  // Lock delay: how long the lock stays unavailable after its exclusive holder was lost instead of releasing
+  // it, so that the lost holder's last actions can finish. The time starts when the next acquire or a sweep
+  // finds the loss. The longer of the stored delay and the next acquire's delay applies. A forced release is
+  // not a loss. 0 to 24 hours. Semaphores have none.
+  time_span delay = std::chrono::milliseconds{0};
 };
 
 // How one acquire behaves.
 struct acquire_options {
-  // 0: the hold lasts until released, renewed in the background. Otherwise it is never renewed and ends after
-  // this time at the latest (100 milliseconds to 24 hours); a lease of its own carries it.
-  std::chrono::milliseconds ttl{0};
+  // The hold ends after this time at the latest and is never renewed; it has a lease of its own.
+  // 100 milliseconds to 24 hours. Empty: the hold is renewed in the background until it is released.
+  std::optional<time_span> ttl{};
 
-  // Who releases it earlier leaves it taken until this long after the grant, for nobody: two runs of a job on
-  // machines whose clocks differ a little are then one. The release itself does not wait. A process that dies
-  // keeps it as long as its lease lives, which may be shorter. 0 to 24 hours, at most an explicit ttl.
-  std::chrono::milliseconds min_hold{0};
+  // Minimum hold time: after an earlier release the lock stays unavailable until this long after the grant.
+  // Two runs of a job on machines whose clocks differ a little then count as one. release() does not wait for
+  // it. If the process dies, the lock may become free as soon as its lease has expired. 0 to 24 hours, at
+  // most the ttl above.
+  time_span min_hold = std::chrono::milliseconds{0};
 
-  // Looks every options::poll_interval whether those who wait for each other do so in a circle that this call
-  // is part of; then one of them, which has asked for this, throws error(deadlock) that names the circle, and
-  // nothing of its attempt remains. What a thread has acquired counts as held by that thread. Reads all locks
-  // that somebody waits for.
+  // While it waits, checks every options::poll_interval for a circle of waiters that includes this call. One
+  // waiter of the circle that has set this throws error(deadlock), which names the circle. A hold counts as
+  // held by the thread that acquired it. Each check reads all locks that have waiters.
   bool detect_deadlock = false;
 
-  // Stops the wait: acquire() then throws error(cancelled), try_acquire_for() returns empty.
+  // Stops the wait. acquire() then throws error(cancelled); try_acquire_for() returns an empty hold.
   std::stop_token stop{};
 };
 

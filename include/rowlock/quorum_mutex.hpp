@@ -1,137 +1,120 @@
-// A mutual exclusion lock on several independent databases, of whatever kinds: it is held while most of them
-// say so, and survives the loss of the others.
+// A mutual exclusion lock on several independent databases, of any kinds. It is held while a majority of them
+// says so, and survives the loss of the others.
 //
 //   rowlock::quorum_mutex global{{db1, db2, db3}, "global"};
-//   if (auto held = global.try_acquire_for(5s)) run(held->token(), held->stop_token());
+//   if (auto held = global.try_acquire_for(5s)) run(held.token(), held.stop_token());
 //
 //                    | a majority grants | a majority has another holder | votes are split, or too few answer
-//   try_acquire      | granted           | empty                         | empty; error(unreachable)
-//   try_acquire_for  | granted           | asks again, until it may not  | asks again after a random pause
-//   acquire          | granted           | asks again                    | asks again after a random pause
+//   try_acquire      | granted           | empty hold                    | empty hold; error(unreachable)
+//   try_acquire_for  | granted           | retries until the time passes | retries after a random pause
+//   acquire          | granted           | retries                       | retries after a random pause
 //
-// All members are asked at once. Each has quorum_options::member_timeout to answer; what comes later is given
-// back. An attempt that fails gives back everything, everywhere. Each member's hold is on that client's own
-// lease and renewed by it.
+// All members are asked at once. Each has quorum_options::member_timeout to answer; a later grant is
+// released. An attempt that fails releases everything, everywhere. Each member's client renews that member's
+// hold.
 //
-// Fair it is not: whoever waits asks again and again, after random pauses of up to a quarter of a second, and
-// no queue says whose turn it is. One database that fails over without loss serves better, with mutex; this
-// is for those that must survive without one of theirs.
+// It has no queue and is not fair: a waiter retries after random pauses of up to a quarter of a second.
+// Prefer a mutex in one database that fails over without losing data.
 //
-// What it proves. Any two majorities have a database in common, so two holders exclude each other as long as
-// the members keep what they were told (what each promises is said in mutex.hpp; a member that forgot its
-// latest commits may vote twice). The token rises across all holders, whichever majority has granted them: it
-// is told only when a majority of the members has written it down, durably, under the hold. A guarded
-// transaction inside one member's database proves that member's hold and no more: nobody else is granted
-// there before it ends, but a majority of the others may have gone on. member_hold(i) offers it; compare the
-// token where the data is.
+// What it proves: any two majorities have a database in common, so two holders exclude each other as long as
+// the members keep their commits (mutex.hpp says what each of them promises; a member that forgot its latest
+// commits may vote twice). The token rises across all holders, whichever majority granted the lock: it is
+// returned only when a majority of the members has stored it durably. A guarded transaction in one member's
+// database (member_hold(i) provides the guard) proves that member's hold only: a majority of the other
+// members may have granted the lock to somebody else. Compare the token where the data is.
 #pragma once
 
 #include <rowlock/client.hpp>
 #include <rowlock/hold.hpp>
-#include <rowlock/options.hpp>
-#include <rowlock/time_limit.hpp>
 
-#include <chrono>
 #include <cstddef>
-#include <cstdint>
-#include <memory>
-#include <optional>
-#include <stop_token>
-#include <string>
-#include <vector>
-
-namespace rowlock::primitives {
-class quorum_lock;
-class quorum_state;
-}  // namespace rowlock::primitives
 
 ROWLOCK_BEGIN_NAMESPACE
 
 struct quorum_options {
-  // How many databases there are. 0: as many as clients are given. A program that starts while one of them is
-  // down leaves its client out and says here that it exists: it counts as one that does not answer.
-  std::size_t members = 0;
+  // How many databases there are. Empty: as many as clients are given. If one of them is down when the
+  // program starts, leave out its client and set this: the database counts as one that does not answer.
+  std::optional<std::size_t> members{};
 
-  // How long one member may take to answer. 0: a fiftieth of the shortest ttl among the clients. At most a
-  // tenth of that ttl, or of acquire_options::ttl: the time goes off what the hold has left when it is
-  // granted.
-  std::chrono::milliseconds member_timeout{0};
+  // How long one member may take to answer. At most a tenth of the shortest ttl of the clients, and of
+  // acquire_options::ttl, because it shortens the remaining time of a new hold. Empty: a fiftieth of that
+  // ttl.
+  std::optional<time_span> member_timeout{};
 
-  // Taken off what the members' holds have left, for clocks that run at different rates. 0: a hundredth of
-  // the shortest ttl, and 2 milliseconds.
-  std::chrono::milliseconds drift{0};
+  // Subtracted from the remaining time of the members' holds, for clocks that run at different rates. Empty:
+  // a hundredth of the shortest ttl, plus 2 milliseconds.
+  std::optional<time_span> drift{};
 };
 
-// A quorum_mutex that is held. Movable, not copyable. Destroying it releases it.
+// One acquisition of a quorum_mutex. Movable, not copyable. Destroying it releases it.
 //
 // Thread safety: as a hold's.
-class ROWLOCK_EXPORT quorum_hold {
+class ROWLOCK_OWNER quorum_hold {
  public:
-  quorum_hold() noexcept;  // holds nothing
+  quorum_hold() noexcept;  // empty: holds nothing
   quorum_hold(quorum_hold&& other) noexcept;
-  quorum_hold& operator=(quorum_hold&& other) noexcept;  // releases what was held before
+  quorum_hold& operator=(quorum_hold&& other) noexcept;  // releases the previous hold
   ~quorum_hold();
 
-  // True until it is released, or fewer than a majority of its members' holds stand. Once false it stays so:
-  // what its members still hold is given back then, after the stop token's callbacks have run, so that others
-  // may have a majority however long this object is kept.
-  bool valid() const noexcept;
+  // True until it is released, or fewer than a majority of the members' holds are valid. It never becomes
+  // true again: after a loss, and after the stop token's callbacks, the members' remaining holds are
+  // released, so that others can get a majority while this object exists.
   explicit operator bool() const noexcept { return valid(); }
+  bool valid() const noexcept;
 
-  // The fencing token: above that of every earlier hold of this name on any majority of the same members.
-  // Below 2^53. 0 when this object holds nothing.
+  // The fencing token: greater than that of every earlier hold of this name on any majority of the same
+  // members; below 2^53. 0 if empty.
   std::int64_t token() const noexcept;
 
   const std::string& name() const noexcept;
 
-  // Time until it counts as lost unless members are renewed before: what a majority of the members' holds
-  // have left, less the drift. Zero when it is not valid.
+  // Time until it counts as lost unless members are renewed before: the remaining time of a majority of the
+  // members' holds, less the drift. Zero if it is not valid.
   std::chrono::nanoseconds remaining() const noexcept;
 
-  // As hold's. loss() is the reason of the member's loss that left fewer than a majority.
-  std::stop_token stop_token() const noexcept;
+  // As hold's. loss() is the reason why the member was lost that the majority depended on.
+  [[nodiscard]] std::stop_token stop_token() const noexcept;
   rowlock::loss loss() const noexcept;
 
-  // How many clients the quorum_mutex has, and the hold on one of them: it holds nothing where that member
-  // has not granted. Good for its token and its guard_statement(); what that proves is said above.
+  // How many clients the quorum_mutex has, and the hold on one of them; empty if that member has not granted
+  // the lock. Use its token and guard_statement(); see above for what that proves.
   std::size_t size() const noexcept;
   const hold& member_hold(std::size_t at) const;  // throws std::out_of_range
 
-  // Gives it back on all members at once; waits at most the longest options::close_timeout of theirs.
-  // `released` when a majority says that it held until now; `lost` when it had been lost before; else
-  // `pending` or `unknown`, as those members say that did not. A second call returns what the first did.
+  // Releases it on all members at once; waits at most the longest options::close_timeout among them.
+  // `released` if a majority says that it was held until now; `lost` if it had been lost before; otherwise
+  // `pending` or `unknown`, as the other members say. A second call returns the same result.
   release_result release();
 
-  // For rowlock's own primitives.
+ private:
+  friend struct primitives::access;
   explicit quorum_hold(std::unique_ptr<primitives::quorum_state> state) noexcept;
 
- private:
   std::unique_ptr<primitives::quorum_state> state_;
 };
 
 // Thread safety: every member may be called from any thread at once.
 class ROWLOCK_EXPORT quorum_mutex {
  public:
-  // members: clients of databases that fail independently of each other; the same ones, wherever the name is
+  // members: clients of databases that fail independently of each other; the same ones wherever the name is
   // used. On each of them it is a mutex of this name. Sends nothing. Throws error(invalid_argument): for a
-  // name as mutex does, for one client twice, for fewer clients than a majority, for times that contradict.
+  // name as mutex does; for a client that occurs twice; for fewer clients than a majority; for times that
+  // contradict each other.
   quorum_mutex(std::vector<client> members, std::string name, const quorum_options& settings = {});
-  ~quorum_mutex();  // holds live on
-  quorum_mutex(const quorum_mutex&) = delete;
-  quorum_mutex& operator=(const quorum_mutex&) = delete;
+  ~quorum_mutex();  // its holds remain valid
 
   const std::string& name() const noexcept;
 
-  // As mutex's. What a member refuses for good (mismatch, privilege, not_migrated, closed) is thrown when no
-  // majority is left without it. Whenever nothing is granted, whatever members have granted is given back; a
-  // member that cannot be reached then keeps it until the lease there has run out. Throws
-  // error(invalid_argument) also for acquire_options::min_hold and detect_deadlock, which it does not have.
+  // As mutex's. What a member refuses permanently (mismatch, privilege, not_migrated, closed) is thrown if no
+  // majority is left without it. If nothing is granted, all members' grants are released; a member that
+  // cannot be reached keeps its grant until its lease has expired. acquire_options::min_hold and
+  // detect_deadlock are not available here and throw error(invalid_argument).
   quorum_hold acquire(const acquire_options& how = {});
-  std::optional<quorum_hold> try_acquire(const acquire_options& how = {});
-  std::optional<quorum_hold> try_acquire_for(time_limit timeout, const acquire_options& how = {});
+  quorum_hold try_acquire(const acquire_options& how = {});
+  quorum_hold try_acquire_for(time_limit timeout, const acquire_options& how = {});
   template <class Clock, class Duration>
-  std::optional<quorum_hold> try_acquire_until(const std::chrono::time_point<Clock, Duration>& time,
-                                               const acquire_options& how = {}) {
+  quorum_hold try_acquire_until(const std::chrono::time_point<Clock, Duration>& time,
+                                const acquire_options& how = {}) {
     return try_acquire_for(time_limit::until(time), how);
   }
 

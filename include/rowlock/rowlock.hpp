@@ -1,4 +1,4 @@
-// Everything but the guards. Read in this order: options, hold, mutex, client, error, shared_mutex,
+// All headers except the guards. Read them in this order: mutex, hold, options, client, error, shared_mutex,
 // counting_semaphore, acquire_all, async, recursive_mutex, latch, barrier, election, quorum_mutex, adopt,
 // admin, migrate.
 #pragma once

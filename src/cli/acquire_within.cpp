@@ -72,7 +72,7 @@ acquired acquire_within(const request& ask, const wait_limit& wait, acquire_opti
     if (problem.code() != errc::cancelled) throw;
   }
   result.signal = watch.finish();
-  if (result.signal != 0) result.hold.reset();
+  if (result.signal != 0) result.hold = {};
   return result;
 }
 

@@ -13,15 +13,15 @@
 namespace rowlock::cli {
 
 struct acquired {
-  std::optional<rowlock::hold> hold;  // empty: busy, or a signal ended the wait
-  int signal = 0;                     // 0: none
+  rowlock::hold hold;  // empty: busy, or a signal ended the wait
+  int signal = 0;      // 0: none
 };
 
 // How long to wait. Empty: without a limit; zero: not at all.
 using wait_limit = std::optional<std::chrono::milliseconds>;
 
 // Acquires something within that time; empty: busy.
-using request = std::function<std::optional<hold>(const wait_limit& wait, const acquire_options& how)>;
+using request = std::function<hold(const wait_limit& wait, const acquire_options& how)>;
 
 // Sets the stop token of how. Throws what the request throws.
 acquired acquire_within(const request& ask, const wait_limit& wait, acquire_options how,

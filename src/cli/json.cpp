@@ -48,13 +48,13 @@ json::object to_json(const lock_info& lock) {
                                    {"application", holder.application},
                                    {"hold_id", holder.hold_id},
                                    {"lease_id", holder.lease_id},
-                                   {"mode", holder.mode},
+                                   {"mode", to_string(holder.mode)},
                                    {"weight", holder.weight},
                                    {"token", holder.token},
                                    {"held_ms", holder.held_for.count()},
                                    {"expires_in_ms", holder.expires_in.count()}});
   }
-  json::object shown{{"name", lock.name},       {"kind", lock.kind}, {"capacity", lock.capacity},
+  json::object shown{{"name", lock.name},       {"kind", to_string(lock.kind)}, {"capacity", lock.capacity},
                      {"in_use", lock.in_use},   {"fair", lock.fair}, {"token", lock.token},
                      {"waiters", lock.waiters}, {"holders", holders}};
   if (lock.request) {
@@ -72,7 +72,7 @@ json::object to_json(const waiter_info& waiter) {
           {"application", waiter.application},
           {"hold_id", waiter.hold_id},
           {"lease_id", waiter.lease_id},
-          {"mode", waiter.mode},
+          {"mode", to_string(waiter.mode)},
           {"weight", waiter.weight},
           {"expires_in_ms", waiter.expires_in.count()},
           {"alive", waiter.alive}};

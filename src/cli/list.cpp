@@ -13,8 +13,9 @@ namespace rowlock::cli {
 namespace {
 
 std::vector<std::string> row_of(const lock_info& lock) {
-  std::vector<std::string> row{lock.name, lock.kind, fmt::format("{}/{}", lock.in_use, lock.capacity),
-                               std::to_string(lock.token), std::to_string(lock.waiters)};
+  std::vector<std::string> row{lock.name, to_string(lock.kind),
+                               fmt::format("{}/{}", lock.in_use, lock.capacity), std::to_string(lock.token),
+                               std::to_string(lock.waiters)};
   if (!lock.holders.empty()) {
     const auto& first = lock.holders.front();
     const auto others = lock.holders.size() - 1;

@@ -18,7 +18,7 @@ void print(const std::vector<waiter_info>& waiters) {
       {"TICKET", "HOST", "PID", "APPLICATION", "MODE", "WEIGHT", "HOLD", "LEASE EXPIRES IN"}};
   for (const auto& waiter : waiters) {
     rows.push_back({std::to_string(waiter.ticket), waiter.host, std::to_string(waiter.pid),
-                    waiter.application, waiter.mode, std::to_string(waiter.weight), waiter.hold_id,
+                    waiter.application, to_string(waiter.mode), std::to_string(waiter.weight), waiter.hold_id,
                     waiter.alive ? format_duration(waiter.expires_in) : "gone; will be skipped"});
   }
   fmt::print("{}", table(rows));

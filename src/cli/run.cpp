@@ -77,7 +77,7 @@ run_settings parse(const run_words& words) {
 // Waits without a limit, not at all, or for a while.
 template <class Acquire, class Try, class TryFor>
 request asking(Acquire acquire, Try try_once, TryFor try_for) {
-  return [=](const wait_limit& wait, const acquire_options& how) -> std::optional<hold> {
+  return [=](const wait_limit& wait, const acquire_options& how) -> hold {
     if (!wait) return acquire(how);
     if (wait->count() == 0) return try_once(how);
     return try_for(*wait, how);
@@ -107,7 +107,7 @@ request wanted(const client& db, const run_words& words, const lock_options& loc
   if (words.shared) return asking_to_share(std::make_shared<shared_mutex>(db, words.name, lock));
   if (words.exclusive) return asking(std::make_shared<shared_mutex>(db, words.name, lock));
   if (words.capacity != 0) {
-    return asking_for(std::make_shared<counting_semaphore>(db, words.name, words.capacity, lock.fair),
+    return asking_for(std::make_shared<counting_semaphore>(db, words.name, words.capacity, lock),
                       words.permits);
   }
   return asking(std::make_shared<mutex>(db, words.name, lock));
@@ -147,7 +147,7 @@ int run(const context& global, const run_words& words) {
   const auto chosen = parse(words);
   auto settings = global.client_options();
   settings.ttl = chosen.ttl;
-  settings.statement_timeout = std::min(settings.statement_timeout, chosen.ttl / 3);
+  settings.statement_timeout = std::min<milliseconds>(settings.statement_timeout, chosen.ttl / 3);
   const auto db = connect(global.database_url(), settings);
   const auto ask = wanted(db, words, chosen.lock);
 
@@ -158,7 +158,7 @@ int run(const context& global, const run_words& words) {
     global.note(fmt::format("'{}' is busy", chosen.name));
     return chosen.busy_code;
   }
-  return run_holding(global, chosen, std::move(*held), signals);
+  return run_holding(global, chosen, std::move(held), signals);
 }
 
 }  // namespace

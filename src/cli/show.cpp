@@ -14,14 +14,15 @@ namespace {
 
 void print(const lock_info& lock) {
   std::vector<std::vector<std::string>> rows{{"name", lock.name},
-                                             {"kind", lock.kind},
+                                             {"kind", to_string(lock.kind)},
                                              {"used", fmt::format("{} of {}", lock.in_use, lock.capacity)},
                                              {"token", std::to_string(lock.token)},
                                              {"waiters", std::to_string(lock.waiters)}};
   for (const auto& holder : lock.holders) {
     rows.push_back({"holder", fmt::format("{}, pid {}, {}", holder.host, holder.pid, holder.application)});
     rows.push_back({"  hold", holder.hold_id});
-    rows.push_back({"  mode", fmt::format("{}, {} of {}", holder.mode, holder.weight, lock.capacity)});
+    rows.push_back(
+        {"  mode", fmt::format("{}, {} of {}", to_string(holder.mode), holder.weight, lock.capacity)});
     rows.push_back({"  token", std::to_string(holder.token)});
     rows.push_back({"  held for", format_duration(holder.held_for)});
     rows.push_back({"  expires in", format_duration(holder.expires_in)});

@@ -12,6 +12,8 @@
 // ended first; then an edit finds out by the hold's id (I7).
 #pragma once
 
+#include <rowlock/config.hpp>
+
 #include <cstdint>
 #include <utility>
 

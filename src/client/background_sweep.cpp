@@ -18,8 +18,8 @@ constexpr auto pause_between_passes = 100ms;
 }  // namespace
 
 void background_sweep::plan_first(instant now) {
-  if (next_ == instant::max() && context_.settings.sweep_interval > 0ms) {
-    next_ = now + context_.settings.sweep_interval;
+  if (next_ == instant::max() && context_.settings.sweep_interval) {
+    next_ = now + *context_.settings.sweep_interval;
   }
 }
 
@@ -53,7 +53,7 @@ void background_sweep::step() {
     next_ = now + pause_between_passes;
   } else {
     submitted_.clear();
-    next_ = now + context_.settings.sweep_interval;
+    next_ = now + *context_.settings.sweep_interval;
   }
 }
 

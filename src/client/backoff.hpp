@@ -1,6 +1,8 @@
 // The pause before the next try: it doubles up to a cap, with jitter so that rivals do not retry in step.
 #pragma once
 
+#include <rowlock/config.hpp>
+
 #include <algorithm>
 #include <chrono>
 #include <cstdint>

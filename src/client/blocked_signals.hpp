@@ -2,6 +2,8 @@
 // starts does.
 #pragma once
 
+#include <rowlock/config.hpp>
+
 #include <pthread.h>
 
 #include <csignal>

@@ -1,6 +1,8 @@
 // The last handle of a client closes it.
 #pragma once
 
+#include <rowlock/config.hpp>
+
 #include <memory>
 
 namespace rowlock::client_layer {

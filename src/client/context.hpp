@@ -36,7 +36,8 @@ struct context {
 
   // How much later than its expiry a lease may be killed: the option, or what is stored, if that is more.
   std::chrono::milliseconds skew() const {
-    return std::max(settings.skew, std::chrono::milliseconds{stored_skew_ms.load()});
+    return std::max<std::chrono::milliseconds>(settings.skew,
+                                               std::chrono::milliseconds{stored_skew_ms.load()});
   }
 
   template <class... Args>

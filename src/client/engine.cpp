@@ -28,7 +28,7 @@ acquire_ptr make_operation(const model::lock_definition& definition, bool waits,
   operation->weight = what.mode == model::lock_mode::shared ? what.weight : definition.capacity;
   operation->everything = what.everything;
   operation->wait = waits;
-  if (how.ttl != 0ms) operation->ttl = how.ttl;
+  operation->ttl = how.ttl;
   operation->min_hold = how.min_hold;
   return operation;
 }

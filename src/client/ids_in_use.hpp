@@ -4,6 +4,8 @@
 
 #include "model/ids.hpp"
 
+#include <rowlock/config.hpp>
+
 #include <memory>
 #include <mutex>
 #include <unordered_map>

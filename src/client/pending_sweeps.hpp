@@ -2,6 +2,8 @@
 // moment later, once for all releases in between.
 #pragma once
 
+#include <rowlock/config.hpp>
+
 #include <mutex>
 #include <string>
 #include <unordered_set>

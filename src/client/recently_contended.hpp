@@ -2,6 +2,8 @@
 // trip.
 #pragma once
 
+#include <rowlock/config.hpp>
+
 #include <atomic>
 #include <mutex>
 #include <string>

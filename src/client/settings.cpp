@@ -44,10 +44,7 @@ options checked_settings(options settings) {
   if (settings.skew < 0ms || settings.skew > 24h) {
     refuse(fmt::format("a skew of {} ms is outside 0 to 24 hours", settings.skew.count()));
   }
-  if (settings.sweep_interval < 0ms || settings.sweep_interval > 24h) {
-    refuse(
-        fmt::format("a sweep_interval of {} ms is outside 0 to 24 hours", settings.sweep_interval.count()));
-  }
+  if (settings.sweep_interval) positive("sweep_interval", *settings.sweep_interval);
   if (settings.connections < 2 || settings.connections > 16) {
     refuse(fmt::format("{} connections were asked for; 2 to 16 are possible", settings.connections));
   }
@@ -56,7 +53,8 @@ options checked_settings(options settings) {
   const auto left = left_for_a_hung_renewal(settings);
   const auto longest = std::min(settings.ttl / 3, left);
   if (settings.statement_timeout == options{}.statement_timeout) {
-    settings.statement_timeout = std::max(1ms, std::min(settings.statement_timeout, longest));
+    settings.statement_timeout =
+        std::clamp<std::chrono::milliseconds>(settings.statement_timeout, 1ms, std::max(longest, 1ms));
   }
   if (settings.statement_timeout > settings.ttl / 3) {
     refuse(fmt::format(

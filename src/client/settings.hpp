@@ -13,8 +13,7 @@ namespace rowlock::client_layer {
 options checked_settings(options settings);
 
 inline std::chrono::milliseconds renew_interval(const options& settings) {
-  return settings.renew_interval != settings.renew_interval.zero() ? settings.renew_interval
-                                                                   : settings.ttl / 3;
+  return settings.renew_interval.value_or(settings.ttl / 3);
 }
 
 // How much longer than the server's own timeout the client waits for an answer, to tell a slow statement from

@@ -2,6 +2,8 @@
 // when the client is closed.
 #pragma once
 
+#include <rowlock/config.hpp>
+
 #include "client/time_source.hpp"
 #include "model/annotated_mutex.hpp"
 

@@ -2,6 +2,8 @@
 // sleeps and which nobody sets. Tests use a virtual clock instead.
 #pragma once
 
+#include <rowlock/config.hpp>
+
 #include <chrono>
 #include <condition_variable>
 #include <mutex>

@@ -2,6 +2,8 @@
 // is closed.
 #pragma once
 
+#include <rowlock/config.hpp>
+
 #include <condition_variable>
 #include <mutex>
 

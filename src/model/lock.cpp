@@ -11,28 +11,11 @@ constexpr std::array known_kinds{lock_kind::mutex, lock_kind::shared_mutex, lock
 
 }  // namespace
 
-std::string_view to_string(lock_kind kind) noexcept {
-  switch (kind) {
-    case lock_kind::mutex: return "mutex";
-    case lock_kind::shared_mutex: return "shared_mutex";
-    case lock_kind::semaphore: return "semaphore";
-    case lock_kind::latch: return "latch";
-    case lock_kind::barrier: return "barrier";
-    case lock_kind::election: return "election";
-    case lock_kind::unknown: break;
-  }
-  return "unknown";
-}
-
 lock_kind parse_lock_kind(std::string_view text) noexcept {
   for (const auto kind : known_kinds) {
     if (text == to_string(kind)) return kind;
   }
   return lock_kind::unknown;
-}
-
-std::string_view to_string(lock_mode mode) noexcept {
-  return mode == lock_mode::shared ? "shared" : "exclusive";
 }
 
 lock_mode parse_lock_mode(std::string_view text) noexcept {
@@ -48,3 +31,24 @@ bool is_same_lock(const lock_definition& asked, const lock_definition& stored) n
 }
 
 }  // namespace rowlock::model
+
+ROWLOCK_BEGIN_NAMESPACE
+
+const char* to_string(lock_kind kind) noexcept {
+  switch (kind) {
+    case lock_kind::mutex: return "mutex";
+    case lock_kind::shared_mutex: return "shared_mutex";
+    case lock_kind::semaphore: return "semaphore";
+    case lock_kind::latch: return "latch";
+    case lock_kind::barrier: return "barrier";
+    case lock_kind::election: return "election";
+    case lock_kind::unknown: break;
+  }
+  return "unknown";
+}
+
+const char* to_string(lock_mode mode) noexcept {
+  return mode == lock_mode::shared ? "shared" : "exclusive";
+}
+
+ROWLOCK_END_NAMESPACE

@@ -3,6 +3,8 @@
 
 #include "model/ids.hpp"
 
+#include <rowlock/options.hpp>
+
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -10,16 +12,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rowlock::model {
-
-using token = std::int64_t;
-
-// What a lock is. It is stored as its name; a name that has one kind is refused for another. A later version
-// may add kinds, and its clients may use the same tables: such a kind is unknown here, and the lock is shown
-// and left alone.
-enum class lock_kind : std::uint8_t { unknown, mutex, shared_mutex, semaphore, latch, barrier, election };
-
-std::string_view to_string(lock_kind kind) noexcept;
+ROWLOCK_BEGIN_NAMESPACE
 
 // Whether many may hold it at once, each with a permit that lives as long as its lease.
 constexpr bool is_shareable(lock_kind kind) {
@@ -30,13 +23,23 @@ constexpr bool is_shareable(lock_kind kind) {
 constexpr bool is_rendezvous(lock_kind kind) {
   return kind == lock_kind::latch || kind == lock_kind::barrier;
 }
+
+ROWLOCK_END_NAMESPACE
+
+namespace rowlock::model {
+
+using token = std::int64_t;
+
+using rowlock::is_rendezvous;
+using rowlock::is_shareable;
+using rowlock::lock_kind;
+using rowlock::lock_mode;
+
+// A kind is stored as its name.
 lock_kind parse_lock_kind(std::string_view text) noexcept;
 
 // Whether a hold leaves room for others. An exclusive hold stands in the lock's own row and takes the whole
 // capacity; a shared hold is a permit with a weight. A later version's mode counts as exclusive.
-enum class lock_mode : std::uint8_t { exclusive, shared };
-
-std::string_view to_string(lock_mode mode) noexcept;
 lock_mode parse_lock_mode(std::string_view text) noexcept;
 
 // The capacity of every shared_mutex: a reader weighs 1, a writer the whole.

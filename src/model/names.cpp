@@ -127,14 +127,15 @@ void check_explicit_ttl(std::chrono::milliseconds ttl) {
   }
 }
 
-void check_hold_times(std::chrono::milliseconds explicit_ttl, std::chrono::milliseconds min_hold) {
-  if (explicit_ttl != 0ms) check_explicit_ttl(explicit_ttl);
+void check_hold_times(std::optional<std::chrono::milliseconds> explicit_ttl,
+                      std::chrono::milliseconds min_hold) {
+  if (explicit_ttl) check_explicit_ttl(*explicit_ttl);
   if (min_hold < 0ms || min_hold > 24h) {
     refuse(fmt::format("a minimum hold of {} ms is outside 0 to 86,400,000 ms (24 hours)", min_hold.count()));
   }
-  if (explicit_ttl != 0ms && min_hold > explicit_ttl) {
+  if (explicit_ttl && min_hold > *explicit_ttl) {
     refuse(fmt::format("a minimum hold of {} ms does not fit into an explicit ttl of {} ms", min_hold.count(),
-                       explicit_ttl.count()));
+                       explicit_ttl->count()));
   }
 }
 

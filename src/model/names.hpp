@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,8 +32,9 @@ void check_ttl(std::chrono::milliseconds ttl, std::chrono::milliseconds renew_in
 // An explicit ttl, which nobody renews: from 100 milliseconds to 24 hours.
 void check_explicit_ttl(std::chrono::milliseconds ttl);
 
-// An acquire's explicit ttl, or 0; and its minimum hold time, or 0, which must fit into an explicit ttl.
-void check_hold_times(std::chrono::milliseconds explicit_ttl, std::chrono::milliseconds min_hold);
+// What an acquire asks for: an explicit ttl, if any, and a minimum hold time, which must fit into that ttl.
+void check_hold_times(std::optional<std::chrono::milliseconds> explicit_ttl,
+                      std::chrono::milliseconds min_hold);
 
 // How long a caller that requests a release waits for the holders: 0 to 24 hours.
 void check_request_time(std::chrono::milliseconds within);

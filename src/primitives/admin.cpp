@@ -4,6 +4,7 @@
 #include "client/engine.hpp"
 #include "client/force_release.hpp"
 #include "model/names.hpp"
+#include "primitives/access.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -14,19 +15,22 @@ namespace {
 
 using std::chrono::milliseconds;
 
-// Runs work on the client's connections. The result lives as long as the work: a caller that gives up leaves
-// it behind.
+client_layer::engine& engine_of(const client& db) {
+  return *primitives::access::engine(db);
+}
+
+// Runs work on the client's connections. The result lives as long as the work, even if the caller gives up.
 template <class Work>
 auto ask(const client& db, Work work, const client_layer::call_limit& limit = {}) {
   auto result = std::make_shared<std::invoke_result_t<Work, store::session&>>();
-  db.engine()->tasks().run(
+  engine_of(db).tasks().run(
       [result, work = std::move(work)](store::session& session) { *result = work(session); }, limit);
   return std::move(*result);
 }
 
 lock_info to_public(const store::lock_info& info) {
   lock_info shown{info.row.name,
-                  std::string{to_string(info.row.kind)},
+                  info.row.kind,
                   info.row.capacity,
                   info.row.in_use,
                   info.row.fair,
@@ -36,9 +40,8 @@ lock_info to_public(const store::lock_info& info) {
                   {}};
   for (const auto& holder : info.holders) {
     shown.holders.push_back({holder.lease.host, holder.lease.pid, holder.lease.application,
-                             holder.hold.to_string(), holder.lease.id.to_string(),
-                             std::string{to_string(holder.mode)}, holder.weight, holder.token,
-                             holder.held_for, holder.expires_in});
+                             holder.hold.to_string(), holder.lease.id.to_string(), holder.mode, holder.weight,
+                             holder.token, holder.held_for, holder.expires_in});
     if (info.request && holder.token <= info.request->upto) {
       shown.request = {info.request->reason, info.request->within};
     }
@@ -53,13 +56,13 @@ waiter_info to_public(const store::waiter_info& info) {
           info.lease.application,
           info.waiter.hold.to_string(),
           info.waiter.lease.to_string(),
-          std::string{to_string(info.waiter.mode)},
+          info.waiter.mode,
           info.waiter.weight,
           info.expires_in,
           info.alive};
 }
 
-// Of those who held it when they were asked, who holds it still.
+// Which of the holders with tokens up to this one still hold it.
 std::vector<std::string> holders_up_to(const std::optional<store::lock_info>& lock, std::int64_t token) {
   std::vector<std::string> holds;
   if (!lock) return holds;
@@ -124,15 +127,15 @@ std::vector<std::vector<stuck_waiter>> admin::cycles() {
 bool admin::release(const std::string& name, const std::string& hold_id) {
   model::check_name(name);
   const auto only = hold_id.empty() ? model::hold_id{} : model::hold_id::parse(hold_id);
-  switch (client_layer::force_release(*db_.engine(), name, db_.engine()->shared().settings.statement_timeout,
-                                      only)) {
+  switch (client_layer::force_release(engine_of(db_), name,
+                                      engine_of(db_).shared().settings.statement_timeout, only)) {
     case release_result::released: return true;
     case release_result::lost: return false;
     case release_result::pending:
       throw error(errc::contention,
                   "\"" + name +
-                      "\" is in a guarded transaction of its holder's; it will be released when that "
-                      "ends, if this process still lives. End that transaction, or ask again");
+                      "\" is kept by a guarded transaction of its holder; it is released when that ends, if "
+                      "this process still runs then. End that transaction, or retry");
     case release_result::unknown: break;
   }
   throw error(errc::unreachable,
@@ -143,7 +146,7 @@ request_result admin::request_release(const std::string& name, const request_opt
   model::check_name(name);
   model::check_value(how.reason);
   model::check_request_time(how.within);
-  auto& engine = *db_.engine();
+  auto& engine = engine_of(db_);
   const auto until = engine.shared().time.now() + how.within;
   const auto asked = engine.tasks().decide(name, {},
                                            [reason = how.reason, within = how.within](const auto& view) {
@@ -175,9 +178,9 @@ request_result admin::request_release(const std::string& name, const request_opt
 
 sweep_result admin::sweep() {
   sweep_result total;
-  const std::chrono::microseconds skew = db_.engine()->shared().skew();
+  const std::chrono::microseconds skew = engine_of(db_).shared().skew();
   constexpr std::size_t at_once = 1000;
-  // First, for what they held has become stale by that.
+  // Leases first: what they held becomes stale when they are killed.
   for (std::size_t killed = at_once; killed == at_once;) {
     killed = ask(db_, [skew](store::session& session) {
       // Leases are judged by this server's clock only once they have been lengthened for it.
@@ -190,8 +193,8 @@ sweep_result admin::sweep() {
     const auto found =
         ask(db_, [skew, after](store::session& session) { return session.find_stale(at_once, skew, after); });
     for (const auto& name : found.names) {
-      const auto result =
-          client_layer::sweep_lock(*db_.engine(), name, db_.engine()->shared().settings.statement_timeout);
+      const auto result = client_layer::sweep_lock(engine_of(db_), name,
+                                                   engine_of(db_).shared().settings.statement_timeout);
       if (result == release_result::released || result == release_result::lost) ++total.locks;
     }
     if (found.next.empty()) return total;
@@ -199,7 +202,7 @@ sweep_result admin::sweep() {
   }
 }
 
-std::int64_t admin::collect(std::chrono::milliseconds idle) {
+std::int64_t admin::collect(time_span idle) {
   if (idle < milliseconds{0} || idle > std::chrono::hours{24 * 3653}) {
     throw error(errc::invalid_argument,
                 "an idle time of " + std::to_string(idle.count()) + " ms is outside 0 to ten years");
@@ -221,7 +224,7 @@ milliseconds admin::skew() {
   return ask(db_, [](store::session& session) { return session.read_database_state().skew; });
 }
 
-void admin::set_skew(milliseconds skew) {
+void admin::set_skew(time_span skew) {
   if (skew < milliseconds{0} || skew > std::chrono::hours{24}) {
     throw error(errc::invalid_argument,
                 "a skew of " + std::to_string(skew.count()) + " ms is outside 0 to 24 hours");
@@ -235,7 +238,7 @@ void admin::set_skew(milliseconds skew) {
 std::int64_t admin::raise_epoch(std::int64_t above) {
   if (above < 0 || above >= std::int64_t{1} << 52) {
     throw error(errc::invalid_argument,
-                "a token of " + std::to_string(above) + " cannot be one of rowlock's: 0 to 2^52 is expected");
+                "a token of " + std::to_string(above) + " is impossible; 0 to 2^52 is expected");
   }
   return ask(db_, [above](store::session& session) { return session.raise_epoch(above); });
 }

@@ -2,26 +2,24 @@
 #include <rowlock/error.hpp>
 
 #include "client/transfer.hpp"
+#include "primitives/access.hpp"
 
 ROWLOCK_BEGIN_NAMESPACE
 
 using client_layer::transfer_note;
+using primitives::access;
 
-std::optional<hold> adopt(client db, const std::string& text) {
-  auto held = client_layer::adopt(*db.engine(), transfer_note::parse(text, transfer_note::purpose::adopt));
-  if (!held) return {};
-  return hold{std::move(held)};
+hold adopt(client db, const std::string& text) {
+  const auto note = transfer_note::parse(text, transfer_note::purpose::adopt);
+  return access::make<hold>(client_layer::adopt(*access::engine(db), note));
 }
 
-std::optional<hold> reclaim(client db, const std::string& text) {
+hold reclaim(client db, const std::string& text) {
   const auto note = transfer_note::parse(text, transfer_note::purpose::reclaim);
   if (client_layer::is_held_here(note)) {
-    throw error(errc::contention,
-                "this process holds \"" + note.name + "\" itself; release it, or have it handed over");
+    throw error(errc::contention, "this process holds \"" + note.name + "\" itself; release or transfer it");
   }
-  auto held = client_layer::reclaim(*db.engine(), note);
-  if (!held) return {};
-  return hold{std::move(held)};
+  return access::make<hold>(client_layer::reclaim(*access::engine(db), note));
 }
 
 ROWLOCK_END_NAMESPACE

@@ -1,7 +1,7 @@
 #include <rowlock/async.hpp>
 
 #include "client/async_acquire.hpp"
-#include "client/joint_acquire.hpp"
+#include "primitives/standard_lock.hpp"
 
 #include <utility>
 
@@ -10,39 +10,36 @@ ROWLOCK_BEGIN_NAMESPACE
 namespace {
 
 using client_layer::async_acquire;
-using client_layer::wait_limit;
+using primitives::access;
 
-wait_limit limit_of(std::optional<std::chrono::nanoseconds> timeout) {
-  if (!timeout) return {.waits = true};
-  if (*timeout <= std::chrono::nanoseconds{0}) return {.waits = false};
-  return {.waits = true, .limit = *timeout};
-}
+// Empty: waits for ever.
+using timeout_of_wait = std::optional<time_limit>;
 
-// The wait holds no handle of the client's, so the last of the caller's closes it.
-std::shared_ptr<async_acquire> begin_wait(executor where, const wanted& lock,
-                                          std::optional<std::chrono::nanoseconds> timeout,
+// The wait keeps no handle of the client, so the end of the caller's last handle closes the client.
+std::shared_ptr<async_acquire> begin_wait(executor where, const wanted& lock, timeout_of_wait timeout,
                                           const acquire_options& how, async_acquire::continuation then) {
-  if (!where) throw error(errc::invalid_argument, "an empty executor; nobody could go on");
-  return std::make_shared<async_acquire>(lock.db().engine()->shared_from_this(), limit_of(timeout), how.stop,
-                                         std::move(where), std::move(then));
+  if (!where) throw error(errc::invalid_argument, "the executor is empty; nothing could resume the wait");
+  const auto how_long = timeout ? primitives::wait_limit_of(*timeout) : primitives::wait_limit{.waits = true};
+  return std::make_shared<async_acquire>(access::engine(access::db(lock))->shared_from_this(), how_long,
+                                         how.stop, std::move(where), std::move(then));
 }
 
 acquired taken_from(async_acquire& wait) {
   acquired result;
   try {
-    if (auto granted = wait.take()) result.hold.emplace(std::move(granted));
+    result.hold = access::make<hold>(wait.take());
   } catch (const error& failure) {
     result.failure.emplace(failure);
   }
   return result;
 }
 
-void call_when_over(executor where, const wanted& lock, std::optional<std::chrono::nanoseconds> timeout,
+void call_when_over(executor where, const wanted& lock, timeout_of_wait timeout,
                     std::function<void(acquired)> done, const acquire_options& how) {
-  if (!done) throw error(errc::invalid_argument, "no function to call; nobody would have the hold");
+  if (!done) throw error(errc::invalid_argument, "the callback is empty; nothing would receive the hold");
   const auto wait = begin_wait(std::move(where), lock, timeout, how,
                                [done = std::move(done)](async_acquire& over) { done(taken_from(over)); });
-  wait->start(lock.lock().definition, how, lock.lock().what);
+  wait->start(access::lock(lock).definition, how, access::lock(lock).what);
 }
 
 }  // namespace
@@ -54,10 +51,10 @@ void acquire_async(executor where, const wanted& lock, std::function<void(acquir
 
 void try_acquire_async(executor where, const wanted& lock, time_limit timeout,
                        std::function<void(acquired)> done, const acquire_options& how) {
-  call_when_over(std::move(where), lock, timeout.length(), std::move(done), how);
+  call_when_over(std::move(where), lock, timeout, std::move(done), how);
 }
 
-awaited_acquire::awaited_acquire(executor where, wanted lock, std::optional<std::chrono::nanoseconds> timeout,
+awaited_acquire::awaited_acquire(executor where, wanted lock, std::optional<time_limit> timeout,
                                  acquire_options how)
     : where_(std::move(where)), lock_(std::move(lock)), timeout_(timeout), how_(std::move(how)) {}
 
@@ -70,31 +67,22 @@ awaited_acquire::~awaited_acquire() {
 void awaited_acquire::begin(std::function<void()> resume) {
   wait_ = begin_wait(std::move(where_), lock_, timeout_, how_,
                      [resume = std::move(resume)](async_acquire&) { resume(); });
-  // The coroutine may be resumed, and this object gone, before start() has returned.
+  // The coroutine may be resumed, and this object destroyed, before start() returns.
   const auto wait = wait_;
-  wait->start(lock_.lock().definition, how_, lock_.lock().what);
+  wait->start(access::lock(lock_).definition, how_, access::lock(lock_).what);
 }
 
-std::optional<hold> awaited_acquire::take() {
-  auto granted = wait_->take();
-  if (!granted) return {};
-  return hold{std::move(granted)};
+hold awaited_acquire::await_resume() {
+  return access::make<hold>(wait_->take());
 }
 
-hold awaited_hold::await_resume() {
-  return take().value();
+awaited_acquire acquire_on(executor where, wanted lock, acquire_options how) {
+  return access::make<awaited_acquire>(std::move(where), std::move(lock), timeout_of_wait{}, std::move(how));
 }
 
-std::optional<hold> awaited_attempt::await_resume() {
-  return take();
-}
-
-awaited_hold acquire_on(executor where, wanted lock, acquire_options how) {
-  return {std::move(where), std::move(lock), std::nullopt, std::move(how)};
-}
-
-awaited_attempt try_acquire_on(executor where, wanted lock, time_limit timeout, acquire_options how) {
-  return {std::move(where), std::move(lock), timeout.length(), std::move(how)};
+awaited_acquire try_acquire_on(executor where, wanted lock, time_limit timeout, acquire_options how) {
+  return access::make<awaited_acquire>(std::move(where), std::move(lock), timeout_of_wait{timeout},
+                                       std::move(how));
 }
 
 ROWLOCK_END_NAMESPACE

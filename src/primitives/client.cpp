@@ -3,6 +3,7 @@
 #include "client/closing_handle.hpp"
 #include "client/engine.hpp"
 #include "client/settings.hpp"
+#include "primitives/access.hpp"
 #include "store/open.hpp"
 
 #include <mutex>
@@ -13,7 +14,7 @@ namespace {
 
 using client_layer::engine;
 
-// Opens the database again only when its URL has changed.
+// Opens the database again only if its URL has changed.
 class url_database {
  public:
   url_database(std::function<std::string()> url, const options& settings)
@@ -44,7 +45,7 @@ client connect(std::function<std::string()> url_source, const options& settings)
   const options checked = client_layer::checked_settings(settings);
   auto made =
       engine::open(url_database{std::move(url_source), checked}, checked, client_layer::system_time());
-  return client{client_layer::closing_handle(std::move(made))};
+  return primitives::access::make<client>(client_layer::closing_handle(std::move(made)));
 }
 
 client connect(const std::string& url, const options& settings) {

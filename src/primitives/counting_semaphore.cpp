@@ -21,15 +21,18 @@ void check_capacity(std::int64_t capacity) {
 
 class semaphore_lock {
  public:
-  semaphore_lock(client db, std::string name, std::int64_t capacity, bool fair)
-      : db_(std::move(db)), name_(std::move(name)), capacity_(capacity), fair_(fair) {
+  semaphore_lock(client db, std::string name, std::int64_t capacity, const lock_options& lock)
+      : db_(std::move(db)), name_(std::move(name)), capacity_(capacity), fair_(lock.fair) {
     check_capacity(capacity);
+    if (lock.delay != lock.delay.zero()) {
+      throw error(errc::invalid_argument, "a semaphore has no delay: it has no exclusive holder");
+    }
     acquiring();  // checks the name
   }
 
   const std::string& name() const { return name_; }
   std::int64_t capacity() const { return capacity_.load(); }
-  client_layer::engine& engine() const { return *db_.engine(); }
+  client_layer::engine& engine() const { return *access::engine(db_); }
 
   model::lock_definition definition() const {
     return {name_, model::lock_kind::semaphore, capacity_.load(), fair_};
@@ -40,7 +43,7 @@ class semaphore_lock {
     if (wanted >= 1 && wanted <= capacity()) return {model::lock_mode::shared, wanted};
     throw error(
         errc::invalid_argument,
-        fmt::format("{} permits of \"{}\" are asked for, whose capacity is {}", wanted, name_, capacity()));
+        fmt::format("{} permits of \"{}\" are impossible; 1 to {} are expected", wanted, name_, capacity()));
   }
 
   void resize(std::int64_t capacity) {
@@ -69,8 +72,9 @@ class semaphore_lock {
 
 ROWLOCK_BEGIN_NAMESPACE
 
-counting_semaphore::counting_semaphore(client db, std::string name, std::int64_t capacity, bool fair)
-    : lock_(std::make_unique<primitives::semaphore_lock>(std::move(db), std::move(name), capacity, fair)) {}
+counting_semaphore::counting_semaphore(client db, std::string name, std::int64_t capacity,
+                                       const lock_options& lock)
+    : lock_(std::make_unique<primitives::semaphore_lock>(std::move(db), std::move(name), capacity, lock)) {}
 
 counting_semaphore::~counting_semaphore() = default;
 
@@ -83,24 +87,25 @@ std::int64_t counting_semaphore::capacity() const noexcept {
 }
 
 hold counting_semaphore::acquire(std::int64_t permits, const acquire_options& how) {
-  return lock_->acquiring().acquire(how, lock_->permits(permits));
+  return lock_->acquiring().acquire({.waits = true}, how, lock_->permits(permits));
 }
 
-std::optional<hold> counting_semaphore::try_acquire(std::int64_t permits, const acquire_options& how) {
-  return lock_->acquiring().try_acquire(how, lock_->permits(permits));
+hold counting_semaphore::try_acquire(std::int64_t permits, const acquire_options& how) {
+  return lock_->acquiring().acquire({.waits = false}, how, lock_->permits(permits));
 }
 
-std::optional<hold> counting_semaphore::try_acquire_for(time_limit timeout, std::int64_t permits,
-                                                        const acquire_options& how) {
-  return lock_->acquiring().try_acquire_for(timeout, how, lock_->permits(permits));
+hold counting_semaphore::try_acquire_for(time_limit timeout, std::int64_t permits,
+                                         const acquire_options& how) {
+  return lock_->acquiring().acquire(primitives::wait_limit_of(timeout), how, lock_->permits(permits));
 }
 
-std::optional<hold> counting_semaphore::drain(const acquire_options& how) {
-  return lock_->acquiring().try_acquire(how, {.mode = model::lock_mode::shared, .everything = true});
+hold counting_semaphore::drain(const acquire_options& how) {
+  return lock_->acquiring().acquire({.waits = false}, how, {.mode = lock_mode::shared, .everything = true});
 }
 
 wanted permits(const counting_semaphore& lock, std::int64_t count) {
-  return lock.lock_->acquiring().wanted(lock.lock_->permits(count));
+  const auto& permits = primitives::access::lock(lock);
+  return permits.acquiring().wanted(permits.permits(count));
 }
 
 std::int64_t counting_semaphore::available() const {

@@ -13,8 +13,8 @@ namespace rowlock::primitives {
 
 namespace {
 
-// Where news come, looks only make up for one that was lost, or for a leader whom nobody follows. Some
-// databases tell of every change in them: then an onlooker does not look at each.
+// Where wake-ups arrive, polling only covers a lost one, and a leader that vanished without a successor. Some
+// databases send a wake-up for every change to any lock: the pause bounds how often an observer looks.
 constexpr int rounds_when_told = 5;
 constexpr auto between_looks = 10ms;
 
@@ -24,7 +24,7 @@ leadership leadership_of(const std::optional<store::lock_info>& stored) {
   known.token = stored->row.token;
   if (stored->holders.empty() || stored->holders.front().expires_in <= 0ms) return known;
   const auto& leader = stored->holders.front();
-  if (leader.hold.is_nil()) return known;  // the office rests
+  if (leader.hold.is_nil()) return known;  // the office is resting
   known.led = true;
   known.value = client_layer::proclaimed_in(stored->row.token, stored->value);
   known.host = leader.lease.host;
@@ -42,10 +42,10 @@ ROWLOCK_BEGIN_NAMESPACE
 void term::proclaim(const std::string& value) {
   model::check_value(value);
   const auto lost = [this] {
-    return error(errc::hold_lost, "the office \"" + office_.name() + "\" is held no more");
+    return error(errc::hold_lost, "the office \"" + office_.name() + "\" is no longer held");
   };
   if (!office_.valid()) throw lost();
-  const auto state = office_.state();
+  const auto& state = primitives::access::state(office_);
   const auto settled = state->engine().tasks().decide(
       state->name(), state->id(),
       [id = state->id(), value](const auto& view) { return client_layer::decide_proclaim(view, id, value); });
@@ -58,34 +58,27 @@ election::election(client db, std::string name, const lock_options& lock)
 
 election::~election() = default;
 
-wanted::wanted(const election& office) : wanted(office.office_->wanted()) {}
-
 const std::string& election::name() const noexcept {
   return office_->name();
 }
 
 term election::campaign(const acquire_options& how) {
-  return term{office_->acquire(how)};
+  return term{office_->acquire({.waits = true}, how)};
 }
 
-std::optional<term> election::try_campaign(const acquire_options& how) {
-  auto held = office_->try_acquire(how);
-  if (!held) return {};
-  return term{std::move(*held)};
+term election::try_campaign(const acquire_options& how) {
+  return term{office_->acquire({.waits = false}, how)};
 }
 
-std::optional<term> election::campaign_for(time_limit timeout, const acquire_options& how) {
-  auto held = office_->try_acquire_for(timeout, how);
-  if (!held) return {};
-  return term{std::move(*held)};
+term election::try_campaign_for(time_limit timeout, const acquire_options& how) {
+  return term{office_->acquire(primitives::wait_limit_of(timeout), how)};
 }
 
 leadership election::observe() const {
   return primitives::leadership_of(office_->stored());
 }
 
-std::optional<leadership> election::wait_for_change(const leadership& seen, time_limit timeout,
-                                                    std::stop_token stop) const {
+leadership election::wait_for(time_limit timeout, const leadership& seen, std::stop_token stop) const {
   auto& engine = office_->engine();
   auto& shared = engine.shared();
   const auto until = client_layer::later(shared.time.now(), timeout.length());
@@ -100,14 +93,14 @@ std::optional<leadership> election::wait_for_change(const leadership& seen, time
     const auto now = shared.time.now();
     try {
       auto known = primitives::leadership_of(office_->stored({last_answer, stop}));
-      // A row that was made and not yet granted has a token too.
+      // A row that exists but was never granted has a token, too.
       const bool still_nobody = !known.led && seen == leadership{};
       if (known != seen && !still_nobody) return known;
     } catch (const error& failure) {
-      if (stop.stop_requested()) return {};
+      if (stop.stop_requested()) return seen;
       if (!failure.transient() || now >= until) throw;
     }
-    if (now >= until || stop.stop_requested()) return {};
+    if (now >= until || stop.stop_requested()) return seen;
     const int rounds = engine.keeper().watches_offices() ? primitives::rounds_when_told : 1;
     if (news.wait(shared.time, issue, std::min(until, now + rounds * shared.settings.poll_interval), stop)) {
       engine.sleep(std::min<std::chrono::nanoseconds>(primitives::between_looks, until - shared.time.now()),

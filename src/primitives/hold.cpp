@@ -4,6 +4,7 @@
 #include "client/engine.hpp"
 #include "client/hold_state.hpp"
 #include "client/transfer.hpp"
+#include "primitives/access.hpp"
 
 #include <utility>
 
@@ -33,13 +34,15 @@ const char* to_string(release_result result) noexcept {
 hold::hold() noexcept = default;
 hold::hold(std::shared_ptr<client_layer::hold_state> state) noexcept : state_(std::move(state)) {}
 hold::hold(hold&& other) noexcept
-    : state_(std::move(other.state_)), left_(std::exchange(other.left_, false)), result_(other.result_) {}
+    : state_(std::move(other.state_)),
+      is_over_(std::exchange(other.is_over_, false)),
+      result_(other.result_) {}
 
 hold& hold::operator=(hold&& other) noexcept {
   if (this == &other) return *this;
   const hold previous{std::move(*this)};
   state_ = std::move(other.state_);
-  left_ = std::exchange(other.left_, false);
+  is_over_ = std::exchange(other.is_over_, false);
   result_ = other.result_;
   return *this;
 }
@@ -54,7 +57,7 @@ hold::~hold() {
 }
 
 bool hold::valid() const noexcept {
-  return state_ && !left_ && state_->is_valid();
+  return state_ && !is_over_ && state_->is_valid();
 }
 
 std::int64_t hold::token() const noexcept {
@@ -75,7 +78,7 @@ std::string hold::id() const {
 }
 
 std::chrono::nanoseconds hold::remaining() const noexcept {
-  return state_ && !left_ ? state_->remaining() : std::chrono::nanoseconds{0};
+  return state_ && !is_over_ ? state_->remaining() : std::chrono::nanoseconds{0};
 }
 
 std::stop_token hold::release_requested() const {
@@ -97,19 +100,20 @@ rowlock::loss hold::loss() const noexcept {
 release_result hold::release() {
   if (!state_) return release_result::lost;
   if (state_->engine().is_forked()) state_->engine().check_usable();
-  if (left_) return result_;
-  left_ = true;
-  // A recursive lock's inner holds only count down.
+  if (is_over_) return result_;
+  is_over_ = true;
+  // The inner holds of a recursive_mutex only count down.
   result_ = state_->leave()                ? state_->engine().release(*state_)
             : state_->loss() == loss::none ? release_result::released
                                            : release_result::lost;
   return result_;
 }
 
-std::string hold::hand_over(std::chrono::milliseconds ttl) {
-  if (!state_ || left_) throw error(errc::hold_lost, "there is no hold to hand over");
+std::string hold::transfer(time_span ttl) {
+  if (!state_ || is_over_)
+    throw error(errc::hold_lost, "this hold is empty or over; only a valid hold can be transferred");
   auto text = client_layer::hand_over(state_, ttl);
-  left_ = true;
+  is_over_ = true;
   result_ = release_result::released;
   return text;
 }
@@ -121,13 +125,54 @@ std::string hold::receipt() const {
 
 guard_statement hold::guard_statement() const {
   if (!valid()) {
-    throw error(errc::hold_lost,
-                state_ ? "the hold of \"" + state_->name() + "\" is over (" + to_string(state_->loss()) +
-                             "); a guarded write needs one that stands"
-                       : std::string{"this hold holds nothing; a guarded write needs one that stands"});
+    throw error(errc::hold_lost, state_
+                                     ? "the hold of \"" + state_->name() + "\" is over (" +
+                                           to_string(state_->loss()) + "); a guarded write needs a valid hold"
+                                     : std::string{"this hold is empty; a guarded write needs a valid hold"});
   }
   const auto& guard = state_->engine().guard(state_->mode());
   return {guard.sql, {state_->name(), state_->id().to_string()}, guard.write};
 }
+
+namespace detail {
+
+void throw_guard_lost(const hold& held) {
+  throw error(errc::hold_lost, "\"" + held.name() +
+                                   "\" is no longer held, or this transaction's snapshot is older than the "
+                                   "hold; roll back");
+}
+
+namespace {
+
+std::string hexadecimal(const std::string& bytes) {
+  std::string text;
+  for (const unsigned char byte : bytes) {
+    text += "0123456789ABCDEF"[byte >> 4];
+    text += "0123456789ABCDEF"[byte & 15];
+  }
+  return text;
+}
+
+}  // namespace
+
+// MySQL's placeholder is ?, PostgreSQL's $1 and $2.
+std::string with_literals(const std::string& sql, const std::vector<std::string>& parameters) {
+  std::string text;
+  std::size_t next = 0;
+  for (std::size_t i = 0; i < sql.size(); ++i) {
+    const bool is_numbered = sql[i] == '$' && i + 1 < sql.size() && (sql[i + 1] == '1' || sql[i + 1] == '2');
+    if (is_numbered) {
+      const auto parameter = static_cast<std::size_t>(sql[++i] - '1');
+      text += "convert_from(decode('" + hexadecimal(parameters[parameter]) + "', 'hex'), 'UTF8')";
+    } else if (sql[i] == '?') {
+      text += "x'" + hexadecimal(parameters[next++]) + '\'';
+    } else {
+      text += sql[i];
+    }
+  }
+  return text;
+}
+
+}  // namespace detail
 
 ROWLOCK_END_NAMESPACE

@@ -25,7 +25,7 @@ class latch_lock {
   void count_down(std::int64_t n, const client_layer::call_limit& limit = {}) const {
     if (n < 1) {
       throw error(errc::invalid_argument,
-                  fmt::format("\"{}\" cannot be counted down by {}; 1 is the least", asked.name, n));
+                  fmt::format("\"{}\" cannot be counted down by {}; at least 1 is expected", asked.name, n));
     }
     const auto settled =
         decide(limit, [definition = asked, id = model::hold_id::random(), n](const store::lock_view& view) {
@@ -44,7 +44,7 @@ class latch_lock {
 
   std::int64_t remaining() const { return acquire_.unused(); }
 
-  // A late comer only reads.
+  // If the latch is open already, this only reads.
   bool wait(const client_layer::wait_limit& how_long, std::stop_token stop) const {
     auto& engine = acquire_.engine();
     auto& time = engine.shared().time;
@@ -53,7 +53,7 @@ class latch_lock {
     try {
       if (acquire_.unused(limit) == 0) return true;
     } catch (const error& failure) {
-      // Else it waits for the database as for the others, if it has any time left.
+      // Otherwise it goes on and waits for the database, too, while there is time.
       if (!failure.transient() && failure.code() != errc::cancelled) throw;
     }
     auto left = how_long;
@@ -108,13 +108,18 @@ void latch::wait(std::stop_token stop) {
 }
 
 bool latch::wait_for(time_limit timeout, std::stop_token stop) {
-  if (timeout.length() <= std::chrono::nanoseconds{0}) return try_wait();
-  return lock_->wait({.waits = true, .limit = timeout.length()}, std::move(stop));
+  const auto how_long = primitives::wait_limit_of(timeout);
+  return how_long.waits ? lock_->wait(how_long, std::move(stop)) : try_wait();
 }
 
 void latch::arrive_and_wait(std::int64_t n, std::stop_token stop) {
   lock_->count_down(n, {.stop = stop});
   lock_->wait({.waits = true}, std::move(stop));
+}
+
+bool latch::arrive_and_wait_for(time_limit timeout, std::int64_t n, std::stop_token stop) {
+  lock_->count_down(n, {.stop = stop});
+  return wait_for(timeout, std::move(stop));
 }
 
 void latch::reset() {

@@ -1,61 +1,54 @@
-#include <rowlock/error.hpp>
 #include <rowlock/mutex.hpp>
 
 #include "primitives/standard_lock.hpp"
 
 ROWLOCK_BEGIN_NAMESPACE
 
-mutex::mutex(client db, std::string name, const lock_options& lock)
-    : lock_(std::make_unique<primitives::standard_lock>(
-          std::move(db), primitives::defined(std::move(name), model::lock_kind::mutex, 1, lock))) {}
+using primitives::wait_limit_of;
 
-mutex::~mutex() = default;
+exclusive_lock::exclusive_lock(std::unique_ptr<primitives::standard_lock> lock) noexcept
+    : lock_(std::move(lock)) {}
 
-const std::string& mutex::name() const noexcept {
-  return lock_->acquiring().name();
+exclusive_lock::~exclusive_lock() = default;
+
+const std::string& exclusive_lock::name() const noexcept {
+  return lock_->name();
 }
 
-hold mutex::acquire(const acquire_options& how) {
-  return lock_->acquiring().acquire(how);
+hold exclusive_lock::acquire(const acquire_options& how) {
+  return lock_->acquire({.waits = true}, how);
 }
 
-std::optional<hold> mutex::try_acquire(const acquire_options& how) {
-  return lock_->acquiring().try_acquire(how);
+hold exclusive_lock::try_acquire(const acquire_options& how) {
+  return lock_->acquire({.waits = false}, how);
 }
 
-std::optional<hold> mutex::try_acquire_for(time_limit timeout, const acquire_options& how) {
-  return lock_->acquiring().try_acquire_for(timeout, how);
+hold exclusive_lock::try_acquire_for(time_limit timeout, const acquire_options& how) {
+  return lock_->acquire(wait_limit_of(timeout), how);
 }
 
-void mutex::lock() {
-  if (lock_->locked().is_mine()) {
-    throw error(errc::deadlock,
-                "this thread has locked \"" + name() +
-                    "\" already and would wait for itself; use a recursive_mutex to enter it twice");
-  }
-  lock_->locked().push(acquire());
+void exclusive_lock::lock() {
+  lock_->lock();
 }
 
-bool mutex::try_lock() {
-  auto held = try_acquire();
-  if (held) lock_->locked().push(std::move(*held));
-  return held.has_value();
+bool exclusive_lock::try_lock() {
+  return lock_->lock_within({.waits = false});
 }
 
-bool mutex::lock_within(time_limit timeout) {
-  auto held = try_acquire_for(timeout);
-  if (held) lock_->locked().push(std::move(*held));
-  return held.has_value();
+bool exclusive_lock::lock_within(time_limit timeout) {
+  return lock_->lock_within(wait_limit_of(timeout));
 }
 
-void mutex::unlock() {
+void exclusive_lock::unlock() {
   lock_->unlock();
 }
 
-wanted::wanted(const mutex& lock) : wanted(lock.lock_->acquiring().wanted()) {}
-
-const hold& mutex::current_hold() const {
-  return lock_->locked().top();
+const hold& exclusive_lock::current_hold() const {
+  return lock_->top();
 }
+
+mutex::mutex(client db, std::string name, const lock_options& lock)
+    : exclusive_lock(std::make_unique<primitives::standard_lock>(
+          std::move(db), primitives::defined(std::move(name), lock_kind::mutex, 1, lock))) {}
 
 ROWLOCK_END_NAMESPACE

@@ -4,6 +4,7 @@
 #include "client/backoff.hpp"
 #include "model/names.hpp"
 #include "primitives/quorum_state.hpp"
+#include "primitives/standard_lock.hpp"
 
 #include <fmt/format.h>
 
@@ -20,14 +21,13 @@ using namespace std::chrono_literals;
 using client_layer::engine;
 using client_layer::instant;
 using client_layer::outcome;
-using client_layer::wait_limit;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// Once a majority has granted, the others are given as long as it took, and at least this.
+// Once a majority has granted, the others get as much time again, and at least this.
 constexpr auto grace_at_least = 20ms;
 
-// Rivals that split the votes ask again at different times.
+// Rivals that split the votes retry at different times.
 client_layer::backoff between_attempts() {
   return {5ms, 250ms};
 }
@@ -43,14 +43,18 @@ class quorum_lock {
   quorum_lock(std::vector<client> members, std::string name, const quorum_options& settings)
       : members_(std::move(members)), definition_{std::move(name), model::lock_kind::mutex, 1} {
     model::check_name(definition_.name);
-    count_ = settings.members == 0 ? members_.size() : settings.members;
+    count_ = settings.members.value_or(members_.size());
     majority_ = count_ / 2 + 1;
     check_members();
     ttl_ = member(0).shared().settings.ttl;
-    for (std::size_t i = 1; i < members_.size(); ++i) ttl_ = std::min(ttl_, member(i).shared().settings.ttl);
-    timeout_ = settings.member_timeout == 0ms ? ttl_ / 50 : settings.member_timeout;
-    drift_ = settings.drift == 0ms ? ttl_ / 100 + 2ms : settings.drift;
-    if (timeout_ < 0ms || drift_ < 0ms) throw refused("a member_timeout or drift below zero");
+    for (std::size_t i = 1; i < members_.size(); ++i) {
+      ttl_ = std::min<milliseconds>(ttl_, member(i).shared().settings.ttl);
+    }
+    timeout_ = settings.member_timeout.value_or(ttl_ / 50);
+    drift_ = settings.drift.value_or(ttl_ / 100 + 2ms);
+    if (timeout_ <= 0ms || drift_ < 0ms) {
+      throw refused("a member_timeout above zero and a drift of at least zero are expected");
+    }
     check_timeout(ttl_);
     by_speed_.resize(members_.size());
     std::iota(by_speed_.begin(), by_speed_.end(), std::size_t{0});
@@ -58,9 +62,9 @@ class quorum_lock {
 
   const std::string& name() const { return definition_.name; }
 
-  // Empty: as mutex's.
+  // Null: not granted.
   std::unique_ptr<quorum_state> acquire(const wait_limit& how_long, const acquire_options& how) {
-    check_wish(how);
+    check_options(how);
     std::optional<instant> until;
     if (how_long.waits && how_long.limit) until = client_layer::later(now(), *how_long.limit);
     auto pause = between_attempts();
@@ -85,22 +89,22 @@ class quorum_lock {
   };
   struct result {
     std::unique_ptr<quorum_state> granted;
-    std::optional<error> refusal;  // why no majority could have been had
+    std::optional<error> refusal;  // why no majority was possible
   };
 
-  engine& member(std::size_t i) const { return *members_[i].engine(); }
+  engine& member(std::size_t i) const { return *access::engine(members_[i]); }
   instant now() const { return member(0).shared().time.now(); }
 
   void check_members() const {
     for (auto one = members_.begin(); one != members_.end(); ++one) {
-      const auto is_same = [&](const client& other) { return other.engine() == one->engine(); };
+      const auto is_same = [&](const client& other) { return access::engine(other) == access::engine(*one); };
       if (std::any_of(members_.begin(), one, is_same)) {
-        throw refused("one client is named twice: a majority is one of different databases");
+        throw refused("one client occurs twice; name each database once");
       }
     }
     if (members_.size() >= majority_ && members_.size() <= count_) return;
-    throw refused(fmt::format("{} clients for {} databases: a majority of {} must be among them",
-                              members_.size(), count_, majority_));
+    throw refused(fmt::format("{} clients for {} databases; {} to {} clients are expected", members_.size(),
+                              count_, majority_, count_));
   }
 
   void check_timeout(milliseconds ttl) const {
@@ -109,13 +113,13 @@ class quorum_lock {
                               timeout_.count(), ttl.count()));
   }
 
-  void check_wish(const acquire_options& how) const {
-    if (how.ttl != 0ms) check_timeout(how.ttl);
+  void check_options(const acquire_options& how) const {
+    if (how.ttl) check_timeout(*how.ttl);
     if (how.min_hold != 0ms) {
-      throw refused("a quorum_mutex has no min_hold: its members would rest, each by itself");
+      throw refused("a quorum_mutex has no min_hold: each member would rest on its own");
     }
     if (how.detect_deadlock) {
-      throw refused("a quorum_mutex has no detect_deadlock: those who wait for it stand in no queue");
+      throw refused("a quorum_mutex has no detect_deadlock: it has no queue");
     }
   }
 
@@ -134,14 +138,14 @@ class quorum_lock {
     if (token && remaining_of_majority(holds, majority_) > drift_) {
       return {std::make_unique<quorum_state>(std::move(holds), majority_, drift_, *token), {}};
     }
-    // It is awaited, so that the next attempt does not meet what this one has left.
+    // Waits for it, so that the next attempt does not meet what this one has left.
     const auto last = until ? std::min(*until, now() + timeout_) : now() + timeout_;
     release_everywhere(holds, [&](engine&) { return how.stop.stop_requested() ? now() : last; });
     return {nullptr, refusal_of(votes)};
   }
 
-  // All at once. The quickest of the last time are awaited first, so that one that does not answer costs only
-  // the grace.
+  // Asks all members at once. Waits first for those that answered last time, so that a silent member costs
+  // only the grace.
   std::vector<vote> ask(instant deadline, const acquire_options& how) {
     const auto begun = now();
     std::vector<vote> votes(members_.size());
@@ -186,7 +190,7 @@ class quorum_lock {
     return by_speed_;
   }
 
-  // Those that gave no answer go last.
+  // Members that did not answer go last.
   void remember(const std::vector<vote>& votes) {
     const std::lock_guard lock{mutex_};
     std::stable_sort(by_speed_.begin(), by_speed_.end(), [&](std::size_t a, std::size_t b) {
@@ -194,8 +198,8 @@ class quorum_lock {
     });
   }
 
-  // The token of a majority's holds: the highest, written down by that many. Empty: no majority stands, or
-  // could be told.
+  // The token of a majority's holds: the highest, stored by a majority. Empty: there is no majority, or it
+  // could not be stored.
   std::optional<model::token> agree(const std::vector<hold_ptr>& holds, std::optional<instant> until,
                                     const std::stop_token& stop) const {
     model::token highest = 0;
@@ -224,7 +228,7 @@ class quorum_lock {
            })) >= majority_;
   }
 
-  // One round on all members whose token is lower. What is not done then may be done later, and says nothing.
+  // One round on all members whose token is lower. A late answer is ignored.
   void raise(const std::vector<hold_ptr>& holds, model::token token, instant deadline,
              const std::stop_token& stop) const {
     std::vector<std::pair<const hold_ptr*, client_layer::task_executor::pending_decision>> rounds;
@@ -236,7 +240,7 @@ class quorum_lock {
                                          return client_layer::decide_raise_token(view, id, token);
                                        }));
       } catch (const error&) {
-        // It is closed: its hold is lost, and counted as such.
+        // The client is closed: its hold counts as lost.
       }
     }
     for (const auto& [hold, round] : rounds) {
@@ -252,7 +256,7 @@ class quorum_lock {
     }
   }
 
-  // Why no majority could be had, if that was not for a holder: the reason that lasts, if there is one.
+  // Why no majority was possible, unless another holder is the reason. Prefers a permanent reason.
   std::optional<error> refusal_of(const std::vector<vote>& votes) const {
     const error* reason = nullptr;
     std::size_t lasting = 0;
@@ -265,8 +269,9 @@ class quorum_lock {
     }
     if (!reason || count_ - failed >= majority_) return {};
     const auto code = count_ - lasting < majority_ ? reason->code() : errc::unreachable;
-    return error{code, fmt::format("{} of the {} members of \"{}\" could not be asked; one said: {}", failed,
-                                   count_, name(), reason->what())};
+    return error{code,
+                 fmt::format("{} of the {} members of \"{}\" did not answer; one of them failed with: {}",
+                             failed, count_, name(), reason->what())};
   }
 
   const std::vector<client> members_;
@@ -294,20 +299,15 @@ const std::string& quorum_mutex::name() const noexcept {
 }
 
 quorum_hold quorum_mutex::acquire(const acquire_options& how) {
-  return quorum_hold{lock_->acquire({.waits = true}, how)};
+  return primitives::access::make<quorum_hold>(lock_->acquire({.waits = true}, how));
 }
 
-std::optional<quorum_hold> quorum_mutex::try_acquire(const acquire_options& how) {
-  auto held = lock_->acquire({.waits = false}, how);
-  if (!held) return {};
-  return quorum_hold{std::move(held)};
+quorum_hold quorum_mutex::try_acquire(const acquire_options& how) {
+  return primitives::access::make<quorum_hold>(lock_->acquire({.waits = false}, how));
 }
 
-std::optional<quorum_hold> quorum_mutex::try_acquire_for(time_limit timeout, const acquire_options& how) {
-  if (timeout.length() <= std::chrono::nanoseconds{0}) return try_acquire(how);
-  auto held = lock_->acquire({.waits = true, .limit = timeout.length()}, how);
-  if (!held) return {};
-  return quorum_hold{std::move(held)};
+quorum_hold quorum_mutex::try_acquire_for(time_limit timeout, const acquire_options& how) {
+  return primitives::access::make<quorum_hold>(lock_->acquire(primitives::wait_limit_of(timeout), how));
 }
 
 quorum_hold::quorum_hold() noexcept = default;

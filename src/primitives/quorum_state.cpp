@@ -1,5 +1,7 @@
 #include "primitives/quorum_state.hpp"
 
+#include "primitives/access.hpp"
+
 #include <algorithm>
 
 namespace rowlock::primitives {
@@ -40,11 +42,11 @@ std::vector<release_result> release_everywhere(
 quorum_state::quorum_state(std::vector<hold_ptr> members, std::size_t majority, nanoseconds drift,
                            model::token token)
     : members_(std::move(members)), majority_(majority), drift_(drift), token_(token) {
-  for (const auto& member : members_) holds_.emplace_back(member);
+  for (const auto& member : members_) holds_.push_back(access::make<hold>(member));
   first_ =
       std::find_if(members_.begin(), members_.end(), [](const auto& one) { return one != nullptr; })->get();
   name_ = &first_->name();
-  // One that was lost before is told of here and now.
+  // A callback runs at once here if its member has been lost already.
   for (const auto& member : members_) {
     if (!member) continue;
     watches_.push_back(std::make_unique<watch>(member->stop_token(),
@@ -67,8 +69,8 @@ std::size_t quorum_state::standing() const noexcept {
   }));
 }
 
-// Runs the user's callbacks, one of which may destroy this object. Then what still stands goes back: whoever
-// keeps this object would keep it from a majority.
+// Runs the user's callbacks, one of which may destroy this object. Then releases the members' other holds, so
+// that others can get a majority while this object exists.
 void quorum_state::member_was_lost(rowlock::loss reason) noexcept {
   if (over_.load() || standing() >= majority_) return;
   auto none = rowlock::loss::none;
@@ -90,7 +92,7 @@ void quorum_state::member_was_lost(rowlock::loss reason) noexcept {
 rowlock::loss quorum_state::loss() const noexcept {
   if (const auto told = loss_.load(); told != rowlock::loss::none || over_.load()) return told;
   if (standing() >= majority_) return rowlock::loss::none;
-  // The watchdogs have not come round yet, but nobody may be told that it stands.
+  // The watchdogs have not noticed yet, but it must not count as valid.
   for (const auto& member : members_) {
     if (member && member->loss() != rowlock::loss::none) return member->loss();
   }

@@ -1,4 +1,4 @@
-// What stands behind a quorum_hold: the members' holds, and what is told when too few of them stand.
+// What stands behind a quorum_hold: the members' holds, and the notice when too few of them are valid.
 #pragma once
 
 #include "client/engine.hpp"
@@ -17,11 +17,11 @@ namespace rowlock::primitives {
 
 using client_layer::hold_ptr;
 
-// How long a majority of the holds (null: none) stands: what the last of the best ones has left. Zero: fewer
-// stand.
+// How long a majority of the holds (null: not granted) is valid: the majority-th longest remaining time. Zero:
+// fewer are valid.
 std::chrono::nanoseconds remaining_of_majority(std::span<const hold_ptr> members, std::size_t majority);
 
-// Gives back at once what is held, and waits for the answers until a time that each member's client says.
+// Releases all holds at once, and waits for each answer until the time given for its client.
 std::vector<release_result> release_everywhere(
     std::span<const hold_ptr> members,
     const std::function<client_layer::instant(client_layer::engine&)>& until);
@@ -62,8 +62,8 @@ class quorum_state {
   std::stop_source stop_;
   std::atomic<rowlock::loss> loss_{rowlock::loss::none};
   std::optional<release_result> released_;
-  std::atomic<bool> over_{false};  // release() was called: nothing is told any more
-  // The last, so that none of them runs when the rest is destroyed.
+  std::atomic<bool> over_{false};  // release() was called: no more notices
+  // Last, so that none of them runs while the rest is destroyed.
   std::vector<std::unique_ptr<watch>> watches_;
 };
 

@@ -1,6 +1,5 @@
 #include "primitives/standard_lock.hpp"
 
-#include "client/joint_acquire.hpp"
 #include "model/names.hpp"
 
 #include <rowlock/error.hpp>
@@ -8,6 +7,11 @@
 #include <algorithm>
 
 namespace rowlock::primitives {
+
+wait_limit wait_limit_of(time_limit timeout) {
+  if (timeout.length() <= std::chrono::nanoseconds{0}) return {.waits = false};
+  return {.waits = true, .limit = timeout.length()};
+}
 
 model::lock_definition defined(std::string name, model::lock_kind kind, std::int64_t capacity,
                                const lock_options& lock) {
@@ -21,25 +25,11 @@ acquirer::acquirer(client db, model::lock_definition definition)
 }
 
 rowlock::wanted acquirer::wanted(const demand& what) const {
-  return {db_, {definition_, what}};
+  return access::make<rowlock::wanted>(db_, client_layer::joint_request{definition_, what});
 }
 
-hold acquirer::acquire(const acquire_options& how, const demand& what) const {
-  return hold{db_.engine()->acquire(definition_, {.waits = true}, how, what)};
-}
-
-std::optional<hold> acquirer::try_acquire(const acquire_options& how, const demand& what) const {
-  auto held = db_.engine()->acquire(definition_, {.waits = false}, how, what);
-  if (!held) return {};
-  return hold{std::move(held)};
-}
-
-std::optional<hold> acquirer::try_acquire_for(time_limit timeout, const acquire_options& how,
-                                              const demand& what) const {
-  if (timeout.length() <= std::chrono::nanoseconds{0}) return try_acquire(how, what);
-  auto held = db_.engine()->acquire(definition_, {.waits = true, .limit = timeout.length()}, how, what);
-  if (!held) return {};
-  return hold{std::move(held)};
+hold acquirer::acquire(const wait_limit& how_long, const acquire_options& how, const demand& what) const {
+  return access::make<hold>(engine().acquire(definition_, how_long, how, what));
 }
 
 std::optional<store::lock_info> acquirer::stored(const client_layer::call_limit& limit) const {
@@ -78,7 +68,7 @@ std::size_t locked_holds::innermost() const {
   for (std::size_t i = held_.size(); i > 0; --i) {
     if (held_[i - 1].first == owner) return i - 1;
   }
-  throw error(errc::hold_lost, "\"" + name_ + "\" is not locked by this thread; lock() it before");
+  throw error(errc::hold_lost, "\"" + name_ + "\" is not locked by this thread; call lock() first");
 }
 
 hold locked_holds::pop() {
@@ -100,6 +90,29 @@ bool locked_holds::is_mine() const {
     if (owner == model::hold_id::owner_of_this_thread() && held->valid()) return true;
   }
   return false;
+}
+
+void standard_lock::check_lock() const {
+  if (!locked_.is_mine()) return;
+  throw error(errc::deadlock, "this thread has already locked \"" + name() +
+                                  "\" and would wait for itself; use a recursive_mutex to lock it twice");
+}
+
+void standard_lock::lock() {
+  check_lock();
+  locked_.push(acquire({.waits = true}, {}));
+}
+
+bool standard_lock::lock_within(const wait_limit& how_long) {
+  auto held = acquire(how_long, {});
+  if (!access::state(held)) return false;
+  locked_.push(std::move(held));
+  return true;
+}
+
+// Does nothing in a forked child, where a guard that existed at the fork ends: the lock is the parent's.
+void standard_lock::unlock() {
+  if (!engine().is_forked()) locked_.pop().release();
 }
 
 }  // namespace rowlock::primitives

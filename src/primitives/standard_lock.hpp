@@ -1,15 +1,15 @@
-// The standard's lock()/unlock() over holds, shared by the primitives that offer them.
+// What stands behind exclusive_lock: one lock of one client, and what lock() has locked.
 #pragma once
 
 #include "client/engine.hpp"
 #include "model/lock.hpp"
+#include "primitives/access.hpp"
 
 #include <rowlock/acquire_all.hpp>
 #include <rowlock/client.hpp>
 #include <rowlock/hold.hpp>
 #include <rowlock/options.hpp>
 
-#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <mutex>
@@ -21,29 +21,30 @@
 namespace rowlock::primitives {
 
 using client_layer::demand;
+using client_layer::wait_limit;
 
-// A lock of which one at a time may be the exclusive holder. Throws error(invalid_argument).
+// Zero or less: does not wait.
+wait_limit wait_limit_of(time_limit timeout);
+
+// A lock with the given options. Throws error(invalid_argument).
 model::lock_definition defined(std::string name, model::lock_kind kind, std::int64_t capacity,
                                const lock_options& lock);
 
-// Acquires one lock of one client, each form once, and reads what is known of it.
+// Acquires one lock of one client, and reads what is known about it.
 class acquirer {
  public:
   acquirer(client db, model::lock_definition definition);
 
-  const client& db() const noexcept { return db_; }
   const std::string& name() const noexcept { return definition_.name; }
   const model::lock_definition& definition() const noexcept { return definition_; }
 
-  client_layer::engine& engine() const noexcept { return *db_.engine(); }
-  rowlock::wanted wanted(const demand& what = {}) const;  // together with others
+  client_layer::engine& engine() const noexcept { return *access::engine(db_); }
+  rowlock::wanted wanted(const demand& what = {}) const;  // for acquire_all and async
 
-  hold acquire(const acquire_options& how, const demand& what = {}) const;
-  std::optional<hold> try_acquire(const acquire_options& how, const demand& what = {}) const;
-  std::optional<hold> try_acquire_for(time_limit timeout, const acquire_options& how,
-                                      const demand& what = {}) const;
+  // Empty: not granted.
+  hold acquire(const wait_limit& how_long, const acquire_options& how, const demand& what = {}) const;
 
-  // What is stored of it, as last written. Empty: nobody has used it yet. Throws error(mismatch).
+  // The lock as last written. Empty: nobody has used it yet. Throws error(mismatch).
   std::optional<store::lock_info> stored(const client_layer::call_limit& limit = {}) const;
   // How much of its capacity is free, as last written.
   std::int64_t unused(const client_layer::call_limit& limit = {}) const;
@@ -53,18 +54,17 @@ class acquirer {
   model::lock_definition definition_;
 };
 
-// What lock() has locked, by thread. Thread-safe. Two threads are here at once when one's hold was lost and
-// the other has been granted meanwhile.
+// What lock() has locked, by thread. Thread-safe. Two threads have an entry at the same time if the hold of
+// one was lost and the other has been granted the lock since.
 class locked_holds {
  public:
   explicit locked_holds(std::string name) : name_(std::move(name)) {}
 
-  // The calling thread has locked.
-  void push(hold held);
-  // The calling thread's innermost hold. Throws error(hold_lost) when it has locked nothing.
+  void push(hold held);  // as the calling thread's innermost hold
+  // The calling thread's innermost hold. Throws error(hold_lost) if it has locked nothing.
   hold pop();
   const hold& top() const;
-  // Whether the calling thread has a hold that still stands.
+  // Whether the calling thread has a valid hold.
   bool is_mine() const;
 
  private:
@@ -79,14 +79,28 @@ class standard_lock {
  public:
   standard_lock(client db, model::lock_definition definition)
       : acquire_{std::move(db), std::move(definition)}, locked_{acquire_.name()} {}
+  standard_lock(const standard_lock&) = delete;
+  standard_lock& operator=(const standard_lock&) = delete;
+  virtual ~standard_lock() = default;
 
   const acquirer& acquiring() const noexcept { return acquire_; }
-  locked_holds& locked() noexcept { return locked_; }
-  // As the standard's. Nothing in a forked child, where a guard that was alive at the fork ends: the lock is
-  // the parent's.
-  void unlock() {
-    if (!acquire_.engine().is_forked()) locked_.pop().release();
+  const std::string& name() const noexcept { return acquire_.name(); }
+  client_layer::engine& engine() const noexcept { return acquire_.engine(); }
+
+  virtual hold acquire(const wait_limit& how_long, const acquire_options& how) const {
+    return acquire_.acquire(how_long, how);
   }
+
+  // As the standard's.
+  void lock();
+  bool lock_within(const wait_limit& how_long);
+  void unlock();
+  const hold& top() const { return locked_.top(); }
+  bool is_locked_by_this_thread() const { return locked_.is_mine(); }
+
+ protected:
+  // Throws error(deadlock) if the calling thread's lock() would wait for itself.
+  virtual void check_lock() const;
 
  private:
   acquirer acquire_;

@@ -14,10 +14,10 @@ class bad_input_test : public client_test {
     side().create(std::vector<model::lock_definition>{{name, model::lock_kind::mutex, capacity}});
   }
   std::optional<errc> acquiring(const std::string& name) {
-    return code_of([&] { mutex(db, name).acquire(); });
+    return code_of([&] { std::ignore = mutex(db, name).acquire(); });
   }
   std::optional<errc> trying(const std::string& name) {
-    return code_of([&] { mutex(db, name).try_acquire(); });
+    return code_of([&] { std::ignore = mutex(db, name).try_acquire(); });
   }
 };
 
@@ -92,14 +92,14 @@ TEST_P(bad_input_test, another_capacity_is_a_mismatch_while_free) {
   store_with_capacity("a", 5);
   EXPECT_EQ(acquiring("a"), errc::mismatch);
   EXPECT_EQ(trying("a"), errc::mismatch);
-  EXPECT_EQ(code_of([&] { mutex(db, "a").try_acquire_for(1h); }), errc::mismatch);
+  EXPECT_EQ(code_of([&] { std::ignore = mutex(db, "a").try_acquire_for(1h); }), errc::mismatch);
   EXPECT_EQ(queued("a"), 0U);
 }
 
 TEST_P(bad_input_test, a_mismatch_says_both_definitions) {
   store_with_capacity("a", 5);
   try {
-    mutex(db, "a").acquire();
+    std::ignore = mutex(db, "a").acquire();
     FAIL() << "nothing was thrown";
   } catch (const error& thrown) {
     EXPECT_THAT(thrown.what(), testing::AllOf(testing::HasSubstr("\"a\""), testing::HasSubstr("capacity 5")));
@@ -110,7 +110,7 @@ TEST_P(bad_input_test, a_mismatch_says_both_definitions) {
 TEST_P(bad_input_test, a_mismatch_speaks_of_what_the_user_has_said) {
   const hold held = shared_mutex(db, "a").acquire();
   try {
-    counting_semaphore(db, "a", 4).acquire();
+    std::ignore = counting_semaphore(db, "a", 4).acquire();
     FAIL() << "nothing was thrown";
   } catch (const error& thrown) {
     EXPECT_THAT(thrown.what(),
@@ -138,7 +138,8 @@ TEST_P(bad_input_test, another_capacity_spoils_nobody_elses_batch) {
   std::vector<attempt> attempts;
   for (const char* name : {"a", "b", "a", "c"}) attempts.emplace_back(db, name);
   for (const std::size_t good : {1U, 3U}) EXPECT_TRUE(attempts[good].take());
-  for (const std::size_t bad : {0U, 2U}) EXPECT_EQ(code_of([&] { attempts[bad].take(); }), errc::mismatch);
+  for (const std::size_t bad : {0U, 2U})
+    EXPECT_EQ(code_of([&] { std::ignore = attempts[bad].take(); }), errc::mismatch);
 }
 
 TEST_P(bad_input_test, prefixes_and_schemas_that_are_no_identifiers_are_refused) {
@@ -146,12 +147,14 @@ TEST_P(bad_input_test, prefixes_and_schemas_that_are_no_identifiers_are_refused)
                           "a2345678901234567890123456789012"}) {
     auto settings = patient();
     settings.prefix = bad;
-    EXPECT_EQ(code_of([&] { connect("sqlite:/nonexistent/locks.db", settings); }), errc::invalid_argument)
+    EXPECT_EQ(code_of([&] { std::ignore = connect("sqlite:/nonexistent/locks.db", settings); }),
+              errc::invalid_argument)
         << bad;
     if (*bad == '\0') continue;
     settings = patient();
     settings.schema = bad;
-    EXPECT_EQ(code_of([&] { connect("postgresql:///", settings); }), errc::invalid_argument) << bad;
+    EXPECT_EQ(code_of([&] { std::ignore = connect("postgresql:///", settings); }), errc::invalid_argument)
+        << bad;
   }
 }
 
@@ -186,7 +189,7 @@ TEST_P(stored_kind_test, another_kind_spoils_nobody_elses_batch) {
   auto bad = attempt{db, "a"};
   auto good = attempt{db, "c"};
   EXPECT_TRUE(good.take());
-  EXPECT_EQ(code_of([&] { bad.take(); }), errc::mismatch);
+  EXPECT_EQ(code_of([&] { std::ignore = bad.take(); }), errc::mismatch);
   EXPECT_TRUE(held);
 }
 

@@ -2,6 +2,7 @@
 
 #include "client/closing_handle.hpp"
 #include "client/engine.hpp"
+#include "primitives/access.hpp"
 #include "support/memory_fixture.hpp"
 #include "support/threads.hpp"
 
@@ -62,7 +63,9 @@ bool eventually(const std::function<bool()>& condition) {
 attempt::attempt(client db, const std::string& name, std::chrono::milliseconds ttl) {
   result_ = std::async(std::launch::async, [db = std::move(db), name, ttl, stop = stop_.get_token()] {
     mutex wanted{db, name};
-    return wanted.acquire({.ttl = ttl, .stop = stop});
+    acquire_options how{.stop = stop};
+    if (ttl != 0ms) how.ttl = ttl;
+    return wanted.acquire(how);
   });
 }
 
@@ -82,7 +85,8 @@ hold attempt::take() {
 client make_virtual_client(std::shared_ptr<store::database> database, const options& settings,
                            const std::shared_ptr<virtual_time>& time) {
   const auto handle = open_engine(std::move(database), settings, *time, time);
-  return client{{std::make_shared<clock_runner>(handle, *time), handle.get()}};
+  return primitives::access::make<client>(
+      std::shared_ptr<client_layer::engine>{std::make_shared<clock_runner>(handle, *time), handle.get()});
 }
 
 std::optional<errc> code_of(const std::function<void()>& call) {
@@ -125,7 +129,8 @@ options client_test::quick_to_renew() {
 
 client client_test::new_client(options settings) {
   if (fixture_->url().empty()) {
-    return client{open_engine(fixture_->open(), settings, client_layer::system_time())};
+    return primitives::access::make<client>(
+        open_engine(fixture_->open(), settings, client_layer::system_time()));
   }
   settings.prefix = fixture_->options().prefix;
   return connect(fixture_->url(), settings);
@@ -176,7 +181,7 @@ options virtual_client_test::calm() {
   options settings;
   settings.renew_interval = 10s;
   settings.margin = 1s;
-  settings.sweep_interval = 0s;
+  settings.sweep_interval.reset();
   return settings;
 }
 

@@ -50,11 +50,11 @@ TEST_P(close_test, makes_later_calls_throw) {
   a.acquire().release();
   db.close();
   db.close();
-  EXPECT_EQ(code_of([&] { a.acquire(); }), errc::closed);
-  EXPECT_EQ(code_of([&] { a.try_acquire(); }), errc::closed);
-  EXPECT_EQ(code_of([&] { a.try_acquire_for(1s); }), errc::closed);
+  EXPECT_EQ(code_of([&] { std::ignore = a.acquire(); }), errc::closed);
+  EXPECT_EQ(code_of([&] { std::ignore = a.try_acquire(); }), errc::closed);
+  EXPECT_EQ(code_of([&] { std::ignore = a.try_acquire_for(1s); }), errc::closed);
   EXPECT_EQ(code_of([&] { a.lock(); }), errc::closed);
-  EXPECT_EQ(code_of([&] { recursive_mutex(db, "a").acquire(); }), errc::closed);
+  EXPECT_EQ(code_of([&] { std::ignore = recursive_mutex(db, "a").acquire(); }), errc::closed);
   EXPECT_GT(db.stats().statements, 0U) << "counters can be read";
 }
 
@@ -71,8 +71,8 @@ TEST_P(close_test, ends_the_waits_of_its_threads) {
   auto one = waiting(db, "a");
   auto two = waiting(db, "a");
   db.close();
-  EXPECT_EQ(code_of([&] { one.take(); }), errc::closed);
-  EXPECT_EQ(code_of([&] { two.take(); }), errc::closed);
+  EXPECT_EQ(code_of([&] { std::ignore = one.take(); }), errc::closed);
+  EXPECT_EQ(code_of([&] { std::ignore = two.take(); }), errc::closed);
   EXPECT_TRUE(eventually([&] { return admin(other).show("a")->waiters == 0; }));
 }
 
@@ -145,7 +145,7 @@ TEST_F(close_clock_test, ends_a_wait_that_enters_the_queue_meanwhile) {
   auto closed = std::async(std::launch::async, [&] { db.close(); });
   ASSERT_TRUE(eventually([&] { return mine.loss() == loss::closed; }));
   server->unblock();
-  EXPECT_EQ(code_of([&] { asked.take(); }), errc::closed);
+  EXPECT_EQ(code_of([&] { std::ignore = asked.take(); }), errc::closed);
   closed.get();
   EXPECT_TRUE(soon([&] { return queued("a") == 0 || server->snapshot().leases.size() == 1; }));
 }

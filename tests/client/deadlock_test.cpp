@@ -31,7 +31,8 @@ class deadlock_test : public client_test {
         const std::lock_guard lock{mutex_of_have};
         return have == 2;
       });
-      const auto refused = code_of_call([&] { mutex(on, second).acquire({.detect_deadlock = looks}); });
+      const auto refused =
+          code_of_call([&] { std::ignore = mutex(on, second).acquire({.detect_deadlock = looks}); });
       return refused;
     })};
   }
@@ -70,8 +71,10 @@ TEST_P(deadlock_test, a_waiter_that_looks_gives_up_for_one_that_does_not) {
 
 TEST_P(deadlock_test, a_thread_that_waits_for_itself_learns_it) {
   const hold held = mutex(db, "a").acquire();
-  EXPECT_EQ(code_of([&] { mutex(db, "a").acquire({.detect_deadlock = true}); }), errc::deadlock);
-  EXPECT_EQ(code_of([&] { mutex(db, "a").try_acquire_for(1h, {.detect_deadlock = true}); }), errc::deadlock);
+  EXPECT_EQ(code_of([&] { std::ignore = mutex(db, "a").acquire({.detect_deadlock = true}); }),
+            errc::deadlock);
+  EXPECT_EQ(code_of([&] { std::ignore = mutex(db, "a").try_acquire_for(1h, {.detect_deadlock = true}); }),
+            errc::deadlock);
   EXPECT_FALSE(mutex(db, "a").try_acquire_for(10ms, {.detect_deadlock = true}))
       << "its time ends before a search";
 }
@@ -104,7 +107,8 @@ TEST_P(deadlock_test, the_operator_sees_who_waits_in_a_circle) {
         const std::lock_guard lock{guard};
         return have == 2;
       });
-      const auto refused = code_of([&] { mutex(on, second).acquire({.stop = stop.get_token()}); });
+      const auto refused =
+          code_of([&] { std::ignore = mutex(on, second).acquire({.stop = stop.get_token()}); });
       // The hold is returned too: if it were freed here, it would be granted to the other, which might miss
       // its stop.
       return std::pair{refused, std::move(one)};
@@ -137,7 +141,7 @@ class deadlock_doubt_test : public virtual_client_test {
 TEST_F(deadlock_doubt_test, a_look_that_fails_leaves_no_request_behind) {
   auto held = std::make_optional(mutex(other, "a").acquire());
   auto waiting = std::async(std::launch::async, [&] {
-    return code_of([&] { mutex(db, "a").acquire({.detect_deadlock = true}); });
+    return code_of([&] { std::ignore = mutex(db, "a").acquire({.detect_deadlock = true}); });
   });
   ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
   server->on_call([](store::memory_call& call) {

@@ -47,8 +47,9 @@ TEST_P(explicit_ttl_test, a_waiter_with_a_ttl_gets_it_from_its_grant_on) {
 TEST_P(explicit_ttl_test, outside_of_its_bounds_is_refused) {
   mutex a{db, "a"};
   for (const auto ttl : {-1ms, 1ms, 99ms, std::chrono::milliseconds{24h} + 1ms}) {
-    EXPECT_EQ(code_of([&] { a.acquire({.ttl = ttl}); }), errc::invalid_argument) << ttl.count();
-    EXPECT_EQ(code_of([&] { a.try_acquire({.ttl = ttl}); }), errc::invalid_argument) << ttl.count();
+    EXPECT_EQ(code_of([&] { std::ignore = a.acquire({.ttl = ttl}); }), errc::invalid_argument) << ttl.count();
+    EXPECT_EQ(code_of([&] { std::ignore = a.try_acquire({.ttl = ttl}); }), errc::invalid_argument)
+        << ttl.count();
   }
   EXPECT_FALSE(side().show("a"));
 }

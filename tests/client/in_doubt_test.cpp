@@ -209,7 +209,7 @@ TEST_F(doubt_test, a_connection_that_dies_with_its_caller_gone_leaves_nothing_he
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
   EXPECT_NE(holder_of("a"), "");
   asked->stop();
-  EXPECT_EQ(code_of([&] { asked->take(); }), errc::cancelled);
+  EXPECT_EQ(code_of([&] { std::ignore = asked->take(); }), errc::cancelled);
   faults.lose_answer("acquire");
   server->unblock();
   expect_free_soon();
@@ -223,7 +223,7 @@ TEST_F(doubt_test, a_connection_that_dies_with_its_waiter_gone_leaves_no_place_i
   attempt asked{other, "a"};
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1 && queued("a") == 1; }));
   asked.stop();
-  EXPECT_EQ(code_of([&] { asked.take(); }), errc::cancelled);
+  EXPECT_EQ(code_of([&] { std::ignore = asked.take(); }), errc::cancelled);
   faults.cut(true);
   server->unblock();
   faults.cut(false);
@@ -335,7 +335,7 @@ TEST_F(doubt_test, a_ghost_whose_caller_has_given_up_is_ended_before_anything_is
     });
     ASSERT_TRUE(soon([&] { return faults.count("end_ghost") > laid; }));
     stop.request_stop();
-    EXPECT_EQ(code_of([&] { asked.get(); }), errc::cancelled);
+    EXPECT_EQ(code_of([&] { std::ignore = asked.get(); }), errc::cancelled);
     ASSERT_TRUE(soon([&] { return faults.count("end_ghost") >= laid + 4; }));
     server->run_ghosts();
     EXPECT_TRUE(soon([&] { return server->snapshot().locks.at(name).row.in_use == 0; }));
@@ -374,7 +374,8 @@ TEST_F(doubt_test, a_release_that_is_known_to_be_on_disk_is_not_sent_again) {
 
 TEST_F(doubt_test, try_acquire_says_unreachable_when_nothing_can_be_reached) {
   faults.cut(true);
-  auto tried = std::async(std::launch::async, [&] { return code_of([&] { mutex(db, "a").try_acquire(); }); });
+  auto tried = std::async(std::launch::async,
+                          [&] { return code_of([&] { std::ignore = mutex(db, "a").try_acquire(); }); });
   ASSERT_TRUE(soon([&] { return tried.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(tried.get(), errc::unreachable);
 }

@@ -25,7 +25,7 @@ TEST_F(lease_test, is_made_with_the_first_acquire_and_not_before) {
 TEST_F(lease_test, is_made_by_no_administration) {
   client db = new_client();
   admin operations{db};
-  operations.list();
+  std::ignore = operations.list();
   operations.release("a");
   operations.sweep();
   EXPECT_EQ(leases(), 0U);
@@ -313,14 +313,14 @@ TEST_F(lease_test, no_more_holds_than_the_margin_suffices_for) {
     for (int i = from; i < from + count; ++i) locks.emplace_back(mutex{db, "a" + std::to_string(i)});
     return acquire_all(locks);
   };
-  EXPECT_EQ(code_of([&] { ask_for(0, 1501); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { std::ignore = ask_for(0, 1501); }), errc::invalid_argument);
   auto holds = ask_for(0, 1499);
   auto last = std::make_optional(mutex(db, "last").acquire());
-  EXPECT_EQ(code_of([&] { mutex(db, "one too many").try_acquire(); }), errc::invalid_argument);
-  EXPECT_EQ(code_of([&] { ask_for(2000, 1); }), errc::invalid_argument);
-  EXPECT_EQ(code_of([&] { shared_mutex(db, "s").acquire_shared(); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { std::ignore = mutex(db, "one too many").try_acquire(); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { std::ignore = ask_for(2000, 1); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { std::ignore = shared_mutex(db, "s").acquire_shared(); }), errc::invalid_argument);
   try {
-    mutex(db, "one too many").acquire();
+    std::ignore = mutex(db, "one too many").acquire();
   } catch (const error& failure) {
     EXPECT_THAT(failure.what(), testing::HasSubstr("options::margin at 0 ms it may have 1500"));
   }

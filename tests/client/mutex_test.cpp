@@ -31,7 +31,7 @@ TEST_P(mutex_test, try_acquire_is_empty_while_somebody_holds_it) {
   EXPECT_FALSE(wanted.try_acquire()) << "also to its own client";
   const client other = new_client();
   EXPECT_FALSE(mutex(other, "a").try_acquire());
-  held->release();
+  held.release();
   EXPECT_TRUE(mutex(other, "a").try_acquire());
 }
 
@@ -51,7 +51,7 @@ TEST_P(mutex_test, try_acquire_for_waits_for_its_turn) {
   held.reset();
   const auto got = later.get();
   ASSERT_TRUE(got);
-  EXPECT_EQ(got->id(), holder_of("a"));
+  EXPECT_EQ(got.id(), holder_of("a"));
 }
 
 TEST_P(mutex_test, try_acquire_until_a_time_that_has_passed_does_not_wait) {
@@ -67,7 +67,7 @@ TEST_P(mutex_test, a_cancelled_acquire_throws_and_leaves_nothing_behind) {
   const hold held = mutex(db, "a").acquire();
   auto waiter = waiting(db, "a");
   waiter.stop();
-  EXPECT_EQ(code_of([&] { waiter.take(); }), errc::cancelled);
+  EXPECT_EQ(code_of([&] { std::ignore = waiter.take(); }), errc::cancelled);
   EXPECT_TRUE(eventually([&] { return queued("a") == 0; }));
 }
 
@@ -85,7 +85,7 @@ TEST_P(mutex_test, what_is_granted_after_its_caller_gave_up_is_given_back) {
     attempt asked{db, "a"};
     asked.stop();
     try {
-      asked.take();
+      std::ignore = asked.take();
     } catch (const error& stopped) {
       EXPECT_EQ(stopped.code(), errc::cancelled);
     }
@@ -96,7 +96,8 @@ TEST_P(mutex_test, what_is_granted_after_its_caller_gave_up_is_given_back) {
 TEST_P(mutex_test, an_acquire_that_was_stopped_before_it_began_asks_for_nothing) {
   std::stop_source stop;
   stop.request_stop();
-  EXPECT_EQ(code_of([&] { mutex(db, "a").acquire({.stop = stop.get_token()}); }), errc::cancelled);
+  EXPECT_EQ(code_of([&] { std::ignore = mutex(db, "a").acquire({.stop = stop.get_token()}); }),
+            errc::cancelled);
   EXPECT_FALSE(mutex(db, "a").try_acquire_for(1h, {.stop = stop.get_token()}));
   EXPECT_TRUE(admin(db).list().empty());
 }
@@ -149,7 +150,7 @@ TEST_P(mutex_test, skips_a_waiter_whose_client_closes) {
   auto first = waiting(leaving, "a");
   auto second = waiting(db, "a");
   leaving.close();
-  EXPECT_EQ(code_of([&] { first.take(); }), errc::closed);
+  EXPECT_EQ(code_of([&] { std::ignore = first.take(); }), errc::closed);
   held.reset();
   EXPECT_TRUE(second.take());
 }
@@ -161,7 +162,7 @@ TEST_P(mutex_test, takes_over_from_a_client_that_vanished) {
   fixture().expire(lease_of("a"));
   const auto got = mutex(db, "a").try_acquire();
   ASSERT_TRUE(got);
-  EXPECT_GT(got->token(), lost.token());
+  EXPECT_GT(got.token(), lost.token());
 }
 
 TEST_P(mutex_test, a_waiter_takes_over_when_the_holders_lease_runs_out) {
@@ -240,7 +241,7 @@ TEST_P(mutex_test, unlock_and_current_hold_need_a_lock_of_this_thread) {
 }
 
 TEST_P(mutex_test, its_destructor_unlocks_but_lets_holds_live) {
-  std::optional<hold> acquired;
+  hold acquired;
   {
     mutex a{db, "a"};
     mutex b{db, "b"};
@@ -249,7 +250,7 @@ TEST_P(mutex_test, its_destructor_unlocks_but_lets_holds_live) {
   }
   EXPECT_TRUE(eventually([&] { return !is_held("a"); }));
   EXPECT_TRUE(is_held("b"));
-  EXPECT_TRUE(*acquired);
+  EXPECT_TRUE(acquired);
 }
 
 TEST_P(mutex_test, tokens_rise_through_all_ways_of_ending_a_hold) {
@@ -268,7 +269,7 @@ TEST_P(mutex_test, tokens_rise_through_all_ways_of_ending_a_hold) {
   again.release();
   fixture().age("a", 1h);
   EXPECT_EQ(admin{db}.collect(1min), 1);
-  next(a.acquire());
+  std::ignore = next(a.acquire());
 }
 
 TEST_P(mutex_test, many_threads_never_hold_it_together) {
@@ -304,7 +305,7 @@ TEST_P(mutex_test, many_threads_that_only_try_never_hold_it_together) {
           const auto held = a.try_acquire();
           if (!held) continue;
           EXPECT_EQ(inside.fetch_add(1), 0);
-          admin{each}.show("a");  // takes a round trip, for others to come in
+          std::ignore = admin{each}.show("a");  // takes a round trip, for others to come in
           ++granted;
           --inside;
         }

@@ -40,16 +40,16 @@ TEST_P(postgres_guard_test, waiters_queue_and_renewals_go_on_meanwhile) {
 }
 
 TEST_P(postgres_guard_test, a_lock_released_inside_goes_to_its_waiter_when_the_transaction_ends) {
-  std::optional<hold> held = mutex(db, "a").acquire();
+  hold held = mutex(db, "a").acquire();
   const client other = new_client();
   auto waiter = waiting(other, "a");
   const auto app = open_raw_sql(fixture());
   app->run("BEGIN");
-  app->guard(*held);
-  EXPECT_EQ(held->release(), release_result::pending);
-  EXPECT_EQ(holder_of("a"), held->id());
+  app->guard(held);
+  EXPECT_EQ(held.release(), release_result::pending);
+  EXPECT_EQ(holder_of("a"), held.id());
   app->run("COMMIT");
-  EXPECT_GT(waiter.take().token(), held->token());
+  EXPECT_GT(waiter.take().token(), held.token());
 }
 
 TEST_P(postgres_guard_test, a_dead_holders_guard_is_respected_to_its_end) {

@@ -35,7 +35,7 @@ class quorum_test : public testing::Test {
     options settings;
     settings.renew_interval = 10s;
     settings.margin = 1s;
-    settings.sweep_interval = 0s;
+    settings.sweep_interval.reset();
     settings.close_timeout = 200ms;
     return settings;
   }
@@ -72,7 +72,7 @@ class quorum_test : public testing::Test {
     EXPECT_TRUE(soon([&] { return running.wait_for(0s) == std::future_status::ready; }));
     return running.get();
   }
-  std::optional<quorum_hold> take(process& in) {
+  quorum_hold take(process& in) {
     return run([&] { return in.lock->try_acquire(); });
   }
   void cut(std::vector<std::size_t> members) {
@@ -103,20 +103,20 @@ TEST_F(quorum_test, is_held_on_all_members_with_one_token) {
   const auto two = new_process();
   auto held = take(*one);
   ASSERT_TRUE(held);
-  EXPECT_TRUE(*held);
-  EXPECT_EQ(held->name(), name);
-  EXPECT_EQ(held->size(), count);
-  for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(databases[i].holder(), held->member_hold(i).id());
-  EXPECT_GT(held->remaining(), 25s);
-  EXPECT_LT(held->remaining(), 29s);
+  EXPECT_TRUE(held);
+  EXPECT_EQ(held.name(), name);
+  EXPECT_EQ(held.size(), count);
+  for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(databases[i].holder(), held.member_hold(i).id());
+  EXPECT_GT(held.remaining(), 25s);
+  EXPECT_LT(held.remaining(), 29s);
   EXPECT_FALSE(take(*two));
-  EXPECT_EQ(run([&] { return held->release(); }), release_result::released);
+  EXPECT_EQ(run([&] { return held.release(); }), release_result::released);
   EXPECT_TRUE(is_free_everywhere());
-  EXPECT_FALSE(*held);
-  EXPECT_EQ(held->loss(), loss::none);
+  EXPECT_FALSE(held);
+  EXPECT_EQ(held.loss(), loss::none);
   const auto next = take(*two);
   ASSERT_TRUE(next);
-  EXPECT_GT(next->token(), held->token());
+  EXPECT_GT(next.token(), held.token());
 }
 
 TEST_F(quorum_test, does_without_a_minority) {
@@ -125,15 +125,15 @@ TEST_F(quorum_test, does_without_a_minority) {
     cut({missing});
     auto held = take(*one);
     ASSERT_TRUE(held) << missing;
-    EXPECT_FALSE(held->member_hold(missing));
-    EXPECT_EQ(run([&] { return held->release(); }), release_result::released);
+    EXPECT_FALSE(held.member_hold(missing));
+    EXPECT_EQ(run([&] { return held.release(); }), release_result::released);
   }
 }
 
 TEST_F(quorum_test, says_unreachable_without_a_majority_and_gives_back_what_it_had) {
   const auto one = new_process();
   cut({0, 1});
-  EXPECT_EQ(run([&] { return code_of([&] { one->lock->try_acquire(); }); }), errc::unreachable);
+  EXPECT_EQ(run([&] { return code_of([&] { std::ignore = one->lock->try_acquire(); }); }), errc::unreachable);
   EXPECT_EQ(databases[2].holder(), "");
   EXPECT_FALSE(run([&] { return one->lock->try_acquire_for(1s); }));
   EXPECT_TRUE(soon([&] { return is_free_everywhere(); }));
@@ -159,11 +159,11 @@ TEST_F(quorum_test, a_vote_that_comes_late_is_given_back) {
   databases[0].faults->hang_answer("acquire");
   auto held = take(*one);
   ASSERT_TRUE(held) << "a majority has answered";
-  EXPECT_FALSE(held->member_hold(0));
+  EXPECT_FALSE(held.member_hold(0));
   EXPECT_NE(databases[0].holder(), "");
   databases[0].server->unblock();
   EXPECT_TRUE(soon([&] { return databases[0].holder().empty(); }));
-  EXPECT_TRUE(*held);
+  EXPECT_TRUE(held);
 }
 
 // A majority of the votes alone may carry any token: those of two majorities know nothing of each other.
@@ -178,9 +178,9 @@ TEST_F(quorum_test, tokens_rise_across_any_two_majorities) {
     for (auto* who : {one.get(), two.get()}) {
       auto held = take(*who);
       ASSERT_TRUE(held) << missing;
-      EXPECT_GT(held->token(), last) << missing;
-      last = held->token();
-      run([&] { return held->release(); });
+      EXPECT_GT(held.token(), last) << missing;
+      last = held.token();
+      run([&] { return held.release(); });
     }
   }
 }
@@ -194,9 +194,9 @@ TEST_F(quorum_test, a_token_is_told_only_when_a_majority_has_it) {
   databases[1].faults->forget();
   auto held = run([&] { return one->lock->try_acquire_for(10s); });
   ASSERT_TRUE(held);
-  EXPECT_EQ(databases[0].token(), held->token());
-  EXPECT_EQ(databases[1].token(), held->token());
-  EXPECT_EQ(held->member_hold(1).token(), held->token());
+  EXPECT_EQ(databases[0].token(), held.token());
+  EXPECT_EQ(databases[1].token(), held.token());
+  EXPECT_EQ(held.member_hold(1).token(), held.token());
 }
 
 TEST_F(quorum_test, a_raised_token_whose_answer_was_lost_is_asked_for_again) {
@@ -208,7 +208,7 @@ TEST_F(quorum_test, a_raised_token_whose_answer_was_lost_is_asked_for_again) {
   databases[1].faults->lose_answer("edit");
   const auto held = run([&] { return one->lock->try_acquire_for(10s); });
   ASSERT_TRUE(held);
-  EXPECT_EQ(databases[1].token(), held->token());
+  EXPECT_EQ(databases[1].token(), held.token());
 }
 
 TEST_F(quorum_test, is_given_back_on_those_members_that_can_be_reached) {
@@ -217,7 +217,7 @@ TEST_F(quorum_test, is_given_back_on_those_members_that_can_be_reached) {
     auto held = take(*one);
     ASSERT_TRUE(held) << missing;
     cut({missing});
-    EXPECT_EQ(run([&] { return held->release(); }), release_result::released) << missing;
+    EXPECT_EQ(run([&] { return held.release(); }), release_result::released) << missing;
     for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(databases[i].holder().empty(), i != missing);
     cut({});
     EXPECT_TRUE(soon([&] { return is_free_everywhere(); })) << "it is not given up on the other one";
@@ -228,22 +228,22 @@ TEST_F(quorum_test, stands_while_a_majority_stands_and_tells_when_it_does_not) {
   const auto one = new_process();
   auto held = take(*one);
   ASSERT_TRUE(held);
-  const auto stop = held->stop_token();
+  const auto stop = held.stop_token();
   const auto force = [&](std::size_t i) {
     const client operators = make_client(databases[i]);
     run([&] { return admin(operators).release(name); });
-    EXPECT_TRUE(soon([&] { return held->member_hold(i).loss() != loss::none; }));
+    EXPECT_TRUE(soon([&] { return held.member_hold(i).loss() != loss::none; }));
   };
   force(0);
-  EXPECT_TRUE(*held);
+  EXPECT_TRUE(held);
   EXPECT_FALSE(stop.stop_requested());
   force(2);
   EXPECT_TRUE(soon([&] { return stop.stop_requested(); }));
-  EXPECT_FALSE(*held);
-  EXPECT_EQ(held->loss(), loss::forced);
-  EXPECT_EQ(held->remaining(), 0ns);
-  EXPECT_EQ(run([&] { return held->release(); }), release_result::lost);
-  EXPECT_EQ(held->loss(), loss::forced);
+  EXPECT_FALSE(held);
+  EXPECT_EQ(held.loss(), loss::forced);
+  EXPECT_EQ(held.remaining(), 0ns);
+  EXPECT_EQ(run([&] { return held.release(); }), release_result::lost);
+  EXPECT_EQ(held.loss(), loss::forced);
   EXPECT_TRUE(soon([&] { return is_free_everywhere(); }));
 }
 
@@ -253,13 +253,13 @@ TEST_F(quorum_test, a_lost_hold_gives_its_members_back_by_itself) {
   const auto two = new_process();
   auto held = take(*one);
   ASSERT_TRUE(held);
-  const auto kept = held->member_hold(1).id();
+  const auto kept = held.member_hold(1).id();
   cut({0, 2});
-  ASSERT_TRUE(soon([&] { return held->loss() != loss::none; }));
+  ASSERT_TRUE(soon([&] { return held.loss() != loss::none; }));
   cut({0});
   EXPECT_TRUE(soon([&] { return databases[1].holder() != kept; }));
   EXPECT_TRUE(run([&] { return two->lock->try_acquire_for(1min); })) << "two of three are back";
-  EXPECT_EQ(run([&] { return held->release(); }), release_result::lost);
+  EXPECT_EQ(run([&] { return held.release(); }), release_result::lost);
 }
 
 // The longest close_timeout of theirs, not the sum.
@@ -269,7 +269,7 @@ TEST_F(quorum_test, gives_back_on_all_members_within_one_close_timeout) {
   ASSERT_TRUE(held);
   cut({0, 1, 2});
   const auto begun = time->now();
-  EXPECT_NE(run([&] { return held->release(); }), release_result::released);
+  EXPECT_NE(run([&] { return held.release(); }), release_result::released);
   EXPECT_LT(time->now() - begun, 2 * calm().close_timeout);
   cut({});
 }
@@ -277,9 +277,9 @@ TEST_F(quorum_test, gives_back_on_all_members_within_one_close_timeout) {
 TEST_F(quorum_test, refuses_what_it_cannot_do) {
   const auto one = new_process();
   for (const acquire_options& how : {acquire_options{.min_hold = 1s}, {.detect_deadlock = true}}) {
-    EXPECT_EQ(code_of([&] { one->lock->acquire(how); }), errc::invalid_argument);
-    EXPECT_EQ(code_of([&] { one->lock->try_acquire(how); }), errc::invalid_argument);
-    EXPECT_EQ(code_of([&] { one->lock->try_acquire_for(1s, how); }), errc::invalid_argument);
+    EXPECT_EQ(code_of([&] { std::ignore = one->lock->acquire(how); }), errc::invalid_argument);
+    EXPECT_EQ(code_of([&] { std::ignore = one->lock->try_acquire(how); }), errc::invalid_argument);
+    EXPECT_EQ(code_of([&] { std::ignore = one->lock->try_acquire_for(1s, how); }), errc::invalid_argument);
   }
   EXPECT_TRUE(is_free_everywhere());
 }
@@ -290,7 +290,7 @@ TEST_F(quorum_test, is_lost_with_its_leases_before_another_is_granted) {
   auto held = take(*one);
   ASSERT_TRUE(held);
   std::atomic<bool> told{false};
-  const std::stop_callback on_loss{held->stop_token(), [&] { told = true; }};
+  const std::stop_callback on_loss{held.stop_token(), [&] { told = true; }};
   for (auto& each : databases) each.faults->lose_request("renew", 100'000);
   advance(20s);
   auto waiting = std::async(std::launch::async, [&] {
@@ -299,8 +299,8 @@ TEST_F(quorum_test, is_lost_with_its_leases_before_another_is_granted) {
     return next.token();
   });
   ASSERT_TRUE(soon([&] { return waiting.wait_for(0s) == std::future_status::ready; }));
-  EXPECT_GT(waiting.get(), held->token());
-  EXPECT_EQ(held->loss(), loss::expired);
+  EXPECT_GT(waiting.get(), held.token());
+  EXPECT_EQ(held.loss(), loss::expired);
 }
 
 TEST_F(quorum_test, rivals_who_split_the_votes_are_granted_in_the_end) {
@@ -340,7 +340,7 @@ TEST_F(quorum_test, a_client_that_ends_at_any_step_leaves_nothing_for_long) {
     {
       const auto ending = new_process();
       for (std::size_t i = 0; i < count; ++i) databases[i].faults->cut_after(steps + static_cast<int>(i));
-      auto held = run([&]() -> std::optional<quorum_hold> {
+      auto held = run([&]() -> quorum_hold {
         try {
           return ending->lock->try_acquire();
         } catch (const error&) {
@@ -348,10 +348,10 @@ TEST_F(quorum_test, a_client_that_ends_at_any_step_leaves_nothing_for_long) {
         }
       });
       if (held) {
-        EXPECT_GT(held->token(), told);
-        told = held->token();
+        EXPECT_GT(held.token(), told);
+        told = held.token();
         finished = true;
-        for (std::size_t i = 0; i < count; ++i) finished = finished && held->member_hold(i);
+        for (std::size_t i = 0; i < count; ++i) finished = finished && held.member_hold(i);
       }
       // It ends, and cannot say so.
       cut({0, 1, 2});
@@ -379,7 +379,7 @@ TEST_F(quorum_test, refuses_what_cannot_be_right) {
   EXPECT_TRUE(refused(clients, {.members = 6}));
   EXPECT_TRUE(refused(clients, {.member_timeout = 4s}));
   quorum_mutex lock{clients, name, {.members = 5, .member_timeout = 1s}};
-  EXPECT_EQ(code_of([&] { lock.try_acquire({.ttl = 5s}); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { std::ignore = lock.try_acquire({.ttl = 5s}); }), errc::invalid_argument);
 }
 
 TEST_F(quorum_test, a_member_that_was_down_from_the_start_counts) {
@@ -389,16 +389,16 @@ TEST_F(quorum_test, a_member_that_was_down_from_the_start_counts) {
   quorum_mutex lock{clients, name, {.members = 3}};
   EXPECT_TRUE(run([&] { return lock.try_acquire(); }));
   cut({0});
-  EXPECT_EQ(run([&] { return code_of([&] { lock.try_acquire(); }); }), errc::unreachable);
+  EXPECT_EQ(run([&] { return code_of([&] { std::ignore = lock.try_acquire(); }); }), errc::unreachable);
 }
 
 TEST_F(quorum_test, an_explicit_ttl_ends_it) {
   const auto one = new_process();
   auto held = run([&] { return one->lock->try_acquire({.ttl = 10s}); });
   ASSERT_TRUE(held);
-  EXPECT_LT(held->remaining(), 10s);
+  EXPECT_LT(held.remaining(), 10s);
   advance(10s);
-  EXPECT_TRUE(soon([&] { return held->loss() == loss::expired; }));
+  EXPECT_TRUE(soon([&] { return held.loss() == loss::expired; }));
 }
 
 }  // namespace

@@ -205,7 +205,7 @@ TEST_F(reconciliation_test, what_a_ghost_does_late_is_looked_for_at_growing_inte
   attempt asked{other, "b"};
   ASSERT_TRUE(soon([&] { return faults.count("end_ghost") > 0; }));
   asked.stop();
-  EXPECT_EQ(code_of([&] { asked.take(); }), errc::cancelled);
+  EXPECT_EQ(code_of([&] { std::ignore = asked.take(); }), errc::cancelled);
   pass_renewals(other, 4);
   ASSERT_TRUE(soon([&] { return faults.count("read_held") == 1; })) << "when the server should have ended it";
   server->run_ghosts();
@@ -238,7 +238,7 @@ TEST_F(reconciliation_test, the_withdrawal_of_a_wait_that_the_database_refuses_i
   auto waiter = waiting(db, "a");
   faults.deny("edit", 1000);
   waiter.stop();
-  EXPECT_EQ(code_of([&] { waiter.take(); }), errc::cancelled);
+  EXPECT_EQ(code_of([&] { std::ignore = waiter.take(); }), errc::cancelled);
   ASSERT_TRUE(soon([&] { return faults.count("edit") > 30; }));
   faults.forget();
   EXPECT_TRUE(soon([&] { return queued("a") == 0; }));

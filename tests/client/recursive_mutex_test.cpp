@@ -39,7 +39,7 @@ TEST_P(recursive_mutex_test, is_entered_again_without_a_statement) {
   ASSERT_TRUE(tried);
   ASSERT_TRUE(timed);
   EXPECT_EQ(db.stats().acquired, before.acquired) << "the database was not asked";
-  for (const hold* again : std::initializer_list<const hold*>{&inner, &*tried, &*timed}) {
+  for (const hold* again : std::initializer_list<const hold*>{&inner, &tried, &timed}) {
     EXPECT_EQ(again->id(), outer.id());
     EXPECT_EQ(again->token(), outer.token());
   }

@@ -80,7 +80,7 @@ TEST_F(statement_worker_test, a_database_that_refuses_everything_is_asked_for_a_
     asked = 0;
     server->unblock();
     ASSERT_TRUE(soon([&] { return refused == many; }));
-    EXPECT_EQ(code_of([&] { first.take(); }), errc::privilege);
+    EXPECT_EQ(code_of([&] { std::ignore = first.take(); }), errc::privilege);
   }
   EXPECT_LT(asked, many);
   refuses = false;
@@ -95,8 +95,8 @@ TEST_F(statement_worker_test, what_was_refused_for_good_is_reported_once_and_lea
   for (const auto* verb : {"acquire", "edit"}) faults.deny(verb, 1'000'000);
   const auto tries = [&] { return faults.count("acquire") + faults.count("edit"); };
   const auto tried = tries();
-  EXPECT_EQ(code_of([&] { mutex(db, "a").try_acquire(); }), errc::privilege);
-  EXPECT_EQ(code_of([&] { mutex(db, "a").acquire(); }), errc::privilege);
+  EXPECT_EQ(code_of([&] { std::ignore = mutex(db, "a").try_acquire(); }), errc::privilege);
+  EXPECT_EQ(code_of([&] { std::ignore = mutex(db, "a").acquire(); }), errc::privilege);
   pass(1s);
   EXPECT_EQ(tries(), tried + 2);
   EXPECT_EQ(lines, 0);
@@ -110,7 +110,7 @@ TEST_F(statement_worker_test, close_does_not_wait_for_a_withdrawal_that_is_denie
   auto waiter = waiting(db, "a");
   faults.deny("edit", 1'000'000);
   waiter.stop();
-  EXPECT_EQ(code_of([&] { waiter.take(); }), errc::cancelled);
+  EXPECT_EQ(code_of([&] { std::ignore = waiter.take(); }), errc::cancelled);
   const auto begun = time.now();
   auto closed = std::async(std::launch::async, [&] { db.close(); });
   ASSERT_TRUE(soon([&] { return closed.wait_for(0s) == std::future_status::ready; }));
@@ -136,7 +136,7 @@ TEST_F(statement_worker_test, an_attempt_that_would_not_wait_waits_for_a_row_als
   mutex(db, "a").acquire().release();
   server->lock_row("a");
   faults.lose_request("acquire");
-  auto tried = std::async(std::launch::async, [&] { return mutex(db, "a").try_acquire().has_value(); });
+  auto tried = std::async(std::launch::async, [&] { return mutex(db, "a").try_acquire().valid(); });
   const auto edits = faults.count("edit");
   ASSERT_TRUE(eventually([&] {
     time.advance(5ms);
@@ -154,7 +154,8 @@ TEST_F(statement_worker_test, a_row_that_stays_locked_is_contention_for_an_attem
   mutex(db, "a").acquire().release();
   server->lock_row("a");
   const auto begun = time.now();
-  auto tried = std::async(std::launch::async, [&] { return code_of([&] { mutex(db, "a").try_acquire(); }); });
+  auto tried = std::async(std::launch::async,
+                          [&] { return code_of([&] { std::ignore = mutex(db, "a").try_acquire(); }); });
   ASSERT_TRUE(soon([&] { return tried.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(tried.get(), errc::contention);
   EXPECT_LT(time.now() - begun, 1500ms);
@@ -166,8 +167,8 @@ TEST_F(statement_worker_test, a_row_that_stays_locked_is_contention_when_the_tim
   client db = new_client();
   mutex(db, "a").acquire().release();
   server->lock_row("a");
-  auto tried =
-      std::async(std::launch::async, [&] { return code_of([&] { mutex(db, "a").try_acquire_for(2s); }); });
+  auto tried = std::async(std::launch::async,
+                          [&] { return code_of([&] { std::ignore = mutex(db, "a").try_acquire_for(2s); }); });
   ASSERT_TRUE(soon([&] { return tried.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(tried.get(), errc::contention);
   server->unlock_row("a");
@@ -180,7 +181,7 @@ TEST_F(statement_worker_test, a_lock_that_is_held_is_busy_also_while_its_row_is_
   client rival = new_client();
   for (const auto limit : {0s, 2s}) {
     auto tried =
-        std::async(std::launch::async, [&] { return mutex(rival, "a").try_acquire_for(limit).has_value(); });
+        std::async(std::launch::async, [&] { return mutex(rival, "a").try_acquire_for(limit).valid(); });
     ASSERT_TRUE(soon([&] { return tried.wait_for(0s) == std::future_status::ready; }));
     EXPECT_FALSE(tried.get());
   }
@@ -191,7 +192,7 @@ TEST_F(statement_worker_test, an_outage_is_reported_when_the_time_is_up_unless_t
   client db = new_client();
   const hold held = mutex(db, "a").acquire();
   client rival = new_client();
-  const auto timed = [&] { return code_of([&] { mutex(rival, "a").try_acquire_for(5s); }); };
+  const auto timed = [&] { return code_of([&] { std::ignore = mutex(rival, "a").try_acquire_for(5s); }); };
   const auto answered = [&](auto& asked) {
     return soon([&] { return asked.wait_for(0s) == std::future_status::ready; });
   };
@@ -329,7 +330,7 @@ TEST_F(statement_worker_test, a_withdrawal_is_no_release) {
   const hold held = mutex(other, "a").acquire();
   auto waiter = waiting(db, "a");
   waiter.stop();
-  EXPECT_EQ(code_of([&] { waiter.take(); }), errc::cancelled);
+  EXPECT_EQ(code_of([&] { std::ignore = waiter.take(); }), errc::cancelled);
   ASSERT_TRUE(soon([&] { return queued("a") == 0; }));
   pass(100ms);
   EXPECT_EQ(db.stats().released, 0U);
@@ -391,7 +392,7 @@ TEST_F(statement_worker_test, without_a_worker_the_leases_connection_sends_relea
   EXPECT_EQ(holder_of("a"), "");
   EXPECT_EQ(other.release(), release_result::released) << "at once: this client need not find out again";
   EXPECT_EQ(server->sessions(), 1U);
-  EXPECT_EQ(code_of([&] { mutex(db, "c").try_acquire(); }), errc::unreachable);
+  EXPECT_EQ(code_of([&] { std::ignore = mutex(db, "c").try_acquire(); }), errc::unreachable);
 }
 
 TEST_F(statement_worker_test, without_a_worker_the_leases_connection_takes_waiters_out_of_the_queue) {
@@ -404,7 +405,7 @@ TEST_F(statement_worker_test, without_a_worker_the_leases_connection_takes_waite
   auto released = std::async(std::launch::async, [&] { return mine.release(); });
   ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
   waiter.stop();
-  EXPECT_EQ(code_of([&] { waiter.take(); }), errc::cancelled);
+  EXPECT_EQ(code_of([&] { std::ignore = waiter.take(); }), errc::cancelled);
   EXPECT_TRUE(soon([&] { return queued("a") == 0; }));
 }
 
@@ -456,7 +457,8 @@ TEST_F(statement_worker_test, many_that_look_for_a_deadlock_share_their_reads) {
   std::vector<std::future<std::optional<errc>>> waits;
   for (int i = 0; i < 8; ++i) {
     waits.push_back(std::async(std::launch::async, [&] {
-      return code_of([&] { mutex(db, "a").acquire({.detect_deadlock = true, .stop = stop.get_token()}); });
+      return code_of(
+          [&] { std::ignore = mutex(db, "a").acquire({.detect_deadlock = true, .stop = stop.get_token()}); });
     }));
   }
   ASSERT_TRUE(eventually([&] { return queued("a") == 8; }));
@@ -476,7 +478,8 @@ TEST_F(statement_worker_test, a_look_for_a_deadlock_holds_up_no_release) {
   hold mine = mutex(db, "b").acquire();
   std::stop_source stop;
   auto asked = std::async(std::launch::async, [&] {
-    return code_of([&] { mutex(db, "a").acquire({.detect_deadlock = true, .stop = stop.get_token()}); });
+    return code_of(
+        [&] { std::ignore = mutex(db, "a").acquire({.detect_deadlock = true, .stop = stop.get_token()}); });
   });
   faults.hang("waited_for");
   ASSERT_TRUE(soon([&] { return server->blocked() == 1; }));
@@ -494,7 +497,7 @@ TEST_F(statement_worker_test, a_look_for_a_deadlock_that_is_refused_leaves_no_pl
   const hold held = mutex(db, "a").acquire();
   faults.deny("waited_for", 1);
   auto asked = std::async(std::launch::async, [&] {
-    return code_of([&] { mutex(db, "a").acquire({.detect_deadlock = true}); });
+    return code_of([&] { std::ignore = mutex(db, "a").acquire({.detect_deadlock = true}); });
   });
   ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(asked.get(), errc::privilege);

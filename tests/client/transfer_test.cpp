@@ -1,9 +1,10 @@
-// Holds that go from one process to another: hand_over and adopt, receipt and reclaim.
+// Holds that go from one process to another: transfer and adopt, receipt and reclaim.
 #include "client/client_test.hpp"
 
 #include "client/engine.hpp"
 #include "client/lock_views.hpp"
 #include "client/transfer.hpp"
+#include "primitives/access.hpp"
 
 #include <unistd.h>
 
@@ -52,39 +53,39 @@ class transfer_test : public client_test {
 TEST_P(transfer_test, a_hold_is_adopted_with_its_token_and_kept) {
   hold held = mutex(db, "a/b").acquire();
   const auto stop = held.stop_token();
-  const auto text = held.hand_over(1h);
+  const auto text = held.transfer(1h);
   EXPECT_FALSE(held);
   EXPECT_EQ(held.loss(), loss::none);
   EXPECT_FALSE(mutex(other, "a/b").try_acquire()) << "nobody else can have it";
   auto taken = adopt(other, text);
   ASSERT_TRUE(taken);
-  EXPECT_EQ(taken->name(), "a/b");
-  EXPECT_NE(taken->id(), held.id()) << "one id, one acquisition";
-  EXPECT_EQ(holder_of("a/b"), taken->id());
-  EXPECT_EQ(taken->token(), held.token());
+  EXPECT_EQ(taken.name(), "a/b");
+  EXPECT_NE(taken.id(), held.id()) << "one id, one acquisition";
+  EXPECT_EQ(holder_of("a/b"), taken.id());
+  EXPECT_EQ(taken.token(), held.token());
   const auto renewals = other.stats().renewals;
   ASSERT_TRUE(eventually([&] { return other.stats().renewals > renewals + 1; }));
-  EXPECT_TRUE(*taken);
+  EXPECT_TRUE(taken);
   EXPECT_EQ(held.release(), release_result::released) << "as it was";
   EXPECT_TRUE(is_held("a/b"));
   EXPECT_FALSE(stop.stop_requested());
-  EXPECT_EQ(taken->release(), release_result::released);
+  EXPECT_EQ(taken.release(), release_result::released);
   EXPECT_FALSE(is_held("a/b"));
 }
 
 TEST_P(transfer_test, who_waits_does_not_come_in_between) {
   hold held = mutex(db, "a").acquire();
   auto waiter = waiting(other, "a");
-  auto taken = adopt(other, held.hand_over(1h));
+  auto taken = adopt(other, held.transfer(1h));
   ASSERT_TRUE(taken);
   EXPECT_EQ(queued("a"), 1U);
-  taken->release();
+  taken.release();
   EXPECT_GT(waiter.take().token(), held.token());
 }
 
 TEST_P(transfer_test, one_of_several_adopts) {
   hold held = mutex(db, "a").acquire();
-  const auto text = held.hand_over(1h);
+  const auto text = held.transfer(1h);
   const auto first = adopt(other, text);
   EXPECT_TRUE(first);
   EXPECT_FALSE(adopt(db, text));
@@ -93,44 +94,44 @@ TEST_P(transfer_test, one_of_several_adopts) {
 
 // Two holds of one id would be one in the registry: the second would never learn of its loss.
 TEST_P(transfer_test, a_client_adopts_one_text_once) {
-  const auto text = mutex(db, "a").acquire().hand_over(1h);
+  const auto text = mutex(db, "a").acquire().transfer(1h);
   auto first = adopt(other, text);
   ASSERT_TRUE(first);
   EXPECT_FALSE(adopt(other, text));
-  EXPECT_TRUE(*first);
+  EXPECT_TRUE(first);
   ASSERT_TRUE(admin{db}.release("a"));
-  EXPECT_TRUE(eventually([&] { return first->loss() == loss::forced; }));
+  EXPECT_TRUE(eventually([&] { return first.loss() == loss::forced; }));
 }
 
 TEST_P(transfer_test, a_text_is_of_no_use_when_its_adopter_has_released) {
-  const auto text = mutex(db, "a").acquire().hand_over(1h);
+  const auto text = mutex(db, "a").acquire().transfer(1h);
   auto first = adopt(other, text);
   ASSERT_TRUE(first);
-  const auto again = first->hand_over(1h);
+  const auto again = first.transfer(1h);
   EXPECT_NE(again, text);
   EXPECT_FALSE(adopt(other, text));
   auto second = adopt(other, again);
   ASSERT_TRUE(second);
-  EXPECT_EQ(second->token(), first->token());
-  second->release();
+  EXPECT_EQ(second.token(), first.token());
+  second.release();
   EXPECT_FALSE(adopt(other, text));
   EXPECT_FALSE(adopt(other, again));
 }
 
 TEST_P(transfer_test, what_nobody_adopts_goes_to_who_comes_next) {
   hold held = mutex(db, "a").acquire();
-  const auto text = held.hand_over(1h);
+  const auto text = held.transfer(1h);
   fixture().expire(lease_of("a"));
   const auto next = mutex(other, "a").try_acquire();
   ASSERT_TRUE(next);
-  EXPECT_GT(next->token(), held.token());
+  EXPECT_GT(next.token(), held.token());
   EXPECT_FALSE(adopt(db, text));
 }
 
 TEST_P(transfer_test, a_hold_with_an_explicit_ttl_ends_that_lease) {
   hold held = mutex(db, "a").acquire({.ttl = 1h});
   const auto own = lease_of("a");
-  const auto taken = adopt(other, held.hand_over(1h));
+  const auto taken = adopt(other, held.transfer(1h));
   ASSERT_TRUE(taken);
   EXPECT_TRUE(side().renew(std::vector{own}).renewed.empty());
 }
@@ -139,11 +140,11 @@ TEST_P(transfer_test, permits_keep_their_weight_and_mode) {
   counting_semaphore slots{db, "s", 5};
   hold three = slots.acquire(3);
   const hold one = slots.acquire(1);
-  auto taken = adopt(other, three.hand_over(1h));
+  auto taken = adopt(other, three.transfer(1h));
   ASSERT_TRUE(taken);
-  EXPECT_EQ(taken->weight(), 3);
+  EXPECT_EQ(taken.weight(), 3);
   EXPECT_EQ(slots.available(), 1);
-  EXPECT_EQ(taken->release(), release_result::released);
+  EXPECT_EQ(taken.release(), release_result::released);
   EXPECT_EQ(slots.available(), 4);
 }
 
@@ -151,9 +152,9 @@ TEST_P(transfer_test, a_term_goes_on_in_another_process) {
   election here{db, "scheduler"};
   auto office = here.campaign();
   office.proclaim("the first");
-  auto adopted = adopt(other, office.hand_over(1h));
+  auto adopted = adopt(other, office.transfer(1h));
   ASSERT_TRUE(adopted);
-  term successor{std::move(*adopted)};
+  term successor{std::move(adopted)};
   EXPECT_EQ(successor.token(), office.token());
   EXPECT_EQ(here.observe().value, "the first") << "it is the same term";
   successor.proclaim("the second");
@@ -164,43 +165,45 @@ TEST_P(transfer_test, a_term_goes_on_in_another_process) {
 TEST_P(transfer_test, what_is_over_cannot_be_handed_over) {
   hold held = mutex(db, "a").acquire();
   held.release();
-  EXPECT_EQ(code_of([&] { held.hand_over(1s); }), errc::hold_lost);
-  EXPECT_EQ(code_of([&] { hold{}.hand_over(1s); }), errc::hold_lost);
+  EXPECT_EQ(code_of([&] { std::ignore = held.transfer(1s); }), errc::hold_lost);
+  EXPECT_EQ(code_of([&] { std::ignore = hold{}.transfer(1s); }), errc::hold_lost);
   hold again = mutex(db, "a").acquire();
-  again.hand_over(1h);
-  EXPECT_EQ(code_of([&] { again.hand_over(1s); }), errc::hold_lost);
+  std::ignore = again.transfer(1h);
+  EXPECT_EQ(code_of([&] { std::ignore = again.transfer(1s); }), errc::hold_lost);
 }
 
 TEST_P(transfer_test, refuses_impossible_times_and_texts) {
   hold held = mutex(db, "a").acquire();
-  EXPECT_EQ(code_of([&] { held.hand_over(99ms); }), errc::invalid_argument);
-  EXPECT_EQ(code_of([&] { held.hand_over(25h); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { std::ignore = held.transfer(99ms); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { std::ignore = held.transfer(25h); }), errc::invalid_argument);
   EXPECT_TRUE(held);
   const auto receipt = held.receipt();
   for (const std::string& text : {std::string{}, std::string{"x"}, receipt, receipt.substr(0, 60)}) {
-    EXPECT_EQ(code_of([&] { adopt(db, text); }), errc::invalid_argument);
+    EXPECT_EQ(code_of([&] { std::ignore = adopt(db, text); }), errc::invalid_argument);
   }
-  EXPECT_EQ(code_of([&] { reclaim(db, held.hand_over(1h)); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { std::ignore = reclaim(db, held.transfer(1h)); }), errc::invalid_argument);
 }
 
 // What is cut off or added must not be taken for another lock's text, which nobody holds.
 TEST_P(transfer_test, refuses_a_text_that_is_not_whole) {
   hold held = mutex(db, "billing/nightly").acquire();
   const auto receipt = held.receipt();
-  const auto text = held.hand_over(1h);
+  const auto text = held.transfer(1h);
   for (std::size_t length = 0; length < text.size(); ++length) {
-    EXPECT_EQ(code_of([&] { adopt(db, text.substr(0, length)); }), errc::invalid_argument) << length;
+    EXPECT_EQ(code_of([&] { std::ignore = adopt(db, text.substr(0, length)); }), errc::invalid_argument)
+        << length;
   }
   for (std::size_t length = 0; length < receipt.size(); ++length) {
-    EXPECT_EQ(code_of([&] { reclaim(db, receipt.substr(0, length)); }), errc::invalid_argument) << length;
+    EXPECT_EQ(code_of([&] { std::ignore = reclaim(db, receipt.substr(0, length)); }), errc::invalid_argument)
+        << length;
   }
   for (const std::string more : {" ", "\n", "x", "/"}) {
-    EXPECT_EQ(code_of([&] { adopt(db, text + more); }), errc::invalid_argument) << more;
-    EXPECT_EQ(code_of([&] { reclaim(db, receipt + more); }), errc::invalid_argument) << more;
+    EXPECT_EQ(code_of([&] { std::ignore = adopt(db, text + more); }), errc::invalid_argument) << more;
+    EXPECT_EQ(code_of([&] { std::ignore = reclaim(db, receipt + more); }), errc::invalid_argument) << more;
   }
   auto other_name = text;
   other_name.back() = 'Y';
-  EXPECT_EQ(code_of([&] { adopt(db, other_name); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { std::ignore = adopt(db, other_name); }), errc::invalid_argument);
   EXPECT_TRUE(adopt(db, text));
 }
 
@@ -208,9 +211,9 @@ TEST_P(transfer_test, a_recursive_hold_is_left_before_it_is_handed_over) {
   recursive_mutex r{db, "r"};
   hold outer = r.acquire();
   hold inner = r.acquire();
-  EXPECT_EQ(code_of([&] { inner.hand_over(1h); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { std::ignore = inner.transfer(1h); }), errc::invalid_argument);
   inner.release();
-  EXPECT_TRUE(adopt(other, outer.hand_over(1h)));
+  EXPECT_TRUE(adopt(other, outer.transfer(1h)));
 }
 
 TEST_P(transfer_test, a_restarted_program_reclaims_with_a_new_token_and_before_who_waits) {
@@ -218,13 +221,13 @@ TEST_P(transfer_test, a_restarted_program_reclaims_with_a_new_token_and_before_w
   auto waiter = waiting(db, "a");
   auto mine = reclaim(other, dead.receipt);
   ASSERT_TRUE(mine);
-  EXPECT_EQ(mine->name(), "a");
-  EXPECT_GT(mine->token(), dead.token);
-  EXPECT_NE(mine->id(), dead.hold.to_string());
-  EXPECT_EQ(holder_of("a"), mine->id());
+  EXPECT_EQ(mine.name(), "a");
+  EXPECT_GT(mine.token(), dead.token);
+  EXPECT_NE(mine.id(), dead.hold.to_string());
+  EXPECT_EQ(holder_of("a"), mine.id());
   EXPECT_EQ(queued("a"), 1U);
   EXPECT_FALSE(reclaim(db, dead.receipt)) << "once";
-  mine->release();
+  mine.release();
   EXPECT_TRUE(waiter.take());
 }
 
@@ -232,8 +235,9 @@ TEST_P(transfer_test, a_restarted_program_reclaims_with_a_new_token_and_before_w
 TEST_P(transfer_test, reclaims_nothing_from_this_process) {
   hold held = mutex(db, "a").acquire();
   const auto receipt = held.receipt();
-  EXPECT_EQ(code_of([&] { reclaim(other, receipt); }), errc::contention) << "another client of it";
-  EXPECT_EQ(code_of([&] { reclaim(db, receipt); }), errc::contention);
+  EXPECT_EQ(code_of([&] { std::ignore = reclaim(other, receipt); }), errc::contention)
+      << "another client of it";
+  EXPECT_EQ(code_of([&] { std::ignore = reclaim(db, receipt); }), errc::contention);
   EXPECT_TRUE(held);
   held.release();
   EXPECT_FALSE(reclaim(other, receipt));
@@ -243,13 +247,13 @@ TEST_P(transfer_test, who_was_taken_for_dead_is_told) {
   hold held = mutex(db, "a").acquire();
   // As another process does it, which cannot know that this one lives.
   const auto mine = client_layer::reclaim(
-      *other.engine(),
+      *primitives::access::engine(other),
       {client_layer::transfer_note::purpose::reclaim, lease_of("a"), model::hold_id::parse(held.id()), "a"});
   ASSERT_TRUE(mine);
   ASSERT_TRUE(eventually([&] { return held.loss() != loss::none; }));
   EXPECT_EQ(held.release(), release_result::lost);
   EXPECT_EQ(holder_of("a"), mine->id().to_string());
-  other.engine()->release(*mine);
+  primitives::access::engine(other)->release(*mine);
 }
 
 TEST_P(transfer_test, reclaims_a_permit_and_a_readers_hold) {
@@ -258,7 +262,7 @@ TEST_P(transfer_test, reclaims_a_permit_and_a_readers_hold) {
   const auto dead = hold_of_the_dead({"c", model::lock_kind::shared_mutex, model::shared_mutex_capacity}, 1);
   const auto mine = reclaim(other, dead.receipt);
   ASSERT_TRUE(mine);
-  EXPECT_EQ(mine->weight(), 1);
+  EXPECT_EQ(mine.weight(), 1);
   EXPECT_EQ(side().show("c")->row.in_use, 2);
   EXPECT_FALSE(shared_mutex(other, "c").try_acquire());
 }
@@ -290,7 +294,7 @@ TEST_P(transfer_test, reclaims_nothing_from_a_process_of_this_machine_that_lives
   const auto receipt =
       client_layer::transfer_note{client_layer::transfer_note::purpose::reclaim, record.id, its, "a"}
           .to_string();
-  EXPECT_EQ(code_of([&] { reclaim(other, receipt); }), errc::contention);
+  EXPECT_EQ(code_of([&] { std::ignore = reclaim(other, receipt); }), errc::contention);
 }
 
 ROWLOCK_FOR_EACH_STORE(transfer_test);
@@ -302,17 +306,17 @@ class transfer_doubt_test : public virtual_client_test {
 };
 
 TEST_F(transfer_doubt_test, an_adoption_whose_answer_was_lost_is_asked_again) {
-  const auto text = mutex(db, "a").acquire().hand_over(1h);
+  const auto text = mutex(db, "a").acquire().transfer(1h);
   faults.lose_answer("edit");
   const auto taken = adopt(other, text);
   ASSERT_TRUE(taken);
-  EXPECT_EQ(holder_of("a"), taken->id());
+  EXPECT_EQ(holder_of("a"), taken.id());
 }
 
 TEST_F(transfer_doubt_test, a_hand_over_whose_answer_was_lost_gives_the_lock_back) {
   hold held = mutex(db, "a").acquire();
   faults.lose_answer("edit");
-  EXPECT_EQ(code_of([&] { held.hand_over(1h); }), errc::unreachable);
+  EXPECT_EQ(code_of([&] { std::ignore = held.transfer(1h); }), errc::unreachable);
   EXPECT_FALSE(held);
   EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
 }

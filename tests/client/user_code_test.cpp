@@ -4,6 +4,7 @@
 #include "client/client_test.hpp"
 #include "client/closing_handle.hpp"
 #include "client/engine.hpp"
+#include "primitives/access.hpp"
 
 #include <atomic>
 #include <stdexcept>
@@ -60,12 +61,12 @@ TEST_F(user_code_client_test, a_url_source_is_not_asked_after_the_client_was_clo
   const std::shared_ptr<store::database> database = server->open();
   auto settings = calm();
   settings.close_timeout = 1s;
-  client db{client_layer::closing_handle(client_layer::engine::open(
+  client db = primitives::access::make<client>(client_layer::closing_handle(client_layer::engine::open(
       [=] {
         ++*asked;
         return database;
       },
-      settings, *clock))};
+      settings, *clock)));
   const hold held = mutex(db, "a").acquire();
   faults.hang("renew");
   clock->advance(10s);
@@ -110,14 +111,17 @@ TEST_F(user_code_client_test, that_is_under_way_is_waited_for_by_close) {
     return closed.wait_for(1ms) == std::future_status::ready;
   }));
   EXPECT_TRUE(left);
-  EXPECT_EQ(code_of([&] { asked.take(); }), errc::closed);
+  EXPECT_EQ(code_of([&] { std::ignore = asked.take(); }), errc::closed);
 }
 
 TEST_F(user_code_client_test, whatever_a_url_source_throws_is_unreachable) {
-  EXPECT_EQ(code_of([&] { connect([]() -> std::string { throw std::runtime_error("no secret today"); }); }),
+  EXPECT_EQ(code_of([&] {
+              std::ignore = connect([]() -> std::string { throw std::runtime_error("no secret today"); });
+            }),
             errc::unreachable);
-  EXPECT_EQ(code_of([&] { connect([]() -> std::string { throw 42; }); }), errc::unreachable);
-  EXPECT_EQ(code_of([&] { connect([] { return std::string{"ftp://a/b"}; }); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { std::ignore = connect([]() -> std::string { throw 42; }); }), errc::unreachable);
+  EXPECT_EQ(code_of([&] { std::ignore = connect([] { return std::string{"ftp://a/b"}; }); }),
+            errc::invalid_argument);
 }
 
 TEST_F(user_code_client_test, a_url_source_that_throws_no_exception_ends_nothing) {
@@ -127,7 +131,7 @@ TEST_F(user_code_client_test, a_url_source_that_throws_no_exception_ends_nothing
   const std::shared_ptr<store::database> database = server->open();
   auto settings = calm();
   settings.connections = 2;
-  client db{client_layer::closing_handle(client_layer::engine::open(
+  client db = primitives::access::make<client>(client_layer::closing_handle(client_layer::engine::open(
       [=]() -> std::shared_ptr<store::database> {
         if (*fails) {
           ++*failures;
@@ -135,7 +139,7 @@ TEST_F(user_code_client_test, a_url_source_that_throws_no_exception_ends_nothing
         }
         return database;
       },
-      settings, *clock))};
+      settings, *clock)));
   mutex(db, "a").acquire().release();
   *fails = true;
   faults.lose_request("acquire");

@@ -64,7 +64,7 @@ bool defines(const std::string& source, const named_test& test) {
 }
 
 // what: a header's name, `rowlock COMMAND`, or an option.
-bool is_there(const std::string& what) {
+bool is_offered(const std::string& what) {
   static const auto page = std::regex_replace(text_of("docs/rowlock.1"), std::regex{R"(\\)"}, "");
   if (what.starts_with("--")) return page.find(what) != std::string::npos;
   if (what.starts_with("rowlock ")) return page.find("\n.SS " + what.substr(8)) != std::string::npos;
@@ -90,10 +90,10 @@ TEST(ported_test, has_a_test_or_a_reason_for_each_scenario) {
 }
 
 TEST(ported_test, calls_nothing_missing_that_has_come) {
-  for (const auto& known : {"mutex", "rowlock run", "--kill-after"}) EXPECT_TRUE(is_there(known)) << known;
+  for (const auto& known : {"mutex", "rowlock run", "--kill-after"}) EXPECT_TRUE(is_offered(known)) << known;
   for (const auto& [peer, ours] : scenarios()) {
     for (const auto& what : missing_in(ours)) {
-      EXPECT_FALSE(is_there(what)) << peer << ": there is " << what << " now; name the test that shows it";
+      EXPECT_FALSE(is_offered(what)) << peer << ": there is " << what << " now; name the test that shows it";
     }
   }
 }

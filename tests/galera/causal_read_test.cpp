@@ -106,7 +106,7 @@ TEST_F(causal_read_test, lets_a_client_at_three_nodes_lose_no_permit) {
     for (int i = 0; i < 4; ++i) {
       auto granted = gpus.try_acquire_for(10s);
       ASSERT_TRUE(granted) << "a permit was lost by round " << round;
-      holds.push_back(std::move(*granted));
+      holds.push_back(std::move(granted));
     }
     for (auto& one : holds) EXPECT_NE(one.release(), release_result::lost) << round;
   }

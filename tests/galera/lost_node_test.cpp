@@ -1,5 +1,8 @@
 #include "galera_test.hpp"
 
+#include <rowlock/client.hpp>
+#include <rowlock/error.hpp>
+
 #include <algorithm>
 
 namespace rowlock::test {
@@ -147,7 +150,7 @@ TEST_F(lost_node_test, that_is_isolated_notifies_its_holder_first) {
 TEST_F(lost_node_test, that_is_isolated_is_not_connected_to) {
   const auto refusal = [&]() -> std::string {
     try {
-      connect(url(3));
+      std::ignore = connect(url(3));
     } catch (const error& refused) {
       EXPECT_EQ(refused.code(), errc::unreachable);
       return refused.what();

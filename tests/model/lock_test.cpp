@@ -6,13 +6,13 @@ namespace rowlock::model {
 namespace {
 
 TEST(lock_test, kinds_come_back_from_their_names) {
-  EXPECT_EQ(to_string(lock_kind::mutex), "mutex");
+  EXPECT_STREQ(to_string(lock_kind::mutex), "mutex");
   EXPECT_EQ(parse_lock_kind("mutex"), lock_kind::mutex);
 }
 
 TEST(lock_test, kinds_of_later_versions_are_unknown) {
   EXPECT_EQ(parse_lock_kind("quorum"), lock_kind::unknown);
-  EXPECT_EQ(to_string(lock_kind::unknown), "unknown");
+  EXPECT_STREQ(to_string(lock_kind::unknown), "unknown");
 }
 
 TEST(lock_test, next_token_is_above_the_stored_one_and_at_least_the_floor) {

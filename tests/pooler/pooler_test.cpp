@@ -65,7 +65,7 @@ class pooler_test : public testing::Test {
     auto held = mutex(from, "a").acquire();
     auto waits = std::async(std::launch::async, [&] {
       auto got = mutex(to, "a").try_acquire_for(30s);
-      return std::pair{got.has_value(), std::chrono::steady_clock::now()};
+      return std::pair{got.valid(), std::chrono::steady_clock::now()};
     });
     while (admin(from).queue("a").empty()) std::this_thread::sleep_for(1ms);
     const auto released = std::chrono::steady_clock::now();

@@ -45,7 +45,7 @@ class transferred_hold_test : public process_test {
 };
 
 TEST_P(transferred_hold_test, is_handed_over_and_outlives_its_first_process) {
-  const auto note = text("hand_over");
+  const auto note = text("transfer");
   first().finish();
   second().tell("adopt " + note);
   const auto adopted = second().grant();

@@ -1,6 +1,6 @@
-// A guarded write through libpq; see rowlock/guard/pqxx.hpp for what it promises. Call it inside a
-// transaction block, after BEGIN and before the reads and writes that it protects, and before any SAVEPOINT:
-// one that is rolled back gives the guard back, and what is written after that is not protected.
+// A guarded write through libpq; rowlock/guard/pqxx.hpp says what it promises. Call it inside a transaction
+// block: after BEGIN, before the reads and writes that it protects, and before any SAVEPOINT. Rolling back to
+// a savepoint that is older than the guard ends the guard, and later writes are not protected.
 #pragma once
 
 #include <rowlock/error.hpp>
@@ -12,9 +12,9 @@
 
 ROWLOCK_BEGIN_NAMESPACE
 
-// Requires: no savepoint is open, for it cannot be seen. Throws error(hold_lost) when the hold does not
-// stand: roll the transaction back. Throws error(invalid_argument) outside of a transaction block,
-// error(database) with the SQLSTATE for what the server says; 40001 means: begin anew.
+// Requires: no savepoint is open; this cannot be checked. Throws error(hold_lost) if the hold is not valid:
+// roll the transaction back. Throws error(invalid_argument) outside a transaction block, and error(database)
+// with the server's SQLSTATE; 40001 means: retry the transaction.
 inline void guard(PGconn* connection, const hold& held) {
   if (PQtransactionStatus(connection) != PQTRANS_INTRANS) {
     throw error(errc::invalid_argument,
@@ -29,11 +29,7 @@ inline void guard(PGconn* connection, const hold& held) {
     throw error(errc::database, std::string{"the guard failed: "} + PQerrorMessage(connection),
                 state ? state : "");
   }
-  if (PQntuples(proof.get()) == 0) {
-    throw error(errc::hold_lost, "\"" + held.name() +
-                                     "\" is not held any more, or this transaction's snapshot is older "
-                                     "than the hold; roll back");
-  }
+  if (PQntuples(proof.get()) == 0) detail::throw_guard_lost(held);
 }
 
 ROWLOCK_END_NAMESPACE

@@ -1,4 +1,4 @@
-// A guarded write through the C library of MariaDB or MySQL: the transaction commits only while the lock is
+// A guarded write through MariaDB's or MySQL's C library: the transaction commits only while the lock is
 // held.
 //
 //   START TRANSACTION;
@@ -6,26 +6,24 @@
 //   UPDATE account …;
 //   COMMIT;
 //
-// Until the transaction ends nobody else can be granted the lock; renewals are not held up. InnoDB has no
-// lock that leaves a row's other columns free, so those who want the lock meanwhile queue when it ends. Keep
-// such a transaction shorter than they can wait. Beside a shared hold's guard other shared holds of the name
-// come and go as always.
+// Nobody else can be granted the lock until the transaction ends; renewals are not delayed. InnoDB locks
+// whole rows, so other callers cannot even join the queue before it ends: keep the transaction shorter than
+// they can wait. The guard of a shared hold does not affect other shared holds of the name.
 //
-// Works at every isolation level. Under REPEATABLE READ, the default, a transaction whose snapshot is older
-// than the hold is refused with error(hold_lost), or with the server's 1020 where innodb_snapshot_isolation
-// is on: begin it after the acquire. Under SERIALIZABLE the server locks all rows that are read, in share
-// mode: of two guarded transactions that read the same rows and then write them, one gets 1213 (SQLSTATE
-// 40001). Nothing was written; begin it anew. The shortest time that MySQL waits for a lock is one second
-// (innodb_lock_wait_timeout); MariaDB can be told not to wait.
+// It works at every isolation level. Under REPEATABLE READ, the default, a transaction whose snapshot is
+// older than the hold is refused with error(hold_lost), or with the server's error 1020 if
+// innodb_snapshot_isolation is on: begin the transaction after the acquire. Under SERIALIZABLE the server
+// locks all rows that are read, in share mode. If two guarded transactions read the same rows and then write
+// them, one gets error 1213 (SQLSTATE 40001): nothing was written; retry the transaction. MySQL waits at
+// least one second for a row lock (innodb_lock_wait_timeout); MariaDB can be configured not to wait.
 //
-// It needs a transaction of START TRANSACTION's: XA PREPARE releases the lock on the row while the
-// transaction can still be committed, so inside of XA START the guard is refused. On InnoDB a ROLLBACK TO
-// SAVEPOINT keeps it.
+// It needs START TRANSACTION. In an XA transaction it is refused, because XA PREPARE releases the lock on the
+// row while the transaction can still be committed. On InnoDB a ROLLBACK TO SAVEPOINT keeps the guard.
 //
-// On a Galera cluster the guard also writes the lock's row, for a cluster compares only what is written:
-// there call it outside of any savepoint that you may go back to. Somebody who wants the lock at another node
-// may then abort this transaction, at any of its statements or at COMMIT, with 1213 (SQLSTATE 40001): nothing
-// was written; begin anew.
+// On a Galera cluster the guard also writes the lock's row, because a cluster detects conflicts only between
+// writes. There, call it outside any savepoint that may be rolled back. A caller on another node that wants
+// the lock may then abort this transaction, at any of its statements or at COMMIT, with error 1213 (SQLSTATE
+// 40001): nothing was written; retry the transaction.
 #pragma once
 
 #include <rowlock/error.hpp>
@@ -51,24 +49,9 @@ namespace detail {
               mysql_sqlstate(connection));
 }
 
-// In one round trip, each parameter as a hexadecimal literal: no character set and no SQL mode can change
-// what it means. Returns the number of rows that were read or changed.
-inline std::uint64_t run_mysql_guard(MYSQL* connection, const std::string& sql,
-                                     const std::vector<std::string>& parameters) {
-  std::string text;
-  auto next = parameters.begin();
-  for (const char c : sql) {
-    if (c != '?') {
-      text += c;
-      continue;
-    }
-    text += "x'";
-    for (const unsigned char byte : *next++) {
-      text += "0123456789ABCDEF"[byte >> 4];
-      text += "0123456789ABCDEF"[byte & 15];
-    }
-    text += '\'';
-  }
+// Takes one round trip. Returns the number of rows that were read or changed.
+inline std::uint64_t run_mysql_guard(MYSQL* connection, const std::string& sql, const guard_statement& of) {
+  const std::string text = with_literals(sql, of.parameters);
   if (mysql_real_query(connection, text.data(), static_cast<unsigned long>(text.size())) != 0) {
     throw_mysql_guard_failure(connection);
   }
@@ -79,49 +62,41 @@ inline std::uint64_t run_mysql_guard(MYSQL* connection, const std::string& sql,
   return mysql_affected_rows(connection);
 }
 
-// Inside of a transaction XA START is refused with a number that tells which kind of transaction it is.
+// XA START is refused inside a transaction, with a number that tells the kind of the transaction.
 inline void refuse_mysql_xa(MYSQL* connection) {
   constexpr unsigned in_xa = 1399;
   constexpr unsigned in_another = 1400;
-  const std::string probe = "XA START 'rowlock_guard'";
-  if (mysql_real_query(connection, probe.data(), static_cast<unsigned long>(probe.size())) == 0) {
-    for (const std::string end : {"XA END 'rowlock_guard'", "XA ROLLBACK 'rowlock_guard'"}) {
-      if (mysql_real_query(connection, end.data(), static_cast<unsigned long>(end.size())) != 0) {
-        throw_mysql_guard_failure(connection);
-      }
+  if (mysql_query(connection, "XA START 'rowlock_guard'") == 0) {
+    for (const char* end : {"XA END 'rowlock_guard'", "XA ROLLBACK 'rowlock_guard'"}) {
+      if (mysql_query(connection, end) != 0) throw_mysql_guard_failure(connection);
     }
     throw error(errc::invalid_argument, "a guard needs an open transaction: START TRANSACTION before it");
   }
-  const unsigned refusal = mysql_errno(connection);
-  if (refusal == in_xa) {
+  if (mysql_errno(connection) == in_xa) {
     throw error(errc::invalid_argument,
-                "an XA transaction cannot be guarded: XA PREPARE releases the lock on the row; use START "
-                "TRANSACTION");
+                "a guard needs START TRANSACTION instead of an XA transaction, whose XA "
+                "PREPARE releases the lock on the row");
   }
-  if (refusal != in_another) throw_mysql_guard_failure(connection);
+  if (mysql_errno(connection) != in_another) throw_mysql_guard_failure(connection);
 }
 
 }  // namespace detail
 
-// Throws error(hold_lost) when the hold does not stand: roll the transaction back. Throws
-// error(invalid_argument) outside of a transaction and in an XA one, error(database) with the SQLSTATE for
-// what the server says; 40001 means: begin anew. Two round trips.
+// Throws error(hold_lost) if the hold is not valid: roll the transaction back. Throws error(invalid_argument)
+// outside a transaction and in an XA transaction, and error(database) with the server's SQLSTATE; 40001
+// means: retry the transaction. Two round trips.
 inline void guard(MYSQL* connection, const hold& held) {
-  // With autocommit off the guard itself begins a transaction, which is as good.
+  // With autocommit off the guard itself begins a transaction.
   if ((connection->server_status & SERVER_STATUS_IN_TRANS) == 0 &&
       (connection->server_status & SERVER_STATUS_AUTOCOMMIT) != 0) {
     throw error(errc::invalid_argument, "a guard needs an open transaction: START TRANSACTION before it");
   }
-  const guard_statement statement = held.guard_statement();
-  const bool proved = detail::run_mysql_guard(connection, statement.sql, statement.parameters) == 1;
-  // A cluster has no XA transactions, and what is written stays locked.
-  if (statement.write.empty()) detail::refuse_mysql_xa(connection);
-  if (!proved || (!statement.write.empty() &&
-                  detail::run_mysql_guard(connection, statement.write, statement.parameters) != 1)) {
-    throw error(errc::hold_lost, "\"" + held.name() +
-                                     "\" is not held any more, or this transaction's snapshot is older "
-                                     "than the hold; roll back");
-  }
+  const guard_statement proof = held.guard_statement();
+  bool proved = detail::run_mysql_guard(connection, proof.sql, proof) == 1;
+  // A Galera cluster has no XA transactions, and a written row stays locked.
+  if (proof.write.empty()) detail::refuse_mysql_xa(connection);
+  if (!proof.write.empty()) proved = proved && detail::run_mysql_guard(connection, proof.write, proof) == 1;
+  if (!proved) detail::throw_guard_lost(held);
 }
 
 ROWLOCK_END_NAMESPACE

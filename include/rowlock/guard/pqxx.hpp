@@ -1,17 +1,17 @@
-// A guarded write through libpqxx: the transaction commits only while the lock is held.
+// A guarded write through libpqxx 6.4 or 7: the transaction commits only while the lock is held.
 //
 //   pqxx::work tx{connection};
 //   rowlock::guard(tx, hold);          // first, before the reads and writes that it protects
 //   tx.exec("UPDATE account …");
 //   tx.commit();
 //
-// Until the transaction ends nobody else can be granted the lock; waiters may go on to queue, and renewals
-// are not held up. Works at every isolation level: under REPEATABLE READ and SERIALIZABLE a transaction whose
-// snapshot is older than the hold is refused, with error(hold_lost) or the server's serialization failure
-// (40001): begin it after the acquire. Keep such a transaction shorter than the lock's other users can wait:
-// a hold that is released inside it becomes free when the transaction ends.
+// Nobody else can be granted the lock until the transaction ends. Others can still join the queue, and
+// renewals are not delayed. A hold that is released meanwhile becomes free when the transaction ends, so keep
+// the transaction shorter than the lock's other users can wait.
 //
-// Compiled by the caller, so the library itself names no database. libpqxx 6.4 and 7.
+// It works at every isolation level. Under REPEATABLE READ and SERIALIZABLE a transaction whose snapshot is
+// older than the hold is refused, with error(hold_lost) or the server's serialization failure (40001): begin
+// the transaction after the acquire.
 #pragma once
 
 #include <rowlock/error.hpp>
@@ -21,14 +21,13 @@
 
 ROWLOCK_BEGIN_NAMESPACE
 
-// Throws error(hold_lost) when the hold does not stand: roll the transaction back. Throws what libpqxx
-// throws; then the transaction proves nothing.
+// Throws error(hold_lost) if the hold is not valid: roll the transaction back. Throws what libpqxx throws;
+// the transaction then proves nothing.
 //
-// Guard the whole transaction, before any savepoint in it: a pqxx::subtransaction, or a savepoint of one's
-// own SQL, gives the guard back when it is rolled back, and what is written after that is not protected. A
-// pqxx::nontransaction ends the guard with the statement. Both are refused: by the compiler, and behind a
-// reference to their base with error(invalid_argument). Requires: no savepoint is open, for it cannot be
-// seen.
+// Guard the whole transaction, before any savepoint: rolling back a pqxx::subtransaction or a savepoint ends
+// the guard, and later writes are not protected. In a pqxx::nontransaction the guard would end with its
+// statement. Both are refused: by the compiler, and through a reference to their base class with
+// error(invalid_argument). Requires: no savepoint was opened by SQL; this cannot be checked.
 inline void guard(pqxx::transaction_base& tx, const hold& held) {
   if (dynamic_cast<pqxx::subtransaction*>(&tx) != nullptr ||
       dynamic_cast<pqxx::nontransaction*>(&tx) != nullptr) {
@@ -38,11 +37,7 @@ inline void guard(pqxx::transaction_base& tx, const hold& held) {
   }
   const guard_statement statement = held.guard_statement();
   const auto proof = tx.exec_params(statement.sql, statement.parameters[0], statement.parameters[1]);
-  if (proof.empty()) {
-    throw error(errc::hold_lost, "\"" + held.name() +
-                                     "\" is not held any more, or this transaction's snapshot is older "
-                                     "than the hold; roll back");
-  }
+  if (proof.empty()) detail::throw_guard_lost(held);
 }
 void guard(pqxx::subtransaction& tx, const hold& held) = delete;
 void guard(pqxx::nontransaction& tx, const hold& held) = delete;

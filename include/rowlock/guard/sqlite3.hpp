@@ -5,11 +5,10 @@
 //   UPDATE account …;
 //   COMMIT;
 //
-// It takes SQLite's write lock and renews the lease inside the transaction: until that ends nobody can be
-// granted anything in this file, and nobody's lease can be renewed either, so keep it short against the ttl.
-// Call it before any SAVEPOINT: one that is rolled back keeps the write lock, but undoes the renewal.
-// A deferred transaction that has read before it is refused with SQLITE_BUSY_SNAPSHOT when somebody has
-// written since.
+// It takes SQLite's write lock and renews the lease inside the transaction. Until the transaction ends, no
+// lock in this file can be granted and no lease renewed, so keep it much shorter than the ttl. Call it before
+// any SAVEPOINT: rolling back to one keeps the write lock, but undoes the renewal. If a deferred transaction
+// has read before the guard and somebody has written since, SQLite refuses it with SQLITE_BUSY_SNAPSHOT.
 #pragma once
 
 #include <rowlock/error.hpp>
@@ -21,9 +20,9 @@
 
 ROWLOCK_BEGIN_NAMESPACE
 
-// Throws error(hold_lost) when the hold does not stand: roll the transaction back. Throws
-// error(invalid_argument) outside of a transaction, error(database) with the extended result code for what
-// SQLite says; BUSY means: begin anew.
+// Throws error(hold_lost) if the hold is not valid: roll the transaction back. Throws error(invalid_argument)
+// outside a transaction, and error(database) with SQLite's extended result code; BUSY means: retry the
+// transaction.
 inline void guard(sqlite3* connection, const hold& held) {
   if (sqlite3_get_autocommit(connection) != 0) {
     throw error(errc::invalid_argument, "a guard needs an open transaction: BEGIN IMMEDIATE before it");
@@ -45,7 +44,7 @@ inline void guard(sqlite3* connection, const hold& held) {
     throw error(errc::database, std::string{"the guard failed: "} + sqlite3_errmsg(connection),
                 std::to_string(sqlite3_extended_errcode(connection)));
   }
-  if (rows == 0) throw error(errc::hold_lost, "\"" + held.name() + "\" is not held any more; roll back");
+  if (rows == 0) detail::throw_guard_lost(held);
 }
 
 ROWLOCK_END_NAMESPACE

@@ -37,6 +37,7 @@ class mysql_json {
   }
   // A word that needs no escape: a kind, hex digits.
   void append(std::string_view word) { text_.append(1, '"').append(word).append(1, '"'); }
+  void append(const char* word) { append(std::string_view{word}); }
   void append(std::integral auto number) { text_ += std::to_string(number); }
   template <class Rep, class Period>
   void append(std::chrono::duration<Rep, Period> time) {

@@ -63,9 +63,9 @@ void commands::run(const std::string& line) try {
     return say(try_acquire(name, std::chrono::milliseconds{limit}));
   }
   if (what == "release") return say(release());
-  if (what == "hand_over") return say("text " + held_->hand_over(std::chrono::minutes{1}));
+  if (what == "transfer") return say("text " + held_.transfer(std::chrono::minutes{1}));
   if (what == "adopt") return words >> name, say(keep(adopt(db_, name)));
-  if (what == "receipt") return say("text " + held_->receipt());
+  if (what == "receipt") return say("text " + held_.receipt());
   if (what == "reclaim") return words >> name, say(keep(reclaim(db_, name)));
   if (what == "state") return say(state());
   if (what == "await_loss") return say(await_loss(std::chrono::seconds{10}));
@@ -97,10 +97,10 @@ void commands::run(const std::string& line) try {
   say(std::string{"failed "} + failure.what());
 }
 
-std::string commands::keep(std::optional<hold> made) {
+std::string commands::keep(hold made) {
   if (!made) return "busy";
   held_ = std::move(made);
-  return "granted " + std::to_string(held_->token()) + ' ' + held_->id();
+  return "granted " + std::to_string(held_.token()) + ' ' + held_.id();
 }
 
 std::string commands::acquire(const std::string& name) {
@@ -108,8 +108,8 @@ std::string commands::acquire(const std::string& name) {
 }
 
 std::string commands::campaign(const std::string& name) {
-  term_.emplace(election{db_, name}.campaign());
-  return "granted " + std::to_string(term_->token()) + ' ' + term_->office().id();
+  term_ = election{db_, name}.campaign();
+  return "granted " + std::to_string(term_.token()) + ' ' + term_.office().id();
 }
 
 std::string commands::try_acquire(const std::string& name, std::optional<std::chrono::milliseconds> limit) {
@@ -118,7 +118,7 @@ std::string commands::try_acquire(const std::string& name, std::optional<std::ch
 }
 
 std::string commands::release() {
-  return to_string(held_->release());
+  return to_string(held_.release());
 }
 
 std::string commands::release_all() {
@@ -154,7 +154,7 @@ std::string commands::arrive(std::istream& words) {
 }
 
 std::string commands::state() const {
-  return std::string{held_->valid() ? "valid " : "invalid "} + to_string(held_->loss());
+  return std::string{held_.valid() ? "valid " : "invalid "} + to_string(held_.loss());
 }
 
 // The reason, and when the stop token fired.
@@ -162,26 +162,26 @@ std::string commands::await_loss(std::chrono::milliseconds limit) const {
   std::mutex mutex;
   std::condition_variable fired;
   std::int64_t fired_at = 0;
-  const std::stop_callback tell{held_->stop_token(), [&] {
+  const std::stop_callback tell{held_.stop_token(), [&] {
                                   const std::lock_guard lock{mutex};
                                   fired_at = microseconds_since_1970();
                                   fired.notify_one();
                                 }};
   std::unique_lock lock{mutex};
   if (!fired.wait_for(lock, limit, [&] { return fired_at != 0; })) return "kept";
-  return std::string{to_string(held_->loss())} + ' ' + std::to_string(fired_at);
+  return std::string{to_string(held_.loss())} + ' ' + std::to_string(fired_at);
 }
 
 std::string commands::write() {
   if (!session_) session_ = sql_session::open(url_);
-  ledger{*session_, settings_.prefix}.add_guarded(*held_);
+  ledger{*session_, settings_.prefix}.add_guarded(held_);
   return "written";
 }
 
 // As a program that is stopped between its last check of the hold and the guard's statement.
 std::string commands::stop_before_guard() {
   if (!session_) session_ = sql_session::open(url_);
-  const auto proof = held_->guard_statement();
+  const auto proof = held_.guard_statement();
   say("stopping");
   ::raise(SIGSTOP);
   session_->begin();
@@ -210,16 +210,16 @@ std::string commands::fork_child(const std::string& name) {
   const pid_t child = ::fork();
   if (child == 0) {
     const bool refused = code_of([&] {
-                           mutex{db_, name}.try_acquire();
+                           std::ignore = mutex{db_, name}.try_acquire();
                          }) == errc::forked &&
                          code_of([&] {
-                           mutex{db_, name}.acquire();
+                           std::ignore = mutex{db_, name}.acquire();
                          }) == errc::forked &&
-                         (!held_ || code_of([&] { held_->release(); }) == errc::forked) &&
-                         code_of([&] { admin{db_}.list(); }) == errc::forked;
+                         (!held_ || code_of([&] { held_.release(); }) == errc::forked) &&
+                         code_of([&] { std::ignore = admin{db_}.list(); }) == errc::forked;
     // The application's connection belongs to the parent too, and libpq would end it.
     static_cast<void>(session_.release());
-    held_.reset();
+    held_ = {};
     db_.close();
     this->~commands();
     std::exit(refused ? 0 : 1);

@@ -37,14 +37,14 @@ class commands {
   std::string count_down(std::istream& words);
   std::string await_latch(std::istream& words);
   std::string arrive(std::istream& words);
-  std::string keep(std::optional<hold> made);
+  std::string keep(hold made);
 
   std::string url_;
   options settings_;
   client db_;
   std::unique_ptr<sql_session> session_;
-  std::optional<hold> held_;
-  std::optional<term> term_;
+  hold held_;
+  term term_;
   std::vector<hold> many_;
   std::unique_ptr<load> load_;
 };

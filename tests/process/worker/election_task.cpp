@@ -20,32 +20,32 @@ class election_task final : public visit_task {
   void enter(const std::stop_token& stop) override {
     const auto seen = office_.observe();
     if (!seen.value.empty() && seen.value != std::to_string(seen.token)) ++counts().wrong;
-    term_.emplace(office_.campaign({.stop = stop}));
+    term_ = office_.campaign({.stop = stop});
   }
-  bool is_valid() const override { return term_->valid(); }
+  bool is_valid() const override { return term_.valid(); }
   std::vector<visit> holds() const override {
-    const auto& held = term_->office();
+    const auto& held = term_.office();
     return {{held.name(), held.id(), held.token(), held.weight()}};
   }
   void work() override {
     expect("");
-    const auto value = std::to_string(term_->token());
-    term_->proclaim(value);
+    const auto value = std::to_string(term_.token());
+    term_.proclaim(value);
     expect(value);
   }
   void leave() override {
-    count(term_->resign());
-    term_.reset();
+    count(term_.resign());
+    term_ = {};
   }
 
   void expect(const std::string& value) {
     const auto seen = office_.observe();
     if (!is_valid()) return;
-    if (seen.token != term_->token() || seen.pid != ::getpid() || seen.value != value) ++counts().wrong;
+    if (seen.token != term_.token() || seen.pid != ::getpid() || seen.value != value) ++counts().wrong;
   }
 
   election office_;
-  std::optional<term> term_;
+  term term_;
 };
 
 }  // namespace

@@ -16,7 +16,7 @@ class semaphore_task final : public one_hold_task {
   void enter(const std::stop_token& stop) override {
     if (any(1, 4) == 1) {
       if (auto all = lock_.drain()) {
-        held_ = std::move(*all);
+        held_ = std::move(all);
         return;
       }
     }
