@@ -54,9 +54,10 @@ json::object to_json(const lock_info& lock) {
                                    {"held_ms", holder.held_for.count()},
                                    {"expires_in_ms", holder.expires_in.count()}});
   }
-  json::object shown{{"name", lock.name},       {"kind", to_string(lock.kind)}, {"capacity", lock.capacity},
-                     {"in_use", lock.in_use},   {"fair", lock.fair}, {"token", lock.token},
-                     {"waiters", lock.waiters}, {"holders", holders}};
+  json::object shown{{"name", lock.name},         {"kind", to_string(lock.kind)},
+                     {"capacity", lock.capacity}, {"in_use", lock.in_use},
+                     {"fair", lock.fair},         {"token", lock.token},
+                     {"waiters", lock.waiters},   {"holders", holders}};
   if (lock.request) {
     const auto left = std::chrono::floor<std::chrono::milliseconds>(lock.request->remaining);
     shown.emplace_back("request",

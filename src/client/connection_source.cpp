@@ -1,5 +1,7 @@
 #include "client/connection_source.hpp"
 
+#include "client/errors.hpp"
+
 #include <rowlock/error.hpp>
 
 #include <exception>
@@ -14,9 +16,8 @@ std::shared_ptr<store::database> connection_source::database() {
   const auto failed = [](const std::string& why) {
     return error(errc::unreachable, "the source of the database's URL failed: " + why);
   };
-  const auto call = [&]() ROWLOCK_REQUIRES(source_mutex_) { database = source_(); };
   try {
-    if (!context_.user_calls.run(call)) throw error(errc::closed, "the client is closed");
+    if (!context_.user_calls.run([&] { database = source_(); })) throw closed_client();
   } catch (const error&) {
     throw;
   } catch (const std::exception& failure) {

@@ -193,8 +193,8 @@ sweep_result admin::sweep() {
     const auto found =
         ask(db_, [skew, after](store::session& session) { return session.find_stale(at_once, skew, after); });
     for (const auto& name : found.names) {
-      const auto result = client_layer::sweep_lock(engine_of(db_), name,
-                                                   engine_of(db_).shared().settings.statement_timeout);
+      const auto result =
+          client_layer::sweep_lock(engine_of(db_), name, engine_of(db_).shared().settings.statement_timeout);
       if (result == release_result::released || result == release_result::lost) ++total.locks;
     }
     if (found.next.empty()) return total;

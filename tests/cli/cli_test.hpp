@@ -29,8 +29,8 @@ inline std::unique_ptr<command_process> start_program(const std::string& path, w
   return std::make_unique<command_process>(arguments, environment);
 }
 
-inline std::unique_ptr<command_process> start_rowlock(
-    const words& arguments, const std::map<std::string, std::string>& environment) {
+inline std::unique_ptr<command_process> start_rowlock(const words& arguments,
+                                                      const std::map<std::string, std::string>& environment) {
   return start_program(ROWLOCK_COMMAND_PATH, arguments, environment);
 }
 

@@ -167,7 +167,8 @@ TEST_F(postgres_durability_test, of_a_standby_is_not_needed_by_who_only_reads) {
   EXPECT_TRUE(schema.status().at(0).applied);
   EXPECT_NO_THROW(schema.verify());
   for (const auto& write : std::initializer_list<std::function<void()>>{
-           [&] { std::ignore = mutex(db, "b").try_acquire(); }, [&] { look.release("a"); }, [&] { look.raise_epoch(); }}) {
+           [&] { std::ignore = mutex(db, "b").try_acquire(); }, [&] { look.release("a"); },
+           [&] { look.raise_epoch(); }}) {
     try {
       write();
       ADD_FAILURE() << "written";
