@@ -1,11 +1,11 @@
-// The seam between rowlock and a database: a handful of batch verbs. Below it stand SQL and error mapping
-// only; time, retry, waiting, batching and every decision stand above it, once (docs/design.md, "Layers").
+// The seam between rowlock and a database: verbs that work on batches. Below it there is only SQL and the mapping
+// of errors. Time, retry, waiting, batching and every decision are above it, once (docs/design.md, "Layers").
 //
 // Rules that every store keeps (docs/design.md, "Rules for every statement"):
 //   - a statement that writes never decides from a row that another transaction may be changing;
-//   - lock rows are taken in name order and never waited for: a row that somebody has locked is skipped;
-//   - time is the database's clock, read while the row is held;
-//   - what happened is told by affected rows, matched by hold_id;
+//   - lock rows are locked in name order and never waited for: a row that is locked is skipped;
+//   - time is the database's clock, read while the row is locked;
+//   - the affected rows, matched by hold_id, say what happened;
 //   - a conflict is a value, never an error and never a line in the server's log.
 #pragma once
 
@@ -40,13 +40,13 @@ struct lease_record {
   std::chrono::milliseconds ttl{0};
 };
 
-// What tells whether the database is still the one that it was.
+// Shows whether the database is still the same server in the same history.
 struct database_state {
   std::string identity;  // of this server, now (PostgreSQL: system identifier and timeline)
   std::string
       recorded_identity;  // in meta: differs after a fail-over, until record_database_state raises the epoch
   std::int64_t epoch = 0;
-  std::chrono::milliseconds skew{0};  // stored: what whoever kills must allow for, see session::set_skew
+  std::chrono::milliseconds skew{0};  // stored: what each kill must allow for, see session::set_skew
   std::string
       marker;  // random; empty after a crash or promotion, until record_database_state writes a new one
 
@@ -59,7 +59,7 @@ struct renewal {
 };
 
 struct renewal_reply {
-  std::vector<renewal> renewed;  // a lease that is not here is dead or expired, for ever
+  std::vector<renewal> renewed;  // a lease that is absent is dead or expired, and stays so
   store::database_state database_state;
 };
 
@@ -88,10 +88,10 @@ struct release_item {
   model::lock_mode mode = model::lock_mode::exclusive;
 };
 
-// What a hold's end gave to the head of the queue.
+// The grant to the head of the queue that came with a release.
 struct hand_over_reply {
   hold_id granted;
-  lease_id client;  // whose waiter that was
+  lease_id client;  // the client of the granted waiter
   model::token token = 0;
   bool has_queue = false;  // others wait behind it
 };
@@ -101,7 +101,7 @@ enum class durability : std::uint8_t { durable, asynchronous };
 
 // ---- slow path: one transaction that holds the lock row ------------------------------------------------
 
-// How many queue rows an edit reads at most. A longer queue is told by queue_complete.
+// How many rows of the queue an edit reads at most; lock_view::queue_complete says whether there are more.
 inline constexpr std::size_t queue_window = 64;
 
 struct waiter_view {
@@ -115,18 +115,17 @@ struct permit_view {
   bool guarded = false;                    // a guarded transaction may rely on it: it must stay
 };
 
-// What the transaction read after it had the row: current, and unchanged until it ends.
+// What the transaction has read since it locked the row: current, and unchanged until it ends.
 struct lock_view {
   model::lock_row row;
-  // False while a guarded transaction of a holder's holds the row: then the exclusive hold may not be taken
-  // away or replaced, nobody may get one, and a permit that is guarded stays. The queue may change, permits
-  // may be added, and others removed.
+  // False while a holder's guarded transaction locks the row: the exclusive hold must stay as it is, no other
+  // may be granted, and guarded permits stay. The queue may change, and permits may be added or removed.
   bool replaceable = true;
   std::optional<model::lease_view> holder;  // of row.lease; empty: free, or the holder is dead
   std::vector<permit_view> permits;         // all of them, dead ones too
   std::vector<waiter_view> queue;           // the first queue_window rows in ticket order, dead ones too
   bool queue_complete = true;               // no row stands behind those
-  std::optional<model::waiter> own;         // the queue row of edit_request::about, wherever it stands
+  std::optional<model::waiter> own;         // the queue row of edit_request::about, at any place
   token epoch_floor = 0;                    // of meta, read under the row
   bool is_recorded_server =
       true;  // this server's identity is the recorded one; nothing may be granted otherwise
@@ -135,26 +134,26 @@ struct lock_view {
   void add_waiter(const model::waiter& waiter, const std::optional<model::lease_view>& lease);
 };
 
-// Somebody asks those who hold a lock to give it up.
+// A request that the holders release a lock.
 struct release_request {
-  token upto = 0;                       // of the latest hold that is meant; later grants are not
-  std::chrono::milliseconds within{0};  // how long the asker waits; when it is read: still, zero or more
+  token upto = 0;                       // of the latest hold that is meant; later grants are not meant
+  std::chrono::milliseconds within{0};  // how long the requester waits; when it is read, how long it still waits, zero or more
   std::string reason;
 };
 
 // What the transaction writes before it commits. An empty change writes nothing and rolls back.
 struct lock_change {
-  std::optional<model::lock_row> row;  // the whole row, by its name; but its kind, fairness and delay
-  bool granted_now = false;            // somebody was granted: stamps the time of the latest acquire
+  std::optional<model::lock_row> row;  // the whole row, by its name, except kind, fairness and delay
+  bool granted_now = false;            // there was a grant: stores the time of the latest acquire
   std::vector<hold_id> remove_permits;
-  std::vector<model::permit> add_permits;  // after those were removed, so that one may be replaced
+  std::vector<model::permit> add_permits;  // after the removals, so that a permit can be replaced
   std::vector<model::waiter> enqueue;
   std::vector<hold_id> dequeue;
   std::vector<lease_record> create_leases;   // explicit-ttl leases, in the same commit
   std::vector<lease_id> end_leases;          // explicit-ttl leases whose only hold ended
   std::vector<lease_id> notices;             // bump these leases' notices
   std::optional<std::string> value;          // of the lock: what its holder proclaims
-  std::optional<release_request> request{};  // beside its row, in place of an earlier one
+  std::optional<release_request> request{};  // stored beside the row; replaces an earlier one
   bool durable = false;                      // a batch with one durable change commits durably
 
   bool empty() const {
@@ -165,19 +164,19 @@ struct lock_change {
 
 struct edit_request {
   std::string name;
-  hold_id about;                                        // nil: nobody's
+  hold_id about;                                        // nil: about no single hold
   std::function<lock_change(const lock_view&)> decide;  // called at most once; must not throw, wait or do I/O
 };
 
 enum class edit_result : std::uint8_t {
   committed,  // decide was called and its change, if any, is committed
-  skipped,    // somebody has the row locked; decide was not called
+  skipped,    // the row is locked; decide was not called
   missing,    // no such lock; decide was not called
 };
 
-// Decides about all locks of an edit at once, so that all change or none does. results[i] and views[i] belong
-// to request i; a view says something only where the result is `committed`. Change i is for request i, and is
-// empty where that one is not. Called once, when all has been read; must not throw, wait or do I/O.
+// Decides about all locks of an edit at once, so that all change or none does. results[i], views[i] and the
+// returned change i belong to request i. Where the result is not `committed`, the view has no meaning and the
+// change is empty. Called once, when everything has been read; must not throw, wait or do I/O.
 using joint_decision = std::function<std::vector<lock_change>(std::span<const edit_result> results,
                                                               std::span<const lock_view> views)>;
 
@@ -192,22 +191,21 @@ struct hold_status {
   hold_id hold;
   enum class where : std::uint8_t { absent, queued, held } state = where::absent;
   model::token token = 0;         // when held: the hold's own
-  bool has_queue = false;         // when held: somebody waits, or did
-  bool is_asked_for = false;      // when held: a release_request means it, see lock_info
+  bool has_queue = false;         // when held: there are waiters, or there were
+  bool is_asked_for = false;      // when held: a release request means it, see lock_info
   std::optional<lease_id> lease;  // on which it is held or queued
-  // When queued (or absent): how long until the first lease of those that stand in the way may be killed: of
-  // the present holders, and of the head of the queue where no exclusive holder has the lock. Zero when the
-  // lock is free or one of them is dead, so that an edit would grant; negative when it is past. Empty: no
-  // such lock.
+  // When queued or absent: how long until the first lease that stands in the way may be killed. These are the
+  // holders' leases and, where there is no exclusive holder, that of the head of the queue. Zero: the lock is
+  // free or one of them is dead, so an edit would grant. Negative: that time is past. Empty: no such lock.
   std::optional<std::chrono::microseconds> takeover_in;
-  // What the lock is stored as. Meaningless when there is none.
+  // The stored lock; without meaning if there is none.
   model::lock_kind kind = model::lock_kind::unknown;
   std::int64_t capacity = 0;
   std::int64_t in_use = 0;
   bool fair = true;
 };
 
-// Of a lock that exists.
+// Requires: the lock exists.
 model::lock_definition definition_of(const std::string& name, const hold_status& status);
 
 struct holder_info {
@@ -224,7 +222,7 @@ struct lock_info {
   model::lock_row row;
   std::int64_t waiters = 0;          // whose lease exists
   std::vector<holder_info> holders;  // whose lease exists
-  std::optional<std::string> value;  // as it was written last, by whomever
+  std::optional<std::string> value;  // as written last, by any holder
   std::optional<release_request> request{};
 };
 
@@ -247,8 +245,8 @@ struct held_entry {
 };
 
 struct held_page {
-  std::vector<held_entry> entries;  // of the names that were read, in no order
-  std::optional<std::string> next;  // the last of them; empty: there are no more names
+  std::vector<held_entry> entries;  // of the names that were read, in no particular order
+  std::optional<std::string> next;  // the last name read; empty: there are no more names
 };
 
 // What a sweep may find, read without locks: each is checked again under its row.
@@ -256,32 +254,32 @@ struct stale {
   std::vector<lease_id> expired_leases;
   // Locks that name a missing lease, as holder or in the queue. The permits of a latch outlive their leases.
   std::vector<std::string> names;
-  std::string next;  // after which name to go on; empty: no lock stands behind those that were read
+  std::string next;  // the name after which to continue; empty: all locks were read
 };
 
-// What a client is told: that something may have changed for it.
+// Tells a client that something may have changed for it.
 struct wakeup {
   lease_id client;
-  hold_id granted{};  // the waiter of its that was granted; nil: whatever it may be
+  hold_id granted{};  // its waiter that was granted; nil: it may be anything
 
   auto operator<=>(const wakeup&) const = default;
 };
 
-// What session::poll_wakeups() has found out.
+// The result of session::poll_wakeups().
 enum class wakeup_poll : std::uint8_t {
   none,
   some,
-  unknown,  // the database keeps no count: only a look at the waiters tells
+  unknown,  // the database keeps no count: the waiters must be looked up
 };
 
-// Once each, in their order.
+// Each client once, sorted.
 std::vector<lease_id> clients_of(std::span<const wakeup> told);
 
 // ---- the session ---------------------------------------------------------------------------------------
 
-// One connection. Used by one thread at a time, but for end_wait() and interrupt(), which any thread may call
-// while the session lives. Every verb is one round trip where the database allows it, throws rowlock::error,
-// and leaves nothing open when it throws. After error(unreachable) the session is broken: destroy it.
+// One connection. Used by one thread at a time, except end_wait() and interrupt(), which any thread may call while
+// the session lives. Every verb is one round trip where the database allows it, throws rowlock::error, and leaves
+// nothing open when it throws. After error(unreachable) the session is broken: destroy it.
 class session {
  public:
   session() = default;
@@ -289,59 +287,58 @@ class session {
   session& operator=(const session&) = delete;
   virtual ~session() = default;
 
-  // -- the database_state (I2 across fail-over) --
-  // Reads. Writes nothing.
+  // -- the state of the database (I2 across fail-over) --
+  // Only reads.
   virtual database_state read_database_state() = 0;
-  // Writes a marker where there is none; where this server is not the recorded one, raises the epoch to
-  // model::next_epoch, records the identity and lets every stored lease expire
-  // its own ttl from now, for the new clock may be ahead or behind (I5): so long a living holder may need to
-  // renew it. Safe to call from everywhere at once.
+  // Writes a marker if there is none. If this server is not the recorded one, raises the epoch to
+  // model::next_epoch, records the identity, and makes every stored lease expire its own ttl from now: the new
+  // clock may be ahead or behind, and a living holder may need that long to renew (I5). Any number of clients
+  // may call it at once.
   virtual database_state record_database_state() = 0;
   // Raises the epoch by hand, high enough that the next token of every name exceeds `above`.
   virtual std::int64_t raise_epoch(token above) = 0;
-  // Stores how much later than its expiry a lease may be killed, by whichever client.
+  // Stores how much later than its expiry a lease may be killed, by any client.
   virtual void set_skew(std::chrono::milliseconds skew) = 0;
 
   // -- leases (I3, I4) --
   virtual void create_lease(const lease_record& lease) = 0;           // durable
   virtual renewal_reply renew(std::span<const lease_id> leases) = 0;  // durable
-  // A transaction of its own. Deletes those past expires_at + skew, on the recorded server alone; says which.
+  // In a transaction of its own. Deletes the leases that are past expires_at + skew, on the recorded server
+  // only, and returns them.
   virtual std::vector<lease_id> kill(std::span<const lease_id> leases, std::chrono::microseconds skew) = 0;
   virtual void end(std::span<const lease_id> leases) = 0;  // durable
 
-  // -- fast path: decides from the lock rows alone; at most one request a name --
-  // Grants those that exist as asked and have no queue or are unfair; durable. An exclusive request wants the
-  // lock free; a shared one, of a shared_mutex or a semaphore, wants no exclusive holder and its weight
-  // beside in_use, which counts the dead too, and gets a permit. Others are not in the reply, and that says
-  // nothing about why. A hold that has its permit already gets no second one.
+  // -- fast path: decides from the lock rows alone; at most one request per name --
+  // Grants requests for locks that are stored as requested and have no queue, or are unfair; durable. An
+  // exclusive request needs a free lock. A shared request, for a shared_mutex or a semaphore, needs a lock
+  // without an exclusive holder and room for its weight beside in_use, which also counts the dead; it gets a
+  // permit, but no second one. Requests that are not granted are absent from the reply, for whatever reason.
   //
-  // Exclusive and shared requests may come together. If an error comes when a part of them was granted or
-  // freed, its outcome is unknown.
+  // Exclusive and shared requests may be mixed. If an error comes after a part of them, its outcome is unknown.
   virtual std::vector<grant> acquire(std::span<const acquire_item> requests) = 0;
-  // Frees those held as said, without a queue or unfair, and not guarded; returns them. A shared hold's
-  // weight leaves in_use with its permit, on which no guarded transaction may rely. Others: nothing is said.
+  // Releases holds of locks that have no queue, or are unfair, and are not guarded; returns them. The weight of
+  // a shared hold leaves in_use with its permit. Holds that are not released are absent from the reply.
   virtual std::vector<hold_id> release(std::span<const release_item> requests, durability how) = 0;
 
-  // -- fast path of a lock that others want too, where it costs fewer round trips than an edit --
-  // Puts the exclusive request behind the living exclusive holder of a lock that exists as asked, and returns
-  // how long until that holder's lease may be killed. Empty: nothing is said.
+  // -- fast path of a contended lock, where it costs fewer round trips than an edit --
+  // Puts an exclusive request into the queue behind a living exclusive holder, and returns how long until that
+  // holder's lease may be killed. Empty: an edit must decide.
   virtual std::optional<std::chrono::microseconds> enqueue(const acquire_item& request,
                                                            std::chrono::microseconds skew) = 0;
-  // Gives a mutex, shared_mutex or election that is held exclusively as said, waited for and not guarded to
-  // the head of its queue, if that is exclusive too, durably, and wakes that client, unless it is the
-  // releaser. Empty: nothing is said.
+  // Hands a mutex, shared_mutex or election over from this exclusive hold to an exclusive head of its queue,
+  // durably, and wakes that client unless it is the releaser. Not if the hold is guarded. Empty: an edit must
+  // decide.
   virtual std::optional<hand_over_reply> hand_over(const release_item& request,
                                                    std::chrono::microseconds skew) = 0;
 
   // -- slow path --
-  // Creates the names that are missing, each with a token above the floor and the epoch's. Existing ones
-  // are left as they are. Names must be distinct and sorted.
+  // Creates the locks that are missing, each with a token above the floor and the epoch's. Requires: the names
+  // are distinct and sorted.
   virtual void create(std::span<const model::lock_definition> locks) = 0;
-  // One transaction: locks the rows in name order, skipping locked ones; reads all of them; only then decides
-  // about each; writes the changes; commits. Names must be distinct and sorted. Result i belongs to request
-  // i.
+  // One transaction: locks the rows in name order, skipping locked ones; reads all of them; then decides about
+  // each; writes the changes; commits. Requires: the names are distinct and sorted. Result i belongs to request i.
   std::vector<edit_result> edit(std::span<const edit_request> requests);
-  // The same, with one decision about all of them; those of the requests are not called.
+  // The same with one decision about all; the requests' own decisions are not called.
   virtual std::vector<edit_result> edit_together(std::span<const edit_request> requests,
                                                  const joint_decision& decide) = 0;
 
@@ -350,45 +347,43 @@ class session {
   virtual std::vector<lock_info> list() = 0;                                     // by name
   virtual std::optional<lock_info> show(const std::string& name) = 0;
   virtual std::vector<waiter_info> queue(const std::string& name) = 0;  // by ticket
-  // Of the next `limit` names after `after`, bytewise, and not after their end: what stands on the leases of
-  // that client. The permits of a latch stand on none. `limit` names are read, however few of them it has.
+  // What stands on the client's leases, among the next `limit` names after `after`, in bytewise order. The
+  // permits of a latch stand on no lease.
   virtual held_page read_held(lease_id client, const std::string& after, std::size_t limit) = 0;
   // Reads a page: the locks whose names follow `after`, at most `limit` of them, and at most as many leases.
   virtual stale find_stale(std::size_t limit, std::chrono::microseconds skew,
                            const std::string& after = {}) = 0;
-  // The locks in whose queue somebody stands, dead or alive.
+  // The locks that have waiters, dead or alive.
   virtual std::vector<std::string> waited_for() = 0;
 
   // -- upkeep --
-  // Deletes up to limit locks that are free, without queue or permits, and unused for `idle`, raising the
-  // floor above their tokens in the same transaction; returns how many.
+  // Deletes up to `limit` locks that are free, have no queue and no permits, and were unused for `idle`. Raises
+  // the floor above their tokens in the same transaction. Returns how many.
   virtual std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) = 0;
 
   // -- wake-ups: hints, never proof --
-  virtual void listen(lease_id client) = 0;                     // from now on wait() hears of this client
+  virtual void listen(lease_id client) = 0;                     // from now on wait() receives its wake-ups
   virtual void send_wakeups(std::span<const wakeup> told) = 0;  // asynchronous commit
   // Waits until something may have changed for the client, end_wait() is called or the timeout passes. True
   // when something may have changed. Throws error(unreachable) when the connection is gone.
   virtual bool wait(std::chrono::nanoseconds timeout) = 0;
-  // Of what wait() has told last, once: the waiters who were granted, where that is all it was. Empty: it may
-  // be anything. A database need not name them, and an earlier version of rowlock did not.
+  // The waiters that the latest wake-ups named as granted; returned once. Empty: it may be anything. Not every
+  // database names them, and an earlier version of rowlock did not.
   virtual std::vector<hold_id> woken_waiters() { return {}; }
-  // Where database::must_poll(): whether something may have changed for the clients that this session
-  // listens for, since it was asked last. One small statement at most; wait() hears of nothing there but
-  // end_wait().
+  // For database::must_poll(), where only end_wait() ends wait(): whether something may have changed, since the
+  // last call, for the clients that this session listens for. At most one small statement.
   virtual wakeup_poll poll_wakeups() { return wakeup_poll::unknown; }
   virtual void end_wait() noexcept = 0;
-  // Breaks a running verb, which then throws error(unreachable) with outcome_unknown, and the session with
-  // it.
+  // Breaks the session, and with it a running verb, which throws error(unreachable) with outcome_unknown.
   virtual void interrupt() noexcept = 0;
 
   // -- ghosts: a statement of a broken session that the server may still execute --
-  // Names this session's backend for end_ghost. Empty when the database runs in this process.
+  // This session's backend, for end_ghost. Empty if the database runs in this process.
   virtual std::string backend() const = 0;
   // Ends that backend, if it still lives, and returns whether it is certainly gone.
   virtual bool end_ghost(const std::string& backend) = 0;
 
-  // What of the server's settings endangers a promise of rowlock's, in a sentence; empty: nothing known.
+  // A sentence about a server setting that endangers one of rowlock's promises; empty: none is known.
   virtual std::string warning() const { return {}; }
 };
 
@@ -399,7 +394,7 @@ struct store_options {
   std::chrono::milliseconds statement_timeout{5'000};
   std::chrono::milliseconds connect_timeout{5'000};
   bool read_only = false;    // sessions only read, on a standby too
-  std::string listen_url{};  // PostgreSQL behind a pooler: past it, for wake-ups
+  std::string listen_url{};  // PostgreSQL behind a pooler: a URL past it, for wake-ups
 };
 
 // Where sessions come from. Thread-safe.
@@ -411,21 +406,19 @@ class database {
     connect_watch nobody;
     return connect(nobody);
   }
-  // The same. watch breaks off whatever waits for the server: the connection, the login, the first
-  // statements.
+  // The same. The watch can break it off while it waits for the server: for the connection, the login or the
+  // first statements.
   virtual std::unique_ptr<session> connect(connect_watch& watch) = 0;
   virtual std::string_view dialect() const noexcept = 0;  // postgres, mysql, sqlite, memory
-  // Only one transaction writes at a time in the whole database: a second carrying connection would only
-  // wait.
+  // The whole database has one writer at a time, so a second worker would only wait.
   virtual bool single_writer() const noexcept { return false; }
-  // It tells nobody of changes: whoever waits must ask (session::ask), again and again. Known once a session
-  // has connected.
+  // It sends no wake-ups: waiters must poll (session::poll_wakeups). Known once a session has connected.
   virtual bool must_poll() const noexcept { return false; }
-  // The statement that proves a hold inside the caller's own transaction: `?`-free SQL of this dialect whose
-  // parameters are, in order, the name and the hold's id as text. It returns one row when the hold stands.
+  // The statement that proves a hold inside the caller's own transaction. Its parameters are the name and the
+  // hold's id, as text. It returns one row if the hold stands.
   virtual std::string guard_sql(model::lock_mode mode) const = 0;
-  // What has to be run after it, with the same parameters, where a lock alone keeps nobody out; it changes
-  // one row. Known once a session has connected; empty: nothing.
+  // A statement to run after it, with the same parameters, where a row lock alone is not enough; it changes one
+  // row. Known once a session has connected. Empty: none.
   virtual std::string guard_write_sql(model::lock_mode) const { return {}; }
 };
 
