@@ -58,8 +58,8 @@ class completions {
   void queued(const acquire_ptr& operation, std::chrono::microseconds takeover_in, std::uint64_t wakeups);
   void released(const release_ptr& operation, release_result result);
 
-  // The one place where a grant becomes a hold: makes it and registers it. contended: others waited when it was
-  // granted. Null: its lease is over here and now, so it does not count (I5).
+  // The one place where a grant becomes a hold: makes it and registers it. contended: others waited when it
+  // was granted. Null: its lease is over here and now, so it does not count (I5).
   hold_ptr make_hold(const granted_hold& granted, std::uint64_t checks, bool contended,
                      instant keep_until = {});
 

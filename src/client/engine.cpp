@@ -225,8 +225,8 @@ std::optional<hold_ptr> engine::await_acquire(const acquire_ptr& operation, std:
   return {};
 }
 
-// An operation in the waiter registry is withdrawn here. One that a worker has is withdrawn by the worker, which
-// sees that nobody waits.
+// An operation in the waiter registry is withdrawn here. One that a worker has is withdrawn by the worker,
+// which sees that nobody waits.
 void engine::abandon(const acquire_operation& operation) {
   if (const auto left = waiters_.take(operation)) completions_.withdraw(*left);
   context_.count.busy.fetch_add(1, std::memory_order_relaxed);

@@ -50,8 +50,8 @@ void fast_path::release(batch& work) {
   if (news) wake_office_watchers();
 }
 
-// One round trip instead of an edit's two, if the first waiter lives. A rival that enters the queue locks the row
-// for a moment, so it is tried more than once.
+// One round trip instead of an edit's two, if the first waiter lives. A rival that enters the queue locks the
+// row for a moment, so it is tried more than once.
 void fast_path::hand_over(std::vector<release_ptr>& operations) {
   if (operations.size() != 1) return;
   const auto& operation = operations.front();
@@ -85,7 +85,8 @@ bool fast_path::prepare(const acquire_ptr& operation) {
   }
   if (operation->answer.is_complete()) {
     if (!operation->lease) return false;
-    // A ghost that was not seen to end may still be granted the lock, until the server's timeouts have passed.
+    // A ghost that was not seen to end may still be granted the lock, until the server's timeouts have
+    // passed.
     if (operation->progress.is_in_doubt()) client_.reconcile.request(3 * context_.settings.statement_timeout);
     client_.complete.withdraw(*operation);
     return false;
@@ -189,8 +190,8 @@ void fast_path::enqueue(std::vector<acquire_ptr>& operations, bool contended_onl
   operations.clear();
 }
 
-// An attempt that does not wait reads first, so that losing costs neither a row lock nor log. A request whose row
-// has been locked for long reads too, to learn whether a holder keeps it.
+// An attempt that does not wait reads first, so that losing costs neither a row lock nor log. A request whose
+// row has been locked for long reads too, to learn whether a holder keeps it.
 void fast_path::look_first(std::vector<acquire_ptr>& operations) {
   std::vector<store::hold_query> queries;
   const auto now = context_.time.now();

@@ -11,8 +11,8 @@
 
 namespace rowlock::client_layer {
 
-// Part of a worker, used by its thread. Answered requests leave the batch. Each function throws what the store
-// throws; requests that the failed statement may have granted are then under way (acquire_progress).
+// Part of a worker, used by its thread. Answered requests leave the batch. Each function throws what the
+// store throws; requests that the failed statement may have granted are then under way (acquire_progress).
 class fast_path {
  public:
   fast_path(worker_context& client, session_slot& slot)

@@ -14,8 +14,8 @@ release_result over(const hold_state& hold) {
 
 }  // namespace
 
-// As far as a release needs it: the connection of a worker that only acquires says nothing. Where no worker is
-// connected, the lease's connection carries releases.
+// As far as a release needs it: the connection of a worker that only acquires does not count. Where no worker
+// is connected, the lease's connection carries releases.
 bool hold_releaser::is_connected() const {
   if (!queue_.has_connected_worker()) return fallback_.is_connected();
   return std::any_of(workers_.begin(), workers_.end(), [](const auto& worker) {

@@ -198,8 +198,8 @@ void lease_keeper::on_wakeup(const std::vector<hold_id>& granted) {
   attempt(looking_, {}, [this] { look(); });
 }
 
-// Where the database cannot say whether something changed, only the waiters are looked at; a holder learns with
-// its next renewal.
+// Where the database cannot say whether something changed, only the waiters are looked at; a holder learns
+// with its next renewal.
 void lease_keeper::poll_wakeups() {
   switch (poll_.poll_wakeups()) {
     case store::wakeup_poll::none: return;

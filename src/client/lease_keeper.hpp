@@ -1,6 +1,6 @@
-// The thread that keeps a client alive, on a connection of its own: it renews the lease, listens for wake-ups,
-// and between them polls for the waiters, checks the holds and sweeps. While no worker is connected it also
-// sends releases.
+// The thread that keeps a client alive, on a connection of its own: it renews the lease, listens for
+// wake-ups, and between them polls for the waiters, checks the holds and sweeps. While no worker is connected
+// it also sends releases.
 #pragma once
 
 #include "client/background_sweep.hpp"
@@ -81,8 +81,8 @@ class lease_keeper {
   std::optional<instant> expire(instant now) { return lease_.expire(now); }
 
  private:
-  // One of the keeper's duties. When it fails it stays due, after a growing pause of its own, and nothing else
-  // waits for it.
+  // One of the keeper's duties. When it fails it stays due, after a growing pause of its own, and nothing
+  // else waits for it.
   struct recurring_step {
     backoff pause = reconnect_pause();
     instant not_before{};

@@ -31,8 +31,8 @@ class promised {
     return complete_;
   }
 
-  // For a caller whose thread does not wait: called once, on completion, by the thread that completes, with no
-  // mutex locked. Set before the operation is shared. Dropped when the caller gives up.
+  // For a caller whose thread does not wait: called once, on completion, by the thread that completes, with
+  // no mutex locked. Set before the operation is shared. Dropped when the caller gives up.
   void on_complete(std::function<void()> next) {
     const model::annotated_lock lock{mutex_};
     next_ = std::move(next);
@@ -110,8 +110,8 @@ class promised {
       store_result();
       next.swap(next_);
     }
-    // With the mutex unlocked, else the woken thread would block on it at once. The caller of complete() keeps
-    // this object alive.
+    // With the mutex unlocked, else the woken thread would block on it at once. The caller of complete()
+    // keeps this object alive.
     changed_.notify_one();
     if (next) next();
     return true;

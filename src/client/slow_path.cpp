@@ -227,7 +227,8 @@ bool slow_path::finish_release(request& item) {
       on_row_locked(item);
       return false;
     case what::released:
-      // It is on disk. A release that leaves the lock resting is not sent again either: that would end the rest.
+      // It is on disk. A release that leaves the lock resting is not sent again either: that would end the
+      // rest.
       if (item.made.change.durable || operation->keep_until > context_.time.now()) {
         operation->how = store::durability::durable;
       }

@@ -78,8 +78,8 @@ bool statement_worker::is_replaced() const {
   return !slot_.is_connected() && client_.queue.has_connected_worker();
 }
 
-// While this worker has no connection and another one has, it takes no work. False: the queue was stopped, and
-// the other worker sends what is left.
+// While this worker has no connection and another one has, it takes no work. False: the queue was stopped,
+// and the other worker sends what is left.
 bool statement_worker::find_connection() {
   while (is_replaced()) {
     if (connect()) break;
@@ -214,8 +214,8 @@ void statement_worker::run_tasks(std::vector<task_ptr>& tasks) {
   tasks.clear();
 }
 
-// Each request of the batch without an answer is retried or fails. Nothing is guessed: a request that may have
-// been granted goes the slow way next time, which finds out by the hold's id (I7).
+// Each request of the batch without an answer is retried or fails. Nothing is guessed: a request that may
+// have been granted goes the slow way next time, which finds out by the hold's id (I7).
 void statement_worker::fail(const std::exception_ptr& cause, const error& failure, batch& work) {
   const bool sent_alone = work.alone;
   note_connection();

@@ -28,15 +28,15 @@ class statement_worker {
   }
   void run();  // the thread's body, until the queue is stopped and empty; then the connection is closed
 
-  // Sends one request in the caller's thread while the worker is idle, which saves two thread switches; for an
-  // acquire the fast statement alone, because the rest may wait. False: it was not taken, and belongs in the
-  // queue. Any thread may call it. Nothing is sent after `until`; an answer that is missing then breaks the
-  // connection.
+  // Sends one request in the caller's thread while the worker is idle, which saves two thread switches; for
+  // an acquire the fast statement alone, because the rest may wait. False: it was not taken, and belongs in
+  // the queue. Any thread may call it. Nothing is sent after `until`; an answer that is missing then breaks
+  // the connection.
   bool run_inline(const acquire_ptr& operation);
   bool run_inline(const release_ptr& operation, instant until);
 
-  // For the fallback worker, called by the thread that owns the connection. run_fallback() begins no statement
-  // after `until`.
+  // For the fallback worker, called by the thread that owns the connection. run_fallback() begins no
+  // statement after `until`.
   void run_fallback(instant until);
   void note_connection();
 

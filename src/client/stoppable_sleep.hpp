@@ -1,5 +1,5 @@
-// The one way in which a client's threads and callers pause: a pause ends with its time, with a stop token, or
-// when the client is closed.
+// The one way in which a client's threads and callers pause: a pause ends with its time, with a stop token,
+// or when the client is closed.
 #pragma once
 
 #include <rowlock/config.hpp>

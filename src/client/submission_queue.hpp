@@ -1,7 +1,7 @@
-// The queue of a client, from which its workers take batches. Requests that come while a worker's statement is
-// under way are gathered in its next batch; a lone request waits for nothing. A name is in one batch at a time,
-// so a process never waits for its own row locks. A batch has a name once, except for requests that one edit
-// decides together.
+// The queue of a client, from which its workers take batches. Requests that come while a worker's statement
+// is under way are gathered in its next batch; a lone request waits for nothing. A name is in one batch at a
+// time, so a process never waits for its own row locks. A batch has a name once, except for requests that one
+// edit decides together.
 #pragma once
 
 #include "client/context.hpp"
@@ -38,9 +38,9 @@ struct batch {
   bool empty() const { return acquires.empty() && releases.empty() && tasks.empty(); }
 };
 
-// What a worker sends. Acquires wait for the disk and fast releases do not: on one connection each release would
-// wait for a commit that is not its own. The fallback worker borrows the lease's connection and sends releases
-// while no worker is connected.
+// What a worker sends. Acquires wait for the disk and fast releases do not: on one connection each release
+// would wait for a commit that is not its own. The fallback worker borrows the lease's connection and sends
+// releases while no worker is connected.
 enum class worker_role : std::uint8_t { everything, acquires, releases, fallback };
 
 // Thread-safe.
@@ -59,7 +59,8 @@ class submission_queue {
   // Counts connected workers. The other workers do the work of a role that no connected worker has.
   void count_worker(worker_role role, bool connected);
   bool has_connected_worker() const;  // the fallback worker does not count
-  // Called, with no mutex locked, when there may be work for the fallback worker. Set before the first take().
+  // Called, with no mutex locked, when there may be work for the fallback worker. Set before the first
+  // take().
   std::function<void()> on_fallback_due;
   // When the fallback worker has work: releases, while it is connected and no other worker is.
   instant fallback_due();
@@ -81,11 +82,11 @@ class submission_queue {
   void allow_acquires(bool allowed);
 
   // Waits for the next batch of that role. Empty: the queue was stopped, and nothing is left that may run.
-  // is_connected: asked of the worker; if it is not connected and another worker is, this returns at once with
-  // batch::must_connect.
+  // is_connected: asked of the worker; if it is not connected and another worker is, this returns at once
+  // with batch::must_connect.
   batch take(worker_role role, const std::function<bool()>& is_connected = {});
-  // A batch of this one request, for a caller that sends it itself. Empty when others wait before it, its name
-  // is under way, or acquires are not allowed.
+  // A batch of this one request, for a caller that sends it itself. Empty when others wait before it, its
+  // name is under way, or acquires are not allowed.
   batch alone(const acquire_ptr& operation);
   batch alone(const release_ptr& operation);
   // Frees the batch's names for other batches.

@@ -1,4 +1,5 @@
-// Everything that is asked of the database besides acquires and releases. A worker runs each task in its turn.
+// Everything that is asked of the database besides acquires and releases. A worker runs each task in its
+// turn.
 #pragma once
 
 #include "client/decisions.hpp"
@@ -25,8 +26,8 @@ struct call_limit {
 // Thread-safe.
 //
 // Every call ends at its limit, also behind a busy worker: with error(unreachable) when the time is up, with
-// error(cancelled) when stop was requested, with error(closed) when the client is closed. outcome_unknown() then
-// says whether it may have happened.
+// error(cancelled) when stop was requested, with error(closed) when the client is closed. outcome_unknown()
+// then says whether it may have happened.
 class task_executor {
  public:
   // ready: called before each task. It throws when no task may be run.
@@ -39,17 +40,17 @@ class task_executor {
   task_ptr begin(std::function<void(store::session&)> work, std::function<void()> undo = {});
   bool await(const task_ptr& task, std::optional<instant> until, const std::stop_token& stop = {});
 
-  // Decides about a lock, or one hold of it, under its row; repeated while the outcome is expired, foreign, again
-  // or guarded. For a lock that does not exist the outcome is absent. Not retried when the connection breaks.
-  // Throws error(contention) when the row stays locked for longer than a statement may take.
+  // Decides about a lock, or one hold of it, under its row; repeated while the outcome is expired, foreign,
+  // again or guarded. For a lock that does not exist the outcome is absent. Not retried when the connection
+  // breaks. Throws error(contention) when the row stays locked for longer than a statement may take.
   outcome decide(const std::string& name, model::hold_id about, const lock_decision& decide,
                  const call_limit& limit = {});
   // One round of it. When its task is done, outcome_of() is empty if another round is needed.
   struct pending_decision;
   pending_decision begin_decision(const std::string& name, model::hold_id about, lock_decision decide);
   static std::optional<outcome> outcome_of(const pending_decision& round);
-  // The same, retried while the database cannot be reached, for as long as a call may take. For decisions that
-  // may be made twice.
+  // The same, retried while the database cannot be reached, for as long as a call may take. For decisions
+  // that may be made twice.
   outcome decide_with_retry(const std::string& name, model::hold_id about, const lock_decision& decide,
                             const call_limit& limit = {});
   // The same, for a lock that is created if it is missing.

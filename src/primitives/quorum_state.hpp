@@ -17,8 +17,8 @@ namespace rowlock::primitives {
 
 using client_layer::hold_ptr;
 
-// How long a majority of the holds (null: not granted) is valid: the majority-th longest remaining time. Zero:
-// fewer are valid.
+// How long a majority of the holds (null: not granted) is valid: the majority-th longest remaining time.
+// Zero: fewer are valid.
 std::chrono::nanoseconds remaining_of_majority(std::span<const hold_ptr> members, std::size_t majority);
 
 // Releases all holds at once, and waits for each answer until the time given for its client.

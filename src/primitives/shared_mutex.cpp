@@ -46,8 +46,8 @@ class read_holds {
     const std::lock_guard lock{mutex_};
     held_.push_back({model::hold_id::owner_of_this_thread(), std::move(owned), 1});
   }
-  // Undoes the calling thread's last entry. Returns the hold if that was its first. Throws error(hold_lost) if
-  // it has none.
+  // Undoes the calling thread's last entry. Returns the hold if that was its first. Throws error(hold_lost)
+  // if it has none.
   std::unique_ptr<hold> leave(const std::string& name) {
     const std::lock_guard lock{mutex_};
     const auto mine = innermost(held_);

@@ -1,5 +1,6 @@
-// The seam between rowlock and a database: verbs that work on batches. Below it there is only SQL and the mapping
-// of errors. Time, retry, waiting, batching and every decision are above it, once (docs/design.md, "Layers").
+// The seam between rowlock and a database: verbs that work on batches. Below it there is only SQL and the
+// mapping of errors. Time, retry, waiting, batching and every decision are above it, once (docs/design.md,
+// "Layers").
 //
 // Rules that every store keeps (docs/design.md, "Rules for every statement"):
 //   - a statement that writes never decides from a row that another transaction may be changing;
@@ -136,8 +137,8 @@ struct lock_view {
 
 // A request that the holders release a lock.
 struct release_request {
-  token upto = 0;                       // of the latest hold that is meant; later grants are not meant
-  std::chrono::milliseconds within{0};  // how long the requester waits; when it is read, how long it still waits, zero or more
+  token upto = 0;                       // of the latest hold that is meant
+  std::chrono::milliseconds within{0};  // how long the requester waits; as read: still, zero or more
   std::string reason;
 };
 
@@ -277,9 +278,9 @@ std::vector<lease_id> clients_of(std::span<const wakeup> told);
 
 // ---- the session ---------------------------------------------------------------------------------------
 
-// One connection. Used by one thread at a time, except end_wait() and interrupt(), which any thread may call while
-// the session lives. Every verb is one round trip where the database allows it, throws rowlock::error, and leaves
-// nothing open when it throws. After error(unreachable) the session is broken: destroy it.
+// One connection. Used by one thread at a time, except end_wait() and interrupt(), which any thread may call
+// while the session lives. Every verb is one round trip where the database allows it, throws rowlock::error,
+// and leaves nothing open when it throws. After error(unreachable) the session is broken: destroy it.
 class session {
  public:
   session() = default;
@@ -291,9 +292,9 @@ class session {
   // Only reads.
   virtual database_state read_database_state() = 0;
   // Writes a marker if there is none. If this server is not the recorded one, raises the epoch to
-  // model::next_epoch, records the identity, and makes every stored lease expire its own ttl from now: the new
-  // clock may be ahead or behind, and a living holder may need that long to renew (I5). Any number of clients
-  // may call it at once.
+  // model::next_epoch, records the identity, and makes every stored lease expire its own ttl from now: the
+  // new clock may be ahead or behind, and a living holder may need that long to renew (I5). Any number of
+  // clients may call it at once.
   virtual database_state record_database_state() = 0;
   // Raises the epoch by hand, high enough that the next token of every name exceeds `above`.
   virtual std::int64_t raise_epoch(token above) = 0;
@@ -314,15 +315,16 @@ class session {
   // without an exclusive holder and room for its weight beside in_use, which also counts the dead; it gets a
   // permit, but no second one. Requests that are not granted are absent from the reply, for whatever reason.
   //
-  // Exclusive and shared requests may be mixed. If an error comes after a part of them, its outcome is unknown.
+  // Exclusive and shared requests may be mixed. If an error comes after a part of them, its outcome is
+  // unknown.
   virtual std::vector<grant> acquire(std::span<const acquire_item> requests) = 0;
-  // Releases holds of locks that have no queue, or are unfair, and are not guarded; returns them. The weight of
-  // a shared hold leaves in_use with its permit. Holds that are not released are absent from the reply.
+  // Releases holds of locks that have no queue, or are unfair, and are not guarded; returns them. The weight
+  // of a shared hold leaves in_use with its permit. Holds that are not released are absent from the reply.
   virtual std::vector<hold_id> release(std::span<const release_item> requests, durability how) = 0;
 
   // -- fast path of a contended lock, where it costs fewer round trips than an edit --
-  // Puts an exclusive request into the queue behind a living exclusive holder, and returns how long until that
-  // holder's lease may be killed. Empty: an edit must decide.
+  // Puts an exclusive request into the queue behind a living exclusive holder, and returns how long until
+  // that holder's lease may be killed. Empty: an edit must decide.
   virtual std::optional<std::chrono::microseconds> enqueue(const acquire_item& request,
                                                            std::chrono::microseconds skew) = 0;
   // Hands a mutex, shared_mutex or election over from this exclusive hold to an exclusive head of its queue,
@@ -332,11 +334,12 @@ class session {
                                                    std::chrono::microseconds skew) = 0;
 
   // -- slow path --
-  // Creates the locks that are missing, each with a token above the floor and the epoch's. Requires: the names
-  // are distinct and sorted.
+  // Creates the locks that are missing, each with a token above the floor and the epoch's. Requires: the
+  // names are distinct and sorted.
   virtual void create(std::span<const model::lock_definition> locks) = 0;
-  // One transaction: locks the rows in name order, skipping locked ones; reads all of them; then decides about
-  // each; writes the changes; commits. Requires: the names are distinct and sorted. Result i belongs to request i.
+  // One transaction: locks the rows in name order, skipping locked ones; reads all of them; then decides
+  // about each; writes the changes; commits. Requires: the names are distinct and sorted. Result i belongs to
+  // request i.
   std::vector<edit_result> edit(std::span<const edit_request> requests);
   // The same with one decision about all; the requests' own decisions are not called.
   virtual std::vector<edit_result> edit_together(std::span<const edit_request> requests,
@@ -357,8 +360,8 @@ class session {
   virtual std::vector<std::string> waited_for() = 0;
 
   // -- upkeep --
-  // Deletes up to `limit` locks that are free, have no queue and no permits, and were unused for `idle`. Raises
-  // the floor above their tokens in the same transaction. Returns how many.
+  // Deletes up to `limit` locks that are free, have no queue and no permits, and were unused for `idle`.
+  // Raises the floor above their tokens in the same transaction. Returns how many.
   virtual std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) = 0;
 
   // -- wake-ups: hints, never proof --
@@ -367,11 +370,11 @@ class session {
   // Waits until something may have changed for the client, end_wait() is called or the timeout passes. True
   // when something may have changed. Throws error(unreachable) when the connection is gone.
   virtual bool wait(std::chrono::nanoseconds timeout) = 0;
-  // The waiters that the latest wake-ups named as granted; returned once. Empty: it may be anything. Not every
-  // database names them, and an earlier version of rowlock did not.
+  // The waiters that the latest wake-ups named as granted; returned once. Empty: it may be anything. Not
+  // every database names them, and an earlier version of rowlock did not.
   virtual std::vector<hold_id> woken_waiters() { return {}; }
-  // For database::must_poll(), where only end_wait() ends wait(): whether something may have changed, since the
-  // last call, for the clients that this session listens for. At most one small statement.
+  // For database::must_poll(), where only end_wait() ends wait(): whether something may have changed, since
+  // the last call, for the clients that this session listens for. At most one small statement.
   virtual wakeup_poll poll_wakeups() { return wakeup_poll::unknown; }
   virtual void end_wait() noexcept = 0;
   // Breaks the session, and with it a running verb, which throws error(unreachable) with outcome_unknown.
@@ -417,8 +420,8 @@ class database {
   // The statement that proves a hold inside the caller's own transaction. Its parameters are the name and the
   // hold's id, as text. It returns one row if the hold stands.
   virtual std::string guard_sql(model::lock_mode mode) const = 0;
-  // A statement to run after it, with the same parameters, where a row lock alone is not enough; it changes one
-  // row. Known once a session has connected. Empty: none.
+  // A statement to run after it, with the same parameters, where a row lock alone is not enough; it changes
+  // one row. Known once a session has connected. Empty: none.
   virtual std::string guard_write_sql(model::lock_mode) const { return {}; }
 };
 
