@@ -1,10 +1,10 @@
 // A read-write lock with a name, for all processes that use the same database: one writer, or many readers.
 //
-//                       | free    | held by readers      | held by a writer | somebody waits
-//   try_acquire         | granted | empty hold           | empty hold       | empty hold
+//                       | free    | held by readers       | held by a writer | somebody waits
+//   try_acquire         | granted | empty hold            | empty hold       | empty hold
 //   acquire             | granted | waits for all of them | waits its turn   | waits its turn
-//   try_acquire_shared  | granted | granted              | empty hold       | empty hold
-//   acquire_shared      | granted | granted              | waits its turn   | waits its turn
+//   try_acquire_shared  | granted | granted               | empty hold       | empty hold
+//   acquire_shared      | granted | granted               | waits its turn   | waits its turn
 //
 // Requests are granted in the order in which they were made: later readers do not overtake a waiting writer,
 // and readers next to each other in the queue are granted together. A holder whose lease has expired does not
