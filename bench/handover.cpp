@@ -22,7 +22,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t samples_max = 1 << 20;
-// In one process whoever has released is back at once. Held that long, the lock has found it in the queue,
+// In one process the releaser requests the lock again at once. Held this long, the lock finds it in the queue,
 // and what is measured is the hand-over alone.
 constexpr auto lining_up = 2ms;
 

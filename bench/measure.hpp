@@ -37,7 +37,7 @@ class first_failure {
   std::atomic<bool> failed_ = false;
 };
 
-// Measures both sides in each round. Whoever begins it has the advantage or the disadvantage of that in turn.
+// Measures both sides in each round. The sides take turns to begin, which may be an advantage or a disadvantage.
 void in_turn(int rounds, const std::function<void()>& rowlock, const std::function<void()>& floor);
 
 // Throws unless the release gave back what was held: the measurement is void then.

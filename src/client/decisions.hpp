@@ -40,7 +40,7 @@ struct outcome {
     guarded,   // a guarded transaction keeps the grant: retry later
     mismatch,  // the stored lock is another one, see `stored`
     expired,   // kill these `leases` first, then retry
-    foreign,   // this server is not the recorded one: record the database_state, then retry
+    foreign,   // this server is not the recorded one: record its state, then retry
     again,     // dead waiters were cleared away: retry
     broken,    // of a barrier: another member of its generation has died or given up
     overrun,   // of a latch: it counts down by more than what `remaining` says

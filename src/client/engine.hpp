@@ -85,7 +85,7 @@ class engine : public std::enable_shared_from_this<engine> {
                    const acquire_options& how, const demand& what) const;
   // The caller has given up: the operation leaves the queue, and a later grant is released.
   void abandon(const acquire_operation& operation);
-  // What a caller without an answer is told: null, or the reason, thrown.
+  // The result for a caller that got no answer: null, or the reason, thrown.
   hold_ptr result_without_answer(const acquire_operation& operation, const wait_limit& how_long,
                                  const std::stop_token& stop) const;
 

@@ -80,7 +80,7 @@ bool hold_audit::step() {
 }
 
 // A renewal that succeeds says only that the lease's row exists. Whether the holds exist is looked up when
-// the database_state or the notice has changed.
+// the state of the database or the notice has changed.
 void hold_audit::begin_check() {
   auto heard = *news_;
   if (heard.database_state.marker.empty() ||
@@ -143,7 +143,7 @@ void hold_audit::look_at_unchecked() {
   holds_.checked(part);
 }
 
-// No notice tells of these. While the database_state does not change, only a force or a reclaim takes them.
+// No notice tells of these. While the database does not change, only a force or a reclaim takes them.
 void hold_audit::look_at_unreachable() {
   lose(missing(holds_.next_unreachable(chunk)), loss::forced);
   unreachable_at_ = context_.time.now() + context_.settings.poll_interval;

@@ -23,7 +23,7 @@ class hold_audit {
   hold_audit(context& shared, submission_queue& queue, hold_registry& holds, recent_releases& releases,
              loss_notifier& loss_notifier, session_slot& slot);
 
-  // The process has a new lease, made in that database_state. It may still have earlier holds, on
+  // The process has a new lease, made in that state of the database. It may still have earlier holds, on
   // explicit-ttl leases.
   void begin(model::lease_id client, const store::database_state& database_state);
   // A renewal was answered.
@@ -39,7 +39,7 @@ class hold_audit {
   // The thread ends: drops the holds that it was about to look at.
   void forget();
 
-  // Called when all holds have been checked in another database_state than the one before.
+  // Called when all holds have been checked after the database changed.
   std::function<void(const store::database_state&)> on_database_changed;
 
  private:

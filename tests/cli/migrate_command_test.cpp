@@ -16,7 +16,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-// A prefix of its own beside the migrated tables; taken down in the end.
+// A prefix of its own beside the migrated tables; taken down at the end.
 class migrate_command_test : public cli_test {
  protected:
   void TearDown() override { take_down(); }

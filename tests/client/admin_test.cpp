@@ -144,7 +144,7 @@ TEST_P(admin_test, raises_the_epoch_and_all_tokens) {
   EXPECT_GT(operations.raise_epoch(), epoch) << "each time";
 }
 
-// Whoever kills must allow for it, whatever its own options say: the command has none.
+// Each kill must allow for it, whatever the options of the client say: the command has none.
 TEST_P(admin_test, stores_the_skew_that_every_client_allows_for) {
   EXPECT_EQ(operations.skew(), 0ms);
   operations.set_skew(1h);

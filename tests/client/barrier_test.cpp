@@ -64,7 +64,7 @@ TEST_P(barrier_test, the_next_generation_has_a_higher_number) {
   EXPECT_TRUE(is_clean());
 }
 
-// Whoever is first in the next phase must not be counted to this one.
+// The first arrival of the next phase must not count for this one.
 TEST_P(barrier_test, generations_do_not_mix) {
   const auto march = [](barrier& at) {
     std::vector<generation> numbers;

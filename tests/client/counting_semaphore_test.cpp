@@ -32,7 +32,7 @@ TEST_P(counting_semaphore_test, gives_as_many_as_there_are) {
   EXPECT_FALSE(gpus.try_acquire());
   EXPECT_FALSE(gpus.try_acquire_for(20ms));
   EXPECT_EQ(two.release(), release_result::released);
-  // The place of the attempt that gave up may have been granted, and is given back.
+  // The place of the attempt that gave up may have been granted, and is released.
   EXPECT_TRUE(eventually([&] { return gpus.available() == 3; }));
   EXPECT_FALSE(gpus.try_acquire(4));
   EXPECT_TRUE(gpus.try_acquire(3));

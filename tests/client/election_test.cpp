@@ -124,7 +124,7 @@ TEST_P(election_test, a_change_is_seen_by_who_waits_for_it) {
 TEST_P(election_test, a_change_wakes_who_waits_for_it) {
   auto never = patient();
   never.poll_interval = 1h;
-  // But for a store that tells nobody of changes.
+  // Except on a store that sends no wake-ups.
   const client onlooker = new_client(GetParam() == "mysql" ? observing() : never);
   election seen_from_afar{onlooker, "scheduler"};
   auto waits = waits_for_change(seen_from_afar, {});

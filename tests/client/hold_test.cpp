@@ -73,7 +73,7 @@ TEST_P(hold_test, release_does_not_stop_its_stop_token) {
 }
 
 TEST_P(hold_test, forced_away_says_so_at_once_and_releases_nothing) {
-  // Long before its lease is renewed for the first time; but for a store that nobody asks while nobody waits.
+  // Long before its lease is renewed for the first time; except on a store that is not polled while nobody waits.
   const client slow = new_client(GetParam() == "mysql" ? quick_to_renew() : slow_to_renew());
   hold held = mutex(slow, "a").acquire();
   const auto stop = held.stop_token();

@@ -158,7 +158,7 @@ TEST_P(mutex_test, skips_a_waiter_whose_client_closes) {
 TEST_P(mutex_test, takes_over_from_a_client_that_vanished) {
   const client vanished = new_client();
   const hold lost = mutex(vanished, "a").acquire();
-  // Expired but not killed: whoever wants the lock does that.
+  // Expired but not killed: the next request kills it.
   fixture().expire(lease_of("a"));
   const auto got = mutex(db, "a").try_acquire();
   ASSERT_TRUE(got);

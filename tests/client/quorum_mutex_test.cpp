@@ -247,7 +247,7 @@ TEST_F(quorum_test, stands_while_a_majority_stands_and_tells_when_it_does_not) {
   EXPECT_TRUE(soon([&] { return is_free_everywhere(); }));
 }
 
-// Whoever still has the object may keep it for long: a majority must not wait for that.
+// The object may be kept for long: a majority must not wait for that.
 TEST_F(quorum_test, a_lost_hold_gives_its_members_back_by_itself) {
   const auto one = new_process();
   const auto two = new_process();

@@ -54,7 +54,7 @@ inline void take(store::lock_change& change) {
   change.row->in_use = 0;
 }
 
-// Grants out of order, whoever held the lock before.
+// Grants out of order, regardless of the holder before.
 inline decision grant_to(model::lease_id lease, model::hold_id hold) {
   return [=](const store::lock_view& now) {
     store::lock_change change;

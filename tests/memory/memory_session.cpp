@@ -133,8 +133,7 @@ void memory_session::add_ghost(std::function<void(memory_transaction&)> work) {
   server_->ghosts_.push_back({backend_, std::move(work)});
 }
 
-// ---- the database_state
-// ---------------------------------------------------------------------------------------
+// ---- the state of the database ----
 
 database_state memory_session::read_database_state() {
   return run("read_database_state", [](memory_transaction& transaction) { return world_of(transaction); });

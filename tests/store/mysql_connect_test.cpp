@@ -12,7 +12,7 @@ using testing::IsEmpty;
 
 class mysql_connect_test : public mysql_test {
  protected:
-  // A setting of the whole server's, put back in the end.
+  // A setting of the whole server, restored at the end.
   class changed {
    public:
     changed(mysql_connection& on, const std::string& variable, const std::string& value)

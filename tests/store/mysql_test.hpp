@@ -22,7 +22,7 @@ class mysql_test : public testing::Test {
   void SetUp() override;
 
   std::unique_ptr<store::session> connect() { return database_->connect(); }
-  // Connected, and of a database_state that grants.
+  // Connected, and to a database that grants.
   std::unique_ptr<store::session> ready();
   // A connection of the application's.
   std::unique_ptr<mysql_connection> raw() {

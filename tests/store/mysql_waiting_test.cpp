@@ -1,6 +1,6 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
-// Whoever holds the row of a lock waits for nobody, and no hint holds up a release.
+// A transaction that has locked a row waits for nothing, and no wake-up delays a release.
 #include "contract/decisions.hpp"
 #include "store/mysql_test.hpp"
 

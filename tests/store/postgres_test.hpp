@@ -33,7 +33,7 @@ class postgres_test : public testing::Test {
   virtual std::string server_url() const;
 
   std::unique_ptr<store::session> connect() { return store::open_postgres(url_, options_)->connect(); }
-  // Connected, and of a database_state that grants.
+  // Connected, and to a database that grants.
   std::unique_ptr<store::session> ready();
   // A connection of the application's, whose search_path is the schema.
   std::unique_ptr<raw_postgres> raw();

@@ -1,4 +1,4 @@
-// Which file it is: a copy, a restored backup or a new file is another database_state.
+// Which file it is: a copy, a restored backup or a new file is another database.
 #include "store/sqlite/sqlite_file.hpp"
 
 #include "sqlite_test.hpp"

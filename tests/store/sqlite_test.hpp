@@ -89,7 +89,7 @@ class sqlite_test : public testing::Test {
 
   std::string path() const { return folder_.path() / "locks.db"; }
   std::unique_ptr<store::session> connect() { return store::open_sqlite(path(), options_)->connect(); }
-  // Connected, and of a database_state that grants.
+  // Connected, and to a database that grants.
   std::unique_ptr<store::session> ready() {
     auto session = connect();
     session->record_database_state();

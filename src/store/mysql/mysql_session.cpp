@@ -1,4 +1,4 @@
-// The database_state and leases.
+// The state of the database, and leases.
 #include "store/mysql/mysql_session.hpp"
 
 #include "store/decode.hpp"
@@ -41,8 +41,7 @@ mysql_session::mysql_session(std::shared_ptr<const mysql_context> context, conne
   if (facts_.clustered) read_database_state();
 }
 
-// ---- the database_state
-// ---------------------------------------------------------------------------------------
+// ---- the state of the database ----
 
 // A cluster that was bootstrapped from a node that was behind keeps its identity but lacks the latest tokens.
 // Each of its nodes was started after the epoch was last raised. The same is true of a node that only

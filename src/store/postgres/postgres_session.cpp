@@ -1,4 +1,4 @@
-// The database_state and leases.
+// The state of the database, and leases.
 #include "store/postgres/postgres_session.hpp"
 
 #include "store/decode.hpp"

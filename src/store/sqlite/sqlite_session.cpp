@@ -76,8 +76,7 @@ void sqlite_session::writing::finish() {
   session_.check_file(true);
 }
 
-// ---- the database_state
-// ---------------------------------------------------------------------------------------
+// ---- the state of the database ----
 
 database_state sqlite_session::world_now() {
   auto query = connection_.query("read_database_state");
