@@ -50,7 +50,7 @@ bool stands_on(const lock_view& view, hold_id hold, lease_id lease) {
 decision decide_acquire(const lock_view& view, const acquire_terms& wish, microseconds skew) {
   lock_editor lock{view, skew};
   const auto& stored = view.row;
-  // First of all: a waiter that a resize has granted may ask again for the capacity that it knew.
+  // A hold that the lock knows was compared when it came. A resize may have changed the capacity since.
   const auto token = is_rendezvous(stored.kind) ? std::nullopt : lock.token_of(wish.hold);
   if (token) {
     const auto* permit = lock.permit_of(wish.hold);
@@ -58,7 +58,9 @@ decision decide_acquire(const lock_view& view, const acquire_terms& wish, micros
     lock.outcome().weight = permit ? permit->weight : stored.capacity;
     return lock.unchanged(what::granted);
   }
-  if (auto other = lock.refuse_other(wish.definition)) return std::move(*other);
+  if (!lock.is_queued(wish.hold)) {
+    if (auto other = lock.refuse_other(wish.definition)) return std::move(*other);
+  }
   if (is_rendezvous(stored.kind)) return decide_rendezvous(lock, view, wish);
   if (lock.is_held_by_living()) {
     if (auto expired = lock.expired_holders(); !expired.empty()) return lock.kill_first(std::move(expired));

@@ -214,5 +214,21 @@ TEST(decide_acquire_test, refuses_another_capacity_whoever_holds_it) {
   }
 }
 
+TEST(decide_acquire_test, knows_a_hold_that_came_before_a_resize) {
+  const auto repeated = [](const store::lock_view& view) {
+    return client_layer::decide_acquire(
+        view, {{"a", model::lock_kind::semaphore, 2}, me.lease, me.hold, true, model::lock_mode::shared},
+        no_skew);
+  };
+  const auto granted = repeated(a_semaphore(3).shared_by(me));
+  EXPECT_EQ(granted.outcome.result, what::granted);
+  EXPECT_EQ(granted.outcome.token, 8);
+  EXPECT_TRUE(granted.change.empty());
+  const auto queued = repeated(a_semaphore(3).shared_by(holder, 3).queued_to_share(me));
+  EXPECT_EQ(queued.outcome.result, what::queued);
+  EXPECT_THAT(queued.change.enqueue, IsEmpty());
+  EXPECT_EQ(repeated(a_semaphore(3).shared_by(holder, 3)).outcome.result, what::mismatch);
+}
+
 }  // namespace
 }  // namespace rowlock::test
