@@ -11,6 +11,8 @@
 #include <optional>
 #include <stop_token>
 #include <string>
+#include <type_traits>
+#include <utility>
 
 namespace rowlock::client_layer {
 
@@ -36,6 +38,13 @@ class task_executor {
 
   // Runs work with a worker's session, and waits for it. Not retried.
   void run(std::function<void(store::session&)> work, const call_limit& limit = {});
+  // What work returns. It is kept as long as the work, even if the caller gives up.
+  template <class Work>
+  auto result_of(Work work, const call_limit& limit = {}) {
+    auto result = std::make_shared<std::invoke_result_t<Work, store::session&>>();
+    run([result, work = std::move(work)](store::session& session) { *result = work(session); }, limit);
+    return std::move(*result);
+  }
   // The halves of run(). await() is false when it gave up.
   task_ptr begin(std::function<void(store::session&)> work, std::function<void()> undo = {});
   bool await(const task_ptr& task, std::optional<instant> until, const std::stop_token& stop = {});

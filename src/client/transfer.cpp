@@ -205,11 +205,11 @@ hold_ptr adopt(engine& on, const transfer_note& note) {
 }
 
 hold_ptr reclaim(engine& on, const transfer_note& note) {
-  const auto stored = std::make_shared<std::optional<store::lock_info>>();
   on.check_usable();
-  on.tasks().run([stored, name = note.name](store::session& session) { *stored = session.show(name); });
-  if (!*stored) return nullptr;
-  for (const auto& holder : (*stored)->holders) {
+  const auto stored =
+      on.tasks().result_of([name = note.name](store::session& session) { return session.show(name); });
+  if (!stored) return nullptr;
+  for (const auto& holder : stored->holders) {
     if (holder.hold != note.hold || !lives(holder.lease, on)) continue;
     throw error(errc::contention,
                 fmt::format("process {} on this machine holds \"{}\" and has not ended; reclaim "

@@ -19,13 +19,8 @@ client_layer::engine& engine_of(const client& db) {
   return *primitives::access::engine(db);
 }
 
-// Runs work on the client's connections. The result lives as long as the work, even if the caller gives up.
-template <class Work>
-auto ask(const client& db, Work work, const client_layer::call_limit& limit = {}) {
-  auto result = std::make_shared<std::invoke_result_t<Work, store::session&>>();
-  engine_of(db).tasks().run(
-      [result, work = std::move(work)](store::session& session) { *result = work(session); }, limit);
-  return std::move(*result);
+client_layer::task_executor& tasks_of(const client& db) {
+  return engine_of(db).tasks();
 }
 
 lock_info to_public(const store::lock_info& info) {
@@ -89,7 +84,7 @@ admin::admin(client db) : db_(std::move(db)) {}
 
 std::vector<lock_info> admin::list() {
   std::vector<lock_info> shown;
-  for (const auto& info : ask(db_, [](store::session& session) { return session.list(); })) {
+  for (const auto& info : tasks_of(db_).result_of([](store::session& session) { return session.list(); })) {
     shown.push_back(to_public(info));
   }
   return shown;
@@ -97,7 +92,7 @@ std::vector<lock_info> admin::list() {
 
 std::optional<lock_info> admin::show(const std::string& name) {
   model::check_name(name);
-  const auto info = ask(db_, [name](store::session& session) { return session.show(name); });
+  const auto info = tasks_of(db_).result_of([name](store::session& session) { return session.show(name); });
   if (!info) return {};
   return to_public(*info);
 }
@@ -105,14 +100,17 @@ std::optional<lock_info> admin::show(const std::string& name) {
 std::vector<waiter_info> admin::queue(const std::string& name) {
   model::check_name(name);
   std::vector<waiter_info> shown;
-  for (const auto& info : ask(db_, [name](store::session& session) { return session.queue(name); })) {
+  for (const auto& info :
+       tasks_of(db_).result_of([name](store::session& session) { return session.queue(name); })) {
     shown.push_back(to_public(info));
   }
   return shown;
 }
 
 std::vector<std::vector<stuck_waiter>> admin::cycles() {
-  const auto look = [this] { return client_layer::find_cycles(ask(db_, client_layer::read_contended)); };
+  const auto look = [this] {
+    return client_layer::find_cycles(tasks_of(db_).result_of(client_layer::read_contended));
+  };
   const auto before = look();
   std::vector<std::vector<stuck_waiter>> shown;
   for (const auto& cycle : look()) {
@@ -158,7 +156,8 @@ request_result admin::request_release(const std::string& name, const request_opt
   for (;;) {
     std::optional<store::lock_info> shown;
     try {
-      shown = ask(db_, [name](store::session& session) { return session.show(name); }, {.stop = how.stop});
+      shown = tasks_of(db_).result_of([name](store::session& session) { return session.show(name); },
+                                      {.stop = how.stop});
     } catch (const error& failure) {
       if (failure.code() == errc::cancelled) return request_result::kept;
       throw;
@@ -182,7 +181,7 @@ sweep_result admin::sweep() {
   constexpr std::size_t at_once = 1000;
   // Leases first: what they held becomes stale when they are killed.
   for (std::size_t killed = at_once; killed == at_once;) {
-    killed = ask(db_, [skew](store::session& session) {
+    killed = tasks_of(db_).result_of([skew](store::session& session) {
       // Leases are judged by this server's clock only once they have been lengthened for it.
       session.record_database_state();
       return session.kill(session.find_stale(at_once, skew).expired_leases, skew).size();
@@ -190,8 +189,8 @@ sweep_result admin::sweep() {
     total.leases += static_cast<std::int64_t>(killed);
   }
   for (std::string after;;) {
-    const auto found =
-        ask(db_, [skew, after](store::session& session) { return session.find_stale(at_once, skew, after); });
+    const auto found = tasks_of(db_).result_of(
+        [skew, after](store::session& session) { return session.find_stale(at_once, skew, after); });
     for (const auto& name : found.names) {
       const auto result =
           client_layer::sweep_lock(engine_of(db_), name, engine_of(db_).shared().settings.statement_timeout);
@@ -210,18 +209,19 @@ std::int64_t admin::collect(time_span idle) {
   constexpr std::size_t at_once = 1000;
   std::int64_t total = 0;
   for (;;) {
-    const auto deleted = ask(db_, [idle](store::session& session) { return session.collect(idle, at_once); });
+    const auto deleted =
+        tasks_of(db_).result_of([idle](store::session& session) { return session.collect(idle, at_once); });
     total += deleted;
     if (deleted < static_cast<std::int64_t>(at_once)) return total;
   }
 }
 
 std::int64_t admin::epoch() {
-  return ask(db_, [](store::session& session) { return session.read_database_state().epoch; });
+  return tasks_of(db_).result_of([](store::session& session) { return session.read_database_state().epoch; });
 }
 
 milliseconds admin::skew() {
-  return ask(db_, [](store::session& session) { return session.read_database_state().skew; });
+  return tasks_of(db_).result_of([](store::session& session) { return session.read_database_state().skew; });
 }
 
 void admin::set_skew(time_span skew) {
@@ -229,7 +229,7 @@ void admin::set_skew(time_span skew) {
     throw error(errc::invalid_argument,
                 "a skew of " + std::to_string(skew.count()) + " ms is outside 0 to 24 hours");
   }
-  ask(db_, [skew](store::session& session) {
+  tasks_of(db_).result_of([skew](store::session& session) {
     session.set_skew(skew);
     return true;
   });
@@ -240,7 +240,7 @@ std::int64_t admin::raise_epoch(std::int64_t above) {
     throw error(errc::invalid_argument,
                 "a token of " + std::to_string(above) + " is impossible; 0 to 2^52 is expected");
   }
-  return ask(db_, [above](store::session& session) { return session.raise_epoch(above); });
+  return tasks_of(db_).result_of([above](store::session& session) { return session.raise_epoch(above); });
 }
 
 ROWLOCK_END_NAMESPACE

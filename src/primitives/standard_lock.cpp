@@ -33,28 +33,26 @@ hold acquirer::acquire(const wait_limit& how_long, const acquire_options& how, c
 }
 
 std::optional<store::lock_info> acquirer::stored(const client_layer::call_limit& limit) const {
-  const auto found = std::make_shared<std::optional<store::lock_info>>();
-  engine().tasks().run([name = name(), found](store::session& session) { *found = session.show(name); },
-                       limit);
-  if (*found && !is_same_lock(definition_, definition_of((*found)->row))) {
-    throw client_layer::mismatch(definition_, definition_of((*found)->row));
+  auto found = engine().tasks().result_of(
+      [name = name()](store::session& session) { return session.show(name); }, limit);
+  if (found && !is_same_lock(definition_, definition_of(found->row))) {
+    throw client_layer::mismatch(definition_, definition_of(found->row));
   }
-  return std::move(*found);
+  return found;
 }
 
 std::int64_t acquirer::unused(const client_layer::call_limit& limit) const {
-  const auto status = std::make_shared<store::hold_status>();
-  engine().tasks().run(
-      [name = name(), status](store::session& session) {
+  const auto status = engine().tasks().result_of(
+      [name = name()](store::session& session) {
         const store::hold_query query{name, {}};
-        *status = session.find({&query, 1}).front();
+        return session.find({&query, 1}).front();
       },
       limit);
-  if (!status->takeover_in) return definition_.capacity;  // nobody has used it yet
-  if (const auto stored = definition_of(name(), *status); !is_same_lock(definition_, stored)) {
+  if (!status.takeover_in) return definition_.capacity;  // nobody has used it yet
+  if (const auto stored = definition_of(name(), status); !is_same_lock(definition_, stored)) {
     throw client_layer::mismatch(definition_, stored);
   }
-  return std::max<std::int64_t>(status->capacity - status->in_use, 0);
+  return std::max<std::int64_t>(status.capacity - status.in_use, 0);
 }
 
 void locked_holds::push(hold held) {
