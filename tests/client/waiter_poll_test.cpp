@@ -53,7 +53,7 @@ TEST_F(waiter_poll_test, a_hand_over_asks_about_the_waiter_alone) {
 TEST_F(waiter_poll_test, a_grant_by_an_edit_asks_about_the_waiter_alone) {
   faults.refuse("hand_over", 1);
   EXPECT_EQ(asked_for([&] { held.front().release(); }, 1), 1U);
-  EXPECT_GT(faults.count("notify"), 0);
+  EXPECT_GT(faults.count("send_wakeups"), 0);
 }
 
 TEST_F(waiter_poll_test, a_wake_up_that_names_nobody_asks_about_all) {

@@ -17,7 +17,7 @@ class wakeup_test : public virtual_client_test {
     settings.poll_interval = 1h;
     return settings;
   }
-  int asked() const { return faults.count("ask"); }
+  int asked() const { return faults.count("poll_wakeups"); }
 
   client holding = (server->tell_nobody(), new_client(seldom()));
   client waits = new_client(seldom());

@@ -458,7 +458,7 @@ void memory_session::listen(lease_id client) {
 }
 
 void memory_session::send_wakeups(std::span<const wakeup> told) {
-  run("notify", [server = server_.get(), all = copy_of(told)](memory_transaction&) {
+  run("send_wakeups", [server = server_.get(), all = copy_of(told)](memory_transaction&) {
     for (const wakeup& one : all) server->announce(one);
     return true;
   });
@@ -487,7 +487,7 @@ std::vector<hold_id> memory_session::woken_waiters() {
 }
 
 wakeup_poll memory_session::poll_wakeups() {
-  return run("ask", [this](memory_transaction&) {
+  return run("poll_wakeups", [this](memory_transaction&) {
     const bool heard = !std::exchange(heard_, {}).empty();
     return !server_->counts_ ? wakeup_poll::unknown : heard ? wakeup_poll::some : wakeup_poll::none;
   });

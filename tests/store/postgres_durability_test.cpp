@@ -78,7 +78,7 @@ TEST_F(postgres_durability_test, is_what_each_verb_promises) {
     });
     EXPECT_FALSE(on_disk()) << "an edit with nothing durable";
     session->send_wakeups(std::vector<store::wakeup>{{lease, hold_id::random()}});
-    EXPECT_FALSE(on_disk()) << "notify";
+    EXPECT_FALSE(on_disk()) << "send_wakeups";
   }
 }
 

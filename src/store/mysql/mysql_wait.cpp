@@ -51,11 +51,11 @@ std::int64_t mysql_session::read_hints() {
   if (listened_.empty()) return 0;
   mysql_rows marks;
   if (listened_.size() == 1) {
-    marks = connection_.read("ask_one", {{"lease", listened_[0]}});
+    marks = connection_.read("poll_wakeups_one", {{"lease", listened_[0]}});
   } else {
     mysql_json leases;
     for (const auto& lease : listened_) leases.add(lease);
-    marks = connection_.read("ask", {{"leases", leases}});
+    marks = connection_.read("poll_wakeups", {{"leases", leases}});
   }
   return marks.next() ? marks.integer(0) : 0;
 }
@@ -68,7 +68,7 @@ void mysql_session::listen(lease_id client) {
 void mysql_session::send_wakeups(std::span<const wakeup> told) {
   mysql_json woken;
   for (const auto& client : clients_of(told)) woken.add(client);
-  if (!woken.empty()) connection_.write("notify", {{"woken", woken}});
+  if (!woken.empty()) connection_.write("send_wakeups", {{"woken", woken}});
 }
 
 wakeup_poll mysql_session::poll_wakeups() {

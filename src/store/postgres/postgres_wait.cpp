@@ -25,7 +25,7 @@ void postgres_session::send_wakeups(std::span<const wakeup> told) {
   for (const auto& one : told) {
     messages.add(channel_of(one.client), one.granted.is_nil() ? std::string{} : one.granted.to_string());
   }
-  if (!messages.empty()) connection_.call("notify", messages);
+  if (!messages.empty()) connection_.call("send_wakeups", messages);
 }
 
 // A payload that is no id does not name the waiter that was granted; an earlier version sends an empty one.

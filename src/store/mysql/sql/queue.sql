@@ -80,8 +80,8 @@ ORDER BY q.ticket;
 -- name: waited_for
 SELECT name FROM rowlock_queue GROUP BY name;
 
--- name: notify
--- :woken, leases of clients for whom something has changed; the clients poll for it with ask. A lease that its
+-- name: send_wakeups
+-- :woken, leases of clients for whom something has changed; the clients see it with poll_wakeups. A lease that its
 -- renewal has locked is left out: its client's regular poll makes up for that.
 UPDATE (
   SELECT k.id
@@ -93,12 +93,12 @@ UPDATE (
 STRAIGHT_JOIN rowlock_lease AS l FORCE INDEX (PRIMARY) ON l.id = woken.id
 SET l.wakes = l.wakes + 1;
 
--- name: ask
+-- name: poll_wakeups
 -- :leases. If the sum differs from the last one, something may have changed for one of these clients.
 SELECT COALESCE(SUM(l.wakes + l.notice), 0)
 FROM JSON_TABLE(:leases, '$[*]' COLUMNS (id VARCHAR(32) PATH '$')) AS a
 STRAIGHT_JOIN rowlock_lease AS l ON l.id = UNHEX(a.id);
 
--- name: ask_one
--- As ask, for one client: what a process polls while it waits.
+-- name: poll_wakeups_one
+-- As poll_wakeups, for one client: what a process sends while it waits.
 SELECT wakes + notice FROM rowlock_lease WHERE id = UNHEX(:lease);

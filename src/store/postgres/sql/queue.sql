@@ -112,7 +112,7 @@ ORDER BY q.ticket;
 -- name: waited_for
 SELECT DISTINCT name FROM rowlock_queue ORDER BY name;
 
--- name: notify
+-- name: send_wakeups
 -- $1 channels, $2 a payload each: the hold that was granted, or nothing. NOTIFY holds a lock of the whole server
 -- while it commits, so the commit does not wait for the disk.
 SELECT pg_notify(channel, payload), set_config('synchronous_commit', 'off', true)
