@@ -4,14 +4,6 @@
 
 namespace rowlock::client_layer {
 
-namespace {
-
-error closed() {
-  return {errc::closed, "the client was closed during the wait"};
-}
-
-}  // namespace
-
 // What the executor gets. If the executor drops it, the continuation never runs, and the grant is released.
 struct async_acquire::ticket {
   explicit ticket(std::shared_ptr<async_acquire> of) : wait(std::move(of)) {}
@@ -50,7 +42,7 @@ void async_acquire::start(const model::lock_definition& definition, const acquir
   const auto self = shared_from_this();  // the wait may be settled, and go on, before this returns
   if (!waiters.add(self)) {
     operation_->answer.give_up();
-    throw closed();
+    throw closed_during_wait();
   }
   if (!asks) {
     if (operation_->answer.give_up()) waiters.settled(*this);
@@ -83,7 +75,7 @@ void async_acquire::give_up() {
 }
 
 void async_acquire::refuse() {
-  operation_->answer.fail(std::make_exception_ptr(closed()));
+  operation_->answer.fail(std::make_exception_ptr(closed_during_wait()));
 }
 
 void async_acquire::tell() {

@@ -126,11 +126,7 @@ void completions::withdraw(const acquire_operation& operation) {
 
 void completions::withdraw(const std::string& name, model::hold_id hold,
                            const std::shared_ptr<client_layer::lease>& lease) {
-  auto release = std::make_shared<release_operation>();
-  release->name = name;
-  release->hold = hold;
-  release->lease = lease;
-  queue_.submit(std::move(release));
+  queue_.submit(withdrawal_of(name, hold, lease));
 }
 
 void completions::restart(const acquire_ptr& operation) {

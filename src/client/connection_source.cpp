@@ -36,10 +36,10 @@ store::session& connection_source::make_spares(const std::shared_ptr<store::data
   return *spares_.front();
 }
 
-std::unique_ptr<store::session> connection_source::connect(spare first) {
-  if (first != spare::none) {
+std::unique_ptr<store::session> connection_source::connect(std::optional<spare> whose) {
+  if (whose) {
     const model::annotated_lock lock{spare_mutex_};
-    if (auto& made = spares_.at(static_cast<std::size_t>(first))) return std::move(made);
+    if (auto& made = spares_.at(static_cast<std::size_t>(*whose))) return std::move(made);
   }
   return dialer_.connect(database());
 }

@@ -9,6 +9,7 @@
 #include <array>
 #include <functional>
 #include <memory>
+#include <optional>
 
 namespace rowlock::client_layer {
 
@@ -24,13 +25,13 @@ class connection_source {
   // Calls the user's source. Throws error(unreachable) when it fails.
   std::shared_ptr<store::database> database();
 
-  // What open() connects in advance, and who gets it.
-  enum class spare : std::uint8_t { none = 2, keeper = 0, worker = 1 };
+  // Who gets a connection that was made in advance.
+  enum class spare : std::uint8_t { keeper, worker };
   // Makes both spare connections, or throws: a client that could renew but not release would keep others
   // waiting. Returns the keeper's, which stays here.
   store::session& make_spares(const std::shared_ptr<store::database>& database);
-  // The spare connection, once; otherwise a new one. Throws what the store throws.
-  std::unique_ptr<store::session> connect(spare first);
+  // That spare connection, once; otherwise a new one. Throws what the store throws.
+  std::unique_ptr<store::session> connect(std::optional<spare> whose);
 
   // Breaks off attempts that are under way and drops the spares.
   void close();

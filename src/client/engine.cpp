@@ -99,7 +99,7 @@ void engine::make_workers(int count) {
     const auto role = count == 1   ? worker_role::everything
                       : i % 2 == 0 ? worker_role::acquires
                                    : worker_role::releases;
-    const auto spare = i == 0 ? connection_source::spare::worker : connection_source::spare::none;
+    const auto spare = i == 0 ? std::optional{connection_source::spare::worker} : std::nullopt;
     workers_.push_back(
         std::make_unique<statement_worker>(parts_, role, [this, spare] { return source_.connect(spare); }));
     slots.push_back(&workers_.back()->slot());
@@ -182,9 +182,7 @@ void engine::check_usable() const {
                             "with rowlock::connect",
                             context_.process.pid));
   }
-  if (closed_.load(std::memory_order_relaxed)) {
-    throw closed_client();
-  }
+  if (closed_.load(std::memory_order_relaxed)) throw closed_client();
 }
 
 void engine::check_may_write() const {
@@ -319,8 +317,7 @@ void engine::release_everything(instant until) {
   release_holds();
   for (const auto& operation : waiters_.close()) {
     completions_.withdraw(*operation);
-    operation->answer.fail(
-        std::make_exception_ptr(error(errc::closed, "the client was closed during the wait")));
+    operation->answer.fail(std::make_exception_ptr(closed_during_wait()));
   }
   queue_.drain(until);
   // Requests that were under way may have been granted meanwhile.

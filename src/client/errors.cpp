@@ -44,6 +44,10 @@ error closed_client() {
   return {errc::closed, "the client is closed; make a new one with rowlock::connect"};
 }
 
+error closed_during_wait() {
+  return {errc::closed, "the client was closed during the wait"};
+}
+
 error mismatch(const model::lock_definition& asked, const model::lock_definition& stored) {
   return {errc::mismatch,
           fmt::format("\"{}\" is stored as {}, and was asked for as {}: use it as it is stored, or "

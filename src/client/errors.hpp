@@ -19,6 +19,7 @@ error copy_of(const std::exception_ptr& failure);
 bool is_temporary(const error& failure);
 
 error closed_client();
+error closed_during_wait();
 // The name is stored as another lock than the caller asked for (I11).
 error mismatch(const model::lock_definition& asked, const model::lock_definition& stored);
 // A call that does not wait for a holder still waits for the database, this long.

@@ -124,11 +124,7 @@ struct joint_acquire::round {
     if (!lease) return;
     std::vector<release_ptr> operations;
     for (std::size_t i = first; i < wishes.size(); ++i) {
-      auto release = std::make_shared<release_operation>();
-      release->name = wishes[i].definition.name;
-      release->hold = wishes[i].hold;
-      release->lease = lease;
-      operations.push_back(std::move(release));
+      operations.push_back(withdrawal_of(wishes[i].definition.name, wishes[i].hold, lease));
     }
     on.parts().queue.submit(operations);
   }

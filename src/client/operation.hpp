@@ -117,6 +117,16 @@ inline std::shared_ptr<release_operation> sweep_of(std::string name) {
   return sweep;
 }
 
+// Releases the hold, or takes it out of the queue, for a caller that does not wait for that.
+inline std::shared_ptr<release_operation> withdrawal_of(std::string name, model::hold_id hold,
+                                                        std::shared_ptr<client_layer::lease> lease) {
+  auto withdrawal = std::make_shared<release_operation>();
+  withdrawal->name = std::move(name);
+  withdrawal->hold = hold;
+  withdrawal->lease = std::move(lease);
+  return withdrawal;
+}
+
 // Other work with a session. Not retried; not begun once its caller has given up.
 struct task_operation {
   std::function<void(store::session&)> work;
