@@ -7,7 +7,8 @@ namespace {
 
 class counting_semaphore_test : public client_test {
  protected:
-  std::future<hold> sequential_edit(client on, std::int64_t permits, std::int64_t capacity = 4) {
+  // Waits on a thread of its own; returns when it stands in the queue.
+  std::future<hold> enqueue(client on, std::int64_t permits, std::int64_t capacity = 4) {
     const auto before = queued("a");
     auto result = std::async(std::launch::async, [on, permits, capacity] {
       return counting_semaphore(on, "a", capacity).acquire(permits);
@@ -41,8 +42,8 @@ TEST_P(counting_semaphore_test, gives_as_many_as_there_are) {
 TEST_P(counting_semaphore_test, a_large_request_is_not_starved_by_small_ones) {
   hold one = gpus.acquire(2);
   hold two = gpus.acquire(2);
-  auto large = sequential_edit(other, 3);
-  auto small = sequential_edit(db, 1);
+  auto large = enqueue(other, 3);
+  auto small = enqueue(db, 1);
   EXPECT_FALSE(gpus.try_acquire(1));
   one.release();
   EXPECT_EQ(queued("a"), 2U) << "though the small one would fit";
@@ -53,9 +54,9 @@ TEST_P(counting_semaphore_test, a_large_request_is_not_starved_by_small_ones) {
 
 TEST_P(counting_semaphore_test, a_release_grants_all_that_fit) {
   auto held = std::make_optional(gpus.acquire(4));
-  auto one = sequential_edit(db, 1);
-  auto two = sequential_edit(other, 2);
-  auto three = sequential_edit(other, 2);
+  auto one = enqueue(db, 1);
+  auto two = enqueue(other, 2);
+  auto three = enqueue(other, 2);
   held.reset();
   auto first = one.get();
   auto second = two.get();
@@ -72,7 +73,7 @@ TEST_P(counting_semaphore_test, what_the_dead_had_comes_back) {
 
 TEST_P(counting_semaphore_test, who_waits_kills_those_who_have_expired) {
   const hold lost = gpus.acquire(3);
-  auto waiting = sequential_edit(other, 2);
+  auto waiting = enqueue(other, 2);
   fixture().expire(side().show("a").value().holders.at(0).lease.id);
   EXPECT_TRUE(waiting.get());
 }
@@ -83,10 +84,10 @@ TEST_P(counting_semaphore_test, drain_takes_all_that_is_free) {
   ASSERT_TRUE(rest);
   EXPECT_EQ(rest.weight(), 3);
   EXPECT_FALSE(gpus.drain());
-  auto waiting = sequential_edit(other, 2);
+  auto waiting = enqueue(other, 2);
   EXPECT_EQ(rest.release(), release_result::released);
   const hold got = waiting.get();
-  auto large = sequential_edit(other, 4);
+  auto large = enqueue(other, 4);
   EXPECT_FALSE(gpus.drain()) << "somebody waits";
   EXPECT_EQ(gpus.available(), 1);
   const_cast<hold&>(one).release();
@@ -104,7 +105,7 @@ TEST_P(counting_semaphore_test, drain_for_a_time_knows_how_much_it_has) {
 
 TEST_P(counting_semaphore_test, resize_grants_what_has_become_free) {
   const hold one = gpus.acquire(4);
-  auto waiting = sequential_edit(other, 2);
+  auto waiting = enqueue(other, 2);
   gpus.resize(6);
   EXPECT_EQ(gpus.capacity(), 6);
   const hold got = waiting.get();
@@ -114,7 +115,7 @@ TEST_P(counting_semaphore_test, resize_grants_what_has_become_free) {
 
 TEST_P(counting_semaphore_test, resize_below_what_is_in_use_takes_nothing) {
   hold one = gpus.acquire(3);
-  auto large = sequential_edit(other, 4);
+  auto large = enqueue(other, 4);
   gpus.resize(2);
   EXPECT_TRUE(one);
   EXPECT_EQ(gpus.available(), 0);

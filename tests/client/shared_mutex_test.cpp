@@ -15,17 +15,17 @@ using testing::UnorderedElementsAre;
 class shared_mutex_test : public client_test {
  protected:
   // Waits on a thread of its own; returns when it stands in the queue.
-  std::future<hold> sequential_edit(std::function<hold()> acquire) {
+  std::future<hold> enqueue(std::function<hold()> acquire) {
     const auto before = queued("a");
     auto result = std::async(std::launch::async, std::move(acquire));
     EXPECT_TRUE(eventually([&] { return queued("a") == before + 1; }));
     return result;
   }
   std::future<hold> reader(client on) {
-    return sequential_edit([on] { return shared_mutex(on, "a").acquire_shared(); });
+    return enqueue([on] { return shared_mutex(on, "a").acquire_shared(); });
   }
   std::future<hold> writer(client on) {
-    return sequential_edit([on] { return shared_mutex(on, "a").acquire(); });
+    return enqueue([on] { return shared_mutex(on, "a").acquire(); });
   }
   std::size_t holders() { return side().show("a").value().holders.size(); }
 

@@ -32,8 +32,8 @@ class submission_queue_test : public testing::Test {
     made->mode = mode;
     return made;
   }
-  client_layer::batch next(worker_role carried = worker_role::everything) {
-    auto taken = queue.take(carried);
+  client_layer::batch next(worker_role role = worker_role::everything) {
+    auto taken = queue.take(role);
     queue.finish(taken);
     return taken;
   }
