@@ -133,9 +133,9 @@ void engine::start_workers() {
     context_.writer.start();
   }
   start_thread("watch", "rowlock-watch", [this] { watchdog_->run(); });
-  start_thread("tell", "rowlock-tell", [this] { loss_notifier_.run(); });
+  start_thread("loss", "rowlock-loss", [this] { loss_notifier_.run(); });
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    start_thread(fmt::format("carry {}", i), "rowlock-carry", [raw = workers_[i].get()] { raw->run(); });
+    start_thread(fmt::format("worker {}", i), "rowlock-worker", [raw = workers_[i].get()] { raw->run(); });
   }
   workers_started_.store(true, std::memory_order_release);
 }
@@ -164,7 +164,7 @@ async_waiters& engine::start_async() {
   const std::lock_guard lock{start_mutex_};
   check_usable();
   if (async_started_.load()) return async_;
-  start_thread("call", "rowlock-call", [this] { async_.run(); });
+  start_thread("async", "rowlock-async", [this] { async_.run(); });
   async_started_.store(true, std::memory_order_release);
   return async_;
 }

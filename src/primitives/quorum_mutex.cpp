@@ -40,8 +40,10 @@ error refused(const std::string& why) {
 
 class quorum_lock {
  public:
-  quorum_lock(std::vector<client> members, std::string name, const quorum_options& settings)
-      : members_(std::move(members)), definition_{std::move(name), model::lock_kind::mutex, 1} {
+  quorum_lock(std::vector<client> members, std::string name, const quorum_options& settings,
+              const lock_options& lock)
+      : members_(std::move(members)),
+        definition_(defined(std::move(name), model::lock_kind::mutex, 1, lock)) {
     model::check_name(definition_.name);
     count_ = settings.members.value_or(members_.size());
     majority_ = count_ / 2 + 1;
@@ -289,8 +291,9 @@ class quorum_lock {
 
 ROWLOCK_BEGIN_NAMESPACE
 
-quorum_mutex::quorum_mutex(std::vector<client> members, std::string name, const quorum_options& settings)
-    : lock_(std::make_unique<primitives::quorum_lock>(std::move(members), std::move(name), settings)) {}
+quorum_mutex::quorum_mutex(std::vector<client> members, std::string name, const quorum_options& settings,
+                           const lock_options& lock)
+    : lock_(std::make_unique<primitives::quorum_lock>(std::move(members), std::move(name), settings, lock)) {}
 
 quorum_mutex::~quorum_mutex() = default;
 

@@ -85,7 +85,7 @@ TEST_P(async_test, calls_the_function_on_the_executors_thread_and_the_executor_o
   acquire_async(where, mutex{db, "a"}, [](const acquired& got) { EXPECT_TRUE(got); });
   const auto [thread, caller] = called.get_future().get();
   EXPECT_EQ(thread, runs.id());
-  EXPECT_EQ(caller, "rowlock-call");
+  EXPECT_EQ(caller, "rowlock-async");
   EXPECT_TRUE(free_soon()) << "the function has dropped it";
 }
 

@@ -119,6 +119,18 @@ TEST_F(quorum_test, is_held_on_all_members_with_one_token) {
   EXPECT_GT(next.token(), held.token());
 }
 
+TEST_F(quorum_test, has_its_lock_options_on_every_member) {
+  auto one = new_process();
+  one->lock = std::make_unique<quorum_mutex>(one->clients, name, quorum_options{},
+                                             lock_options{.fair = false, .delay = 10s});
+  ASSERT_TRUE(take(*one));
+  for (const auto& each : databases) {
+    const auto stored = each.server->snapshot().locks.at(name).row;
+    EXPECT_FALSE(stored.fair);
+    EXPECT_EQ(stored.delay, 10s);
+  }
+}
+
 TEST_F(quorum_test, does_without_a_minority) {
   const auto one = new_process();
   for (std::size_t missing = 0; missing < count; ++missing) {
