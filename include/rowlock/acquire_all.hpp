@@ -36,10 +36,10 @@ class ROWLOCK_EXPORT wanted {
 
  private:
   friend struct primitives::access;
-  wanted(client db, client_layer::joint_request lock);
+  wanted(client db, model::lock_request lock);
 
   client db_;
-  std::shared_ptr<const client_layer::joint_request> lock_;
+  std::shared_ptr<const model::lock_request> lock_;
 };
 
 // To read.

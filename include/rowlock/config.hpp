@@ -29,8 +29,10 @@ namespace client_layer {
 class async_acquire;
 class engine;
 class hold_state;
-struct joint_request;
 }  // namespace client_layer
+namespace model {
+struct lock_request;
+}
 namespace primitives {
 struct access;
 class acquirer;

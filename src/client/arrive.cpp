@@ -20,10 +20,8 @@ std::optional<model::token> arrive(engine& on, const model::lock_definition& bar
   if (stop.stop_requested()) return gave_up(how_long);
   on.start_keeper();
   auto& time = on.shared().time;
-  const auto operation = std::make_shared<acquire_operation>();
-  operation->definition = barrier;
-  operation->mode = model::lock_mode::shared;
-  operation->wait = true;
+  const model::lock_request request{barrier, model::lock_mode::shared};
+  const auto operation = std::make_shared<acquire_operation>(request, true);
   std::optional<instant> until;
   if (how_long.limit) until = later(time.now(), *how_long.limit);
   on.parts().queue.submit(operation);

@@ -25,13 +25,12 @@ async_acquire::~async_acquire() {
   abandon();
 }
 
-void async_acquire::start(const model::lock_definition& definition, const acquire_options& how,
-                          const demand& what) {
+void async_acquire::start(const model::lock_request& request, const acquire_options& how) {
   if (how.detect_deadlock) {
     throw error(errc::invalid_argument,
                 "detect_deadlock finds circles of threads, but no thread waits here: leave it out");
   }
-  auto asked = engine_->prepare(definition, how_long_, how, what);
+  auto asked = engine_->prepare(request, how_long_, how);
   auto& waiters = engine_->start_async();
   const bool asks = !stop_.stop_requested();
   if (asks) engine_->start_keeper();

@@ -28,7 +28,7 @@ class async_acquire : public std::enable_shared_from_this<async_acquire> {
 
   // Call it once. Throws what engine::acquire throws before it sends anything; then no continuation follows.
   // The arguments are not used once the continuation may begin.
-  void start(const model::lock_definition& definition, const acquire_options& how, const demand& what);
+  void start(const model::lock_request& request, const acquire_options& how);
 
   // Call it once, in the continuation: returns or throws what engine::acquire does.
   hold_ptr take();

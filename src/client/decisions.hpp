@@ -67,16 +67,12 @@ struct decision {
   client_layer::outcome outcome;
 };
 
-struct acquire_terms {
-  model::lock_definition definition;
+struct acquire_terms : model::lock_request {
   lease_id lease;
   hold_id hold;
   bool wait = false;
-  model::lock_mode mode = model::lock_mode::exclusive;
-  std::int64_t weight = 1;  // of a shared request
-  bool everything = false;  // a shared request for all that is free, if nobody waits; it never waits itself
-  bool arrived = false;     // it has stood in the queue
-  bool leaving = false;     // of a barrier: its caller waits no longer, and must learn what became of it
+  bool arrived = false;  // it has stood in the queue
+  bool leaving = false;  // of a barrier: its caller waits no longer, and must learn what became of it
 };
 
 // Repeated with the same hold, it has the same outcome, with the same token (I7).

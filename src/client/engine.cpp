@@ -20,14 +20,8 @@ hold_ptr stopped(const wait_limit& how_long) {
   return nullptr;
 }
 
-acquire_ptr make_operation(const model::lock_definition& definition, bool waits, const acquire_options& how,
-                           const demand& what) {
-  auto operation = std::make_shared<acquire_operation>();
-  operation->definition = definition;
-  operation->mode = what.mode;
-  operation->weight = what.mode == model::lock_mode::shared ? what.weight : definition.capacity;
-  operation->everything = what.everything;
-  operation->wait = waits;
+acquire_ptr make_operation(const model::lock_request& request, bool waits, const acquire_options& how) {
+  auto operation = std::make_shared<acquire_operation>(request, waits);
   operation->ttl = how.ttl;
   operation->min_hold = how.min_hold;
   return operation;
@@ -202,13 +196,13 @@ void engine::check_room(std::size_t wanted) const {
                   present, wanted, context_.settings.margin.count(), most));
 }
 
-acquire_ptr engine::begin_acquire(const model::lock_definition& definition, bool waits,
-                                  const acquire_options& how, const demand& what) {
+acquire_ptr engine::begin_acquire(const model::lock_request& request, bool waits,
+                                  const acquire_options& how) {
   check_usable();
   check_room();
   model::check_hold_times(how.ttl, how.min_hold);
   start_keeper();
-  const auto operation = make_operation(definition, waits, how, what);
+  const auto operation = make_operation(request, waits, how);
   queue_.submit(operation);
   return operation;
 }
@@ -238,10 +232,10 @@ hold_ptr engine::result_without_answer(const acquire_operation& operation, const
   return nullptr;
 }
 
-engine::prepared engine::prepare(const model::lock_definition& definition, const wait_limit& how_long,
-                                 const acquire_options& how, const demand& what) const {
+engine::prepared engine::prepare(const model::lock_request& request, const wait_limit& how_long,
+                                 const acquire_options& how) const {
   check_usable();
-  if (!model::is_rendezvous(definition.kind)) check_room();
+  if (!model::is_rendezvous(request.definition.kind)) check_room();
   model::check_hold_times(how.ttl, how.min_hold);
   std::optional<instant> until;
   if (!how_long.waits) {
@@ -249,12 +243,12 @@ engine::prepared engine::prepare(const model::lock_definition& definition, const
   } else if (how_long.limit) {
     until = later(context_.time.now(), *how_long.limit);
   }
-  return {make_operation(definition, how_long.waits, how, what), until};
+  return {make_operation(request, how_long.waits, how), until};
 }
 
-hold_ptr engine::acquire(const model::lock_definition& definition, const wait_limit& how_long,
-                         const acquire_options& how, const demand& what) {
-  const auto [operation, until] = prepare(definition, how_long, how, what);
+hold_ptr engine::acquire(const model::lock_request& request, const wait_limit& how_long,
+                         const acquire_options& how) {
+  const auto [operation, until] = prepare(request, how_long, how);
   if (how.stop.stop_requested()) return result_without_answer(*operation, how_long, how.stop);
   start_keeper();
   operation->hold = model::hold_id::of_this_thread();

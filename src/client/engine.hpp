@@ -45,13 +45,6 @@ struct guard_text {
   std::string write;
 };
 
-// How much of a lock an acquire asks for.
-struct demand {
-  model::lock_mode mode = model::lock_mode::exclusive;
-  std::int64_t weight = 1;
-  bool everything = false;  // all that is free, without waiting
-};
-
 // Thread-safe. Shared by the client's handles, its holds and its threads.
 class engine : public std::enable_shared_from_this<engine> {
  public:
@@ -66,23 +59,22 @@ class engine : public std::enable_shared_from_this<engine> {
   // ---- acquire and release ----
 
   // Null: busy, the time is up, or a limited wait was stopped. Throws as mutex::acquire does.
-  hold_ptr acquire(const model::lock_definition& definition, const wait_limit& how_long,
-                   const acquire_options& how, const demand& what = {});
+  hold_ptr acquire(const model::lock_request& request, const wait_limit& how_long,
+                   const acquire_options& how);
   release_result release(hold_state& hold) { return releaser_.release(hold); }
   std::vector<release_result> release(std::span<const hold_ptr> holds) { return releaser_.release(holds); }
 
   // The two halves of acquire(), for callers that ask several clients at once. await_acquire() is empty when
   // it gave up; a later grant is then released.
-  acquire_ptr begin_acquire(const model::lock_definition& definition, bool waits, const acquire_options& how,
-                            const demand& what = {});
+  acquire_ptr begin_acquire(const model::lock_request& request, bool waits, const acquire_options& how);
   std::optional<hold_ptr> await_acquire(const acquire_ptr& operation, std::optional<instant> until,
                                         const std::stop_token& stop);
 
   // The steps of acquire(), for async_acquire. prepare() sends nothing; it throws where the request cannot be
   // right.
   struct prepared;
-  prepared prepare(const model::lock_definition& definition, const wait_limit& how_long,
-                   const acquire_options& how, const demand& what) const;
+  prepared prepare(const model::lock_request& request, const wait_limit& how_long,
+                   const acquire_options& how) const;
   // The caller has given up: the operation leaves the queue, and a later grant is released.
   void abandon(const acquire_operation& operation);
   // The result for a caller that got no answer: null, or the reason, thrown.

@@ -130,7 +130,7 @@ struct joint_acquire::round {
   }
 };
 
-joint_acquire::joint_acquire(engine& on, std::vector<joint_request> wanted, const wait_limit& how_long,
+joint_acquire::joint_acquire(engine& on, std::vector<model::lock_request> wanted, const wait_limit& how_long,
                              std::stop_token stop)
     : engine_(on), wanted_(std::move(wanted)), how_long_(how_long), stop_(std::move(stop)) {
   const auto limit = how_long_.waits ? how_long_.limit : engine_.shared().longest_call();
@@ -154,7 +154,7 @@ std::vector<hold_ptr> joint_acquire::run() {
         const auto& next = wanted_[holds_.size()];
         auto left = how_long_;
         if (until_) left.limit = *until_ - engine_.shared().time.now();
-        auto held = engine_.acquire(next.definition, left, {.stop = stop_}, next.what);
+        auto held = engine_.acquire(next, left, {.stop = stop_});
         if (!held) return {};
         holds_.push_back(std::move(held));
         break;
@@ -196,10 +196,8 @@ std::shared_ptr<joint_acquire::round> joint_acquire::next_round() {
   }
   auto next = std::make_shared<round>(round{engine_, lease, {}, !how_long_.waits});
   for (std::size_t i = holds_.size(); lease && i < wanted_.size(); ++i) {
-    const auto& [definition, asked] = wanted_[i];
     next->in_use.push_back(engine_.parts().queue.ids().use(ids_[i]));
-    next->wishes.push_back(
-        {definition, lease->id(), ids_[i], false, asked.mode, asked.weight, asked.everything});
+    next->wishes.push_back({wanted_[i], lease->id(), ids_[i]});
   }
   return next;
 }

@@ -14,16 +14,11 @@
 
 namespace rowlock::client_layer {
 
-struct joint_request {
-  model::lock_definition definition;
-  demand what;
-};
-
 // One call, in the thread of its caller.
 class joint_acquire {
  public:
   // Requires: the names are distinct and sorted.
-  joint_acquire(engine& on, std::vector<joint_request> wanted, const wait_limit& how_long,
+  joint_acquire(engine& on, std::vector<model::lock_request> wanted, const wait_limit& how_long,
                 std::stop_token stop);
   joint_acquire(const joint_acquire&) = delete;
   joint_acquire& operator=(const joint_acquire&) = delete;
@@ -47,7 +42,7 @@ class joint_acquire {
   void release_all(std::optional<instant> until) noexcept;
 
   engine& engine_;
-  const std::vector<joint_request> wanted_;
+  const std::vector<model::lock_request> wanted_;
   const wait_limit how_long_;
   const std::stop_token stop_;
   std::optional<instant> until_;

@@ -36,13 +36,15 @@ struct retry_state {
   bool alone = false;  // its batch failed: the next one carries it alone
 };
 
-// A request for a lock. The answer is a hold_state, or null for busy.
-struct acquire_operation {
-  model::lock_definition definition;
-  model::lock_mode mode = model::lock_mode::exclusive;
-  std::int64_t weight = 1;  // of a shared request; after the grant, what was granted
-  bool everything = false;  // all that is free, see acquire_terms
-  bool wait = false;
+// A request that is under way. The answer is a hold_state, or null for busy. Its weight is that of the whole
+// lock if it is exclusive; after the grant, it is what was granted.
+struct acquire_operation : model::lock_request {
+  explicit acquire_operation(model::lock_request asked = {}, bool waits = false)
+      : lock_request(std::move(asked)), wait(waits) {
+    if (mode == model::lock_mode::exclusive) weight = definition.capacity;
+  }
+
+  bool wait;
   std::optional<std::chrono::milliseconds> ttl;  // explicit
   std::chrono::milliseconds min_hold{0};
 

@@ -65,11 +65,10 @@ decision slow_path::decide(request& item, const store::lock_view& view) const {
   if (item.moving_to) return decide_move(view, item.acquire->hold, *item.moving_to_record);
   if (item.acquire) {
     const auto& operation = *item.acquire;
-    return decide_acquire(
-        view,
-        {operation.definition, operation.lease->id(), operation.hold, operation.wait, operation.mode,
-         operation.weight, operation.everything, operation.progress.was_queued(), operation.leaving.load()},
-        skew);
+    return decide_acquire(view,
+                          {operation, operation.lease->id(), operation.hold, operation.wait,
+                           operation.progress.was_queued(), operation.leaving.load()},
+                          skew);
   }
   const auto& operation = *item.release;
   switch (operation.purpose) {

@@ -9,6 +9,8 @@
 //   const model::annotated_lock lock{mutex_};
 #pragma once
 
+#include <rowlock/config.hpp>
+
 #include <mutex>
 
 #if defined(__clang__)

@@ -2,6 +2,8 @@
 // would issue its numbers again after a fail-over). Ids are compared whole.
 #pragma once
 
+#include <rowlock/config.hpp>
+
 #include <array>
 #include <compare>
 #include <cstdint>

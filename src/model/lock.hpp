@@ -59,6 +59,14 @@ struct lock_definition {
   std::chrono::milliseconds delay{0};
 };
 
+// What a caller asks for.
+struct lock_request {
+  lock_definition definition;
+  lock_mode mode = lock_mode::exclusive;
+  std::int64_t weight = 1;  // of a shared request
+  bool everything = false;  // a shared request for all that is free, if nobody waits; it never waits itself
+};
+
 // One row of `lock`. Tokens only rise (I2); `token` is the latest grant's. Under an exclusive holder, lease
 // and hold are set and in_use equals capacity; otherwise in_use is the sum of the permits' weights.
 struct lock_row {

@@ -2,6 +2,8 @@
 // message says what was given, what is expected and why.
 #pragma once
 
+#include <rowlock/config.hpp>
+
 #include <chrono>
 #include <optional>
 #include <string>

@@ -2,7 +2,6 @@
 #pragma once
 
 #include "client/engine.hpp"
-#include "client/joint_acquire.hpp"
 
 #include <rowlock/acquire_all.hpp>
 #include <rowlock/client.hpp>
@@ -27,7 +26,7 @@ struct access {
   static const std::shared_ptr<client_layer::engine>& engine(const client& db) noexcept { return db.engine_; }
   static const client_layer::hold_ptr& state(const hold& held) noexcept { return held.state_; }
   static const client& db(const wanted& one) noexcept { return one.db_; }
-  static const client_layer::joint_request& lock(const wanted& one) noexcept { return *one.lock_; }
+  static const model::lock_request& lock(const wanted& one) noexcept { return *one.lock_; }
   static const standard_lock& lock(const exclusive_lock& lock) noexcept { return *lock.lock_; }
   static standard_lock& lock(exclusive_lock& lock) noexcept { return *lock.lock_; }
   static const semaphore_lock& lock(const counting_semaphore& lock) noexcept { return *lock.lock_; }

@@ -1,6 +1,7 @@
 #include <rowlock/acquire_all.hpp>
 #include <rowlock/error.hpp>
 
+#include "client/joint_acquire.hpp"
 #include "primitives/standard_lock.hpp"
 
 #include <algorithm>
@@ -11,7 +12,6 @@ ROWLOCK_BEGIN_NAMESPACE
 
 namespace {
 
-using client_layer::joint_request;
 using primitives::access;
 using primitives::wait_limit;
 
@@ -35,7 +35,7 @@ hold_set take(const std::vector<wanted>& locks, const wait_limit& how_long, std:
   }
   const auto engine_of = [](const wanted& one) { return access::engine(access::db(one)).get(); };
   auto& engine = *engine_of(locks.front());
-  std::vector<joint_request> sorted;
+  std::vector<model::lock_request> sorted;
   for (const auto i : by_name) {
     if (engine_of(locks[i]) != &engine) {
       throw refused("the locks belong to more than one client; name locks of one client");
@@ -51,14 +51,18 @@ hold_set take(const std::vector<wanted>& locks, const wait_limit& how_long, std:
   return access::make<hold_set>(std::move(holds));
 }
 
+wanted exclusively(const primitives::acquirer& acquiring) {
+  return acquiring.wanted(acquiring.exclusive());
+}
+
 }  // namespace
 
-wanted::wanted(client db, client_layer::joint_request lock)
-    : db_(std::move(db)), lock_(std::make_shared<const joint_request>(std::move(lock))) {}
+wanted::wanted(client db, model::lock_request lock)
+    : db_(std::move(db)), lock_(std::make_shared<const model::lock_request>(std::move(lock))) {}
 
-wanted::wanted(const mutex& lock) : wanted(access::lock(lock).acquiring().wanted()) {}
-wanted::wanted(const shared_mutex& lock) : wanted(access::lock(lock).acquiring().wanted()) {}
-wanted::wanted(const election& office) : wanted(access::lock(office).wanted()) {}
+wanted::wanted(const mutex& lock) : wanted(exclusively(access::lock(lock).acquiring())) {}
+wanted::wanted(const shared_mutex& lock) : wanted(exclusively(access::lock(lock).acquiring())) {}
+wanted::wanted(const election& office) : wanted(exclusively(access::lock(office))) {}
 
 hold_set acquire_all(const std::vector<wanted>& locks, std::stop_token stop) {
   return take(locks, {.waits = true}, std::move(stop));

@@ -39,7 +39,7 @@ void call_when_over(executor where, const wanted& lock, timeout_of_wait timeout,
   if (!done) throw error(errc::invalid_argument, "the callback is empty; nothing would receive the hold");
   const auto wait = begin_wait(std::move(where), lock, timeout, how,
                                [done = std::move(done)](async_acquire& over) { done(taken_from(over)); });
-  wait->start(access::lock(lock).definition, how, access::lock(lock).what);
+  wait->start(access::lock(lock), how);
 }
 
 }  // namespace
@@ -69,7 +69,7 @@ void awaited_acquire::begin(std::function<void()> resume) {
                      [resume = std::move(resume)](async_acquire&) { resume(); });
   // The coroutine may be resumed, and this object destroyed, before start() returns.
   const auto wait = wait_;
-  wait->start(access::lock(lock_).definition, how_, access::lock(lock_).what);
+  wait->start(access::lock(lock_), how_);
 }
 
 hold awaited_acquire::await_resume() {

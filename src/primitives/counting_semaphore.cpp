@@ -39,8 +39,8 @@ class semaphore_lock {
   }
   acquirer acquiring() const { return {db_, definition()}; }
 
-  demand permits(std::int64_t wanted) const {
-    if (wanted >= 1 && wanted <= capacity()) return {model::lock_mode::shared, wanted};
+  model::lock_request permits(std::int64_t wanted) const {
+    if (wanted >= 1 && wanted <= capacity()) return acquiring().shared(wanted);
     throw error(
         errc::invalid_argument,
         fmt::format("{} permits of \"{}\" are impossible; 1 to {} are expected", wanted, name_, capacity()));
@@ -87,20 +87,22 @@ std::int64_t counting_semaphore::capacity() const noexcept {
 }
 
 hold counting_semaphore::acquire(std::int64_t permits, const acquire_options& how) {
-  return lock_->acquiring().acquire({.waits = true}, how, lock_->permits(permits));
+  return lock_->acquiring().acquire(lock_->permits(permits), {.waits = true}, how);
 }
 
 hold counting_semaphore::try_acquire(std::int64_t permits, const acquire_options& how) {
-  return lock_->acquiring().acquire({.waits = false}, how, lock_->permits(permits));
+  return lock_->acquiring().acquire(lock_->permits(permits), {.waits = false}, how);
 }
 
 hold counting_semaphore::try_acquire_for(time_limit timeout, std::int64_t permits,
                                          const acquire_options& how) {
-  return lock_->acquiring().acquire(primitives::wait_limit_of(timeout), how, lock_->permits(permits));
+  return lock_->acquiring().acquire(lock_->permits(permits), primitives::wait_limit_of(timeout), how);
 }
 
 hold counting_semaphore::drain(const acquire_options& how) {
-  return lock_->acquiring().acquire({.waits = false}, how, {.mode = lock_mode::shared, .everything = true});
+  auto request = lock_->acquiring().shared();
+  request.everything = true;
+  return lock_->acquiring().acquire(request, {.waits = false}, how);
 }
 
 wanted permits(const counting_semaphore& lock, std::int64_t count) {

@@ -63,15 +63,15 @@ const std::string& election::name() const noexcept {
 }
 
 term election::campaign(const acquire_options& how) {
-  return term{office_->acquire({.waits = true}, how)};
+  return term{office_->acquire(office_->exclusive(), {.waits = true}, how)};
 }
 
 term election::try_campaign(const acquire_options& how) {
-  return term{office_->acquire({.waits = false}, how)};
+  return term{office_->acquire(office_->exclusive(), {.waits = false}, how)};
 }
 
 term election::try_campaign_for(time_limit timeout, const acquire_options& how) {
-  return term{office_->acquire(primitives::wait_limit_of(timeout), how)};
+  return term{office_->acquire(office_->exclusive(), primitives::wait_limit_of(timeout), how)};
 }
 
 leadership election::observe() const {

@@ -58,7 +58,7 @@ class latch_lock {
     }
     auto left = how_long;
     if (left.limit) left.limit = *limit.until - time.now();
-    return engine.acquire(asked, left, {.stop = std::move(stop)}, {model::lock_mode::shared, 1}) != nullptr;
+    return engine.acquire(acquire_.shared(), left, {.stop = std::move(stop)}) != nullptr;
   }
 
   const model::lock_definition asked;

@@ -154,7 +154,7 @@ class quorum_lock {
     std::vector<client_layer::acquire_ptr> asked(members_.size());
     for (std::size_t i = 0; i < members_.size(); ++i) {
       try {
-        asked[i] = member(i).begin_acquire(definition_, false, {.ttl = how.ttl});
+        asked[i] = member(i).begin_acquire({definition_}, false, {.ttl = how.ttl});
       } catch (const error& failure) {
         votes[i].refusal.emplace(client_layer::copy_of(failure));
       }

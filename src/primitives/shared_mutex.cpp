@@ -12,8 +12,6 @@ namespace {
 
 using client_layer::outcome;
 
-constexpr demand reading{model::lock_mode::shared, 1};
-
 }  // namespace
 
 // What lock_shared() has locked, by thread, and how often. Thread-safe.
@@ -113,7 +111,7 @@ class shared_lock final : public standard_lock {
   }
 
   hold acquire_shared(const wait_limit& how_long, const acquire_options& how) const {
-    return acquiring().acquire(how_long, how, reading);
+    return acquiring().acquire(acquiring().shared(), how_long, how);
   }
 
   void lock_shared() {
@@ -235,7 +233,8 @@ const hold& shared_mutex::current_hold() const {
 }
 
 wanted shared(const shared_mutex& lock) {
-  return primitives::access::lock(lock).acquiring().wanted(primitives::reading);
+  const auto& acquiring = primitives::access::lock(lock).acquiring();
+  return acquiring.wanted(acquiring.shared());
 }
 
 ROWLOCK_END_NAMESPACE

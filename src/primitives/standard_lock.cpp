@@ -24,12 +24,13 @@ acquirer::acquirer(client db, model::lock_definition definition)
   model::check_name(definition_.name);
 }
 
-rowlock::wanted acquirer::wanted(const demand& what) const {
-  return access::make<rowlock::wanted>(db_, client_layer::joint_request{definition_, what});
+rowlock::wanted acquirer::wanted(model::lock_request request) const {
+  return access::make<rowlock::wanted>(db_, std::move(request));
 }
 
-hold acquirer::acquire(const wait_limit& how_long, const acquire_options& how, const demand& what) const {
-  return access::make<hold>(engine().acquire(definition_, how_long, how, what));
+hold acquirer::acquire(const model::lock_request& request, const wait_limit& how_long,
+                       const acquire_options& how) const {
+  return access::make<hold>(engine().acquire(request, how_long, how));
 }
 
 std::optional<store::lock_info> acquirer::stored(const client_layer::call_limit& limit) const {

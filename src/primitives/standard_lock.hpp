@@ -20,7 +20,6 @@
 
 namespace rowlock::primitives {
 
-using client_layer::demand;
 using client_layer::wait_limit;
 
 // Zero or less: does not wait.
@@ -39,10 +38,16 @@ class acquirer {
   const model::lock_definition& definition() const noexcept { return definition_; }
 
   client_layer::engine& engine() const noexcept { return *access::engine(db_); }
-  rowlock::wanted wanted(const demand& what = {}) const;  // for acquire_all and async
+  // The lock exclusively, or shared.
+  model::lock_request exclusive() const { return {definition_}; }
+  model::lock_request shared(std::int64_t weight = 1) const {
+    return {definition_, model::lock_mode::shared, weight};
+  }
+  rowlock::wanted wanted(model::lock_request request) const;  // for acquire_all and async
 
   // Empty: not granted.
-  hold acquire(const wait_limit& how_long, const acquire_options& how, const demand& what = {}) const;
+  hold acquire(const model::lock_request& request, const wait_limit& how_long,
+               const acquire_options& how) const;
 
   // The lock as last written. Empty: nobody has used it yet. Throws error(mismatch).
   std::optional<store::lock_info> stored(const client_layer::call_limit& limit = {}) const;
@@ -88,7 +93,7 @@ class standard_lock {
   client_layer::engine& engine() const noexcept { return acquire_.engine(); }
 
   virtual hold acquire(const wait_limit& how_long, const acquire_options& how) const {
-    return acquire_.acquire(how_long, how);
+    return acquire_.acquire(acquire_.exclusive(), how_long, how);
   }
 
   // As the standard's.

@@ -217,7 +217,7 @@ TEST(decide_acquire_test, refuses_another_capacity_whoever_holds_it) {
 TEST(decide_acquire_test, knows_a_hold_that_came_before_a_resize) {
   const auto repeated = [](const store::lock_view& view) {
     return client_layer::decide_acquire(
-        view, {{"a", model::lock_kind::semaphore, 2}, me.lease, me.hold, true, model::lock_mode::shared},
+        view, {{{"a", model::lock_kind::semaphore, 2}, model::lock_mode::shared}, me.lease, me.hold, true},
         no_skew);
   };
   const auto granted = repeated(a_semaphore(3).shared_by(me));

@@ -38,15 +38,9 @@ decision wait(const store::lock_view& view, const party& who = me) {
 }
 decision arrive(const store::lock_view& view, const party& who = me, bool arrived = false,
                 bool leaving = false) {
-  return client_layer::decide_acquire(view,
-                                      {.definition = definition_of(view),
-                                       .lease = who.lease,
-                                       .hold = who.hold,
-                                       .wait = true,
-                                       .mode = model::lock_mode::shared,
-                                       .arrived = arrived,
-                                       .leaving = leaving},
-                                      no_skew);
+  return client_layer::decide_acquire(
+      view, {{definition_of(view), model::lock_mode::shared}, who.lease, who.hold, true, arrived, leaving},
+      no_skew);
 }
 decision leave(const store::lock_view& view, const party& who = me) {
   return arrive(view, who, true, true);

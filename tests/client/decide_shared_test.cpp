@@ -229,8 +229,7 @@ TEST(decide_shared_test, another_fairness_is_another_lock) {
 TEST(decide_shared_test, drain_takes_all_that_is_free_when_nobody_waits) {
   const auto drain = [](const store::lock_view& view) {
     return client_layer::decide_acquire(
-        view,
-        {{"a", model::lock_kind::semaphore, 5}, me.lease, me.hold, false, model::lock_mode::shared, 1, true},
+        view, {{{"a", model::lock_kind::semaphore, 5}, model::lock_mode::shared, 1, true}, me.lease, me.hold},
         no_skew);
   };
   const auto made = drain(a_semaphore(5).shared_by(first, 2));

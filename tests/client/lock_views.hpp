@@ -127,26 +127,25 @@ inline view_builder a_shared_mutex() {
 }
 
 inline acquire_terms wish_of(const party& who, bool wait) {
-  return {{"a", model::lock_kind::mutex, 1}, who.lease, who.hold, wait};
+  return {{{"a", model::lock_kind::mutex, 1}}, who.lease, who.hold, wait};
 }
 
 // Requests the lock of that view with the definition that is stored.
 inline decision share(const store::lock_view& view, const party& who, std::int64_t weight = 1,
                       bool wait = true) {
   const auto& row = view.row;
-  return client_layer::decide_acquire(view,
-                                      {{row.name, row.kind, row.capacity, row.fair},
-                                       who.lease,
-                                       who.hold,
-                                       wait,
-                                       model::lock_mode::shared,
-                                       weight},
-                                      no_skew);
+  return client_layer::decide_acquire(
+      view,
+      {{{row.name, row.kind, row.capacity, row.fair}, model::lock_mode::shared, weight},
+       who.lease,
+       who.hold,
+       wait},
+      no_skew);
 }
 inline decision write(const store::lock_view& view, const party& who, bool wait = true) {
   const auto& row = view.row;
   return client_layer::decide_acquire(
-      view, {{row.name, row.kind, row.capacity, row.fair}, who.lease, who.hold, wait}, no_skew);
+      view, {{{row.name, row.kind, row.capacity, row.fair}}, who.lease, who.hold, wait}, no_skew);
 }
 
 inline decision acquire(const store::lock_view& view, const party& who, bool wait = true,
