@@ -48,7 +48,7 @@ bool submission_queue::takes(worker_role role, worker_role asked) const {
 void submission_queue::count_worker(worker_role role, bool connected) {
   bool stranded = false;
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     auto& workers = side_of(role).connected_workers;
     connected ? ++workers : --workers;
     acquiring_.blocked = releasing_.blocked = fallback_.blocked = false;
@@ -65,7 +65,7 @@ bool submission_queue::is_fallback_needed() const {
 }
 
 instant submission_queue::fallback_due() {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   if (!is_fallback_needed()) return instant::max();
   promote_delayed();
   if (!releases_.empty() && !fallback_.blocked) return {};
@@ -73,7 +73,7 @@ instant submission_queue::fallback_due() {
 }
 
 batch submission_queue::take_fallback() {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   batch taken;
   if (!is_fallback_needed()) return taken;
   promote_delayed();
@@ -85,14 +85,14 @@ batch submission_queue::take_fallback() {
 }
 
 bool submission_queue::has_connected_worker() const {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   return acquiring_.connected_workers + releasing_.connected_workers > 0;
 }
 
 void submission_queue::put_back(batch work) {
   std::vector<acquire_ptr> refused;
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     if (stopping_) refused.swap(work.acquires);
     const auto to_the_front = [](auto& queue, auto& taken) {
       queue.insert(queue.begin(), std::make_move_iterator(taken.begin()),
@@ -133,7 +133,7 @@ void submission_queue::submit(acquire_ptr operation) {
   bool refused = false;
   mark(*operation);
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     refused = stopping_;
     if (!refused) {
       acquires_.push_back(operation);
@@ -154,7 +154,7 @@ void submission_queue::submit(const std::vector<release_ptr>& operations) {
   side* wake = nullptr;
   bool stranded = false;
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     side& releasing = serving(worker_role::releases);
     for (const auto& operation : operations) {
       mark(*operation);
@@ -172,7 +172,7 @@ void submission_queue::submit(task_ptr operation) {
   side* wake = nullptr;
   bool refused = false;
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     refused = stopping_;
     if (!refused) {
       tasks_.push_back(operation);
@@ -188,7 +188,7 @@ bool submission_queue::submit_background(const task_ptr& operation, std::chrono:
   side* wake = nullptr;
   bool refused = false;
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     refused = stopping_;
     if (!refused) delayed_.emplace(context_.time.now() + pause, delayed{nullptr, nullptr, operation});
     wake = &serving(worker_role::acquires);
@@ -202,7 +202,7 @@ void submission_queue::delay(acquire_ptr operation, std::chrono::nanoseconds pau
   side* wake = nullptr;
   bool refused = false;
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     refused = stopping_;
     if (!refused) delayed_.emplace(context_.time.now() + pause, delayed{operation, nullptr});
     wake = &serving(worker_role::acquires);
@@ -216,7 +216,7 @@ void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pau
   bool dropped = false;
   bool stranded = false;
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     dropped = stopped_;
     stranded = is_fallback_needed();
     mark(*operation);
@@ -232,7 +232,7 @@ void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pau
 
 void submission_queue::allow_acquires(bool allowed) {
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     acquires_allowed_ = allowed;
     acquiring_.blocked = releasing_.blocked = false;
   }
@@ -240,8 +240,8 @@ void submission_queue::allow_acquires(bool allowed) {
 }
 
 void submission_queue::wake_all() {
-  acquiring_.work.notify_all();
-  releasing_.work.notify_all();
+  work_of(worker_role::acquires).notify_all();
+  work_of(worker_role::releases).notify_all();
 }
 
 bool submission_queue::has_work(worker_role role) const {
@@ -315,8 +315,8 @@ void submission_queue::take_distinct(std::deque<Operation>& from, std::vector<Op
 }
 
 batch submission_queue::take(worker_role role, const std::function<bool()>& is_connected) {
+  model::annotated_lock lock{mutex_};
   side& mine = side_of(role);
-  std::unique_lock lock{mutex_};
   for (;;) {
     const bool others = acquiring_.connected_workers + releasing_.connected_workers > 0;
     if (others && !stopped_ && is_connected && !is_connected()) {
@@ -375,13 +375,13 @@ batch submission_queue::reserve(const Operation& operation, std::vector<Operatio
 }
 
 batch submission_queue::alone(const acquire_ptr& operation) {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   if (!acquires_allowed_ || stopping_ || !acquires_.empty()) return {};
   return reserve(operation, &batch::acquires);
 }
 
 batch submission_queue::alone(const release_ptr& operation) {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   if (!releases_.empty() || !tasks_.empty()) return {};
   return reserve(operation, &batch::releases);
 }
@@ -393,7 +393,7 @@ void submission_queue::finish(const batch& done) {
   bool idle = false;
   bool over = false;  // the workers are to end
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     for (const auto& name : done.names) reserved_.erase(name);
     --under_way_;
     wake_acquiring = std::exchange(acquiring_.blocked, false);
@@ -402,8 +402,8 @@ void submission_queue::finish(const batch& done) {
     idle = is_idle();
     over = idle && stopped_;
   }
-  if (wake_acquiring || over) acquiring_.work.notify_all();
-  if (wake_releasing || over) releasing_.work.notify_all();
+  if (wake_acquiring || over) work_of(worker_role::acquires).notify_all();
+  if (wake_releasing || over) work_of(worker_role::releases).notify_all();
   if (stranded) on_fallback_due();
   if (idle) idle_.notify_all();
 }
@@ -411,7 +411,7 @@ void submission_queue::finish(const batch& done) {
 std::size_t submission_queue::fail_acquires(const std::exception_ptr& failure, bool also_waiting) {
   std::vector<acquire_ptr> failed;
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     const auto fails = [&](const acquire_ptr& operation) { return also_waiting || !operation->wait; };
     for (auto& operation : acquires_) {
       operation->note_failure(failure);
@@ -436,7 +436,7 @@ std::size_t submission_queue::fail_acquires(const std::exception_ptr& failure, b
 void submission_queue::fail_tasks(const std::exception_ptr& failure) {
   std::deque<task_ptr> failed;
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     failed.swap(tasks_);
   }
   for (auto& operation : failed) operation->answer.fail(failure);
@@ -445,7 +445,7 @@ void submission_queue::fail_tasks(const std::exception_ptr& failure) {
 void submission_queue::fail_background(const std::exception_ptr& failure) {
   std::deque<task_ptr> failed;
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     failed.swap(background_);
     for (auto at = delayed_.begin(); at != delayed_.end();) {
       if (!at->second.task) {
@@ -461,7 +461,7 @@ void submission_queue::fail_background(const std::exception_ptr& failure) {
 
 void submission_queue::stop_acquires() {
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     stopping_ = true;
   }
   fail_acquires(closed_error(), true);
@@ -470,14 +470,14 @@ void submission_queue::stop_acquires() {
 }
 
 bool submission_queue::is_stopping() const {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   return stopping_;
 }
 
 void submission_queue::stop() {
   std::multimap<instant, delayed> dropped;
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     stopped_ = true;
     dropped.swap(delayed_);
   }
@@ -490,7 +490,7 @@ void submission_queue::stop() {
 }
 
 bool submission_queue::drain(instant until) {
-  std::unique_lock lock{mutex_};
+  model::annotated_lock lock{mutex_};
   while (!is_idle()) {
     if (context_.time.now() >= until) return false;
     context_.time.wait_until(lock, idle_, until);

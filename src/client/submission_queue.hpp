@@ -6,13 +6,13 @@
 
 #include "client/context.hpp"
 #include "client/operation.hpp"
+#include "model/annotated_mutex.hpp"
 
 #include <condition_variable>
 #include <deque>
 #include <functional>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -125,52 +125,58 @@ class submission_queue {
     bool blocked = false;
   };
 
-  const side& side_of(worker_role role) const {
+  const side& side_of(worker_role role) const ROWLOCK_REQUIRES(mutex_) {
     if (role == worker_role::fallback) return fallback_;
     return role == worker_role::releases ? releasing_ : acquiring_;
   }
-  side& side_of(worker_role role) { return const_cast<side&>(std::as_const(*this).side_of(role)); }
-  bool is_fallback_needed() const;
+  side& side_of(worker_role role) ROWLOCK_REQUIRES(mutex_) {
+    // Not std::as_const(*this): the analysis would take that for another object.
+    return const_cast<side&>(static_cast<const submission_queue*>(this)->side_of(role));
+  }
+  // Unchecked: a condition variable is notified without the mutex.
+  std::condition_variable& work_of(worker_role role) ROWLOCK_UNCHECKED { return side_of(role).work; }
+  bool is_fallback_needed() const ROWLOCK_REQUIRES(mutex_);
   // The workers that do the work of that role now.
-  side& serving(worker_role asked);
-  bool takes(worker_role role, worker_role asked) const;
-  bool has_work(worker_role role) const;
+  side& serving(worker_role asked) ROWLOCK_REQUIRES(mutex_);
+  bool takes(worker_role role, worker_role asked) const ROWLOCK_REQUIRES(mutex_);
+  bool has_work(worker_role role) const ROWLOCK_REQUIRES(mutex_);
   void wake_all();
-  bool is_idle() const;
+  bool is_idle() const ROWLOCK_REQUIRES(mutex_);
   void fail_background(const std::exception_ptr& failure);
-  void promote_delayed();
+  void promote_delayed() ROWLOCK_REQUIRES(mutex_);
   template <class Operation>
-  batch reserve(const Operation& operation, std::vector<Operation> batch::*into);
+  batch reserve(const Operation& operation, std::vector<Operation> batch::*into) ROWLOCK_REQUIRES(mutex_);
   void now_taken(const acquire_operation&) {}
-  void now_taken(const release_operation& operation);
+  void now_taken(const release_operation& operation) ROWLOCK_REQUIRES(mutex_);
   template <class Operation>
   void take_distinct(std::deque<Operation>& from, std::vector<Operation>& to, batch& into,
-                     std::unordered_map<std::string, std::size_t>& open);
+                     std::unordered_map<std::string, std::size_t>& open) ROWLOCK_REQUIRES(mutex_);
 
   void mark(release_operation& operation);
   // False: a background sweep of the name is waiting already, and is enough.
-  bool is_needed(const release_operation& operation);
+  bool is_needed(const release_operation& operation) ROWLOCK_REQUIRES(mutex_);
 
   context& context_;
   ids_in_use ids_;
-  mutable std::mutex mutex_;
-  side acquiring_;  // and everything, where roles are not split
-  side releasing_;
-  side fallback_;
+  mutable model::annotated_mutex mutex_;
+  side acquiring_ ROWLOCK_GUARDED_BY(mutex_);  // and everything, where roles are not split
+  side releasing_ ROWLOCK_GUARDED_BY(mutex_);
+  side fallback_ ROWLOCK_GUARDED_BY(mutex_);
   std::condition_variable idle_;
   stoppable_sleep reconnects_{context_.time};
-  std::deque<acquire_ptr> acquires_;
-  std::deque<release_ptr> releases_;
-  std::deque<task_ptr> tasks_;
-  std::deque<task_ptr> background_;
-  std::multimap<instant, delayed> delayed_;
-  std::unordered_set<std::string> reserved_;
-  std::unordered_set<std::string> sweeps_;  // names with a background sweep that has not begun
-  std::size_t under_way_ = 0;
-  bool acquires_allowed_ = false;
-  bool split_ = false;
-  bool stopping_ = false;
-  bool stopped_ = false;
+  std::deque<acquire_ptr> acquires_ ROWLOCK_GUARDED_BY(mutex_);
+  std::deque<release_ptr> releases_ ROWLOCK_GUARDED_BY(mutex_);
+  std::deque<task_ptr> tasks_ ROWLOCK_GUARDED_BY(mutex_);
+  std::deque<task_ptr> background_ ROWLOCK_GUARDED_BY(mutex_);
+  std::multimap<instant, delayed> delayed_ ROWLOCK_GUARDED_BY(mutex_);
+  std::unordered_set<std::string> reserved_ ROWLOCK_GUARDED_BY(mutex_);
+  // Names with a background sweep that has not begun.
+  std::unordered_set<std::string> sweeps_ ROWLOCK_GUARDED_BY(mutex_);
+  std::size_t under_way_ ROWLOCK_GUARDED_BY(mutex_) = 0;
+  bool acquires_allowed_ ROWLOCK_GUARDED_BY(mutex_) = false;
+  bool split_ = false;  // as split_roles() says, before any thread uses the queue
+  bool stopping_ ROWLOCK_GUARDED_BY(mutex_) = false;
+  bool stopped_ ROWLOCK_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace rowlock::client_layer
