@@ -39,30 +39,36 @@ reconciliation::reconciliation(context& shared, submission_queue& queue, hold_re
 
 void reconciliation::request(std::chrono::nanoseconds in) {
   const auto now = context_.time.now();
-  std::unique_lock lock{mutex_};
+  model::annotated_lock lock{mutex_};
   const auto at = now + in;
   if (!first_ || at < *first_) first_ = at;
   last_ = std::max(last_, at);
   // A reading that is under way checks at its end what was requested meanwhile.
   if (runs_ || client_) return;
   const auto wish = std::max(*first_, not_before_);
-  if (!due_ || wish < *due_) send(lock, wish - now);
+  if (due_ && wish >= *due_) return;
+  const auto next = plan(wish - now);
+  lock.unlock();
+  send(next);
 }
 
 void reconciliation::request_repeatedly() {
   const auto first = 3 * context_.settings.statement_timeout;
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     repeat_in_ = repeat_factor * first;
   }
   request(first);
 }
 
 void reconciliation::begin_routine() {
-  std::unique_lock lock{mutex_};
+  model::annotated_lock lock{mutex_};
   const auto now = context_.time.now();
   plan_routine(now);
-  if (!due_ && !runs_) send(lock, routine_at_ - now);
+  if (due_ || runs_) return;
+  const auto next = plan(routine_at_ - now);
+  lock.unlock();
+  send(next);
 }
 
 void reconciliation::plan_routine(instant now) {
@@ -87,52 +93,59 @@ instant reconciliation::next_reading() const {
 
 void reconciliation::request_in(const store::database_state& database_state) {
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     identity_ = database_state.identity;
   }
   const auto spread = std::chrono::duration_cast<std::chrono::microseconds>(context_.settings.poll_interval);
   request(backoff{spread, spread}.next());
 }
 
-void reconciliation::send(std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds pause) {
+reconciliation::next_step reconciliation::plan(std::chrono::nanoseconds pause) {
   pause = std::max(pause, std::chrono::nanoseconds{0});
   due_ = context_.time.now() + pause;
   const auto number = ++sent_;
   succeeded_ = false;
-  lock.unlock();
+  return {number, pause};
+}
+
+void reconciliation::send(const next_step& planned) {
   if (queue_.is_stopping()) return;
+  const auto number = planned.number;
   const auto task = std::make_shared<task_operation>();
   task->work = [this, number](store::session& session) { step(session, number); };
   task->answer.on_complete([this, number] { after_step(number); });
-  queue_.submit_background(task, pause);
+  queue_.submit_background(task, planned.pause);
 }
 
 void reconciliation::step(store::session& session, std::uint64_t number) {
-  if (!begin(number)) return;
+  std::shared_ptr<lease> client;
+  if (!begin(number, client)) return;
   try {
-    if (client_) read_page(session);
+    if (client) read_page(session, client);
   } catch (const std::exception& failure) {
     bool is_news = false;
     {
-      const std::lock_guard lock{mutex_};
+      const model::annotated_lock lock{mutex_};
       is_news = failures_.due(failure.what(), context_.time.now()).has_value();
     }
     if (is_news) context_.log(log_level::warning, "cannot read what this client holds: {}", failure.what());
     throw;
   }
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   succeeded_ = true;
 }
 
-// False: another step has replaced this one.
-bool reconciliation::begin(std::uint64_t number) {
+// False: another step has replaced this one. client: whose leases are read; no other step changes it while
+// this one runs.
+bool reconciliation::begin(std::uint64_t number, std::shared_ptr<lease>& client) {
   const auto current = keeper_.lease();
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   if (number != sent_) return false;
   runs_ = true;
   const auto now = begun_at_ = context_.time.now();
   // What stood on a lease that is over has gone with it.
   if (client_ && client_ != current) client_.reset();
+  client = client_;
   if (client_) return true;
   const bool is_asked_for = first_ && *first_ <= now;
   if (!is_asked_for && now < routine_at_) return true;
@@ -141,7 +154,7 @@ bool reconciliation::begin(std::uint64_t number) {
     return true;
   }
   if (now > not_before_ + quiet) between_.reset();
-  client_ = current;
+  client = client_ = current;
   after_.clear();
   took_ = std::chrono::nanoseconds{0};
   asked_before_ = asked();
@@ -149,21 +162,23 @@ bool reconciliation::begin(std::uint64_t number) {
   return true;
 }
 
-void reconciliation::read_page(store::session& session) {
+void reconciliation::read_page(store::session& session, const std::shared_ptr<lease>& client) {
   std::string identity;
+  std::string after;
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     identity = identity_;
+    after = after_;
   }
   if (!identity.empty() && session.read_database_state().identity != identity) {
     throw error(errc::contention, "a connection still leads to another server than the lease's");
   }
-  const auto page = session.read_held(client_->id(), after_, page_size);
+  const auto page = session.read_held(client->id(), after, page_size);
   std::vector<store::held_entry> unknown;
   std::copy_if(page.entries.begin(), page.entries.end(), std::back_inserter(unknown),
                [this](const auto& entry) { return is_unknown(entry); });
-  if (!unknown.empty()) give_back(session, unknown);
-  const std::lock_guard lock{mutex_};
+  if (!unknown.empty()) give_back(session, client, unknown);
+  const model::annotated_lock lock{mutex_};
   if (page.next) {
     after_ = *page.next;
     took_ += context_.time.now() - begun_at_;
@@ -190,7 +205,8 @@ bool reconciliation::is_unknown(const store::held_entry& entry) const {
 }
 
 // Reads them again first: most have been released since.
-void reconciliation::give_back(store::session& session, const std::vector<store::held_entry>& unknown) {
+void reconciliation::give_back(store::session& session, const std::shared_ptr<lease>& client,
+                               const std::vector<store::held_entry>& unknown) {
   std::vector<store::hold_query> queries;
   for (const auto& entry : unknown) queries.push_back({entry.name, entry.hold});
   const auto found = session.find(queries);
@@ -201,9 +217,8 @@ void reconciliation::give_back(store::session& session, const std::vector<store:
     auto release = std::make_shared<release_operation>();
     release->name = entry.name;
     release->hold = entry.hold;
-    release->lease = entry.lease == client_->id()
-                         ? client_
-                         : std::make_shared<lease>(entry.lease, 0ms, false, client_->id());
+    release->lease =
+        entry.lease == client->id() ? client : std::make_shared<lease>(entry.lease, 0ms, false, client->id());
     release->how = store::durability::durable;
     release->is_orphan = true;
     releases.push_back(std::move(release));
@@ -213,14 +228,21 @@ void reconciliation::give_back(store::session& session, const std::vector<store:
 
 void reconciliation::after_step(std::uint64_t number) {
   const auto now = context_.time.now();
-  std::unique_lock lock{mutex_};
+  model::annotated_lock lock{mutex_};
   if (number != sent_) return;
   runs_ = false;
   due_.reset();
-  if (!succeeded_) return send(lock, failing_.next());
+  const auto next = following(now);
+  lock.unlock();
+  if (next) send(*next);
+}
+
+std::optional<reconciliation::next_step> reconciliation::following(instant now) {
+  if (!succeeded_) return plan(failing_.next());
   failing_.reset();
-  if (client_) return send(lock, std::clamp(now - begun_at_, shortest_pause, longest_pause));
-  if (const auto next = next_reading(); next != instant::max()) send(lock, next - now);
+  if (client_) return plan(std::clamp(now - begun_at_, shortest_pause, longest_pause));
+  if (const auto next = next_reading(); next != instant::max()) return plan(next - now);
+  return {};
 }
 
 }  // namespace rowlock::client_layer

@@ -7,12 +7,12 @@
 #include "client/hold_registry.hpp"
 #include "client/repeated_failures.hpp"
 #include "client/submission_queue.hpp"
+#include "model/annotated_mutex.hpp"
 #include "store/store.hpp"
 
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -45,44 +45,57 @@ class reconciliation {
   void request_in(const store::database_state& database_state);
 
  private:
-  void send(std::unique_lock<std::mutex>& lock, std::chrono::nanoseconds pause);
+  struct next_step {
+    std::uint64_t number;
+    std::chrono::nanoseconds pause;
+  };
+  // The step that counts from now on. The caller unlocks the mutex, and then sends it.
+  next_step plan(std::chrono::nanoseconds pause) ROWLOCK_REQUIRES(mutex_);
+  void send(const next_step& planned);
   void step(store::session& session, std::uint64_t number);
-  bool begin(std::uint64_t number);
-  void read_page(store::session& session);
-  void give_back(store::session& session, const std::vector<store::held_entry>& unknown);
+  bool begin(std::uint64_t number, std::shared_ptr<lease>& client);
+  void read_page(store::session& session, const std::shared_ptr<lease>& client);
+  void give_back(store::session& session, const std::shared_ptr<lease>& client,
+                 const std::vector<store::held_entry>& unknown);
   bool is_unknown(const store::held_entry& entry) const;
   void after_step(std::uint64_t number);
-  void plan_routine(instant now);
-  bool is_idle() const;
+  // The next one, after the step that has just run. Empty: none is needed.
+  std::optional<next_step> following(instant now) ROWLOCK_REQUIRES(mutex_);
+  void plan_routine(instant now) ROWLOCK_REQUIRES(mutex_);
+  bool is_idle() const ROWLOCK_REQUIRES(mutex_);
   std::uint64_t asked() const;
-  instant next_reading() const;
+  instant next_reading() const ROWLOCK_REQUIRES(mutex_);
 
   context& context_;
   submission_queue& queue_;
   hold_registry& holds_;
   lease_keeper& keeper_;
 
-  std::mutex mutex_;
-  std::optional<instant> first_;  // the earliest requested time that no reading has met
-  instant last_{};                // and the latest
-  std::string identity_;          // of the database that is meant; empty: any
-  std::uint64_t sent_ = 0;        // the number of the step that counts
-  std::optional<instant> due_;    // when that step is due; empty: there is none
-  bool runs_ = false;             // that step runs
-  bool succeeded_ = false;
-  instant not_before_{};                               // of the next reading
-  std::optional<std::chrono::nanoseconds> repeat_in_;  // after the next reading
-  instant routine_at_ = instant::max();
-  std::chrono::nanoseconds took_{0};  // the latest reading, without its pauses
-  std::uint64_t asked_before_ = 0;    // asked() when it began
-  backoff between_{std::chrono::seconds{1}, std::chrono::minutes{1}};
-  backoff failing_ = reconnect_pause();
-  repeated_failures failures_;
+  model::annotated_mutex mutex_;
+  // The earliest requested time that no reading has met, and the latest.
+  std::optional<instant> first_ ROWLOCK_GUARDED_BY(mutex_);
+  instant last_ ROWLOCK_GUARDED_BY(mutex_){};
+  std::string identity_ ROWLOCK_GUARDED_BY(mutex_);    // of the database that is meant; empty: any
+  std::uint64_t sent_ ROWLOCK_GUARDED_BY(mutex_) = 0;  // the number of the step that counts
+  // When that step is due; empty: there is none.
+  std::optional<instant> due_ ROWLOCK_GUARDED_BY(mutex_);
+  bool runs_ ROWLOCK_GUARDED_BY(mutex_) = false;  // that step runs
+  bool succeeded_ ROWLOCK_GUARDED_BY(mutex_) = false;
+  instant not_before_ ROWLOCK_GUARDED_BY(mutex_){};  // of the next reading
+  // After the next reading.
+  std::optional<std::chrono::nanoseconds> repeat_in_ ROWLOCK_GUARDED_BY(mutex_);
+  instant routine_at_ ROWLOCK_GUARDED_BY(mutex_) = instant::max();
+  std::chrono::nanoseconds took_ ROWLOCK_GUARDED_BY(mutex_){0};  // the latest reading, without its pauses
+  std::uint64_t asked_before_ ROWLOCK_GUARDED_BY(mutex_) = 0;    // asked() when it began
+  backoff between_ ROWLOCK_GUARDED_BY(mutex_){std::chrono::seconds{1}, std::chrono::minutes{1}};
+  backoff failing_ ROWLOCK_GUARDED_BY(mutex_) = reconnect_pause();
+  repeated_failures failures_ ROWLOCK_GUARDED_BY(mutex_);
 
-  // Used by the step that runs.
-  std::shared_ptr<lease> client_;  // whose leases are read; null: no reading has begun
-  std::string after_;              // the last name that was read
-  instant begun_at_{};
+  // Changed by the step that runs.
+  std::shared_ptr<lease> client_
+      ROWLOCK_GUARDED_BY(mutex_);                 // whose leases are read; null: no reading has begun
+  std::string after_ ROWLOCK_GUARDED_BY(mutex_);  // the last name that was read
+  instant begun_at_ ROWLOCK_GUARDED_BY(mutex_){};
 };
 
 }  // namespace rowlock::client_layer
