@@ -64,13 +64,13 @@ void statement_worker::run() {
       client_.queue.put_back(std::move(work));
       continue;
     }
-    const std::lock_guard own{owner_};
-    attempt(work, [this](batch& all) { carry(all); });
+    const model::annotated_lock own{owner_};
+    attempt(work, [this](batch& all) ROWLOCK_REQUIRES(owner_) { carry(all); });
     client_.queue.finish(work);
   }
-  const std::lock_guard own{owner_};
+  const model::annotated_lock own{owner_};
   slot_.close();
-  note_connection();
+  count_connection();
 }
 
 // Another worker is connected and does this one's work.
@@ -83,13 +83,13 @@ bool statement_worker::is_replaced() const {
 bool statement_worker::find_connection() {
   while (is_replaced()) {
     if (connect()) break;
-    if (!client_.queue.sleep(reconnect_.next())) return false;
+    if (!client_.queue.sleep(pause_without_connection())) return false;
   }
   return true;
 }
 
 bool statement_worker::connect() {
-  const std::lock_guard own{owner_};
+  const model::annotated_lock own{owner_};
   try {
     slot_.open();
     complained_ = false;
@@ -100,11 +100,11 @@ bool statement_worker::connect() {
                    failure.what());
     }
   }
-  note_connection();
+  count_connection();
   return slot_.is_connected();
 }
 
-void statement_worker::note_connection() {
+void statement_worker::count_connection() {
   const bool connected = slot_.is_connected();
   if (std::exchange(noted_connection_, connected) != connected) client_.queue.count_worker(role_, connected);
 }
@@ -113,7 +113,7 @@ template <class Body>
 bool statement_worker::attempt(batch& work, Body body) {
   try {
     body(work);
-    note_connection();
+    count_connection();
     return true;
   } catch (const error& failure) {
     fail(std::current_exception(), failure, work);
@@ -138,16 +138,20 @@ bool statement_worker::run_inline(batch work, Fast fast) {
 }
 
 bool statement_worker::run_inline(const acquire_ptr& operation) {
-  const std::unique_lock own{owner_, std::try_to_lock};
-  if (!own || !slot_.is_connected()) return false;
-  return run_inline(client_.queue.alone(operation), [this](batch& work) { fast_.acquire_or_enqueue(work); });
+  if (!owner_.try_lock()) return false;
+  const model::annotated_lock own{owner_, std::adopt_lock};
+  if (!slot_.is_connected()) return false;
+  return run_inline(client_.queue.alone(operation),
+                    [this](batch& work) ROWLOCK_REQUIRES(owner_) { fast_.acquire_or_enqueue(work); });
 }
 
 bool statement_worker::run_inline(const release_ptr& operation, instant until) {
-  const std::unique_lock own{owner_, std::try_to_lock};
-  if (!own || !slot_.is_connected()) return false;
+  if (!owner_.try_lock()) return false;
+  const model::annotated_lock own{owner_, std::adopt_lock};
+  if (!slot_.is_connected()) return false;
   slot_.limit_answers(until);
-  const bool role = run_inline(client_.queue.alone(operation), [&](batch& work) { carry(work); });
+  const bool role =
+      run_inline(client_.queue.alone(operation), [&](batch& work) ROWLOCK_REQUIRES(owner_) { carry(work); });
   slot_.limit_answers(instant::max());
   return role;
 }
@@ -156,7 +160,7 @@ void statement_worker::run_fallback(instant until) {
   batch work = client_.queue.take_fallback();
   if (work.empty()) return;
   slot_.limit_begins(until);
-  attempt(work, [this](batch& all) { carry(all); });
+  attempt(work, [this](batch& all) ROWLOCK_REQUIRES(owner_) { carry(all); });
   slot_.limit_begins(instant::max());
   client_.queue.finish(work);
 }
@@ -218,7 +222,7 @@ void statement_worker::run_tasks(std::vector<task_ptr>& tasks) {
 // have been granted goes the slow way next time, which finds out by the hold's id (I7).
 void statement_worker::fail(const std::exception_ptr& cause, const error& failure, batch& work) {
   const bool sent_alone = work.alone;
-  note_connection();
+  count_connection();
   slow_.take_back(work);
   failed how{.temporary = is_temporary(failure),
              .denied = failure.code() == errc::privilege && !failure.outcome_unknown(),

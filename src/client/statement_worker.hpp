@@ -8,9 +8,9 @@
 #include "client/slow_path.hpp"
 #include "client/submission_queue.hpp"
 #include "client/worker_context.hpp"
+#include "model/annotated_mutex.hpp"
 
 #include <memory>
-#include <mutex>
 #include <vector>
 
 namespace rowlock::client_layer {
@@ -37,8 +37,9 @@ class statement_worker {
 
   // For the fallback worker, called by the thread that owns the connection. run_fallback() begins no
   // statement after `until`.
-  void run_fallback(instant until);
-  void note_connection();
+  // Both unchecked: that thread uses it alone, so it does not lock owner_.
+  void run_fallback(instant until) ROWLOCK_UNCHECKED;
+  void note_connection() ROWLOCK_UNCHECKED { count_connection(); }
 
  private:
   struct failed;
@@ -47,30 +48,36 @@ class statement_worker {
   bool find_connection();
   bool connect();  // false: there is none, and the log says why
   template <class Fast>
-  bool run_inline(batch work, Fast fast);
+  bool run_inline(batch work, Fast fast) ROWLOCK_REQUIRES(owner_);
   // False: it failed, and each request without an answer is retried or has failed.
   template <class Body>
-  bool attempt(batch& work, Body body);
-  void carry(batch& work);
-  void run_tasks(std::vector<task_ptr>& tasks);
-  void fail(const std::exception_ptr& cause, const error& failure, batch& work);
-  void fail(const acquire_ptr& operation, const std::exception_ptr& cause, const failed& how);
-  void fail(const release_ptr& operation, const std::exception_ptr& cause, const failed& how);
-  void log(const error& failure, log_level level);
+  bool attempt(batch& work, Body body) ROWLOCK_REQUIRES(owner_);
+  void count_connection() ROWLOCK_REQUIRES(owner_);
+  // Unchecked: no other thread uses a worker that has no connection.
+  std::chrono::nanoseconds pause_without_connection() ROWLOCK_UNCHECKED { return reconnect_.next(); }
+  void carry(batch& work) ROWLOCK_REQUIRES(owner_);
+  void run_tasks(std::vector<task_ptr>& tasks) ROWLOCK_REQUIRES(owner_);
+  void fail(const std::exception_ptr& cause, const error& failure, batch& work) ROWLOCK_REQUIRES(owner_);
+  void fail(const acquire_ptr& operation, const std::exception_ptr& cause, const failed& how)
+      ROWLOCK_REQUIRES(owner_);
+  void fail(const release_ptr& operation, const std::exception_ptr& cause, const failed& how)
+      ROWLOCK_REQUIRES(owner_);
+  void log(const error& failure, log_level level) ROWLOCK_REQUIRES(owner_);
 
   worker_context& client_;
   worker_role role_;
   context& context_;
-  std::mutex owner_;                        // locked by the thread that uses the worker
+  model::annotated_mutex owner_;            // locked by the thread that uses the worker
   std::unique_ptr<session_slot> own_slot_;  // null: slot_ is borrowed
-  session_slot& slot_;
-  fast_path fast_;
-  slow_path slow_;
-  backoff reconnect_ = reconnect_pause();
-  bool noted_connection_ = false;  // as counted by the queue
-  bool complained_ = false;        // the log has that it cannot connect
-  repeated_failures failures_;
-  int refused_alone_ = 0;  // requests that failed alone since the latest success
+  session_slot& slot_;                      // any thread may ask it whether it is connected
+  fast_path fast_ ROWLOCK_GUARDED_BY(owner_);
+  slow_path slow_ ROWLOCK_GUARDED_BY(owner_);
+  backoff reconnect_ ROWLOCK_GUARDED_BY(owner_) = reconnect_pause();
+  bool noted_connection_ ROWLOCK_GUARDED_BY(owner_) = false;  // as counted by the queue
+  bool complained_ ROWLOCK_GUARDED_BY(owner_) = false;        // the log has that it cannot connect
+  repeated_failures failures_ ROWLOCK_GUARDED_BY(owner_);
+  // Requests that failed alone since the latest success.
+  int refused_alone_ ROWLOCK_GUARDED_BY(owner_) = 0;
 };
 
 }  // namespace rowlock::client_layer
