@@ -6,10 +6,7 @@
 namespace rowlock::client_layer {
 
 deadlock_search::look_ptr deadlock_search::begin() {
-  auto made = std::make_shared<look>();
-  made->number = latest_ ? latest_->number + 1 : 1;
-  made->begun_at = context_.time.now();
-  return made;
+  return std::make_shared<look>(latest_ ? latest_->number + 1 : 1, context_.time.now());
 }
 
 void deadlock_search::submit_step(const look_ptr& made) {
@@ -18,15 +15,15 @@ void deadlock_search::submit_step(const look_ptr& made) {
     try {
       read_step(session, *made);
     } catch (const error& thrown) {
-      const std::lock_guard held{mutex_};
-      made->failure.emplace(copy_of(thrown));
+      const model::annotated_lock held{mutex_};
+      of(*made).failure.emplace(copy_of(thrown));
       throw;
     }
   };
   task->answer.on_complete([this, made] {
     if (std::exchange(made->goes_on, false)) return submit_step(made);
-    const std::lock_guard held{mutex_};
-    made->now = look::state::read;
+    const model::annotated_lock held{mutex_};
+    of(*made).now = state::read;
     changed_.notify_all();
   });
   queue_.submit_background(task);
@@ -45,24 +42,26 @@ void deadlock_search::read_step(store::session& session, look& made) {
   made.goes_on = !made.names->empty();
 }
 
-void deadlock_search::search(std::unique_lock<std::mutex>& lock, look& found) {
-  found.now = look::state::searched;
+void deadlock_search::search(look& found) {
+  of(found).now = state::searched;
   const auto locks = std::move(found.locks);
-  lock.unlock();
-  auto cycles = find_cycles(locks);
-  lock.lock();
-  found.cycles = std::move(cycles);
-  found.now = look::state::done;
+  std::vector<wait_cycle> cycles;
+  {
+    const model::annotated_unlock unlocked{mutex_};
+    cycles = find_cycles(locks);
+  }
+  of(found).cycles = std::move(cycles);
+  of(found).now = state::done;
   changed_.notify_all();
 }
 
 wait_cycle deadlock_search::circle_of(std::uint64_t owner, std::uint64_t& after, std::optional<instant> until,
                                       const std::stop_token& stop) {
   const std::stop_callback on_stop{stop, [this] {
-                                     const std::lock_guard lock{mutex_};
+                                     const model::annotated_lock lock{mutex_};
                                      changed_.notify_all();
                                    }};
-  std::unique_lock lock{mutex_};
+  model::annotated_lock lock{mutex_};
   const auto fresh = context_.time.now() - context_.settings.poll_interval;
   const bool serves = latest_ && latest_->number > after && latest_->begun_at > fresh;
   if (!serves) {
@@ -74,23 +73,24 @@ wait_cycle deadlock_search::circle_of(std::uint64_t owner, std::uint64_t& after,
   const auto mine = latest_;
   const auto latest = context_.time.now() + context_.longest_call();
   const auto end = until ? std::min(*until, latest) : latest;
-  while (mine->now != look::state::done) {
-    if (mine->now == look::state::read && !mine->failure) {
-      search(lock, *mine);
+  while (of(*mine).now != state::done) {
+    if (of(*mine).now == state::read && !of(*mine).failure) {
+      search(*mine);
       continue;
     }
-    if (mine->failure) break;
+    if (of(*mine).failure) break;
     if (stop.stop_requested() || context_.time.now() >= end) return {};
     context_.time.wait_until(lock, changed_, end);
   }
   after = mine->number;
-  if (mine->failure && !mine->failure->transient()) throw copy_of(*mine->failure);
+  if (of(*mine).failure && !of(*mine).failure->transient()) throw copy_of(*of(*mine).failure);
   const auto is_in_it = [&](const wait_cycle& cycle) {
     return std::any_of(cycle.begin(), cycle.end(),
                        [&](const stuck_waiter& one) { return one.waiter.waiter.hold.owner() == owner; });
   };
-  const auto found = std::find_if(mine->cycles.begin(), mine->cycles.end(), is_in_it);
-  return found == mine->cycles.end() ? wait_cycle{} : *found;
+  const auto& cycles = of(*mine).cycles;
+  const auto found = std::find_if(cycles.begin(), cycles.end(), is_in_it);
+  return found == cycles.end() ? wait_cycle{} : *found;
 }
 
 hold_ptr deadlock_search::wait(acquire_operation& operation, std::uint64_t owner,

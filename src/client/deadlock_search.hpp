@@ -6,11 +6,11 @@
 #include "client/hold_registry.hpp"
 #include "client/submission_queue.hpp"
 #include "client/wait_graph.hpp"
+#include "model/annotated_mutex.hpp"
 
 #include <condition_variable>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <vector>
@@ -35,30 +35,44 @@ class deadlock_search {
                 const std::stop_token& stop);
 
  private:
-  struct look {
-    std::uint64_t number = 0;
-    instant begun_at{};
+  // What those that wait for a look see of it.
+  struct progress {
     enum class state { reads, read, searched, done } now = state::reads;
-    std::optional<std::vector<std::string>>
-        names{};           // still to be read, the last first; used by one step at a time
-    bool goes_on = false;  // the latest step succeeded, and names are left
-    std::vector<contended_lock> locks{};
     std::vector<wait_cycle> cycles{};
     std::optional<error> failure{};
   };
-  using look_ptr = std::shared_ptr<look>;
+  class look {
+   public:
+    look(std::uint64_t which, instant now) : number(which), begun_at(now) {}
 
-  look_ptr begin();
+    const std::uint64_t number;
+    const instant begun_at;
+    // Used by one step at a time, and by the search once no step follows.
+    std::optional<std::vector<std::string>> names{};  // still to be read, the last first
+    bool goes_on = false;                             // the latest step succeeded, and names are left
+    std::vector<contended_lock> locks{};
+
+   private:
+    friend class deadlock_search;
+    progress progress_{};
+  };
+  using look_ptr = std::shared_ptr<look>;
+  using state = progress::state;
+
+  // A look cannot name the mutex that guards its progress, so it is reached through this alone.
+  progress& of(look& one) ROWLOCK_REQUIRES(mutex_) { return one.progress_; }
+
+  look_ptr begin() ROWLOCK_REQUIRES(mutex_);
   void submit_step(const look_ptr& made);
   void read_step(store::session& session, look& made);
-  // In the caller's thread: the workers have no time for it.
-  void search(std::unique_lock<std::mutex>& lock, look& found);
+  // In the caller's thread: the workers have no time for it. The mutex is unlocked meanwhile.
+  void search(look& found) ROWLOCK_REQUIRES(mutex_);
 
   context& context_;
   submission_queue& queue_;
-  std::mutex mutex_;
+  model::annotated_mutex mutex_;
   std::condition_variable changed_;
-  look_ptr latest_;
+  look_ptr latest_ ROWLOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace rowlock::client_layer
