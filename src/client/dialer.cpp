@@ -24,7 +24,7 @@ std::unique_ptr<store::session> dialer::connect(std::shared_ptr<store::database>
   auto& all = *exchange_;
   const auto until = context_.time.now() + context_.settings.connect_timeout;
   const auto one = std::make_shared<attempt>();
-  std::unique_lock lock{all.mutex};
+  model::annotated_lock lock{all.mutex};
   while (all.left_behind >= left_behind_at_most && !all.closed && context_.time.now() < until) {
     context_.time.wait_until(lock, all.changed, until);
   }
@@ -45,22 +45,24 @@ std::unique_ptr<store::session> dialer::connect(std::shared_ptr<store::database>
                 fmt::format("cannot start a thread for an attempt to connect: {}", failure.what()));
   }
   lock.lock();
-  while (!one->is_over && !all.closed && context_.time.now() < until) {
+  while (!all.of(*one).is_over && !all.closed && context_.time.now() < until) {
     context_.time.wait_until(lock, all.changed, until);
   }
-  if (!one->is_over) {
+  if (!all.of(*one).is_over) {
     lock.unlock();
     one->watch.interrupt();
     lock.lock();
-    all.changed.wait_for(lock, context_.time.patience(last_words), [&] { return one->is_over; });
-    if (!one->is_over) {
-      one->is_left = true;
+    all.changed.wait_for(lock, context_.time.patience(last_words),
+                         [&]() ROWLOCK_REQUIRES(all.mutex) { return all.of(*one).is_over; });
+    if (!all.of(*one).is_over) {
+      all.of(*one).is_left = true;
       ++all.left_behind;
     }
-    throw too_late(*one);
+    throw too_late(all.of(*one), all.closed);
   }
-  if (one->failure) std::rethrow_exception(std::exchange(one->failure, nullptr));
-  return std::move(one->made);
+  auto& ended = all.of(*one);
+  if (ended.failure) std::rethrow_exception(std::exchange(ended.failure, nullptr));
+  return std::move(ended.made);
 }
 
 // Runs in the attempt's own thread.
@@ -72,19 +74,20 @@ void dialer::exchange::dial(store::database& database, attempt& one) {
   } catch (...) {
     failure = std::current_exception();
   }
-  const std::lock_guard lock{mutex};
-  one.is_over = true;
-  if (one.is_left) {
+  const model::annotated_lock lock{mutex};
+  auto& ended = of(one);
+  ended.is_over = true;
+  if (ended.is_left) {
     --left_behind;
   } else {
-    one.made = std::move(made);
-    one.failure = std::move(failure);
+    ended.made = std::move(made);
+    ended.failure = std::move(failure);
   }
   changed.notify_all();
 }
 
-error dialer::too_late(const attempt& one) const {
-  if (exchange_->closed) return {errc::unreachable, "the client is closed"};
+error dialer::too_late(const result& one, bool closed) const {
+  if (closed) return {errc::unreachable, "the client is closed"};
   auto said = one.failure ? copy_of(one.failure) : error(errc::unreachable, "it hangs");
   return {errc::unreachable,
           fmt::format("connecting took longer than the connect_timeout of {} ms: {}",
@@ -93,7 +96,7 @@ error dialer::too_late(const attempt& one) const {
 }
 
 void dialer::close() {
-  const std::lock_guard lock{exchange_->mutex};
+  const model::annotated_lock lock{exchange_->mutex};
   exchange_->closed = true;
   exchange_->changed.notify_all();
 }

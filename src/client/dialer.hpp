@@ -4,6 +4,7 @@
 
 #include "client/context.hpp"
 #include "client/detached_threads.hpp"
+#include "model/annotated_mutex.hpp"
 #include "store/store.hpp"
 
 #include <rowlock/error.hpp>
@@ -11,7 +12,6 @@
 #include <condition_variable>
 #include <exception>
 #include <memory>
-#include <mutex>
 
 namespace rowlock::client_layer {
 
@@ -28,26 +28,35 @@ class dialer {
   void close();
 
  private:
-  struct attempt {
-    store::connect_watch watch;
+  struct result {
     std::unique_ptr<store::session> made;
     std::exception_ptr failure;
     bool is_over = false;
     bool is_left = false;  // nobody waits for it
   };
+  class attempt {
+   public:
+    store::connect_watch watch;
+
+   private:
+    friend class dialer;
+    result result_;
+  };
 
   // What the threads of attempts need, and all that they keep alive.
   struct exchange {
     void dial(store::database& database, attempt& one);
+    // An attempt cannot name the mutex that guards its result, so that is reached through this alone.
+    result& of(attempt& one) ROWLOCK_REQUIRES(mutex) { return one.result_; }
 
     detached_threads threads;
-    std::mutex mutex;  // guards the attempts too, except their watches
+    model::annotated_mutex mutex;  // guards the attempts too, except their watches
     std::condition_variable changed;
-    int left_behind = 0;
-    bool closed = false;
+    int left_behind ROWLOCK_GUARDED_BY(mutex) = 0;
+    bool closed ROWLOCK_GUARDED_BY(mutex) = false;
   };
 
-  error too_late(const attempt& one) const;
+  error too_late(const result& one, bool closed) const;
 
   context& context_;
   std::shared_ptr<exchange> exchange_ = std::make_shared<exchange>();

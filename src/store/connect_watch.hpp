@@ -1,8 +1,9 @@
 // Lets another thread interrupt an attempt to connect that gets no answer.
 #pragma once
 
+#include "model/annotated_mutex.hpp"
+
 #include <functional>
-#include <mutex>
 
 namespace rowlock::store {
 
@@ -32,9 +33,13 @@ class connect_watch {
   bool is_interrupted() const;
 
  private:
-  mutable std::mutex mutex_;
-  std::function<void()> interrupt_;
-  bool interrupted_ = false;
+  // The two ends of a step: the analysis does not look into constructors and destructors.
+  void begin(std::function<void()> interrupt);
+  void end();
+
+  mutable model::annotated_mutex mutex_;
+  std::function<void()> interrupt_ ROWLOCK_GUARDED_BY(mutex_);
+  bool interrupted_ ROWLOCK_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace rowlock::store
