@@ -21,8 +21,8 @@ session_slot::session_slot(context& shared, connector connect, ghost_kind leaves
     : context_(shared), connect_(std::move(connect)), leaves_(leaves) {}
 
 store::session& session_slot::ready() {
-  if (!session_) connect();
-  return *session_;
+  if (!own_session()) connect();
+  return *own_session();
 }
 
 void session_slot::check_time() const {
@@ -40,11 +40,11 @@ void session_slot::connect() {
   connected_before_ = true;
   const busy mark{*this};
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     session_ = std::move(made);
   }
   try {
-    if (on_connect) on_connect(*session_);
+    if (on_connect) on_connect(*own_session());
   } catch (...) {
     drop(false);
     throw;
@@ -86,7 +86,7 @@ void session_slot::note(const error& failure) noexcept {
     case errc::contention:
       if (harmless_.empty()) break;
       try {
-        if (session_->end_ghost(harmless_)) harmless_.clear();
+        if (own_session()->end_ghost(harmless_)) harmless_.clear();
       } catch (const std::exception&) {
         // The next contention tries again.
       }
@@ -99,7 +99,7 @@ void session_slot::drop(bool leaves_ghost) noexcept {
   connected_.store(false);
   std::unique_ptr<store::session> broken;
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     broken = std::move(session_);
   }
   if (!broken || !leaves_ghost) return;
@@ -120,7 +120,7 @@ void session_slot::close() noexcept {
 }
 
 bool session_slot::wait(std::chrono::nanoseconds timeout) {
-  const bool anew = !session_;
+  const bool anew = !own_session();
   store::session& session = ready();
   // The new connection has not heard what came while there was none.
   if (anew) return true;
@@ -133,11 +133,12 @@ bool session_slot::wait(std::chrono::nanoseconds timeout) {
 }
 
 std::vector<model::hold_id> session_slot::woken_waiters() {
-  return session_ ? session_->woken_waiters() : std::vector<model::hold_id>{};
+  auto* session = own_session();
+  return session ? session->woken_waiters() : std::vector<model::hold_id>{};
 }
 
 void session_slot::end_wait() noexcept {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   if (session_) session_->end_wait();
 }
 
@@ -148,7 +149,7 @@ void session_slot::interrupt_overdue(instant now) noexcept {
 }
 
 void session_slot::interrupt() noexcept {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   if (session_) session_->interrupt();
 }
 

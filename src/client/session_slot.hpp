@@ -3,6 +3,7 @@
 #pragma once
 
 #include "client/context.hpp"
+#include "model/annotated_mutex.hpp"
 #include "store/store.hpp"
 
 #include <rowlock/error.hpp>
@@ -10,7 +11,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -67,7 +67,10 @@ class session_slot {
   std::vector<model::hold_id> woken_waiters();
 
   // As session::warning(); empty without a connection.
-  std::string warning() const { return session_ ? session_->warning() : std::string{}; }
+  std::string warning() const {
+    const auto* session = own_session();
+    return session ? session->warning() : std::string{};
+  }
 
   bool is_connected() const noexcept { return connected_.load(); }
   void end_wait() noexcept;
@@ -89,6 +92,9 @@ class session_slot {
     session_slot& slot_;
   };
 
+  // For the thread that uses the slot. Unchecked: no other thread changes the pointer, so this one reads it
+  // without the mutex.
+  store::session* own_session() const noexcept ROWLOCK_UNCHECKED { return session_.get(); }
   store::session& ready();
   void connect();
   void check_time() const;
@@ -97,8 +103,8 @@ class session_slot {
 
   context& context_;
   connector connect_;
-  std::mutex mutex_;  // guards the pointer against end_wait() and interrupt()
-  std::unique_ptr<store::session> session_;
+  model::annotated_mutex mutex_;  // guards the pointer against end_wait() and interrupt()
+  std::unique_ptr<store::session> session_ ROWLOCK_GUARDED_BY(mutex_);
   const ghost_kind leaves_;
   std::string harmless_;  // the previous session's backend, which may keep rows locked
   instant until_ = instant::max();
