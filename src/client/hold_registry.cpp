@@ -15,7 +15,7 @@ constexpr std::size_t many_releases = 8192;
 bool hold_registry::add(const hold_ptr& hold, std::uint64_t checks_before) {
   bool look_soon = false;
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     // The thread that ends a lease takes its holds afterwards, under this mutex.
     if (hold->lease()->is_ended()) return false;
     if (!holds_.emplace(hold->id(), hold).second) return true;
@@ -32,13 +32,13 @@ bool hold_registry::add(const hold_ptr& hold, std::uint64_t checks_before) {
 }
 
 void hold_registry::remove(const hold_state& hold) {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   forget(hold);
   note();
 }
 
 void hold_registry::remove(std::span<const hold_ptr> holds) {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   for (const auto& hold : holds) forget(*hold);
   note();
 }
@@ -65,12 +65,12 @@ void hold_registry::note() {
 }
 
 bool hold_registry::contains(model::hold_id id) const {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   return holds_.contains(id);
 }
 
 std::vector<hold_ptr> hold_registry::all() const {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   std::vector<hold_ptr> found;
   found.reserve(holds_.size());
   for (const auto& [id, hold] : holds_) found.push_back(hold);
@@ -80,7 +80,7 @@ std::vector<hold_ptr> hold_registry::all() const {
 std::vector<hold_ptr> hold_registry::take(const lease& lease) {
   std::vector<hold_ptr> taken;
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     taken.reserve(holds_.size());
     for (auto at = holds_.begin(); at != holds_.end();) {
       if (at->second->lease().get() != &lease) {
@@ -99,7 +99,7 @@ std::vector<hold_ptr> hold_registry::take(const lease& lease) {
 }
 
 std::vector<hold_ptr> hold_registry::overdue(instant now) const {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   std::vector<hold_ptr> found;
   for (const auto& [deadline, id] : deadlines_) {
     if (deadline > now) break;
@@ -109,14 +109,14 @@ std::vector<hold_ptr> hold_registry::overdue(instant now) const {
 }
 
 std::optional<instant> hold_registry::next_deadline() const {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   if (deadlines_.empty()) return {};
   return deadlines_.begin()->first;
 }
 
 std::vector<hold_ptr> hold_registry::begin_check() {
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     ++checks_;
     unchecked_.clear();
     note();
@@ -125,14 +125,14 @@ std::vector<hold_ptr> hold_registry::begin_check() {
 }
 
 std::vector<hold_ptr> hold_registry::unchecked() const {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   std::vector<hold_ptr> found;
   for (const auto& id : unchecked_) found.push_back(holds_.at(id));
   return found;
 }
 
 void hold_registry::checked(std::span<const hold_ptr> holds) {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   for (const auto& hold : holds) unchecked_.erase(hold->id());
   note();
 }
@@ -142,7 +142,7 @@ bool hold_registry::is_unreachable(const hold_state& hold) const {
 }
 
 void hold_registry::receive_as(model::lease_id client) {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   client_ = client;
   unreachable_.clear();
   for (const auto& [deadline, id] : deadlines_) {
@@ -152,7 +152,7 @@ void hold_registry::receive_as(model::lease_id client) {
 }
 
 std::vector<hold_ptr> hold_registry::next_unreachable(std::size_t most) {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   std::vector<hold_ptr> page;
   auto at = unreachable_.upper_bound(unreachable_cursor_);
   for (; page.size() < std::min(most, unreachable_.size()); ++at) {
@@ -165,7 +165,7 @@ std::vector<hold_ptr> hold_registry::next_unreachable(std::size_t most) {
 
 // By buckets: a rehash shuffles them, but each hold's turn still comes.
 std::vector<hold_ptr> hold_registry::next_page(std::size_t most) {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   std::vector<hold_ptr> page;
   const auto buckets = holds_.bucket_count();
   for (std::size_t seen = 0; seen < buckets && page.size() < most; ++seen) {
@@ -177,18 +177,18 @@ std::vector<hold_ptr> hold_registry::next_page(std::size_t most) {
 }
 
 bool recent_releases::add(entry release) {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   entries_.push_back(std::move(release));
   return entries_.size() == many_releases;
 }
 
 void recent_releases::confirm(instant sent_at) {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   std::erase_if(entries_, [&](const entry& release) { return release.answered_at < sent_at; });
 }
 
 std::vector<recent_releases::entry> recent_releases::take_all() {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   return std::exchange(entries_, {});
 }
 

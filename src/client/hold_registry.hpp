@@ -3,12 +3,12 @@
 
 #include "client/context.hpp"
 #include "client/hold_state.hpp"
+#include "model/annotated_mutex.hpp"
 #include "store/store.hpp"
 
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -69,19 +69,20 @@ class hold_registry {
  private:
   using deadlines = std::set<std::pair<instant, model::hold_id>>;
 
-  bool is_unreachable(const hold_state& hold) const;
-  void forget(const hold_state& hold);
-  void forget_deadline(const hold_state& hold);
-  void note();
+  bool is_unreachable(const hold_state& hold) const ROWLOCK_REQUIRES(mutex_);
+  void forget(const hold_state& hold) ROWLOCK_REQUIRES(mutex_);
+  void forget_deadline(const hold_state& hold) ROWLOCK_REQUIRES(mutex_);
+  void note() ROWLOCK_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  std::unordered_map<model::hold_id, hold_ptr> holds_;
-  deadlines deadlines_;  // of holds on explicit-ttl leases, which are never renewed
-  std::unordered_set<model::hold_id> unchecked_;
-  std::set<model::hold_id> unreachable_;
-  model::lease_id client_{};
-  model::hold_id unreachable_cursor_{};
-  std::size_t page_cursor_ = 0;  // a bucket
+  mutable model::annotated_mutex mutex_;
+  std::unordered_map<model::hold_id, hold_ptr> holds_ ROWLOCK_GUARDED_BY(mutex_);
+  // Of holds on explicit-ttl leases, which are never renewed.
+  deadlines deadlines_ ROWLOCK_GUARDED_BY(mutex_);
+  std::unordered_set<model::hold_id> unchecked_ ROWLOCK_GUARDED_BY(mutex_);
+  std::set<model::hold_id> unreachable_ ROWLOCK_GUARDED_BY(mutex_);
+  model::lease_id client_ ROWLOCK_GUARDED_BY(mutex_){};
+  model::hold_id unreachable_cursor_ ROWLOCK_GUARDED_BY(mutex_){};
+  std::size_t page_cursor_ ROWLOCK_GUARDED_BY(mutex_) = 0;  // a bucket
   std::atomic<std::size_t> size_{0};
   std::atomic<std::uint64_t> checks_{0};
   std::atomic<bool> has_unchecked_{false};
@@ -106,8 +107,8 @@ class recent_releases {
   std::vector<entry> take_all();
 
  private:
-  mutable std::mutex mutex_;
-  std::vector<entry> entries_;
+  mutable model::annotated_mutex mutex_;
+  std::vector<entry> entries_ ROWLOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace rowlock::client_layer

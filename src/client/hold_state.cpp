@@ -35,7 +35,7 @@ rowlock::loss hold_state::loss() const noexcept {
 }
 
 bool hold_state::request_release(const std::string& reason, instant until) {
-  const std::lock_guard lock{stop_mutex_};
+  const model::annotated_lock lock{stop_mutex_};
   if (fate_.load() != held) return false;
   const bool news = !request_;
   request_ = {reason, until};
@@ -43,38 +43,40 @@ bool hold_state::request_release(const std::string& reason, instant until) {
 }
 
 void hold_state::notify_request() noexcept {
-  tell(asked_);
+  model::annotated_lock lock{stop_mutex_};
+  const auto whom = asked_;
+  lock.unlock();
+  tell(whom);
 }
 
 std::stop_token hold_state::request_token() {
+  model::annotated_lock lock{stop_mutex_};
   auto source = made(asked_);
+  lock.unlock();
   if (request()) source.request_stop();
   return source.get_token();
 }
 
 std::optional<rowlock::release_request> hold_state::request() const {
-  const std::lock_guard lock{stop_mutex_};
+  const model::annotated_lock lock{stop_mutex_};
   if (!request_) return {};
   const auto left = request_->until - engine_->shared().time.now();
   return rowlock::release_request{request_->reason, std::max(left, std::chrono::nanoseconds{0})};
 }
 
 std::stop_source hold_state::made(std::optional<std::stop_source>& source) {
-  const std::lock_guard lock{stop_mutex_};
   if (!source) source.emplace();
   return *source;
 }
 
 void hold_state::tell(const std::optional<std::stop_source>& whom) noexcept {
-  std::unique_lock lock{stop_mutex_};
-  if (!whom) return;
-  std::stop_source source = *whom;
-  lock.unlock();
-  source.request_stop();
+  if (whom) whom->request_stop();
 }
 
 std::stop_token hold_state::stop_token() {
+  model::annotated_lock lock{stop_mutex_};
   auto source = made(stop_);
+  lock.unlock();
   const int fate = fate_.load();
   if (fate != held && fate != released) source.request_stop();
   return source.get_token();
@@ -86,7 +88,10 @@ bool hold_state::lose(rowlock::loss reason) noexcept {
 }
 
 void hold_state::tell() noexcept {
-  tell(stop_);
+  model::annotated_lock lock{stop_mutex_};
+  const auto whom = stop_;
+  lock.unlock();
+  tell(whom);
 }
 
 bool hold_state::begin_release() noexcept {

@@ -3,13 +3,13 @@
 #pragma once
 
 #include "client/lease.hpp"
+#include "model/annotated_mutex.hpp"
 #include "model/lock.hpp"
 
 #include <rowlock/hold.hpp>
 
 #include <atomic>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 #include <string>
@@ -78,8 +78,8 @@ class hold_state {
   std::size_t depth() const noexcept { return static_cast<std::size_t>(entries_.load()); }
 
  private:
-  std::stop_source made(std::optional<std::stop_source>& source);
-  void tell(const std::optional<std::stop_source>& whom) noexcept;
+  static std::stop_source made(std::optional<std::stop_source>& source);
+  static void tell(const std::optional<std::stop_source>& whom) noexcept;
 
   static constexpr int held = -1;
   static constexpr int released = -2;
@@ -95,14 +95,15 @@ class hold_state {
   std::atomic<int> entries_{1};
   bool contended_ = false;
   instant keep_until_{};
-  mutable std::mutex stop_mutex_;
-  std::optional<std::stop_source> stop_;  // made at first use: most holds never need one
-  std::optional<std::stop_source> asked_;
+  mutable model::annotated_mutex stop_mutex_;
+  // Made at first use: most holds never need one.
+  std::optional<std::stop_source> stop_ ROWLOCK_GUARDED_BY(stop_mutex_);
+  std::optional<std::stop_source> asked_ ROWLOCK_GUARDED_BY(stop_mutex_);
   struct asked_for {
     std::string reason;
     instant until;
   };
-  std::optional<asked_for> request_;
+  std::optional<asked_for> request_ ROWLOCK_GUARDED_BY(stop_mutex_);
 };
 
 }  // namespace rowlock::client_layer

@@ -2,12 +2,12 @@
 // What the database has under any other id belongs to nobody, unless a registered hold has that id.
 #pragma once
 
+#include "model/annotated_mutex.hpp"
 #include "model/ids.hpp"
 
 #include <rowlock/config.hpp>
 
 #include <memory>
-#include <mutex>
 #include <unordered_map>
 #include <utility>
 
@@ -16,8 +16,15 @@ namespace rowlock::client_layer {
 // Thread-safe.
 class ids_in_use {
   struct table {
-    std::mutex mutex;
-    std::unordered_map<model::hold_id, int> counts;
+    model::annotated_mutex mutex;
+    std::unordered_map<model::hold_id, int> counts ROWLOCK_GUARDED_BY(mutex);
+
+    // Of one mark. The analysis does not look into destructors.
+    void drop(model::hold_id id) {
+      const model::annotated_lock lock{mutex};
+      const auto found = counts.find(id);
+      if (--found->second == 0) counts.erase(found);
+    }
   };
 
  public:
@@ -32,10 +39,7 @@ class ids_in_use {
       return *this;
     }
     ~mark() {
-      if (!table_) return;
-      const std::lock_guard lock{table_->mutex};
-      const auto found = table_->counts.find(id_);
-      if (--found->second == 0) table_->counts.erase(found);
+      if (table_) table_->drop(id_);
     }
 
     bool is_of(model::hold_id id) const noexcept { return table_ && id_ == id; }
@@ -49,13 +53,13 @@ class ids_in_use {
   };
 
   [[nodiscard]] mark use(model::hold_id id) {
-    const std::lock_guard lock{table_->mutex};
+    const model::annotated_lock lock{table_->mutex};
     ++table_->counts[id];
     return {id, table_};
   }
 
   bool contains(model::hold_id id) const {
-    const std::lock_guard lock{table_->mutex};
+    const model::annotated_lock lock{table_->mutex};
     return table_->counts.contains(id);
   }
 

@@ -3,11 +3,11 @@
 #pragma once
 
 #include "client/hold_registry.hpp"
+#include "model/annotated_mutex.hpp"
 
 #include <cstdint>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 
@@ -17,13 +17,13 @@ namespace rowlock::client_layer {
 class thread_entries {
  public:
   hold_ptr find(const std::string& name, std::uint64_t owner) const {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     const auto found = entries_.find({name, owner});
     return found == entries_.end() ? nullptr : found->second.lock();
   }
 
   void put(const std::string& name, std::uint64_t owner, const hold_ptr& hold) {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     entries_[{name, owner}] = hold;
     // Entries of holds that are over are removed when they have doubled the map, so each put pays for at most
     // one.
@@ -33,9 +33,10 @@ class thread_entries {
   }
 
  private:
-  mutable std::mutex mutex_;
-  std::map<std::pair<std::string, std::uint64_t>, std::weak_ptr<hold_state>> entries_;
-  std::size_t alive_ = 0;
+  mutable model::annotated_mutex mutex_;
+  std::map<std::pair<std::string, std::uint64_t>, std::weak_ptr<hold_state>> entries_
+      ROWLOCK_GUARDED_BY(mutex_);
+  std::size_t alive_ ROWLOCK_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace rowlock::client_layer
