@@ -49,7 +49,7 @@ void async_acquire::start(const model::lock_request& request, const acquire_opti
   }
   try {
     if (stop_.stop_possible()) {
-      const std::lock_guard lock{stop_mutex_};
+      const model::annotated_lock lock{stop_mutex_};
       on_stop_.emplace(stop_, [this] {
         if (const auto alive = weak_from_this().lock(); alive && !engine_->is_forked()) give_up();
       });
@@ -121,7 +121,7 @@ void async_acquire::abandon() noexcept {
 }
 
 void async_acquire::forget_stop() {
-  const std::lock_guard lock{stop_mutex_};
+  const model::annotated_lock lock{stop_mutex_};
   on_stop_.reset();
 }
 

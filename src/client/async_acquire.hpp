@@ -3,12 +3,12 @@
 #pragma once
 
 #include "client/engine.hpp"
+#include "model/annotated_mutex.hpp"
 
 #include <atomic>
 #include <exception>
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <stop_token>
 
@@ -55,9 +55,9 @@ class async_acquire : public std::enable_shared_from_this<async_acquire> {
   continuation then_;
   acquire_ptr operation_;
   std::optional<instant> until_;
-  std::atomic<bool> over_{false};  // go_on() or abandon() was called
-  std::mutex stop_mutex_;          // start() may still make the callback while tell() runs
-  std::optional<std::stop_callback<std::function<void()>>> on_stop_;
+  std::atomic<bool> over_{false};      // go_on() or abandon() was called
+  model::annotated_mutex stop_mutex_;  // start() may still make the callback while tell() runs
+  std::optional<std::stop_callback<std::function<void()>>> on_stop_ ROWLOCK_GUARDED_BY(stop_mutex_);
 };
 
 }  // namespace rowlock::client_layer

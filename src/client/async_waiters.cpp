@@ -7,7 +7,7 @@
 namespace rowlock::client_layer {
 
 bool async_waiters::add(seat wait) {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   if (closed_) return false;
   const auto* const key = wait.get();
   if (const auto until = key->until()) deadlines_.emplace(*until, key);
@@ -26,7 +26,7 @@ async_waiters::seat async_waiters::take(const async_acquire& wait) {
 
 void async_waiters::settled(const async_acquire& wait) {
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     settled_.push_back(take(wait));
   }
   changed_.notify_one();
@@ -35,7 +35,7 @@ void async_waiters::settled(const async_acquire& wait) {
 void async_waiters::remove(const async_acquire& wait) {
   seat removed;  // outlives the lock
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     removed = take(wait);
   }
   changed_.notify_one();
@@ -45,7 +45,7 @@ std::optional<instant> async_waiters::end_overdue(instant now) {
   std::vector<seat> overdue;
   std::optional<instant> next;
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
       overdue.push_back(waiting_.at(deadlines_.begin()->second));
       deadlines_.erase(deadlines_.begin());
@@ -57,9 +57,10 @@ std::optional<instant> async_waiters::end_overdue(instant now) {
 }
 
 void async_waiters::run() {
-  std::unique_lock lock{mutex_};
+  model::annotated_lock lock{mutex_};
   for (;;) {
-    changed_.wait(lock, [&] { return !settled_.empty() || (closed_ && waiting_.empty()); });
+    changed_.wait(
+        lock, [&]() ROWLOCK_REQUIRES(mutex_) { return !settled_.empty() || (closed_ && waiting_.empty()); });
     if (settled_.empty()) return;
     auto next = std::move(settled_.front());
     settled_.pop_front();
@@ -73,7 +74,7 @@ void async_waiters::run() {
 void async_waiters::close() {
   std::vector<seat> left;
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     closed_ = true;
     for (const auto& [key, wait] : waiting_) left.push_back(wait);
   }

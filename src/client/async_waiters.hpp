@@ -4,11 +4,11 @@
 #pragma once
 
 #include "client/time_source.hpp"
+#include "model/annotated_mutex.hpp"
 
 #include <condition_variable>
 #include <deque>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -40,14 +40,14 @@ class async_waiters {
  private:
   using seat = std::shared_ptr<async_acquire>;
 
-  seat take(const async_acquire& wait);
+  seat take(const async_acquire& wait) ROWLOCK_REQUIRES(mutex_);
 
-  std::mutex mutex_;
+  model::annotated_mutex mutex_;
   std::condition_variable changed_;
-  std::unordered_map<const async_acquire*, seat> waiting_;
-  std::set<std::pair<instant, const async_acquire*>> deadlines_;
-  std::deque<seat> settled_;
-  bool closed_ = false;
+  std::unordered_map<const async_acquire*, seat> waiting_ ROWLOCK_GUARDED_BY(mutex_);
+  std::set<std::pair<instant, const async_acquire*>> deadlines_ ROWLOCK_GUARDED_BY(mutex_);
+  std::deque<seat> settled_ ROWLOCK_GUARDED_BY(mutex_);
+  bool closed_ ROWLOCK_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace rowlock::client_layer

@@ -56,23 +56,23 @@ bool waiter_poll::look() {
 }
 
 void waiter_poll::look_up(std::span<const model::hold_id> waiters) {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   named_.insert(named_.end(), waiters.begin(), waiters.end());
 }
 
 instant waiter_poll::named_due() const {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   return named_.empty() ? instant::max() : instant{};
 }
 
 void waiter_poll::look_at_named() {
   std::vector<model::hold_id> waiters;
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     waiters = named_;
   }
   look_at(waiters_.queries(waiters), context_.time.now());
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   named_.erase(named_.begin(), named_.begin() + static_cast<std::ptrdiff_t>(waiters.size()));
 }
 

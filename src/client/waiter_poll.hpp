@@ -7,12 +7,12 @@
 #include "client/session_slot.hpp"
 #include "client/submission_queue.hpp"
 #include "client/waiter_registry.hpp"
+#include "model/annotated_mutex.hpp"
 
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <exception>
-#include <mutex>
 #include <span>
 #include <string>
 #include <unordered_map>
@@ -76,8 +76,8 @@ class waiter_poll {
   instant ask_at_ = instant::max();
   backoff asking_ = wakeup_poll_pause();
   int refusals_ = 0;  // in a row
-  mutable std::mutex mutex_;
-  std::vector<model::hold_id> named_;
+  mutable model::annotated_mutex mutex_;
+  std::vector<model::hold_id> named_ ROWLOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace rowlock::client_layer

@@ -3,7 +3,7 @@
 namespace rowlock::client_layer {
 
 bool waiter_registry::enter(std::shared_ptr<acquire_operation> operation, instant takeover_at) {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   if (closed_) return false;
   const auto hold = operation->hold;
   places_[operation.get()] = hold;
@@ -12,19 +12,19 @@ bool waiter_registry::enter(std::shared_ptr<acquire_operation> operation, instan
 }
 
 std::shared_ptr<acquire_operation> waiter_registry::take(model::hold_id hold) {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   return take_from(seats_.find(hold));
 }
 
 std::shared_ptr<acquire_operation> waiter_registry::take_to_ask(model::hold_id hold, instant now) {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   const auto at = seats_.find(hold);
   if (at != seats_.end() && at->second.operation->not_before > now) return nullptr;
   return take_from(at);
 }
 
 std::shared_ptr<acquire_operation> waiter_registry::take(const acquire_operation& operation) {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   // By address: its hold id belongs to the thread that owns it, and that may be another one.
   const auto place = places_.find(&operation);
   return place == places_.end() ? nullptr : take_from(seats_.find(place->second));
@@ -39,7 +39,7 @@ std::shared_ptr<acquire_operation> waiter_registry::take_from(seats::iterator at
 }
 
 std::vector<std::shared_ptr<acquire_operation>> waiter_registry::take_all() {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   std::vector<std::shared_ptr<acquire_operation>> all;
   all.reserve(seats_.size());
   for (auto& [hold, taken] : seats_) all.push_back(std::move(taken.operation));
@@ -50,19 +50,19 @@ std::vector<std::shared_ptr<acquire_operation>> waiter_registry::take_all() {
 
 std::vector<std::shared_ptr<acquire_operation>> waiter_registry::close() {
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     closed_ = true;
   }
   return take_all();
 }
 
 void waiter_registry::set_takeover(model::hold_id hold, instant at) {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   if (const auto found = seats_.find(hold); found != seats_.end()) found->second.takeover_at = at;
 }
 
 std::vector<store::hold_query> waiter_registry::queries() const {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   std::vector<store::hold_query> all;
   all.reserve(seats_.size());
   for (const auto& [hold, taken] : seats_) all.push_back({taken.operation->definition.name, hold});
@@ -70,7 +70,7 @@ std::vector<store::hold_query> waiter_registry::queries() const {
 }
 
 std::vector<store::hold_query> waiter_registry::queries(std::span<const model::hold_id> of) const {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   std::vector<store::hold_query> found;
   for (const auto& hold : of) {
     if (const auto at = seats_.find(hold); at != seats_.end())
@@ -80,7 +80,7 @@ std::vector<store::hold_query> waiter_registry::queries(std::span<const model::h
 }
 
 std::optional<instant> waiter_registry::next_takeover() const {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   std::optional<instant> first;
   for (const auto& [hold, taken] : seats_) {
     if (!first || taken.takeover_at < *first) first = taken.takeover_at;
@@ -89,7 +89,7 @@ std::optional<instant> waiter_registry::next_takeover() const {
 }
 
 bool waiter_registry::empty() const {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   return seats_.empty();
 }
 

@@ -3,9 +3,9 @@
 #pragma once
 
 #include "client/operation.hpp"
+#include "model/annotated_mutex.hpp"
 
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <unordered_map>
@@ -46,12 +46,12 @@ class waiter_registry {
 
   using seats = std::unordered_map<model::hold_id, seat>;
 
-  std::shared_ptr<acquire_operation> take_from(seats::iterator at);
+  std::shared_ptr<acquire_operation> take_from(seats::iterator at) ROWLOCK_REQUIRES(mutex_);
 
-  mutable std::mutex mutex_;
-  seats seats_;
-  std::unordered_map<const acquire_operation*, model::hold_id> places_;
-  bool closed_ = false;
+  mutable model::annotated_mutex mutex_;
+  seats seats_ ROWLOCK_GUARDED_BY(mutex_);
+  std::unordered_map<const acquire_operation*, model::hold_id> places_ ROWLOCK_GUARDED_BY(mutex_);
+  bool closed_ ROWLOCK_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace rowlock::client_layer
