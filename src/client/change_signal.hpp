@@ -2,11 +2,11 @@
 #pragma once
 
 #include "client/time_source.hpp"
+#include "model/annotated_mutex.hpp"
 #include "model/ids.hpp"
 
 #include <condition_variable>
 #include <cstdint>
-#include <mutex>
 #include <stop_token>
 
 namespace rowlock::client_layer {
@@ -22,12 +22,12 @@ inline model::lease_id office_watchers() {
 class change_signal {
  public:
   std::uint64_t version() const {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     return version_;
   }
   void notify() {
     {
-      const std::lock_guard lock{mutex_};
+      const model::annotated_lock lock{mutex_};
       ++version_;
     }
     changed_.notify_all();
@@ -36,19 +36,19 @@ class change_signal {
   // differs.
   bool wait(time_source& time, std::uint64_t after, instant until, const std::stop_token& stop) {
     std::stop_callback on_stop{stop, [this] {
-                                 const std::lock_guard lock{mutex_};
+                                 const model::annotated_lock lock{mutex_};
                                  changed_.notify_all();
                                }};
-    std::unique_lock lock{mutex_};
+    model::annotated_lock lock{mutex_};
     while (version_ == after && !stop.stop_requested() && time.now() < until)
       time.wait_until(lock, changed_, until);
     return version_ != after;
   }
 
  private:
-  mutable std::mutex mutex_;
+  mutable model::annotated_mutex mutex_;
   std::condition_variable changed_;
-  std::uint64_t version_ = 0;
+  std::uint64_t version_ ROWLOCK_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace rowlock::client_layer

@@ -14,7 +14,7 @@ namespace rowlock::client_layer {
 void detached_threads::start(const char* name, std::function<void()> body,
                              std::shared_ptr<const void> owner) {
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     ++running_;
   }
   const blocked_signals blocked;
@@ -33,13 +33,13 @@ void detached_threads::start(const char* name, std::function<void()> body,
 }
 
 void detached_threads::ended() {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   --running_;
   changed_.notify_all();
 }
 
 int detached_threads::wait_until(const time_source& time, instant until) {
-  std::unique_lock lock{mutex_};
+  model::annotated_lock lock{mutex_};
   for (auto now = time.now(); running_ > 0 && now < until; now = time.now()) {
     changed_.wait_for(lock, std::max<std::chrono::nanoseconds>(until - now, std::chrono::milliseconds{1}));
   }

@@ -3,11 +3,11 @@
 #pragma once
 
 #include "client/time_source.hpp"
+#include "model/annotated_mutex.hpp"
 
 #include <condition_variable>
 #include <functional>
 #include <memory>
-#include <mutex>
 
 namespace rowlock::client_layer {
 
@@ -22,9 +22,9 @@ class detached_threads {
  private:
   void ended();
 
-  std::mutex mutex_;
+  model::annotated_mutex mutex_;
   std::condition_variable changed_;
-  int running_ = 0;
+  int running_ ROWLOCK_GUARDED_BY(mutex_) = 0;
 };
 
 }  // namespace rowlock::client_layer

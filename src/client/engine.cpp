@@ -119,7 +119,7 @@ void engine::start_thread(std::string_view role, const char* name, std::function
 
 void engine::start_workers() {
   if (workers_started_.load(std::memory_order_acquire)) return;
-  const std::lock_guard lock{start_mutex_};
+  const model::annotated_lock lock{start_mutex_};
   if (workers_started_.load() || closed_.load()) return;
   if (!context_.writer.is_silent()) {
     start_thread(
@@ -138,7 +138,7 @@ void engine::start_keeper() {
   if (keeper_started_.load(std::memory_order_acquire)) return;
   check_may_write();
   start_workers();
-  const std::lock_guard lock{start_mutex_};
+  const model::annotated_lock lock{start_mutex_};
   if (keeper_started_.load() || closed_.load()) return;
   start_thread("lease", "rowlock-lease", [this] {
     keeper_.run();
@@ -155,7 +155,7 @@ void engine::start_keeper() {
 
 async_waiters& engine::start_async() {
   if (async_started_.load(std::memory_order_acquire)) return async_;
-  const std::lock_guard lock{start_mutex_};
+  const model::annotated_lock lock{start_mutex_};
   check_usable();
   if (async_started_.load()) return async_;
   start_thread("async", "rowlock-async", [this] { async_.run(); });
@@ -327,7 +327,7 @@ void engine::close() noexcept {
 }
 
 void engine::end_everything() noexcept {
-  const std::lock_guard start_lock{start_mutex_};
+  const model::annotated_lock start_lock{start_mutex_};
   const auto until = context_.time.now() + context_.settings.close_timeout;
   try {
     queue_.stop_acquires();

@@ -18,12 +18,12 @@
 #include "client/waiter_registry.hpp"
 #include "client/watchdog.hpp"
 #include "client/worker_context.hpp"
+#include "model/annotated_mutex.hpp"
 
 #include <rowlock/client.hpp>
 
 #include <functional>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <set>
 #include <span>
@@ -124,7 +124,7 @@ class engine : public std::enable_shared_from_this<engine> {
   void start_workers();
   // Once per role: a later try does not start again what an earlier one has started.
   void start_thread(std::string_view role, const char* name, std::function<void()> body,
-                    detached_threads* among = nullptr);
+                    detached_threads* among = nullptr) ROWLOCK_REQUIRES(start_mutex_);
   bool run_inline(const acquire_ptr& operation, const wait_limit& how_long, const acquire_options& how);
   void give_up(acquire_operation& operation);  // also of a grant that has come already
   void release_holds();
@@ -155,12 +155,12 @@ class engine : public std::enable_shared_from_this<engine> {
   statement_worker fallback_;
   std::unique_ptr<watchdog> watchdog_;
 
-  std::mutex start_mutex_;
+  model::annotated_mutex start_mutex_;
   std::atomic<bool> workers_started_{false};
   std::atomic<bool> keeper_started_{false};
   std::atomic<bool> async_started_{false};
   std::atomic<bool> closed_{false};
-  std::set<std::string, std::less<>> started_;  // roles of threads
+  std::set<std::string, std::less<>> started_ ROWLOCK_GUARDED_BY(start_mutex_);  // roles of threads
   detached_threads threads_;
   detached_threads log_thread_;
 };

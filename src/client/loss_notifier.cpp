@@ -46,7 +46,7 @@ void loss_notifier::notify_request(const hold_ptr& hold, const std::string& reas
 
 void loss_notifier::tell(std::function<void()> news) {
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     if (!stopped_) {
       changes_.push_back(std::move(news));
       changed_.notify_one();
@@ -57,9 +57,9 @@ void loss_notifier::tell(std::function<void()> news) {
 }
 
 void loss_notifier::run() {
-  std::unique_lock lock{mutex_};
+  model::annotated_lock lock{mutex_};
   for (;;) {
-    changed_.wait(lock, [&] { return stopped_ || !changes_.empty(); });
+    changed_.wait(lock, [&]() ROWLOCK_REQUIRES(mutex_) { return stopped_ || !changes_.empty(); });
     if (changes_.empty()) return;
     {
       const auto news = std::move(changes_.front());
@@ -73,7 +73,7 @@ void loss_notifier::run() {
 
 void loss_notifier::stop() {
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     stopped_ = true;
   }
   changed_.notify_one();

@@ -4,11 +4,11 @@
 
 #include "client/context.hpp"
 #include "client/hold_registry.hpp"
+#include "model/annotated_mutex.hpp"
 
 #include <condition_variable>
 #include <deque>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -35,10 +35,10 @@ class loss_notifier {
 
   context& context_;
   hold_registry& holds_;
-  std::mutex mutex_;
+  model::annotated_mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::function<void()>> changes_;
-  bool stopped_ = false;
+  std::deque<std::function<void()>> changes_ ROWLOCK_GUARDED_BY(mutex_);
+  bool stopped_ ROWLOCK_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace rowlock::client_layer

@@ -17,7 +17,7 @@ std::vector<const user_code*>& inside() {
 
 bool user_code::enter() {
   inside().push_back(this);
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   if (closed_) {
     inside().pop_back();
     return false;
@@ -28,16 +28,16 @@ bool user_code::enter() {
 
 void user_code::leave() {
   inside().pop_back();
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   --under_way_;
   changed_.notify_all();
 }
 
 void user_code::close() {
   const auto own = std::count(inside().begin(), inside().end(), this);
-  std::unique_lock lock{mutex_};
+  model::annotated_lock lock{mutex_};
   closed_ = true;
-  changed_.wait(lock, [&] { return under_way_ <= own; });
+  changed_.wait(lock, [&]() ROWLOCK_REQUIRES(mutex_) { return under_way_ <= own; });
 }
 
 }  // namespace rowlock::client_layer

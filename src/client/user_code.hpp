@@ -2,10 +2,11 @@
 // is closed.
 #pragma once
 
+#include "model/annotated_mutex.hpp"
+
 #include <rowlock/config.hpp>
 
 #include <condition_variable>
-#include <mutex>
 
 namespace rowlock::client_layer {
 
@@ -37,10 +38,10 @@ class user_code {
   bool enter();
   void leave();
 
-  std::mutex mutex_;
+  model::annotated_mutex mutex_;
   std::condition_variable changed_;
-  int under_way_ = 0;
-  bool closed_ = false;
+  int under_way_ ROWLOCK_GUARDED_BY(mutex_) = 0;
+  bool closed_ ROWLOCK_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace rowlock::client_layer

@@ -22,7 +22,7 @@ instant watchdog::check(instant now) {
 }
 
 void watchdog::run() {
-  std::unique_lock lock{mutex_};
+  model::annotated_lock lock{mutex_};
   while (!stopped_) {
     check_again_ = false;
     lock.unlock();
@@ -34,7 +34,7 @@ void watchdog::run() {
 
 void watchdog::stop() {
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     stopped_ = true;
   }
   changed_.notify_one();
@@ -42,7 +42,7 @@ void watchdog::stop() {
 
 void watchdog::check_again() {
   {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     check_again_ = true;
   }
   changed_.notify_one();

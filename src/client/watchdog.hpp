@@ -5,9 +5,9 @@
 #include "client/async_waiters.hpp"
 #include "client/lease_keeper.hpp"
 #include "client/loss_notifier.hpp"
+#include "model/annotated_mutex.hpp"
 
 #include <condition_variable>
-#include <mutex>
 #include <vector>
 
 namespace rowlock::client_layer {
@@ -37,10 +37,10 @@ class watchdog {
   loss_notifier& loss_notifier_;
   async_waiters& async_;
   std::vector<session_slot*> slots_;
-  std::mutex mutex_;
+  model::annotated_mutex mutex_;
   std::condition_variable changed_;
-  bool check_again_ = false;
-  bool stopped_ = false;
+  bool check_again_ ROWLOCK_GUARDED_BY(mutex_) = false;
+  bool stopped_ ROWLOCK_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace rowlock::client_layer
