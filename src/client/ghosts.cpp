@@ -5,13 +5,13 @@
 namespace rowlock::client_layer {
 
 void ghosts::add(ghost one) {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   all_.push_back(std::move(one));
   count_.store(all_.size());
 }
 
 void ghosts::remove(const ghost& one) {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   std::erase_if(all_, [&](const ghost& other) {
     return other.backend == one.backend && other.broke_at == one.broke_at;
   });
@@ -24,7 +24,7 @@ void ghosts::forget(const ghost& one) {
 }
 
 std::vector<ghost> ghosts::all() const {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   return all_;
 }
 

@@ -3,10 +3,10 @@
 #pragma once
 
 #include "client/time_source.hpp"
+#include "model/annotated_mutex.hpp"
 
 #include <atomic>
 #include <functional>
-#include <mutex>
 #include <string>
 #include <vector>
 
@@ -31,8 +31,8 @@ class ghosts {
   std::vector<ghost> all() const;
 
  private:
-  mutable std::mutex mutex_;
-  std::vector<ghost> all_;
+  mutable model::annotated_mutex mutex_;
+  std::vector<ghost> all_ ROWLOCK_GUARDED_BY(mutex_);
   std::atomic<std::size_t> count_{0};
 };
 

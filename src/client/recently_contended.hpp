@@ -2,10 +2,11 @@
 // trip.
 #pragma once
 
+#include "model/annotated_mutex.hpp"
+
 #include <rowlock/config.hpp>
 
 #include <atomic>
-#include <mutex>
 #include <string>
 #include <unordered_set>
 
@@ -15,29 +16,29 @@ namespace rowlock::client_layer {
 class recently_contended {
  public:
   void add(const std::string& name) {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     if (names_.size() >= most) names_.clear();
     names_.insert(name);
     empty_.store(false, std::memory_order_relaxed);
   }
 
   void remove(const std::string& name) {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     names_.erase(name);
     empty_.store(names_.empty(), std::memory_order_relaxed);
   }
 
   bool contains(const std::string& name) const {
     if (empty_.load(std::memory_order_relaxed)) return false;
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     return names_.contains(name);
   }
 
  private:
   static constexpr std::size_t most = 1000;
 
-  mutable std::mutex mutex_;
-  std::unordered_set<std::string> names_;
+  mutable model::annotated_mutex mutex_;
+  std::unordered_set<std::string> names_ ROWLOCK_GUARDED_BY(mutex_);
   std::atomic<bool> empty_ = true;
 };
 

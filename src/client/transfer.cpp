@@ -1,6 +1,7 @@
 #include "client/transfer.hpp"
 
 #include "client/backoff.hpp"
+#include "model/annotated_mutex.hpp"
 #include "model/names.hpp"
 
 #include <fmt/format.h>
@@ -13,7 +14,6 @@
 #include <cerrno>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <string_view>
 #include <unordered_map>
 
@@ -90,7 +90,7 @@ hold_ptr take(engine& on, const transfer_note& note,
 class receipts {
  public:
   void add(const hold_ptr& hold) {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     holds_[hold->id()] = hold;
     // Entries of holds that are over are removed when they have doubled the map, so each call pays for at
     // most one.
@@ -99,7 +99,7 @@ class receipts {
     alive_ = holds_.size();
   }
   bool stands(model::hold_id id, model::lease_id on) const {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     const auto found = holds_.find(id);
     const auto hold = found == holds_.end() ? nullptr : found->second.lock();
     return hold && hold->lease()->id() == on && hold->is_valid();
@@ -108,9 +108,9 @@ class receipts {
   const int pid = ::getpid();
 
  private:
-  mutable std::mutex mutex_;
-  std::unordered_map<model::hold_id, std::weak_ptr<hold_state>> holds_;
-  std::size_t alive_ = 0;
+  mutable model::annotated_mutex mutex_;
+  std::unordered_map<model::hold_id, std::weak_ptr<hold_state>> holds_ ROWLOCK_GUARDED_BY(mutex_);
+  std::size_t alive_ ROWLOCK_GUARDED_BY(mutex_) = 0;
 };
 
 // A forked child begins with an empty one: its parent's may be locked by a thread that it does not have.
