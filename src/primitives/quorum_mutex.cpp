@@ -2,6 +2,7 @@
 #include <rowlock/quorum_mutex.hpp>
 
 #include "client/backoff.hpp"
+#include "model/annotated_mutex.hpp"
 #include "model/names.hpp"
 #include "primitives/quorum_state.hpp"
 #include "primitives/standard_lock.hpp"
@@ -9,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <mutex>
 #include <numeric>
 #include <utility>
 
@@ -188,13 +188,13 @@ class quorum_lock {
   }
 
   std::vector<std::size_t> in_order() const {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     return by_speed_;
   }
 
   // Members that did not answer go last.
   void remember(const std::vector<vote>& votes) {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     std::stable_sort(by_speed_.begin(), by_speed_.end(), [&](std::size_t a, std::size_t b) {
       return votes[a].refusal.has_value() < votes[b].refusal.has_value();
     });
@@ -283,8 +283,8 @@ class quorum_lock {
   milliseconds ttl_{0};
   milliseconds timeout_{0};
   milliseconds drift_{0};
-  mutable std::mutex mutex_;
-  std::vector<std::size_t> by_speed_;
+  mutable model::annotated_mutex mutex_;
+  std::vector<std::size_t> by_speed_ ROWLOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace rowlock::primitives

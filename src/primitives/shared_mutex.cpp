@@ -2,6 +2,7 @@
 #include <rowlock/shared_mutex.hpp>
 
 #include "client/hold_state.hpp"
+#include "model/annotated_mutex.hpp"
 #include "primitives/standard_lock.hpp"
 
 #include <algorithm>
@@ -33,7 +34,7 @@ class read_holds {
  public:
   // Enters the calling thread's valid hold once more. False: it has none.
   bool enter() {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     const auto mine = innermost(held_);
     if (mine == held_.end() || !mine->held->valid()) return false;
     ++mine->entries;
@@ -41,13 +42,13 @@ class read_holds {
   }
   void push(hold held) {
     auto owned = std::make_unique<hold>(std::move(held));
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     held_.push_back({model::hold_id::owner_of_this_thread(), std::move(owned), 1});
   }
   // Undoes the calling thread's last entry. Returns the hold if that was its first. Throws error(hold_lost)
   // if it has none.
   std::unique_ptr<hold> leave(const std::string& name) {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     const auto mine = innermost(held_);
     if (mine == held_.end()) {
       throw error(errc::hold_lost,
@@ -60,14 +61,14 @@ class read_holds {
   }
   // Null: the calling thread has locked nothing to read.
   const hold* current() const {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     const auto mine = innermost(held_);
     return mine == held_.end() ? nullptr : mine->held.get();
   }
 
  private:
-  mutable std::mutex mutex_;
-  std::vector<entry> held_;
+  mutable model::annotated_mutex mutex_;
+  std::vector<entry> held_ ROWLOCK_GUARDED_BY(mutex_);
 };
 
 class shared_lock final : public standard_lock {

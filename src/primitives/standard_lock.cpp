@@ -58,7 +58,7 @@ std::int64_t acquirer::unused(const client_layer::call_limit& limit) const {
 
 void locked_holds::push(hold held) {
   auto owned = std::make_unique<hold>(std::move(held));
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   held_.emplace_back(model::hold_id::owner_of_this_thread(), std::move(owned));
 }
 
@@ -71,7 +71,7 @@ std::size_t locked_holds::innermost() const {
 }
 
 hold locked_holds::pop() {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   const auto at = innermost();
   hold taken = std::move(*held_[at].second);
   held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(at));
@@ -79,12 +79,12 @@ hold locked_holds::pop() {
 }
 
 const hold& locked_holds::top() const {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   return *held_[innermost()].second;
 }
 
 bool locked_holds::is_mine() const {
-  const std::lock_guard lock{mutex_};
+  const model::annotated_lock lock{mutex_};
   for (const auto& [owner, held] : held_) {
     if (owner == model::hold_id::owner_of_this_thread() && held->valid()) return true;
   }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "client/engine.hpp"
+#include "model/annotated_mutex.hpp"
 #include "model/lock.hpp"
 #include "primitives/access.hpp"
 
@@ -12,7 +13,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
@@ -73,11 +73,12 @@ class locked_holds {
   bool is_mine() const;
 
  private:
-  std::size_t innermost() const;
+  std::size_t innermost() const ROWLOCK_REQUIRES(mutex_);
 
   std::string name_;
-  mutable std::mutex mutex_;
-  std::vector<std::pair<std::uint64_t, std::unique_ptr<hold>>> held_;  // by their threads' owner ids
+  mutable model::annotated_mutex mutex_;
+  std::vector<std::pair<std::uint64_t, std::unique_ptr<hold>>> held_
+      ROWLOCK_GUARDED_BY(mutex_);  // by their threads' owner ids
 };
 
 class standard_lock {
