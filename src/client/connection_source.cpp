@@ -5,6 +5,7 @@
 #include <rowlock/error.hpp>
 
 #include <exception>
+#include <functional>
 #include <string>
 #include <utility>
 
@@ -12,12 +13,13 @@ namespace rowlock::client_layer {
 
 std::shared_ptr<store::database> connection_source::database() {
   const model::annotated_lock lock{source_mutex_};
+  const auto source = std::cref(source_);  // the analysis does not see that the lambda is called meanwhile
   std::shared_ptr<store::database> database;
   const auto failed = [](const std::string& why) {
     return error(errc::unreachable, "the source of the database's URL failed: " + why);
   };
   try {
-    if (!context_.user_calls.run([&] { database = source_(); })) throw closed_client();
+    if (!context_.user_calls.run([&] { database = source(); })) throw closed_client();
   } catch (const error&) {
     throw;
   } catch (const std::exception& failure) {

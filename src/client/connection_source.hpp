@@ -39,7 +39,7 @@ class connection_source {
  private:
   context& context_;
   model::annotated_mutex source_mutex_;
-  const database_source source_;  // called under source_mutex_, in a lambda that the analysis does not follow
+  const database_source source_ ROWLOCK_GUARDED_BY(source_mutex_);
   model::annotated_mutex spare_mutex_;
   std::array<std::unique_ptr<store::session>, 2> spares_ ROWLOCK_GUARDED_BY(spare_mutex_);
   dialer dialer_;
