@@ -12,11 +12,14 @@ deadlock_search::look_ptr deadlock_search::begin() {
 void deadlock_search::submit_step(const look_ptr& made) {
   const auto task = std::make_shared<task_operation>();
   task->work = [this, made](store::session& session) {
+    const auto note = [&](const error& thrown) {
+      const model::annotated_lock held{mutex_};
+      of(*made).failure.emplace(copy_of(thrown));
+    };
     try {
       read_step(session, *made);
     } catch (const error& thrown) {
-      const model::annotated_lock held{mutex_};
-      of(*made).failure.emplace(copy_of(thrown));
+      note(thrown);
       throw;
     }
   };

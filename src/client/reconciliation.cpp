@@ -120,15 +120,16 @@ void reconciliation::send(const next_step& planned) {
 void reconciliation::step(store::session& session, std::uint64_t number) {
   std::shared_ptr<lease> client;
   if (!begin(number, client)) return;
+  const auto is_news = [this](const std::exception& failure) {
+    const model::annotated_lock lock{mutex_};
+    return failures_.due(failure.what(), context_.time.now()).has_value();
+  };
   try {
     if (client) read_page(session, client);
   } catch (const std::exception& failure) {
-    bool is_news = false;
-    {
-      const model::annotated_lock lock{mutex_};
-      is_news = failures_.due(failure.what(), context_.time.now()).has_value();
+    if (is_news(failure)) {
+      context_.log(log_level::warning, "cannot read what this client holds: {}", failure.what());
     }
-    if (is_news) context_.log(log_level::warning, "cannot read what this client holds: {}", failure.what());
     throw;
   }
   const model::annotated_lock lock{mutex_};
