@@ -51,21 +51,22 @@ void after_commit::run(const context& shared, Call call) {
   make_unique(wake_);
   make_unique(kill_);
   // Wake-ups come first, because somebody waits for them. They are hints: the poll makes up for a lost one.
-  if (!wake_.empty()) call([&](store::session& session) { session.send_wakeups(wake_); });
+  if (!wake_.empty()) call([&](store::wakeup_verbs& session) { session.send_wakeups(wake_); });
   // Before any kill: a kill judges leases by this server's clock, and this lengthens them for that clock
   // (I5).
   if (refresh_) {
-    const auto database_state = call([](store::session& session) { return session.record_database_state(); });
+    const auto database_state =
+        call([](store::lock_verbs& session) { return session.record_database_state(); });
     shared.log(log_level::warning, "this is another server than before: the epoch is now {}",
                database_state.epoch);
   }
   if (!kill_.empty()) {
     const std::chrono::microseconds skew = shared.skew();
-    const auto killed = call([&](store::session& session) { return session.kill(kill_, skew); });
+    const auto killed = call([&](store::lock_verbs& session) { return session.kill(kill_, skew); });
     if (!killed.empty())
       shared.log(log_level::info, "killed {} expired lease(s) of other clients", killed.size());
   }
-  if (!create_.empty()) call([&](store::session& session) { session.create(create_); });
+  if (!create_.empty()) call([&](store::lock_verbs& session) { session.create(create_); });
 }
 
 }  // namespace rowlock::client_layer

@@ -26,17 +26,17 @@ void background_sweep::plan_first(instant now) {
 void background_sweep::step() {
   const std::chrono::microseconds skew = context_.skew();
   const auto database_state =
-      slot_.call([](store::session& session) { return session.read_database_state(); });
+      slot_.call([](store::lock_verbs& session) { return session.read_database_state(); });
   // Leases are judged by this server's clock only once they have been lengthened for it (I5).
   if (database_state.identity != database_state.recorded_identity) {
-    slot_.call([](store::session& session) { return session.record_database_state(); });
+    slot_.call([](store::lock_verbs& session) { return session.record_database_state(); });
   }
   const auto found =
-      slot_.call([&](store::session& session) { return session.find_stale(page, skew, after_); });
+      slot_.call([&](store::lock_verbs& session) { return session.find_stale(page, skew, after_); });
   std::size_t killed = 0;
   if (!found.expired_leases.empty()) {
-    killed =
-        slot_.call([&](store::session& session) { return session.kill(found.expired_leases, skew); }).size();
+    killed = slot_.call([&](store::lock_verbs& session) { return session.kill(found.expired_leases, skew); })
+                 .size();
   }
   for (const auto& name : found.names) {
     // A name that this sweep has submitted already is under way, or guarded.

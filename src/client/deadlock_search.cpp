@@ -33,7 +33,7 @@ void deadlock_search::submit_step(const look_ptr& made) {
 }
 
 // The first step reads the names that somebody waits for. Each further step reads one of them.
-void deadlock_search::read_step(store::session& session, look& made) {
+void deadlock_search::read_step(store::admin_verbs& session, look& made) {
   if (!made.names) {
     made.names = session.waited_for();
     std::reverse(made.names->begin(), made.names->end());

@@ -64,7 +64,7 @@ class deadlock_search {
 
   look_ptr begin() ROWLOCK_REQUIRES(mutex_);
   void submit_step(const look_ptr& made);
-  void read_step(store::session& session, look& made);
+  void read_step(store::admin_verbs& session, look& made);
   // In the caller's thread: the workers have no time for it. The mutex is unlocked meanwhile.
   void search(look& found) ROWLOCK_REQUIRES(mutex_);
 

@@ -37,7 +37,7 @@ void fast_path::release(batch& work) {
       requests.push_back({operation->name, operation->lease->id(), operation->hold, operation->mode});
     }
     if (requests.empty()) continue;
-    auto released = slot_.call([&](store::session& session) { return session.release(requests, how); });
+    auto released = slot_.call([&](store::lock_verbs& session) { return session.release(requests, how); });
     std::sort(released.begin(), released.end());
     std::erase_if(operations, [&](const release_ptr& operation) {
       if (!std::binary_search(released.begin(), released.end(), operation->hold)) return false;
@@ -60,7 +60,8 @@ void fast_path::hand_over(std::vector<release_ptr>& operations) {
   const std::chrono::microseconds skew = context_.skew();
   for (int round = 0; round < hand_overs_at_once; ++round) {
     const auto checks = client_.complete.checks();
-    const auto reply = slot_.call([&](store::session& session) { return session.hand_over(request, skew); });
+    const auto reply =
+        slot_.call([&](store::lock_verbs& session) { return session.hand_over(request, skew); });
     if (!reply) continue;
     if (const auto mine = client_.keeper.lease(); mine && reply->client == mine->id()) {
       client_.complete.granted_to_waiter(reply->granted, reply->token, reply->has_queue, checks);
@@ -141,7 +142,7 @@ void fast_path::acquire(batch& work) {
     operation->checks = checks;
   }
   if (requests.empty()) return;
-  auto grants = slot_.call([&](store::session& session) { return session.acquire(requests); });
+  auto grants = slot_.call([&](store::lock_verbs& session) { return session.acquire(requests); });
   bool news = false;
   std::sort(grants.begin(), grants.end(), [](const auto& a, const auto& b) { return a.hold < b.hold; });
   std::erase_if(operations, [&](const acquire_ptr& operation) {
@@ -167,7 +168,7 @@ void fast_path::schedule_sweep(const std::string& name) {
 
 void fast_path::wake_office_watchers() {
   const store::wakeup whom[] = {{office_watchers()}};
-  slot_.call([&](store::session& session) { session.send_wakeups(whom); });
+  slot_.call([&](store::wakeup_verbs& session) { session.send_wakeups(whom); });
 }
 
 // One round trip instead of an edit's two, if the holder lives.
@@ -183,7 +184,7 @@ void fast_path::enqueue(std::vector<acquire_ptr>& operations, bool contended_onl
   const auto wakeups = client_.keeper.wakeups_received();
   operation->progress.sent();
   const auto takeover_in =
-      slot_.call([&](store::session& session) { return session.enqueue(request, skew); });
+      slot_.call([&](store::lock_verbs& session) { return session.enqueue(request, skew); });
   operation->progress.answered();
   if (!takeover_in) return client_.contended.remove(definition.name);
   client_.complete.queued(operation, *takeover_in, wakeups);
@@ -205,7 +206,7 @@ void fast_path::look_first(std::vector<acquire_ptr>& operations) {
     if (looks(*operation)) queries.push_back({operation->definition.name, operation->hold});
   }
   if (queries.empty()) return;
-  const auto found = slot_.call([&](store::session& session) { return session.find(queries); });
+  const auto found = slot_.call([&](store::lock_verbs& session) { return session.find(queries); });
   std::unordered_map<hold_id, const store::hold_status*> by_hold;
   for (const auto& status : found) by_hold.emplace(status.hold, &status);
   std::erase_if(operations, [&](const acquire_ptr& operation) {

@@ -26,7 +26,8 @@ release_result force_release(engine& on, const std::string& name, std::chrono::n
   operation->purpose = release_operation::aim::force;
   if (only.is_nil()) {
     const auto seen = std::make_shared<std::optional<store::lock_info>>();
-    const auto look = on.tasks().begin([seen, name](store::session& session) { *seen = session.show(name); });
+    const auto look =
+        on.tasks().begin([seen, name](store::admin_verbs& session) { *seen = session.show(name); });
     if (!on.tasks().await(look, until)) return release_result::unknown;
     if (!*seen) return release_result::lost;
     operation->upto = (*seen)->row.token;

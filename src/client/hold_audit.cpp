@@ -86,7 +86,7 @@ void hold_audit::begin_check() {
   if (heard.database_state.marker.empty() ||
       heard.database_state.identity != heard.database_state.recorded_identity) {
     heard.database_state =
-        slot_.call([](store::session& session) { return session.record_database_state(); });
+        slot_.call([](store::lock_verbs& session) { return session.record_database_state(); });
   }
   const bool same_marker = news_->database_state.marker == state_.marker;
   const bool is_recorded_server = same_marker && heard.database_state == state_;
@@ -152,7 +152,7 @@ void hold_audit::look_at_unreachable() {
 void hold_audit::pass_on_request() {
   const auto hold = asked_.back();
   const auto now = context_.time.now();
-  const auto stored = slot_.call([&](store::session& session) { return session.show(hold->name()); });
+  const auto stored = slot_.call([&](store::admin_verbs& session) { return session.show(hold->name()); });
   asked_.pop_back();
   if (stored && stored->request)
     loss_notifier_.notify_request(hold, stored->request->reason, now + stored->request->within);
@@ -165,7 +165,7 @@ std::vector<hold_ptr> hold_audit::missing(std::span<const hold_ptr> holds) {
   std::vector<store::hold_query> queries;
   queries.reserve(holds.size());
   for (const auto& hold : holds) queries.push_back({hold->name(), hold->id()});
-  const auto replies = slot_.call([&](store::session& session) { return session.find(queries); });
+  const auto replies = slot_.call([&](store::lock_verbs& session) { return session.find(queries); });
   for (std::size_t i = 0; i < holds.size(); ++i) {
     if (replies[i].state != store::hold_status::where::held) {
       gone.push_back(holds[i]);

@@ -68,7 +68,7 @@ void lease_keeper::watch_offices() {
 
 // A change from before is noticed now.
 void lease_keeper::listen_to_offices() {
-  slot_.call([](store::session& session) { session.listen(office_watchers()); });
+  slot_.call([](store::wakeup_verbs& session) { session.listen(office_watchers()); });
   watches_offices_.store(true);
   office_signal_.notify();
 }

@@ -51,7 +51,7 @@ std::optional<store::renewal_reply> process_lease::renew(instant sent_at) {
   const auto renewed = current();
   if (!renewed) return {};  // past its deadline: never renewed (I3)
   const model::lease_id ids[] = {renewed->id()};
-  auto reply = slot_.call([&](store::session& session) { return session.renew(ids); });
+  auto reply = slot_.call([&](store::lock_verbs& session) { return session.renew(ids); });
   if (reply.renewed.empty()) {
     lose(renewed, loss::gone);
     return {};
@@ -102,7 +102,7 @@ void process_lease::end_lost() {
     const model::annotated_lock lock{mutex_};
     ended = endable(context_.time.now());
   }
-  slot_.call([&](store::session& session) { session.end(ended); });
+  slot_.call([&](store::lock_verbs& session) { session.end(ended); });
   const model::annotated_lock lock{mutex_};
   std::erase_if(lost_, [&](const lost_lease& lost) { return std::ranges::count(ended, lost.id) > 0; });
 }
@@ -120,7 +120,7 @@ void process_lease::end_all() {
     ended.push_back(last->id());
     notifier_.lose(holds_.take(*last), loss::closed);
   }
-  if (!ended.empty()) slot_.call([&](store::session& session) { session.end(ended); });
+  if (!ended.empty()) slot_.call([&](store::lock_verbs& session) { session.end(ended); });
 }
 
 }  // namespace rowlock::client_layer

@@ -112,12 +112,12 @@ void reconciliation::send(const next_step& planned) {
   if (queue_.is_stopping()) return;
   const auto number = planned.number;
   const auto task = std::make_shared<task_operation>();
-  task->work = [this, number](store::session& session) { step(session, number); };
+  task->work = [this, number](store::lock_verbs& session) { step(session, number); };
   task->answer.on_complete([this, number] { after_step(number); });
   queue_.submit_background(task, planned.pause);
 }
 
-void reconciliation::step(store::session& session, std::uint64_t number) {
+void reconciliation::step(store::lock_verbs& session, std::uint64_t number) {
   std::shared_ptr<lease> client;
   if (!begin(number, client)) return;
   const auto is_news = [this](const std::exception& failure) {
@@ -163,7 +163,7 @@ bool reconciliation::begin(std::uint64_t number, std::shared_ptr<lease>& client)
   return true;
 }
 
-void reconciliation::read_page(store::session& session, const std::shared_ptr<lease>& client) {
+void reconciliation::read_page(store::lock_verbs& session, const std::shared_ptr<lease>& client) {
   std::string identity;
   std::string after;
   {
@@ -206,7 +206,7 @@ bool reconciliation::is_unknown(const store::held_entry& entry) const {
 }
 
 // Reads them again first: most have been released since.
-void reconciliation::give_back(store::session& session, const std::shared_ptr<lease>& client,
+void reconciliation::give_back(store::lock_verbs& session, const std::shared_ptr<lease>& client,
                                const std::vector<store::held_entry>& unknown) {
   std::vector<store::hold_query> queries;
   for (const auto& entry : unknown) queries.push_back({entry.name, entry.hold});

@@ -52,10 +52,10 @@ class reconciliation {
   // The step that counts from now on. The caller unlocks the mutex, and then sends it.
   next_step plan(std::chrono::nanoseconds pause) ROWLOCK_REQUIRES(mutex_);
   void send(const next_step& planned);
-  void step(store::session& session, std::uint64_t number);
+  void step(store::lock_verbs& session, std::uint64_t number);
   bool begin(std::uint64_t number, std::shared_ptr<lease>& client);
-  void read_page(store::session& session, const std::shared_ptr<lease>& client);
-  void give_back(store::session& session, const std::shared_ptr<lease>& client,
+  void read_page(store::lock_verbs& session, const std::shared_ptr<lease>& client);
+  void give_back(store::lock_verbs& session, const std::shared_ptr<lease>& client,
                  const std::vector<store::held_entry>& unknown);
   bool is_unknown(const store::held_entry& entry) const;
   void after_step(std::uint64_t number);

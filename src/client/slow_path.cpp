@@ -129,7 +129,7 @@ void slow_path::decide_round(after_commit& todo, int round) {
     groups.push_back(group);
     first = last;
   }
-  const auto results = slot_.call([&](store::session& session) { return session.edit(requests); });
+  const auto results = slot_.call([&](store::lock_verbs& session) { return session.edit(requests); });
   std::vector<request> undecided;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     for (auto& item : groups[i]) {

@@ -136,7 +136,7 @@ outcome task_executor::decide_or_create(const model::lock_definition& definition
     for (;;) {
       auto settled = this->decide(definition.name, {}, decide, whole);
       if (settled.result != outcome::what::absent) return settled;
-      run([definition](store::session& session) { session.create({&definition, 1}); }, whole);
+      run([definition](store::lock_verbs& session) { session.create({&definition, 1}); }, whole);
     }
   });
 }

@@ -207,7 +207,7 @@ hold_ptr adopt(engine& on, const transfer_note& note) {
 hold_ptr reclaim(engine& on, const transfer_note& note) {
   on.check_usable();
   const auto stored =
-      on.tasks().result_of([name = note.name](store::session& session) { return session.show(name); });
+      on.tasks().result_of([name = note.name](store::admin_verbs& session) { return session.show(name); });
   if (!stored) return nullptr;
   for (const auto& holder : stored->holders) {
     if (holder.hold != note.hold || !lives(holder.lease, on)) continue;

@@ -111,7 +111,7 @@ std::string described(const store::lease_record& who) {
 
 }  // namespace
 
-std::vector<contended_lock> read_contended(store::session& session) {
+std::vector<contended_lock> read_contended(store::admin_verbs& session) {
   std::vector<contended_lock> result;
   for (const auto& name : session.waited_for()) {
     if (auto lock = read_waiters(session, name)) result.push_back(std::move(*lock));
@@ -119,7 +119,7 @@ std::vector<contended_lock> read_contended(store::session& session) {
   return result;
 }
 
-std::optional<contended_lock> read_waiters(store::session& session, const std::string& name) {
+std::optional<contended_lock> read_waiters(store::admin_verbs& session, const std::string& name) {
   auto lock = session.show(name);
   if (!lock || lock->waiters == 0) return {};
   return contended_lock{std::move(*lock), session.queue(name)};

@@ -29,9 +29,9 @@ using wait_cycle = std::vector<stuck_waiter>;
 
 // Reads all locks that somebody waits for. This is not one snapshot. A circle is real if two readings show
 // the same waiters in it, because a hold that both show was held in between.
-std::vector<contended_lock> read_contended(store::session& session);
+std::vector<contended_lock> read_contended(store::admin_verbs& session);
 // The same for one lock. Empty: nobody waits for it any more.
-std::optional<contended_lock> read_waiters(store::session& session, const std::string& name);
+std::optional<contended_lock> read_waiters(store::admin_verbs& session, const std::string& name);
 
 // Each stuck waiter is in one of them at most.
 std::vector<wait_cycle> find_cycles(const std::vector<contended_lock>& locks);

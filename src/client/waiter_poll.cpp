@@ -88,7 +88,7 @@ bool waiter_poll::look_at(std::span<const store::hold_query> waiters, instant no
   for (std::size_t from = 0; from < waiters.size(); from += chunk) {
     const auto part = waiters.subspan(from, std::min(chunk, waiters.size() - from));
     const auto checks = holds_.checks();
-    const auto replies = slot_.call([&](store::session& session) { return session.find(part); });
+    const auto replies = slot_.call([&](store::lock_verbs& session) { return session.find(part); });
     for (std::size_t i = 0; i < part.size(); ++i) {
       const store::hold_status& status = replies[i];
       const auto& [name, hold] = part[i];
@@ -132,7 +132,7 @@ std::chrono::microseconds waiter_poll::due_in(const store::hold_status& status, 
   if (status.kind == model::lock_kind::latch) return 1h;
   const auto [due, is_new] = of_barriers.try_emplace(name, 1h);
   if (!is_new) return due->second;
-  for (const auto& member : slot_.call([&](store::session& session) { return session.queue(name); })) {
+  for (const auto& member : slot_.call([&](store::admin_verbs& session) { return session.queue(name); })) {
     // expires_in is in whole milliseconds, rounded down.
     const auto ends_in = member.alive ? member.expires_in + context_.skew() + 1ms : 0ms;
     due->second = std::min<std::chrono::microseconds>(due->second, ends_in);
@@ -155,7 +155,7 @@ instant waiter_poll::next_question() {
 
 store::wakeup_poll waiter_poll::poll_wakeups() {
   ask_at_ = context_.time.now() + asking_.next();
-  const auto told = slot_.call([](store::session& session) { return session.poll_wakeups(); });
+  const auto told = slot_.call([](store::wakeup_verbs& session) { return session.poll_wakeups(); });
   if (told == store::wakeup_poll::some) asking_.reset();
   return told;
 }

@@ -84,7 +84,8 @@ admin::admin(client db) : db_(std::move(db)) {}
 
 std::vector<lock_info> admin::list() {
   std::vector<lock_info> shown;
-  for (const auto& info : tasks_of(db_).result_of([](store::session& session) { return session.list(); })) {
+  for (const auto& info :
+       tasks_of(db_).result_of([](store::admin_verbs& session) { return session.list(); })) {
     shown.push_back(to_public(info));
   }
   return shown;
@@ -92,7 +93,8 @@ std::vector<lock_info> admin::list() {
 
 std::optional<lock_info> admin::show(const std::string& name) {
   model::check_name(name);
-  const auto info = tasks_of(db_).result_of([name](store::session& session) { return session.show(name); });
+  const auto info =
+      tasks_of(db_).result_of([name](store::admin_verbs& session) { return session.show(name); });
   if (!info) return {};
   return to_public(*info);
 }
@@ -101,7 +103,7 @@ std::vector<waiter_info> admin::queue(const std::string& name) {
   model::check_name(name);
   std::vector<waiter_info> shown;
   for (const auto& info :
-       tasks_of(db_).result_of([name](store::session& session) { return session.queue(name); })) {
+       tasks_of(db_).result_of([name](store::admin_verbs& session) { return session.queue(name); })) {
     shown.push_back(to_public(info));
   }
   return shown;
@@ -156,7 +158,7 @@ request_result admin::request_release(const std::string& name, const request_opt
   for (;;) {
     std::optional<store::lock_info> shown;
     try {
-      shown = tasks_of(db_).result_of([name](store::session& session) { return session.show(name); },
+      shown = tasks_of(db_).result_of([name](store::admin_verbs& session) { return session.show(name); },
                                       {.stop = how.stop});
     } catch (const error& failure) {
       if (failure.code() == errc::cancelled) return request_result::kept;
@@ -190,7 +192,7 @@ sweep_result admin::sweep() {
   }
   for (std::string after;;) {
     const auto found = tasks_of(db_).result_of(
-        [skew, after](store::session& session) { return session.find_stale(at_once, skew, after); });
+        [skew, after](store::lock_verbs& session) { return session.find_stale(at_once, skew, after); });
     for (const auto& name : found.names) {
       const auto result =
           client_layer::sweep_lock(engine_of(db_), name, engine_of(db_).shared().settings.statement_timeout);
@@ -209,19 +211,21 @@ std::int64_t admin::collect(time_span idle) {
   constexpr std::size_t at_once = 1000;
   std::int64_t total = 0;
   for (;;) {
-    const auto deleted =
-        tasks_of(db_).result_of([idle](store::session& session) { return session.collect(idle, at_once); });
+    const auto deleted = tasks_of(db_).result_of(
+        [idle](store::admin_verbs& session) { return session.collect(idle, at_once); });
     total += deleted;
     if (deleted < static_cast<std::int64_t>(at_once)) return total;
   }
 }
 
 std::int64_t admin::epoch() {
-  return tasks_of(db_).result_of([](store::session& session) { return session.read_database_state().epoch; });
+  return tasks_of(db_).result_of(
+      [](store::lock_verbs& session) { return session.read_database_state().epoch; });
 }
 
 milliseconds admin::skew() {
-  return tasks_of(db_).result_of([](store::session& session) { return session.read_database_state().skew; });
+  return tasks_of(db_).result_of(
+      [](store::lock_verbs& session) { return session.read_database_state().skew; });
 }
 
 void admin::set_skew(time_span skew) {
@@ -240,7 +244,7 @@ std::int64_t admin::raise_epoch(std::int64_t above) {
     throw error(errc::invalid_argument,
                 "a token of " + std::to_string(above) + " is impossible; 0 to 2^52 is expected");
   }
-  return tasks_of(db_).result_of([above](store::session& session) { return session.raise_epoch(above); });
+  return tasks_of(db_).result_of([above](store::admin_verbs& session) { return session.raise_epoch(above); });
 }
 
 ROWLOCK_END_NAMESPACE

@@ -50,7 +50,7 @@ class semaphore_lock {
     check_capacity(capacity);
     auto resized = definition();
     resized.capacity = capacity;
-    engine().tasks().run([resized](store::session& session) { session.create({&resized, 1}); });
+    engine().tasks().run([resized](store::lock_verbs& session) { session.create({&resized, 1}); });
     const auto skew = engine().shared().skew();
     const auto settled = engine().tasks().decide(name_, {}, [capacity, skew](const store::lock_view& view) {
       return client_layer::decide_resize(view, capacity, skew);

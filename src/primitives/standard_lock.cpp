@@ -35,7 +35,7 @@ hold acquirer::acquire(const model::lock_request& request, const wait_limit& how
 
 std::optional<store::lock_info> acquirer::stored(const client_layer::call_limit& limit) const {
   auto found = engine().tasks().result_of(
-      [name = name()](store::session& session) { return session.show(name); }, limit);
+      [name = name()](store::admin_verbs& session) { return session.show(name); }, limit);
   if (found && !is_same_lock(definition_, definition_of(found->row))) {
     throw client_layer::mismatch(definition_, definition_of(found->row));
   }

@@ -24,7 +24,7 @@ std::vector<lease_id> clients_of(std::span<const wakeup> told) {
   return clients;
 }
 
-std::vector<edit_result> session::edit(std::span<const edit_request> requests) {
+std::vector<edit_result> lock_verbs::edit(std::span<const edit_request> requests) {
   return edit_together(requests, [&](auto results, auto views) {
     std::vector<lock_change> changes(requests.size());
     for (std::size_t i = 0; i < requests.size(); ++i) {

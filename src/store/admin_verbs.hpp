@@ -1,0 +1,58 @@
+// What operators read and change, and the values that go with it.
+#pragma once
+
+#include "store/lock_verbs.hpp"
+
+namespace rowlock::store {
+
+struct holder_info {
+  lease_record lease;
+  hold_id hold;
+  std::int64_t weight = 1;
+  model::lock_mode mode = model::lock_mode::exclusive;
+  model::token token = 0;
+  std::chrono::milliseconds held_for{0};
+  std::chrono::milliseconds expires_in{0};  // negative: expired, not yet killed
+};
+
+struct lock_info {
+  model::lock_row row;
+  std::int64_t waiters = 0;          // whose lease exists
+  std::vector<holder_info> holders;  // whose lease exists
+  std::optional<std::string> value;  // as written last, by any holder
+  std::optional<release_request> request{};
+};
+
+struct waiter_info {
+  model::waiter waiter;
+  lease_record lease;
+  std::chrono::milliseconds expires_in{0};
+  bool alive = true;  // its lease exists
+};
+
+// As session says.
+class admin_verbs {
+ public:
+  // -- reading: no row lock, no transaction id, no log --
+  virtual std::vector<lock_info> list() = 0;  // by name
+  virtual std::optional<lock_info> show(const std::string& name) = 0;
+  virtual std::vector<waiter_info> queue(const std::string& name) = 0;  // by ticket
+  // The locks that have waiters, dead or alive.
+  virtual std::vector<std::string> waited_for() = 0;
+
+  // -- upkeep --
+  // Raises the epoch by hand, high enough that the next token of every name exceeds `above`.
+  virtual std::int64_t raise_epoch(token above) = 0;
+  // Stores how much later than its expiry a lease may be killed, by any client.
+  virtual void set_skew(std::chrono::milliseconds skew) = 0;
+  // Deletes up to `limit` locks that are free, have no queue and no permits, and were unused for `idle`.
+  // Raises the floor above their tokens in the same transaction. Returns how many.
+  virtual std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) = 0;
+  // A sentence about a server setting that endangers one of rowlock's promises; empty: none is known.
+  virtual std::string warning() const { return {}; }
+
+ protected:
+  ~admin_verbs() = default;
+};
+
+}  // namespace rowlock::store

@@ -1,0 +1,295 @@
+// What the client layer needs of a session to grant, renew and release, and the values that go with it.
+#pragma once
+
+#include "model/lock.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace rowlock::store {
+
+using model::hold_id;
+using model::lease_id;
+using model::token;
+
+// ---- leases ------------------------------------------------------------------------------------------
+
+// A lease to be stored. A process's own lease has client == id; an explicit-ttl lease names its process.
+struct lease_record {
+  lease_id id;
+  lease_id client;
+  std::string host;
+  std::int64_t pid = 0;
+  std::string application;
+  std::chrono::milliseconds ttl{0};
+};
+
+// Shows whether the database is still the same server in the same history.
+struct database_state {
+  std::string identity;  // of this server, now (PostgreSQL: system identifier and timeline)
+  std::string
+      recorded_identity;  // in meta: differs after a fail-over, until record_database_state raises the epoch
+  std::int64_t epoch = 0;
+  std::chrono::milliseconds skew{0};  // stored: what each kill must allow for, see session::set_skew
+  std::string
+      marker;  // random; empty after a crash or promotion, until record_database_state writes a new one
+
+  bool operator==(const database_state&) const = default;
+};
+
+struct renewal {
+  lease_id id;
+  std::int64_t notice = 0;  // bumped by a forced release of one of this client's holds
+};
+
+struct renewal_reply {
+  std::vector<renewal> renewed;  // a lease that is absent is dead or expired, and stays so
+  store::database_state database_state;
+};
+
+// ---- fast path ---------------------------------------------------------------------------------------
+
+struct acquire_item {
+  std::string name;
+  model::lock_kind kind = model::lock_kind::mutex;
+  std::int64_t capacity = 1;
+  lease_id lease;
+  hold_id hold;
+  bool fair = true;
+  model::lock_mode mode = model::lock_mode::exclusive;
+  std::int64_t weight = 1;  // of a shared request: one or more
+};
+
+struct grant {
+  hold_id hold;
+  model::token token = 0;
+};
+
+struct release_item {
+  std::string name;
+  lease_id lease;
+  hold_id hold;
+  model::lock_mode mode = model::lock_mode::exclusive;
+};
+
+// The grant to the head of the queue that came with a release.
+struct hand_over_reply {
+  hold_id granted;
+  lease_id client;  // the client of the granted waiter
+  model::token token = 0;
+  bool has_queue = false;  // others wait behind it
+};
+
+// Whether a commit is on disk before it is answered. Grants and renewals always are (I8).
+enum class durability : std::uint8_t { durable, asynchronous };
+
+// ---- slow path: one transaction that holds the lock row ------------------------------------------------
+
+// How many rows of the queue an edit reads at most; lock_view::queue_complete says whether there are more.
+inline constexpr std::size_t queue_window = 64;
+
+struct waiter_view {
+  model::waiter waiter;
+  std::optional<model::lease_view> lease;  // empty: the waiter is dead
+};
+
+struct permit_view {
+  model::permit permit;
+  std::optional<model::lease_view> lease;  // empty: its holder is dead
+  bool guarded = false;                    // a guarded transaction may rely on it: it must stay
+};
+
+// What the transaction has read since it locked the row: current, and unchanged until it ends.
+struct lock_view {
+  model::lock_row row;
+  // False while a holder's guarded transaction locks the row: the exclusive hold must stay as it is, no other
+  // may be granted, and guarded permits stay. The queue may change, and permits may be added or removed.
+  bool replaceable = true;
+  std::optional<model::lease_view> holder;  // of row.lease; empty: free, or the holder is dead
+  std::vector<permit_view> permits;         // all of them, dead ones too
+  std::vector<waiter_view> queue;           // the first queue_window rows in ticket order, dead ones too
+  bool queue_complete = true;               // no row stands behind those
+  std::optional<model::waiter> own;         // the queue row of edit_request::about, at any place
+  token epoch_floor = 0;                    // of meta, read under the row
+  bool is_recorded_server =
+      true;  // this server's identity is the recorded one; nothing may be granted otherwise
+
+  // The next row of the queue, as far as the window reaches.
+  void add_waiter(const model::waiter& waiter, const std::optional<model::lease_view>& lease);
+};
+
+// A request that the holders release a lock.
+struct release_request {
+  token upto = 0;                       // of the latest hold that is meant
+  std::chrono::milliseconds within{0};  // how long the requester waits; as read: still, zero or more
+  std::string reason;
+};
+
+// What the transaction writes before it commits. An empty change writes nothing and rolls back.
+struct lock_change {
+  std::optional<model::lock_row> row;  // the whole row, by its name, except kind, fairness and delay
+  bool granted_now = false;            // there was a grant: stores the time of the latest acquire
+  std::vector<hold_id> remove_permits;
+  std::vector<model::permit> add_permits;  // after the removals, so that a permit can be replaced
+  std::vector<model::waiter> enqueue;
+  std::vector<hold_id> dequeue;
+  std::vector<lease_record> create_leases;   // explicit-ttl leases, in the same commit
+  std::vector<lease_id> end_leases;          // explicit-ttl leases whose only hold ended
+  std::vector<lease_id> notices;             // bump these leases' notices
+  std::optional<std::string> value;          // of the lock: what its holder proclaims
+  std::optional<release_request> request{};  // stored beside the row; replaces an earlier one
+  bool durable = false;                      // a batch with one durable change commits durably
+
+  bool empty() const {
+    return !row && remove_permits.empty() && add_permits.empty() && enqueue.empty() && dequeue.empty() &&
+           create_leases.empty() && end_leases.empty() && notices.empty() && !value && !request;
+  }
+};
+
+struct edit_request {
+  std::string name;
+  hold_id about;                                        // nil: about no single hold
+  std::function<lock_change(const lock_view&)> decide;  // called at most once; must not throw, wait or do I/O
+};
+
+enum class edit_result : std::uint8_t {
+  committed,  // decide was called and its change, if any, is committed
+  skipped,    // the row is locked; decide was not called
+  missing,    // no such lock; decide was not called
+};
+
+// Decides about all locks of an edit at once, so that all change or none does. results[i], views[i] and the
+// returned change i belong to request i. Where the result is not `committed`, the view has no meaning and the
+// change is empty. Called once, when everything has been read; must not throw, wait or do I/O.
+using joint_decision = std::function<std::vector<lock_change>(std::span<const edit_result> results,
+                                                              std::span<const lock_view> views)>;
+
+// ---- reading -----------------------------------------------------------------------------------------
+
+struct hold_query {
+  std::string name;
+  hold_id hold;
+};
+
+struct hold_status {
+  hold_id hold;
+  enum class where : std::uint8_t { absent, queued, held } state = where::absent;
+  model::token token = 0;         // when held: the hold's own
+  bool has_queue = false;         // when held: there are waiters, or there were
+  bool is_asked_for = false;      // when held: a release request means it, see lock_info
+  std::optional<lease_id> lease;  // on which it is held or queued
+  // When queued or absent: how long until the first lease that stands in the way may be killed. These are the
+  // holders' leases and, where there is no exclusive holder, that of the head of the queue. Zero: the lock is
+  // free or one of them is dead, so an edit would grant. Negative: that time is past. Empty: no such lock.
+  std::optional<std::chrono::microseconds> takeover_in;
+  // The stored lock; without meaning if there is none.
+  model::lock_kind kind = model::lock_kind::unknown;
+  std::int64_t capacity = 0;
+  std::int64_t in_use = 0;
+  bool fair = true;
+};
+
+// Requires: the lock exists.
+model::lock_definition definition_of(const std::string& name, const hold_status& status);
+
+// What stands on a client's leases: a grant, or a place in a queue.
+struct held_entry {
+  std::string name;
+  hold_id hold;
+  lease_id lease;  // the client's own, or one of an explicit ttl
+  model::lock_mode mode = model::lock_mode::exclusive;
+  bool queued = false;
+
+  bool operator==(const held_entry&) const = default;
+};
+
+struct held_page {
+  std::vector<held_entry> entries;  // of the names that were read, in no particular order
+  std::optional<std::string> next;  // the last name read; empty: there are no more names
+};
+
+// What a sweep may find, read without locks: each is checked again under its row.
+struct stale {
+  std::vector<lease_id> expired_leases;
+  // Locks that name a missing lease, as holder or in the queue. The permits of a latch outlive their leases.
+  std::vector<std::string> names;
+  std::string next;  // the name after which to continue; empty: all locks were read
+};
+
+// ---- the verbs ---------------------------------------------------------------------------------------
+
+// As session says.
+class lock_verbs {
+ public:
+  // -- the state of the database (I2 across fail-over) --
+  // Only reads.
+  virtual database_state read_database_state() = 0;
+  // Writes a marker if there is none. If this server is not the recorded one, raises the epoch to
+  // model::next_epoch, records the identity, and makes every stored lease expire its own ttl from now: the
+  // new clock may be ahead or behind, and a living holder may need that long to renew (I5). Any number of
+  // clients may call it at once.
+  virtual database_state record_database_state() = 0;
+
+  // -- leases (I3, I4) --
+  virtual void create_lease(const lease_record& lease) = 0;           // durable
+  virtual renewal_reply renew(std::span<const lease_id> leases) = 0;  // durable
+  // In a transaction of its own. Deletes the leases that are past expires_at + skew, on the recorded server
+  // only, and returns them.
+  virtual std::vector<lease_id> kill(std::span<const lease_id> leases, std::chrono::microseconds skew) = 0;
+  virtual void end(std::span<const lease_id> leases) = 0;  // durable
+
+  // -- fast path: decides from the lock rows alone; at most one request per name --
+  // Grants requests for locks that are stored as requested and have no queue, or are unfair; durable. An
+  // exclusive request needs a free lock. A shared request, for a shared_mutex or a semaphore, needs a lock
+  // without an exclusive holder and room for its weight beside in_use, which also counts the dead; it gets a
+  // permit, but no second one. Requests that are not granted are absent from the reply, for whatever reason.
+  //
+  // Exclusive and shared requests may be mixed. If an error comes after a part of them, its outcome is
+  // unknown.
+  virtual std::vector<grant> acquire(std::span<const acquire_item> requests) = 0;
+  // Releases holds of locks that have no queue, or are unfair, and are not guarded; returns them. The weight
+  // of a shared hold leaves in_use with its permit. Holds that are not released are absent from the reply.
+  virtual std::vector<hold_id> release(std::span<const release_item> requests, durability how) = 0;
+
+  // -- fast path of a contended lock, where it costs fewer round trips than an edit --
+  // Puts an exclusive request into the queue behind a living exclusive holder, and returns how long until
+  // that holder's lease may be killed. Empty: an edit must decide.
+  virtual std::optional<std::chrono::microseconds> enqueue(const acquire_item& request,
+                                                           std::chrono::microseconds skew) = 0;
+  // Hands a mutex, shared_mutex or election over from this exclusive hold to an exclusive head of its queue,
+  // durably, and wakes that client unless it is the releaser. Not if the hold is guarded. Empty: an edit must
+  // decide.
+  virtual std::optional<hand_over_reply> hand_over(const release_item& request,
+                                                   std::chrono::microseconds skew) = 0;
+
+  // -- slow path --
+  // Creates the locks that are missing, each with a token above the floor and the epoch's. Requires: the
+  // names are distinct and sorted.
+  virtual void create(std::span<const model::lock_definition> locks) = 0;
+  // One transaction: locks the rows in name order, skipping locked ones; reads all of them; then decides
+  // about each; writes the changes; commits. Requires: the names are distinct and sorted. Result i belongs to
+  // request i.
+  std::vector<edit_result> edit(std::span<const edit_request> requests);
+  // The same with one decision about all; the requests' own decisions are not called.
+  virtual std::vector<edit_result> edit_together(std::span<const edit_request> requests,
+                                                 const joint_decision& decide) = 0;
+
+  // -- reading: no row lock, no transaction id, no log --
+  virtual std::vector<hold_status> find(std::span<const hold_query> holds) = 0;  // reply i for query i
+  // What stands on the client's leases, among the next `limit` names after `after`, in bytewise order. The
+  // permits of a latch stand on no lease.
+  virtual held_page read_held(lease_id client, const std::string& after, std::size_t limit) = 0;
+  // Reads a page: the locks whose names follow `after`, at most `limit` of them, and at most as many leases.
+  virtual stale find_stale(std::size_t limit, std::chrono::microseconds skew,
+                           const std::string& after = {}) = 0;
+
+ protected:
+  ~lock_verbs() = default;
+};
+
+}  // namespace rowlock::store

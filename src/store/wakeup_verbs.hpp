@@ -1,0 +1,55 @@
+// How clients tell each other that something may have changed: hints, never proof.
+#pragma once
+
+#include "model/ids.hpp"
+
+#include <chrono>
+#include <compare>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace rowlock::store {
+
+using model::hold_id;
+using model::lease_id;
+
+// Tells a client that something may have changed for it.
+struct wakeup {
+  lease_id client;
+  hold_id granted{};  // its waiter that was granted; nil: it may be anything
+
+  auto operator<=>(const wakeup&) const = default;
+};
+
+// The result of session::poll_wakeups().
+enum class wakeup_poll : std::uint8_t {
+  none,
+  some,
+  unknown,  // the database keeps no count: the waiters must be looked up
+};
+
+// Each client once, sorted.
+std::vector<lease_id> clients_of(std::span<const wakeup> told);
+
+// As session says.
+class wakeup_verbs {
+ public:
+  virtual void listen(lease_id client) = 0;                     // from now on wait() receives its wake-ups
+  virtual void send_wakeups(std::span<const wakeup> told) = 0;  // asynchronous commit
+  // Waits until something may have changed for the client, end_wait() is called or the timeout passes. True
+  // when something may have changed. Throws error(unreachable) when the connection is gone.
+  virtual bool wait(std::chrono::nanoseconds timeout) = 0;
+  // The waiters that the latest wake-ups named as granted; returned once. Empty: it may be anything. Not
+  // every database names them, and an earlier version of rowlock did not.
+  virtual std::vector<hold_id> woken_waiters() { return {}; }
+  // For database::must_poll(), where only end_wait() ends wait(): whether something may have changed, since
+  // the last call, for the clients that this session listens for. At most one small statement.
+  virtual wakeup_poll poll_wakeups() { return wakeup_poll::unknown; }
+  virtual void end_wait() noexcept = 0;
+
+ protected:
+  ~wakeup_verbs() = default;
+};
+
+}  // namespace rowlock::store
