@@ -217,7 +217,8 @@ void fast_path::look_first(std::vector<acquire_ptr>& operations) {
     if (!is_same_lock(operation->definition, definition_of(operation->definition.name, stored))) return false;
     const bool shared = operation->mode == model::lock_mode::shared;
     const bool has_room = shared && stored.in_use + operation->weight <= stored.capacity;
-    const bool is_busy = stored.takeover_in && *stored.takeover_in + context_.skew() > 0us && !has_room;
+    const bool is_busy =
+        stored.takeover_in && store::takeover_after(*stored.takeover_in, context_.skew()) > 0us && !has_room;
     if (!operation->wait) {
       if (is_busy) client_.complete.busy(operation);
       return is_busy;

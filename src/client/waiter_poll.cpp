@@ -128,7 +128,8 @@ std::chrono::microseconds waiter_poll::due_in(const store::hold_status& status, 
                                               barrier_dues& of_barriers) {
   // An unfair lock may be free, or have room, without anybody having looked for its waiters.
   if (!status.fair && status.in_use < status.capacity) return 0us;
-  if (!is_rendezvous(status.kind)) return status.takeover_in.value_or(0us) + context_.skew();
+  if (!is_rendezvous(status.kind))
+    return store::takeover_after(status.takeover_in.value_or(0us), context_.skew());
   if (status.kind == model::lock_kind::latch) return 1h;
   const auto [due, is_new] = of_barriers.try_emplace(name, 1h);
   if (!is_new) return due->second;

@@ -194,6 +194,12 @@ struct hold_status {
   bool fair = true;
 };
 
+// takeover_in for a client that kills a lease that much later than its expiry. What is free or dead needs no kill.
+constexpr std::chrono::microseconds takeover_after(std::chrono::microseconds takeover_in,
+                                                   std::chrono::microseconds skew) {
+  return takeover_in == std::chrono::microseconds{0} ? takeover_in : takeover_in + skew;
+}
+
 // Requires: the lock exists.
 model::lock_definition definition_of(const std::string& name, const hold_status& status);
 
