@@ -229,34 +229,6 @@ TEST(decide_force_test, respects_a_guard_and_a_foreign_server) {
   EXPECT_EQ(force(a_lock().held_by(me).foreign()).outcome.result, what::foreign);
 }
 
-TEST(decide_request_test, notifies_every_holders_process_and_changes_no_hold) {
-  party reader;
-  reader.client = lease_id::random();
-  const auto made =
-      client_layer::decide_request(a_shared_mutex().shared_by(me).shared_by(reader).queued(first), "why", 5s);
-  EXPECT_EQ(made.outcome.result, what::released);
-  EXPECT_EQ(made.outcome.token, 9) << "of the latest hold";
-  ASSERT_TRUE(made.change.request);
-  EXPECT_EQ(made.change.request->upto, 9);
-  EXPECT_EQ(made.change.request->within, 5s);
-  EXPECT_EQ(made.change.request->reason, "why");
-  EXPECT_THAT(made.change.notices, ElementsAre(me.client, reader.client));
-  EXPECT_EQ(made.change.row->token, 9);
-  EXPECT_THAT(made.change.remove_permits, IsEmpty());
-}
-
-TEST(decide_request_test, asks_nobody_where_no_holder_lives) {
-  party nobody;
-  nobody.hold = hold_id{};
-  for (const store::lock_view& view :
-       {store::lock_view(a_lock()), store::lock_view(a_lock().queued(first)),
-        store::lock_view(a_lock().held_by(me, {})), store::lock_view(a_lock().held_by(nobody))}) {
-    const auto made = client_layer::decide_request(view, "", 5s);
-    EXPECT_EQ(made.outcome.result, what::absent);
-    EXPECT_TRUE(made.change.empty());
-  }
-}
-
 TEST(decide_sweep_test, leaves_the_living_alone) {
   const auto made = sweep(a_lock().held_by(me).queued(first));
   EXPECT_EQ(made.outcome.result, what::busy);

@@ -7,11 +7,9 @@
 namespace rowlock::test {
 namespace {
 
-using client_layer::decide_downgrade;
 using client_layer::decide_force;
 using client_layer::decide_move;
 using client_layer::decide_release;
-using client_layer::decide_resize;
 using client_layer::decide_sweep;
 using client_layer::decide_upgrade;
 using testing::ElementsAre;
@@ -291,87 +289,6 @@ TEST(decide_shared_test, leaves_the_permits_of_latches_and_of_later_kinds_alone)
     EXPECT_TRUE(decide_sweep(a_semaphore(2).kind(kind).shared_by(first, 1, {}), no_skew).change.empty());
     EXPECT_TRUE(decide_force(a_semaphore(2).kind(kind).shared_by(first), {}, no_skew).change.empty());
   }
-}
-
-TEST(decide_downgrade_test, keeps_hold_and_token_and_lets_neighbours_in_but_no_writer) {
-  const auto made = decide_downgrade(
-      a_shared_mutex().held_by(me).queued_to_share(first).queued(second).queued_to_share(third), me.hold,
-      no_skew);
-  EXPECT_EQ(made.outcome.result, what::granted);
-  EXPECT_EQ(made.outcome.token, 7);
-  EXPECT_THAT(added(made), ElementsAre(me.hold, first.hold));
-  EXPECT_EQ(made.change.add_permits[0].token, 7);
-  EXPECT_EQ(made.change.row->in_use, 2);
-  EXPECT_FALSE(made.change.row->hold);
-  EXPECT_TRUE(made.change.durable);
-  const auto alone = decide_downgrade(a_shared_mutex().held_by(me).queued(second), me.hold, no_skew);
-  EXPECT_THAT(granted_next(alone), IsEmpty()) << "no writer is granted in between";
-}
-
-TEST(decide_downgrade_test, repeated_is_done_and_of_what_is_not_held_absent) {
-  const auto again = decide_downgrade(a_shared_mutex().shared_by(me), me.hold, no_skew);
-  EXPECT_EQ(again.outcome.result, what::granted);
-  EXPECT_TRUE(again.change.empty());
-  EXPECT_EQ(decide_downgrade(a_shared_mutex().held_by(first), me.hold, no_skew).outcome.result, what::absent);
-  EXPECT_EQ(decide_downgrade(a_shared_mutex().held_by(me, {}), me.hold, no_skew).outcome.result,
-            what::absent);
-  EXPECT_EQ(decide_downgrade(a_shared_mutex().held_by(me).guarded(), me.hold, no_skew).outcome.result,
-            what::guarded);
-}
-
-TEST(decide_upgrade_test, of_the_only_reader_is_a_new_grant_of_the_same_hold) {
-  const auto made = decide_upgrade(a_shared_mutex().shared_by(me), me.hold, no_skew);
-  EXPECT_EQ(made.outcome.result, what::granted);
-  EXPECT_EQ(made.outcome.token, 9);
-  EXPECT_EQ(made.change.row->hold, me.hold);
-  EXPECT_EQ(made.change.row->lease, me.lease);
-  EXPECT_EQ(made.change.row->in_use, model::shared_mutex_capacity);
-  EXPECT_THAT(made.change.remove_permits, ElementsAre(me.hold));
-  EXPECT_TRUE(made.change.granted_now);
-  const auto again = decide_upgrade(a_shared_mutex().held_by(me), me.hold, no_skew);
-  EXPECT_EQ(again.outcome.token, 7);
-  EXPECT_TRUE(again.change.empty());
-}
-
-TEST(decide_upgrade_test, is_busy_beside_others_and_before_waiters) {
-  EXPECT_EQ(decide_upgrade(a_shared_mutex().shared_by(me).shared_by(first), me.hold, no_skew).outcome.result,
-            what::busy);
-  EXPECT_EQ(decide_upgrade(a_shared_mutex().shared_by(me).queued(first), me.hold, no_skew).outcome.result,
-            what::busy);
-  EXPECT_EQ(decide_upgrade(a_shared_mutex().shared_by(first), me.hold, no_skew).outcome.result, what::absent);
-}
-
-TEST(decide_upgrade_test, has_expired_readers_and_waiters_killed_first) {
-  EXPECT_THAT(decide_upgrade(a_shared_mutex().shared_by(me).shared_by(first, 1, -1s), me.hold, no_skew)
-                  .outcome.leases,
-              ElementsAre(first.lease));
-  EXPECT_THAT(
-      decide_upgrade(a_shared_mutex().shared_by(me).queued(first, -1s), me.hold, no_skew).outcome.leases,
-      ElementsAre(first.lease));
-}
-
-TEST(decide_resize_test, grants_what_has_become_free) {
-  const auto made = decide_resize(
-      a_semaphore(2).shared_by(first, 2).queued_to_share(second, 2).queued_to_share(third, 2), 4, no_skew);
-  EXPECT_EQ(made.outcome.result, what::released);
-  EXPECT_EQ(made.change.row->capacity, 4);
-  EXPECT_THAT(granted_next(made), ElementsAre(second.hold));
-  EXPECT_EQ(made.change.row->in_use, 4);
-}
-
-TEST(decide_resize_test, below_what_is_in_use_takes_nothing_and_removes_waiters_that_can_never_be_granted) {
-  const auto made = decide_resize(
-      a_semaphore(4).shared_by(first, 4).queued_to_share(second, 3).queued_to_share(third, 2), 2, no_skew);
-  EXPECT_EQ(made.change.row->capacity, 2);
-  EXPECT_EQ(made.change.row->in_use, 4);
-  EXPECT_THAT(made.change.remove_permits, IsEmpty());
-  EXPECT_THAT(made.change.dequeue, ElementsAre(second.hold));
-  EXPECT_TRUE(made.change.row->has_queue);
-}
-
-TEST(decide_resize_test, of_anything_but_a_semaphore_is_refused) {
-  EXPECT_EQ(decide_resize(a_lock(), 2, no_skew).outcome.result, what::mismatch);
-  EXPECT_TRUE(decide_resize(a_semaphore(2), 2, no_skew).change.empty());
 }
 
 }  // namespace

@@ -1,13 +1,9 @@
 #include "client/client_test.hpp"
 
-#include "client/lock_views.hpp"
-
 #include <unistd.h>
 
 namespace rowlock::test {
 namespace {
-
-using client_layer::decide_proclaim;
 
 class election_test : public client_test {
  protected:
@@ -198,23 +194,6 @@ TEST_P(election_test, a_term_of_limited_time) {
 }
 
 ROWLOCK_FOR_EACH_STORE(election_test);
-
-TEST(decide_proclaim_test, is_written_under_the_row_by_the_holder_alone) {
-  const party me;
-  const party rival;
-  const auto made = decide_proclaim(a_lock().kind(model::lock_kind::election).held_by(me), me.hold, "x");
-  EXPECT_EQ(made.outcome.result, what::granted);
-  EXPECT_EQ(made.change.value, "7 x");
-  EXPECT_TRUE(made.change.durable);
-  EXPECT_FALSE(made.change.row);
-  for (const store::lock_view& view :
-       {store::lock_view(a_lock()), store::lock_view(a_lock().held_by(rival)),
-        store::lock_view(a_lock().held_by(me, {})), store::lock_view(a_lock().queued(me))}) {
-    const auto refused = decide_proclaim(view, me.hold, "x");
-    EXPECT_EQ(refused.outcome.result, what::absent);
-    EXPECT_TRUE(refused.change.empty());
-  }
-}
 
 }  // namespace
 }  // namespace rowlock::test
