@@ -1,8 +1,6 @@
 // Connections that cannot be made, that hang, or that lead to a useless server.
 #include "client/client_test.hpp"
 
-#include <atomic>
-
 namespace rowlock::test {
 namespace {
 
@@ -86,106 +84,6 @@ TEST_F(session_slot_test, to_connect_again_takes_no_longer_than_its_limit) {
   advance(5s);
   ASSERT_TRUE(soon([&] { return asked.is_over(); }));
   EXPECT_TRUE(asked.take());
-}
-
-// Stands for name resolution, which nothing can interrupt.
-class deaf_database final : public store::database {
- public:
-  explicit deaf_database(std::shared_ptr<store::database> real) : real_(std::move(real)) {}
-  std::unique_ptr<store::session> connect(store::connect_watch& watch) override {
-    if (is_deaf) {
-      store::connect_watch nobody;
-      ++connects;
-      return real_->connect(nobody);
-    }
-    return real_->connect(watch);
-  }
-  std::string_view dialect() const noexcept override { return real_->dialect(); }
-  std::string guard_sql(model::lock_mode mode) const override { return real_->guard_sql(mode); }
-
-  std::atomic<bool> is_deaf{false};
-  std::atomic<int> connects{0};
-
- private:
-  std::shared_ptr<store::database> real_;
-};
-
-class deaf_connect_test : public session_slot_test {
- protected:
-  client make(const options& settings) {
-    return make_virtual_client(deaf, settings, std::shared_ptr<virtual_time>{std::shared_ptr<void>{}, &time});
-  }
-  // The clock belongs to the test, so every thread that reads it must have gone.
-  void expect_nothing_left() {
-    EXPECT_TRUE(eventually([&] { return server->sessions() == 0 && deaf.use_count() == 1; }));
-  }
-  std::shared_ptr<deaf_database> deaf = std::make_shared<deaf_database>(server->open());
-};
-
-TEST_F(deaf_connect_test, takes_no_longer_than_its_limit_and_leaves_nothing) {
-  deaf->is_deaf = true;
-  faults.hang("connect");
-  auto made = beside([&] { return code_of([&] { std::ignore = make(calm()); }); });
-  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
-  advance(5s);
-  ASSERT_TRUE(eventually([&] { return made.wait_for(1ms) == std::future_status::ready; }));
-  EXPECT_EQ(made.get(), errc::unreachable);
-  EXPECT_EQ(server->blocked(), 1U) << "it still hangs";
-  server->unblock();
-  expect_nothing_left();
-}
-
-TEST_F(deaf_connect_test, keeps_no_close_and_starts_no_more_than_a_few) {
-  auto settings = calm();
-  settings.connections = 2;
-  auto db = std::make_optional(make(settings));
-  auto held = std::make_optional(mutex(*db, "a").acquire());
-  deaf->is_deaf = true;
-  for (int i = 0; i < 100; ++i) faults.hang("connect");
-  faults.lose_request("acquire");
-  auto asked = std::make_optional<attempt>(*db, "b");
-  ASSERT_TRUE(soon([&] { return server->blocked() == 1; }));
-  for (int i = 0; i < 60; ++i) {
-    pass_renewals(*db);
-    if (server->blocked() == 3) break;
-  }
-  pass_renewals(*db, 3);
-  EXPECT_EQ(deaf->connects, 3);
-  EXPECT_EQ(held->release(), release_result::released) << "by the lease's connection";
-  auto closed = beside([&] {
-    const auto begun = time.now();
-    db->close();
-    return time.now() - begun;
-  });
-  ASSERT_TRUE(is_there(closed));
-  EXPECT_LE(closed.get(), settings.close_timeout + 1s) << "and the attempts hang yet";
-  EXPECT_EQ(code_of([&] { std::ignore = asked->take(); }), errc::closed);
-  faults.forget();
-  server->unblock();
-  asked.reset();
-  held.reset();
-  db.reset();
-  expect_nothing_left();
-}
-
-TEST_F(deaf_connect_test, connects_again_when_what_hung_has_ended) {
-  auto settings = calm();
-  settings.connections = 2;
-  auto db = std::make_optional(make(settings));
-  mutex(*db, "a").acquire().release();
-  deaf->is_deaf = true;
-  for (int i = 0; i < 3; ++i) faults.hang("connect");
-  faults.lose_request("acquire");
-  {
-    attempt asked{*db, "b"};
-    ASSERT_TRUE(soon([&] { return server->blocked() == 3; }));
-    server->unblock();
-    ASSERT_TRUE(soon([&] { return asked.is_over(); }));
-    EXPECT_TRUE(asked.take());
-  }
-  EXPECT_TRUE(eventually([&] { return server->sessions() == 2; })) << "the late connections are closed";
-  db.reset();
-  expect_nothing_left();
 }
 
 TEST_F(session_slot_test, a_server_that_became_read_only_is_left_with_growing_pauses) {

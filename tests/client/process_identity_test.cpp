@@ -1,0 +1,42 @@
+#include "client/process_identity.hpp"
+
+#include <gtest/gtest.h>
+
+#include <unistd.h>
+
+#include <cerrno>
+#include <string>
+
+namespace rowlock::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+TEST(process_identity_test, names_this_process_and_the_application) {
+  const auto made = client_layer::process_identity::of_this_process("billing");
+  EXPECT_EQ(made.pid, ::getpid());
+  EXPECT_EQ(made.application, "billing");
+  EXPECT_FALSE(made.host.empty());
+}
+
+TEST(process_identity_test, an_application_without_a_name_has_its_programs) {
+  const auto made = client_layer::process_identity::of_this_process("");
+  // The kernel keeps 15 characters of it.
+  EXPECT_EQ(made.application, std::string{program_invocation_short_name}.substr(0, 15));
+}
+
+TEST(process_identity_test, stands_on_each_of_its_leases) {
+  const auto made = client_layer::process_identity::of_this_process("billing");
+  const auto id = model::lease_id::random();
+  const auto client = model::lease_id::random();
+  const auto lease = made.lease(id, client, 5s);
+  EXPECT_EQ(lease.id, id);
+  EXPECT_EQ(lease.client, client);
+  EXPECT_EQ(lease.ttl, 5s);
+  EXPECT_EQ(lease.host, made.host);
+  EXPECT_EQ(lease.pid, made.pid);
+  EXPECT_EQ(lease.application, "billing");
+}
+
+}  // namespace
+}  // namespace rowlock::test
