@@ -117,7 +117,7 @@ TEST_F(process_lease_test, a_lease_that_is_gone_loses_its_holds_and_no_others) {
   explicit_ttl->confirm(time.now(), {});
   const auto other = hold_on(explicit_ttl);
   server->open()->connect()->end(std::vector{lease->id()});
-  EXPECT_FALSE(one.renew(time.now()));
+  ASSERT_FALSE(one.renew(time.now()));
   EXPECT_EQ(hold->loss(), loss::gone);
   EXPECT_THAT(holds.all(), testing::ElementsAre(other));
   EXPECT_EQ(one.current(), nullptr);
@@ -131,7 +131,7 @@ TEST_F(process_lease_test, an_answer_that_comes_after_the_deadline_does_not_coun
   server->on_call([&](store::memory_call& call) {
     if (call.after("renew")) time.advance(lifetime);
   });
-  EXPECT_FALSE(one.renew(time.now()));
+  ASSERT_FALSE(one.renew(time.now()));
   EXPECT_EQ(hold->loss(), loss::expired);
   EXPECT_TRUE(lease->is_ended());
   EXPECT_TRUE(is_stored(*lease));
