@@ -293,37 +293,6 @@ TEST_F(statement_worker_test, sweeps_of_a_guarded_row_do_not_pile_up) {
   EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
 }
 
-TEST_F(statement_worker_test, a_force_hits_no_later_holder) {
-  client db = new_client();
-  client other = new_client();
-  hold first = mutex(other, "a").acquire();
-  auto waiter = waiting(other, "a");
-  faults.lose_answer("edit");
-  auto forced = std::async(std::launch::async, [&] { return admin{db}.release("a"); });
-  ASSERT_TRUE(soon([&] { return forced.wait_for(0s) == std::future_status::ready; }));
-  EXPECT_TRUE(forced.get());
-  ASSERT_TRUE(soon([&] { return waiter.is_over(); }));
-  const hold second = waiter.take();
-  pass_renewals(other);
-  EXPECT_EQ(holder_of("a"), second.id()) << "granted by the force itself, which was then sent again";
-  EXPECT_EQ(second.token(), first.token() + 2) << "the force raised it once, and the grant once";
-  EXPECT_TRUE(second);
-}
-
-TEST_F(statement_worker_test, a_force_that_was_reported_as_unknown_is_not_done_later) {
-  client db = new_client();
-  mutex(db, "b").acquire().release();
-  client other = new_client();
-  const hold held = mutex(other, "a").acquire();
-  faults.refuse("edit", 1'000'000);
-  auto forced = std::async(std::launch::async, [&] { return code_of([&] { admin{db}.release("a"); }); });
-  ASSERT_TRUE(soon([&] { return forced.wait_for(0s) == std::future_status::ready; }));
-  EXPECT_EQ(forced.get(), errc::unreachable);
-  faults.forget();
-  pass(10s);
-  EXPECT_EQ(holder_of("a"), held.id());
-}
-
 TEST_F(statement_worker_test, a_withdrawal_is_no_release) {
   client db = new_client();
   client other = new_client();
