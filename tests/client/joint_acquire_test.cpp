@@ -1,0 +1,136 @@
+#include "client/joint_acquire.hpp"
+
+#include "client/client_test.hpp"
+#include "primitives/access.hpp"
+
+#include <gmock/gmock.h>
+
+#include <vector>
+
+namespace rowlock::test {
+namespace {
+
+class joint_acquire_test : public virtual_client_test {
+ protected:
+  using holds = std::vector<client_layer::hold_ptr>;
+
+  joint_acquire_test() {
+    // The names exist, and the client has its lease.
+    for (const auto* name : {"a", "b", "c"}) mutex(db, name).acquire().release();
+  }
+  ~joint_acquire_test() override {
+    if (!db_is_closed()) engine()->release(taken);
+  }
+
+  const std::shared_ptr<client_layer::engine>& engine() { return primitives::access::engine(db); }
+  bool db_is_closed() { return engine()->parts().queue.is_stopping(); }
+  static std::vector<client_layer::joint_request> wanted(const std::vector<std::string>& names) {
+    std::vector<client_layer::joint_request> all;
+    for (const auto& name : names) all.push_back({{name}, {}});
+    return all;
+  }
+  // Calls it in a thread of its own.
+  std::future<holds> acquiring(const std::vector<std::string>& names,
+                               const client_layer::wait_limit& how_long = {},
+                               const std::stop_token& stop = {}) {
+    return std::async(std::launch::async, [this, names, how_long, stop] {
+      client_layer::joint_acquire joint{*engine(), wanted(names), how_long, stop};
+      return joint.run();
+    });
+  }
+  holds& result(std::future<holds> call) {
+    EXPECT_TRUE(soon([&] { return call.wait_for(0s) == std::future_status::ready; }));
+    return taken = call.get();
+  }
+  bool nothing_is_held() {
+    return soon([&] {
+      return holder_of("a").empty() && holder_of("c").empty() && queued("a") + queued("b") + queued("c") == 0;
+    });
+  }
+
+  static constexpr client_layer::wait_limit without_waiting{false, {}};
+  client rival = new_client();
+  client db = new_client();
+  holds taken;
+};
+
+TEST_F(joint_acquire_test, takes_what_is_free_in_one_edit_and_in_the_order_of_the_names) {
+  const auto edits = faults.count("edit");
+  result(acquiring({"a", "b", "c"}));
+  EXPECT_EQ(faults.count("edit"), edits + 1);
+  ASSERT_EQ(taken.size(), 3U);
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(taken[i]->name(), std::vector<std::string>({"a", "b", "c"})[i]);
+    EXPECT_EQ(taken[i]->id().to_string(), holder_of(taken[i]->name()));
+  }
+}
+
+TEST_F(joint_acquire_test, without_waiting_takes_all_or_none) {
+  const hold held = mutex(rival, "b").acquire();
+  EXPECT_THAT(result(acquiring({"a", "b", "c"}, without_waiting)), testing::IsEmpty());
+  EXPECT_EQ(holder_of("a"), "");
+  EXPECT_EQ(holder_of("c"), "");
+  EXPECT_EQ(queued("b"), 0U);
+}
+
+// Two callers that wait hold only names before those that they wait for, so they do not wait for each other.
+TEST_F(joint_acquire_test, waits_for_the_first_that_is_held_and_takes_none_behind_it) {
+  hold held = mutex(rival, "b").acquire();
+  auto call = acquiring({"a", "b", "c"});
+  ASSERT_TRUE(eventually([&] { return queued("b") == 1; }));
+  EXPECT_NE(holder_of("a"), "");
+  EXPECT_EQ(holder_of("c"), "");
+  held.release();
+  EXPECT_EQ(result(std::move(call)).size(), 3U);
+}
+
+TEST_F(joint_acquire_test, a_stop_ends_the_wait_and_leaves_nothing) {
+  const hold held = mutex(rival, "b").acquire();
+  std::stop_source stop;
+  auto call = acquiring({"a", "b"}, {}, stop.get_token());
+  ASSERT_TRUE(eventually([&] { return queued("b") == 1; }));
+  stop.request_stop();
+  EXPECT_EQ(code_of([&] { result(std::move(call)); }), errc::cancelled);
+  EXPECT_TRUE(nothing_is_held());
+}
+
+TEST_F(joint_acquire_test, a_time_that_is_up_leaves_nothing) {
+  const hold held = mutex(rival, "b").acquire();
+  const auto begun = time.now();
+  EXPECT_THAT(result(acquiring({"a", "b"}, {true, 3s})), testing::IsEmpty());
+  EXPECT_GE(time.now(), begun + 3s);
+  EXPECT_TRUE(nothing_is_held());
+}
+
+TEST_F(joint_acquire_test, releases_what_it_has_when_it_cannot_go_on) {
+  hold held = mutex(rival, "b").acquire();
+  auto call = acquiring({"a", "b", "c"});
+  ASSERT_TRUE(eventually([&] { return queued("b") == 1; }));
+  server->delete_lock("c");
+  counting_semaphore(rival, "c", 2).acquire().release();
+  held.release();
+  EXPECT_EQ(code_of([&] { result(std::move(call)); }), errc::mismatch);
+  EXPECT_TRUE(soon([&] { return holder_of("a").empty() && holder_of("b").empty(); }));
+}
+
+TEST_F(joint_acquire_test, a_hold_that_was_taken_away_meanwhile_is_acquired_anew) {
+  hold held = mutex(rival, "b").acquire();
+  auto call = acquiring({"a", "b"});
+  ASSERT_TRUE(eventually([&] { return queued("b") == 1; }));
+  const auto first = holder_of("a");
+  ASSERT_TRUE(admin{rival}.release("a"));
+  ASSERT_TRUE(soon([&] { return engine()->holds().empty(); })) << "a notice came with a wake-up";
+  held.release();
+  ASSERT_EQ(result(std::move(call)).size(), 2U);
+  EXPECT_NE(holder_of("a"), first);
+  for (const auto& hold : taken) EXPECT_EQ(hold->id().to_string(), holder_of(hold->name()));
+}
+
+TEST_F(joint_acquire_test, a_closed_client_acquires_nothing) {
+  db.close();
+  EXPECT_EQ(code_of([&] { acquiring({"a", "b"}).get(); }), errc::closed);
+  EXPECT_TRUE(nothing_is_held());
+}
+
+}  // namespace
+}  // namespace rowlock::test
