@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <string>
 #include <thread>
 #include <utility>
 
@@ -19,13 +20,12 @@ void detached_threads::start(const char* name, std::function<void()> body,
   }
   const blocked_signals blocked;
   try {
-    std::thread thread{[this, body = std::move(body), owner = std::move(owner)]() mutable {
+    std::thread{[this, name = std::string{name}, body = std::move(body), owner = std::move(owner)]() mutable {
+      ::pthread_setname_np(::pthread_self(), name.c_str());
       body();
       ended();
       owner.reset();
-    }};
-    ::pthread_setname_np(thread.native_handle(), name);
-    thread.detach();
+    }}.detach();
   } catch (...) {
     ended();
     throw;

@@ -40,8 +40,7 @@ TEST_F(detached_threads_test, a_thread_has_its_name_and_takes_no_signal) {
   std::promise<bool> blocks;
   owned->threads.start(
       "rowlock-detach",
-      [&, started = std::shared_future{end.get_future()}] {
-        started.wait();  // the starting thread gives the name
+      [&] {
         char read[16]{};
         ::pthread_getname_np(::pthread_self(), read, sizeof read);
         name.set_value(read);
@@ -50,7 +49,6 @@ TEST_F(detached_threads_test, a_thread_has_its_name_and_takes_no_signal) {
         blocks.set_value(::sigismember(&blocked, SIGTERM) == 1 && ::sigismember(&blocked, SIGUSR1) == 1);
       },
       owned);
-  end.set_value();
   EXPECT_EQ(name.get_future().get(), "rowlock-detach");
   EXPECT_TRUE(blocks.get_future().get());
   EXPECT_EQ(owned->threads.wait_until(real, client_layer::later(real.now(), 1h)), 0);
