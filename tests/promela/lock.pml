@@ -3,8 +3,9 @@
  * hand-over, forced release and notice, lost replies, transfer and adopt. docs/correctness.md, "The model", says what is
  * checked and what is left out. scripts/check-model runs it.
  *
- * A transaction is one atomic step, because every statement locks what it decides from (docs/design.md, "Rules for every
- * statement"). A request and its reply are steps of their own, so anything can happen between them.
+ * A transaction is one atomic step, because every statement locks what it decides from: see
+ * docs/design.md, "Rules for every statement". A request and its reply are steps of their own, so anything can happen
+ * between them.
  *
  * A run ends: time has TICKS ticks, each client makes ACQUIRES requests, and faults have a budget. A macro named after a
  * fault (RENEW_REVIVES, ...) plants that fault.
