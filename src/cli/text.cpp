@@ -30,11 +30,12 @@ character decode(std::string_view text) {
   return {code, length};
 }
 
-// Characters that reorder, hide or break a line: the bidirectional controls, zero-width ones, line
-// separators.
+// Characters that reorder, hide or break a line: the bidirectional controls, zero-width and invisible ones
+// (soft hyphen, annotations, tags), line separators.
 bool misleads(char32_t code) {
   return (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
-         (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || code == 0x61C;
+         (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || code == 0x61C || code == 0xAD ||
+         code == 0x180E || (code >= 0xFFF9 && code <= 0xFFFB) || (code >= 0xE0000 && code <= 0xE007F);
 }
 
 bool is_control(char32_t code) {
