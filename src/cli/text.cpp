@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <regex>
 
 namespace rowlock::cli {
 
@@ -47,6 +46,69 @@ std::size_t width(std::string_view text) {
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
+constexpr std::string_view space = " \t\n\v\f\r";
+
+// Replaces what stands between ':' and the last '@' of a URL's word. Not by a regular expression: the standard
+// library's overflows the stack on long words.
+std::string hide_in_urls(std::string_view text) {
+  std::string result;
+  std::size_t done = 0;
+  std::size_t word_end = 0;                      // of the word that was looked at last
+  std::size_t last_at = std::string_view::npos;  // its last '@'
+  for (auto mark = text.find("://"); mark != std::string_view::npos; mark = text.find("://", mark)) {
+    mark += 3;
+    const auto colon = std::min(text.find_first_of("/:@ \t\n\v\f\r", mark), text.size());
+    if (colon == text.size() || text[colon] != ':') continue;
+    if (colon >= word_end) {
+      word_end = std::min(text.find_first_of(space, colon), text.size());
+      last_at = text.substr(0, word_end).rfind('@');
+    }
+    if (last_at == std::string_view::npos || last_at <= colon) continue;
+    result += text.substr(done, colon + 1 - done);
+    result += "***";
+    done = mark = last_at;
+  }
+  return result += text.substr(done);
+}
+
+// The position after the value of a parameter that begins there.
+std::size_t end_of_value(std::string_view text, std::size_t from) {
+  if (from == text.size() || text[from] != '\'')
+    return std::min(text.find_first_of(" \t\n\v\f\r&'\"", from), text.size());
+  for (std::size_t at = from + 1; at < text.size(); ++at) {
+    if (text[at] == '\\') {
+      ++at;
+    } else if (text[at] == '\'') {
+      return at + 1;
+    }
+  }
+  return text.size();  // a quote without an end: the rest may be the password
+}
+
+// Replaces the value in `password=value` and `password = 'value'`.
+std::string hide_in_parameters(std::string_view text) {
+  constexpr std::string_view key = "password";
+  const auto same = [](char c, char wanted) { return (c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c) == wanted; };
+  std::string result;
+  std::size_t done = 0;
+  while (true) {
+    const auto* const found = std::search(text.begin() + done, text.end(), key.begin(), key.end(), same);
+    if (found == text.end()) return result += text.substr(done);
+    auto at = static_cast<std::size_t>(found - text.begin()) + key.size();
+    at = std::min(text.find_first_not_of(space, at), text.size());
+    if (at < text.size() && text[at] == '=') {
+      at = std::min(text.find_first_not_of(space, at + 1), text.size());
+      const auto end = end_of_value(text, at);
+      result += text.substr(done, at - done);
+      if (end > at) result += "***";
+      done = end;
+    } else {
+      result += text.substr(done, at - done);
+      done = at;
+    }
+  }
+}
+
 }  // namespace
 
 std::string printable(std::string_view text) {
@@ -68,11 +130,7 @@ std::string printable(std::string_view text) {
 }
 
 std::string without_passwords(std::string_view text) {
-  static const std::regex in_url{R"((://[^/\s:@]*):[^\s]*@)"};
-  static const std::regex in_parameter{R"((password\s*=\s*)('(?:[^'\\]|\\.)*'|[^\s&'"]+))",
-                                       std::regex::icase};
-  const auto once = std::regex_replace(std::string{text}, in_url, "$1:***@");
-  return std::regex_replace(once, in_parameter, "$1***");
+  return hide_in_parameters(hide_in_urls(text));
 }
 
 std::string one_line(std::string_view message) {
