@@ -20,6 +20,7 @@ TEST(mysql_script_test, cuts_at_semicolons) {
 TEST(mysql_script_test, knows_nothing_where_nothing_is) {
   EXPECT_THAT(split_statements(""), IsEmpty());
   EXPECT_THAT(split_statements(" ;\n; -- a comment; of its own\n"), IsEmpty());
+  EXPECT_THAT(split_statements("SELECT 1;\n#"), ElementsAre("SELECT 1"));
 }
 
 TEST(mysql_script_test, leaves_quoted_text_alone) {

@@ -48,7 +48,7 @@ std::vector<std::string> split_statements(std::string_view sql) {
     const auto next = skip(sql, at);
     if (sql[at] == ';') {
       end_statement();
-    } else if (next > at + 1 && is_line_comment(sql, at)) {
+    } else if ((next > at + 1 || sql[at] == '#') && is_line_comment(sql, at)) {
       statement += '\n';
     } else {
       statement += sql.substr(at, next - at);
