@@ -79,8 +79,24 @@ json::object to_json(const waiter_info& waiter) {
           {"alive", waiter.alive}};
 }
 
+std::string json_text(const json::array& values) {
+  const auto text = converted(values).dump(2, ' ', false, ordered_json::error_handler_t::replace);
+  // JSON allows DEL and the C1 controls in a string. A terminal obeys them.
+  std::string result;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const bool is_c1 = byte(at) == 0xC2 && at + 1 < text.size() && byte(at + 1) < 0xA0;
+    if (is_c1 || byte(at) == 0x7F) {
+      result += fmt::format("\\u{:04x}", is_c1 ? byte(++at) : byte(at));
+    } else {
+      result += text[at];
+    }
+  }
+  return result;
+}
+
 void print_json(const json::array& values) {
-  fmt::print("{}\n", converted(values).dump(2, ' ', false, ordered_json::error_handler_t::replace));
+  fmt::print("{}\n", json_text(values));
 }
 
 }  // namespace rowlock::cli

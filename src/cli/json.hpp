@@ -34,7 +34,11 @@ class json {
 json::object to_json(const lock_info& lock);
 json::object to_json(const waiter_info& waiter);
 
-// Prints it with a line's end. Bytes that are not UTF-8 become U+FFFD, so that the output is always JSON.
+// One array, over several lines. Bytes that are not UTF-8 become U+FFFD, so that the text is always JSON.
+// Control characters are escaped.
+std::string json_text(const json::array& values);
+
+// Prints that text with a line's end.
 void print_json(const json::array& values);
 
 }  // namespace rowlock::cli
