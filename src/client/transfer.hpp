@@ -3,26 +3,12 @@
 #pragma once
 
 #include "client/engine.hpp"
+#include "client/transfer_note.hpp"
 
 #include <chrono>
-#include <optional>
 #include <string>
 
 namespace rowlock::client_layer {
-
-// Which hold is meant, as text: the purpose of the note, the lease that the hold stands on, its id and its
-// name.
-struct transfer_note {
-  enum class purpose { adopt, reclaim };
-  purpose what = purpose::adopt;
-  model::lease_id lease;
-  model::hold_id hold;
-  std::string name;
-
-  std::string to_string() const;
-  // Throws error(invalid_argument).
-  static transfer_note parse(const std::string& text, purpose expected);
-};
 
 // As hold::receipt.
 std::string receipt(const hold_ptr& hold);
