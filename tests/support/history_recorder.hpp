@@ -1,0 +1,130 @@
+// Writes what a process invokes and gets as a history for rowlock-check: one line of JSON for each event.
+//
+// Thread safety: all members may be called from any thread at once.
+#pragma once
+
+#include <rowlock/admin.hpp>
+#include <rowlock/hold.hpp>
+
+#include <unistd.h>
+#include <nlohmann/json.hpp>
+
+#include <atomic>
+#include <chrono>
+#include <ctime>
+#include <fstream>
+#include <mutex>
+#include <string>
+
+namespace rowlock::test {
+
+class history_recorder {
+ public:
+  using json = nlohmann::json;
+
+  // The file is this process's own. ttl: of the client's lease.
+  history_recorder(const std::string& folder, std::chrono::milliseconds ttl)
+      : ttl_{ttl},
+        process_{std::to_string(::getpid())},
+        file_{folder + "/" + process_ + ".jsonl", std::ios::app} {}
+
+  // Before acquire(). Returns the number of the call, for granted() or failed().
+  std::int64_t requests(const std::string& name, const std::string& actor, std::int64_t weight = 1,
+                        std::int64_t capacity = 1) {
+    const auto call = ++calls_;
+    write({{"event", "invoke"},
+           {"op", "acquire"},
+           {"name", name},
+           {"actor", actor},
+           {"call", call},
+           {"weight", weight},
+           {"capacity", capacity}});
+    return call;
+  }
+  void granted(const hold& held, const std::string& actor, std::int64_t call, std::int64_t capacity = 1) {
+    write({{"event", "ok"},
+           {"op", "acquire"},
+           {"name", held.name()},
+           {"actor", actor},
+           {"call", call},
+           {"hold", held.id()},
+           {"token", held.token()},
+           {"weight", held.weight()},
+           {"capacity", capacity}});
+  }
+  void failed(const std::string& name, const std::string& actor, std::int64_t call) {
+    write({{"event", "fail"}, {"op", "acquire"}, {"name", name}, {"actor", actor}, {"call", call}});
+  }
+
+  // Writes when the release begins and what came of it.
+  release_result releases(hold& held, const std::string& actor) {
+    const json about{{"op", "release"}, {"name", held.name()}, {"actor", actor}, {"hold", held.id()}};
+    note("invoke", about);
+    const auto result = held.release();
+    if (result == release_result::released) note("ok", about);
+    if (result == release_result::lost) {
+      auto loss = about;
+      loss["op"] = "loss";
+      loss["reason"] = to_string(held.loss());
+      note("lost", loss);
+    }
+    return result;
+  }
+
+  // What the database shows. A holder that calls it records the tickets of those that wait.
+  void state(admin& database, const std::string& name) {
+    const auto since = now();
+    const auto shown = database.show(name);
+    const auto queue = database.queue(name);
+    const auto until = now();
+    for (const auto& waiter : queue) {
+      write({{"event", "info"},
+             {"op", "queue"},
+             {"name", name},
+             {"hold", waiter.hold_id},
+             {"ticket", waiter.ticket}});
+    }
+    if (!shown) return;
+    json holders = json::array();
+    json waiters = json::array();
+    for (const auto& holder : shown->holders) holders.push_back(holder.hold_id);
+    for (const auto& waiter : queue) waiters.push_back(waiter.hold_id);
+    write({{"event", "info"},
+           {"op", "state"},
+           {"name", name},
+           {"since_ns", since},
+           {"holders", holders},
+           {"waiters", waiters}},
+          until);
+  }
+
+ private:
+  static std::int64_t now() {
+    timespec time{};
+    ::clock_gettime(CLOCK_BOOTTIME, &time);
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
+  }
+
+  void note(const char* kind, json line) {
+    line["event"] = kind;
+    write(std::move(line));
+  }
+
+  void write(json line, std::int64_t at = now()) {
+    line["boot_ns"] = at;
+    line["process"] = process_;
+    line["ttl_ms"] = ttl_.count();
+    const auto wall = std::chrono::system_clock::now().time_since_epoch() / std::chrono::milliseconds{1};
+    line["wall"] = std::to_string(wall);
+    const std::lock_guard lock{mutex_};
+    file_ << line.dump() + '\n' << std::flush;
+  }
+
+  const std::chrono::milliseconds ttl_;
+  const std::string process_;
+  std::atomic<std::int64_t> calls_{0};
+  std::mutex mutex_;
+  std::ofstream file_;
+};
+
+}  // namespace rowlock::test
