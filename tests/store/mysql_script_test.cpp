@@ -31,6 +31,8 @@ TEST(mysql_script_test, leaves_quoted_text_alone) {
 TEST(mysql_script_test, leaves_comments_out_or_alone) {
   EXPECT_THAT(split_statements("-- it's one; comment\nSELECT 1 # and; another\n, 2 /* a; third */ + 1;"),
               ElementsAre("SELECT 1 \n, 2 /* a; third */ + 1"));
+  EXPECT_THAT(split_statements("SELECT 1;\n--\ta; comment\n--"), ElementsAre("SELECT 1"));
+  EXPECT_THAT(split_statements("SELECT 1--2, 5----\n3"), ElementsAre("SELECT 1--2, 5--/**/\n3"));
 }
 
 }  // namespace

@@ -4,6 +4,13 @@ namespace rowlock::store {
 
 namespace {
 
+// The server takes "--" for a comment only before white space or a control character.
+bool starts_line_comment(std::string_view sql, std::size_t at) {
+  if (sql[at] == '#') return true;
+  return sql.substr(at, 2) == "--" &&
+         (at + 2 == sql.size() || static_cast<unsigned char>(sql[at + 2]) <= ' ');
+}
+
 // The position after the quoted text or comment that begins at `from`, or after that one character.
 std::size_t skip(std::string_view sql, std::size_t from) {
   const char c = sql[from];
@@ -11,7 +18,7 @@ std::size_t skip(std::string_view sql, std::size_t from) {
     const auto at = sql.find(end, start);
     return at == std::string_view::npos ? sql.size() : at + end.size();
   };
-  if (c == '#' || sql.substr(from, 3) == "-- " || sql.substr(from, 3) == "--\n") return behind("\n", from);
+  if (starts_line_comment(sql, from)) return behind("\n", from);
   if (sql.substr(from, 2) == "/*") return behind("*/", from + 2);
   if (c != '\'' && c != '"' && c != '`') return from + 1;
   for (std::size_t at = from + 1; at < sql.size(); ++at) {
@@ -22,10 +29,6 @@ std::size_t skip(std::string_view sql, std::size_t from) {
     }
   }
   return sql.size();
-}
-
-bool is_line_comment(std::string_view sql, std::size_t at) {
-  return sql[at] == '#' || sql.substr(at, 2) == "--";
 }
 
 std::string trimmed(const std::string& text) {
@@ -48,8 +51,9 @@ std::vector<std::string> split_statements(std::string_view sql) {
     const auto next = skip(sql, at);
     if (sql[at] == ';') {
       end_statement();
-    } else if ((next > at + 1 || sql[at] == '#') && is_line_comment(sql, at)) {
-      statement += '\n';
+    } else if (starts_line_comment(sql, at)) {
+      // After "--" a line's end would make another comment.
+      statement += statement.ends_with('-') ? "/**/\n" : "\n";
     } else {
       statement += sql.substr(at, next - at);
     }
