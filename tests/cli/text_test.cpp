@@ -17,7 +17,7 @@ TEST(printable, escapes_what_would_act_or_mislead) {
   EXPECT_EQ(printable("\xc2\x9b"), "\\x9b");          // CSI as one character
   EXPECT_EQ(printable("\xe2\x80\xae"), "\\u{202e}");  // right-to-left override
   EXPECT_EQ(printable("\xef\xbb\xbf"), "\\u{feff}");
-  EXPECT_EQ(printable("\xc2\xad"), "\\u{00ad}");            // soft hyphen
+  EXPECT_EQ(printable("\xc2\xad"), "\\u{00ad}");           // soft hyphen
   EXPECT_EQ(printable("\xf3\xa0\x81\x81"), "\\u{e0041}");  // an invisible tag
 }
 
