@@ -54,7 +54,7 @@ std::unique_ptr<database> memory_server::open() {
 }
 
 timestamp memory_server::now() const {
-  return boot_time_ ? clock_ + (boot_time() - *boot_time_) : clock_;
+  return boot_time_ ? clock_ + (passes_by_() - *boot_time_) : clock_;
 }
 
 void memory_server::advance(std::chrono::microseconds by) {
@@ -63,8 +63,14 @@ void memory_server::advance(std::chrono::microseconds by) {
 }
 
 void memory_server::let_time_pass() {
+  let_time_pass(boot_time);
+}
+
+void memory_server::let_time_pass(std::function<timestamp()> by) {
   const std::lock_guard lock{mutex_};
-  if (!boot_time_) boot_time_ = boot_time();
+  if (boot_time_) return;
+  passes_by_ = std::move(by);
+  boot_time_ = passes_by_();
 }
 
 void memory_server::expire(const lease_id& lease, std::chrono::microseconds ago) {
@@ -120,6 +126,25 @@ void memory_server::unguard(const std::string& name) {
   guards_.erase(std::prev(guards_.upper_bound(name)));
 }
 
+bool memory_server::end_guard(const std::string& name, const hold_id& hold) {
+  const std::lock_guard lock{mutex_};
+  const auto [first, last] = guards_.equal_range(name);
+  const auto found = std::find_if(first, last, [&](const auto& one) { return one.second == hold; });
+  if (found == last) return false;
+  guards_.erase(found);
+  return true;
+}
+
+void memory_server::lose_wakeups(std::size_t count) {
+  const std::lock_guard lock{mutex_};
+  wakeups_to_lose_ = count;
+}
+
+void memory_server::observe(memory_observer* observer) {
+  const std::lock_guard lock{mutex_};
+  observer_ = observer;
+}
+
 void memory_server::count_nothing() {
   const std::lock_guard lock{mutex_};
   counts_ = false;
@@ -169,6 +194,7 @@ void memory_server::crash(bool lose_asynchronous) {
   }
   marker_.clear();
   break_sessions();
+  if (observer_ != nullptr) observer_->taken_back(tables_);
 }
 
 void memory_server::fail_over(const std::string& identity, std::size_t lost_commits) {
@@ -180,6 +206,7 @@ void memory_server::fail_over(const std::string& identity, std::size_t lost_comm
   identity_ = identity;
   marker_.clear();
   break_sessions();
+  if (observer_ != nullptr) observer_->taken_back(tables_);
 }
 
 void memory_server::change_identity(const std::string& identity) {
@@ -221,9 +248,14 @@ void memory_server::transact_locked(const std::function<void(memory_transaction&
   if (keeps_history_) before = tables_;
   work(transaction);
   if (before && transaction.wrote) history_.push_back({std::move(*before), transaction.how});
+  if (observer_ != nullptr && transaction.wrote) observer_->committed(tables_, now(), transaction.how);
 }
 
 void memory_server::announce(const wakeup& told) {
+  if (wakeups_to_lose_ > 0) {
+    --wakeups_to_lose_;
+    return;
+  }
   for (memory_session* session : sessions_) {
     if (session->listens_for_.contains(told.client)) session->heard_.push_back(told.granted);
   }

@@ -67,6 +67,17 @@ struct memory_transaction {
   }
 };
 
+// Sees the tables after each commit. It is called under the server's mutex, so it must not call the server.
+class memory_observer {
+ public:
+  virtual ~memory_observer() = default;
+  virtual void committed(const memory_tables& after, timestamp now, durability how) = 0;
+  // A crash or a fail-over took commits back.
+  virtual void taken_back(const memory_tables& after) = 0;
+  // A change that no layer above may make was refused.
+  virtual void refused(std::string_view why) = 0;
+};
+
 class memory_server : public std::enable_shared_from_this<memory_server> {
  public:
   static std::shared_ptr<memory_server> create() { return std::shared_ptr<memory_server>{new memory_server}; }
@@ -78,6 +89,8 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   void advance(std::chrono::microseconds by);
   // From now on the clock also moves by itself, with CLOCK_BOOTTIME.
   void let_time_pass();
+  // The same with a clock of the test's.
+  void let_time_pass(std::function<timestamp()> by);
   void expire(const lease_id& lease, std::chrono::microseconds ago = std::chrono::seconds{1});
   void age(const std::string& name, std::chrono::microseconds unused_for);
   // A later version's lock, of a kind that this one does not know.
@@ -93,6 +106,8 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   // release skips them. False: the hold does not stand, or somebody has the row.
   bool guard(const std::string& name, const hold_id& hold);
   void unguard(const std::string& name);  // ends the latest
+  // Commits the guarded transaction of that hold. False: its connection was lost, and it is rolled back.
+  bool end_guard(const std::string& name, const hold_id& hold);
 
   // From now on it tells nobody of changes: sessions hear of them by asking. For clients opened after this.
   void tell_nobody();
@@ -117,6 +132,11 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   // Another server took over; the last commits may be lost.
   void fail_over(const std::string& identity, std::size_t lost_commits = 0);
   void lose_marker();
+
+  // The next wake-ups reach nobody.
+  void lose_wakeups(std::size_t count);
+  // Null: nobody.
+  void observe(memory_observer* observer);
 
   // How many holds were looked for, by all find()s.
   std::size_t asked_about() const noexcept { return asked_about_.load(); }
@@ -154,6 +174,7 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   std::string identity_ = "memory/1";
   std::string marker_;
   timestamp clock_;
+  std::function<timestamp()> passes_by_;
   std::optional<timestamp> boot_time_;  // when let_time_pass was called
   std::set<std::string> locked_rows_;
   std::multimap<std::string, hold_id> guards_;
@@ -165,6 +186,8 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   bool names_backends_ = false;
   bool tells_ = true;
   bool counts_ = true;
+  memory_observer* observer_ = nullptr;
+  std::size_t wakeups_to_lose_ = 0;
   std::uint64_t unblocked_ = 0;
   std::size_t blocked_ = 0;
   std::uint64_t next_backend_ = 1;

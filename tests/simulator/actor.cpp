@@ -1,0 +1,676 @@
+#include "simulator/actor.hpp"
+
+#include "client/closing_handle.hpp"
+#include "client/engine.hpp"
+#include "primitives/access.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <algorithm>
+#include <tuple>
+#include <utility>
+
+namespace rowlock::simulator {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+std::chrono::nanoseconds in_chrono(nanoseconds length) {
+  return std::chrono::nanoseconds{length};
+}
+
+nanoseconds in_nanoseconds(std::chrono::milliseconds length) {
+  return std::chrono::nanoseconds{length}.count();
+}
+
+lock_options options_of(place where) {
+  lock_options made;
+  made.fair = where != place::unfair_mutex;
+  if (where == place::delayed_mutex) made.delay = milliseconds{300};
+  return made;
+}
+
+}  // namespace
+
+actor::actor(const story& plan, int client, process& home, scheduler& runs, recorder& records, oracle& checks,
+             world& where, shared_desk& desk)
+    : story_(plan),
+      client_(client),
+      home_(home),
+      runs_(runs),
+      records_(records),
+      checks_(checks),
+      world_(where),
+      desk_(desk) {
+  home_.client = client;
+  home_.clock = this->plan().clock;
+  endings_.resize(static_cast<std::size_t>(this->plan().threads));
+}
+
+void actor::start(bool second_life) {
+  const as_process here{home_};
+  for (int thread = 0; thread < threads(); ++thread) {
+    std::vector<operation> todo;
+    for (const auto& one : story_.operations) {
+      const bool mine = one.client == client_ && one.thread == thread;
+      if (mine && (!second_life || one.number % 2 == 0)) todo.push_back(one);
+    }
+    if (second_life && thread == 0) {
+      operation first;
+      first.client = client_;
+      first.what = action::reclaim;
+      first.keep = 100 * millisecond;
+      first.number = -1;
+      todo.insert(todo.begin(), first);
+    }
+    std::thread{[this, thread, todo = std::move(todo)] { run_thread(thread, todo); }}.detach();
+  }
+}
+
+std::string actor::pending() const {
+  std::string text;
+  for (std::size_t i = 0; i < endings_.size(); ++i) {
+    if (!endings_[i].waits_in.empty())
+      text += fmt::format("  client {} user {} is in: {}\n", client_, i, endings_[i].waits_in);
+  }
+  return text;
+}
+
+nanoseconds actor::longest_call() const {
+  return in_nanoseconds(plan().settings.connect_timeout + 2 * plan().settings.statement_timeout);
+}
+
+// What a call may take longer than its limit: rowlock promises a statement's time; the rest is the threads' own.
+nanoseconds actor::slack() const {
+  return in_nanoseconds(plan().settings.statement_timeout) + 400 * millisecond;
+}
+
+void actor::pause(nanoseconds length) {
+  runs_.sleep_until(runs_.now() + length);
+}
+
+void actor::open() {
+  auto settings = plan().settings;
+  settings.log = [this](log_level, std::string_view line) {
+    if (records_.prints()) records_.print("log", std::string{line});
+    if (plan().slow_log == 0) return;
+    records_.count(fault_kind::logger_slow);
+    pause(plan().slow_log);
+  };
+  for (int tries = 0; !db_; ++tries) {
+    try {
+      const std::shared_ptr<store::database> database = world_.open();
+      db_.emplace(primitives::access::make<client>(client_layer::closing_handle(
+          client_layer::engine::open([database] { return database; }, settings, client_layer::system_time()))));
+    } catch (const error& failure) {
+      checks_.call_failed("connect", failure, false);
+      pause(50 * millisecond);
+    }
+  }
+}
+
+void actor::run_thread(int thread, std::vector<operation> todo) {
+  auto& mine = endings_[static_cast<std::size_t>(thread)];
+  if (thread == 0) open();
+  while (!db_) pause(10 * millisecond);
+  for (const auto& one : todo) {
+    pause(one.pause);
+    mine.waits_in = fmt::format("#{} {} \"{}\"", one.number, to_string(one.what), name_of(one.where));
+    perform(one, thread);
+    mine.waits_in.clear();
+  }
+  ++done_;
+  while (!desk_.closing) pause(20 * millisecond);
+  ++left_;
+  if (thread != 0) return;
+  while (left_ < threads()) pause(5 * millisecond);
+  records_.event("close");
+  const auto began = runs_.now();
+  const auto still = home_.stalled_in_total;
+  db_->close();
+  // A slow logger or callback is the user's own, and close() waits for it.
+  checks_.call_ended("close", began, still,
+                     in_nanoseconds(plan().settings.close_timeout) + 300 * millisecond + plan().slow_log * 3 +
+                         plan().slow_callback * 3);
+  db_.reset();
+  closed_ = true;
+}
+
+void actor::perform(const operation& one, int thread) {
+  records_.event(to_string(one.what), [&] { return fmt::format("#{} user {} \"{}\"", one.number, thread, name_of(one.where)); });
+  try {
+    act(one);
+    records_.event("ends", [&] { return fmt::format("#{} user {} {}", one.number, thread, to_string(one.what)); });
+  } catch (const error& failure) {
+    checks_.call_failed(fmt::format("#{} {} \"{}\"", one.number, to_string(one.what), name_of(one.where)), failure,
+                        is_expected(one, failure));
+  }
+}
+
+// Errors that come without any fault.
+bool actor::is_expected(const operation& one, const error& failure) const {
+  switch (failure.code()) {
+    case errc::closed: return true;     // another thread of the program connects again
+    case errc::cancelled: return true;
+    case errc::broken_barrier: return true;
+    case errc::deadlock: return true;
+    case errc::hold_lost: return true;  // by force
+    case errc::mismatch:
+      return one.what == action::wrong_kind || one.where == place::semaphore || one.what == action::acquire_all ||
+             one.what == action::acquire_all_within || one.what == action::acquire_nested;
+    case errc::invalid_argument: return true;  // a latch is counted down further than it goes
+    case errc::contention: return one.what == action::reclaim || one.what == action::guarded_write;
+    default: return false;
+  }
+}
+
+void actor::act(const operation& one) {
+  switch (one.what) {
+    case action::read:
+    case action::read_within:
+    case action::write:
+    case action::downgrade:
+    case action::upgrade: return use_shared_mutex(one);
+    case action::permits:
+    case action::permits_within:
+    case action::drain:
+    case action::resize: return use_semaphore(one);
+    case action::reenter: return use_recursive(one);
+    case action::count_down:
+    case action::wait_at_latch:
+    case action::reset_latch:
+    case action::arrive: return use_rendezvous(one);
+    case action::campaign:
+    case action::observe: return use_election(one);
+    case action::acquire_all:
+    case action::acquire_all_within: return acquire_several(one);
+    case action::acquire_async:
+    case action::acquire_async_within:
+    case action::abandon_async: return acquire_asynchronously(one);
+    case action::transfer:
+    case action::adopt:
+    case action::reclaim: return pass_on(one);
+    case action::force:
+    case action::request_release:
+    case action::sweep:
+    case action::collect:
+    case action::look:
+    case action::raise_epoch:
+    case action::set_skew:
+    case action::wrong_kind: return operate(one);
+    case action::reopen: return reopen(one);
+    default: return acquire_exclusively(one);
+  }
+}
+
+// ---- what operations are made of ----
+
+template <class Call>
+auto actor::timed(const operation& one, nanoseconds limit, Call call) {
+  const auto began = runs_.now();
+  const auto still = home_.stalled_in_total;
+  const auto end = [&] {
+    checks_.call_ended(fmt::format("#{} {}", one.number, to_string(one.what)), began, still, limit);
+  };
+  try {
+    auto result = call();
+    end();
+    return result;
+  } catch (const error&) {
+    end();
+    throw;
+  }
+}
+
+void actor::release(hold& got) {
+  const auto name = got.name();
+  const auto id = got.id();
+  checks_.given_up(got);
+  const auto began = runs_.now();
+  const auto still = home_.stalled_in_total;
+  const auto result = got.release();
+  checks_.call_ended("release", began, still, in_nanoseconds(plan().settings.close_timeout) + 400 * millisecond);
+  checks_.released(name, id, result);
+}
+
+// Its user looks at it now and then, and stops when it is lost or another asks for it.
+void actor::look_after(const hold& got, nanoseconds length) {
+  const auto until = runs_.now() + length;
+  std::optional<std::stop_callback<std::function<void()>>> on_loss;
+  if (plan().slow_callback > 0) {
+    on_loss.emplace(got.stop_token(), [this] {
+      records_.count(fault_kind::callback_slow);
+      pause(plan().slow_callback);
+    });
+  }
+  while (got.valid() && runs_.now() < until && !got.release_requested().stop_requested())
+    pause(std::min<nanoseconds>(100 * millisecond, std::max<nanoseconds>(until - runs_.now(), millisecond)));
+}
+
+void actor::keep(hold got, const operation& one) {
+  if (got.token() == 0) return;  // busy
+  checks_.delivered(got);
+  records_.event("has", [&] { return fmt::format("#{} \"{}\" {} token {}", one.number, got.name(), got.id().substr(24), got.token()); });
+  look_after(got, one.keep);
+  release(got);
+}
+
+void actor::keep(hold_set got, const operation& one) {
+  if (got.size() == 0) return;
+  for (const auto& held : got) checks_.delivered(held);
+  look_after(got[0], one.keep);
+  for (const auto& held : got) checks_.given_up(held);
+  const auto began = runs_.now();
+  const auto still = home_.stalled_in_total;
+  std::ignore = got.release();
+  checks_.call_ended("release of several", began, still,
+                     in_nanoseconds(plan().settings.close_timeout) + 400 * millisecond);
+}
+
+// A transaction of the user's own, in which the hold is proved before the writes.
+void actor::guard(hold& got, const operation& one) {
+  const auto state = primitives::access::state(got);
+  const auto name = got.name();
+  if (!world_.server().guard(name, state->id())) return;
+  records_.event("guarded transaction", [&] { return fmt::format("#{} \"{}\" begins", one.number, name); });
+  pause(one.keep / 4);
+  const uninterrupted now;
+  if (!world_.server().end_guard(name, state->id())) return;
+  checks_.guarded_write(name, state->id(), got.token());
+  records_.event("guarded transaction", [&] { return fmt::format("#{} \"{}\" commits", one.number, name); });
+}
+
+// ---- exclusive locks ----
+
+void actor::acquire_exclusively(const operation& one) {
+  const auto settings = plan().settings;
+  acquire_options how;
+  std::stop_source stop;
+  auto limit = never;
+  const auto where = one.where;
+  const bool shared = where == place::shared;
+  std::optional<mutex> plain;
+  std::optional<shared_mutex> writer;
+  if (shared) {
+    writer.emplace(*db_, name_of(where));
+  } else {
+    plain.emplace(*db_, name_of(where), options_of(where));
+  }
+  exclusive_lock& lock = shared ? static_cast<exclusive_lock&>(*writer) : *plain;
+  const auto within = [&] {
+    limit = one.limit + slack();
+    return timed(one, limit, [&] { return lock.try_acquire_for(in_chrono(one.limit), how); });
+  };
+  switch (one.what) {
+    case action::acquire: return keep(lock.acquire(), one);
+    case action::try_acquire:
+      return keep(timed(one, longest_call() + slack(), [&] { return lock.try_acquire(); }), one);
+    case action::acquire_within: return keep(within(), one);
+    case action::acquire_stopped: {
+      how.stop = stop.get_token();
+      std::thread stopper{[&] {
+        pause(one.limit);
+        stop.request_stop();
+      }};
+      hold got;
+      try {
+        got = timed(one, one.limit + slack(), [&] { return lock.acquire(how); });
+      } catch (...) {
+        stopper.join();
+        throw;
+      }
+      keep(std::move(got), one);
+      stopper.join();
+      return;
+    }
+    case action::acquire_with_ttl:
+      how.ttl = milliseconds{500 + one.keep / millisecond / 2};
+      return keep(within(), one);
+    case action::acquire_with_min_hold: how.min_hold = milliseconds{300}; return keep(within(), one);
+    case action::standard_lock: {
+      if (!timed(one, one.limit + slack(), [&] { return lock.try_lock_for(in_chrono(one.limit)); })) return;
+      checks_.delivered(lock.current_hold());
+      look_after(lock.current_hold(), one.keep);
+      checks_.given_up(lock.current_hold());
+      return lock.unlock();
+    }
+    case action::acquire_nested: {
+      mutex other{*db_, name_of(place::second_mutex)};
+      mutex& outer_lock = one.number % 2 == 0 ? *plain : other;
+      mutex& inner_lock = one.number % 2 == 0 ? other : *plain;
+      how.detect_deadlock = true;
+      hold outer = outer_lock.acquire(how);
+      checks_.delivered(outer);
+      pause(one.pause);
+      try {
+        keep(inner_lock.try_acquire_for(std::chrono::seconds{20}, how), one);
+      } catch (...) {
+        release(outer);
+        throw;
+      }
+      return release(outer);
+    }
+    case action::guarded_write: {
+      hold got = within();
+      if (got.token() == 0) return;
+      checks_.delivered(got);
+      for (int i = 0; i < 2; ++i) {
+        guard(got, one);
+        pause(one.keep / 2);
+      }
+      return release(got);
+    }
+    case action::keep_to_the_end: {
+      hold got = within();
+      if (got.token() == 0) return;
+      checks_.delivered(got);
+      while (!desk_.at_rest) pause(50 * millisecond);
+      return release(got);
+    }
+    default: return;
+  }
+}
+
+void actor::use_shared_mutex(const operation& one) {
+  shared_mutex lock{*db_, name_of(place::shared)};
+  switch (one.what) {
+    case action::read: return keep(lock.acquire_shared(), one);
+    case action::read_within:
+      return keep(timed(one, one.limit + slack(), [&] { return lock.try_acquire_shared_for(in_chrono(one.limit)); }),
+                  one);
+    case action::write: return keep(lock.acquire(), one);
+    case action::downgrade: {
+      hold got = timed(one, one.limit + slack(), [&] { return lock.try_acquire_for(in_chrono(one.limit)); });
+      if (got.token() == 0) return;
+      checks_.delivered(got);
+      try {
+        pause(one.keep / 2);
+        timed(one, 2 * longest_call() + slack(), [&] {
+          lock.downgrade(got);
+          return 0;
+        });
+        look_after(got, one.keep / 2);
+      } catch (...) {
+        release(got);
+        throw;
+      }
+      return release(got);
+    }
+    case action::upgrade: {
+      hold got = timed(one, one.limit + slack(), [&] { return lock.try_acquire_shared_for(in_chrono(one.limit)); });
+      if (got.token() == 0) return;
+      checks_.delivered(got);
+      try {
+        pause(one.keep / 2);
+        std::ignore = timed(one, 2 * longest_call() + slack(), [&] { return lock.try_upgrade(got); });
+        look_after(got, one.keep / 2);
+      } catch (...) {
+        release(got);
+        throw;
+      }
+      return release(got);
+    }
+    default: return;
+  }
+}
+
+void actor::use_semaphore(const operation& one) {
+  counting_semaphore lock{*db_, name_of(place::semaphore), semaphore_capacity};
+  switch (one.what) {
+    case action::permits: return keep(lock.acquire(one.amount), one);
+    case action::permits_within:
+      return keep(
+          timed(one, one.limit + slack(), [&] { return lock.try_acquire_for(in_chrono(one.limit), one.amount); }), one);
+    case action::drain: return keep(timed(one, longest_call() + slack(), [&] { return lock.drain(); }), one);
+    case action::resize: {
+      // To another capacity, at which those that know the old one are refused, and back.
+      lock.resize(semaphore_capacity + (one.amount % 2 == 0 ? one.amount : -1));
+      pause(one.keep / 8);
+      for (int tries = 0; tries < 40; ++tries) {
+        try {
+          return lock.resize(semaphore_capacity);
+        } catch (const error& failure) {
+          checks_.call_failed("resize", failure, false);
+          pause(100 * millisecond);
+        }
+      }
+      return;
+    }
+    default: return;
+  }
+}
+
+void actor::use_recursive(const operation& one) {
+  recursive_mutex lock{*db_, name_of(place::recursive)};
+  hold outer = timed(one, one.limit + slack(), [&] { return lock.try_acquire_for(in_chrono(one.limit)); });
+  if (outer.token() == 0) return;
+  checks_.delivered(outer);
+  try {
+    for (std::int64_t i = 0; i < one.amount; ++i) {
+      hold inner = lock.try_acquire();
+      if (inner.token() == 0) continue;
+      checks_.delivered(inner);
+      pause(one.keep / 4);
+      release(inner);
+    }
+  } catch (...) {
+    release(outer);
+    throw;
+  }
+  release(outer);
+}
+
+// ---- meetings and elections ----
+
+void actor::use_rendezvous(const operation& one) {
+  if (one.what == action::arrive) {
+    barrier lock{*db_, name_of(place::barrier), barrier_parties};
+    std::ignore = timed(one, one.limit + 2 * longest_call() + slack(),
+                        [&] { return lock.arrive_and_wait_for(in_chrono(one.limit)); });
+    return;
+  }
+  latch lock{*db_, name_of(place::latch), latch_count};
+  const auto limit = longest_call() + slack();
+  switch (one.what) {
+    case action::count_down:
+      timed(one, limit, [&] {
+        lock.count_down();
+        return 0;
+      });
+      return;
+    case action::wait_at_latch:
+      std::ignore = timed(one, one.limit + slack(), [&] { return lock.wait_for(in_chrono(one.limit)); });
+      return;
+    default:
+      timed(one, limit, [&] {
+        lock.reset();
+        return 0;
+      });
+  }
+}
+
+void actor::use_election(const operation& one) {
+  election office{*db_, name_of(place::election)};
+  if (one.what == action::observe) {
+    const auto seen = timed(one, longest_call() + slack(), [&] { return office.observe(); });
+    std::ignore = timed(one, one.limit + slack(), [&] { return office.wait_for(in_chrono(one.limit), seen); });
+    return;
+  }
+  term won = timed(one, one.limit + slack(), [&] { return office.try_campaign_for(in_chrono(one.limit)); });
+  if (won.token() == 0) return;
+  checks_.delivered(won.office());
+  try {
+    won.proclaim(fmt::format("value {}", one.number));
+    look_after(won.office(), one.keep);
+  } catch (const error& failure) {
+    checks_.call_failed("proclaim", failure, failure.code() == errc::hold_lost);
+  }
+  checks_.given_up(won.office());
+  std::ignore = won.resign();
+}
+
+// ---- several at once, and without a thread ----
+
+void actor::acquire_several(const operation& one) {
+  mutex a{*db_, name_of(place::first_mutex)};
+  mutex b{*db_, name_of(place::second_mutex)};
+  shared_mutex c{*db_, name_of(place::shared)};
+  counting_semaphore d{*db_, name_of(place::semaphore), semaphore_capacity};
+  std::vector<wanted> all{a};
+  if (one.number % 2 == 0) all.emplace_back(b);
+  if (one.number % 3 == 0) all.push_back(shared(c));
+  if (one.number % 5 == 0) all.push_back(permits(d, one.amount));
+  if (one.what == action::acquire_all) return keep(acquire_all(all), one);
+  keep(timed(one, one.limit + slack(), [&] { return try_acquire_all_for(in_chrono(one.limit), all); }), one);
+}
+
+void actor::acquire_asynchronously(const operation& one) {
+  struct result {
+    std::mutex mutex;
+    std::condition_variable changed;
+    std::vector<std::function<void()>> work;
+    std::optional<rowlock::acquired> got;
+    bool over = false;
+  };
+  const auto box = std::make_shared<result>();
+  mutex plain{*db_, name_of(one.where == place::shared ? place::first_mutex : one.where)};
+  shared_mutex reads{*db_, name_of(place::shared)};
+  const wanted what = one.where == place::shared ? shared(reads) : wanted{plain};
+  const bool abandons = one.what == action::abandon_async;
+  const executor where = [box, abandons](std::function<void()> next) {
+    // A function that is dropped ends the wait, too.
+    if (abandons) return;
+    const std::lock_guard lock{box->mutex};
+    box->work.push_back(std::move(next));
+    box->changed.notify_one();
+  };
+  const auto done = [box](rowlock::acquired got) {
+    box->got = std::move(got);
+    box->over = true;
+  };
+  const bool limited = one.what != action::acquire_async;
+  const auto began = runs_.now();
+  const auto still = home_.stalled_in_total;
+  if (limited) {
+    try_acquire_async(where, what, in_chrono(one.limit), done);
+  } else {
+    acquire_async(where, what, done);
+  }
+  if (abandons) return pause(one.keep);
+  while (!box->over) {
+    std::vector<std::function<void()>> work;
+    {
+      std::unique_lock lock{box->mutex};
+      box->changed.wait(lock, [&] { return !box->work.empty(); });
+      work.swap(box->work);
+    }
+    for (auto& next : work) next();
+  }
+  if (limited) checks_.call_ended("try_acquire_async", began, still, one.limit + slack());
+  if (box->got->failure) throw error(*box->got->failure);
+  keep(std::move(box->got->hold), one);
+}
+
+// ---- from one program to another ----
+
+void actor::pass_on(const operation& one) {
+  if (one.what == action::transfer) {
+    mutex lock{*db_, name_of(place::first_mutex)};
+    hold got = timed(one, one.limit + slack(), [&] { return lock.try_acquire_for(in_chrono(one.limit)); });
+    if (got.token() == 0) return;
+    checks_.delivered(got);
+    desk_.receipts.push_back(got.receipt());
+    pause(one.keep / 2);
+    checks_.given_up(got);
+    try {
+      desk_.transfers.push_back(got.transfer(std::chrono::seconds{2}));
+    } catch (...) {
+      std::ignore = got.release();
+      throw;
+    }
+    return;
+  }
+  auto& texts = one.what == action::adopt ? desk_.transfers : desk_.receipts;
+  if (texts.empty()) return;
+  const auto text = texts.front();
+  if (one.number % 3 != 0) texts.pop_front();  // else another may use it as well
+  if (one.what == action::adopt) {
+    return keep(timed(one, 3 * longest_call() + slack(), [&] { return adopt(*db_, text); }), one);
+  }
+  // It takes the hold away, and its holder learns of that later.
+  checks_.force_begins(name_of(place::first_mutex));
+  try {
+    hold got = timed(one, 3 * longest_call() + slack(), [&] { return reclaim(*db_, text); });
+    checks_.force_ends(name_of(place::first_mutex), false);
+    keep(std::move(got), one);
+  } catch (const error&) {
+    checks_.force_ends(name_of(place::first_mutex), true);
+    throw;
+  }
+}
+
+// ---- operators ----
+
+void actor::operate(const operation& one) {
+  admin desk{*db_};
+  const auto name = name_of(one.where);
+  switch (one.what) {
+    case action::force:
+    case action::request_release: {
+      records_.count(one.what == action::force ? fault_kind::forced_release : fault_kind::release_requested);
+      checks_.force_begins(name);
+      try {
+        if (one.what == action::force) {
+          std::ignore = desk.release(name);
+        } else {
+          std::ignore = desk.request_release(name, {.reason = "simulated",
+                                                    .within = milliseconds{one.limit / millisecond / 2 + 1},
+                                                    .then_force = one.number % 2 == 0});
+        }
+      } catch (const error&) {
+        checks_.force_ends(name, true);
+        throw;
+      }
+      return checks_.force_ends(name, false);
+    }
+    case action::sweep: std::ignore = desk.sweep(); return;
+    case action::collect: std::ignore = desk.collect(milliseconds{one.limit / millisecond}); return;
+    case action::look:
+      std::ignore = desk.list();
+      std::ignore = desk.show(name);
+      std::ignore = desk.queue(name);
+      std::ignore = desk.cycles();
+      return;
+    case action::raise_epoch: std::ignore = desk.raise_epoch(); return;
+    case action::set_skew: return desk.set_skew(milliseconds{one.amount * 20});
+    default: {
+      // I11: the name is another kind of lock.
+      mutex real{*db_, "kind"};
+      hold got = timed(one, one.limit + slack(), [&] { return real.try_acquire_for(in_chrono(one.limit)); });
+      if (got.token() == 0) return;
+      checks_.delivered(got);
+      release(got);
+      counting_semaphore other{*db_, "kind", 2};
+      const hold wrong = other.try_acquire_for(in_chrono(one.limit));
+      if (wrong.token() != 0 && !story_.has(action::collect))
+        checks_.fail("I11", "a mutex was granted as a semaphore");
+    }
+  }
+}
+
+void actor::reopen(const operation& one) {
+  if (threads() != 1) return;
+  records_.event("close");
+  const auto began = runs_.now();
+  const auto still = home_.stalled_in_total;
+  db_->close();
+  checks_.call_ended("close", began, still,
+                     in_nanoseconds(plan().settings.close_timeout) + 300 * millisecond + plan().slow_log * 3 +
+                         plan().slow_callback * 3);
+  db_.reset();
+  pause(one.keep / 4);
+  open();
+}
+
+}  // namespace rowlock::simulator

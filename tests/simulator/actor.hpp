@@ -1,0 +1,98 @@
+// One client program of a run: a rowlock::client and the threads of its users.
+#pragma once
+
+#include "simulator/oracle.hpp"
+#include "simulator/recorder.hpp"
+#include "simulator/story.hpp"
+#include "simulator/world.hpp"
+
+#include <rowlock/rowlock.hpp>
+
+#include <condition_variable>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+namespace rowlock::simulator {
+
+// Texts that pass from one program to another, and the end of the story.
+struct shared_desk {
+  std::deque<std::string> transfers;
+  std::deque<std::string> receipts;
+  bool at_rest = false;  // the holds that are kept to the end may go
+  bool closing = false;  // the clients close
+};
+
+class actor {
+ public:
+  actor(const story& plan, int client, process& home, scheduler& runs, recorder& records, oracle& checks, world& where,
+        shared_desk& desk);
+
+  // Starts its threads. second_life: a program that starts again after a crash.
+  void start(bool second_life);
+  process& home() { return home_; }
+  bool is_idle() const { return done_ == plan().threads; }  // its operations are over
+  bool is_closed() const { return closed_; }
+  int threads() const { return plan().threads; }
+  std::string pending() const;
+
+ private:
+  const client_plan& plan() const { return story_.clients[static_cast<std::size_t>(client_) - 1]; }
+
+  void run_thread(int thread, std::vector<operation> todo);
+  void open();
+  void perform(const operation& one, int thread);
+  void act(const operation& one);
+
+  // What operations are made of.
+  template <class Call>
+  auto timed(const operation& one, nanoseconds limit, Call call);
+  void keep(hold got, const operation& one);
+  void keep(hold_set got, const operation& one);
+  void look_after(const hold& got, nanoseconds length);
+  void release(hold& got);
+  void guard(hold& got, const operation& one);
+  void pause(nanoseconds length);
+  hold acquired(const operation& one, place where);
+
+  void acquire_exclusively(const operation& one);
+  void use_shared_mutex(const operation& one);
+  void use_semaphore(const operation& one);
+  void use_rendezvous(const operation& one);
+  void use_election(const operation& one);
+  void use_recursive(const operation& one);
+  void acquire_several(const operation& one);
+  void acquire_asynchronously(const operation& one);
+  void pass_on(const operation& one);
+  void operate(const operation& one);
+  void reopen(const operation& one);
+
+  nanoseconds longest_call() const;
+  nanoseconds slack() const;
+  bool is_expected(const operation& one, const error& failure) const;
+
+  struct ending {
+    std::string waits_in;  // the call that it is in
+  };
+
+  const story& story_;
+  int client_;
+  process& home_;
+  scheduler& runs_;
+  recorder& records_;
+  oracle& checks_;
+  world& world_;
+  shared_desk& desk_;
+  std::optional<client> db_;
+  std::vector<ending> endings_;
+  int done_ = 0;
+  int left_ = 0;
+  bool closed_ = false;
+};
+
+}  // namespace rowlock::simulator

@@ -1,0 +1,18 @@
+// The system's own functions, for what takes their place in interposed.cpp.
+#pragma once
+
+#include <pthread.h>
+
+#include <ctime>
+
+namespace rowlock::simulator {
+
+// As the kernel returns it: an error is -errno.
+long native_syscall(long number, long a, long b, long c, long d, long e, long f) noexcept;
+int native_create(pthread_t* made, const pthread_attr_t* how, void* (*body)(void*), void* argument);
+int native_join(pthread_t whom, void** result);
+
+// For the program that runs the seeds, outside of any run.
+double seconds_of_this_machine();
+
+}  // namespace rowlock::simulator

@@ -1,0 +1,35 @@
+// The simulator has a server of its own. The real stores would bring threads, sockets and clocks that it does not rule.
+#include "store/backends.hpp"
+
+#include <stdexcept>
+
+namespace rowlock::store {
+
+namespace {
+
+[[noreturn]] void refuse() {
+  throw std::logic_error("the simulator opens no URL");
+}
+
+}  // namespace
+
+std::unique_ptr<database> open_postgres(const std::string&, const store_options&) {
+  refuse();
+}
+std::unique_ptr<database> open_mysql(const std::string&, const store_options&) {
+  refuse();
+}
+std::unique_ptr<database> open_sqlite(const std::string&, const store_options&) {
+  refuse();
+}
+std::unique_ptr<migration_session> open_postgres_for_migration(const std::string&, const store_options&) {
+  refuse();
+}
+std::unique_ptr<migration_session> open_mysql_for_migration(const std::string&, const store_options&) {
+  refuse();
+}
+std::unique_ptr<migration_session> open_sqlite_for_migration(const std::string&, const store_options&) {
+  refuse();
+}
+
+}  // namespace rowlock::store

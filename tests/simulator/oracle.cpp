@@ -1,0 +1,347 @@
+#include "simulator/oracle.hpp"
+
+#include "primitives/access.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <algorithm>
+#include <cstdlib>
+#include <utility>
+
+namespace rowlock::simulator {
+
+namespace {
+
+using model::lock_kind;
+
+std::string short_id(const model::id128& id) {
+  return id.to_string().substr(24);
+}
+
+template <class Entries>
+auto find_hold(Entries& entries, const model::hold_id& hold) {
+  return std::ranges::find(entries, hold, [](const auto& one) { return one.hold; });
+}
+
+}  // namespace
+
+oracle::oracle(const story& plan, scheduler& runs, recorder& records, violation found)
+    : plan_(plan), runs_(runs), records_(records), found_(std::move(found)) {}
+
+void oracle::fail(std::string_view rule, const std::string& what) {
+  found_(rule, what);
+  std::abort();
+}
+
+// ---- commits ----
+
+std::vector<oracle::entry> oracle::entries_of(const store::memory_tables& tables, const store::memory_lock& lock) {
+  std::vector<entry> made;
+  const auto& row = lock.row;
+  if (row.lease) made.push_back({*row.hold, *row.lease, row.capacity, row.token, true});
+  if (const auto found = tables.permits.find(row.name); found != tables.permits.end()) {
+    for (const auto& [hold, one] : found->second) {
+      made.push_back({hold, one.permit.lease, one.permit.weight, one.permit.token, false});
+    }
+  }
+  return made;
+}
+
+void oracle::committed(const store::memory_tables& after, store::timestamp now, store::durability how) {
+  check_leases(after, now, how);
+  for (const auto& [name, lock] : after.locks) check_lock(name, after, now, how);
+  remember(after);
+}
+
+void oracle::taken_back(const store::memory_tables& after) {
+  remember(after);
+  // A lossy fail-over may bring back a lease that had ended.
+  for (const auto& [id, lease] : after.leases) dead_leases_.erase(id);
+}
+
+void oracle::refused(std::string_view why) {
+  fail("internal error", std::string{why});
+}
+
+void oracle::remember(const store::memory_tables& after) {
+  for (auto at = locks_.begin(); at != locks_.end();) {
+    at = after.locks.contains(at->first) ? std::next(at) : locks_.erase(at);
+  }
+  for (const auto& [name, lock] : after.locks) {
+    auto& watched = locks_[name];
+    watched.row = lock.row;
+    watched.entries = entries_of(after, lock);
+    watched.queue.clear();
+    if (const auto found = after.queues.find(name); found != after.queues.end()) {
+      for (const auto& [ticket, waiter] : found->second) watched.queue.push_back(waiter);
+    }
+  }
+  leases_ = after.leases;
+  epoch_ = after.epoch;
+}
+
+void oracle::check_lock(const std::string& name, const store::memory_tables& after, store::timestamp now,
+                        store::durability how) {
+  const auto& lock = after.locks.at(name);
+  const auto was = locks_.find(name);
+  static const watched_lock nothing;
+  const watched_lock& before = was == locks_.end() ? nothing : was->second;
+  watched_lock is{lock.row, entries_of(after, lock), {}};
+  if (const auto found = after.queues.find(name); found != after.queues.end()) {
+    for (const auto& [ticket, waiter] : found->second) is.queue.push_back(waiter);
+  }
+
+  // I2
+  std::vector<entry> granted;
+  model::token highest = std::max(highest_[name], before.row.token);
+  const model::token highest_before = highest;
+  for (const auto& one : is.entries) {
+    const auto known = find_hold(before.entries, one.hold);
+    if (known != before.entries.end() && known->token == one.token) continue;
+    if (one.hold.is_nil()) continue;  // it rests
+    const bool moved = std::ranges::any_of(before.entries, [&](const entry& old) {
+      return old.token == one.token && find_hold(is.entries, old.hold) == is.entries.end();
+    });
+    granted_[name][one.hold].insert(one.token);
+    if (moved) continue;
+    if (one.token <= highest_before) {
+      fail("I2", fmt::format("\"{}\": hold {} was granted with token {}, and {} was given out before", name,
+                             short_id(one.hold), one.token, highest_before));
+    }
+    highest = std::max(highest, one.token);
+    granted.push_back(one);
+  }
+  highest_[name] = std::max(highest, lock.row.token);
+  for (const auto& one : is.entries) {
+    if (const auto known = find_hold(before.entries, one.hold); known != before.entries.end())
+      granted_[name][one.hold].insert(one.token);
+  }
+
+  if (forced_[name] > 0) {
+    for (const auto& one : before.entries) {
+      if (find_hold(is.entries, one.hold) == is.entries.end()) taken_by_force_.insert(one.hold);
+    }
+  }
+  if (!is_rendezvous(lock.row.kind)) {
+    check_exclusion(before, is, after);
+    check_order(before, is, granted, after, now);
+    if (!granted.empty()) check_holders_know(name, is.entries, granted);
+  }
+  // I8
+  if (!granted.empty() && how != store::durability::durable) {
+    fail("I8", fmt::format("\"{}\": hold {} was granted by a commit that is not durable", name,
+                           short_id(granted.front().hold)));
+  }
+  for (const auto& one : granted) {
+    if (find_hold(before.queue, one.hold) != before.queue.end()) granted_to_waiter_at_[one.hold] = runs_.now();
+    records_.event("granted", [&] {
+      return fmt::format("\"{}\" to hold {} with token {}", name, short_id(one.hold), one.token);
+    });
+  }
+}
+
+// I1
+void oracle::check_exclusion(const watched_lock& was, const watched_lock& is, const store::memory_tables& after) {
+  const auto sum = [](const watched_lock& lock, const auto& lives) {
+    std::int64_t weights = 0;
+    for (const auto& one : lock.entries) weights += lives(one.lease) ? one.weight : 0;
+    return weights;
+  };
+  const auto weights = sum(is, [&](const auto& lease) { return after.find_lease(lease) != nullptr; });
+  if (weights <= is.row.capacity) return;
+  // A semaphore that was made smaller keeps what it has granted.
+  const auto before = sum(was, [&](const auto& lease) { return leases_.contains(lease); });
+  if (weights <= before) return;
+  fail("I1", fmt::format("\"{}\" has a capacity of {}, and living leases hold {}", is.row.name, is.row.capacity, weights));
+}
+
+// I9
+void oracle::check_order(const watched_lock& was, const watched_lock& is, const std::vector<entry>& granted,
+                         const store::memory_tables& after, store::timestamp now) {
+  if (!is.row.fair) return;
+  for (const auto& one : granted) {
+    const auto place = find_hold(was.queue, one.hold);
+    const auto ticket = place == was.queue.end() ? std::numeric_limits<std::int64_t>::max() : place->ticket;
+    for (const auto& waiter : is.queue) {
+      if (waiter.ticket >= ticket || find_hold(was.queue, waiter.hold) == was.queue.end()) continue;
+      const auto* lease = after.find_lease(waiter.lease);
+      if (lease == nullptr || lease->expires_at <= now) continue;
+      fail("I9", fmt::format("\"{}\": hold {} was granted before waiter {} with the earlier ticket {}", is.row.name,
+                             short_id(one.hold), short_id(waiter.hold), waiter.ticket));
+    }
+  }
+}
+
+// I5
+void oracle::check_holders_know(const std::string& name, const std::vector<entry>& entries,
+                                const std::vector<entry>& granted) {
+  if (!is_safe()) return;
+  for (const auto& [id, one] : holds_) {
+    if (one.name != name || one.home->dead || find_hold(entries, id) != entries.end() ||
+        taken_by_force_.contains(id)) {
+      continue;
+    }
+    if (is_valid(one)) {
+      fail("I5", fmt::format("\"{}\": hold {} of client {} says that it is valid, and {} was granted", name, short_id(id),
+                             one.home->id, short_id(granted.front().hold)));
+    }
+    if (!one.stop.stop_requested() && !one.slow_callbacks && !was_still(*one.home)) {
+      fail("I5", fmt::format("\"{}\": {} was granted, and the stop token of hold {} of client {} has not fired", name,
+                             short_id(granted.front().hold), short_id(id), one.home->id));
+    }
+  }
+}
+
+void oracle::check_leases(const store::memory_tables& after, store::timestamp now, store::durability how) {
+  for (const auto& [id, lease] : after.leases) {
+    const auto was = leases_.find(id);
+    if (was == leases_.end()) {
+      if (dead_leases_.contains(id)) fail("I3", fmt::format("lease {} had ended, and is there again", short_id(id)));
+      if (how != store::durability::durable) fail("I8", "a lease was made by a commit that is not durable");
+      continue;
+    }
+    if (lease.expires_at <= was->second.expires_at) continue;
+    if (was->second.expires_at <= now && epoch_ == after.epoch) {
+      fail("I3", fmt::format("lease {} had expired, and was renewed", short_id(id)));
+    }
+    if (how != store::durability::durable) fail("I8", "a lease was renewed by a commit that is not durable");
+  }
+  for (const auto& [id, lease] : leases_) {
+    if (after.leases.contains(id)) continue;
+    dead_leases_.insert(id);
+    if (current_verb == "kill" && lease.expires_at + after.skew > now) {
+      fail("I4", fmt::format("lease {} was killed {} ms before its time", short_id(id),
+                             (lease.expires_at + after.skew - now).count() / 1000));
+    }
+  }
+}
+
+// ---- what users see ----
+
+bool oracle::is_valid(const live_hold& one) const {
+  runs_.read_clock_of(one.home);
+  const bool valid = one.state->is_valid();
+  runs_.read_clock_of(nullptr);
+  return valid;
+}
+
+// It has not had its turn for a while, so it cannot know yet.
+bool oracle::was_still(const process& home) const {
+  return home.stalled_until + 100 * millisecond > runs_.now();
+}
+
+void oracle::delivered(const hold& got) {
+  const uninterrupted now;
+  const auto state = primitives::access::state(got);
+  if (!state) return;
+  const auto id = state->id();
+  const auto& name = state->name();
+  const auto& grants = granted_[name][id];
+  if (!grants.contains(got.token())) {
+    fail("I7", fmt::format("\"{}\": a call returned hold {} with token {}, which was never granted", name, short_id(id),
+                           got.token()));
+  }
+  // Each poll would find it: a wake-up comes at once.
+  if (const auto since = granted_to_waiter_at_.find(id); since != granted_to_waiter_at_.end()) {
+    const auto took = runs_.now() - since->second;
+    granted_to_waiter_at_.erase(since);
+    if (plan_.how == severity::calm && took > second && !plan_.polls) {
+      fail("I6", fmt::format("\"{}\": hold {} was granted, and its waiter learned of it {} ms later", name, short_id(id),
+                             took / millisecond));
+    }
+  }
+  const auto& plan = plan_.clients[static_cast<std::size_t>(runs_.home().client) - 1];
+  live_hold made{name, id, state, got.stop_token(), &runs_.home(), plan.slow_callback > 0};
+  holds_.emplace(id, made);
+}
+
+void oracle::given_up(const hold& was) {
+  const uninterrupted now;
+  const auto state = primitives::access::state(was);
+  if (!state) return;
+  if (const auto found = holds_.find(state->id()); found != holds_.end()) holds_.erase(found);
+}
+
+void oracle::released(const std::string& name, const std::string& id, release_result how) {
+  records_.event("release returns", [&] { return fmt::format("\"{}\" {}: {}", name, id.substr(24), to_string(how)); });
+}
+
+void oracle::guarded_write(const std::string& name, const model::hold_id& hold, std::int64_t token) {
+  const auto& lock = locks_[name];
+  if (find_hold(lock.entries, hold) == lock.entries.end()) {
+    fail("guard", fmt::format("\"{}\": a guarded write of hold {} has committed, and the hold is gone", name,
+                              short_id(hold)));
+  }
+  auto& last = written_[name];
+  if (token < last && lock.row.kind != lock_kind::shared_mutex && lock.row.kind != lock_kind::semaphore) {
+    fail("guard", fmt::format("\"{}\": a guarded write with token {} has committed after one with {}", name, token, last));
+  }
+  last = std::max(last, token);
+}
+
+void oracle::call_ended(std::string_view what, nanoseconds began, nanoseconds stalled_before, nanoseconds limit) {
+  const auto took = runs_.now() - began - (runs_.home().stalled_in_total - stalled_before);
+  if (limit == never || took <= limit) return;
+  fail("limit", fmt::format("{} took {} ms, and should have taken at most {}", what, took / millisecond,
+                            limit / millisecond));
+}
+
+void oracle::call_failed(std::string_view what, const error& failure, bool expected) {
+  records_.event("error", [&] {
+    return fmt::format("{}: {}: {}", what, rowlock::to_string(failure.code()), failure.what());
+  });
+  if (failure.code() == errc::internal) fail("internal error", failure.what());
+  if (plan_.how == severity::calm && !expected) {
+    fail("I10", fmt::format("nothing is wrong, and {} failed: {}: {}", what, rowlock::to_string(failure.code()),
+                            failure.what()));
+  }
+}
+
+// ---- the end ----
+
+void oracle::check_holds_at_rest() {
+  for (const auto& [id, one] : holds_) {
+    if (one.home->dead) continue;
+    const auto& entries = locks_[one.name].entries;
+    const auto found = find_hold(entries, id);
+    const bool stands = found != entries.end() && leases_.contains(found->lease);
+    const bool valid = is_valid(one);
+    if (valid && !stands) {
+      fail("I6", fmt::format("\"{}\": hold {} of client {} is gone, and was not told so", one.name, short_id(id),
+                             one.home->id));
+    }
+    if (!valid && !one.stop.stop_requested() && !one.slow_callbacks) {
+      fail("I5", fmt::format("\"{}\": hold {} of client {} is lost, and its stop token has not fired", one.name,
+                             short_id(id), one.home->id));
+    }
+  }
+}
+
+void oracle::check_nothing_is_left() {
+  for (const auto& [name, lock] : locks_) {
+    for (const auto& waiter : lock.queue) {
+      fail("I6", fmt::format("\"{}\": waiter {} is still in the queue, and nobody waits", name, short_id(waiter.hold)));
+    }
+    if (is_rendezvous(lock.row.kind)) {
+      if (lock.row.kind == lock_kind::barrier && !lock.entries.empty())
+        fail("I6", fmt::format("\"{}\": a member of an earlier generation is left", name));
+      continue;
+    }
+    for (const auto& one : lock.entries) {
+      if (holds_.contains(one.hold)) continue;
+      const auto lease = leases_.find(one.lease);
+      fail("I6", fmt::format("\"{}\": hold {} with token {} is left, and nobody has it; its lease {}", name,
+                             short_id(one.hold), one.token,
+                             lease == leases_.end() ? "is dead" : "lives until " + std::to_string(lease->second.expires_at.count())));
+    }
+    if (lock.entries.empty() && lock.row.in_use != 0)
+      fail("I1", fmt::format("\"{}\" is free, and {} of it is in use", name, lock.row.in_use));
+  }
+}
+
+void oracle::check_closed() {
+  if (leases_.empty()) return;
+  fail("close", fmt::format("all clients are closed, and {} lease(s) are left", leases_.size()));
+}
+
+}  // namespace rowlock::simulator

@@ -1,0 +1,116 @@
+// Checks every commit of the server, and what the users see, against the invariants of docs/design.md.
+#pragma once
+
+#include "memory/memory_server.hpp"
+#include "simulator/recorder.hpp"
+#include "simulator/story.hpp"
+
+#include "client/hold_state.hpp"
+
+#include <rowlock/error.hpp>
+#include <rowlock/hold.hpp>
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <stop_token>
+#include <string>
+#include <vector>
+
+namespace rowlock::simulator {
+
+// Called with a rule and what broke it. It does not return.
+using violation = std::function<void(std::string_view rule, const std::string& what)>;
+
+class oracle final : public store::memory_observer {
+ public:
+  oracle(const story& plan, scheduler& runs, recorder& records, violation found);
+
+  // ---- the server ----
+  void committed(const store::memory_tables& after, store::timestamp now, store::durability how) override;
+  void taken_back(const store::memory_tables& after) override;
+  void refused(std::string_view why) override;
+
+  // ---- the users ----
+  // A call returned this hold.
+  void delivered(const hold& got);
+  // Its user is about to release it, or passes it on.
+  void given_up(const hold& was);
+  void released(const std::string& name, const std::string& id, release_result how);
+  // A call that takes holds away from their holders begins and ends. In doubt: it may still happen.
+  void force_begins(const std::string& name) { ++forced_[name]; }
+  void force_ends(const std::string& name, bool in_doubt) { forced_[name] -= in_doubt ? 0 : 1; }
+  // The guarded transaction of that hold has committed.
+  void guarded_write(const std::string& name, const model::hold_id& hold, std::int64_t token);
+  // A call that may take that long, the time left out for which its process stood still.
+  void call_ended(std::string_view what, nanoseconds began, nanoseconds stalled_before, nanoseconds limit);
+  void call_failed(std::string_view what, const error& failure, bool expected);
+
+  // ---- at the end, when everything is quiet ----
+  void check_holds_at_rest();
+  void check_nothing_is_left();  // before the clients close
+  void check_closed();           // after they have
+
+  [[noreturn]] void fail(std::string_view rule, const std::string& what);
+  std::size_t live_holds() const { return holds_.size(); }
+
+ private:
+  struct entry {
+    model::hold_id hold;
+    model::lease_id lease;
+    std::int64_t weight = 0;
+    model::token token = 0;
+    bool exclusive = false;
+    bool operator==(const entry&) const = default;
+  };
+  struct watched_lock {
+    model::lock_row row;
+    std::vector<entry> entries;
+    std::vector<model::waiter> queue;
+  };
+  struct live_hold {
+    std::string name;
+    model::hold_id id;
+    std::shared_ptr<client_layer::hold_state> state;
+    std::stop_token stop;
+    process* home = nullptr;
+    bool slow_callbacks = false;
+  };
+
+  static std::vector<entry> entries_of(const store::memory_tables& tables, const store::memory_lock& lock);
+  void check_lock(const std::string& name, const store::memory_tables& after, store::timestamp now,
+                  store::durability how);
+  void check_exclusion(const watched_lock& was, const watched_lock& is, const store::memory_tables& after);
+  void check_order(const watched_lock& was, const watched_lock& is, const std::vector<entry>& granted,
+                   const store::memory_tables& after, store::timestamp now);
+  void check_holders_know(const std::string& name, const std::vector<entry>& entries,
+                          const std::vector<entry>& granted);
+  void check_leases(const store::memory_tables& after, store::timestamp now, store::durability how);
+  void remember(const store::memory_tables& after);
+  bool is_valid(const live_hold& one) const;
+  bool was_still(const process& home) const;
+  bool is_safe() const { return plan_.how != severity::unbounded; }
+
+  const story& plan_;
+  scheduler& runs_;
+  recorder& records_;
+  violation found_;
+  std::map<std::string, watched_lock> locks_;
+  std::map<model::lease_id, store::memory_lease> leases_;
+  std::set<model::lease_id> dead_leases_;
+  std::int64_t epoch_ = 0;
+  std::map<std::string, model::token> highest_;
+  std::map<std::string, std::map<model::hold_id, std::set<model::token>>> granted_;
+  std::map<model::hold_id, nanoseconds> granted_to_waiter_at_;
+  std::map<std::string, model::token> written_;
+  std::map<std::string, int> forced_;          // how many calls may take holds away
+  std::set<model::hold_id> taken_by_force_;
+  std::multimap<model::hold_id, live_hold> holds_;
+};
+
+// The verb that the calling thread has sent.
+inline thread_local std::string_view current_verb;
+
+}  // namespace rowlock::simulator

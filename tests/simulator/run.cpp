@@ -1,0 +1,183 @@
+#include "simulator/run.hpp"
+
+#include "simulator/actor.hpp"
+#include "simulator/native.hpp"
+#include "simulator/oracle.hpp"
+#include "simulator/world.hpp"
+
+#include "client/closing_handle.hpp"
+#include "client/engine.hpp"
+#include "primitives/access.hpp"
+
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstring>
+#include <tuple>
+
+namespace rowlock::simulator {
+
+namespace {
+
+void copy_text(char* to, std::size_t size, std::string_view from) {
+  const auto length = std::min(size - 1, from.size());
+  std::memcpy(to, from.data(), length);
+  to[length] = '\0';
+}
+
+class run {
+ public:
+  run(const story& plan, bool prints, run_result& into)
+      : plan_(plan),
+        into_(into),
+        runs_(plan.seed, plan.switches, [this](const std::string& what) { end("deadlock", what); }),
+        records_(runs_, prints),
+        checks_(plan, runs_, records_, [this](std::string_view rule, const std::string& what) { end(rule, what); }),
+        world_(plan, runs_, records_, checks_) {}
+
+  [[noreturn]] void play() {
+    world_.on_crash = [this](int client) { crashed_.push_back(client); };
+    for (std::size_t i = 0; i < plan_.clients.size(); ++i) {
+      if (plan_.clients[i].clock.parts_per_million != 0) records_.count(fault_kind::clock_drifts);
+      start(static_cast<int>(i) + 1, false);
+    }
+    world_.run_faults();
+    for (const int client : crashed_) start(client, true);
+    rest();
+    checks_.check_holds_at_rest();
+    desk_.at_rest = true;
+    wait_until_idle();
+    rest();
+    sweep();
+    checks_.check_nothing_is_left();
+    close();
+    checks_.check_closed();
+    end({}, {});
+  }
+
+ private:
+  void start(int client, bool again) {
+    process& home = runs_.add_process();
+    auto& places = world_.processes();
+    if (again) {
+      std::erase_if(actors_, [&](const auto& one) {
+        if (&one->home() != places[static_cast<std::size_t>(client) - 1]) return false;
+        dead_.push_back(one);
+        return true;
+      });
+      places[static_cast<std::size_t>(client) - 1] = &home;
+    } else {
+      places.push_back(&home);
+    }
+    actors_.push_back(std::make_shared<actor>(plan_, client, home, runs_, records_, checks_, world_, desk_));
+    actors_.back()->start(again);
+  }
+
+  void pause(nanoseconds length) { runs_.sleep_until(runs_.now() + length); }
+
+  void wait_until(std::string_view rule, nanoseconds limit, const std::function<bool()>& condition,
+                  const std::function<std::string()>& what) {
+    const auto until = runs_.now() + limit;
+    while (!condition()) {
+      if (runs_.now() > until) checks_.fail(rule, what());
+      pause(20 * millisecond);
+    }
+  }
+
+  // No live waiter waits for ever.
+  void wait_until_idle() {
+    const auto idle = [this] {
+      return std::ranges::all_of(actors_, [](const auto& one) { return one->is_idle(); });
+    };
+    wait_until("I6", 120 * second, idle, [this] {
+      std::string text = "all faults are over, and after two minutes calls have not returned:\n";
+      for (const auto& one : actors_) text += one->pending();
+      return text + runs_.describe();
+    });
+  }
+
+  // Until every lease of the dead has expired, with some time for what clients repair in the background.
+  void rest() {
+    std::int64_t longest = 0;
+    for (const auto& one : plan_.clients) longest = std::max<std::int64_t>(longest, one.settings.ttl.count());
+    const bool steps = plan_.has(fault_kind::clock_stepped);
+    pause(2 * longest * millisecond + 4 * second + (steps ? 20 : 0) * second);
+  }
+
+  // By an operator, who is a client of its own.
+  void sweep() {
+    process& home = runs_.add_process();
+    home.client = 1;
+    bool over = false;
+    {
+      const as_process here{home};
+      std::thread{[&] {
+        const std::shared_ptr<store::database> database = world_.open();
+        {
+          client db = primitives::access::make<client>(client_layer::closing_handle(client_layer::engine::open(
+              [database] { return database; }, plan_.clients.front().settings, client_layer::system_time())));
+          admin desk{db};
+          for (int round = 0; round < 2; ++round) {
+            std::ignore = desk.sweep();
+            pause(200 * millisecond);
+          }
+        }
+        over = true;
+      }}.detach();
+    }
+    wait_until("I6", 20 * second, [&] { return over; }, [] { return std::string{"the sweep does not end"}; });
+  }
+
+  void close() {
+    pause(200 * millisecond);
+    desk_.closing = true;
+    const auto closed = [this] {
+      return std::ranges::all_of(actors_, [](const auto& one) { return one->is_closed(); });
+    };
+    wait_until("limit", 60 * second, closed, [this] { return "a client does not close\n" + runs_.describe(); });
+    const auto ended = [this] {
+      return std::ranges::all_of(actors_, [this](const auto& one) { return runs_.threads_of(one->home()) == 0; });
+    };
+    wait_until("close", 3 * second, ended, [this] { return "a closed client has threads left:\n" + runs_.describe(); });
+    if (crashed_.empty() && world_.server().sessions() != 0)
+      checks_.fail("close", fmt::format("{} connection(s) are left", world_.server().sessions()));
+  }
+
+  [[noreturn]] void end(std::string_view rule, const std::string& what) {
+    into_.failed = !rule.empty();
+    copy_text(into_.rule, sizeof into_.rule, rule);
+    copy_text(into_.what, sizeof into_.what, what);
+    into_.hash = runs_.hash();
+    into_.events = records_.events();
+    into_.switches = runs_.switches();
+    into_.points = runs_.points();
+    into_.virtual_milliseconds = (runs_.now() - 1000 * second) / millisecond;
+    records_.count(fault_kind::thread_delayed, runs_.delays());
+    records_.count(fault_kind::spurious_wakeup, runs_.spurious());
+    into_.faults = records_.faults();
+    into_.ended = true;
+    if (records_.prints()) std::fflush(stdout);
+    for (;;) native_syscall(SYS_exit_group, 0, 0, 0, 0, 0, 0);
+  }
+
+  const story& plan_;
+  run_result& into_;
+  scheduler runs_;
+  recorder records_;
+  oracle checks_;
+  world world_;
+  shared_desk desk_;
+  std::vector<std::shared_ptr<actor>> actors_;
+  std::vector<std::shared_ptr<actor>> dead_;
+  std::vector<int> crashed_;
+};
+
+}  // namespace
+
+void run_and_exit(const story& plan, bool prints, run_result& into) {
+  (new run{plan, prints, into})->play();
+}
+
+}  // namespace rowlock::simulator

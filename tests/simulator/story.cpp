@@ -1,0 +1,311 @@
+#include "simulator/story.hpp"
+
+#include <algorithm>
+#include <array>
+#include <chrono>
+#include <utility>
+
+namespace rowlock::simulator {
+
+namespace {
+
+using std::chrono::milliseconds;
+
+struct weighted_action {
+  action what;
+  place where;
+  int weight;
+};
+
+// What users do at a place, and how often.
+constexpr weighted_action common[] = {
+    {action::acquire, place::first_mutex, 10},
+    {action::try_acquire, place::first_mutex, 3},
+    {action::acquire_within, place::first_mutex, 8},
+    {action::acquire_stopped, place::first_mutex, 4},
+    {action::acquire_with_ttl, place::first_mutex, 4},
+    {action::acquire_with_min_hold, place::first_mutex, 2},
+    {action::standard_lock, place::first_mutex, 2},
+    {action::acquire_nested, place::first_mutex, 3},
+    {action::acquire_async, place::first_mutex, 4},
+    {action::acquire_async_within, place::first_mutex, 4},
+    {action::abandon_async, place::first_mutex, 2},
+    {action::transfer, place::first_mutex, 3},
+    {action::adopt, place::first_mutex, 4},
+    {action::reclaim, place::first_mutex, 2},
+    {action::force, place::first_mutex, 3},
+    {action::request_release, place::first_mutex, 2},
+    {action::guarded_write, place::first_mutex, 8},
+    {action::keep_to_the_end, place::first_mutex, 2},
+    {action::wrong_kind, place::first_mutex, 1},
+    {action::acquire_all, place::first_mutex, 3},
+    {action::acquire_all_within, place::first_mutex, 3},
+    {action::acquire, place::second_mutex, 5},
+    {action::acquire_within, place::second_mutex, 3},
+    {action::keep_to_the_end, place::second_mutex, 2},
+    {action::acquire, place::unfair_mutex, 3},
+    {action::acquire_within, place::unfair_mutex, 3},
+    {action::acquire, place::delayed_mutex, 4},
+    {action::acquire_within, place::delayed_mutex, 2},
+    {action::read, place::shared, 8},
+    {action::read_within, place::shared, 4},
+    {action::write, place::shared, 8},
+    {action::acquire_within, place::shared, 3},
+    {action::downgrade, place::shared, 4},
+    {action::upgrade, place::shared, 4},
+    {action::guarded_write, place::shared, 3},
+    {action::acquire_async_within, place::shared, 2},
+    {action::force, place::shared, 1},
+    {action::keep_to_the_end, place::shared, 1},
+    {action::permits, place::semaphore, 10},
+    {action::permits_within, place::semaphore, 6},
+    {action::drain, place::semaphore, 2},
+    {action::resize, place::semaphore, 4},
+    {action::force, place::semaphore, 1},
+    {action::keep_to_the_end, place::semaphore, 1},
+    {action::count_down, place::latch, 8},
+    {action::wait_at_latch, place::latch, 6},
+    {action::reset_latch, place::latch, 2},
+    {action::arrive, place::barrier, 14},
+    {action::campaign, place::election, 8},
+    {action::observe, place::election, 5},
+    {action::transfer, place::election, 1},
+    {action::adopt, place::election, 1},
+    {action::reenter, place::recursive, 10},
+};
+
+constexpr weighted_action of_operators[] = {
+    {action::sweep, place::first_mutex, 6},    {action::collect, place::first_mutex, 3},
+    {action::look, place::first_mutex, 6},     {action::raise_epoch, place::first_mutex, 1},
+    {action::set_skew, place::first_mutex, 1}, {action::reopen, place::first_mutex, 4},
+};
+
+template <class Range>
+const weighted_action& pick(random_stream& random, const Range& from, const std::vector<place>& places) {
+  int all = 0;
+  for (const auto& one : from) all += std::ranges::count(places, one.where) > 0 ? one.weight : 0;
+  auto left = static_cast<int>(random.below(static_cast<std::uint64_t>(all)));
+  for (const auto& one : from) {
+    if (std::ranges::count(places, one.where) == 0) continue;
+    if ((left -= one.weight) < 0) return one;
+  }
+  return *std::begin(from);
+}
+
+constexpr fault_kind of_calls[] = {
+    fault_kind::request_delayed,    fault_kind::reply_delayed,     fault_kind::request_dropped,
+    fault_kind::reply_dropped,      fault_kind::reply_dropped,     fault_kind::reply_dropped,
+    fault_kind::connection_stalled, fault_kind::reply_stalled,     fault_kind::connect_refused,
+    fault_kind::connect_stalled,    fault_kind::statement_timeout, fault_kind::statement_cancelled,
+    fault_kind::deadlock_victim,    fault_kind::disk_full,         fault_kind::out_of_memory,
+    fault_kind::denied,             fault_kind::ghost,             fault_kind::ghost,
+    fault_kind::reply_dropped_alive};
+constexpr fault_kind of_the_world[] = {
+    fault_kind::ghosts_run,      fault_kind::ghosts_run,     fault_kind::wakeups_lost, fault_kind::wakeups_lost,
+    fault_kind::process_stalled, fault_kind::process_stalled_beyond_ttl, fault_kind::process_crashed,
+    fault_kind::server_crashed,  fault_kind::asynchronous_commits_lost, fault_kind::fail_over,
+    fault_kind::marker_lost,     fault_kind::network_cut,    fault_kind::server_read_only, fault_kind::row_locked};
+constexpr std::string_view verbs[] = {"",       "",        "acquire", "acquire", "release",   "edit", "edit",
+                                      "edit",   "renew",   "renew",   "find",    "find",      "kill", "hand_over",
+                                      "enqueue", "create_lease", "record_database_state", "create", "read_held",
+                                      "send_wakeups", "end", "find_stale", "show"};
+
+// Of these a ghost has no meaning, or the memory server knows none.
+bool may_be_ghost(std::string_view verb) {
+  return verb != "edit" && verb != "end_ghost" && verb != "listen";
+}
+
+options make_settings(random_stream& random, severity how) {
+  options settings;
+  constexpr std::array ttls{1500, 3000, 5000};
+  const milliseconds ttl{ttls[random.below(ttls.size())]};
+  settings.ttl = ttl;
+  settings.margin = std::max<milliseconds>(milliseconds{150}, ttl / 8);
+  settings.renew_interval = ttl / 3;
+  settings.statement_timeout = ttl / 6;
+  settings.connect_timeout = ttl / 6;
+  settings.poll_interval = how == severity::calm ? milliseconds{4000} : milliseconds{random.between(200, 1500)};
+  settings.sweep_interval = milliseconds{random.between(1000, 5000)};
+  if (random.one_in(3)) settings.sweep_interval.reset();
+  settings.close_timeout = milliseconds{1000};
+  settings.application = "simulator";
+  settings.connections = random.one_in(4) ? 2 : 3;
+  return settings;
+}
+
+void add_operations(story& into, random_stream& random, const std::vector<place>& places) {
+  for (std::size_t client = 0; client < into.clients.size(); ++client) {
+    for (int thread = 0; thread < into.clients[client].threads; ++thread) {
+      const auto many = random.between(3, 7);
+      for (std::int64_t i = 0; i < many; ++i) {
+        operation made;
+        made.client = static_cast<int>(client) + 1;
+        made.thread = thread;
+        const auto& chosen =
+            random.one_in(12) ? pick(random, of_operators, {place::first_mutex}) : pick(random, common, places);
+        made.what = chosen.what;
+        made.where = chosen.where;
+        made.second = places[random.below(places.size())];
+        if (random.one_in(8) && made.what == action::force) made.where = places[random.below(places.size())];
+        made.pause = static_cast<nanoseconds>(random.below(600)) * (random.one_in(3) ? millisecond : 50 * microsecond);
+        made.keep = static_cast<nanoseconds>(random.below(random.one_in(5) ? 2500 : 400)) * millisecond;
+        made.limit = static_cast<nanoseconds>(random.below(random.one_in(3) ? 3000 : 300)) * millisecond;
+        made.amount = random.between(1, semaphore_capacity);
+        made.number = static_cast<int>(into.operations.size());
+        into.operations.push_back(made);
+      }
+    }
+  }
+}
+
+void add_faults(story& into, random_stream& random) {
+  const auto many = random.between(2, 12);
+  const nanoseconds length = 5 * second;
+  const auto any_client = [&] { return static_cast<int>(random.below(into.clients.size())) + 1; };
+  nanoseconds last_fail_over = -10 * second;
+  const bool steps_clock = into.how == severity::unbounded && random.one_in(2);
+  for (std::int64_t i = 0; i < many; ++i) {
+    fault made;
+    made.at = static_cast<nanoseconds>(random.below(static_cast<std::uint64_t>(length)));
+    if (random.percent(60)) {
+      made.kind = of_calls[random.below(std::size(of_calls))];
+      made.verb = verbs[random.below(std::size(verbs))];
+      made.client = random.one_in(3) ? 0 : any_client();
+      made.length = static_cast<nanoseconds>(random.below(random.one_in(4) ? 900 : 120)) * millisecond;
+      made.amount = random.one_in(4) ? random.between(2, 6) : 1;
+      if (made.kind == fault_kind::connect_refused || made.kind == fault_kind::connect_stalled) made.verb = "connect";
+      if (made.kind == fault_kind::ghost && !may_be_ghost(made.verb)) made.verb = "acquire";
+    } else {
+      made.kind = of_the_world[random.below(std::size(of_the_world))];
+      made.client = any_client();
+      made.length = static_cast<nanoseconds>(random.below(700) + 20) * millisecond;
+      made.amount = random.between(1, 4);
+      made.where = static_cast<place>(random.below(static_cast<std::uint64_t>(place::count)));
+      if (made.kind == fault_kind::process_stalled_beyond_ttl) {
+        made.length = static_cast<nanoseconds>(random.between(2000, 7000)) * millisecond;
+      }
+      if (into.how == severity::unbounded) {
+        if (random.one_in(2)) made.kind = fault_kind::fail_over;
+        if (made.kind == fault_kind::fail_over && !steps_clock) made.kind = fault_kind::commits_lost;
+        if (steps_clock && random.one_in(2)) {
+          made.kind = fault_kind::clock_stepped;
+          made.length = static_cast<nanoseconds>(random.between(-3000, 4000)) * millisecond;
+        }
+        made.amount = random.between(1, 12);
+      }
+      const bool moves = made.kind == fault_kind::fail_over || made.kind == fault_kind::commits_lost;
+      if (moves) {
+        // Two promotions within one second of the clock may give out the same tokens; that is documented.
+        made.at = std::max(made.at, last_fail_over + 2 * second);
+        last_fail_over = made.at;
+      }
+    }
+    made.number = static_cast<int>(into.faults.size());
+    into.faults.push_back(made);
+  }
+  // At most one client dies, so that somebody is left to see it.
+  bool dies = false;
+  std::erase_if(into.faults, [&](const fault& one) {
+    return one.kind == fault_kind::process_crashed && std::exchange(dies, true);
+  });
+  std::ranges::stable_sort(into.faults, {}, &fault::at);
+  for (const auto& one : into.faults) {
+    into.ends_faults = std::max(into.ends_faults, one.at + std::max<nanoseconds>(one.length, 0));
+  }
+}
+
+}  // namespace
+
+std::string_view to_string(severity how) {
+  constexpr std::string_view names[] = {"calm", "bounded", "unbounded"};
+  return names[static_cast<std::size_t>(how)];
+}
+
+std::string name_of(place where) {
+  constexpr std::string_view names[] = {"mutex/a", "mutex/b", "unfair", "delayed", "shared",
+                                        "slots",   "latch",   "barrier", "office", "recursive"};
+  static_assert(std::size(names) == static_cast<std::size_t>(place::count));
+  return std::string{names[static_cast<std::size_t>(where)]};
+}
+
+std::string_view to_string(action what) {
+  constexpr std::string_view names[] = {
+      "acquire", "try_acquire", "try_acquire_for", "acquire, to be stopped", "acquire with a ttl",
+      "acquire with min_hold", "lock", "acquire nested", "acquire_shared", "try_acquire_shared_for", "acquire to write",
+      "downgrade", "try_upgrade", "acquire permits", "try_acquire_for permits", "drain", "resize", "acquire again",
+      "count_down", "wait at the latch", "reset", "arrive_and_wait_for", "campaign", "observe", "acquire_all",
+      "try_acquire_all_for", "acquire_async", "try_acquire_async", "abandon an asynchronous acquire", "transfer",
+      "adopt", "reclaim", "release by force", "request_release", "sweep", "collect", "list, show and queue",
+      "raise_epoch", "set_skew", "guarded write", "acquire, and keep it", "close and connect", "acquire as another kind"};
+  static_assert(std::size(names) == static_cast<std::size_t>(action::count));
+  return names[static_cast<std::size_t>(what)];
+}
+
+bool story::has(fault_kind kind) const {
+  return std::ranges::any_of(faults, [&](const fault& one) { return one.kind == kind; });
+}
+
+bool story::has(action what) const {
+  return std::ranges::any_of(operations, [&](const operation& one) { return one.what == what; });
+}
+
+story make_story(std::uint64_t seed) {
+  random_stream random{seed, 10};
+  story made;
+  made.seed = seed;
+  const auto sort = random.below(100);
+  made.how = sort < 20 ? severity::calm : sort < 80 ? severity::bounded : severity::unbounded;
+
+  constexpr std::array<std::uint64_t, 5> paces{12, 30, 60, 120, 300};
+  made.switches.points_per_switch = paces[random.below(paces.size())];
+  made.switches.by_priority = random.one_in(4);
+  if (made.how != severity::calm && random.one_in(2)) {
+    made.switches.points_per_delay = 400;
+    made.switches.longest_delay = 8 * millisecond;
+    made.switches.waits_per_spurious = 200;
+  }
+  made.latency = static_cast<nanoseconds>(random.between(20, 2000)) * microsecond;
+  made.polls = random.one_in(6);
+
+  const auto clients = random.between(2, 3);
+  const options settings = make_settings(random, made.how);
+  for (std::int64_t i = 0; i < clients; ++i) {
+    client_plan plan;
+    plan.settings = random.one_in(2) ? settings : make_settings(random, made.how);
+    if (made.how == severity::calm) plan.settings = settings;
+    if (random.one_in(2)) {
+      // Half of the margin within a ttl, against a server that drifts as much the other way.
+      const auto part = plan.settings.margin.count() * 1'000'000 / plan.settings.ttl.count() / 3;
+      plan.clock.parts_per_million = random.between(-part, part);
+    }
+    plan.clock.offset = static_cast<nanoseconds>(random.below(1000)) * second;
+    plan.threads = static_cast<int>(random.between(1, 3));
+    if (random.one_in(5)) plan.slow_log = static_cast<nanoseconds>(random.between(1, 400)) * millisecond;
+    if (random.one_in(6)) plan.slow_callback = static_cast<nanoseconds>(random.between(1, 300)) * millisecond;
+    made.clients.push_back(plan);
+  }
+  if (random.one_in(3)) made.server_clock.parts_per_million = random.between(-15'000, 15'000);
+
+  std::vector<place> places;
+  for (int i = 0; i < static_cast<int>(place::count); ++i) {
+    if (random.one_in(3)) places.push_back(static_cast<place>(i));
+  }
+  if (places.empty()) places.push_back(static_cast<place>(random.below(static_cast<std::uint64_t>(place::count))));
+  if (places.size() > 4) places.resize(4);
+  add_operations(made, random, places);
+  if (made.how != severity::calm) add_faults(made, random);
+  return made;
+}
+
+void leave_out(story& from, const omissions& what) {
+  std::erase_if(from.operations, [&](const operation& one) { return what.operations.contains(one.number); });
+  std::erase_if(from.faults, [&](const fault& one) { return what.faults.contains(one.number); });
+  if (what.calm_scheduling) {
+    from.switches.points_per_delay = 0;
+    from.switches.waits_per_spurious = 0;
+    from.switches.by_priority = false;
+    from.switches.points_per_switch = 1'000'000;
+  }
+}
+
+}  // namespace rowlock::simulator

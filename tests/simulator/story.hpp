@@ -1,0 +1,148 @@
+// What happens in a run, decided by its seed before the run begins: the clients, what their users do, and the faults.
+// Everything has a number, so that a failing run can be repeated without it.
+#pragma once
+
+#include "simulator/recorder.hpp"
+#include "simulator/scheduler.hpp"
+
+#include <rowlock/options.hpp>
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rowlock::simulator {
+
+// calm: nothing fails, so every call must succeed, and soon. bounded: faults, but the clocks stay together and nothing
+// durable is lost. unbounded: clocks step, and a fail-over loses what was durable.
+enum class severity : std::uint8_t { calm, bounded, unbounded };
+std::string_view to_string(severity how);
+
+// The locks of a story.
+enum class place : std::uint8_t {
+  first_mutex,
+  second_mutex,
+  unfair_mutex,
+  delayed_mutex,
+  shared,
+  semaphore,
+  latch,
+  barrier,
+  election,
+  recursive,
+  count
+};
+std::string name_of(place where);
+inline constexpr std::int64_t semaphore_capacity = 3;
+inline constexpr std::int64_t latch_count = 3;
+inline constexpr std::int64_t barrier_parties = 2;
+
+enum class action : std::uint8_t {
+  acquire,
+  try_acquire,
+  acquire_within,
+  acquire_stopped,
+  acquire_with_ttl,
+  acquire_with_min_hold,
+  standard_lock,
+  acquire_nested,  // two locks, in either order, with detect_deadlock
+  read,
+  read_within,
+  write,
+  downgrade,
+  upgrade,
+  permits,
+  permits_within,
+  drain,
+  resize,
+  reenter,
+  count_down,
+  wait_at_latch,
+  reset_latch,
+  arrive,
+  campaign,
+  observe,
+  acquire_all,
+  acquire_all_within,
+  acquire_async,
+  acquire_async_within,
+  abandon_async,
+  transfer,
+  adopt,
+  reclaim,
+  force,
+  request_release,
+  sweep,
+  collect,
+  look,
+  raise_epoch,
+  set_skew,
+  guarded_write,
+  keep_to_the_end,
+  reopen,
+  wrong_kind,
+  count
+};
+std::string_view to_string(action what);
+
+struct operation {
+  int number = 0;
+  int client = 0;
+  int thread = 0;
+  action what = action::acquire;
+  place where = place::first_mutex;
+  place second = place::second_mutex;
+  nanoseconds pause = 0;  // before it
+  nanoseconds keep = 0;   // how long what it gets is kept
+  nanoseconds limit = 0;  // of the call
+  std::int64_t amount = 1;
+};
+
+struct fault {
+  int number = 0;
+  nanoseconds at = 0;  // after the beginning
+  fault_kind kind = fault_kind::request_delayed;
+  int client = 0;         // 0: any
+  std::string_view verb;  // of the next call that it meets; empty: any
+  nanoseconds length = 0;
+  std::int64_t amount = 0;
+  place where = place::first_mutex;
+};
+
+struct client_plan {
+  options settings;
+  drifting_clock clock;
+  int threads = 1;
+  nanoseconds slow_log = 0;
+  nanoseconds slow_callback = 0;
+};
+
+struct story {
+  std::uint64_t seed = 0;
+  severity how = severity::calm;
+  scheduling switches;
+  std::vector<client_plan> clients;  // client i is process i + 1
+  std::vector<operation> operations;
+  std::vector<fault> faults;
+  drifting_clock server_clock;
+  nanoseconds latency = millisecond;  // of half a round trip, at most
+  nanoseconds ends_faults = 0;        // when the last fault is over
+  bool polls = false;                 // the server sends no wake-ups
+
+  bool has(fault_kind kind) const;
+  bool has(action what) const;
+};
+
+// What is left out of a story.
+struct omissions {
+  std::set<int> operations;
+  std::set<int> faults;
+  bool calm_scheduling = false;
+};
+
+story make_story(std::uint64_t seed);
+void leave_out(story& from, const omissions& what);
+
+}  // namespace rowlock::simulator
