@@ -26,6 +26,15 @@ struct shared_desk {
   std::deque<std::string> receipts;
   bool at_rest = false;  // the holds that are kept to the end may go
   bool closing = false;  // the clients close
+
+  // Where threads wait for one of these. They do not look again and again: that took most of a run's time.
+  void wait_until(scheduler& runs, const bool& set) const {
+    while (!set) runs.wait(this, nullptr, never);
+  }
+  void set(scheduler& runs, bool& which) const {
+    which = true;
+    runs.notify(this, true);
+  }
 };
 
 class actor {

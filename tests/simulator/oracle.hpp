@@ -34,8 +34,8 @@ class oracle final : public store::memory_observer {
   void refused(std::string_view why) override;
 
   // ---- the users ----
-  // A call returned this hold.
-  void delivered(const hold& got);
+  // A call returned this hold. alone: it asked for nothing else.
+  void delivered(const hold& got, bool alone = true);
   // Its user is about to release it, or passes it on.
   void given_up(const hold& was);
   void released(const std::string& name, const std::string& id, release_result how);
@@ -54,6 +54,8 @@ class oracle final : public store::memory_observer {
   void check_closed();           // after they have
 
   [[noreturn]] void fail(std::string_view rule, const std::string& what);
+  // When the epoch was raised last.
+  nanoseconds epoch_raised_at() const { return epoch_raised_at_; }
   std::size_t live_holds() const { return holds_.size(); }
 
  private:
@@ -101,6 +103,7 @@ class oracle final : public store::memory_observer {
   std::map<model::lease_id, store::memory_lease> leases_;
   std::set<model::lease_id> dead_leases_;
   std::int64_t epoch_ = 0;
+  nanoseconds epoch_raised_at_ = 0;
   std::map<std::string, model::token> highest_;
   std::map<std::string, std::map<model::hold_id, std::set<model::token>>> granted_;
   std::map<model::hold_id, nanoseconds> granted_to_waiter_at_;

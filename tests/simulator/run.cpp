@@ -47,7 +47,7 @@ class run {
     for (const int client : crashed_) start(client, true);
     rest();
     checks_.check_holds_at_rest();
-    desk_.at_rest = true;
+    desk_.set(runs_, desk_.at_rest);
     wait_until_idle();
     rest();
     sweep();
@@ -119,9 +119,9 @@ class run {
           client db = primitives::access::make<client>(client_layer::closing_handle(client_layer::engine::open(
               [database] { return database; }, plan_.clients.front().settings, client_layer::system_time())));
           admin desk{db};
-          for (int round = 0; round < 2; ++round) {
+          for (int round = 0; round < 3; ++round) {
             std::ignore = desk.sweep();
-            pause(200 * millisecond);
+            pause(400 * millisecond);
           }
         }
         over = true;
@@ -132,7 +132,7 @@ class run {
 
   void close() {
     pause(200 * millisecond);
-    desk_.closing = true;
+    desk_.set(runs_, desk_.closing);
     const auto closed = [this] {
       return std::ranges::all_of(actors_, [](const auto& one) { return one->is_closed(); });
     };

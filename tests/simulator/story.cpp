@@ -162,7 +162,6 @@ void add_faults(story& into, random_stream& random) {
   const auto many = random.between(2, 12);
   const nanoseconds length = 5 * second;
   const auto any_client = [&] { return static_cast<int>(random.below(into.clients.size())) + 1; };
-  nanoseconds last_fail_over = -10 * second;
   const bool steps_clock = into.how == severity::unbounded && random.one_in(2);
   for (std::int64_t i = 0; i < many; ++i) {
     fault made;
@@ -192,12 +191,6 @@ void add_faults(story& into, random_stream& random) {
           made.length = static_cast<nanoseconds>(random.between(-3000, 4000)) * millisecond;
         }
         made.amount = random.between(1, 12);
-      }
-      const bool moves = made.kind == fault_kind::fail_over || made.kind == fault_kind::commits_lost;
-      if (moves) {
-        // Two promotions within one second of the clock may give out the same tokens; that is documented.
-        made.at = std::max(made.at, last_fail_over + 2 * second);
-        last_fail_over = made.at;
       }
     }
     made.number = static_cast<int>(into.faults.size());
