@@ -76,7 +76,10 @@ void check_change(const lock_view& before, const lock_change& change) {
   const model::lock_row& was = before.row;
   const model::lock_row& is = *change.row;
   const bool taken_on = is.hold && was.lease && is.token == was.token && ends(change, *was.lease);
-  const bool new_hold = is.hold && is.hold != was.hold && !is.hold->is_nil() && !taken_on;  // nil: it rests
+  // A request that was granted on a lease that then ended may be granted again.
+  const bool granted_again = is.hold && is.hold == was.hold && !before.holder && is.token > was.token;
+  const bool new_hold =
+      is.hold && (is.hold != was.hold || granted_again) && !is.hold->is_nil() && !taken_on;  // nil: it rests
   const auto after = check_permits(before, change);
   const bool guarded_goes = std::ranges::any_of(before.permits, [&](const auto& one) {
     return one.guarded && std::ranges::count(change.remove_permits, one.permit.hold) > 0;

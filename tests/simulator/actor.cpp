@@ -86,6 +86,11 @@ nanoseconds actor::slack() const {
   return in_nanoseconds(plan().settings.statement_timeout) + 400 * millisecond;
 }
 
+// A limit of zero does not wait for a holder, but still for the database.
+nanoseconds actor::limit_of(const operation& one) const {
+  return (one.limit == 0 ? longest_call() : one.limit) + slack();
+}
+
 void actor::pause(nanoseconds length) {
   runs_.sleep_until(runs_.now() + length);
 }
@@ -299,7 +304,7 @@ void actor::acquire_exclusively(const operation& one) {
   }
   exclusive_lock& lock = shared ? static_cast<exclusive_lock&>(*writer) : *plain;
   const auto within = [&] {
-    limit = one.limit + slack();
+    limit = limit_of(one);
     return timed(one, limit, [&] { return lock.try_acquire_for(in_chrono(one.limit), how); });
   };
   switch (one.what) {
@@ -315,7 +320,7 @@ void actor::acquire_exclusively(const operation& one) {
       }};
       hold got;
       try {
-        got = timed(one, one.limit + slack(), [&] { return lock.acquire(how); });
+        got = timed(one, limit_of(one), [&] { return lock.acquire(how); });
       } catch (...) {
         stopper.join();
         throw;
@@ -329,7 +334,7 @@ void actor::acquire_exclusively(const operation& one) {
       return keep(within(), one);
     case action::acquire_with_min_hold: how.min_hold = milliseconds{300}; return keep(within(), one);
     case action::standard_lock: {
-      if (!timed(one, one.limit + slack(), [&] { return lock.try_lock_for(in_chrono(one.limit)); })) return;
+      if (!timed(one, limit_of(one), [&] { return lock.try_lock_for(in_chrono(one.limit)); })) return;
       checks_.delivered(lock.current_hold());
       look_after(lock.current_hold(), one.keep);
       checks_.given_up(lock.current_hold());
@@ -377,11 +382,11 @@ void actor::use_shared_mutex(const operation& one) {
   switch (one.what) {
     case action::read: return keep(lock.acquire_shared(), one);
     case action::read_within:
-      return keep(timed(one, one.limit + slack(), [&] { return lock.try_acquire_shared_for(in_chrono(one.limit)); }),
+      return keep(timed(one, limit_of(one), [&] { return lock.try_acquire_shared_for(in_chrono(one.limit)); }),
                   one);
     case action::write: return keep(lock.acquire(), one);
     case action::downgrade: {
-      hold got = timed(one, one.limit + slack(), [&] { return lock.try_acquire_for(in_chrono(one.limit)); });
+      hold got = timed(one, limit_of(one), [&] { return lock.try_acquire_for(in_chrono(one.limit)); });
       if (got.token() == 0) return;
       checks_.delivered(got);
       try {
@@ -398,7 +403,7 @@ void actor::use_shared_mutex(const operation& one) {
       return release(got);
     }
     case action::upgrade: {
-      hold got = timed(one, one.limit + slack(), [&] { return lock.try_acquire_shared_for(in_chrono(one.limit)); });
+      hold got = timed(one, limit_of(one), [&] { return lock.try_acquire_shared_for(in_chrono(one.limit)); });
       if (got.token() == 0) return;
       checks_.delivered(got);
       try {
@@ -421,7 +426,7 @@ void actor::use_semaphore(const operation& one) {
     case action::permits: return keep(lock.acquire(one.amount), one);
     case action::permits_within:
       return keep(
-          timed(one, one.limit + slack(), [&] { return lock.try_acquire_for(in_chrono(one.limit), one.amount); }), one);
+          timed(one, limit_of(one), [&] { return lock.try_acquire_for(in_chrono(one.limit), one.amount); }), one);
     case action::drain: return keep(timed(one, longest_call() + slack(), [&] { return lock.drain(); }), one);
     case action::resize: {
       // To another capacity, at which those that know the old one are refused, and back.
@@ -443,7 +448,7 @@ void actor::use_semaphore(const operation& one) {
 
 void actor::use_recursive(const operation& one) {
   recursive_mutex lock{*db_, name_of(place::recursive)};
-  hold outer = timed(one, one.limit + slack(), [&] { return lock.try_acquire_for(in_chrono(one.limit)); });
+  hold outer = timed(one, limit_of(one), [&] { return lock.try_acquire_for(in_chrono(one.limit)); });
   if (outer.token() == 0) return;
   checks_.delivered(outer);
   try {
@@ -466,7 +471,7 @@ void actor::use_recursive(const operation& one) {
 void actor::use_rendezvous(const operation& one) {
   if (one.what == action::arrive) {
     barrier lock{*db_, name_of(place::barrier), barrier_parties};
-    std::ignore = timed(one, one.limit + 2 * longest_call() + slack(),
+    std::ignore = timed(one, limit_of(one) + 2 * longest_call(),
                         [&] { return lock.arrive_and_wait_for(in_chrono(one.limit)); });
     return;
   }
@@ -480,7 +485,7 @@ void actor::use_rendezvous(const operation& one) {
       });
       return;
     case action::wait_at_latch:
-      std::ignore = timed(one, one.limit + slack(), [&] { return lock.wait_for(in_chrono(one.limit)); });
+      std::ignore = timed(one, limit_of(one), [&] { return lock.wait_for(in_chrono(one.limit)); });
       return;
     default:
       timed(one, limit, [&] {
@@ -494,10 +499,10 @@ void actor::use_election(const operation& one) {
   election office{*db_, name_of(place::election)};
   if (one.what == action::observe) {
     const auto seen = timed(one, longest_call() + slack(), [&] { return office.observe(); });
-    std::ignore = timed(one, one.limit + slack(), [&] { return office.wait_for(in_chrono(one.limit), seen); });
+    std::ignore = timed(one, limit_of(one), [&] { return office.wait_for(in_chrono(one.limit), seen); });
     return;
   }
-  term won = timed(one, one.limit + slack(), [&] { return office.try_campaign_for(in_chrono(one.limit)); });
+  term won = timed(one, limit_of(one), [&] { return office.try_campaign_for(in_chrono(one.limit)); });
   if (won.token() == 0) return;
   checks_.delivered(won.office());
   try {
@@ -522,7 +527,7 @@ void actor::acquire_several(const operation& one) {
   if (one.number % 3 == 0) all.push_back(shared(c));
   if (one.number % 5 == 0) all.push_back(permits(d, one.amount));
   if (one.what == action::acquire_all) return keep(acquire_all(all), one);
-  keep(timed(one, one.limit + slack(), [&] { return try_acquire_all_for(in_chrono(one.limit), all); }), one);
+  keep(timed(one, limit_of(one), [&] { return try_acquire_all_for(in_chrono(one.limit), all); }), one);
 }
 
 void actor::acquire_asynchronously(const operation& one) {
@@ -567,7 +572,7 @@ void actor::acquire_asynchronously(const operation& one) {
     }
     for (auto& next : work) next();
   }
-  if (limited) checks_.call_ended("try_acquire_async", began, still, one.limit + slack());
+  if (limited) checks_.call_ended("try_acquire_async", began, still, limit_of(one));
   if (box->got->failure) throw error(*box->got->failure);
   keep(std::move(box->got->hold), one);
 }
@@ -577,7 +582,7 @@ void actor::acquire_asynchronously(const operation& one) {
 void actor::pass_on(const operation& one) {
   if (one.what == action::transfer) {
     mutex lock{*db_, name_of(place::first_mutex)};
-    hold got = timed(one, one.limit + slack(), [&] { return lock.try_acquire_for(in_chrono(one.limit)); });
+    hold got = timed(one, limit_of(one), [&] { return lock.try_acquire_for(in_chrono(one.limit)); });
     if (got.token() == 0) return;
     checks_.delivered(got);
     desk_.receipts.push_back(got.receipt());
@@ -647,7 +652,7 @@ void actor::operate(const operation& one) {
     default: {
       // I11: the name is another kind of lock.
       mutex real{*db_, "kind"};
-      hold got = timed(one, one.limit + slack(), [&] { return real.try_acquire_for(in_chrono(one.limit)); });
+      hold got = timed(one, limit_of(one), [&] { return real.try_acquire_for(in_chrono(one.limit)); });
       if (got.token() == 0) return;
       checks_.delivered(got);
       release(got);

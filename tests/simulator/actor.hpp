@@ -83,6 +83,7 @@ class actor {
 
   nanoseconds longest_call() const;
   nanoseconds slack() const;
+  nanoseconds limit_of(const operation& one) const;
   bool is_expected(const operation& one, const error& failure) const;
 
   struct ending {

@@ -299,6 +299,15 @@ void oracle::call_failed(std::string_view what, const error& failure, bool expec
 
 // ---- the end ----
 
+bool oracle::has_untold_holds() const {
+  return std::ranges::any_of(holds_, [&](const auto& known) {
+    const auto& one = known.second;
+    const auto lock = locks_.find(one.name);
+    return !one.home->dead && is_valid(one) &&
+           (lock == locks_.end() || find_hold(lock->second.entries, one.id) == lock->second.entries.end());
+  });
+}
+
 void oracle::check_holds_at_rest() {
   for (const auto& [id, one] : holds_) {
     if (one.home->dead) continue;

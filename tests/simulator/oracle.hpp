@@ -49,6 +49,7 @@ class oracle final : public store::memory_observer {
   void call_failed(std::string_view what, const error& failure, bool expected);
 
   // ---- at the end, when everything is quiet ----
+  bool has_untold_holds() const;  // which may be lost since a moment only
   void check_holds_at_rest();
   void check_nothing_is_left();  // before the clients close
   void check_closed();           // after they have

@@ -46,6 +46,7 @@ class run {
     world_.run_faults();
     for (const int client : crashed_) start(client, true);
     rest();
+    if (checks_.has_untold_holds()) rest();
     checks_.check_holds_at_rest();
     desk_.set(runs_, desk_.at_rest);
     wait_until_idle();

@@ -16,6 +16,11 @@ bool is_reply(fault_kind kind) {
          kind == fault_kind::reply_dropped_alive;
 }
 
+// An edit decides in its caller, and the others belong to a session that is gone.
+bool may_be_ghost(std::string_view verb) {
+  return verb != "edit" && verb != "end_ghost" && verb != "listen" && verb != "poll_wakeups";
+}
+
 bool is_of_connect(fault_kind kind) {
   return kind == fault_kind::connect_refused || kind == fault_kind::connect_stalled;
 }
@@ -50,7 +55,7 @@ fault* world::armed_for(store::memory_call& call) {
     if (!one.verb.empty() && one.verb != call.verb) continue;
     if (is_of_connect(one.kind) != (call.verb == "connect")) continue;
     if (call.verb == "wait") continue;
-    if (one.kind == fault_kind::ghost && (call.verb == "edit" || call.verb == "end_ghost" || call.verb == "listen"))
+    if (one.kind == fault_kind::ghost && !may_be_ghost(call.verb))
       continue;
     return &one;
   }
