@@ -277,11 +277,11 @@ void actor::keep(hold_set got, const operation& one) {
 void actor::guard(hold& got, const operation& one) {
   const auto state = primitives::access::state(got);
   const auto name = got.name();
-  if (!world_.server().guard(name, state->id())) return;
+  if (!world_.begin_guard(name, state->id())) return;
   records_.event("guarded transaction", [&] { return fmt::format("#{} \"{}\" begins", one.number, name); });
   pause(one.keep / 4);
   const uninterrupted now;
-  if (!world_.server().end_guard(name, state->id())) return;
+  if (!world_.end_guard(name, state->id())) return;
   checks_.guarded_write(name, state->id(), got.token());
   records_.event("guarded transaction", [&] { return fmt::format("#{} \"{}\" commits", one.number, name); });
 }

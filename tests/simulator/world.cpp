@@ -134,6 +134,10 @@ void world::happen(const fault& one) {
     case fault_kind::process_crashed:
       note();
       runs_.kill(*processes_[static_cast<std::size_t>(one.client) - 1]);
+      for (const auto& guard : guards_) {
+        if (guard.home->dead) server_->end_guard(guard.name, guard.hold);
+      }
+      std::erase_if(guards_, [](const auto& guard) { return guard.home->dead; });
       return on_crash(one.client);
     case fault_kind::server_crashed:
     case fault_kind::asynchronous_commits_lost:
@@ -166,6 +170,19 @@ void world::happen(const fault& one) {
         later(one.length + 200 * millisecond, [this] { server_->unblock(); });
       }
   }
+}
+
+bool world::begin_guard(const std::string& name, const model::hold_id& hold) {
+  const uninterrupted now;
+  if (!server_->guard(name, hold)) return false;
+  guards_.push_back({&runs_.home(), name, hold});
+  return true;
+}
+
+bool world::end_guard(const std::string& name, const model::hold_id& hold) {
+  const uninterrupted now;
+  std::erase_if(guards_, [&](const auto& one) { return one.name == name && one.hold == hold; });
+  return server_->end_guard(name, hold);
 }
 
 void world::undo_due() {

@@ -25,6 +25,10 @@ class world {
   // Called when a client's process has died.
   std::function<void(int client)> on_crash = [](int) {};
 
+  // A guarded transaction of the calling process. It ends with its process.
+  bool begin_guard(const std::string& name, const model::hold_id& hold);
+  bool end_guard(const std::string& name, const model::hold_id& hold);
+
   // Lets the faults happen, each at its time. Returns when the last one is over and undone.
   void run_faults();
 
@@ -43,6 +47,12 @@ class world {
     std::function<void()> undo;
   };
 
+  struct open_guard {
+    const process* home = nullptr;
+    std::string name;
+    model::hold_id hold;
+  };
+
   const story& plan_;
   scheduler& runs_;
   recorder& records_;
@@ -52,6 +62,7 @@ class world {
   std::vector<process*> processes_;
   std::list<fault> armed_;
   std::vector<planned_undo> undo_;
+  std::vector<open_guard> guards_;
   int cut_ = 0;
   int read_only_ = 0;
   int servers_ = 1;
