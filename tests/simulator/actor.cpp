@@ -99,6 +99,7 @@ void actor::open() {
   auto settings = plan().settings;
   settings.log = [this](log_level, std::string_view line) {
     if (records_.prints()) records_.print("log", std::string{line});
+    checks_.logged(line);
     if (plan().slow_log == 0) return;
     records_.count(fault_kind::logger_slow);
     pause(plan().slow_log);

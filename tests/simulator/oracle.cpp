@@ -250,6 +250,10 @@ void oracle::delivered(const hold& got, bool alone) {
                              took / millisecond));
     }
   }
+  for (auto [first, last] = holds_.equal_range(id); first != last; ++first) {
+    if (first->second.state != state)
+      fail("I7", fmt::format("\"{}\": hold {} was returned by two calls", name, short_id(id)));
+  }
   const auto& plan = plan_.clients[static_cast<std::size_t>(runs_.home().client) - 1];
   live_hold made{name, id, state, got.stop_token(), &runs_.home(), plan.slow_callback > 0};
   holds_.emplace(id, made);
@@ -294,6 +298,13 @@ void oracle::call_failed(std::string_view what, const error& failure, bool expec
   if (plan_.how == severity::calm && !expected) {
     fail("I10", fmt::format("nothing is wrong, and {} failed: {}: {}", what, rowlock::to_string(failure.code()),
                             failure.what()));
+  }
+}
+
+// Reconciliation repairs what faults leave. Without a fault there is nothing to repair.
+void oracle::logged(std::string_view line) {
+  if (plan_.how == severity::calm && line.find("nothing in this client knew it") != std::string_view::npos) {
+    fail("I7", fmt::format("nothing is wrong, and a client has lost track of what it was granted: {}", line));
   }
 }
 

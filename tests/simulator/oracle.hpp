@@ -46,6 +46,7 @@ class oracle final : public store::memory_observer {
   void guarded_write(const std::string& name, const model::hold_id& hold, std::int64_t token);
   // A call that may take that long, the time left out for which its process stood still.
   void call_ended(std::string_view what, nanoseconds began, nanoseconds stalled_before, nanoseconds limit);
+  void logged(std::string_view line);
   void call_failed(std::string_view what, const error& failure, bool expected);
 
   // ---- at the end, when everything is quiet ----
