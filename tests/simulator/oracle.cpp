@@ -161,6 +161,8 @@ void oracle::check_order(const watched_lock& was, const watched_lock& is, const 
   if (!is.row.fair) return;
   for (const auto& one : granted) {
     const auto place = find_hold(was.queue, one.hold);
+    // A hold that is reclaimed goes on, and nobody gets in between.
+    if (place == was.queue.end() && forced_[is.row.name] > 0) continue;
     const auto ticket = place == was.queue.end() ? std::numeric_limits<std::int64_t>::max() : place->ticket;
     for (const auto& waiter : is.queue) {
       if (waiter.ticket >= ticket || find_hold(was.queue, waiter.hold) == was.queue.end()) continue;
