@@ -123,7 +123,8 @@ void memory_session::note_failure() {
   } catch (const error& failure) {
     const std::lock_guard lock{server_->mutex_};
     if (failure.code() == errc::unreachable) broken_ = true;
-    if (failure.code() == errc::internal && server_->observer_ != nullptr) server_->observer_->refused(failure.what());
+    if (failure.code() == errc::internal && server_->observer_ != nullptr)
+      server_->observer_->refused(failure.what());
   } catch (...) {
     // The caller sees it.
   }

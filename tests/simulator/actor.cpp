@@ -107,8 +107,8 @@ void actor::open() {
   for (int tries = 0; !db_; ++tries) {
     try {
       const std::shared_ptr<store::database> database = world_.open();
-      db_.emplace(primitives::access::make<client>(client_layer::closing_handle(
-          client_layer::engine::open([database] { return database; }, settings, client_layer::system_time()))));
+      db_.emplace(primitives::access::make<client>(client_layer::closing_handle(client_layer::engine::open(
+          [database] { return database; }, settings, client_layer::system_time()))));
     } catch (const error& failure) {
       checks_.call_failed("connect", failure, false);
       pause(50 * millisecond);
@@ -144,29 +144,32 @@ void actor::run_thread(int thread, std::vector<operation> todo) {
 }
 
 void actor::perform(const operation& one, int thread) {
-  records_.event(to_string(one.what), [&] { return fmt::format("#{} user {} \"{}\"", one.number, thread, name_of(one.where)); });
+  records_.event(to_string(one.what),
+                 [&] { return fmt::format("#{} user {} \"{}\"", one.number, thread, name_of(one.where)); });
   try {
     act(one);
-    records_.event("ends", [&] { return fmt::format("#{} user {} {}", one.number, thread, to_string(one.what)); });
+    records_.event("ends",
+                   [&] { return fmt::format("#{} user {} {}", one.number, thread, to_string(one.what)); });
   } catch (const error& failure) {
-    checks_.call_failed(fmt::format("#{} {} \"{}\"", one.number, to_string(one.what), name_of(one.where)), failure,
-                        is_expected(one, failure));
+    checks_.call_failed(fmt::format("#{} {} \"{}\"", one.number, to_string(one.what), name_of(one.where)),
+                        failure, is_expected(one, failure));
   }
 }
 
 // Errors that come without any fault.
 bool actor::is_expected(const operation& one, const error& failure) const {
   switch (failure.code()) {
-    case errc::closed: return true;     // another thread of the program connects again
+    case errc::closed: return true;  // another thread of the program connects again
     case errc::cancelled: return true;
     case errc::broken_barrier: return true;
     case errc::deadlock: return true;
     case errc::hold_lost: return true;  // by force
     case errc::mismatch:
-      return one.what == action::wrong_kind || one.where == place::semaphore || one.what == action::acquire_all ||
-             one.what == action::acquire_all_within || one.what == action::acquire_nested;
+      return one.what == action::wrong_kind || one.where == place::semaphore ||
+             one.what == action::acquire_all || one.what == action::acquire_all_within ||
+             one.what == action::acquire_nested;
     case errc::invalid_argument: return true;  // a latch is counted down further than it goes
-    case errc::contention: return true;  // a guarded transaction is open
+    case errc::contention: return true;        // a guarded transaction is open
     default: return false;
   }
 }
@@ -236,7 +239,8 @@ void actor::release(hold& got) {
   const auto began = runs_.now();
   const auto still = home_.stalled_in_total;
   const auto result = got.release();
-  checks_.call_ended("release", began, still, in_nanoseconds(plan().settings.close_timeout) + 400 * millisecond);
+  checks_.call_ended("release", began, still,
+                     in_nanoseconds(plan().settings.close_timeout) + 400 * millisecond);
   checks_.released(name, id, result);
 }
 
@@ -257,7 +261,9 @@ void actor::look_after(const hold& got, nanoseconds length) {
 void actor::keep(hold got, const operation& one) {
   if (got.token() == 0) return;  // busy
   checks_.delivered(got);
-  records_.event("has", [&] { return fmt::format("#{} \"{}\" {} token {}", one.number, got.name(), got.id().substr(24), got.token()); });
+  records_.event("has", [&] {
+    return fmt::format("#{} \"{}\" {} token {}", one.number, got.name(), got.id().substr(24), got.token());
+  });
   look_after(got, one.keep);
   release(got);
 }
@@ -383,8 +389,8 @@ void actor::use_shared_mutex(const operation& one) {
   switch (one.what) {
     case action::read: return keep(lock.acquire_shared(), one);
     case action::read_within:
-      return keep(timed(one, limit_of(one), [&] { return lock.try_acquire_shared_for(in_chrono(one.limit)); }),
-                  one);
+      return keep(
+          timed(one, limit_of(one), [&] { return lock.try_acquire_shared_for(in_chrono(one.limit)); }), one);
     case action::write: return keep(lock.acquire(), one);
     case action::downgrade: {
       hold got = timed(one, limit_of(one), [&] { return lock.try_acquire_for(in_chrono(one.limit)); });
@@ -427,7 +433,8 @@ void actor::use_semaphore(const operation& one) {
     case action::permits: return keep(lock.acquire(one.amount), one);
     case action::permits_within:
       return keep(
-          timed(one, limit_of(one), [&] { return lock.try_acquire_for(in_chrono(one.limit), one.amount); }), one);
+          timed(one, limit_of(one), [&] { return lock.try_acquire_for(in_chrono(one.limit), one.amount); }),
+          one);
     case action::drain: return keep(timed(one, longest_call() + slack(), [&] { return lock.drain(); }), one);
     case action::resize: {
       // To another capacity, at which those that know the old one are refused, and back.

@@ -39,8 +39,8 @@ struct shared_desk {
 
 class actor {
  public:
-  actor(const story& plan, int client, process& home, scheduler& runs, recorder& records, oracle& checks, world& where,
-        shared_desk& desk);
+  actor(const story& plan, int client, process& home, scheduler& runs, recorder& records, oracle& checks,
+        world& where, shared_desk& desk);
 
   // Starts its threads. second_life: a program that starts again after a crash.
   void start(bool second_life);

@@ -51,8 +51,10 @@ long call_futex(const int* word, int operation, int value, const timespec* timeo
     case FUTEX_WAIT_BITSET:
       if (__atomic_load_n(word, __ATOMIC_SEQ_CST) != value) return -EAGAIN;
       // A relative or an absolute time is not told apart: the callers' waits here have none.
-      if (timeout != nullptr) running()->sleep_until(running()->now() + millisecond);
-      else running()->wait(word, nullptr, never);
+      if (timeout != nullptr)
+        running()->sleep_until(running()->now() + millisecond);
+      else
+        running()->wait(word, nullptr, never);
       return 0;
     case FUTEX_WAKE:
     case FUTEX_WAKE_BITSET: return running()->wake(word, value);
@@ -98,8 +100,10 @@ using rowlock::simulator::running;
 extern "C" {
 
 int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
-  if (auto* run = running()) run->lock(mutex);
-  else mutex->__data.__lock = 1;
+  if (auto* run = running())
+    run->lock(mutex);
+  else
+    mutex->__data.__lock = 1;
   return 0;
 }
 
@@ -111,8 +115,10 @@ int pthread_mutex_trylock(pthread_mutex_t* mutex) noexcept {
 }
 
 int pthread_mutex_unlock(pthread_mutex_t* mutex) noexcept {
-  if (auto* run = running()) run->unlock(mutex);
-  else mutex->__data.__lock = 0;
+  if (auto* run = running())
+    run->unlock(mutex);
+  else
+    mutex->__data.__lock = 0;
   return 0;
 }
 
@@ -125,7 +131,8 @@ int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex, co
   return running() ? rowlock::simulator::wait_until(condition, mutex, CLOCK_REALTIME, until) : ETIMEDOUT;
 }
 
-int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock, const timespec* until) {
+int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                           const timespec* until) {
   return running() ? rowlock::simulator::wait_until(condition, mutex, clock, until) : ETIMEDOUT;
 }
 
@@ -143,7 +150,8 @@ int pthread_cond_destroy(pthread_cond_t*) noexcept {
   return 0;
 }
 
-int pthread_create(pthread_t* made, const pthread_attr_t* how, void* (*body)(void*), void* argument) noexcept {
+int pthread_create(pthread_t* made, const pthread_attr_t* how, void* (*body)(void*),
+                   void* argument) noexcept {
   if (auto* run = running()) return run->create(made, how, body, argument);
   return rowlock::simulator::native_create(made, how, body, argument);
 }
@@ -190,8 +198,8 @@ ssize_t getrandom(void* bytes, size_t size, unsigned flags) {
     run->draw(bytes, size);
     return static_cast<ssize_t>(size);
   }
-  return rowlock::simulator::native_syscall(SYS_getrandom, reinterpret_cast<long>(bytes), static_cast<long>(size), flags,
-                                            0, 0, 0);
+  return rowlock::simulator::native_syscall(SYS_getrandom, reinterpret_cast<long>(bytes),
+                                            static_cast<long>(size), flags, 0, 0, 0);
 }
 
 pid_t getpid() noexcept {

@@ -16,7 +16,8 @@ namespace {
 
 using namespace rowlock::simulator;
 
-constexpr std::string_view help = R"(rowlock_simulator [--seeds FIRST..LAST] [--jobs N] [--seconds S] [--failures N] [--all-faults]
+constexpr std::string_view help =
+    R"(rowlock_simulator [--seeds FIRST..LAST] [--jobs N] [--seconds S] [--failures N] [--all-faults]
 rowlock_simulator --seed N [--trace] [--shrink] [--without-operations 1,2] [--without-faults 3] [--plain-order]
 
   --seeds       which seeds run; 1..1000 unless given
@@ -115,10 +116,11 @@ int run_one(const arguments& asked) {
     result = run_seed(seed, without, true);
   }
   const auto plan = make_story(seed);
-  std::printf("seed %llu (%s, %zu clients): %llu events, %llu switches, %lld ms of virtual time, hash %016llx\n",
-              static_cast<unsigned long long>(seed), std::string{to_string(plan.how)}.c_str(), plan.clients.size(),
-              static_cast<unsigned long long>(result.events), static_cast<unsigned long long>(result.switches),
-              static_cast<long long>(result.virtual_milliseconds), static_cast<unsigned long long>(result.hash));
+  std::printf(
+      "seed %llu (%s, %zu clients): %llu events, %llu switches, %lld ms of virtual time, hash %016llx\n",
+      static_cast<unsigned long long>(seed), std::string{to_string(plan.how)}.c_str(), plan.clients.size(),
+      static_cast<unsigned long long>(result.events), static_cast<unsigned long long>(result.switches),
+      static_cast<long long>(result.virtual_milliseconds), static_cast<unsigned long long>(result.hash));
   if (!result.failed) return 0;
   std::printf("broke %s: %s\nagain: rowlock_simulator %s --trace\n", result.rule, result.what,
               again(seed, without).c_str());
@@ -127,11 +129,13 @@ int run_one(const arguments& asked) {
 
 int run_many(const arguments& asked) {
   const auto sum = run_seeds(asked.range);
-  std::printf("%llu seeds (%llu calm, %llu bounded, %llu unbounded) in %.1f s: %llu events, median %llu a seed, %llu switches\n",
-              static_cast<unsigned long long>(sum.seeds), static_cast<unsigned long long>(sum.severities[0]),
-              static_cast<unsigned long long>(sum.severities[1]), static_cast<unsigned long long>(sum.severities[2]),
-              sum.seconds, static_cast<unsigned long long>(sum.events),
-              static_cast<unsigned long long>(sum.median_events), static_cast<unsigned long long>(sum.switches));
+  std::printf(
+      "%llu seeds (%llu calm, %llu bounded, %llu unbounded) in %.1f s: %llu events, median %llu a seed, %llu "
+      "switches\n",
+      static_cast<unsigned long long>(sum.seeds), static_cast<unsigned long long>(sum.severities[0]),
+      static_cast<unsigned long long>(sum.severities[1]), static_cast<unsigned long long>(sum.severities[2]),
+      sum.seconds, static_cast<unsigned long long>(sum.events),
+      static_cast<unsigned long long>(sum.median_events), static_cast<unsigned long long>(sum.switches));
   bool complete = true;
   for (std::size_t i = 0; i < fault_kinds; ++i) {
     std::printf("  %9llu  %s\n", static_cast<unsigned long long>(sum.faults[i]),
@@ -146,7 +150,8 @@ int run_many(const arguments& asked) {
     std::printf("a kind of fault never happened\n");
     return 1;
   }
-  std::printf("%s\n", sum.failures.empty() ? "no rule was broken" : "see a seed's story with --seed N --shrink");
+  std::printf("%s\n",
+              sum.failures.empty() ? "no rule was broken" : "see a seed's story with --seed N --shrink");
   return sum.failures.empty() ? 0 : 1;
 }
 
@@ -155,7 +160,8 @@ int run_many(const arguments& asked) {
 int main(int count, char** words) {
   // Containers that are ordered by addresses must be in the same order each time.
   const int now = ::personality(0xffffffff);
-  if (now >= 0 && (now & ADDR_NO_RANDOMIZE) == 0 && ::personality(static_cast<unsigned long>(now | ADDR_NO_RANDOMIZE)) >= 0) {
+  if (now >= 0 && (now & ADDR_NO_RANDOMIZE) == 0 &&
+      ::personality(static_cast<unsigned long>(now | ADDR_NO_RANDOMIZE)) >= 0) {
     ::setenv("MALLOC_ARENA_MAX", "1", 1);
     ::execv("/proc/self/exe", words);
   }

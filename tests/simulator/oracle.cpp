@@ -35,7 +35,8 @@ void oracle::fail(std::string_view rule, const std::string& what) {
 
 // ---- commits ----
 
-std::vector<oracle::entry> oracle::entries_of(const store::memory_tables& tables, const store::memory_lock& lock) {
+std::vector<oracle::entry> oracle::entries_of(const store::memory_tables& tables,
+                                              const store::memory_lock& lock) {
   std::vector<entry> made;
   const auto& row = lock.row;
   if (row.lease) made.push_back({*row.hold, *row.lease, row.capacity, row.token, true});
@@ -133,7 +134,8 @@ void oracle::check_lock(const std::string& name, const store::memory_tables& aft
                            short_id(granted.front().hold)));
   }
   for (const auto& one : granted) {
-    if (find_hold(before.queue, one.hold) != before.queue.end()) granted_to_waiter_at_[one.hold] = runs_.now();
+    if (find_hold(before.queue, one.hold) != before.queue.end())
+      granted_to_waiter_at_[one.hold] = runs_.now();
     records_.event("granted", [&] {
       return fmt::format("\"{}\" to hold {} with token {}", name, short_id(one.hold), one.token);
     });
@@ -141,7 +143,8 @@ void oracle::check_lock(const std::string& name, const store::memory_tables& aft
 }
 
 // I1
-void oracle::check_exclusion(const watched_lock& was, const watched_lock& is, const store::memory_tables& after) {
+void oracle::check_exclusion(const watched_lock& was, const watched_lock& is,
+                             const store::memory_tables& after) {
   const auto sum = [](const watched_lock& lock, const auto& lives) {
     std::int64_t weights = 0;
     for (const auto& one : lock.entries) weights += lives(one.lease) ? one.weight : 0;
@@ -152,7 +155,8 @@ void oracle::check_exclusion(const watched_lock& was, const watched_lock& is, co
   // A semaphore that was made smaller keeps what it has granted.
   const auto before = sum(was, [&](const auto& lease) { return leases_.contains(lease); });
   if (weights <= before) return;
-  fail("I1", fmt::format("\"{}\" has a capacity of {}, and living leases hold {}", is.row.name, is.row.capacity, weights));
+  fail("I1", fmt::format("\"{}\" has a capacity of {}, and living leases hold {}", is.row.name,
+                         is.row.capacity, weights));
 }
 
 // I9
@@ -168,8 +172,8 @@ void oracle::check_order(const watched_lock& was, const watched_lock& is, const 
       if (waiter.ticket >= ticket || find_hold(was.queue, waiter.hold) == was.queue.end()) continue;
       const auto* lease = after.find_lease(waiter.lease);
       if (lease == nullptr || lease->expires_at <= now) continue;
-      fail("I9", fmt::format("\"{}\": hold {} was granted before waiter {} with the earlier ticket {}", is.row.name,
-                             short_id(one.hold), short_id(waiter.hold), waiter.ticket));
+      fail("I9", fmt::format("\"{}\": hold {} was granted before waiter {} with the earlier ticket {}",
+                             is.row.name, short_id(one.hold), short_id(waiter.hold), waiter.ticket));
     }
   }
 }
@@ -184,12 +188,13 @@ void oracle::check_holders_know(const std::string& name, const std::vector<entry
       continue;
     }
     if (is_valid(one)) {
-      fail("I5", fmt::format("\"{}\": hold {} of client {} says that it is valid, and {} was granted", name, short_id(id),
-                             one.home->id, short_id(granted.front().hold)));
+      fail("I5", fmt::format("\"{}\": hold {} of client {} says that it is valid, and {} was granted", name,
+                             short_id(id), one.home->id, short_id(granted.front().hold)));
     }
     if (!one.stop.stop_requested() && !one.slow_callbacks && !was_still(*one.home)) {
-      fail("I5", fmt::format("\"{}\": {} was granted, and the stop token of hold {} of client {} has not fired", name,
-                             short_id(granted.front().hold), short_id(id), one.home->id));
+      fail("I5",
+           fmt::format("\"{}\": {} was granted, and the stop token of hold {} of client {} has not fired",
+                       name, short_id(granted.front().hold), short_id(id), one.home->id));
     }
   }
 }
@@ -198,7 +203,8 @@ void oracle::check_leases(const store::memory_tables& after, store::timestamp no
   for (const auto& [id, lease] : after.leases) {
     const auto was = leases_.find(id);
     if (was == leases_.end()) {
-      if (dead_leases_.contains(id)) fail("I3", fmt::format("lease {} had ended, and is there again", short_id(id)));
+      if (dead_leases_.contains(id))
+        fail("I3", fmt::format("lease {} had ended, and is there again", short_id(id)));
       if (how != store::durability::durable) fail("I8", "a lease was made by a commit that is not durable");
       continue;
     }
@@ -240,16 +246,16 @@ void oracle::delivered(const hold& got, bool alone) {
   const auto& name = state->name();
   const auto& grants = granted_[name][id];
   if (!grants.contains(got.token())) {
-    fail("I7", fmt::format("\"{}\": a call returned hold {} with token {}, which was never granted", name, short_id(id),
-                           got.token()));
+    fail("I7", fmt::format("\"{}\": a call returned hold {} with token {}, which was never granted", name,
+                           short_id(id), got.token()));
   }
   // Each poll would find it: a wake-up comes at once.
   if (const auto since = granted_to_waiter_at_.find(id); since != granted_to_waiter_at_.end()) {
     const auto took = runs_.now() - since->second;
     granted_to_waiter_at_.erase(since);
     if (plan_.how == severity::calm && took > second && !plan_.polls && alone) {
-      fail("I6", fmt::format("\"{}\": hold {} was granted, and its waiter learned of it {} ms later", name, short_id(id),
-                             took / millisecond));
+      fail("I6", fmt::format("\"{}\": hold {} was granted, and its waiter learned of it {} ms later", name,
+                             short_id(id), took / millisecond));
     }
   }
   for (auto [first, last] = holds_.equal_range(id); first != last; ++first) {
@@ -269,7 +275,8 @@ void oracle::given_up(const hold& was) {
 }
 
 void oracle::released(const std::string& name, const std::string& id, release_result how) {
-  records_.event("release returns", [&] { return fmt::format("\"{}\" {}: {}", name, id.substr(24), to_string(how)); });
+  records_.event("release returns",
+                 [&] { return fmt::format("\"{}\" {}: {}", name, id.substr(24), to_string(how)); });
 }
 
 void oracle::guarded_write(const std::string& name, const model::hold_id& hold, std::int64_t token) {
@@ -280,12 +287,14 @@ void oracle::guarded_write(const std::string& name, const model::hold_id& hold, 
   }
   auto& last = written_[name];
   if (token < last && lock.row.kind != lock_kind::shared_mutex && lock.row.kind != lock_kind::semaphore) {
-    fail("guard", fmt::format("\"{}\": a guarded write with token {} has committed after one with {}", name, token, last));
+    fail("guard", fmt::format("\"{}\": a guarded write with token {} has committed after one with {}", name,
+                              token, last));
   }
   last = std::max(last, token);
 }
 
-void oracle::call_ended(std::string_view what, nanoseconds began, nanoseconds stalled_before, nanoseconds limit) {
+void oracle::call_ended(std::string_view what, nanoseconds began, nanoseconds stalled_before,
+                        nanoseconds limit) {
   const auto took = runs_.now() - began - (runs_.home().stalled_in_total - stalled_before);
   if (limit == never || took <= limit) return;
   fail("limit", fmt::format("{} took {} ms, and should have taken at most {}", what, took / millisecond,
@@ -298,8 +307,8 @@ void oracle::call_failed(std::string_view what, const error& failure, bool expec
   });
   if (failure.code() == errc::internal) fail("internal error", failure.what());
   if (plan_.how == severity::calm && !expected) {
-    fail("I10", fmt::format("nothing is wrong, and {} failed: {}: {}", what, rowlock::to_string(failure.code()),
-                            failure.what()));
+    fail("I10", fmt::format("nothing is wrong, and {} failed: {}: {}", what,
+                            rowlock::to_string(failure.code()), failure.what()));
   }
 }
 
@@ -329,12 +338,12 @@ void oracle::check_holds_at_rest() {
     const bool stands = found != entries.end() && leases_.contains(found->lease);
     const bool valid = is_valid(one);
     if (valid && !stands) {
-      fail("I6", fmt::format("\"{}\": hold {} of client {} is gone, and was not told so", one.name, short_id(id),
-                             one.home->id));
+      fail("I6", fmt::format("\"{}\": hold {} of client {} is gone, and was not told so", one.name,
+                             short_id(id), one.home->id));
     }
     if (!valid && !one.stop.stop_requested() && !one.slow_callbacks) {
-      fail("I5", fmt::format("\"{}\": hold {} of client {} is lost, and its stop token has not fired", one.name,
-                             short_id(id), one.home->id));
+      fail("I5", fmt::format("\"{}\": hold {} of client {} is lost, and its stop token has not fired",
+                             one.name, short_id(id), one.home->id));
     }
   }
 }
@@ -342,7 +351,8 @@ void oracle::check_holds_at_rest() {
 void oracle::check_nothing_is_left() {
   for (const auto& [name, lock] : locks_) {
     for (const auto& waiter : lock.queue) {
-      fail("I6", fmt::format("\"{}\": waiter {} is still in the queue, and nobody waits", name, short_id(waiter.hold)));
+      fail("I6", fmt::format("\"{}\": waiter {} is still in the queue, and nobody waits", name,
+                             short_id(waiter.hold)));
     }
     if (is_rendezvous(lock.row.kind)) {
       if (lock.row.kind == lock_kind::barrier && !lock.entries.empty())
@@ -354,7 +364,9 @@ void oracle::check_nothing_is_left() {
       const auto lease = leases_.find(one.lease);
       fail("I6", fmt::format("\"{}\": hold {} with token {} is left, and nobody has it; its lease {}", name,
                              short_id(one.hold), one.token,
-                             lease == leases_.end() ? "is dead" : "lives until " + std::to_string(lease->second.expires_at.count())));
+                             lease == leases_.end()
+                                 ? "is dead"
+                                 : "lives until " + std::to_string(lease->second.expires_at.count())));
     }
     if (lock.entries.empty() && lock.row.in_use != 0)
       fail("I1", fmt::format("\"{}\" is free, and {} of it is in use", name, lock.row.in_use));

@@ -110,7 +110,7 @@ class oracle final : public store::memory_observer {
   std::map<std::string, std::map<model::hold_id, std::set<model::token>>> granted_;
   std::map<model::hold_id, nanoseconds> granted_to_waiter_at_;
   std::map<std::string, model::token> written_;
-  std::map<std::string, int> forced_;          // how many calls may take holds away
+  std::map<std::string, int> forced_;  // how many calls may take holds away
   std::set<model::hold_id> taken_by_force_;
   std::multimap<model::hold_id, live_hold> holds_;
 };

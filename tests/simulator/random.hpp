@@ -8,7 +8,8 @@ namespace rowlock::simulator {
 
 class random_stream {
  public:
-  explicit random_stream(std::uint64_t seed, std::uint64_t use = 0) : state_(seed * 0x9E3779B97F4A7C15U + use) {
+  explicit random_stream(std::uint64_t seed, std::uint64_t use = 0)
+      : state_(seed * 0x9E3779B97F4A7C15U + use) {
     next();
   }
 

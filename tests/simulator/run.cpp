@@ -34,7 +34,8 @@ class run {
         into_(into),
         runs_(plan.seed, plan.switches, [this](const std::string& what) { end("deadlock", what); }),
         records_(runs_, prints),
-        checks_(plan, runs_, records_, [this](std::string_view rule, const std::string& what) { end(rule, what); }),
+        checks_(plan, runs_, records_,
+                [this](std::string_view rule, const std::string& what) { end(rule, what); }),
         world_(plan, runs_, records_, checks_) {}
 
   [[noreturn]] void play() {
@@ -117,8 +118,9 @@ class run {
       std::thread{[&] {
         const std::shared_ptr<store::database> database = world_.open();
         {
-          client db = primitives::access::make<client>(client_layer::closing_handle(client_layer::engine::open(
-              [database] { return database; }, plan_.clients.front().settings, client_layer::system_time())));
+          client db = primitives::access::make<client>(client_layer::closing_handle(
+              client_layer::engine::open([database] { return database; }, plan_.clients.front().settings,
+                                         client_layer::system_time())));
           admin desk{db};
           for (int round = 0; round < 3; ++round) {
             std::ignore = desk.sweep();
@@ -128,7 +130,8 @@ class run {
         over = true;
       }}.detach();
     }
-    wait_until("I6", 20 * second, [&] { return over; }, [] { return std::string{"the sweep does not end"}; });
+    wait_until(
+        "I6", 20 * second, [&] { return over; }, [] { return std::string{"the sweep does not end"}; });
   }
 
   void close() {
@@ -137,11 +140,14 @@ class run {
     const auto closed = [this] {
       return std::ranges::all_of(actors_, [](const auto& one) { return one->is_closed(); });
     };
-    wait_until("limit", 60 * second, closed, [this] { return "a client does not close\n" + runs_.describe(); });
+    wait_until("limit", 60 * second, closed,
+               [this] { return "a client does not close\n" + runs_.describe(); });
     const auto ended = [this] {
-      return std::ranges::all_of(actors_, [this](const auto& one) { return runs_.threads_of(one->home()) == 0; });
+      return std::ranges::all_of(actors_,
+                                 [this](const auto& one) { return runs_.threads_of(one->home()) == 0; });
     };
-    wait_until("close", 3 * second, ended, [this] { return "a closed client has threads left:\n" + runs_.describe(); });
+    wait_until("close", 3 * second, ended,
+               [this] { return "a closed client has threads left:\n" + runs_.describe(); });
     if (crashed_.empty() && world_.server().sessions() != 0)
       checks_.fail("close", fmt::format("{} connection(s) are left", world_.server().sessions()));
   }

@@ -68,7 +68,8 @@ struct thread_end {
   }
 };
 
-scheduler::scheduler(std::uint64_t seed, const scheduling& how, std::function<void(const std::string&)> failed)
+scheduler::scheduler(std::uint64_t seed, const scheduling& how,
+                     std::function<void(const std::string&)> failed)
     : how_(how), failed_(std::move(failed)), order_(seed, 1), entropy_(seed, 2) {
   until_switch_ = 1 + order_.below(2 * how_.points_per_switch);
   until_delay_ = how_.points_per_delay == 0 ? 0 : 1 + order_.below(2 * how_.points_per_delay);
@@ -121,7 +122,8 @@ void scheduler::kill(process& whom) noexcept {
 }
 
 int scheduler::threads_of(const process& whom) const {
-  return static_cast<int>(std::count_if(alive_.begin(), alive_.end(), [&](auto* one) { return one->home == &whom; }));
+  return static_cast<int>(
+      std::count_if(alive_.begin(), alive_.end(), [&](auto* one) { return one->home == &whom; }));
 }
 
 std::string scheduler::describe() const {
@@ -260,7 +262,8 @@ void scheduler::give(pthread_mutex_t* mutex) {
 void scheduler::lock(pthread_mutex_t* mutex) {
   point();
   while (mutex->__data.__lock != 0) {
-    if (mutex->__data.__owner == self->id + 1) failed_("a thread locks a mutex that it has locked\n" + describe());
+    if (mutex->__data.__owner == self->id + 1)
+      failed_("a thread locks a mutex that it has locked\n" + describe());
     self->is = thread_record::state::blocked;
     self->waits_on = mutex;
     self->until = never;

@@ -33,7 +33,8 @@ struct drifting_clock {
   nanoseconds offset = 0;
 
   nanoseconds reading(nanoseconds true_time) const {
-    return true_time + static_cast<nanoseconds>(static_cast<wide>(true_time) * parts_per_million / million) + offset;
+    return true_time + static_cast<nanoseconds>(static_cast<wide>(true_time) * parts_per_million / million) +
+           offset;
   }
   // The first true time at which the clock shows that.
   nanoseconds true_time(nanoseconds reading) const {
@@ -62,9 +63,11 @@ struct thread_record;
 struct scheduling {
   std::uint64_t points_per_switch = 64;  // how many calls a thread makes on average before another may run
   bool by_priority = false;              // the most urgent thread runs; priorities change now and then
-  std::uint64_t points_per_delay = 0;    // how many calls there are on average before a thread is delayed; 0: never
+  std::uint64_t points_per_delay =
+      0;  // how many calls there are on average before a thread is delayed; 0: never
   nanoseconds longest_delay = 0;
-  std::uint64_t waits_per_spurious = 0;  // how many waits there are on average before one ends without a reason
+  std::uint64_t waits_per_spurious =
+      0;  // how many waits there are on average before one ends without a reason
 };
 
 class scheduler {
@@ -133,7 +136,9 @@ class scheduler {
   void finish(thread_record& ended);
   thread_record& choose();
   bool may_run(const thread_record& one) const;
-  bool is_server(const void* address) const noexcept { return address >= server_first_ && address < server_last_; }
+  bool is_server(const void* address) const noexcept {
+    return address >= server_first_ && address < server_last_;
+  }
   void take(pthread_mutex_t* mutex);
   void give(pthread_mutex_t* mutex);
   static void* run_thread(void* record);

@@ -183,7 +183,8 @@ omissions shrink(std::uint64_t seed, const std::string& rule) {
       for (int thread = plan ? -1 : 0; thread < (plan ? 0 : 3); ++thread) {
         auto tried = best;
         for (const auto& one : whole.operations) {
-          if (one.client == client && (thread < 0 || one.thread == thread)) tried.operations.insert(one.number);
+          if (one.client == client && (thread < 0 || one.thread == thread))
+            tried.operations.insert(one.number);
         }
         if (still_fails(tried)) best = std::move(tried);
       }
@@ -192,7 +193,8 @@ omissions shrink(std::uint64_t seed, const std::string& rule) {
   for (bool changed = true; changed;) {
     changed = false;
     for (const auto& one : whole.faults) changed = try_without(&omissions::faults, one.number) || changed;
-    for (const auto& one : whole.operations) changed = try_without(&omissions::operations, one.number) || changed;
+    for (const auto& one : whole.operations)
+      changed = try_without(&omissions::operations, one.number) || changed;
   }
   auto calm = best;
   calm.calm_scheduling = true;

@@ -15,7 +15,7 @@ struct seed_range {
   std::uint64_t first = 1;
   std::uint64_t last = 1000;
   int jobs = 2;
-  double seconds = 0;             // 0: no limit
+  double seconds = 0;                // 0: no limit
   std::size_t failures_at_most = 1;  // then it stops
 };
 

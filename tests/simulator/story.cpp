@@ -92,23 +92,54 @@ const weighted_action& pick(random_stream& random, const Range& from, const std:
   return *std::begin(from);
 }
 
-constexpr fault_kind of_calls[] = {
-    fault_kind::request_delayed,    fault_kind::reply_delayed,     fault_kind::request_dropped,
-    fault_kind::reply_dropped,      fault_kind::reply_dropped,     fault_kind::reply_dropped,
-    fault_kind::connection_stalled, fault_kind::reply_stalled,     fault_kind::connect_refused,
-    fault_kind::connect_stalled,    fault_kind::statement_timeout, fault_kind::statement_cancelled,
-    fault_kind::deadlock_victim,    fault_kind::disk_full,         fault_kind::out_of_memory,
-    fault_kind::denied,             fault_kind::ghost,             fault_kind::ghost,
-    fault_kind::reply_dropped_alive};
+constexpr fault_kind of_calls[] = {fault_kind::request_delayed,
+                                   fault_kind::reply_delayed,
+                                   fault_kind::request_dropped,
+                                   fault_kind::reply_dropped,
+                                   fault_kind::reply_dropped,
+                                   fault_kind::reply_dropped,
+                                   fault_kind::connection_stalled,
+                                   fault_kind::reply_stalled,
+                                   fault_kind::connect_refused,
+                                   fault_kind::connect_stalled,
+                                   fault_kind::statement_timeout,
+                                   fault_kind::statement_cancelled,
+                                   fault_kind::deadlock_victim,
+                                   fault_kind::disk_full,
+                                   fault_kind::out_of_memory,
+                                   fault_kind::denied,
+                                   fault_kind::ghost,
+                                   fault_kind::ghost,
+                                   fault_kind::reply_dropped_alive};
 constexpr fault_kind of_the_world[] = {
-    fault_kind::ghosts_run,      fault_kind::ghosts_run,     fault_kind::wakeups_lost, fault_kind::wakeups_lost,
-    fault_kind::process_stalled, fault_kind::process_stalled_beyond_ttl, fault_kind::process_crashed,
-    fault_kind::server_crashed,  fault_kind::asynchronous_commits_lost, fault_kind::fail_over,
-    fault_kind::marker_lost,     fault_kind::network_cut,    fault_kind::server_read_only, fault_kind::row_locked};
-constexpr std::string_view verbs[] = {"",       "",        "acquire", "acquire", "release",   "edit", "edit",
-                                      "edit",   "renew",   "renew",   "find",    "find",      "kill", "hand_over",
-                                      "enqueue", "create_lease", "record_database_state", "create", "read_held",
-                                      "send_wakeups", "end", "find_stale", "show"};
+    fault_kind::ghosts_run,       fault_kind::ghosts_run,      fault_kind::wakeups_lost,
+    fault_kind::wakeups_lost,     fault_kind::process_stalled, fault_kind::process_stalled_beyond_ttl,
+    fault_kind::process_crashed,  fault_kind::server_crashed,  fault_kind::asynchronous_commits_lost,
+    fault_kind::fail_over,        fault_kind::marker_lost,     fault_kind::network_cut,
+    fault_kind::server_read_only, fault_kind::row_locked};
+constexpr std::string_view verbs[] = {"",
+                                      "",
+                                      "acquire",
+                                      "acquire",
+                                      "release",
+                                      "edit",
+                                      "edit",
+                                      "edit",
+                                      "renew",
+                                      "renew",
+                                      "find",
+                                      "find",
+                                      "kill",
+                                      "hand_over",
+                                      "enqueue",
+                                      "create_lease",
+                                      "record_database_state",
+                                      "create",
+                                      "read_held",
+                                      "send_wakeups",
+                                      "end",
+                                      "find_stale",
+                                      "show"};
 
 // Of these a ghost has no meaning, or the memory server knows none.
 bool may_be_ghost(std::string_view verb) {
@@ -124,7 +155,8 @@ options make_settings(random_stream& random, severity how) {
   settings.renew_interval = ttl / 3;
   settings.statement_timeout = ttl / 6;
   settings.connect_timeout = ttl / 6;
-  settings.poll_interval = how == severity::calm ? milliseconds{4000} : milliseconds{random.between(200, 1500)};
+  settings.poll_interval =
+      how == severity::calm ? milliseconds{4000} : milliseconds{random.between(200, 1500)};
   settings.sweep_interval = milliseconds{random.between(1000, 5000)};
   if (random.one_in(3)) settings.sweep_interval.reset();
   settings.close_timeout = milliseconds{1000};
@@ -141,13 +173,14 @@ void add_operations(story& into, random_stream& random, const std::vector<place>
         operation made;
         made.client = static_cast<int>(client) + 1;
         made.thread = thread;
-        const auto& chosen =
-            random.one_in(12) ? pick(random, of_operators, {place::first_mutex}) : pick(random, common, places);
+        const auto& chosen = random.one_in(12) ? pick(random, of_operators, {place::first_mutex})
+                                               : pick(random, common, places);
         made.what = chosen.what;
         made.where = chosen.where;
         made.second = places[random.below(places.size())];
         if (random.one_in(8) && made.what == action::force) made.where = places[random.below(places.size())];
-        made.pause = static_cast<nanoseconds>(random.below(600)) * (random.one_in(3) ? millisecond : 50 * microsecond);
+        made.pause =
+            static_cast<nanoseconds>(random.below(600)) * (random.one_in(3) ? millisecond : 50 * microsecond);
         made.keep = static_cast<nanoseconds>(random.below(random.one_in(5) ? 2500 : 400)) * millisecond;
         made.limit = static_cast<nanoseconds>(random.below(random.one_in(3) ? 3000 : 300)) * millisecond;
         made.amount = random.between(1, semaphore_capacity);
@@ -172,7 +205,8 @@ void add_faults(story& into, random_stream& random) {
       made.client = random.one_in(3) ? 0 : any_client();
       made.length = static_cast<nanoseconds>(random.below(random.one_in(4) ? 900 : 120)) * millisecond;
       made.amount = random.one_in(4) ? random.between(2, 6) : 1;
-      if (made.kind == fault_kind::connect_refused || made.kind == fault_kind::connect_stalled) made.verb = "connect";
+      if (made.kind == fault_kind::connect_refused || made.kind == fault_kind::connect_stalled)
+        made.verb = "connect";
       if (made.kind == fault_kind::ghost && !may_be_ghost(made.verb)) made.verb = "acquire";
     } else {
       made.kind = of_the_world[random.below(std::size(of_the_world))];
@@ -215,21 +249,56 @@ std::string_view to_string(severity how) {
 }
 
 std::string name_of(place where) {
-  constexpr std::string_view names[] = {"mutex/a", "mutex/b", "unfair", "delayed", "shared",
-                                        "slots",   "latch",   "barrier", "office", "recursive"};
+  constexpr std::string_view names[] = {"mutex/a", "mutex/b", "unfair",  "delayed", "shared",
+                                        "slots",   "latch",   "barrier", "office",  "recursive"};
   static_assert(std::size(names) == static_cast<std::size_t>(place::count));
   return std::string{names[static_cast<std::size_t>(where)]};
 }
 
 std::string_view to_string(action what) {
-  constexpr std::string_view names[] = {
-      "acquire", "try_acquire", "try_acquire_for", "acquire, to be stopped", "acquire with a ttl",
-      "acquire with min_hold", "lock", "acquire nested", "acquire_shared", "try_acquire_shared_for", "acquire to write",
-      "downgrade", "try_upgrade", "acquire permits", "try_acquire_for permits", "drain", "resize", "acquire again",
-      "count_down", "wait at the latch", "reset", "arrive_and_wait_for", "campaign", "observe", "acquire_all",
-      "try_acquire_all_for", "acquire_async", "try_acquire_async", "abandon an asynchronous acquire", "transfer",
-      "adopt", "reclaim", "release by force", "request_release", "sweep", "collect", "list, show and queue",
-      "raise_epoch", "set_skew", "guarded write", "acquire, and keep it", "close and connect", "acquire as another kind"};
+  constexpr std::string_view names[] = {"acquire",
+                                        "try_acquire",
+                                        "try_acquire_for",
+                                        "acquire, to be stopped",
+                                        "acquire with a ttl",
+                                        "acquire with min_hold",
+                                        "lock",
+                                        "acquire nested",
+                                        "acquire_shared",
+                                        "try_acquire_shared_for",
+                                        "acquire to write",
+                                        "downgrade",
+                                        "try_upgrade",
+                                        "acquire permits",
+                                        "try_acquire_for permits",
+                                        "drain",
+                                        "resize",
+                                        "acquire again",
+                                        "count_down",
+                                        "wait at the latch",
+                                        "reset",
+                                        "arrive_and_wait_for",
+                                        "campaign",
+                                        "observe",
+                                        "acquire_all",
+                                        "try_acquire_all_for",
+                                        "acquire_async",
+                                        "try_acquire_async",
+                                        "abandon an asynchronous acquire",
+                                        "transfer",
+                                        "adopt",
+                                        "reclaim",
+                                        "release by force",
+                                        "request_release",
+                                        "sweep",
+                                        "collect",
+                                        "list, show and queue",
+                                        "raise_epoch",
+                                        "set_skew",
+                                        "guarded write",
+                                        "acquire, and keep it",
+                                        "close and connect",
+                                        "acquire as another kind"};
   static_assert(std::size(names) == static_cast<std::size_t>(action::count));
   return names[static_cast<std::size_t>(what)];
 }
@@ -283,7 +352,8 @@ story make_story(std::uint64_t seed) {
   for (int i = 0; i < static_cast<int>(place::count); ++i) {
     if (random.one_in(3)) places.push_back(static_cast<place>(i));
   }
-  if (places.empty()) places.push_back(static_cast<place>(random.below(static_cast<std::uint64_t>(place::count))));
+  if (places.empty())
+    places.push_back(static_cast<place>(random.below(static_cast<std::uint64_t>(place::count))));
   if (places.size() > 4) places.resize(4);
   add_operations(made, random, places);
   if (made.how != severity::calm) add_faults(made, random);

@@ -12,8 +12,8 @@ namespace {
 using std::chrono::microseconds;
 
 bool is_reply(fault_kind kind) {
-  return kind == fault_kind::reply_delayed || kind == fault_kind::reply_dropped || kind == fault_kind::reply_stalled ||
-         kind == fault_kind::reply_dropped_alive;
+  return kind == fault_kind::reply_delayed || kind == fault_kind::reply_dropped ||
+         kind == fault_kind::reply_stalled || kind == fault_kind::reply_dropped_alive;
 }
 
 // An edit decides in its caller, and the others belong to a session that is gone.
@@ -38,7 +38,8 @@ world::world(const story& plan, scheduler& runs, recorder& records, oracle& chec
   server_->name_backends();
   server_->observe(&checks_);
   server_->open()->connect()->record_database_state();
-  if (plan.has(fault_kind::asynchronous_commits_lost) || plan.has(fault_kind::commits_lost)) server_->keep_history();
+  if (plan.has(fault_kind::asynchronous_commits_lost) || plan.has(fault_kind::commits_lost))
+    server_->keep_history();
   if (plan.polls) server_->tell_nobody();
   server_->on_call([this](store::memory_call& call) { on_call(call); });
 }
@@ -55,8 +56,7 @@ fault* world::armed_for(store::memory_call& call) {
     if (!one.verb.empty() && one.verb != call.verb) continue;
     if (is_of_connect(one.kind) != (call.verb == "connect")) continue;
     if (call.verb == "wait") continue;
-    if (one.kind == fault_kind::ghost && !may_be_ghost(call.verb))
-      continue;
+    if (one.kind == fault_kind::ghost && !may_be_ghost(call.verb)) continue;
     return &one;
   }
   return nullptr;
@@ -68,7 +68,8 @@ void world::on_call(store::memory_call& call) {
   if (before && call.verb != "wait") {
     records_.event(call.verb, [] { return std::string{}; });
   }
-  if (call.verb != "wait") pause(static_cast<nanoseconds>(random_.below(static_cast<std::uint64_t>(plan_.latency))));
+  if (call.verb != "wait")
+    pause(static_cast<nanoseconds>(random_.below(static_cast<std::uint64_t>(plan_.latency))));
   if (cut_ > 0) store::throw_unreachable(call.verb != "connect");
   if (read_only_ > 0 && before && call.verb != "wait")
     throw error(errc::read_only, "the server is read-only", "25006");
@@ -95,7 +96,8 @@ void world::strike(const fault& one, store::memory_call& call) {
     case fault_kind::statement_timeout:
       pause(one.length);
       throw error(errc::contention, "the statement took too long", "57014");
-    case fault_kind::statement_cancelled: throw error(errc::contention, "the statement was cancelled", "57014");
+    case fault_kind::statement_cancelled:
+      throw error(errc::contention, "the statement was cancelled", "57014");
     case fault_kind::deadlock_victim: throw error(errc::contention, "a deadlock was detected", "40P01");
     case fault_kind::disk_full: throw error(errc::database, "the disk is full", "53100");
     case fault_kind::out_of_memory: throw error(errc::database, "there is no memory", "53200");
@@ -112,7 +114,8 @@ void world::later(nanoseconds length, std::function<void()> undo) {
 void world::happen(const fault& one) {
   const auto note = [&] {
     records_.fault(one.kind, [&] {
-      return fmt::format("#{} client {}, {} ms, {}", one.number, one.client, one.length / millisecond, one.amount);
+      return fmt::format("#{} client {}, {} ms, {}", one.number, one.client, one.length / millisecond,
+                         one.amount);
     });
   };
   switch (one.kind) {
@@ -124,9 +127,7 @@ void world::happen(const fault& one) {
         // Its caller is gone.
       }
       return;
-    case fault_kind::wakeups_lost:
-      note();
-      return server_->lose_wakeups(static_cast<std::size_t>(one.amount));
+    case fault_kind::wakeups_lost: note(); return server_->lose_wakeups(static_cast<std::size_t>(one.amount));
     case fault_kind::process_stalled:
     case fault_kind::process_stalled_beyond_ttl:
       note();
@@ -143,9 +144,7 @@ void world::happen(const fault& one) {
     case fault_kind::asynchronous_commits_lost:
       note();
       return server_->crash(one.kind == fault_kind::asynchronous_commits_lost);
-    case fault_kind::fail_over:
-      note();
-      return server_->fail_over("memory/" + std::to_string(++servers_));
+    case fault_kind::fail_over: note(); return server_->fail_over("memory/" + std::to_string(++servers_));
     case fault_kind::commits_lost:
       note();
       return server_->fail_over("memory/" + std::to_string(++servers_), static_cast<std::size_t>(one.amount));
