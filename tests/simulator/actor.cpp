@@ -674,6 +674,14 @@ void actor::operate(const operation& one) {
 
 void actor::reopen(const operation& one) {
   if (threads() != 1) return;
+  // It closes with what it has.
+  mutex lock{*db_, name_of(place::first_mutex)};
+  hold got = timed(one, limit_of(one), [&] { return lock.try_acquire_for(in_chrono(one.limit)); });
+  if (got.token() != 0) {
+    checks_.delivered(got);
+    look_after(got, one.keep);
+    checks_.given_up(got);
+  }
   records_.event("close");
   const auto began = runs_.now();
   const auto still = home_.stalled_in_total;

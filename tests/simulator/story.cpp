@@ -77,7 +77,7 @@ constexpr weighted_action common[] = {
 constexpr weighted_action of_operators[] = {
     {action::sweep, place::first_mutex, 6},    {action::collect, place::first_mutex, 3},
     {action::look, place::first_mutex, 6},     {action::raise_epoch, place::first_mutex, 1},
-    {action::set_skew, place::first_mutex, 1}, {action::reopen, place::first_mutex, 4},
+    {action::set_skew, place::first_mutex, 1}, {action::reopen, place::first_mutex, 8},
 };
 
 template <class Range>
@@ -217,6 +217,9 @@ void add_faults(story& into, random_stream& random) {
       if (made.kind == fault_kind::process_stalled_beyond_ttl) {
         made.length = static_cast<nanoseconds>(random.between(2000, 7000)) * millisecond;
       }
+      const bool is_outage =
+          made.kind == fault_kind::network_cut || made.kind == fault_kind::server_read_only;
+      if (is_outage && random.one_in(4)) made.length *= 4;
       if (into.how == severity::unbounded) {
         if (random.one_in(2)) made.kind = fault_kind::fail_over;
         if (made.kind == fault_kind::fail_over && !steps_clock) made.kind = fault_kind::commits_lost;
@@ -229,6 +232,18 @@ void add_faults(story& into, random_stream& random) {
     }
     made.number = static_cast<int>(into.faults.size());
     into.faults.push_back(made);
+    // A holder that believes too long in its last renewal shows it only if no other renewal follows.
+    if (made.kind == fault_kind::process_stalled_beyond_ttl && random.one_in(2)) {
+      const auto& settings = into.clients[static_cast<std::size_t>(made.client) - 1].settings;
+      fault before = made;
+      before.kind = fault_kind::reply_delayed;
+      before.verb = "renew";
+      before.amount = 1;
+      before.at = std::max<nanoseconds>(0, made.at - settings.ttl.count() * millisecond / 2);
+      before.length = settings.statement_timeout.count() * millisecond * 9 / 10;
+      before.number = static_cast<int>(into.faults.size());
+      into.faults.push_back(before);
+    }
   }
   // At most one client dies, so that somebody is left to see it.
   bool dies = false;
