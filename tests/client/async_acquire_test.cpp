@@ -21,7 +21,7 @@ class async_acquire_test : public virtual_client_test {
   wait_ptr started(const std::string& name, const client_layer::wait_limit& how_long = {},
                    std::stop_token stop = {}) {
     auto wait = made(how_long, std::move(stop));
-    wait->start({name}, {}, {});
+    wait->start({{name}}, {});
     return wait;
   }
   const std::shared_ptr<client_layer::engine>& engine() { return primitives::access::engine(db); }
@@ -60,10 +60,10 @@ TEST_F(async_acquire_test, goes_on_when_the_executor_runs_it_and_not_before) {
 
 TEST_F(async_acquire_test, what_cannot_be_right_is_thrown_and_no_continuation_follows) {
   const auto wait = made();
-  EXPECT_EQ(code_of([&] { wait->start({"a"}, {.detect_deadlock = true}, {}); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { wait->start({{"a"}}, {.detect_deadlock = true}); }), errc::invalid_argument);
   db.close();
   const auto late = made();
-  EXPECT_EQ(code_of([&] { late->start({"a"}, {}, {}); }), errc::closed);
+  EXPECT_EQ(code_of([&] { late->start({{"a"}}, {}); }), errc::closed);
   EXPECT_EQ(by_hand.size(), 0U);
   EXPECT_TRUE(holder_of("a").empty());
 }

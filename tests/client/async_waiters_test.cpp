@@ -19,7 +19,7 @@ class async_waiters_test : public virtual_client_test {
   wait_ptr waiting(const std::string& name, std::optional<std::chrono::nanoseconds> limit = {}) {
     const auto before = queued(name);
     auto wait = made(name, limit);
-    wait->start({name}, {}, {});
+    wait->start({{name}}, {});
     EXPECT_TRUE(eventually([&] { return queued(name) == before + 1; }));
     return wait;
   }
@@ -109,7 +109,7 @@ TEST_F(async_waiters_test, calls_executors_in_one_thread_and_a_slow_one_delays_o
           if (i == 0) eventually([&] { return may_go_on.load(); });
         },
         [](client_layer::async_acquire&) {}));
-    waits.back()->start({"free " + std::to_string(i)}, {}, {});
+    waits.back()->start({{"free " + std::to_string(i)}}, {});
     ASSERT_TRUE(eventually([&] { return called == 1; }));
   }
   EXPECT_TRUE(eventually([&] { return !holder_of("free 1").empty(); })) << "locks are granted meanwhile";
