@@ -256,6 +256,10 @@ void actor::look_after(const hold& got, nanoseconds length) {
   }
   while (got.valid() && runs_.now() < until && !got.release_requested().stop_requested())
     pause(std::min<nanoseconds>(100 * millisecond, std::max<nanoseconds>(until - runs_.now(), millisecond)));
+  if (got.valid() || plan().slow_callback > 0 || got.loss() == loss::none) return;
+  // It is lost, so its stop token has fired or is about to.
+  for (int i = 0; i < 20 && !checks_.is_told(got); ++i) pause(50 * millisecond);
+  checks_.lost(got);
 }
 
 void actor::keep(hold got, const operation& one) {

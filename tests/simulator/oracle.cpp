@@ -267,6 +267,21 @@ void oracle::delivered(const hold& got, bool alone) {
   holds_.emplace(id, made);
 }
 
+// hold::stop_token() would tell a hold that is lost, so the token from before counts.
+bool oracle::is_told(const hold& was) const {
+  const auto state = primitives::access::state(was);
+  const auto found = state ? holds_.find(state->id()) : holds_.end();
+  return found == holds_.end() || found->second.stop.stop_requested();
+}
+
+void oracle::lost(const hold& was) {
+  const uninterrupted now;
+  if (is_told(was) || was_still(runs_.home())) return;
+  const auto state = primitives::access::state(was);
+  fail("I5", fmt::format("\"{}\": hold {} is lost ({}), and its stop token has not fired", state->name(),
+                         short_id(state->id()), to_string(was.loss())));
+}
+
 void oracle::given_up(const hold& was) {
   const uninterrupted now;
   const auto state = primitives::access::state(was);

@@ -36,6 +36,9 @@ class oracle final : public store::memory_observer {
   // ---- the users ----
   // A call returned this hold. alone: it asked for nothing else.
   void delivered(const hold& got, bool alone = true);
+  // It is lost since a while.
+  void lost(const hold& was);
+  bool is_told(const hold& was) const;
   // Its user is about to release it, or passes it on.
   void given_up(const hold& was);
   void released(const std::string& name, const std::string& id, release_result how);

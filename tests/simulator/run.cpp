@@ -100,12 +100,16 @@ class run {
     });
   }
 
-  // Until every lease of the dead has expired, with some time for what clients repair in the background.
-  void rest() {
+  nanoseconds longest_ttl() const {
     std::int64_t longest = 0;
     for (const auto& one : plan_.clients) longest = std::max<std::int64_t>(longest, one.settings.ttl.count());
+    return longest * millisecond;
+  }
+
+  // Until every lease of the dead has expired, with some time for what clients repair in the background.
+  void rest() {
     const bool steps = plan_.has(fault_kind::clock_stepped);
-    pause(2 * longest * millisecond + 4 * second + (steps ? 20 : 0) * second);
+    pause(2 * longest_ttl() + 4 * second + (steps ? 20 : 0) * second);
   }
 
   // By an operator, who is a client of its own.
@@ -124,7 +128,8 @@ class run {
           admin desk{db};
           for (int round = 0; round < 3; ++round) {
             std::ignore = desk.sweep();
-            pause(400 * millisecond);
+            // The first one may be the first to see another server, and lengthens all leases then.
+            pause(round == 0 ? longest_ttl() + second : 400 * millisecond);
           }
         }
         over = true;

@@ -60,7 +60,7 @@ constexpr weighted_action common[] = {
     {action::permits, place::semaphore, 10},
     {action::permits_within, place::semaphore, 6},
     {action::drain, place::semaphore, 2},
-    {action::resize, place::semaphore, 4},
+    {action::resize, place::semaphore, 9},
     {action::force, place::semaphore, 1},
     {action::keep_to_the_end, place::semaphore, 1},
     {action::count_down, place::latch, 8},
