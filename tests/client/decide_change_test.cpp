@@ -21,17 +21,6 @@ const party first;
 const party second;
 const party third;
 
-std::vector<hold_id> granted_next(const decision& made) {
-  std::vector<hold_id> holds;
-  for (const auto& next : made.outcome.next) holds.push_back(next.waiter.hold);
-  return holds;
-}
-std::vector<hold_id> added(const decision& made) {
-  std::vector<hold_id> holds;
-  for (const auto& permit : made.change.add_permits) holds.push_back(permit.hold);
-  return holds;
-}
-
 TEST(decide_downgrade_test, keeps_hold_and_token_and_lets_neighbours_in_but_no_writer) {
   const auto made = decide_downgrade(
       a_shared_mutex().held_by(me).queued_to_share(first).queued(second).queued_to_share(third), me.hold,

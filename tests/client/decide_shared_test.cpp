@@ -20,16 +20,6 @@ const party first;
 const party second;
 const party third;
 
-std::vector<hold_id> granted_next(const decision& made) {
-  std::vector<hold_id> holds;
-  for (const auto& next : made.outcome.next) holds.push_back(next.waiter.hold);
-  return holds;
-}
-std::vector<hold_id> added(const decision& made) {
-  std::vector<hold_id> holds;
-  for (const auto& permit : made.change.add_permits) holds.push_back(permit.hold);
-  return holds;
-}
 decision release(const store::lock_view& view, const party& who = me) {
   return decide_release(view, {who.hold}, no_skew);
 }

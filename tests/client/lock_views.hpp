@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <optional>
+#include <vector>
 
 namespace rowlock::test {
 
@@ -151,6 +152,18 @@ inline decision write(const store::lock_view& view, const party& who, bool wait 
 inline decision acquire(const store::lock_view& view, const party& who, bool wait = true,
                         std::chrono::microseconds skew = no_skew) {
   return client_layer::decide_acquire(view, wish_of(who, wait), skew);
+}
+
+// The holds that a decision grants to waiters, and those that it gives a permit.
+inline std::vector<hold_id> granted_next(const decision& made) {
+  std::vector<hold_id> holds;
+  for (const auto& next : made.outcome.next) holds.push_back(next.waiter.hold);
+  return holds;
+}
+inline std::vector<hold_id> added(const decision& made) {
+  std::vector<hold_id> holds;
+  for (const auto& permit : made.change.add_permits) holds.push_back(permit.hold);
+  return holds;
 }
 
 }  // namespace rowlock::test

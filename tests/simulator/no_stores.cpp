@@ -1,4 +1,5 @@
-// The simulator has a server of its own. The real stores would bring threads, sockets and clocks that it does not rule.
+// For programs of the tests that open no URL, and are linked without the real stores: those would bring threads, sockets
+// and clocks that the simulator does not rule.
 #include "store/backends.hpp"
 
 #include <stdexcept>
@@ -8,7 +9,7 @@ namespace rowlock::store {
 namespace {
 
 [[noreturn]] void refuse() {
-  throw std::logic_error("the simulator opens no URL");
+  throw std::logic_error("this program opens no URL");
 }
 
 }  // namespace
