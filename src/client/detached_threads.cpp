@@ -20,12 +20,16 @@ void detached_threads::start(const char* name, std::function<void()> body,
   }
   const blocked_signals blocked;
   try {
-    std::thread{[this, name = std::string{name}, body = std::move(body), owner = std::move(owner)]() mutable {
-      ::pthread_setname_np(::pthread_self(), name.c_str());
-      body();
-      ended();
-      owner.reset();
-    }}.detach();
+    // The thread may run before this function goes on, or after it has returned; it has its name in both cases.
+    std::thread thread{
+        [this, own_name = std::string{name}, body = std::move(body), owner = std::move(owner)]() mutable {
+          ::pthread_setname_np(::pthread_self(), own_name.c_str());
+          body();
+          ended();
+          owner.reset();
+        }};
+    ::pthread_setname_np(thread.native_handle(), name);
+    thread.detach();
   } catch (...) {
     ended();
     throw;

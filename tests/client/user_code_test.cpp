@@ -5,7 +5,9 @@
 #include "client/closing_handle.hpp"
 #include "client/engine.hpp"
 #include "primitives/access.hpp"
+#include "support/threads.hpp"
 
+#include <algorithm>
 #include <atomic>
 #include <stdexcept>
 
@@ -80,6 +82,12 @@ TEST_F(user_code_client_test, a_url_source_is_not_asked_after_the_client_was_clo
   server->crash();
   EXPECT_TRUE(eventually([&] { return server->sessions() == 0; }));
   EXPECT_EQ(asked->load(), before);
+  // The thread that close() left behind still uses the clock.
+  EXPECT_TRUE(eventually([&] {
+    clock->advance(10ms);
+    return std::ranges::none_of(other_threads(),
+                                [](const auto& one) { return one.name.starts_with("rowlock-"); });
+  }));
 }
 
 TEST_F(user_code_client_test, that_is_under_way_is_waited_for_by_close) {
