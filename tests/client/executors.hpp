@@ -8,39 +8,56 @@
 #include <deque>
 #include <exception>
 #include <functional>
+#include <memory>
 #include <mutex>
 #include <thread>
 #include <utility>
 
 namespace rowlock::test {
 
-// Keeps its tasks until the test runs them in the test's thread.
+// Keeps its tasks until the test runs them in the test's thread. A client's thread may still give it one when the test is
+// over: that one is dropped.
 class hand_executor {
  public:
+  hand_executor() = default;
+  hand_executor(const hand_executor&) = delete;
+  hand_executor& operator=(const hand_executor&) = delete;
+  ~hand_executor() {
+    std::deque<std::function<void()>> left;
+    const std::lock_guard lock{all_->mutex};
+    all_->over = true;
+    left.swap(all_->given);
+  }
+
   executor get() {
-    return [this](std::function<void()> next) {
-      const std::lock_guard lock{mutex_};
-      given_.push_back(std::move(next));
+    return [all = all_](std::function<void()> next) {
+      const std::lock_guard lock{all->mutex};
+      if (!all->over) all->given.push_back(std::move(next));
     };
   }
 
   std::size_t size() const {
-    const std::lock_guard lock{mutex_};
-    return given_.size();
+    const std::lock_guard lock{all_->mutex};
+    return all_->given.size();
   }
   void run_next() { take()(); }
   void drop_next() { take(); }
 
  private:
+  struct tasks {
+    std::mutex mutex;
+    std::deque<std::function<void()>> given;
+    bool over = false;
+  };
+
   std::function<void()> take() {
-    const std::lock_guard lock{mutex_};
-    auto next = std::move(given_.front());
-    given_.pop_front();
+    const std::lock_guard lock{all_->mutex};
+    auto next = std::move(all_->given.front());
+    all_->given.pop_front();
     return next;
   }
 
-  mutable std::mutex mutex_;
-  std::deque<std::function<void()>> given_;
+  const std::shared_ptr<tasks> all_ = std::make_shared<tasks>();
 };
 
 // One thread that runs its tasks in order.
