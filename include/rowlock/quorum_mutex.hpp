@@ -97,9 +97,9 @@ class ROWLOCK_OWNER quorum_hold {
 class ROWLOCK_EXPORT quorum_mutex {
  public:
   // members: clients of databases that fail independently of each other; the same ones wherever the name is
-  // used. On each of them it is a mutex of this name, with these lock options. Sends nothing. Throws error(invalid_argument): for a
-  // name as mutex does; for a client that occurs twice; for fewer clients than a majority; for times that
-  // contradict each other.
+  // used. On each of them it is a mutex of this name, with these lock options. Sends nothing. Throws
+  // error(invalid_argument): for a name as mutex does; for a client that occurs twice; for fewer clients than
+  // a majority; for times that contradict each other.
   quorum_mutex(std::vector<client> members, std::string name, const quorum_options& settings = {},
                const lock_options& lock = {});
   ~quorum_mutex();  // its holds remain valid

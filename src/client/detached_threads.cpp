@@ -20,7 +20,7 @@ void detached_threads::start(const char* name, std::function<void()> body,
   }
   const blocked_signals blocked;
   try {
-    // The thread may run before this function goes on, or after it has returned; it has its name in both cases.
+    // It may run before this function goes on, or after it has returned, and has its name in both cases.
     std::thread thread{
         [this, own_name = std::string{name}, body = std::move(body), owner = std::move(owner)]() mutable {
           ::pthread_setname_np(::pthread_self(), own_name.c_str());

@@ -102,18 +102,22 @@ TEST(decide_resize_test, of_anything_but_a_semaphore_is_refused) {
   EXPECT_TRUE(decide_resize(a_semaphore(2), 2, no_skew).change.empty());
 }
 
-TEST(decide_raise_token_test, raises_the_token_of_the_exclusive_hold_durably) {
-  const auto made = decide_raise_token(a_lock().held_by(me).queued(first), me.hold, 20);
-  EXPECT_EQ(made.outcome.result, what::granted);
-  EXPECT_EQ(made.outcome.token, 20);
-  EXPECT_EQ(made.change.row->token, 20);
-  EXPECT_EQ(made.change.row->hold, me.hold);
-  EXPECT_TRUE(made.change.durable);
-  EXPECT_FALSE(made.change.granted_now);
+TEST(decide_raise_token_test, raises_the_holders_token_durably_and_changes_nothing_else) {
+  for (const auto& view : {a_lock().held_by(me), a_lock().held_by(me).queued(first)}) {
+    const auto made = decide_raise_token(view, me.hold, 40);
+    EXPECT_EQ(made.outcome.result, what::granted);
+    EXPECT_EQ(made.outcome.token, 40);
+    ASSERT_TRUE(made.change.row);
+    EXPECT_EQ(made.change.row->token, 40);
+    EXPECT_EQ(made.change.row->hold, me.hold);
+    EXPECT_EQ(made.change.row->lease, me.lease);
+    EXPECT_TRUE(made.change.durable);
+    EXPECT_FALSE(made.change.granted_now);
+  }
 }
 
 TEST(decide_raise_token_test, never_lowers_it) {
-  for (const model::token at_least : {6, 7}) {
+  for (const model::token at_least : {3, 6, 7}) {
     const auto made = decide_raise_token(a_lock().held_by(me), me.hold, at_least);
     EXPECT_EQ(made.outcome.result, what::granted);
     EXPECT_EQ(made.outcome.token, 7);
@@ -122,10 +126,9 @@ TEST(decide_raise_token_test, never_lowers_it) {
 }
 
 TEST(decide_raise_token_test, of_what_is_not_held_exclusively_is_absent) {
-  for (const store::lock_view& view :
-       {store::lock_view(a_lock()), store::lock_view(a_lock().held_by(first)),
-        store::lock_view(a_lock().held_by(me, {})), store::lock_view(a_shared_mutex().shared_by(me))}) {
-    const auto made = decide_raise_token(view, me.hold, 20);
+  for (const auto& view : {a_lock(), a_lock().held_by(first), a_lock().held_by(me, {}), a_lock().queued(me),
+                           a_shared_mutex().shared_by(me)}) {
+    const auto made = decide_raise_token(view, me.hold, 40);
     EXPECT_EQ(made.outcome.result, what::absent);
     EXPECT_TRUE(made.change.empty());
   }

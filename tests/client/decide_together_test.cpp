@@ -8,7 +8,6 @@
 namespace rowlock::test {
 namespace {
 
-using client_layer::decide_raise_token;
 using testing::ElementsAre;
 
 const party me;
@@ -69,38 +68,6 @@ TEST(decide_together_test, takes_a_hold_that_stands_for_granted) {
   EXPECT_EQ(made[0].outcome.result, what::granted);
   EXPECT_EQ(made[0].outcome.token, 7);
   EXPECT_TRUE(made[0].change.empty());
-}
-
-TEST(decide_raise_token_test, raises_the_holders_token_durably_and_changes_nothing_else) {
-  const store::lock_view view = a_lock().held_by(me);
-  const auto made = decide_raise_token(view, me.hold, 40);
-  EXPECT_EQ(made.outcome.result, what::granted);
-  EXPECT_EQ(made.outcome.token, 40);
-  ASSERT_TRUE(made.change.row);
-  EXPECT_EQ(made.change.row->token, 40);
-  EXPECT_EQ(made.change.row->hold, me.hold);
-  EXPECT_EQ(made.change.row->lease, me.lease);
-  EXPECT_TRUE(made.change.durable);
-  EXPECT_FALSE(made.change.granted_now);
-}
-
-TEST(decide_raise_token_test, never_lowers_it) {
-  for (const model::token token : {7, 3}) {
-    const auto made = decide_raise_token(a_lock().held_by(me), me.hold, token);
-    EXPECT_EQ(made.outcome.result, what::granted);
-    EXPECT_EQ(made.outcome.token, 7);
-    EXPECT_TRUE(made.change.empty());
-  }
-}
-
-TEST(decide_raise_token_test, does_nothing_where_the_hold_does_not_stand) {
-  const std::vector<store::lock_view> views{a_lock(), a_lock().held_by(holder), a_lock().held_by(me, {}),
-                                            a_lock().queued(me)};
-  for (const auto& view : views) {
-    const auto made = decide_raise_token(view, me.hold, 40);
-    EXPECT_EQ(made.outcome.result, what::absent);
-    EXPECT_TRUE(made.change.empty());
-  }
 }
 
 }  // namespace

@@ -131,6 +131,11 @@ void actor::run_thread(int thread, std::vector<operation> todo) {
   ++left_;
   if (thread != 0) return;
   while (left_ < threads()) pause(5 * millisecond);
+  close();
+  closed_ = true;
+}
+
+void actor::close() {
   records_.event("close");
   const auto began = runs_.now();
   const auto still = home_.stalled_in_total;
@@ -140,7 +145,6 @@ void actor::run_thread(int thread, std::vector<operation> todo) {
                      in_nanoseconds(plan().settings.close_timeout) + 300 * millisecond + plan().slow_log * 3 +
                          plan().slow_callback * 3);
   db_.reset();
-  closed_ = true;
 }
 
 void actor::perform(const operation& one, int thread) {
@@ -686,14 +690,7 @@ void actor::reopen(const operation& one) {
     look_after(got, one.keep);
     checks_.given_up(got);
   }
-  records_.event("close");
-  const auto began = runs_.now();
-  const auto still = home_.stalled_in_total;
-  db_->close();
-  checks_.call_ended("close", began, still,
-                     in_nanoseconds(plan().settings.close_timeout) + 300 * millisecond + plan().slow_log * 3 +
-                         plan().slow_callback * 3);
-  db_.reset();
+  close();
   pause(one.keep / 4);
   open();
 }

@@ -55,6 +55,7 @@ class actor {
 
   void run_thread(int thread, std::vector<operation> todo);
   void open();
+  void close();
   void perform(const operation& one, int thread);
   void act(const operation& one);
 
