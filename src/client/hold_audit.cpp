@@ -158,7 +158,9 @@ void hold_audit::pass_on_request() {
     loss_notifier_.notify_request(hold, stored->request->reason, now + stored->request->within);
 }
 
-// Notes in asked_ the holds that have a release request.
+// Notes in asked_ the holds that have a release request. A hold that stands on another lease than its own is missing,
+// too: a fail-over has lost its move to a lease of its own. Once it is lost here, the reconciliation that follows a change
+// of the database releases what stands there.
 std::vector<hold_ptr> hold_audit::missing(std::span<const hold_ptr> holds) {
   std::vector<hold_ptr> gone;
   if (holds.empty()) return gone;
@@ -167,9 +169,10 @@ std::vector<hold_ptr> hold_audit::missing(std::span<const hold_ptr> holds) {
   for (const auto& hold : holds) queries.push_back({hold->name(), hold->id()});
   const auto replies = slot_.call([&](store::lock_verbs& session) { return session.find(queries); });
   for (std::size_t i = 0; i < holds.size(); ++i) {
-    if (replies[i].state != store::hold_status::where::held) {
+    const auto& found = replies[i];
+    if (found.state != store::hold_status::where::held || found.lease != holds[i]->lease()->id()) {
       gone.push_back(holds[i]);
-    } else if (replies[i].is_asked_for && std::ranges::find(asked_, holds[i]) == asked_.end()) {
+    } else if (found.is_asked_for && std::ranges::find(asked_, holds[i]) == asked_.end()) {
       asked_.push_back(holds[i]);
     }
   }

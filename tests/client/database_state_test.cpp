@@ -91,6 +91,20 @@ TEST_F(fail_over_test, that_lost_commits_loses_their_holds_and_no_others) {
   EXPECT_GT(asked.take().token(), lost.token());
 }
 
+// The hold stands on its client's lease again, which is renewed: only its client can tell that it is nobody's.
+TEST_F(fail_over_test, that_lost_the_move_to_a_lease_of_its_own_loses_the_hold_and_frees_the_lock) {
+  server->keep_history();
+  const hold kept = mutex(db, "a").acquire();
+  const hold lost = mutex(db, "b").acquire({.ttl = 1h});
+  server->fail_over("memory/2", 1);
+  ASSERT_EQ(holder_of("b"), lost.id());
+  pass_renewals(db);
+  ASSERT_TRUE(soon([&] { return lost.stop_token().stop_requested(); }));
+  EXPECT_EQ(lost.loss(), loss::gone);
+  EXPECT_TRUE(soon([&] { return holder_of("b").empty(); }));
+  EXPECT_TRUE(kept);
+}
+
 TEST_F(fail_over_test, hands_nothing_over_with_an_old_epochs_token) {
   auto held = std::make_optional(mutex(db, "a").acquire());
   const auto before = held->token();

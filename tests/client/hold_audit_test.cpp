@@ -21,10 +21,12 @@ class hold_audit_test : public parts_test {
   ~hold_audit_test() override { holds.remove(holds.all()); }
 
   // It stands in the database, too.
-  hold_ptr held(const std::string& name) {
-    auto hold = unstored(name, own);
+  hold_ptr held(const std::string& name) { return held(name, own); }
+  hold_ptr held(const std::string& name, const std::shared_ptr<client_layer::lease>& lease) {
+    auto hold = unstored(name, lease);
     side->create(std::vector<model::lock_definition>{{name}});
-    const std::vector<store::acquire_item> wanted{{name, model::lock_kind::mutex, 1, own->id(), hold->id()}};
+    const std::vector<store::acquire_item> wanted{
+        {name, model::lock_kind::mutex, 1, lease->id(), hold->id()}};
     EXPECT_EQ(side->acquire(wanted).size(), 1U);
     EXPECT_TRUE(holds.add(hold, holds.checks()));
     return hold;
@@ -232,17 +234,14 @@ TEST_F(hold_audit_test, a_hold_that_has_outlived_its_process_lease_is_looked_up_
   const auto explicit_ttl =
       std::make_shared<client_layer::lease>(model::lease_id::random(), 1h, false, process);
   explicit_ttl->confirm(time.now(), {});
+  side->create_lease({explicit_ttl->id(), process, "host", 1, "the process", 1h});
   const auto hold = unstored("a", explicit_ttl);
   EXPECT_TRUE(holds.add(hold, holds.checks()));
   audit.begin(model::lease_id::random(), side->read_database_state());
   step();
   EXPECT_EQ(hold->loss(), loss::forced) << "a new lease has the earlier holds checked";
 
-  const auto other = held("b");
-  holds.remove(*other);
-  const auto kept = std::make_shared<client_layer::hold_state>(
-      engine, model::lock_definition{"b"}, other->id(), 1, explicit_ttl, model::lock_mode::exclusive, 1);
-  EXPECT_TRUE(holds.add(kept, holds.checks()));
+  const auto kept = held("b", explicit_ttl);
   step();
   const auto before = finds();
   EXPECT_EQ(audit.next(), time.now() + shared().settings.poll_interval);

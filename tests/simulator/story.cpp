@@ -376,9 +376,6 @@ story make_story(std::uint64_t seed) {
   if (made.has(fault_kind::commits_lost)) {
     for (auto& one : made.operations) {
       if (one.what == action::raise_epoch) one.what = action::sweep;
-      // If it loses a hold's move onto a lease of its own, the hold stands on the client's lease, which is renewed, until
-      // the routine reconciliation finds it: later than a run ends.
-      if (one.what == action::acquire_with_ttl) one.what = action::acquire_within;
     }
   }
   return made;
