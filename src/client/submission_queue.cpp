@@ -1,32 +1,18 @@
 #include "client/submission_queue.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace rowlock::client_layer {
 
 namespace {
 
-// In larger batches the statement's own time outweighs the round trips that they save.
-constexpr std::size_t batch_limit = 256;
-// Each joined request is decided from all permits of the name, while the row is locked.
-constexpr std::size_t joined_limit = 64;
-
-const std::string& name_of(const acquire_ptr& operation) {
-  return operation->definition.name;
-}
-const std::string& name_of(const release_ptr& operation) {
-  return operation->name;
-}
-
 std::exception_ptr closed_error() {
   return std::make_exception_ptr(closed_client());
 }
 
-// A sweep without a caller: one of them per name is enough.
-bool is_background_sweep(const release_operation& operation) {
-  return operation.purpose == release_operation::aim::sweep && !operation.answer &&
-         !operation.is_pending_sweep;
+template <class Operations>
+void fail_all(const Operations& operations, const std::exception_ptr& failure) {
+  for (const auto& operation : operations) operation->answer.fail(failure);
 }
 
 }  // namespace
@@ -67,20 +53,19 @@ bool submission_queue::is_fallback_needed() const {
 instant submission_queue::fallback_due() {
   const model::annotated_lock lock{mutex_};
   if (!is_fallback_needed()) return instant::max();
-  promote_delayed();
-  if (!releases_.empty() && !fallback_.blocked) return {};
-  return delayed_.empty() ? instant::max() : delayed_.begin()->first;
+  add_delayed();
+  if (pending_.has_releases() && !fallback_.blocked) return {};
+  return pending_.next_delayed();
 }
 
 batch submission_queue::take_fallback() {
   const model::annotated_lock lock{mutex_};
   batch taken;
   if (!is_fallback_needed()) return taken;
-  promote_delayed();
-  std::unordered_map<std::string, std::size_t> open;
-  take_distinct(releases_, taken.releases, taken, open);
+  add_delayed();
+  pending_.take_releases(taken);
   fallback_.blocked = taken.empty();
-  if (!taken.empty()) ++under_way_;
+  if (!taken.empty()) pending_.begin();
   return taken;
 }
 
@@ -94,21 +79,11 @@ void submission_queue::put_back(batch work) {
   {
     const model::annotated_lock lock{mutex_};
     if (stopping_) refused.swap(work.acquires);
-    const auto to_the_front = [](auto& queue, auto& taken) {
-      queue.insert(queue.begin(), std::make_move_iterator(taken.begin()),
-                   std::make_move_iterator(taken.end()));
-    };
-    to_the_front(acquires_, work.acquires);
-    to_the_front(releases_, work.releases);
-    to_the_front(tasks_, work.tasks);
+    pending_.put_back(work);
   }
   finish(work);
   wake_all();
-  for (auto& operation : refused) operation->answer.fail(closed_error());
-}
-
-bool submission_queue::sleep(std::chrono::nanoseconds pause) {
-  return reconnects_.sleep_until(context_.time.now() + pause);
+  fail_all(refused, closed_error());
 }
 
 void submission_queue::mark(acquire_operation& operation) {
@@ -120,34 +95,31 @@ void submission_queue::mark(release_operation& operation) {
   if (whose && !operation.in_use.is_of(operation.hold)) operation.in_use = ids_.use(operation.hold);
 }
 
-bool submission_queue::is_needed(const release_operation& operation) {
-  return !is_background_sweep(operation) || sweeps_.insert(operation.name).second;
-}
-
-void submission_queue::now_taken(const release_operation& operation) {
-  if (is_background_sweep(operation)) sweeps_.erase(operation.name);
-}
-
-void submission_queue::submit(acquire_ptr operation) {
+template <class Operation>
+void submission_queue::submit_to(worker_role role, const Operation& operation) {
   side* wake = nullptr;
   bool refused = false;
-  mark(*operation);
   {
     const model::annotated_lock lock{mutex_};
     refused = stopping_;
     if (!refused) {
-      acquires_.push_back(operation);
-      side& acquiring = serving(worker_role::acquires);
-      acquiring.blocked = false;
-      if (acquiring.idle_workers > 0) wake = &acquiring;
+      pending_.add(operation);
+      side& serves = serving(role);
+      serves.blocked = false;
+      if (serves.idle_workers > 0) wake = &serves;
     }
   }
   if (wake) wake->work.notify_one();
   if (refused) operation->answer.fail(closed_error());
 }
 
-void submission_queue::submit(release_ptr operation) {
-  submit(std::vector{std::move(operation)});
+void submission_queue::submit(const acquire_ptr& operation) {
+  mark(*operation);
+  submit_to(worker_role::acquires, operation);
+}
+
+void submission_queue::submit(const task_ptr& operation) {
+  submit_to(worker_role::releases, operation);
 }
 
 void submission_queue::submit(const std::vector<release_ptr>& operations) {
@@ -158,7 +130,7 @@ void submission_queue::submit(const std::vector<release_ptr>& operations) {
     side& releasing = serving(worker_role::releases);
     for (const auto& operation : operations) {
       mark(*operation);
-      if (is_needed(*operation)) releases_.push_back(operation);
+      pending_.add(operation);
     }
     releasing.blocked = fallback_.blocked = false;
     if (releasing.idle_workers > 0) wake = &releasing;
@@ -168,29 +140,14 @@ void submission_queue::submit(const std::vector<release_ptr>& operations) {
   if (stranded) on_fallback_due();
 }
 
-void submission_queue::submit(task_ptr operation) {
+template <class Operation>
+bool submission_queue::delay_for_acquiring(const Operation& operation, std::chrono::nanoseconds pause) {
   side* wake = nullptr;
   bool refused = false;
   {
     const model::annotated_lock lock{mutex_};
     refused = stopping_;
-    if (!refused) {
-      tasks_.push_back(operation);
-      wake = &serving(worker_role::releases);
-      wake->blocked = false;
-    }
-  }
-  if (wake) wake->work.notify_one();
-  if (refused) operation->answer.fail(closed_error());
-}
-
-bool submission_queue::submit_background(const task_ptr& operation, std::chrono::nanoseconds pause) {
-  side* wake = nullptr;
-  bool refused = false;
-  {
-    const model::annotated_lock lock{mutex_};
-    refused = stopping_;
-    if (!refused) delayed_.emplace(context_.time.now() + pause, delayed{nullptr, nullptr, operation});
+    if (!refused) pending_.delay(operation, context_.time.now() + pause);
     wake = &serving(worker_role::acquires);
   }
   wake->work.notify_one();
@@ -198,17 +155,12 @@ bool submission_queue::submit_background(const task_ptr& operation, std::chrono:
   return !refused;
 }
 
-void submission_queue::delay(acquire_ptr operation, std::chrono::nanoseconds pause) {
-  side* wake = nullptr;
-  bool refused = false;
-  {
-    const model::annotated_lock lock{mutex_};
-    refused = stopping_;
-    if (!refused) delayed_.emplace(context_.time.now() + pause, delayed{operation, nullptr});
-    wake = &serving(worker_role::acquires);
-  }
-  wake->work.notify_one();
-  if (refused) operation->answer.fail(closed_error());
+bool submission_queue::submit_background(const task_ptr& operation, std::chrono::nanoseconds pause) {
+  return delay_for_acquiring(operation, pause);
+}
+
+void submission_queue::delay(const acquire_ptr& operation, std::chrono::nanoseconds pause) {
+  delay_for_acquiring(operation, pause);
 }
 
 void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pause) {
@@ -220,9 +172,7 @@ void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pau
     dropped = stopped_;
     stranded = is_fallback_needed();
     mark(*operation);
-    if (!dropped && is_needed(*operation)) {
-      delayed_.emplace(context_.time.now() + pause, delayed{nullptr, operation});
-    }
+    if (!dropped) pending_.delay(operation, context_.time.now() + pause);
     wake = &serving(worker_role::acquires);
   }
   wake->work.notify_one();
@@ -239,79 +189,35 @@ void submission_queue::allow_acquires(bool allowed) {
   wake_all();
 }
 
-void submission_queue::wake_all() {
-  work_of(worker_role::acquires).notify_all();
-  work_of(worker_role::releases).notify_all();
-}
-
 bool submission_queue::has_work(worker_role role) const {
-  const bool acquires = ((acquires_allowed_ && !acquires_.empty()) || !background_.empty()) &&
+  const bool acquires = ((acquires_allowed_ && pending_.has_acquires()) || pending_.has_background()) &&
                         takes(role, worker_role::acquires);
-  const bool releases = ((!releases_.empty() && !is_fallback_needed()) || !tasks_.empty()) &&
+  const bool releases = ((pending_.has_releases() && !is_fallback_needed()) || pending_.has_tasks()) &&
                         takes(role, worker_role::releases);
   return acquires || releases;
 }
 
-bool submission_queue::is_idle() const {
-  return releases_.empty() && tasks_.empty() && background_.empty() && delayed_.empty() && under_way_ == 0;
+void submission_queue::add_delayed() {
+  const auto added = pending_.add_delayed(context_.time.now());
+  if (added.acquiring) serving(worker_role::acquires).blocked = false;
+  if (!added.releasing) return;
+  side& releasing = serving(worker_role::releases);
+  releasing.blocked = fallback_.blocked = false;
+  // The workers that release do not wake by themselves for delayed operations.
+  releasing.work.notify_all();
 }
 
-void submission_queue::promote_delayed() {
-  const auto now = context_.time.now();
-  while (!delayed_.empty() && delayed_.begin()->first <= now) {
-    auto [acquire, release, task] = std::move(delayed_.begin()->second);
-    delayed_.erase(delayed_.begin());
-    if (acquire) {
-      acquires_.push_back(std::move(acquire));
-      serving(worker_role::acquires).blocked = false;
-    }
-    if (task) {
-      background_.push_back(std::move(task));
-      serving(worker_role::acquires).blocked = false;
-    }
-    if (release) {
-      releases_.push_back(std::move(release));
-      side& releasing = serving(worker_role::releases);
-      releasing.blocked = fallback_.blocked = false;
-      // The workers that release do not wake by themselves for delayed operations.
-      releasing.work.notify_one();
-    }
+bool submission_queue::fill(batch& taken, worker_role role) {
+  if (takes(role, worker_role::releases)) {
+    pending_.take_tasks(taken);
+    // Releases first: an acquire of the same name then finds it free.
+    if (!is_fallback_needed()) pending_.take_releases(taken);
   }
-}
-
-// open: the names of this batch that more requests may join, and how many have. A request that may not join
-// closes its name for those behind it. A request to be sent alone is taken if it is the first.
-template <class Operation>
-void submission_queue::take_distinct(std::deque<Operation>& from, std::vector<Operation>& to, batch& into,
-                                     std::unordered_map<std::string, std::size_t>& open) {
-  std::size_t kept = 0;
-  std::size_t at = 0;
-  for (; at < from.size() && to.size() < batch_limit && !into.alone; ++at) {
-    const auto& name = name_of(from[at]);
-    const bool alone = from[at]->retry.alone;
-    const bool joins = from[at]->joins() && !alone;
-    if (alone && !into.empty()) {
-      open.erase(name);
-      std::swap(from[kept++], from[at]);
-    } else if (reserved_.insert(name).second) {
-      into.names.push_back(name);
-      if (joins) open.emplace(name, 1);
-      into.alone = alone;
-      now_taken(*from[at]);
-      to.push_back(std::move(from[at]));
-    } else if (const auto others = open.find(name);
-               joins && others != open.end() && others->second < joined_limit) {
-      into.joined.insert(name);
-      ++others->second;
-      now_taken(*from[at]);
-      to.push_back(std::move(from[at]));
-    } else {
-      open.erase(name);
-      std::swap(from[kept++], from[at]);
-    }
+  if (takes(role, worker_role::acquires)) {
+    pending_.take_background(taken);
+    if (acquires_allowed_) pending_.take_acquires(taken);
   }
-  from.erase(from.begin() + static_cast<std::ptrdiff_t>(kept),
-             from.begin() + static_cast<std::ptrdiff_t>(at));
+  return !taken.empty();
 }
 
 batch submission_queue::take(worker_role role, const std::function<bool()>& is_connected) {
@@ -324,39 +230,23 @@ batch submission_queue::take(worker_role role, const std::function<bool()>& is_c
       nothing.must_connect = true;
       return nothing;
     }
-    promote_delayed();
+    add_delayed();
     if (has_work(role) && !mine.blocked) {
-      batch taken;
-      std::unordered_map<std::string, std::size_t> open;
-      if (takes(role, worker_role::releases)) {
-        taken.tasks.assign(std::make_move_iterator(tasks_.begin()), std::make_move_iterator(tasks_.end()));
-        tasks_.clear();
-        // Releases first: an acquire of the same name then finds it free.
-        if (!is_fallback_needed()) take_distinct(releases_, taken.releases, taken, open);
-      }
-      if (takes(role, worker_role::acquires) && !background_.empty()) {
-        // One at a time: each may take as long as a statement may.
-        taken.tasks.push_back(std::move(background_.front()));
-        background_.pop_front();
-      }
-      if (takes(role, worker_role::acquires) && acquires_allowed_) {
-        take_distinct(acquires_, taken.acquires, taken, open);
-      }
-      if (!taken.empty()) {
-        ++under_way_;
+      if (batch taken; fill(taken, role)) {
+        pending_.begin();
         return taken;
       }
       mine.blocked = true;
     }
-    if (stopped_ && is_idle()) {
+    if (is_over()) {
       wake_all();
       return {};
     }
     ++mine.idle_workers;
-    if (delayed_.empty() || !takes(role, worker_role::acquires)) {
+    const auto next = takes(role, worker_role::acquires) ? pending_.next_delayed() : instant::max();
+    if (next == instant::max()) {
       mine.work.wait(lock);
     } else {
-      const auto next = delayed_.begin()->first;
       context_.time.wait_until(lock, mine.work, next);
     }
     --mine.idle_workers;
@@ -364,26 +254,26 @@ batch submission_queue::take(worker_role role, const std::function<bool()>& is_c
 }
 
 template <class Operation>
-batch submission_queue::reserve(const Operation& operation, std::vector<Operation> batch::*into) {
+batch submission_queue::reserve(const Operation& operation, const std::string& name,
+                                std::vector<Operation> batch::*into) {
   batch single;
-  if (stopped_ || !reserved_.insert(name_of(operation)).second) return single;
+  if (stopped_ || !pending_.reserve(name, single)) return single;
   mark(*operation);
-  single.names.push_back(name_of(operation));
   (single.*into).push_back(operation);
-  ++under_way_;
+  pending_.begin();
   return single;
 }
 
 batch submission_queue::alone(const acquire_ptr& operation) {
   const model::annotated_lock lock{mutex_};
-  if (!acquires_allowed_ || stopping_ || !acquires_.empty()) return {};
-  return reserve(operation, &batch::acquires);
+  if (!acquires_allowed_ || stopping_ || pending_.has_acquires()) return {};
+  return reserve(operation, operation->definition.name, &batch::acquires);
 }
 
 batch submission_queue::alone(const release_ptr& operation) {
   const model::annotated_lock lock{mutex_};
-  if (!releases_.empty() || !tasks_.empty()) return {};
-  return reserve(operation, &batch::releases);
+  if (pending_.has_releases() || pending_.has_tasks()) return {};
+  return reserve(operation, operation->name, &batch::releases);
 }
 
 void submission_queue::finish(const batch& done) {
@@ -394,13 +284,12 @@ void submission_queue::finish(const batch& done) {
   bool over = false;  // the workers are to end
   {
     const model::annotated_lock lock{mutex_};
-    for (const auto& name : done.names) reserved_.erase(name);
-    --under_way_;
+    pending_.finish(done);
     wake_acquiring = std::exchange(acquiring_.blocked, false);
     wake_releasing = std::exchange(releasing_.blocked, false);
     stranded = std::exchange(fallback_.blocked, false) && is_fallback_needed();
-    idle = is_idle();
-    over = idle && stopped_;
+    idle = pending_.is_idle();
+    over = is_over();
   }
   if (wake_acquiring || over) work_of(worker_role::acquires).notify_all();
   if (wake_releasing || over) work_of(worker_role::releases).notify_all();
@@ -409,81 +298,39 @@ void submission_queue::finish(const batch& done) {
 }
 
 std::size_t submission_queue::fail_acquires(const std::exception_ptr& failure, bool also_waiting) {
-  std::vector<acquire_ptr> failed;
-  {
-    const model::annotated_lock lock{mutex_};
-    const auto fails = [&](const acquire_ptr& operation) { return also_waiting || !operation->wait; };
-    for (auto& operation : acquires_) {
-      operation->note_failure(failure);
-      if (fails(operation)) failed.push_back(operation);
-    }
-    std::erase_if(acquires_, fails);
-    for (auto at = delayed_.begin(); at != delayed_.end();) {
-      const auto& operation = at->second.acquire;
-      if (operation) operation->note_failure(failure);
-      if (operation && fails(operation)) {
-        failed.push_back(operation);
-        at = delayed_.erase(at);
-      } else {
-        ++at;
-      }
-    }
-  }
-  for (auto& operation : failed) operation->answer.fail(failure);
+  model::annotated_lock lock{mutex_};
+  const auto failed = pending_.remove_acquires(failure, also_waiting);
+  lock.unlock();
+  fail_all(failed, failure);
   return failed.size();
 }
 
 void submission_queue::fail_tasks(const std::exception_ptr& failure) {
-  std::deque<task_ptr> failed;
-  {
-    const model::annotated_lock lock{mutex_};
-    failed.swap(tasks_);
-  }
-  for (auto& operation : failed) operation->answer.fail(failure);
-}
-
-void submission_queue::fail_background(const std::exception_ptr& failure) {
-  std::deque<task_ptr> failed;
-  {
-    const model::annotated_lock lock{mutex_};
-    failed.swap(background_);
-    for (auto at = delayed_.begin(); at != delayed_.end();) {
-      if (!at->second.task) {
-        ++at;
-        continue;
-      }
-      failed.push_back(std::move(at->second.task));
-      at = delayed_.erase(at);
-    }
-  }
-  for (auto& operation : failed) operation->answer.fail(failure);
+  model::annotated_lock lock{mutex_};
+  const auto failed = pending_.remove_tasks();
+  lock.unlock();
+  fail_all(failed, failure);
 }
 
 void submission_queue::stop_acquires() {
-  {
-    const model::annotated_lock lock{mutex_};
-    stopping_ = true;
-  }
+  model::annotated_lock lock{mutex_};
+  stopping_ = true;
+  const auto background = pending_.remove_background();
+  lock.unlock();
   fail_acquires(closed_error(), true);
   fail_tasks(closed_error());
-  fail_background(closed_error());
-}
-
-bool submission_queue::is_stopping() const {
-  const model::annotated_lock lock{mutex_};
-  return stopping_;
+  fail_all(background, closed_error());
 }
 
 void submission_queue::stop() {
-  std::multimap<instant, delayed> dropped;
+  std::vector<release_ptr> dropped;
   {
     const model::annotated_lock lock{mutex_};
     stopped_ = true;
-    dropped.swap(delayed_);
+    dropped = pending_.drop_delayed();
   }
-  for (const auto& [when, operation] : dropped) {
-    if (operation.release && operation.release->answer)
-      operation.release->answer->complete(release_result::unknown);
+  for (const auto& operation : dropped) {
+    if (operation->answer) operation->answer->complete(release_result::unknown);
   }
   reconnects_.close();
   wake_all();
@@ -491,7 +338,7 @@ void submission_queue::stop() {
 
 bool submission_queue::drain(instant until) {
   model::annotated_lock lock{mutex_};
-  while (!is_idle()) {
+  while (!pending_.is_idle()) {
     if (context_.time.now() >= until) return false;
     context_.time.wait_until(lock, idle_, until);
   }

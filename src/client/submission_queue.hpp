@@ -1,42 +1,17 @@
 // The queue of a client, from which its workers take batches. Requests that come while a worker's statement
-// is under way are gathered in its next batch; a lone request waits for nothing. A name is in one batch at a
-// time, so a process never waits for its own row locks. A batch has a name once, except for requests that one
-// edit decides together.
+// is under way are gathered in its next batch; a lone request waits for nothing.
 #pragma once
 
 #include "client/context.hpp"
-#include "client/operation.hpp"
+#include "client/pending_operations.hpp"
 #include "model/annotated_mutex.hpp"
 
 #include <condition_variable>
-#include <deque>
 #include <functional>
-#include <map>
-#include <memory>
-#include <string>
-#include <string_view>
-#include <unordered_map>
-#include <unordered_set>
 #include <utility>
 #include <vector>
 
 namespace rowlock::client_layer {
-
-using acquire_ptr = std::shared_ptr<acquire_operation>;
-using release_ptr = std::shared_ptr<release_operation>;
-using task_ptr = std::shared_ptr<task_operation>;
-
-struct batch {
-  std::vector<acquire_ptr> acquires;
-  std::vector<release_ptr> releases;       // names are distinct across both, except:
-  std::unordered_set<std::string> joined;  // names of several requests that one edit decides
-  std::vector<task_ptr> tasks;
-  std::vector<std::string> names;  // reserved until finish()
-  bool must_connect = false;       // it is empty, and the queue has not been stopped
-  bool alone = false;              // one request, which must be sent by itself
-
-  bool empty() const { return acquires.empty() && releases.empty() && tasks.empty(); }
-};
 
 // What a worker sends. Acquires wait for the disk and fast releases do not: on one connection each release
 // would wait for a commit that is not its own. The fallback worker borrows the lease's connection and sends
@@ -51,10 +26,10 @@ class submission_queue {
   // Before the first take(): there is a worker for each role, or one for everything.
   void split_roles(bool split) { split_ = split; }
 
-  void submit(acquire_ptr operation);
-  void submit(release_ptr operation);
+  void submit(const acquire_ptr& operation);
+  void submit(release_ptr operation) { submit(std::vector{std::move(operation)}); }
   void submit(const std::vector<release_ptr>& operations);  // so that one batch may carry them all
-  void submit(task_ptr operation);
+  void submit(const task_ptr& operation);
 
   // Counts connected workers. The other workers do the work of a role that no connected worker has.
   void count_worker(worker_role role, bool connected);
@@ -69,13 +44,13 @@ class submission_queue {
   // Returns a batch unchanged, for another worker.
   void put_back(batch work);
   // A pause for a worker without a connection. False: the queue was stopped.
-  bool sleep(std::chrono::nanoseconds pause);
+  bool sleep(std::chrono::nanoseconds pause) { return reconnects_.sleep_until(context_.time.now() + pause); }
   // A task that must not delay releases: the workers that acquire run it, after the pause. False: the queue
   // accepts no more, and the task fails.
   bool submit_background(const task_ptr& operation, std::chrono::nanoseconds pause = {});
 
   // Submits the operation again after a pause.
-  void delay(acquire_ptr operation, std::chrono::nanoseconds pause);
+  void delay(const acquire_ptr& operation, std::chrono::nanoseconds pause);
   void delay(release_ptr operation, std::chrono::nanoseconds pause);
 
   // Acquires are given out only while the client has a lease.
@@ -104,19 +79,16 @@ class submission_queue {
 
   // From now on acquires and tasks fail with error(closed); releases are still sent.
   void stop_acquires();
-  bool is_stopping() const;
+  bool is_stopping() const {
+    const model::annotated_lock lock{mutex_};
+    return stopping_;
+  }
   // Delayed releases are dropped; take() returns what is left, then empty batches.
   void stop();
   // Waits until nothing is left or under way. False: that took longer than until then.
   bool drain(instant until);
 
  private:
-  struct delayed {
-    acquire_ptr acquire;
-    release_ptr release;
-    task_ptr task{};
-  };
-
   // The workers of one role. blocked: the names of all that is left are in other batches.
   struct side {
     std::condition_variable work;
@@ -140,21 +112,23 @@ class submission_queue {
   side& serving(worker_role asked) ROWLOCK_REQUIRES(mutex_);
   bool takes(worker_role role, worker_role asked) const ROWLOCK_REQUIRES(mutex_);
   bool has_work(worker_role role) const ROWLOCK_REQUIRES(mutex_);
-  void wake_all();
-  bool is_idle() const ROWLOCK_REQUIRES(mutex_);
-  void fail_background(const std::exception_ptr& failure);
-  void promote_delayed() ROWLOCK_REQUIRES(mutex_);
+  void wake_all() {
+    work_of(worker_role::acquires).notify_all();
+    work_of(worker_role::releases).notify_all();
+  }
+  bool is_over() const ROWLOCK_REQUIRES(mutex_) { return stopped_ && pending_.is_idle(); }
+  void add_delayed() ROWLOCK_REQUIRES(mutex_);
   template <class Operation>
-  batch reserve(const Operation& operation, std::vector<Operation> batch::*into) ROWLOCK_REQUIRES(mutex_);
-  void now_taken(const acquire_operation&) {}
-  void now_taken(const release_operation& operation) ROWLOCK_REQUIRES(mutex_);
+  void submit_to(worker_role role, const Operation& operation);
   template <class Operation>
-  void take_distinct(std::deque<Operation>& from, std::vector<Operation>& to, batch& into,
-                     std::unordered_map<std::string, std::size_t>& open) ROWLOCK_REQUIRES(mutex_);
+  bool delay_for_acquiring(const Operation& operation, std::chrono::nanoseconds pause);
+  // Fills a batch for a worker of that role. False: nothing could be taken.
+  bool fill(batch& taken, worker_role role) ROWLOCK_REQUIRES(mutex_);
+  template <class Operation>
+  batch reserve(const Operation& operation, const std::string& name, std::vector<Operation> batch::*into)
+      ROWLOCK_REQUIRES(mutex_);
 
   void mark(release_operation& operation);
-  // False: a background sweep of the name is waiting already, and is enough.
-  bool is_needed(const release_operation& operation) ROWLOCK_REQUIRES(mutex_);
 
   context& context_;
   ids_in_use ids_;
@@ -164,15 +138,7 @@ class submission_queue {
   side fallback_ ROWLOCK_GUARDED_BY(mutex_);
   std::condition_variable idle_;
   stoppable_sleep reconnects_{context_.time};
-  std::deque<acquire_ptr> acquires_ ROWLOCK_GUARDED_BY(mutex_);
-  std::deque<release_ptr> releases_ ROWLOCK_GUARDED_BY(mutex_);
-  std::deque<task_ptr> tasks_ ROWLOCK_GUARDED_BY(mutex_);
-  std::deque<task_ptr> background_ ROWLOCK_GUARDED_BY(mutex_);
-  std::multimap<instant, delayed> delayed_ ROWLOCK_GUARDED_BY(mutex_);
-  std::unordered_set<std::string> reserved_ ROWLOCK_GUARDED_BY(mutex_);
-  // Names with a background sweep that has not begun.
-  std::unordered_set<std::string> sweeps_ ROWLOCK_GUARDED_BY(mutex_);
-  std::size_t under_way_ ROWLOCK_GUARDED_BY(mutex_) = 0;
+  pending_operations pending_ ROWLOCK_GUARDED_BY(mutex_);
   bool acquires_allowed_ ROWLOCK_GUARDED_BY(mutex_) = false;
   bool split_ = false;  // as split_roles() says, before any thread uses the queue
   bool stopping_ ROWLOCK_GUARDED_BY(mutex_) = false;

@@ -1,0 +1,108 @@
+// What a client has submitted and no worker has taken yet. Forms the batches. A name is in one batch at a time, so a
+// process never waits for its own row locks. A batch has a name once, except for requests that one edit decides
+// together.
+#pragma once
+
+#include "client/operation.hpp"
+#include "client/time_source.hpp"
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <unordered_map>
+#include <unordered_set>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+using acquire_ptr = std::shared_ptr<acquire_operation>;
+using release_ptr = std::shared_ptr<release_operation>;
+using task_ptr = std::shared_ptr<task_operation>;
+
+struct batch {
+  std::vector<acquire_ptr> acquires;
+  std::vector<release_ptr> releases;       // names are distinct across both, except:
+  std::unordered_set<std::string> joined;  // names of several requests that one edit decides
+  std::vector<task_ptr> tasks;
+  std::vector<std::string> names;  // reserved until finish()
+  bool must_connect = false;       // it is empty, and the queue has not been stopped
+  bool alone = false;              // one request, which must be sent by itself
+  // While the batch is formed: the names that more requests may join, and how many have.
+  std::unordered_map<std::string, std::size_t> open;
+
+  bool empty() const { return acquires.empty() && releases.empty() && tasks.empty(); }
+};
+
+// Not thread-safe: submission_queue guards it with its mutex.
+class pending_operations {
+ public:
+  void add(acquire_ptr operation) { acquires_.push_back(std::move(operation)); }
+  void add(release_ptr operation);
+  void add(task_ptr operation) { tasks_.push_back(std::move(operation)); }
+
+  // Adds the operation at that time. A delayed task is a background task: it must not delay releases.
+  void delay(acquire_ptr operation, instant until) { delayed_.emplace(until, delayed{std::move(operation)}); }
+  void delay(release_ptr operation, instant until);
+  void delay(task_ptr operation, instant until);
+  instant next_delayed() const { return delayed_.empty() ? instant::max() : delayed_.begin()->first; }
+  // Adds what is due. Returns whether there were acquires or background tasks, and releases.
+  struct due {
+    bool acquiring = false;
+    bool releasing = false;
+  };
+  due add_delayed(instant now);
+
+  bool has_acquires() const { return !acquires_.empty(); }
+  bool has_releases() const { return !releases_.empty(); }
+  bool has_tasks() const { return !tasks_.empty(); }
+  bool has_background() const { return !background_.empty(); }
+  // Nothing but acquires is left, and no batch is under way.
+  bool is_idle() const;
+
+  // Each takes what it can into the batch and reserves the names. What stands behind another request for its name stays.
+  void take_acquires(batch& into) { take_distinct(acquires_, into.acquires, into); }
+  void take_releases(batch& into) { take_distinct(releases_, into.releases, into); }
+  void take_tasks(batch& into);
+  void take_background(batch& into);  // one at most: each may take as long as a statement may
+  // Reserves the name of an operation that was never added. False: a batch has it.
+  bool reserve(const std::string& name, batch& into);
+  // A batch that was formed is under way until finish(), which frees its names for other batches.
+  void begin();
+  void finish(const batch& done);
+  // Puts a batch before all others. Its names stay reserved until finish().
+  void put_back(batch& work);
+
+  // Removes acquires, delayed ones included: all of them, or those that do not wait. Those that stay note the failure,
+  // too.
+  std::vector<acquire_ptr> remove_acquires(const std::exception_ptr& failure, bool also_waiting);
+  std::deque<task_ptr> remove_tasks();
+  std::deque<task_ptr> remove_background();  // delayed ones included
+  // Drops all that is delayed. Returns the releases among it.
+  std::vector<release_ptr> drop_delayed();
+
+ private:
+  struct delayed {
+    acquire_ptr acquire{};
+    release_ptr release{};
+    task_ptr task{};
+  };
+
+  // False: a background sweep of the name is waiting already, and is enough.
+  bool is_needed(const release_operation& operation);
+  void now_taken(const acquire_operation&) {}
+  void now_taken(const release_operation& operation);
+  template <class Operation>
+  void take_distinct(std::deque<Operation>& from, std::vector<Operation>& to, batch& into);
+
+  std::deque<acquire_ptr> acquires_;
+  std::deque<release_ptr> releases_;
+  std::deque<task_ptr> tasks_;
+  std::deque<task_ptr> background_;
+  std::multimap<instant, delayed> delayed_;
+  std::unordered_set<std::string> reserved_;
+  std::unordered_set<std::string> sweeps_;  // names with a background sweep that has not begun
+  std::size_t under_way_ = 0;
+};
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,207 @@
+#include "client/pending_operations.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rowlock::test {
+namespace {
+
+using client_layer::acquire_operation;
+using client_layer::acquire_ptr;
+using client_layer::instant;
+using client_layer::release_operation;
+using client_layer::release_ptr;
+using client_layer::task_operation;
+using client_layer::task_ptr;
+using testing::ElementsAre;
+using testing::IsEmpty;
+using testing::SizeIs;
+using namespace std::chrono_literals;
+
+acquire_ptr asks(const std::string& name, model::lock_kind kind = model::lock_kind::mutex) {
+  auto made = std::make_shared<acquire_operation>();
+  made->definition = {name, kind, 5};
+  made->mode = kind == model::lock_kind::mutex ? model::lock_mode::exclusive : model::lock_mode::shared;
+  return made;
+}
+
+release_ptr leaves(const std::string& name) {
+  auto made = std::make_shared<release_operation>();
+  made->name = name;
+  made->mode = model::lock_mode::shared;
+  return made;
+}
+
+class pending_operations_test : public testing::Test {
+ protected:
+  client_layer::batch acquires() {
+    client_layer::batch formed;
+    pending.take_acquires(formed);
+    return formed;
+  }
+  client_layer::batch releases() {
+    client_layer::batch formed;
+    pending.take_releases(formed);
+    return formed;
+  }
+
+  client_layer::pending_operations pending;
+  const instant start{};
+};
+
+TEST_F(pending_operations_test, a_name_is_in_one_batch_until_that_is_finished) {
+  const auto first = asks("a");
+  const auto second = asks("a");
+  pending.add(first);
+  pending.add(second);
+  const auto taken = acquires();
+  pending.begin();
+  EXPECT_THAT(taken.acquires, ElementsAre(first));
+  EXPECT_TRUE(acquires().empty());
+  pending.finish(taken);
+  EXPECT_THAT(acquires().acquires, ElementsAre(second));
+}
+
+TEST_F(pending_operations_test, a_release_and_an_acquire_of_a_name_are_not_in_one_batch) {
+  pending.add(leaves("a"));
+  pending.add(asks("a"));
+  client_layer::batch formed;
+  pending.take_releases(formed);
+  pending.take_acquires(formed);
+  EXPECT_THAT(formed.releases, SizeIs(1));
+  EXPECT_THAT(formed.acquires, IsEmpty());
+}
+
+TEST_F(pending_operations_test, sharers_of_a_name_join_up_to_64_and_only_in_order) {
+  for (int i = 0; i < 70; ++i) pending.add(asks("a", model::lock_kind::shared_mutex));
+  const auto formed = acquires();
+  EXPECT_THAT(formed.acquires, SizeIs(64));
+  EXPECT_THAT(formed.joined, ElementsAre("a"));
+  EXPECT_THAT(formed.names, ElementsAre("a"));
+
+  pending.add(asks("b", model::lock_kind::shared_mutex));
+  pending.add(asks("b"));
+  pending.add(asks("b", model::lock_kind::shared_mutex));
+  EXPECT_THAT(acquires().acquires, SizeIs(1)) << "nobody passes a request that cannot join";
+}
+
+TEST_F(pending_operations_test, a_batch_has_256_requests_at_most) {
+  for (int i = 0; i < 300; ++i) pending.add(asks(std::to_string(i)));
+  EXPECT_THAT(acquires().acquires, SizeIs(256));
+  EXPECT_THAT(acquires().acquires, SizeIs(44));
+}
+
+TEST_F(pending_operations_test, a_request_to_be_sent_alone_is_alone_in_its_batch) {
+  const auto alone = asks("b");
+  alone->retry.alone = true;
+  pending.add(asks("a"));
+  pending.add(alone);
+  pending.add(asks("c"));
+  EXPECT_THAT(acquires().acquires, SizeIs(2)) << "a and c";
+  const auto last = acquires();
+  EXPECT_THAT(last.acquires, ElementsAre(alone));
+  EXPECT_TRUE(last.alone);
+}
+
+TEST_F(pending_operations_test, what_is_delayed_is_added_when_it_is_due) {
+  pending.delay(asks("a"), start + 2s);
+  pending.delay(leaves("b"), start + 1s);
+  pending.delay(std::make_shared<task_operation>(), start + 3s);
+  EXPECT_EQ(pending.next_delayed(), start + 1s);
+  auto due = pending.add_delayed(start + 1s);
+  EXPECT_TRUE(due.releasing && !due.acquiring);
+  EXPECT_TRUE(pending.has_releases() && !pending.has_acquires());
+  due = pending.add_delayed(start + 2s);
+  EXPECT_TRUE(due.acquiring && !due.releasing);
+  EXPECT_TRUE(pending.has_acquires() && !pending.has_background());
+  EXPECT_TRUE(pending.add_delayed(start + 3s).acquiring);
+  EXPECT_TRUE(pending.has_background());
+  EXPECT_EQ(pending.next_delayed(), instant::max());
+}
+
+TEST_F(pending_operations_test, one_background_sweep_of_a_name_waits_at_a_time) {
+  pending.add(client_layer::sweep_of("a"));
+  pending.add(client_layer::sweep_of("a"));
+  pending.delay(client_layer::sweep_of("a"), start);
+  EXPECT_EQ(pending.next_delayed(), instant::max());
+  const auto taken = releases();
+  EXPECT_THAT(taken.releases, SizeIs(1));
+  pending.begin();
+  pending.finish(taken);
+  pending.add(client_layer::sweep_of("a"));
+  EXPECT_THAT(releases().releases, SizeIs(1)) << "one that comes later may find more";
+}
+
+TEST_F(pending_operations_test, a_batch_has_one_background_task) {
+  for (int i = 0; i < 2; ++i) pending.delay(std::make_shared<task_operation>(), start);
+  pending.add(std::make_shared<task_operation>());
+  pending.add_delayed(start);
+  client_layer::batch formed;
+  pending.take_background(formed);
+  EXPECT_THAT(formed.tasks, SizeIs(1));
+  pending.take_tasks(formed);
+  EXPECT_THAT(formed.tasks, SizeIs(2));
+  EXPECT_TRUE(pending.has_background());
+}
+
+TEST_F(pending_operations_test, a_batch_that_is_put_back_comes_first) {
+  const auto first = asks("a");
+  const auto second = asks("b");
+  pending.add(first);
+  auto taken = acquires();
+  pending.begin();
+  pending.add(second);
+  pending.put_back(taken);
+  pending.finish(taken);
+  EXPECT_THAT(acquires().acquires, ElementsAre(first, second));
+}
+
+TEST_F(pending_operations_test, is_idle_when_only_acquires_are_left) {
+  pending.add(asks("a"));
+  EXPECT_TRUE(pending.is_idle());
+  const auto taken = acquires();
+  pending.begin();
+  EXPECT_FALSE(pending.is_idle()) << "a batch is under way";
+  pending.finish(taken);
+  pending.delay(leaves("a"), start);
+  EXPECT_FALSE(pending.is_idle()) << "a release is delayed";
+}
+
+TEST_F(pending_operations_test, reserves_a_name_for_a_request_that_was_never_added) {
+  client_layer::batch inline_batch;
+  ASSERT_TRUE(pending.reserve("a", inline_batch));
+  pending.begin();
+  client_layer::batch other;
+  EXPECT_FALSE(pending.reserve("a", other));
+  EXPECT_TRUE(other.names.empty());
+  pending.finish(inline_batch);
+  EXPECT_TRUE(pending.reserve("a", other));
+}
+
+TEST_F(pending_operations_test, removes_acquires_that_do_not_wait_or_all) {
+  const auto waits = asks("a");
+  waits->wait = true;
+  const auto tries = asks("b");
+  const auto later = asks("c");
+  pending.add(waits);
+  pending.add(tries);
+  pending.delay(later, start);
+  pending.delay(leaves("d"), start + 1s);
+  const auto failure = std::make_exception_ptr(error(errc::unreachable, "gone"));
+  EXPECT_THAT(pending.remove_acquires(failure, false), ElementsAre(tries, later));
+  EXPECT_EQ(pending.next_delayed(), start + 1s) << "the release stays";
+  EXPECT_THAT(pending.remove_acquires(failure, true), ElementsAre(waits));
+}
+
+TEST_F(pending_operations_test, drops_what_is_delayed_and_tells_of_the_releases) {
+  const auto release = leaves("a");
+  pending.delay(asks("b"), start);
+  pending.delay(release, start);
+  pending.delay(std::make_shared<task_operation>(), start);
+  EXPECT_THAT(pending.remove_background(), SizeIs(1));
+  EXPECT_THAT(pending.drop_delayed(), ElementsAre(release));
+  EXPECT_TRUE(pending.is_idle());
+}
+
+}  // namespace
+}  // namespace rowlock::test
