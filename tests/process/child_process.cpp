@@ -10,6 +10,7 @@
 #include <chrono>
 #include <fstream>
 #include <stdexcept>
+#include <string_view>
 #include <thread>
 
 namespace rowlock::test {
@@ -52,6 +53,11 @@ void child_process::signal(int number) const {
   if (!reaped_) ::kill(pid_, number);
 }
 
+bool child_process::has_ended() {
+  if (!reaped_ && ::waitpid(pid_, &status_, WNOHANG) == pid_) reaped_ = true;
+  return reaped_;
+}
+
 int child_process::wait() {
   while (!reaped_) {
     if (::waitpid(pid_, &status_, 0) == pid_ || errno != EINTR) reaped_ = true;
@@ -64,17 +70,32 @@ void child_process::kill() {
   wait();
 }
 
-void until_stopped(pid_t pid) {
+namespace {
+
+// As /proc shows it: 'R', 'S', 'T', 'Z'…; 0: there is no such process.
+char state_of(pid_t pid) {
+  std::string stat;
+  std::getline(std::ifstream{"/proc/" + std::to_string(pid) + "/stat"}, stat);
+  const auto end_of_name = stat.rfind(") ");
+  return end_of_name == std::string::npos ? '\0' : stat[end_of_name + 2];
+}
+
+void until_state(pid_t pid, std::string_view states, const char* problem) {
   const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{10};
-  const auto path = "/proc/" + std::to_string(pid) + "/stat";
-  for (;;) {
-    std::string stat;
-    std::getline(std::ifstream{path}, stat);
-    const auto end_of_name = stat.rfind(") ");
-    if (end_of_name != std::string::npos && stat[end_of_name + 2] == 'T') return;
-    if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("the process does not stop");
+  while (states.find(state_of(pid)) == std::string_view::npos) {
+    if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error(problem);
     std::this_thread::sleep_for(std::chrono::milliseconds{2});
   }
+}
+
+}  // namespace
+
+void until_stopped(pid_t pid) {
+  until_state(pid, "T", "the process does not stop");
+}
+
+void until_gone(pid_t pid) {
+  until_state(pid, {"\0ZX", 3}, "the process does not end");
 }
 
 }  // namespace rowlock::test

@@ -30,6 +30,8 @@ class child_process {
 
   pid_t pid() const noexcept { return pid_; }
   void signal(int number) const;
+  // Does not wait.
+  bool has_ended();
   // Waits for its end. The status is as waitpid() returns it.
   int wait();
   // Sends SIGKILL and waits until the process is gone.
@@ -43,5 +45,7 @@ class child_process {
 
 // Waits until the process is stopped as by SIGSTOP. Throws after ten seconds.
 void until_stopped(pid_t pid);
+// Waits until the process has ended, though its parent may not have noticed. Throws after ten seconds.
+void until_gone(pid_t pid);
 
 }  // namespace rowlock::test

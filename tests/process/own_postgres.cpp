@@ -54,6 +54,18 @@ class own_postgres final : public own_server {
     postmaster_.reset();
   }
 
+  void kill() override {
+    // The postmaster is stopped first, so that it neither starts more processes nor ends them by itself.
+    stop();
+    const auto pids = stopped_;
+    stopped_.clear();
+    for (const pid_t pid : pids) ::kill(pid, SIGKILL);
+    postmaster_->kill();
+    postmaster_.reset();
+    // It does not start again while one of them uses its memory.
+    for (const pid_t pid : pids) until_gone(pid);
+  }
+
   void stop() override {
     // The postmaster stops first, so that it starts no more processes.
     stopped_ = {postmaster_->pid()};

@@ -22,8 +22,10 @@ class own_server {
   virtual std::string local_url() const = 0;
 
   virtual void start() = 0;  // returns when it answers
-  // Ends every process of it at once; nothing is written.
+  // Ends every process of it at once; nothing is written. PostgreSQL is asked to, as by an immediate shutdown.
   virtual void crash() = 0;
+  // Sends SIGKILL to every process of it.
+  virtual void kill() { crash(); }
 
   // Stops every process of the server. Its kernel still accepts what is sent, and nobody answers.
   virtual void stop() = 0;

@@ -14,6 +14,7 @@
 #include <ctime>
 #include <fstream>
 #include <mutex>
+#include <optional>
 #include <string>
 
 namespace rowlock::test {
@@ -41,7 +42,10 @@ class history_recorder {
            {"capacity", capacity}});
     return call;
   }
-  void granted(const hold& held, const std::string& actor, std::int64_t call, std::int64_t capacity = 1) {
+  // Returns the time that it wrote.
+  std::int64_t granted(const hold& held, const std::string& actor, std::int64_t call,
+                       std::int64_t capacity = 1) {
+    const auto at = now();
     write({{"event", "ok"},
            {"op", "acquire"},
            {"name", held.name()},
@@ -50,25 +54,44 @@ class history_recorder {
            {"hold", held.id()},
            {"token", held.token()},
            {"weight", held.weight()},
-           {"capacity", capacity}});
+           {"capacity", capacity}},
+          at);
+    return at;
   }
   void failed(const std::string& name, const std::string& actor, std::int64_t call) {
     write({{"event", "fail"}, {"op", "acquire"}, {"name", name}, {"actor", actor}, {"call", call}});
   }
 
-  // Writes when the release begins and what came of it.
-  release_result releases(hold& held, const std::string& actor) {
+  // Writes when the release begins and what came of it. A process that may be stopped at any moment passes when
+  // the hold was valid for the last time: it may have been lost since.
+  release_result releases(hold& held, const std::string& actor, std::optional<std::int64_t> valid_at = {}) {
     const json about{{"op", "release"}, {"name", held.name()}, {"actor", actor}, {"hold", held.id()}};
-    note("invoke", about);
+    note("invoke", about, valid_at.value_or(now()));
     const auto result = held.release();
-    if (result == release_result::released) note("ok", about);
+    if (result == release_result::released) note("ok", about, now());
     if (result == release_result::lost) {
       auto loss = about;
       loss["op"] = "loss";
       loss["reason"] = to_string(held.loss());
-      note("lost", loss);
+      note("lost", loss, valid_at.value_or(now()));
     }
     return result;
+  }
+
+  // Something else that happened. No rule reads it.
+  void notes(const std::string& op, const std::string& name, const std::string& reason = "") {
+    write({{"event", "info"}, {"op", op}, {"name", name}, {"reason", reason}});
+  }
+  void notes(const std::string& op, const hold& held) {
+    write(
+        {{"event", "info"}, {"op", op}, {"name", held.name()}, {"hold", held.id()}, {"token", held.token()}});
+  }
+
+  // CLOCK_BOOTTIME in nanoseconds.
+  static std::int64_t now() {
+    timespec time{};
+    ::clock_gettime(CLOCK_BOOTTIME, &time);
+    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
   }
 
   // What the database shows. A holder that calls it records the tickets of those that wait.
@@ -99,15 +122,9 @@ class history_recorder {
   }
 
  private:
-  static std::int64_t now() {
-    timespec time{};
-    ::clock_gettime(CLOCK_BOOTTIME, &time);
-    return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
-  }
-
-  void note(const char* kind, json line) {
+  void note(const char* kind, json line, std::int64_t at) {
     line["event"] = kind;
-    write(std::move(line));
+    write(std::move(line), at);
   }
 
   void write(json line, std::int64_t at = now()) {

@@ -1,0 +1,46 @@
+// The worker processes of one row of the matrix, and what they have written down so far.
+#pragma once
+
+#include "child_process.hpp"
+#include "histories.hpp"
+#include "load.hpp"
+
+#include <memory>
+#include <random>
+#include <vector>
+
+namespace rowlock::test {
+
+class crowd {
+ public:
+  // The workers with an odd number have this URL for their own connections, too.
+  crowd(load_settings settings, std::string odd_application_url, std::size_t size);
+
+  // Starts one in place of each that was killed.
+  void refill();
+
+  histories& told() { return told_; }
+  // Waits until work was done under each lock after this time. Returns the latest of these times.
+  std::int64_t until_all_work(std::int64_t since);
+
+  // Kills one that holds a lock; returns when.
+  std::int64_t kill_holder(std::mt19937& random);
+  // Stops one that holds a lock, for this time. Returns when it was stopped.
+  std::int64_t stop_holder(std::mt19937& random, std::chrono::milliseconds time);
+
+  // Ends all as usual. Throws std::runtime_error if one does not end or ends badly.
+  void halt();
+
+ private:
+  using member = std::unique_ptr<child_process>;
+  member& some_holder(std::mt19937& random);
+  bool holds(const member& one);
+
+  load_settings settings_;
+  const std::string odd_url_;
+  histories told_;
+  std::vector<member> members_;
+  std::uint64_t started_ = 0;
+};
+
+}  // namespace rowlock::test

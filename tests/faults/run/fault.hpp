@@ -1,0 +1,48 @@
+// The faults: what is broken, and how it ends.
+#pragma once
+
+#include "crowd.hpp"
+#include "site.hpp"
+
+#include <functional>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace rowlock::test {
+
+// Where a fault happens.
+struct scene {
+  site& where;
+  crowd& workers;
+  std::mt19937& random;
+  std::chrono::milliseconds ttl;
+
+  std::chrono::milliseconds any(std::chrono::milliseconds from, std::chrono::milliseconds to) {
+    return std::chrono::milliseconds{
+        std::uniform_int_distribution<std::int64_t>{from.count(), to.count()}(random)};
+  }
+};
+
+struct fault {
+  std::string name;
+  std::string what;  // for people
+  std::vector<std::string> databases;
+  bool is_proxied = false;  // the workers use the proxy
+  // Begins and ends it. Returns the time from which the recovery counts, on CLOCK_BOOTTIME.
+  std::function<std::int64_t(scene&)> strike;
+  // Errors that it explains, besides those that are transient.
+  std::vector<std::string> explains{};
+
+  bool is_for(const std::string& database) const;
+};
+
+std::vector<fault> all_faults();
+
+// The parts of the list.
+std::vector<fault> client_faults();
+std::vector<fault> server_faults();
+std::vector<fault> connection_faults();
+std::vector<fault> file_faults();
+
+}  // namespace rowlock::test

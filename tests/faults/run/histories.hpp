@@ -1,0 +1,43 @@
+// Reads the histories of the workers while they are written.
+#pragma once
+
+#include "event.hpp"
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace rowlock::test {
+
+class histories {
+ public:
+  explicit histories(std::filesystem::path folder) : folder_{std::move(folder)} {}
+
+  // Reads what was written since. Throws history::bad_history.
+  void read();
+
+  // In the order in which they were read.
+  const std::vector<history::event>& events() const noexcept { return events_; }
+  // When somebody first wrote under the lock and released it, at or after that time.
+  std::optional<std::int64_t> first_work(const std::string& name, std::int64_t since) const;
+  // Processes that were granted a mutex and have not begun to release it.
+  std::set<std::string> holders() const;
+  std::int64_t count(const std::string& op) const;
+  bool has_begun(const std::string& process) const { return open_holds_.contains(process); }
+
+ private:
+  void take(const history::event& now);
+
+  const std::filesystem::path folder_;
+  std::map<std::string, std::streamoff> read_;  // by file
+  std::vector<history::event> events_;
+  std::map<std::string, std::vector<std::int64_t>> work_;    // by name
+  std::map<std::string, std::set<std::string>> open_holds_;  // by process; of each that has written
+  std::map<std::string, std::int64_t> counts_;
+};
+
+}  // namespace rowlock::test

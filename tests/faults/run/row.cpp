@@ -1,0 +1,105 @@
+#include "row.hpp"
+
+#include "checks.hpp"
+#include "ledger.hpp"
+#include "step.hpp"
+#include "support/history_recorder.hpp"
+
+#include <algorithm>
+#include <sstream>
+
+namespace rowlock::test {
+
+namespace {
+
+constexpr std::size_t workers = 4;
+
+std::string milliseconds(std::chrono::nanoseconds time) {
+  return std::to_string(std::chrono::round<std::chrono::milliseconds>(time).count()) + " ms";
+}
+
+void strike_again_and_again(scene& now, const fault& what, const row_settings& settings, row_result& made) {
+  now.workers.until_all_work(0);
+  const auto end = std::chrono::steady_clock::now() + settings.time;
+  do {
+    pause(now.any(20ms, 200ms));
+    const auto since = what.strike(now);
+    ++made.times;
+    const auto works_again = now.workers.until_all_work(since);
+    made.recoveries.emplace_back(works_again - since);
+    now.workers.refill();
+  } while (std::chrono::steady_clock::now() < end);
+}
+
+}  // namespace
+
+row_result make_row(site& where, const fault& what, const row_settings& settings) {
+  row_result made;
+  made.fault = what.name;
+  made.database = where.database();
+
+  const temporary_folder of_row;
+  load_settings load;
+  load.url = what.is_proxied ? where.proxied_url() : where.url();
+  load.application_url = where.url();
+  load.row = what.name;
+  load.folder = of_row.path().string();
+  if (!settings.keep.empty()) {
+    load.folder = settings.keep + '/' + what.name + '-' + where.database();
+    std::filesystem::create_directories(load.folder);
+  }
+  load.ttl = settings.ttl;
+  load.seed = settings.seed * 1'000;
+  load.fault = settings.planted_fault;
+  std::mt19937 random{static_cast<unsigned>(settings.seed)};
+
+  try {
+    begin_step("make the ledger of " + load.row);
+    {
+      const auto session = where.session();
+      ledger{*session, load.ledger_prefix()}.create(load.mutexes());
+    }
+    crowd all{load, load.url, workers};
+    scene now{where, all, random, settings.ttl};
+    try {
+      strike_again_and_again(now, what, settings, made);
+      all.halt();
+    } catch (const interrupted&) {
+      throw;
+    } catch (const std::exception& failure) {
+      made.violations.push_back(failure.what());
+      if (where.database() != "sqlite") where.server().go_on();
+      all.told().read();
+    }
+    made.operations = all.told().count("worked");
+    made.losses = all.told().count("lost");
+    made.refused = all.told().count("refused");
+    const auto found = violations_of(where, load, all.told(), what);
+    made.violations.insert(made.violations.end(), found.begin(), found.end());
+    until_nothing_is_left(where);
+  } catch (const interrupted&) {
+    throw;
+  } catch (const std::exception& failure) {
+    made.violations.push_back(failure.what());
+  }
+  return made;
+}
+
+std::string table_head() {
+  return "| fault | database | times | operations | lost holds | refused writes | violations | recovery: "
+         "median | "
+         "longest |\n|---|---|---|---|---|---|---|---|---|\n";
+}
+
+std::string to_text(const row_result& row) {
+  auto sorted = row.recoveries;
+  std::ranges::sort(sorted);
+  std::ostringstream text;
+  text << "| " << row.fault << " | " << row.database << " | " << row.times << " | " << row.operations << " | "
+       << row.losses << " | " << row.refused << " | " << row.violations.size() << " | "
+       << (sorted.empty() ? "–" : milliseconds(sorted[sorted.size() / 2])) << " | "
+       << (sorted.empty() ? "–" : milliseconds(sorted.back())) << " |\n";
+  return text.str();
+}
+
+}  // namespace rowlock::test

@@ -1,0 +1,41 @@
+// A database under test, with a server of its own if it has one.
+#pragma once
+
+#include "fault_proxy.hpp"
+#include "own_server.hpp"
+#include "sql_session.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <memory>
+#include <optional>
+#include <string>
+
+namespace rowlock::test {
+
+class site {
+ public:
+  // database: postgres, mariadb or sqlite. Starts the server and applies rowlock's migrations.
+  explicit site(const std::string& database);
+
+  const std::string& database() const noexcept { return database_; }
+  const std::string& url() const noexcept { return url_; }
+  // The same through the proxy. Not for SQLite.
+  const std::string& proxied_url() const noexcept { return proxied_url_; }
+  own_server& server() { return *server_; }
+  fault_proxy& proxy() { return *proxy_; }
+  const std::filesystem::path& folder() const { return folder_.path(); }
+
+  // The database's own account of rowlock's rows: the first column of the first row. @ stands for the prefix.
+  std::int64_t number(const std::string& sql);
+  std::unique_ptr<sql_session> session() const { return sql_session::open(url_); }
+
+ private:
+  const std::string database_;
+  temporary_folder folder_;
+  std::unique_ptr<own_server> server_;
+  std::string url_;
+  std::string proxied_url_;
+  std::optional<fault_proxy> proxy_;
+};
+
+}  // namespace rowlock::test
