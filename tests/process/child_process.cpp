@@ -91,7 +91,7 @@ void until_state(pid_t pid, std::string_view states, const char* problem) {
 }  // namespace
 
 void until_stopped(pid_t pid) {
-  until_state(pid, "T", "the process does not stop");
+  until_state(pid, {"T\0ZX", 4}, "the process does not stop");
 }
 
 void until_gone(pid_t pid) {

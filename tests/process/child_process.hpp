@@ -43,7 +43,7 @@ class child_process {
   int status_ = 0;
 };
 
-// Waits until the process is stopped as by SIGSTOP. Throws after ten seconds.
+// Waits until the process is stopped as by SIGSTOP, or has ended. Throws after ten seconds.
 void until_stopped(pid_t pid);
 // Waits until the process has ended, though its parent may not have noticed. Throws after ten seconds.
 void until_gone(pid_t pid);

@@ -17,12 +17,17 @@ namespace {
 
 class own_postgres final : public own_server {
  public:
+  // A standby of that server.
+  explicit own_postgres(const own_server& primary) {
+    const auto url = primary.url();
+    home_.run({bin_ + "/pg_basebackup", "-d", url, "-D", data(), "-R", "-X", "stream", "-c", "fast"});
+    start();
+  }
   own_postgres() {
     home_.run({bin_ + "/initdb", "-D", data(), "-U", "postgres", "-A", "trust", "-E", "UTF8",
                "--locale=C.UTF-8", "--no-sync"});
     std::ofstream{data() + "/postgresql.conf", std::ios::app}
-        << "listen_addresses = ''\nunix_socket_directories = '" << home_.path()
-        << "'\n"
+        << "listen_addresses = ''\n"
            // Only renewals bring releases to the disk, so a crash can lose releases.
            "wal_writer_delay = 10s\n";
     start();
@@ -37,8 +42,9 @@ class own_postgres final : public own_server {
 
   void start() override {
     const int log = home_.open_log();
-    postmaster_ = std::make_unique<child_process>(std::vector<std::string>{bin_ + "/postgres", "-D", data()},
-                                                  home_.setup(log, SIGQUIT));
+    postmaster_ = std::make_unique<child_process>(
+        std::vector<std::string>{bin_ + "/postgres", "-D", data(), "-k", home_.path()},
+        home_.setup(log, SIGQUIT));
     ::close(log);
     const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{60};
     while (PQping(url_.c_str()) != PQPING_OK) {
@@ -106,6 +112,10 @@ class own_postgres final : public own_server {
 
 std::unique_ptr<own_server> make_own_postgres() {
   return std::make_unique<own_postgres>();
+}
+
+std::unique_ptr<own_server> make_own_postgres_standby(const own_server& primary) {
+  return std::make_unique<own_postgres>(primary);
 }
 
 }  // namespace rowlock::test

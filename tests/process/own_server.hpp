@@ -38,6 +38,9 @@ class own_server {
 // Both servers are durable as by default and listen on a Unix socket or a loopback port. They need what
 // scripts/with-postgres or with-mariadb exports. Throw std::runtime_error with the server's message.
 std::unique_ptr<own_server> make_own_postgres();
+// A standby of a server that make_own_postgres() or this has made: asynchronous unless the primary's settings say
+// otherwise.
+std::unique_ptr<own_server> make_own_postgres_standby(const own_server& primary);
 // arguments: further arguments for the server; they override its usual ones.
 std::unique_ptr<own_server> make_own_mariadb(const std::vector<std::string>& arguments = {});
 

@@ -18,17 +18,21 @@ using complaints = std::vector<std::string>;
 // A lock may be free for a while when the database cannot be reached.
 constexpr auto longest_wait_for_a_free_lock = 20s;
 
-void check_histories(const histories& told, complaints& found) {
+void check_histories(const histories& told, const fault& about, complaints& found) {
   auto events = told.events();
   history::sort_events(events);
   const auto locks = history::locks_of(events);
   for (const auto& broken : history::check(events, {longest_wait_for_a_free_lock})) {
+    // A lock whose grant is gone may be given to another, a release that is gone is made again, and so are tickets.
+    static const std::set<std::string> about_commits{"exclusion", "orphan", "order"};
+    if (about.loses_commits && about_commits.contains(broken.rule)) continue;
     history::print(broken, events, locks.at(broken.name), std::cerr);
     found.push_back(broken.rule + ": " + broken.what);
   }
 }
 
-void check_ledger(sql_session& session, const load_settings& load, const histories& told, complaints& found) {
+void check_ledger(sql_session& session, const load_settings& load, const histories& told, const fault& about,
+                  complaints& found) {
   ledger book{session, load.ledger_prefix()};
   const auto audit = book.check();
   const auto expect_none = [&](std::int64_t count, const std::string& what) {
@@ -50,7 +54,8 @@ void check_ledger(sql_session& session, const load_settings& load, const histori
     written.erase(row.at(0));
   }
   expect_none(strange, " writes under holds that nobody was granted");
-  expect_none(static_cast<std::int64_t>(written.size()), " confirmed writes are missing");
+  if (!about.loses_commits)
+    expect_none(static_cast<std::int64_t>(written.size()), " confirmed writes are missing");
 }
 
 void check_errors(const histories& told, const fault& about, complaints& found) {
@@ -80,9 +85,9 @@ std::vector<std::string> violations_of(site& where, const load_settings& load, c
                                        const fault& about) {
   complaints found;
   begin_step("check the histories of " + load.row);
-  check_histories(told, found);
+  check_histories(told, about, found);
   begin_step("check the ledger of " + load.row);
-  check_ledger(*where.session(), load, told, found);
+  check_ledger(*where.session(), load, told, about, found);
   check_errors(told, about, found);
   return found;
 }

@@ -115,4 +115,9 @@ void crowd::halt() {
   if (bad > 0) throw std::runtime_error(std::to_string(bad) + " workers did not end as they should");
 }
 
+void crowd::abandon() {
+  members_.clear();
+  told_.read();
+}
+
 }  // namespace rowlock::test

@@ -30,6 +30,8 @@ class crowd {
 
   // Ends all as usual. Throws std::runtime_error if one does not end or ends badly.
   void halt();
+  // Kills all.
+  void abandon();
 
  private:
   using member = std::unique_ptr<child_process>;

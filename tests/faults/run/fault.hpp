@@ -33,6 +33,11 @@ struct fault {
   std::function<std::int64_t(scene&)> strike;
   // Errors that it explains, besides those that are transient.
   std::vector<std::string> explains{};
+  // The site that it needs, and what repairs the site after each time.
+  standby second = standby::none;
+  std::function<void(scene&)> mend{};
+  // Commits that were confirmed may be gone afterwards, and grants with them.
+  bool loses_commits = false;
 
   bool is_for(const std::string& database) const;
 };
@@ -44,5 +49,6 @@ std::vector<fault> client_faults();
 std::vector<fault> server_faults();
 std::vector<fault> connection_faults();
 std::vector<fault> file_faults();
+std::vector<fault> mode_faults();
 
 }  // namespace rowlock::test

@@ -59,6 +59,7 @@ class actor {
     } catch (const error& refusal) {
       book_.failed(name, name_, call);
       if (refusal.code() != errc::cancelled) note(refusal, name);
+      std::this_thread::sleep_for(10ms);
       return;
     }
     if (!held) return book_.failed(name, name_, call);

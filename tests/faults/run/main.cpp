@@ -56,7 +56,10 @@ std::size_t make_matrix(const std::vector<job>& jobs, const row_settings& settin
   std::size_t violations = 0;
   for (const auto& [database, what] : jobs) {
     // After a violation nothing is known of the server.
-    if (!where || where->database() != database) where.emplace(database);
+    if (!where || where->database() != database || where->second() != what.second) {
+      where.reset();
+      where.emplace(database, what.second);
+    }
     const auto row = make_row(*where, what, settings);
     std::cout << to_text(row) << std::flush;
     for (std::size_t i = 0; i < row.violations.size(); ++i) {

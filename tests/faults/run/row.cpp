@@ -28,6 +28,7 @@ void strike_again_and_again(scene& now, const fault& what, const row_settings& s
     const auto works_again = now.workers.until_all_work(since);
     made.recoveries.emplace_back(works_again - since);
     now.workers.refill();
+    if (what.mend) what.mend(now);
   } while (std::chrono::steady_clock::now() < end);
 }
 
@@ -68,8 +69,9 @@ row_result make_row(site& where, const fault& what, const row_settings& settings
       throw;
     } catch (const std::exception& failure) {
       made.violations.push_back(failure.what());
+      // Or nothing would answer.
       if (where.database() != "sqlite") where.server().go_on();
-      all.told().read();
+      all.abandon();
     }
     made.operations = all.told().count("worked");
     made.losses = all.told().count("lost");

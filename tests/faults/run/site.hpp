@@ -6,18 +6,24 @@
 #include "sql_session.hpp"
 #include "support/temporary_folder.hpp"
 
+#include <chrono>
 #include <memory>
 #include <optional>
 #include <string>
 
 namespace rowlock::test {
 
+// Whether a standby waits to take over. PostgreSQL only.
+enum class standby { none, asynchronous, synchronous };
+
 class site {
  public:
   // database: postgres, mariadb or sqlite. Starts the server and applies rowlock's migrations.
-  explicit site(const std::string& database);
+  explicit site(const std::string& database, standby second = standby::none);
 
   const std::string& database() const noexcept { return database_; }
+  standby second() const noexcept { return second_; }
+  // With a standby it names both servers.
   const std::string& url() const noexcept { return url_; }
   // The same through the proxy. Not for SQLite.
   const std::string& proxied_url() const noexcept { return proxied_url_; }
@@ -25,14 +31,26 @@ class site {
   fault_proxy& proxy() { return *proxy_; }
   const std::filesystem::path& folder() const { return folder_.path(); }
 
+  // Makes a standby of the server, and waits until it follows.
+  void add_standby();
+  // Kills the server and promotes the standby, which then is the server. For this time before, the standby gets
+  // nothing: an asynchronous one does not know what was committed.
+  void fail_over(std::chrono::milliseconds behind);
+
   // The database's own account of rowlock's rows: the first column of the first row. @ stands for the prefix.
   std::int64_t number(const std::string& sql);
   std::unique_ptr<sql_session> session() const { return sql_session::open(url_); }
 
  private:
+  void start_postgres();
+  void start_mariadb();
+
   const std::string database_;
+  const standby second_;
   temporary_folder folder_;
   std::unique_ptr<own_server> server_;
+  std::unique_ptr<own_server> standby_;
+  int next_link_ = 0;
   std::string url_;
   std::string proxied_url_;
   std::optional<fault_proxy> proxy_;

@@ -1,0 +1,66 @@
+// Faults of a server's mode: it is read-only, or another one takes over.
+#include "fault.hpp"
+
+#include "step.hpp"
+#include "support/history_recorder.hpp"
+
+namespace rowlock::test {
+
+namespace {
+
+std::int64_t be_read_only(scene& now) {
+  auto session = now.where.session();
+  const bool is_postgres = now.where.database() == "postgres";
+  const auto set = [&](const std::string& value) {
+    begin_step("set read-only " + value);
+    if (!is_postgres) return void(session->run("SET GLOBAL read_only = " + value));
+    session->run("ALTER SYSTEM SET default_transaction_read_only = " + value);
+    session->run("SELECT pg_reload_conf()");
+  };
+  set("ON");
+  pause(now.any(now.ttl / 2, now.ttl * 3 / 2));
+  set("OFF");
+  return history_recorder::now();
+}
+
+std::int64_t fail_over(scene& now) {
+  now.where.fail_over(now.random() % 3 == 0 ? 0ms : now.any(0ms, now.ttl));
+  return history_recorder::now();
+}
+
+void add_standby(scene& now) {
+  now.where.add_standby();
+}
+
+}  // namespace
+
+std::vector<fault> mode_faults() {
+  return {
+      {"read-only",
+       "the server is switched to read-only and back",
+       {"postgres", "mariadb"},
+       false,
+       be_read_only,
+       // The guard throws error(database) for all that the server refuses.
+       {"read_only", "database"}},
+      {"fail-over",
+       "SIGKILL of a primary; its synchronous standby is promoted",
+       {"postgres"},
+       false,
+       fail_over,
+       {"read_only"},
+       standby::synchronous,
+       add_standby},
+      {"lossy-fail-over",
+       "the same with an asynchronous standby: two may hold a lock, until one learns of its loss",
+       {"postgres"},
+       false,
+       fail_over,
+       {"read_only", "unaware"},
+       standby::asynchronous,
+       add_standby,
+       true},
+  };
+}
+
+}  // namespace rowlock::test
