@@ -18,14 +18,27 @@ using complaints = std::vector<std::string>;
 // A lock may be free for a while when the database cannot be reached.
 constexpr auto longest_wait_for_a_free_lock = 20s;
 
+bool explains(const fault& about, const std::string& what) {
+  return std::ranges::find(about.explains, what) != about.explains.end();
+}
+
+// Whether the waiter that was overtaken had lost its lease, and with it its place.
+bool lost_its_place(const history::violation& broken, const std::vector<history::event>& events) {
+  const auto& requested = events[broken.events.at(2)];
+  const auto& granted = events[broken.events.at(3)];
+  return std::ranges::any_of(events, [&](const history::event& one) {
+    return one.op == "lease-lost" && one.process == granted.process && one.time >= requested.time &&
+           one.time <= granted.time;
+  });
+}
+
 void check_histories(const histories& told, const fault& about, complaints& found) {
   auto events = told.events();
   history::sort_events(events);
   const auto locks = history::locks_of(events);
   for (const auto& broken : history::check(events, {longest_wait_for_a_free_lock})) {
-    // A lock whose grant is gone may be given to another, a release that is gone is made again, and so are tickets.
-    static const std::set<std::string> about_commits{"exclusion", "orphan", "order"};
-    if (about.loses_commits && about_commits.contains(broken.rule)) continue;
+    if (explains(about, broken.rule)) continue;
+    if (broken.rule == "order" && lost_its_place(broken, events)) continue;
     history::print(broken, events, locks.at(broken.name), std::cerr);
     found.push_back(broken.rule + ": " + broken.what);
   }
@@ -60,13 +73,10 @@ void check_ledger(sql_session& session, const load_settings& load, const histori
 
 void check_errors(const histories& told, const fault& about, complaints& found) {
   static const std::set<std::string> known{"state",  "queue",  "written", "worked",
-                                           "failed", "killed", "refused"};
+                                           "failed", "killed", "refused", "lease-lost"};
   std::map<std::string, std::pair<std::int64_t, std::string>> others;
   for (const auto& one : told.events()) {
-    if (one.kind != history::event_kind::info || known.contains(one.op) ||
-        std::ranges::find(about.explains, one.op) != about.explains.end()) {
-      continue;
-    }
+    if (one.kind != history::event_kind::info || known.contains(one.op) || explains(about, one.op)) continue;
     auto& [count, text] = others[one.op];
     ++count;
     text = one.reason;

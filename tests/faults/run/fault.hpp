@@ -31,12 +31,12 @@ struct fault {
   bool is_proxied = false;  // the workers use the proxy
   // Begins and ends it. Returns the time from which the recovery counts, on CLOCK_BOOTTIME.
   std::function<std::int64_t(scene&)> strike;
-  // Errors that it explains, besides those that are transient.
+  // What is no violation then: rules, and errors that are not transient. docs/design.md, "What is not promised".
   std::vector<std::string> explains{};
   // The site that it needs, and what repairs the site after each time.
-  standby second = standby::none;
+  equipment needs = equipment::nothing;
   std::function<void(scene&)> mend{};
-  // Commits that were confirmed may be gone afterwards, and grants with them.
+  // Commits that were confirmed may be gone afterwards.
   bool loses_commits = false;
 
   bool is_for(const std::string& database) const;

@@ -17,6 +17,14 @@ std::int64_t lock_file(scene& now) {
   return history_recorder::now();
 }
 
+std::int64_t fill_disk(scene& now) {
+  begin_step("fill the disk");
+  now.where.disk().fill();
+  pause(now.any(now.ttl / 2, now.ttl * 3 / 2));
+  now.where.disk().make_room();
+  return history_recorder::now();
+}
+
 }  // namespace
 
 std::vector<fault> file_faults() {
@@ -26,6 +34,13 @@ std::vector<fault> file_faults() {
        {"sqlite"},
        false,
        lock_file},
+      {"disk-full",
+       "the disk of the file is full for a while (needs root)",
+       {"sqlite"},
+       false,
+       fill_disk,
+       {"database"},
+       equipment::small_disk},
   };
 }
 

@@ -150,16 +150,21 @@ class actor {
 };
 
 // The server may still be starting.
-client connect_patiently(const load_settings& settings) {
+client connect_patiently(const load_settings& settings, history_recorder& book) {
   options how;
   how.ttl = settings.ttl;
   how.statement_timeout = settings.ttl / 3;
   how.connect_timeout = 2s;
   how.application = "rowlock faults";
-  how.log = [file = std::make_shared<std::ofstream>(settings.folder + '/' + std::to_string(::getpid()) +
-                                                    ".log")](log_level level, std::string_view text) {
+  const auto file =
+      std::make_shared<std::ofstream>(settings.folder + '/' + std::to_string(::getpid()) + ".log");
+  how.log = [file, &book, &settings](log_level level, std::string_view text) {
     const auto now = std::chrono::system_clock::now().time_since_epoch() / 1ms;
     if (level != log_level::debug) *file << now << ' ' << text << std::endl;
+    // Places in queues are lost with it, which the history does not show otherwise.
+    if (text.starts_with("lease ") && text.find(" is lost") != std::string_view::npos) {
+      book.notes("lease-lost", settings.semaphore());
+    }
   };
   const auto deadline = std::chrono::steady_clock::now() + 30s;
   for (;;) {
@@ -232,7 +237,7 @@ int run_load(const load_settings& settings) try {
 
   // Its ttl is that of the checker's rules, which must not take a slow machine for a fault.
   history_recorder book{settings.folder, settings.ttl + 5s};
-  auto db = connect_patiently(settings);
+  auto db = connect_patiently(settings, book);
   {
     std::deque<actor> actors;
     std::vector<std::jthread> running;

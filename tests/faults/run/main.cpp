@@ -26,7 +26,13 @@ std::vector<job> chosen(const std::vector<std::string>& databases, const std::ve
   for (const auto& database : databases) {
     for (const auto& one : all_faults()) {
       if (!one.is_for(database)) continue;
-      if (names.empty() || std::ranges::find(names, one.name) != names.end()) jobs.push_back({database, one});
+      if (!names.empty() && std::ranges::find(names, one.name) == names.end()) continue;
+      if (is_available(one.needs)) {
+        jobs.push_back({database, one});
+      } else {
+        std::cerr << one.name << " on " << database << " is left out: it needs "
+                  << (one.needs == equipment::clock ? "libfaketime" : "root") << '\n';
+      }
     }
   }
   return jobs;
@@ -56,9 +62,9 @@ std::size_t make_matrix(const std::vector<job>& jobs, const row_settings& settin
   std::size_t violations = 0;
   for (const auto& [database, what] : jobs) {
     // After a violation nothing is known of the server.
-    if (!where || where->database() != database || where->second() != what.second) {
+    if (!where || where->database() != database || where->has() != what.needs) {
       where.reset();
-      where.emplace(database, what.second);
+      where.emplace(database, what.needs);
     }
     const auto row = make_row(*where, what, settings);
     std::cout << to_text(row) << std::flush;

@@ -1,4 +1,4 @@
-// Faults of a server's mode: it is read-only, or another one takes over.
+// Faults of a server's state: it is read-only, another one takes over, or its clock steps.
 #include "fault.hpp"
 
 #include "step.hpp"
@@ -32,6 +32,12 @@ void add_standby(scene& now) {
   now.where.add_standby();
 }
 
+std::int64_t step_clock(scene& now, int direction) {
+  const auto by = now.any(now.ttl * 2, now.ttl * 8);
+  now.where.step_clock(direction * std::chrono::ceil<std::chrono::seconds>(by));
+  return history_recorder::now();
+}
+
 }  // namespace
 
 std::vector<fault> mode_faults() {
@@ -48,18 +54,33 @@ std::vector<fault> mode_faults() {
        {"postgres"},
        false,
        fail_over,
-       {"read_only"},
-       standby::synchronous,
+       {"read_only", "order", "orphan"},
+       equipment::synchronous_standby,
        add_standby},
       {"lossy-fail-over",
        "the same with an asynchronous standby: two may hold a lock, until one learns of its loss",
        {"postgres"},
        false,
        fail_over,
-       {"read_only", "unaware"},
-       standby::asynchronous,
+       {"read_only", "exclusion", "unaware", "order", "orphan"},
+       equipment::asynchronous_standby,
        add_standby,
        true},
+      {"clock-forward",
+       "the server's clock is set forward by more than the ttl: two may hold a lock, until one learns of its "
+       "loss",
+       {"postgres", "mariadb"},
+       false,
+       [](scene& now) { return step_clock(now, 1); },
+       {"exclusion", "unaware"},
+       equipment::clock},
+      {"clock-back",
+       "the server's clock is set back by more than the ttl",
+       {"postgres", "mariadb"},
+       false,
+       [](scene& now) { return step_clock(now, -1); },
+       {},
+       equipment::clock},
   };
 }
 

@@ -47,7 +47,8 @@ row_result make_row(site& where, const fault& what, const row_settings& settings
   load.folder = of_row.path().string();
   if (!settings.keep.empty()) {
     load.folder = settings.keep + '/' + what.name + '-' + where.database();
-    std::filesystem::create_directories(load.folder);
+    // Histories of two runs would be taken for one.
+    if (!std::filesystem::create_directories(load.folder)) throw std::runtime_error(load.folder + " exists");
   }
   load.ttl = settings.ttl;
   load.seed = settings.seed * 1'000;

@@ -5,7 +5,11 @@
 #include <rowlock/migrate.hpp>
 
 #include <csignal>
+#include <cstdlib>
+#include <ctime>
 #include <filesystem>
+#include <fstream>
+#include <utility>
 
 namespace rowlock::test {
 
@@ -16,10 +20,48 @@ std::string socket_folder(const own_server& server) {
   return server.url().substr(server.url().find("host=") + 5);
 }
 
+// Where Debian has it; empty if it is not installed.
+std::string clock_library() {
+  std::error_code ignored;
+  for (const auto& entry : std::filesystem::directory_iterator{"/usr/lib", ignored}) {
+    const auto library = entry.path() / "faketime" / "libfaketimeMT.so.1";
+    if (std::filesystem::exists(library, ignored)) return library;
+  }
+  return {};
+}
+
+// Processes that are started meanwhile have the clock of the file.
+class preload {
+ public:
+  explicit preload(const std::filesystem::path& clock) {
+    const std::pair<const char*, std::string> all[] = {
+        {"LD_PRELOAD", clock_library()}, {"FAKETIME_TIMESTAMP_FILE", clock.string()},
+        {"FAKETIME_NO_CACHE", "1"},      {"FAKETIME_DONT_FAKE_MONOTONIC", "1"},
+        {"DONT_FAKE_MONOTONIC", "1"},    {"FAKETIME_DISABLE_SHM", "1"}};
+    for (const auto& [name, value] : all) ::setenv(name, value.c_str(), 1);
+  }
+  ~preload() { ::unsetenv("LD_PRELOAD"); }
+  preload(const preload&) = delete;
+  preload& operator=(const preload&) = delete;
+};
+
 }  // namespace
 
-site::site(const std::string& database, standby second) : database_{database}, second_{second} {
+bool is_available(equipment what) {
+  if (what == equipment::clock) return !clock_library().empty();
+  return what != equipment::small_disk || small_disk::can_be_made();
+}
+
+site::site(const std::string& database, equipment what) : database_{database}, has_{what} {
   begin_step("start " + database);
+  if (has_ == equipment::small_disk) disk_.emplace(folder_.path());
+  std::optional<preload> clock;
+  if (has_ == equipment::clock) {
+    // The server's user reads it.
+    std::filesystem::permissions(folder_.path(), std::filesystem::perms{0755});
+    std::ofstream{clock_file()} << "+0\n";
+    clock.emplace(clock_file());
+  }
   if (database == "sqlite") url_ = "sqlite:" + (folder_.path() / "database").string();
   if (database == "postgres") start_postgres();
   if (database == "mariadb") start_mariadb();
@@ -29,7 +71,7 @@ site::site(const std::string& database, standby second) : database_{database}, s
 
 void site::start_postgres() {
   server_ = make_own_postgres();
-  if (second_ == standby::none) {
+  if (has_ != equipment::asynchronous_standby && has_ != equipment::synchronous_standby) {
     url_ = server_->url();
     proxy_.emplace(socket_folder(*server_) + "/.s.PGSQL.5432");
     proxied_url_ = "postgresql://postgres@127.0.0.1:" + std::to_string(proxy_->port()) + "/postgres";
@@ -67,7 +109,7 @@ void site::add_standby() {
   until("the standby follows", [&] {
     return primary->number("SELECT count(*) FROM pg_stat_replication WHERE state = 'streaming'") == 1;
   });
-  if (second_ != standby::synchronous) return;
+  if (has_ != equipment::synchronous_standby) return;
   primary->run("ALTER SYSTEM SET synchronous_standby_names = '*'");
   primary->run("SELECT pg_reload_conf()");
   until("the standby is synchronous", [&] {
@@ -86,6 +128,21 @@ void site::fail_over(std::chrono::milliseconds behind) {
   begin_step("promote the standby");
   sql_session::open(standby_->url())->run("SELECT pg_promote(true, 60)");
   server_ = std::move(standby_);
+}
+
+void site::step_clock(std::chrono::seconds by) {
+  const char* seconds = database_ == "postgres" ? "SELECT extract(epoch FROM clock_timestamp())::bigint"
+                                                : "SELECT unix_timestamp(sysdate())";
+  clock_ += by;
+  const auto file = clock_file().string();
+  // In one step: the server may read it at any moment.
+  std::ofstream{file + ".new"} << (clock_ < 0s ? "" : "+") << clock_.count() << '\n';
+  std::filesystem::rename(file + ".new", file);
+  const auto server = session();
+  until("the server's clock is " + std::to_string(clock_.count()) + " s ahead", [&] {
+    const auto ahead = server->number(seconds) - std::time(nullptr) - clock_.count();
+    return ahead >= -1 && ahead <= 1;
+  });
 }
 
 std::int64_t site::number(const std::string& sql) {

@@ -3,6 +3,7 @@
 
 #include "fault_proxy.hpp"
 #include "own_server.hpp"
+#include "small_disk.hpp"
 #include "sql_session.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -13,23 +14,33 @@
 
 namespace rowlock::test {
 
-// Whether a standby waits to take over. PostgreSQL only.
-enum class standby { none, asynchronous, synchronous };
+// What a site has besides the database.
+enum class equipment {
+  nothing,
+  asynchronous_standby,  // PostgreSQL
+  synchronous_standby,
+  clock,       // the server's own, by libfaketime
+  small_disk,  // SQLite
+};
+// Whether this machine has it.
+bool is_available(equipment what);
 
 class site {
  public:
   // database: postgres, mariadb or sqlite. Starts the server and applies rowlock's migrations.
-  explicit site(const std::string& database, standby second = standby::none);
+  explicit site(const std::string& database, equipment what = equipment::nothing);
 
   const std::string& database() const noexcept { return database_; }
-  standby second() const noexcept { return second_; }
+  equipment has() const noexcept { return has_; }
   // With a standby it names both servers.
   const std::string& url() const noexcept { return url_; }
   // The same through the proxy. Not for SQLite.
   const std::string& proxied_url() const noexcept { return proxied_url_; }
   own_server& server() { return *server_; }
   fault_proxy& proxy() { return *proxy_; }
-  const std::filesystem::path& folder() const { return folder_.path(); }
+  small_disk& disk() { return *disk_; }
+  // Sets the server's clock forward or back.
+  void step_clock(std::chrono::seconds by);
 
   // Makes a standby of the server, and waits until it follows.
   void add_standby();
@@ -42,12 +53,15 @@ class site {
   std::unique_ptr<sql_session> session() const { return sql_session::open(url_); }
 
  private:
+  std::filesystem::path clock_file() const { return folder_.path() / "clock"; }
   void start_postgres();
   void start_mariadb();
 
   const std::string database_;
-  const standby second_;
+  const equipment has_;
   temporary_folder folder_;
+  std::optional<small_disk> disk_;
+  std::chrono::seconds clock_{0};
   std::unique_ptr<own_server> server_;
   std::unique_ptr<own_server> standby_;
   int next_link_ = 0;

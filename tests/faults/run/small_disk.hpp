@@ -1,0 +1,28 @@
+// A disk of some megabytes, which can be filled. It needs root.
+#pragma once
+
+#include <filesystem>
+
+namespace rowlock::test {
+
+class small_disk {
+ public:
+  // Whether this process may mount one. The first call gives the process mounts of its own, so call it before any
+  // other thread is started.
+  static bool can_be_made();
+
+  // Mounts it on an existing folder. Throws std::runtime_error, like every member.
+  explicit small_disk(std::filesystem::path folder);
+  ~small_disk();
+  small_disk(const small_disk&) = delete;
+  small_disk& operator=(const small_disk&) = delete;
+
+  // Takes all the space that is left, and returns it.
+  void fill() const;
+  void make_room() const;
+
+ private:
+  const std::filesystem::path folder_;
+};
+
+}  // namespace rowlock::test
