@@ -59,11 +59,11 @@ std::vector<std::string> databases() {
   return found;
 }
 
-TEST(faults_test, each_fault_once_breaks_no_promise) {
+TEST(faults_test, each_plain_fault_once_breaks_no_promise) {
   std::vector<std::unique_ptr<run_of_faults>> runs;
   for (const auto& database : databases()) {
     runs.push_back(std::make_unique<run_of_faults>(
-        std::vector<std::string>{"--seed", "1", "--seconds", "0", "--database", database}));
+        std::vector<std::string>{"--seed", "1", "--seconds", "0", "--plain", "--database", database}));
   }
   for (const auto& one : runs) {
     EXPECT_EQ(one->wait(), 0);

@@ -28,15 +28,15 @@ void crowd::refill() {
   }
 }
 
-std::int64_t crowd::until_all_work(std::int64_t since) {
-  std::int64_t latest = 0;
+crowd::work crowd::until_all_work(std::int64_t since) {
+  work latest;
   until("work goes on under each lock of " + settings_.row, [&] {
     told_.read();
-    latest = 0;
+    latest = {};
     for (const auto& name : settings_.names()) {
       const auto first = told_.first_work(name, since);
       if (!first) return false;
-      latest = std::max(latest, *first);
+      if (*first > latest.at) latest = {name, *first};
     }
     for (const auto& one : members_) {
       if (one && one->has_ended()) throw std::runtime_error("a worker has ended by itself");

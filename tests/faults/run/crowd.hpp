@@ -20,8 +20,12 @@ class crowd {
   void refill();
 
   histories& told() { return told_; }
-  // Waits until work was done under each lock after this time. Returns the latest of these times.
-  std::int64_t until_all_work(std::int64_t since);
+  struct work {
+    std::string name;  // the lock that was the last one
+    std::int64_t at = 0;
+  };
+  // Waits until work was done under each lock after this time.
+  work until_all_work(std::int64_t since);
 
   // Kills one that holds a lock; returns when.
   std::int64_t kill_holder(std::mt19937& random);

@@ -21,11 +21,13 @@ struct job {
   fault what;
 };
 
-std::vector<job> chosen(const std::vector<std::string>& databases, const std::vector<std::string>& names) {
+std::vector<job> chosen(const std::vector<std::string>& databases, const std::vector<std::string>& names,
+                        bool only_plain) {
   std::vector<job> jobs;
   for (const auto& database : databases) {
     for (const auto& one : all_faults()) {
       if (!one.is_for(database)) continue;
+      if (only_plain && one.needs != equipment::nothing) continue;
       if (!names.empty() && std::ranges::find(names, one.name) == names.end()) continue;
       if (is_available(one.needs)) {
         jobs.push_back({database, one});
@@ -94,6 +96,7 @@ int main(int count, char** words) {
   std::vector<std::string> databases;
   std::vector<std::string> names;
   std::string planted_word = to_string(planted::nothing);
+  bool only_plain = false;
   bool lists = false;
   line.add_option("--seed", settings.seed, "Decides the moments, the victims and the load")
       ->capture_default_str();
@@ -105,6 +108,8 @@ int main(int count, char** words) {
   std::vector<std::string> known;
   for (const auto& one : all_faults()) known.push_back(one.name);
   line.add_option("--fault", names, "Only this one; may be repeated")->check(CLI::IsMember(known));
+  line.add_flag("--plain", only_plain,
+                "Only faults that need nothing but one server: no standby, clock or disk");
   line.add_option("--keep", settings.keep, "Keep the workers' histories and logs in this folder");
   line.add_option("--planted", planted_word, "What the workers do wrong, to show that it is noticed")
       ->check(CLI::IsMember({"nothing", "unguarded", "deaf"}));
@@ -119,7 +124,7 @@ int main(int count, char** words) {
   if (planted_word == "unguarded") settings.planted_fault = planted::unguarded;
   if (planted_word == "deaf") settings.planted_fault = planted::deaf;
 
-  const auto jobs = chosen(databases, names);
+  const auto jobs = chosen(databases, names, only_plain);
   if (jobs.empty()) {
     std::cerr << "rowlock_faults: none of these faults is for one of these databases; see --list\n";
     return usage;

@@ -6,6 +6,8 @@
 #include "support/history_recorder.hpp"
 
 #include <algorithm>
+#include <filesystem>
+#include <iostream>
 #include <sstream>
 
 namespace rowlock::test {
@@ -13,6 +15,8 @@ namespace rowlock::test {
 namespace {
 
 constexpr std::size_t workers = 4;
+// Worth a look, though it is no violation.
+constexpr auto long_recovery = 5s;
 
 std::string milliseconds(std::chrono::nanoseconds time) {
   return std::to_string(std::chrono::round<std::chrono::milliseconds>(time).count()) + " ms";
@@ -25,8 +29,12 @@ void strike_again_and_again(scene& now, const fault& what, const row_settings& s
     pause(now.any(20ms, 200ms));
     const auto since = what.strike(now);
     ++made.times;
-    const auto works_again = now.workers.until_all_work(since);
-    made.recoveries.emplace_back(works_again - since);
+    const auto last = now.workers.until_all_work(since);
+    made.recoveries.emplace_back(last.at - since);
+    if (made.recoveries.back() > long_recovery) {
+      std::cerr << what.name << " on " << now.where.database() << ", time " << made.times << ": only after "
+                << milliseconds(made.recoveries.back()) << " work went on under " << last.name << '\n';
+    }
     now.workers.refill();
     if (what.mend) what.mend(now);
   } while (std::chrono::steady_clock::now() < end);
