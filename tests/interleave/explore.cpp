@@ -1,0 +1,67 @@
+#include "interleave_test.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+namespace rowlock::test {
+
+namespace {
+
+std::size_t runs_at_most() {
+  return std::getenv("ROWLOCK_TEST_LONG") != nullptr ? 3'000 : 25;
+}
+
+// Runs whose choices tell how many orders there are, about.
+constexpr std::size_t probes = 8;
+
+}  // namespace
+
+bool interleave_test::run(order& choices, const std::string& which,
+                          const std::function<void(scene&)>& ready) {
+  scene now{stage_, choices};
+  ready(now);
+  const auto found = now.run();
+  ++runs_;
+  if (now.steps().blocked() > 0) ++with_blocking_;
+  most_switches_ = std::max(most_switches_, now.steps().switches());
+  orders_.insert(now.steps().order());
+  if (found.empty()) return true;
+  ADD_FAILURE() << found << which << ":\n" << now.story();
+  return false;
+}
+
+void interleave_test::explore(const std::function<void(scene&)>& ready) {
+  const auto limit = runs_at_most();
+  double orders = 0;
+  std::uint64_t seed = 1;
+  for (; seed <= probes; ++seed) {
+    random_order sample{seed};
+    if (!run(sample, "seed " + std::to_string(seed), ready)) return;
+    orders += sample.orders_like_this() / probes;
+  }
+  bool all = false;
+  if (orders <= 4 * static_cast<double>(limit)) {
+    next_order each;
+    std::size_t number = 0;
+    do {
+      if (!run(each, "order " + std::to_string(++number), ready)) return;
+      all = !each.advance();
+    } while (!all && number < limit);
+  }
+  for (; !all && seed <= limit; ++seed) {
+    random_order sample{seed};
+    if (!run(sample, "seed " + std::to_string(seed), ready)) return;
+  }
+  report(all);
+}
+
+void interleave_test::report(bool all) {
+  const auto& info = *testing::UnitTest::GetInstance()->current_test_info();
+  std::printf("interleaved %-60s %5zu runs, %5zu orders (%s), %4zu with a statement that waited\n",
+              info.name(), runs_, orders_.size(), all ? "all" : "sample", with_blocking_);
+  // Two connections that never change turns more often than once are one after the other.
+  EXPECT_GT(most_switches_, 1U) << "nothing was interleaved";
+}
+
+}  // namespace rowlock::test
