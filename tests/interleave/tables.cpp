@@ -155,7 +155,7 @@ void table_rules::check_lock(const std::string& name, const tables& now) {
   std::int64_t sum = lock.hold.empty() ? 0 : lock.capacity;
   for (const auto& [hold, permit] : permits) sum += permit.weight;
   if (lock.in_use != sum) {
-    wrong("in_use of " + name + " is " + std::to_string(lock.in_use) + ", its holds weigh " +
+    wrong("I1: in_use of " + name + " is " + std::to_string(lock.in_use) + ", its holds weigh " +
           std::to_string(sum));
   }
   if (lock.token < highest_[name]) wrong("I2: the token of " + name + " fell");
@@ -183,7 +183,7 @@ void table_rules::check_grant(const std::string& name, const std::string& hold, 
   if (token <= highest_[name]) wrong("I2: " + hold + " was granted " + name + " without a new token");
   if (token < now_.epoch_floor && !epoch_rises_)
     wrong("I2: " + hold + " was granted " + name + " with a token of an earlier epoch");
-  if (now.identity == other_server) wrong("a server that is not recorded has granted " + name);
+  if (now.identity == other_server) wrong("server: " + name + " was granted before this server was recorded");
   highest_[name] = std::max(highest_[name], token);
   grants_[hold] = token;
   const auto before = now_.queues.find(name);
@@ -202,6 +202,9 @@ void table_rules::check_leases(const tables& now) {
     const auto found = now.leases.find(lease);
     if (found == now.leases.end()) {
       dead_.insert(lease);
+      if (now_.identity == other_server && !ending_.contains(lease)) {
+        wrong("server: the lease " + lease + " was killed before this server was recorded");
+      }
       if (!before.has_expired && !ending_.contains(lease))
         wrong("I4: the lease " + lease + " was killed before its expiry");
     } else if (before.has_expired && found->second.expires_at > before.expires_at && !clock_changes_) {
