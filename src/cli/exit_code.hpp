@@ -8,6 +8,7 @@ namespace rowlock::cli {
 enum exit_code : int {
   success = 0,
   not_found = 1,         // no such name
+  found_errors = 1,      // of doctor
   usage = 64,            // an argument, option, name or URL that cannot be right
   unavailable = 69,      // no connection, no writable database, or a database that is too busy
   software = 70,         // a bug of rowlock, or an unexpected answer of the database

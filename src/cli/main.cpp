@@ -8,10 +8,10 @@ int main(int count, char** words) {
       "  export ROWLOCK_URL=postgresql://app@db/shop\n"
       "  rowlock migrate up\n"
       "  rowlock run billing/nightly --wait 30s -- ./bill-everyone\n"
-      "Exit codes: 0 done, 1 no such name, 64 usage, 69 unreachable or overloaded, 70 internal, 75 busy, 76 "
-      "hold lost,\n"
-      "  77 authentication or privilege, 78 schema not migrated or too new; run exits with the command's "
-      "code."};
+      "Exit codes: 0 done, 1 no such name or doctor found errors, 64 usage, 69 unreachable or overloaded,\n"
+      "  70 internal, 75 busy, 76 hold lost, 77 authentication or privilege, 78 schema not migrated or too "
+      "new;\n"
+      "  run exits with the command's code."};
   auto root = program.root();
   add_run(root);
   add_list(root);
@@ -21,6 +21,7 @@ int main(int count, char** words) {
   add_sweep(root);
   add_gc(root);
   add_epoch(root);
+  add_doctor(root);
   add_migrate(root);
   root.require_subcommand();
   return program.run(count, words);

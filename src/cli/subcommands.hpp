@@ -13,6 +13,7 @@ void add_release(command_syntax root);
 void add_sweep(command_syntax root);
 void add_gc(command_syntax root);
 void add_epoch(command_syntax root);
+void add_doctor(command_syntax root);
 void add_migrate(command_syntax root);
 
 }  // namespace rowlock::cli

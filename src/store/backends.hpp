@@ -2,6 +2,7 @@
 #pragma once
 
 #include "store/migration_session.hpp"
+#include "store/server_facts.hpp"
 #include "store/store.hpp"
 
 #include <memory>
@@ -25,5 +26,11 @@ std::unique_ptr<migration_session> open_mysql_for_migration(const std::string& u
                                                             const store_options& options);
 std::unique_ptr<migration_session> open_sqlite_for_migration(const std::string& url_or_path,
                                                              const store_options& options);
+
+// Connect, read what their checks judge, and disconnect. Throw as the functions above, for a missing database
+// too; a missing SQLite file counts as a missing schema.
+server_facts read_postgres_facts(const std::string& url, const store_options& options);
+server_facts read_mysql_facts(const std::string& url, const store_options& options);
+server_facts read_sqlite_facts(const std::string& url_or_path, const store_options& options);
 
 }  // namespace rowlock::store

@@ -2,6 +2,7 @@
 
 #include "model/names.hpp"
 #include "store/backends.hpp"
+#include "store/schema_version.hpp"
 #include "store/url.hpp"
 
 #include <rowlock/error.hpp>
@@ -20,17 +21,19 @@ struct backend {
   std::unique_ptr<database> (*open)(const std::string& url, const store_options& options);
   std::unique_ptr<migration_session> (*open_for_migration)(const std::string& url,
                                                            const store_options& options);
+  server_facts (*read_facts)(const std::string& url, const store_options& options);
+  std::span<const check> (*checks)();
 };
 
 constexpr backend backends[] = {
 #ifdef ROWLOCK_HAS_POSTGRES
-    {"postgres", &open_postgres, &open_postgres_for_migration},
+    {"postgres", &open_postgres, &open_postgres_for_migration, &read_postgres_facts, &postgres_checks},
 #endif
 #ifdef ROWLOCK_HAS_MYSQL
-    {"mysql", &open_mysql, &open_mysql_for_migration},
+    {"mysql", &open_mysql, &open_mysql_for_migration, &read_mysql_facts, &mysql_checks},
 #endif
 #ifdef ROWLOCK_HAS_SQLITE
-    {"sqlite", &open_sqlite, &open_sqlite_for_migration},
+    {"sqlite", &open_sqlite, &open_sqlite_for_migration, &read_sqlite_facts, &sqlite_checks},
 #endif
     {},
 };
@@ -44,7 +47,7 @@ const backend& backend_of(const database_url& parsed) {
                   parsed.dialect, fmt::join(built_in_dialects(), ", ")));
 }
 
-database_url check(const std::string& url, const store_options& options) {
+database_url check_url(const std::string& url, const store_options& options) {
   auto parsed = parse_url(url);
   backend_of(parsed);
   model::check_identifier("prefix", options.prefix);
@@ -79,13 +82,31 @@ std::string dialect_of(std::string_view url) {
 }
 
 std::unique_ptr<database> open(const std::string& url, const store_options& options) {
-  const auto parsed = check(url, options);
+  const auto parsed = check_url(url, options);
   return backend_of(parsed).open(parsed.target, options);
 }
 
 std::unique_ptr<migration_session> open_for_migration(const std::string& url, const store_options& options) {
-  const auto parsed = check(url, options);
+  const auto parsed = check_url(url, options);
   return backend_of(parsed).open_for_migration(parsed.target, options);
+}
+
+server_facts read_facts(const std::string& url, const store_options& options) {
+  const auto parsed = check_url(url, options);
+  auto facts = backend_of(parsed).read_facts(parsed.target, options);
+  facts.set("prefix", options.prefix);
+  facts.set("library_version", library_schema_version);
+  facts.set("migrate_command", migrate_command(options));
+  return facts;
+}
+
+std::vector<check> checks_of(std::string_view dialect) {
+  auto all = common_checks();
+  for (const auto& each : backends) {
+    if (each.dialect != dialect || each.dialect.empty()) continue;
+    for (const auto& one : each.checks()) all.push_back(one);
+  }
+  return all;
 }
 
 }  // namespace rowlock::store

@@ -1,6 +1,7 @@
 // Opens the database that a URL names. Only this file knows which stores are built in.
 #pragma once
 
+#include "store/check.hpp"
 #include "store/migration_session.hpp"
 #include "store/store.hpp"
 
@@ -17,6 +18,12 @@ std::unique_ptr<database> open(const std::string& url, const store_options& opti
 
 // A connection for the migrator: it does not need a migrated schema. Creates a missing SQLite file.
 std::unique_ptr<migration_session> open_for_migration(const std::string& url, const store_options& options);
+
+// What this database says about itself, and what to look for in that. Reads only. It needs no migrated schema,
+// and accepts servers that open() refuses. Throws as open_for_migration, except that a missing SQLite file
+// counts as a missing schema.
+server_facts read_facts(const std::string& url, const store_options& options);
+std::vector<check> checks_of(std::string_view dialect);
 
 // "postgres", "mysql", "sqlite": the dialect that a URL's scheme names. Throws as open does.
 std::string dialect_of(std::string_view url);

@@ -145,8 +145,8 @@ std::int64_t whole_seconds(std::chrono::milliseconds time) {
 mysql_context::mysql_context(const std::string& url, const store_options& given)
     : options{given}, endpoint{url}, catalog{embedded::mysql_queries(), given.prefix} {}
 
-mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
-                   std::chrono::milliseconds statement_timeout) {
+void pin_settings(mysql_connection& connection, const mysql_context& context,
+                  std::chrono::milliseconds statement_timeout) {
   // A migration may wait for another one, but not forever inside a transaction.
   const auto lock_wait =
       statement_timeout.count() > 0 ? statement_timeout : context.options.statement_timeout;
@@ -157,6 +157,17 @@ mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
                     {"timeout_s", mysql_literals{fmt::format("{:.3f}", statement_timeout.count() / 1000.0)}},
                     {"lock_wait_s", whole_seconds(lock_wait)}});
   connection.write("connect_isolation");
+}
+
+void check_encryption(const mysql_context& context, const std::string& cipher) {
+  if (!context.endpoint.must_encrypt() || !cipher.empty()) return;
+  throw error(errc::unreachable,
+              "this MySQL server offers no TLS, and the URL demands it (ssl_mode, ssl_ca)");
+}
+
+mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
+                   std::chrono::milliseconds statement_timeout) {
+  pin_settings(connection, context, statement_timeout);
   auto facts = connection.read("connect_facts");
   facts.next();
   const auto version = facts.text("version");
@@ -166,10 +177,7 @@ mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
   check_clock(connection);
   auto variables = by_name(connection.read("connect_variables"));
   auto status = by_name(connection.read("connect_status"));
-  if (context.endpoint.must_encrypt() && status["Ssl_cipher"].empty()) {
-    throw error(errc::unreachable,
-                "this MySQL server offers no TLS, and the URL demands it (ssl_mode, ssl_ca)");
-  }
+  check_encryption(context, status["Ssl_cipher"]);
   if (context.options.read_only) {
     connection.write("connect_read_only");
   } else {

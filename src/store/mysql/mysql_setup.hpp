@@ -36,8 +36,13 @@ struct mysql_facts {
   std::string danger;         // which setting endangers a promise of rowlock; empty: none known
 };
 
+// Sets every setting of the session that our statements rely on. statement_timeout 0: no limit, for migrations.
+void pin_settings(mysql_connection& connection, const mysql_context& context,
+                  std::chrono::milliseconds statement_timeout);
+// Throws error(unreachable) if the URL demands encryption and there is no cipher.
+void check_encryption(const mysql_context& context, const std::string& cipher);
+
 // Sets the session's settings, and refuses a server that is too old, read-only, or not part of its cluster.
-// statement_timeout 0: no limit, for migrations.
 mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
                    std::chrono::milliseconds statement_timeout);
 

@@ -94,25 +94,32 @@ postgres_context::postgres_context(const std::string& url, const store_options& 
   listen_conninfo.emplace(given.listen_url, given, std::min(listen_limit, given.statement_timeout / 2));
 }
 
-postgres_opened open_connection(const postgres_context& context, std::chrono::milliseconds statement_timeout,
-                                connect_watch& watch) {
+std::unique_ptr<postgres_connection> open_unchecked(const postgres_context& context,
+                                                    std::chrono::milliseconds statement_timeout,
+                                                    connect_watch& watch) {
   using clock = std::chrono::steady_clock;
   const auto deadline = clock::now() + context.conninfo.connect_timeout();
   for (int session = 1;; ++session) {
-    postgres_opened made;
-    made.connection = std::make_unique<postgres_connection>(context.conninfo, context.catalog, watch);
-    const connect_watch::step step{watch, [opened = made.connection.get()] { opened->interrupt(); }};
+    auto made = std::make_unique<postgres_connection>(context.conninfo, context.catalog, watch);
+    const connect_watch::step step{watch, [opened = made.get()] { opened->interrupt(); }};
     try {
-      pin_settings(*made.connection, context, context.conninfo, statement_timeout);
+      pin_settings(*made, context, context.conninfo, statement_timeout);
     } catch (const error& failure) {
       const bool was_ended = failure.code() == errc::contention || failure.code() == errc::unreachable;
       if (!was_ended || session == sessions_at_most || watch.is_interrupted() || clock::now() >= deadline)
         throw;
       continue;
     }
-    made.facts = read_facts(*made.connection, context.options);
     return made;
   }
+}
+
+postgres_opened open_connection(const postgres_context& context, std::chrono::milliseconds statement_timeout,
+                                connect_watch& watch) {
+  postgres_opened made{open_unchecked(context, statement_timeout, watch), {}};
+  const connect_watch::step step{watch, [opened = made.connection.get()] { opened->interrupt(); }};
+  made.facts = read_facts(*made.connection, context.options);
+  return made;
 }
 
 std::string place_of(postgres_connection& connection) {

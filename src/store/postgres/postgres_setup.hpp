@@ -36,7 +36,12 @@ struct postgres_opened {
   postgres_facts facts;
 };
 
-// Connects and sets the settings. Refuses a server that is too old, a replica, or read-only, and a missing
+// Connects and sets the settings.
+std::unique_ptr<postgres_connection> open_unchecked(const postgres_context& context,
+                                                    std::chrono::milliseconds statement_timeout,
+                                                    connect_watch& watch);
+
+// The same. Refuses a server that is too old, a replica, or read-only, and a missing
 // schema. statement_timeout 0: no limit, for migrations.
 postgres_opened open_connection(const postgres_context& context, std::chrono::milliseconds statement_timeout,
                                 connect_watch& watch);

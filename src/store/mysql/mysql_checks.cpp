@@ -1,0 +1,204 @@
+#include "store/check.hpp"
+
+namespace rowlock::store {
+
+namespace {
+
+using facts = server_facts;
+
+constexpr std::int64_t long_transaction_s = 600;
+constexpr std::int64_t full_percent = 80;
+// 256 requests with names of 512 bytes, each in hex and several times.
+constexpr std::int64_t largest_statement = 4 << 20;
+
+bool logs(const facts& of) {
+  return of.is("log_bin", "ON") || of.is("log_bin", "1");
+}
+
+bool is_clustered(const facts& of) {
+  return of.is("wsrep_on", "ON");
+}
+
+const std::vector<check>& all() {
+  static const std::vector<check> checks{
+      {.code = "replica",
+       .level = severity::error,
+       .reads = {"takes_writes"},
+       .is_so = [](const facts& of) { return of.is("takes_writes", "false"); },
+       .found = "read_only is {read_only}, super_read_only is {super_read_only}, innodb_read_only is "
+                "{innodb_read_only}: this server is a replica, or was made read-only",
+       .why = "It stores no grant, so no lock can be acquired here.",
+       .remedy = "name the primary in the URL, or all hosts: mysql://app@a,b/shop"},
+      {.code = "sysdate-is-now",
+       .level = severity::error,
+       .reads = {"sysdate_stands_still"},
+       .is_so = [](const facts& of) { return of.is("sysdate_stands_still", "true"); },
+       .found = "the server runs with sysdate-is-now",
+       .why = "A statement that waited reads an old clock, so leases would be renewed after they have "
+              "expired; clients "
+              "refuse to connect.",
+       .remedy = "start the server without --sysdate-is-now"},
+      {.code = "statement-log",
+       .level = severity::error,
+       .reads = {"log_bin", "binlog_format"},
+       .is_so = [](const facts& of) { return logs(of) && of.is("binlog_format", "STATEMENT"); },
+       .found = "log_bin is {log_bin} and binlog_format is STATEMENT",
+       .why = "Such a server takes no write under READ COMMITTED, so no lock can be acquired.",
+       .remedy = "SET GLOBAL binlog_format = 'ROW', and the same in the server's configuration"},
+      {.code = "several-primaries",
+       .level = severity::error,
+       .reads = {"group_replication_single_primary_mode", "group_replication_group_name"},
+       .is_so =
+           [](const facts& of) {
+             return of.is("group_replication_single_primary_mode", "OFF") &&
+                    !of["group_replication_group_name"].empty();
+           },
+       .found = "group_replication_single_primary_mode is OFF",
+       .why =
+           "Only one of several primaries knows of a locked row, so two clients could be granted one lock.",
+       .remedy = "SELECT group_replication_switch_to_single_primary_mode()"},
+      {.code = "log-not-flushed",
+       .level = severity::error,
+       .reads = {"innodb_flush_log_at_trx_commit"},
+       .is_so = [](const facts& of) { return !of.is("innodb_flush_log_at_trx_commit", "1"); },
+       .found = "innodb_flush_log_at_trx_commit is {innodb_flush_log_at_trx_commit}",
+       .why =
+           "A crash may lose the grants of the last second, and other clients may be granted the same locks.",
+       .remedy = "SET GLOBAL innodb_flush_log_at_trx_commit = 1, and the same in the server's configuration"},
+      {.code = "binlog-not-synced",
+       .level = severity::error,
+       .reads = {"log_bin", "sync_binlog"},
+       .is_so = [](const facts& of) { return logs(of) && !of.is("sync_binlog", "1"); },
+       .found = "sync_binlog is {sync_binlog} and log_bin is {log_bin}",
+       .why = "After a power loss the server rolls back what its binary log has lost, so a token may be "
+              "granted twice.",
+       .remedy = "SET GLOBAL sync_binlog = 1, and the same in the server's configuration"},
+      {.code = "torn-pages",
+       .level = severity::warning,
+       .reads = {"innodb_doublewrite"},
+       .is_so =
+           [](const facts& of) {
+             return of.is("innodb_doublewrite", "OFF") || of.is("innodb_doublewrite", "0");
+           },
+       .found = "innodb_doublewrite is {innodb_doublewrite}",
+       .why = "Unless the file system never writes half a page (ZFS), a crash of the machine can damage "
+              "rowlock's "
+              "tables.",
+       .remedy = "set innodb_doublewrite = ON in the server's configuration, and restart it"},
+      {.code = "small-packets",
+       .level = severity::warning,
+       .reads = {"max_allowed_packet"},
+       .is_so = [](const facts& of) { return of.number("max_allowed_packet") < largest_statement; },
+       .found = "max_allowed_packet is {max_allowed_packet}",
+       .why = "A batch of many long names does not fit, and the server would close the connection.",
+       .remedy =
+           "SET GLOBAL max_allowed_packet = 4194304 or more, and the same in the server's configuration"},
+      {.code = "lossy-failover",
+       .level = severity::warning,
+       .reads = {"Slaves_connected"},
+       .is_so =
+           [](const facts& of) {
+             return of.number("Slaves_connected") > 0 && !of.is("rpl_semi_sync_master_enabled", "ON") &&
+                    !of.is("rpl_semi_sync_source_enabled", "ON");
+           },
+       .found = "Slaves_connected is {Slaves_connected}, and semi-synchronous replication is not on",
+       .why = "A fail-over loses the latest grants: two clients may believe that they hold one lock, until "
+              "the first "
+              "one learns of the loss. Tokens go on rising.",
+       .remedy =
+           "SET GLOBAL rpl_semi_sync_master_enabled = ON here, and rpl_semi_sync_slave_enabled = ON on the "
+           "replicas"},
+      {.code = "lossy-failover",
+       .level = severity::unknown,
+       .reads = {"log_bin"},
+       .is_so = [](const facts& of) { return logs(of) && !of.has("Slaves_connected"); },
+       .found = "this server writes a binary log, and does not tell how many replicas read it",
+       .why = "A fail-over to an asynchronous replica loses the latest grants.",
+       .remedy = "if replicas may take over, turn on semi-synchronous replication"},
+      {.code = "cluster-skew",
+       .level = severity::warning,
+       .reads = {"wsrep_on", "skew_ms"},
+       .is_so = [](const facts& of) { return is_clustered(of) && of.number("skew_ms") == 0; },
+       .found = "wsrep_on is ON, and the stored skew is 0",
+       .why = "On a Galera cluster each node judges expiry by its own clock. Where the clocks differ, a "
+              "lease may be "
+              "killed before its holder knows that it has expired.",
+       .remedy = "rowlock epoch skew 2s, or more than the nodes' clocks ever differ"},
+      {.code = "cluster-balancer",
+       .level = severity::note,
+       .reads = {"node_count"},
+       .is_so = [](const facts& of) { return of.number("node_count") > 1; },
+       .found = "connections to this URL lead to different nodes of a Galera cluster: {nodes}",
+       .why = "It is safe, because each statement waits until its node has caught up. Guarded transactions "
+              "on another "
+              "node than the holder's are aborted with 1213 more often.",
+       .remedy = "name the nodes in the URL instead: mysql://app@a,b,c/shop uses one of them at a time"},
+      {.code = "cluster-part",
+       .level = severity::error,
+       .reads = {"wsrep_on", "wsrep_ready", "wsrep_cluster_status"},
+       .is_so =
+           [](const facts& of) {
+             return is_clustered(of) &&
+                    !(of.is("wsrep_ready", "ON") && of.is("wsrep_cluster_status", "Primary"));
+           },
+       .found = "wsrep_ready is {wsrep_ready}, and wsrep_cluster_status is {wsrep_cluster_status}",
+       .why = "This node has left the cluster, so it can grant nothing.",
+       .remedy = "connect to a node of the primary component"},
+      {.code = "isolation-level",
+       .level = severity::note,
+       .reads = {"isolation"},
+       .is_so =
+           [](const facts& of) {
+             return of.is("isolation", "SERIALIZABLE") || of.is("isolation", "READ-UNCOMMITTED");
+           },
+       .found = "the default isolation level is {isolation}",
+       .why = "rowlock's own transactions set READ COMMITTED. Under SERIALIZABLE your guarded transactions "
+              "lock what they "
+              "read, and deadlock more often; under READ UNCOMMITTED they see what may be rolled back.",
+       .remedy = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED before a guarded transaction"},
+      {.code = "old-transaction",
+       .level = severity::warning,
+       .reads = {"oldest_snapshot_s"},
+       .is_so = [](const facts& of) { return of.number("oldest_snapshot_s") >= long_transaction_s; },
+       .found = "a transaction of connection {oldest_snapshot_id} has been open for {oldest_snapshot_s} s "
+                "(information_schema.innodb_trx)",
+       .why = "Old row versions cannot be purged meanwhile, so each acquire of a busy name becomes slower.",
+       .remedy = "end that transaction: KILL {oldest_snapshot_id}"},
+      {.code = "connections-full",
+       .level = severity::warning,
+       .reads = {"Threads_connected", "max_connections"},
+       .is_so =
+           [](const facts& of) {
+             return of.number("Threads_connected") * 100 >= of.number("max_connections") * full_percent;
+           },
+       .found = "Threads_connected is {Threads_connected}, and max_connections is {max_connections}",
+       .why = "A client that loses its connection and gets no new one cannot renew its lease, and loses its "
+              "holds.",
+       .remedy = "raise max_connections, set options::connections to 2, or share one client between threads"},
+      {.code = "looks-only",
+       .level = severity::note,
+       .reads = {"may_write"},
+       .is_so = [](const facts& of) { return of.is("may_write", "false"); },
+       .found = "the user {user} may not change {prefix}lock",
+       .why = "It can look at locks, but it can use none.",
+       .remedy = "if programs use this user, grant it the rights of `app` in docs/operations.md, \"Rights\""},
+      {.code = "strong-role",
+       .level = severity::note,
+       .reads = {"is_strong"},
+       .is_so = [](const facts& of) { return of.is("is_strong", "true"); },
+       .found = "the user {user} of this command has all rights on the server, or SUPER",
+       .why = "A program with these rights could change grants or drop the tables by mistake, and writes "
+              "even where "
+              "read_only is ON.",
+       .remedy = "let programs use a user with the rights of `app` in docs/operations.md, \"Rights\""},
+  };
+  return checks;
+}
+
+}  // namespace
+
+std::span<const check> mysql_checks() {
+  return all();
+}
+
+}  // namespace rowlock::store

@@ -1,0 +1,132 @@
+// Reads what `rowlock doctor` judges.
+#include "store/backends.hpp"
+#include "store/mysql/mysql_setup.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <optional>
+#include <set>
+
+namespace rowlock::store {
+
+namespace {
+
+constexpr int nodes_to_ask = 3;
+
+std::unique_ptr<mysql_connection> open_unchecked(const mysql_context& context, std::size_t place) {
+  const auto limit = context.options.statement_timeout;
+  auto opened = std::make_unique<mysql_connection>(context.endpoint, context.catalog,
+                                                   context.options.connect_timeout, limit, place);
+  pin_settings(*opened, context, limit);
+  auto cipher = opened->read("doctor_cipher");
+  check_encryption(context, cipher.next() ? cipher.text(1) : std::string{});
+  return opened;
+}
+
+struct open_place {
+  std::unique_ptr<mysql_connection> connection;
+  std::size_t number = 0;
+  server_facts facts;
+};
+
+bool takes_writes(const server_facts& facts) {
+  for (const auto* name : {"super_read_only", "read_only", "innodb_read_only"}) {
+    if (facts.has(name) && !facts.is(name, "OFF") && !facts.is(name, "0")) return false;
+  }
+  return true;
+}
+
+// The place that a client would use: the first that takes writes. If none does, the last that answers.
+open_place find_place(const mysql_context& context) {
+  std::optional<open_place> found;
+  const auto places = context.endpoint.places();
+  for (std::size_t place = 0; place < places; ++place) {
+    try {
+      open_place opened{open_unchecked(context, place), place, {}};
+      opened.facts.add(opened.connection->read("doctor_variables"));
+      found = std::move(opened);
+      if (takes_writes(found->facts)) break;
+    } catch (const error& failure) {
+      if (failure.code() != errc::unreachable || (place + 1 == places && !found)) throw;
+    }
+  }
+  return std::move(*found);
+}
+
+void read_schema(server_facts& facts, mysql_connection& connection) {
+  facts.add_if_allowed({"schema_version", "min_library"}, [&] {
+    const auto state = read_schema_state(connection);
+    facts.set("schema_version", state.version);
+    facts.set("min_library", state.min_library);
+  });
+  if (facts.is("has_meta", "0")) {
+    // The server hides what this user has no right to: a missing table and a missing right look the same.
+    if (!facts.has("schema_version")) {
+      facts.set("schema_version", 0);
+      facts.set("min_library", 0);
+    }
+    return;
+  }
+  facts.add_if_allowed({"skew_ms"}, [&] { facts.add(connection.read("doctor_skew")); });
+  facts.add_if_allowed({"dead_leases"}, [&] { facts.add(connection.read("doctor_leases")); });
+  facts.add_if_allowed({"idle_names"}, [&] { facts.add(connection.read("doctor_names")); });
+  try {
+    connection.read("doctor_may_write");
+    facts.set("may_write", "true");
+  } catch (const error& refused) {
+    if (refused.code() != errc::privilege) throw;
+    facts.set("may_write", "false");
+  }
+}
+
+// Behind a balancer each connection may lead to another node.
+void read_nodes(server_facts& facts, const mysql_context& context, open_place& first) {
+  std::set<std::string> nodes;
+  const auto ask = [&](mysql_connection& connection) {
+    auto node = connection.read("doctor_node");
+    if (node.next()) nodes.insert(node.text(0));
+  };
+  ask(*first.connection);
+  for (int asked = 1; asked < nodes_to_ask; ++asked) ask(*open_unchecked(context, first.number));
+  facts.set("nodes", fmt::format("{}", fmt::join(nodes, ", ")));
+  facts.set("node_count", static_cast<std::int64_t>(nodes.size()));
+}
+
+void read_server(server_facts& facts, mysql_connection& connection) {
+  facts.add(connection.read("doctor_status"));
+  facts.add(connection.read("doctor_server"));
+  compare_clocks(facts, [&] {
+    auto clock = connection.read("doctor_clock");
+    clock.next();
+    return clock.microseconds(0);
+  });
+  auto clock = connection.read("connect_clock");
+  facts.set("sysdate_stands_still", clock.next() && clock.text(0) == clock.text(2) ? "true" : "false");
+  bool is_strong = false;
+  for (auto grants = connection.read("doctor_grants"); grants.next();) {
+    const auto line = grants.text(0);
+    is_strong = is_strong || line.starts_with("GRANT ALL PRIVILEGES ON *.*") ||
+                line.find(" SUPER") != std::string::npos;
+  }
+  facts.set("is_strong", is_strong ? "true" : "false");
+  facts.add_if_allowed({"oldest_snapshot_s", "oldest_snapshot_id"},
+                       [&] { facts.add(connection.read("doctor_transactions")); });
+}
+
+}  // namespace
+
+server_facts read_mysql_facts(const std::string& url, const store_options& options) {
+  const mysql_context context{url, options};
+  auto place = find_place(context);
+  auto facts = place.facts;
+  facts.set("takes_writes", takes_writes(facts) ? "true" : "false");
+  // The variable has another name on each of the two.
+  facts.set("isolation", facts[facts.has("tx_isolation") ? "tx_isolation" : "transaction_isolation"]);
+  read_server(facts, *place.connection);
+  read_schema(facts, *place.connection);
+  if (facts.is("wsrep_on", "ON")) read_nodes(facts, context, place);
+  return facts;
+}
+
+}  // namespace rowlock::store

@@ -1,0 +1,59 @@
+-- What `rowlock doctor` reads. Nothing here writes, and a user with the rights of `watcher` may run all of it,
+-- except where it says otherwise. Each row is the name of a fact and its value.
+
+-- name: doctor_variables
+SHOW GLOBAL VARIABLES WHERE Variable_name IN
+  ('read_only', 'super_read_only', 'innodb_read_only', 'version', 'log_bin', 'sync_binlog', 'binlog_format',
+   'innodb_flush_log_at_trx_commit', 'innodb_doublewrite', 'max_allowed_packet', 'max_connections', 'wsrep_on',
+   'group_replication_single_primary_mode', 'group_replication_group_name', 'rpl_semi_sync_master_enabled',
+   'rpl_semi_sync_source_enabled', 'tx_isolation', 'transaction_isolation');
+
+-- name: doctor_status
+SHOW GLOBAL STATUS WHERE Variable_name IN
+  ('Threads_connected', 'Slaves_connected', 'wsrep_ready', 'wsrep_cluster_status', 'wsrep_cluster_size');
+
+-- name: doctor_cipher
+SHOW STATUS WHERE Variable_name = 'Ssl_cipher';
+
+-- name: doctor_server
+SELECT 'user', CURRENT_USER()
+UNION ALL
+SELECT 'has_meta', COUNT(*) FROM information_schema.tables
+WHERE table_schema = DATABASE() AND table_name = 'rowlock_meta';
+
+-- name: doctor_clock
+SELECT CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED);
+
+-- name: doctor_node
+SELECT CONCAT(@@hostname, ':', @@port);
+
+-- name: doctor_grants
+SHOW GRANTS FOR CURRENT_USER();
+
+-- name: doctor_transactions
+-- Needs PROCESS. Both times are in the server's own zone.
+SELECT 'oldest_snapshot_s', COALESCE(MAX(TIMESTAMPDIFF(SECOND, trx_started, CONVERT_TZ(SYSDATE(), '+00:00', 'SYSTEM'))), 0)
+FROM information_schema.innodb_trx
+WHERE trx_mysql_thread_id <> CONNECTION_ID()
+UNION ALL
+SELECT 'oldest_snapshot_id',
+       COALESCE((SELECT trx_mysql_thread_id
+                 FROM information_schema.innodb_trx
+                 WHERE trx_mysql_thread_id <> CONNECTION_ID()
+                 ORDER BY trx_started
+                 LIMIT 1), '');
+
+-- name: doctor_may_write
+-- Plans a change of no row, which needs the right to change one.
+EXPLAIN UPDATE rowlock_lock SET in_use = in_use WHERE name = '';
+
+-- name: doctor_skew
+SELECT 'skew_ms', skew_ms FROM rowlock_meta WHERE id = 1;
+
+-- name: doctor_leases
+SELECT 'dead_leases', COUNT(*) FROM rowlock_lease WHERE expires_at < SYSDATE(6) - INTERVAL 5 MINUTE;
+
+-- name: doctor_names
+SELECT 'idle_names', COUNT(*)
+FROM rowlock_lock
+WHERE lease_id IS NULL AND in_use = 0 AND has_queue = 0 AND used_at < SYSDATE(6) - INTERVAL 30 DAY;

@@ -1,0 +1,71 @@
+#include "store/check.hpp"
+
+namespace rowlock::store {
+
+namespace {
+
+using facts = server_facts;
+
+constexpr std::int64_t long_log_bytes = 64 << 20;
+
+const std::vector<check>& all() {
+  static const std::vector<check> checks{
+      {.code = "network-file-system",
+       .level = severity::error,
+       .reads = {"file_system_kind"},
+       .is_so = [](const facts& of) { return of.is("file_system_kind", "network"); },
+       .found = "{path} is on a network file system ({file_system})",
+       .why = "File locks do not work reliably there, so two clients may write at once: two holders, or a "
+              "damaged file.",
+       .remedy = "move the file to a disk of this machine, or use PostgreSQL, MariaDB or MySQL"},
+      {.code = "network-file-system",
+       .level = severity::unknown,
+       .reads = {"file_system_kind"},
+       .is_so = [](const facts& of) { return of.is("file_system_kind", "fuse"); },
+       .found = "{path} is on a file system that a program provides (FUSE), perhaps over a network (sshfs)",
+       .why = "If it is over a network, file locks do not work reliably: two holders, or a damaged file.",
+       .remedy = "see what is mounted there (findmnt -T), and keep the file on a disk of this machine"},
+      {.code = "file-in-memory",
+       .level = severity::warning,
+       .reads = {"file_system_kind"},
+       .is_so = [](const facts& of) { return of.is("file_system_kind", "memory"); },
+       .found = "{path} is on a file system in memory ({file_system})",
+       .why = "The file is gone after a restart of the machine. Then tokens begin again, and old ones may be "
+              "taken for "
+              "new.",
+       .remedy = "move the file to a disk"},
+      {.code = "journal-mode",
+       .level = severity::warning,
+       .reads = {"journal_mode", "schema_version"},
+       .is_so =
+           [](const facts& of) { return of.number("schema_version") > 0 && !of.is("journal_mode", "wal"); },
+       .found = "journal_mode is {journal_mode}",
+       .why = "Readers and the writer block each other, so renewals may come late and holds be lost.",
+       .remedy = "sqlite3 {path} 'PRAGMA journal_mode = WAL'"},
+      {.code = "old-transaction",
+       .level = severity::warning,
+       .reads = {"log_bytes"},
+       .is_so = [](const facts& of) { return of.number("log_bytes") >= long_log_bytes; },
+       .found = "{path}-wal has {log_bytes} bytes",
+       .why = "A transaction that reads for long keeps the log from being reused; every statement searches a "
+              "longer log "
+              "and becomes slower.",
+       .remedy = "end that transaction, then: sqlite3 {path} 'PRAGMA wal_checkpoint(TRUNCATE)'"},
+      {.code = "looks-only",
+       .level = severity::note,
+       .reads = {"may_write"},
+       .is_so = [](const facts& of) { return of.is("may_write", "false"); },
+       .found = "this user may not write {path} or its folder",
+       .why = "It can look at locks, but it can use none.",
+       .remedy = "if programs run as this user, let it write the file and its folder"},
+  };
+  return checks;
+}
+
+}  // namespace
+
+std::span<const check> sqlite_checks() {
+  return all();
+}
+
+}  // namespace rowlock::store

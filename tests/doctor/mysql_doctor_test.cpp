@@ -1,0 +1,129 @@
+#ifdef ROWLOCK_TEST_MYSQL
+
+// What is found on real servers of MariaDB.
+#include "doctor/doctor_test.hpp"
+#include "own_server.hpp"
+#include "support/mysql_connection.hpp"
+#include "support/stores.hpp"
+
+#include <rowlock/rowlock.hpp>
+
+#include <algorithm>
+#include <thread>
+
+namespace rowlock::test {
+namespace {
+
+using testing::AllOf;
+using testing::Contains;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+using testing::UnorderedElementsAre;
+using codes = std::vector<std::string>;
+
+class mysql_doctor_test : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (selected_of({"mysql"}).empty()) GTEST_SKIP() << "left out with --stores";
+  }
+  static codes found(const std::string& url) { return codes_of(diagnose(url)); }
+  static std::string as(const std::string& user, const std::string& url) {
+    return "mysql://" + user + ":right" + url.substr(url.find('@'));
+  }
+  static std::string port_of(const std::string& url) {
+    const auto colon = url.rfind(':');
+    return url.substr(colon + 1, url.find('/', colon) - colon - 1);
+  }
+};
+
+TEST_F(mysql_doctor_test, names_each_setting_that_breaks_a_promise) {
+  const auto server =
+      make_own_mariadb({"--log-bin=log", "--binlog-format=STATEMENT", "--sync-binlog=0", "--sysdate-is-now",
+                        "--innodb-flush-log-at-trx-commit=2", "--skip-innodb-doublewrite",
+                        "--max-allowed-packet=1M", "--transaction-isolation=SERIALIZABLE"});
+  const auto findings = diagnose(server->url());
+  EXPECT_THAT(codes_of(findings),
+              UnorderedElementsAre("error not-migrated", "error sysdate-is-now", "error statement-log",
+                                   "error log-not-flushed", "error binlog-not-synced", "warning torn-pages",
+                                   "warning small-packets", "note isolation-level", "note strong-role"));
+  const auto flush = std::ranges::find(findings, "log-not-flushed", &finding::code);
+  ASSERT_NE(flush, findings.end());
+  EXPECT_EQ(flush->found, "innodb_flush_log_at_trx_commit is 2");
+}
+
+TEST_F(mysql_doctor_test, judges_a_sound_server_its_rights_and_its_load) {
+  const auto server = make_own_mariadb();
+  migrator{server->url()}.up();
+  EXPECT_THAT(found(server->url()), ElementsAre("note strong-role"));
+  mysql_connection side{server->url()};
+
+  side.run("CREATE USER seer@'%' IDENTIFIED BY 'right'");
+  side.run("CREATE USER app@'%' IDENTIFIED BY 'right'");
+  for (const std::string table : {"lease", "lock", "permit", "queue", "marker", "meta"}) {
+    side.run("GRANT SELECT ON rowlock_test.rowlock_" + table + " TO seer@'%'");
+    side.run("GRANT SELECT, INSERT, UPDATE, DELETE ON rowlock_test.rowlock_" + table + " TO app@'%'");
+  }
+  EXPECT_THAT(found(as("seer", server->url())), ElementsAre("unknown old-transaction", "note looks-only"));
+  EXPECT_THAT(found(as("app", server->url())), ElementsAre("unknown old-transaction"));
+  side.run("GRANT PROCESS ON *.* TO app@'%'");
+  EXPECT_THAT(found(as("app", server->url())), testing::IsEmpty());
+
+  mysql_connection reader{server->url()};
+  reader.run("START TRANSACTION WITH CONSISTENT SNAPSHOT");
+  reader.run("SELECT * FROM rowlock_meta");
+  auto seen = store::read_facts(server->url(), reading());
+  // The server refreshes this view once nobody has read it for a tenth of a second.
+  while (seen["oldest_snapshot_id"].empty()) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{150});
+    seen = store::read_facts(server->url(), reading());
+  }
+  EXPECT_EQ(seen["oldest_snapshot_id"], reader.id());
+  EXPECT_LT(std::abs(seen.number("oldest_snapshot_s")), 60) << "it compares times of two zones";
+  EXPECT_LE(std::abs(seen.number("clock_offset_ms")), seen.number("clock_uncertainty_ms") + 1);
+
+  side.run(
+      "INSERT INTO rowlock_lease (id, client_id, pid, ttl_ms, expires_at, created_at, host, application) "
+      "VALUES "
+      "(UNHEX(REPEAT('1', 32)), UNHEX(REPEAT('1', 32)), 1, 30000, UTC_TIMESTAMP() - INTERVAL 6 MINUTE, "
+      "UTC_TIMESTAMP(), '', '')");
+  side.run(
+      "INSERT INTO rowlock_lock (name, kind, capacity, used_at) "
+      "SELECT seq, 'mutex', 1, UTC_TIMESTAMP() - INTERVAL 31 DAY FROM seq_1_to_1000");
+  EXPECT_THAT(found(as("app", server->url())), ElementsAre("warning dead-holders", "note idle-names"));
+
+  side.run("SET GLOBAL max_connections = 10");
+  std::vector<std::unique_ptr<mysql_connection>> others;
+  while (others.size() < 6) others.push_back(std::make_unique<mysql_connection>(server->url()));
+  EXPECT_THAT(found(server->url()), Contains("warning connections-full"));
+  others.clear();
+
+  side.run("SET GLOBAL read_only = ON");
+  EXPECT_THAT(found(server->url()), Contains("error replica"));
+  side.run("SET GLOBAL read_only = OFF");
+  side.run("UPDATE rowlock_meta SET min_library = 99");
+  EXPECT_THAT(found(server->url()), Contains("error too-new"));
+}
+
+TEST_F(mysql_doctor_test, sees_what_a_promotion_would_lose) {
+  const auto primary =
+      make_own_mariadb({"--log-bin=log", "--binlog-format=ROW", "--sync-binlog=1", "--server-id=1"});
+  migrator{primary->url()}.up();
+  EXPECT_THAT(found(primary->url()), ElementsAre("note strong-role"));
+  const auto replica = make_own_mariadb({"--server-id=2"});
+  mysql_connection side{replica->url()};
+  side.run("CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = " + port_of(primary->url()) +
+           ", MASTER_USER = 'rowlock', MASTER_PASSWORD = 'rowlock'");
+  side.run("START SLAVE");
+  mysql_connection watch{primary->url()};
+  while (watch.run("SHOW GLOBAL STATUS LIKE 'Slaves_connected'").at(0).at(1) == "0")
+    std::this_thread::yield();
+  EXPECT_THAT(found(primary->url()), Contains("warning lossy-failover"));
+  watch.run("SET GLOBAL rpl_semi_sync_master_enabled = ON");
+  EXPECT_THAT(found(primary->url()), Not(Contains("warning lossy-failover")));
+}
+
+}  // namespace
+}  // namespace rowlock::test
+
+#endif

@@ -1,0 +1,106 @@
+#ifdef ROWLOCK_TEST_SQLITE
+
+// What is found about real SQLite files.
+#include "doctor/doctor_test.hpp"
+#include "support/stores.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <rowlock/rowlock.hpp>
+
+#include <sqlite3.h>
+
+#include <filesystem>
+
+namespace rowlock::test {
+namespace {
+
+using testing::Contains;
+using testing::HasSubstr;
+using testing::IsEmpty;
+using testing::Not;
+using codes = std::vector<std::string>;
+
+class side_file {
+ public:
+  explicit side_file(const std::string& path) { sqlite3_open(path.c_str(), &handle_); }
+  ~side_file() { sqlite3_close(handle_); }
+  side_file(const side_file&) = delete;
+  side_file& operator=(const side_file&) = delete;
+  void run(const std::string& sql) {
+    if (sqlite3_exec(handle_, sql.c_str(), nullptr, nullptr, nullptr) == SQLITE_OK) return;
+    throw std::runtime_error(sqlite3_errmsg(handle_));
+  }
+
+ private:
+  sqlite3* handle_ = nullptr;
+};
+
+class sqlite_doctor_test : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (selected_of({"sqlite"}).empty()) GTEST_SKIP() << "left out with --stores";
+  }
+  // Without what depends on the machine: where its temporary files are.
+  codes found() const {
+    auto all = codes_of(diagnose("sqlite:" + path));
+    std::erase(all, "warning file-in-memory");
+    return all;
+  }
+
+  const temporary_folder folder;
+  const std::string path = folder.path() / "locks.db";
+};
+
+TEST_F(sqlite_doctor_test, finds_nothing_about_a_sound_file_and_makes_none) {
+  EXPECT_THAT(found(), testing::ElementsAre("error not-migrated"));
+  EXPECT_FALSE(std::filesystem::exists(path));
+  migrator{"sqlite:" + path}.up();
+  EXPECT_THAT(found(), IsEmpty());
+  const client db = connect("sqlite:" + path);
+  const hold held = mutex(db, "a").acquire();
+  EXPECT_THAT(found(), IsEmpty());
+}
+
+TEST_F(sqlite_doctor_test, knows_a_file_system_in_memory) {
+  const std::string shared = "/dev/shm/rowlock-" + folder.path().filename().string() + ".db";
+  if (!std::filesystem::exists("/dev/shm")) GTEST_SKIP() << "there is no /dev/shm";
+  migrator{"sqlite:" + shared}.up();
+  EXPECT_THAT(codes_of(diagnose("sqlite:" + shared)), testing::ElementsAre("warning file-in-memory"));
+  for (const auto* end : {"", "-wal", "-shm"}) std::filesystem::remove(shared + end);
+}
+
+TEST_F(sqlite_doctor_test, sees_a_journal_that_blocks_readers) {
+  migrator{"sqlite:" + path}.up();
+  side_file{path}.run("PRAGMA journal_mode = DELETE");
+  EXPECT_THAT(found(), testing::ElementsAre("warning journal-mode"));
+}
+
+TEST_F(sqlite_doctor_test, sees_a_log_that_a_reader_keeps) {
+  migrator{"sqlite:" + path}.up();
+  side_file writer{path};
+  side_file reader{path};
+  writer.run("CREATE TABLE big (value BLOB); PRAGMA synchronous = OFF");
+  reader.run("BEGIN; SELECT * FROM rowlock_meta");
+  writer.run("INSERT INTO big VALUES (zeroblob(68000000))");
+  EXPECT_THAT(found(), testing::ElementsAre("warning old-transaction"));
+}
+
+TEST_F(sqlite_doctor_test, sees_the_dead_the_unused_and_a_schema_that_is_too_new) {
+  migrator{"sqlite:" + path}.up();
+  side_file side{path};
+  side.run(
+      "INSERT INTO rowlock_lease (id, client_id, host, pid, application, ttl_ms, expires_at, created_at) "
+      "VALUES ('1', '1', '', 1, '', 30000, (strftime('%s', 'now') - 360) * 1000000, 0)");
+  side.run(
+      "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 1000) "
+      "INSERT INTO rowlock_lock (name, kind, capacity, token, used_at) SELECT i, 'mutex', 1, 1, "
+      "(strftime('%s', 'now') - 31 * 86400) * 1000000 FROM n");
+  EXPECT_THAT(found(), testing::ElementsAre("warning dead-holders", "note idle-names"));
+  side.run("UPDATE rowlock_meta SET min_library = 99");
+  EXPECT_THAT(found(), Contains("error too-new"));
+}
+
+}  // namespace
+}  // namespace rowlock::test
+
+#endif
