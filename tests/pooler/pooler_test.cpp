@@ -2,6 +2,7 @@
 #include "store/open.hpp"
 #include "support/store_fixture.hpp"
 
+#include <rowlock/doctor.hpp>
 #include <rowlock/guard/pqxx.hpp>
 #include <rowlock/migrate.hpp>
 #include <rowlock/rowlock.hpp>
@@ -97,6 +98,19 @@ TEST_F(pooler_test, says_what_pooled_may_be) {
     EXPECT_EQ(refused.code(), errc::invalid_argument);
     EXPECT_THAT(refused.what(), HasSubstr("neither on nor off"));
   }
+}
+
+TEST_F(pooler_test, is_found_by_the_doctor_who_works_behind_it) {
+  const auto codes = [&](const options& settings) {
+    std::vector<std::string> all;
+    for (const auto& one : diagnose(pooler, settings)) all.push_back(one.code);
+    return all;
+  };
+  EXPECT_THAT(codes(with()), testing::Contains("pooler"));
+  EXPECT_THAT(codes(with(direct)), testing::Not(testing::Contains("pooler")));
+  options elsewhere;
+  elsewhere.prefix = "nothing_";
+  EXPECT_THAT(diagnose(pooler, elsewhere).front().code, "not-migrated");
 }
 
 // Every later user of a server session sees what is left in it.

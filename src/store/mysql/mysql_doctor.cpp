@@ -14,27 +14,37 @@ namespace {
 
 constexpr int nodes_to_ask = 3;
 
-std::unique_ptr<mysql_connection> open_unchecked(const mysql_context& context, std::size_t place) {
-  const auto limit = context.options.statement_timeout;
-  auto opened = std::make_unique<mysql_connection>(context.endpoint, context.catalog,
-                                                   context.options.connect_timeout, limit, place);
-  pin_settings(*opened, context, limit);
-  auto cipher = opened->read("doctor_cipher");
-  check_encryption(context, cipher.next() ? cipher.text(1) : std::string{});
-  return opened;
-}
-
 struct open_place {
   std::unique_ptr<mysql_connection> connection;
   std::size_t number = 0;
   server_facts facts;
 };
 
+// Such a node answers SHOW, and refuses everything else.
+bool has_left_its_cluster(const server_facts& facts) {
+  return facts.is("wsrep_on", "ON") &&
+         !(facts.is("wsrep_ready", "ON") && facts.is("wsrep_cluster_status", "Primary"));
+}
+
 bool takes_writes(const server_facts& facts) {
   for (const auto* name : {"super_read_only", "read_only", "innodb_read_only"}) {
     if (facts.has(name) && !facts.is(name, "OFF") && !facts.is(name, "0")) return false;
   }
-  return true;
+  return !has_left_its_cluster(facts);
+}
+
+open_place open_unchecked(const mysql_context& context, std::size_t place) {
+  const auto limit = context.options.statement_timeout;
+  open_place opened;
+  opened.number = place;
+  opened.connection = std::make_unique<mysql_connection>(context.endpoint, context.catalog,
+                                                         context.options.connect_timeout, limit, place);
+  auto cipher = opened.connection->read("doctor_cipher");
+  check_encryption(context, cipher.next() ? cipher.text(1) : std::string{});
+  opened.facts.add(opened.connection->read("doctor_variables"));
+  opened.facts.add(opened.connection->read("doctor_status"));
+  if (!has_left_its_cluster(opened.facts)) pin_settings(*opened.connection, context, limit);
+  return opened;
 }
 
 // The place that a client would use: the first that takes writes. If none does, the last that answers.
@@ -43,9 +53,7 @@ open_place find_place(const mysql_context& context) {
   const auto places = context.endpoint.places();
   for (std::size_t place = 0; place < places; ++place) {
     try {
-      open_place opened{open_unchecked(context, place), place, {}};
-      opened.facts.add(opened.connection->read("doctor_variables"));
-      found = std::move(opened);
+      found = open_unchecked(context, place);
       if (takes_writes(found->facts)) break;
     } catch (const error& failure) {
       if (failure.code() != errc::unreachable || (place + 1 == places && !found)) throw;
@@ -88,13 +96,12 @@ void read_nodes(server_facts& facts, const mysql_context& context, open_place& f
     if (node.next()) nodes.insert(node.text(0));
   };
   ask(*first.connection);
-  for (int asked = 1; asked < nodes_to_ask; ++asked) ask(*open_unchecked(context, first.number));
+  for (int asked = 1; asked < nodes_to_ask; ++asked) ask(*open_unchecked(context, first.number).connection);
   facts.set("nodes", fmt::format("{}", fmt::join(nodes, ", ")));
   facts.set("node_count", static_cast<std::int64_t>(nodes.size()));
 }
 
 void read_server(server_facts& facts, mysql_connection& connection) {
-  facts.add(connection.read("doctor_status"));
   facts.add(connection.read("doctor_server"));
   compare_clocks(facts, [&] {
     auto clock = connection.read("doctor_clock");
@@ -120,6 +127,7 @@ server_facts read_mysql_facts(const std::string& url, const store_options& optio
   const mysql_context context{url, options};
   auto place = find_place(context);
   auto facts = place.facts;
+  if (has_left_its_cluster(facts)) return facts;
   facts.set("takes_writes", takes_writes(facts) ? "true" : "false");
   // The variable has another name on each of the two.
   facts.set("isolation", facts[facts.has("tx_isolation") ? "tx_isolation" : "transaction_isolation"]);
