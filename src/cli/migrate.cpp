@@ -5,9 +5,13 @@
 #include "cli/text.hpp"
 
 #include <rowlock/error.hpp>
+#include <rowlock/grants.hpp>
 #include <rowlock/migrate.hpp>
 
 #include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
 
 namespace rowlock::cli {
 
@@ -20,6 +24,8 @@ struct migrate_words {
   std::string dialect;
   std::string format = "plain";
   std::string out;
+  std::string role;
+  std::string use;
 };
 
 migrator open(const context& global) {
@@ -135,6 +141,32 @@ int sql(const context& global, const migrate_words& words) {
   return success;
 }
 
+const std::vector<std::pair<std::string, role_use>> uses{{"run", role_use::run},
+                                                         {"observe", role_use::observe},
+                                                         {"operate", role_use::operate},
+                                                         {"migrate", role_use::migrate},
+                                                         {"write", role_use::write}};
+
+int grants(const context& global, const migrate_words& words) {
+  const auto use = std::ranges::find(uses, words.use, &std::pair<std::string, role_use>::first)->second;
+  const auto statements =
+      grant_statements(words.dialect, words.role, use, global.schema, global.client_options().prefix);
+  if (global.json) {
+    json::array array;
+    for (const auto& one : statements) array.push_back(json::object{{"statement", one}});
+    print_json(array);
+    return success;
+  }
+  for (const auto& one : statements) fmt::print("{};\n", one);
+  if (statements.empty()) {
+    fmt::print(
+        "-- SQLite has no roles: a user of locks must be able to write the file and its folder, and one "
+        "that\n"
+        "-- only looks must be able to read the file.\n");
+  }
+  return success;
+}
+
 }  // namespace
 
 void add_migrate(command_syntax root) {
@@ -175,6 +207,19 @@ void add_migrate(command_syntax root) {
   print.add("--dialect", words->dialect, "postgresql, mysql, mariadb or sqlite").required();
   print.add("--format", words->format, "plain (0001_title.up.sql) or flyway (V0001__title.sql)")
       .one_of({"plain", "flyway"});
+  auto rights = add("grants", "Print the GRANT statements that a role needs. Needs no database.",
+                    "rowlock migrate grants --dialect postgres --schema locks --role app --as run", grants);
+  rights.add("--dialect", words->dialect, "postgresql, mysql, mariadb or sqlite").required();
+  rights.add("--role", words->role, "The role; on MariaDB and MySQL a user may have a host: app@10.0.0.%")
+      .required();
+  rights
+      .add("--as", words->use,
+           "run (uses locks), observe (only looks), operate (runs, and sees all that doctor asks for), "
+           "migrate, or "
+           "write (guarded writes alone)")
+      .required()
+      .one_of({"run", "observe", "operate", "migrate", "write"});
+
   print.add("--out", words->out, "Write the files into this folder; default: print the up files");
 }
 

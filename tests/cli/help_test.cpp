@@ -33,6 +33,7 @@ const std::vector<words> commands{{},
                                   {"migrate", "status"},
                                   {"migrate", "verify"},
                                   {"migrate", "adopt"},
+                                  {"migrate", "grants"},
                                   {"migrate", "sql"}};
 
 command_result help_of(words command) {

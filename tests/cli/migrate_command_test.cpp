@@ -247,4 +247,25 @@ TEST(migrate_sql, schema_is_used_and_left) {
   psql("-c 'DROP SCHEMA " + schema + " CASCADE' 2>&1");
 }
 
+TEST(migrate_grants, need_no_database_and_are_permissions_for_a_file) {
+  const words rest{"--role", "app", "--as", "observe"};
+  const auto grants = [&](words options) {
+    options.insert(options.begin(), {"migrate", "grants"});
+    options.insert(options.end(), rest.begin(), rest.end());
+    return rowlock_alone(options);
+  };
+  const auto printed = grants({"--dialect", "postgres", "--prefix", "p_"});
+  EXPECT_EQ(printed.exit_code, 0) << printed.err;
+  EXPECT_THAT(printed.out,
+              HasSubstr("GRANT USAGE ON SCHEMA \"public\" TO \"app\";\nGRANT SELECT ON \"public\".p_lease"));
+  EXPECT_THAT(grants({"--dialect", "mariadb"}).out, HasSubstr("GRANT SELECT ON rowlock_lease TO `app`;\n"));
+  EXPECT_THAT(grants({"--dialect", "sqlite"}).out, testing::StartsWith("-- SQLite has no roles"));
+  EXPECT_EQ(grants({"--dialect", "oracle"}).exit_code, 64);
+  EXPECT_EQ(rowlock_alone({"migrate", "grants", "--dialect", "mysql", "--role", "", "--as", "run"}).exit_code,
+            64);
+  const auto host = rowlock_alone({"migrate", "grants", "--dialect", "mysql", "--schema", "my_shop", "--role",
+                                   "app@10.0.0.%", "--as", "migrate"});
+  EXPECT_THAT(host.out, testing::EndsWith(" ON `my\\_shop`.* TO `app`@`10.0.0.%`;\n"));
+}
+
 }  // namespace rowlock::test

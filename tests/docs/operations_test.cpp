@@ -1,4 +1,5 @@
-// The rights that docs/operations.md gives to roles are enough for what it says, and not for more.
+// The rights that docs/operations.md gives to roles are those of `rowlock migrate grants`, which are enough for what
+// the page says, and not for more.
 #include "cli/command_process.hpp"
 #include "docs/document.hpp"
 #include "model/ids.hpp"
@@ -20,6 +21,7 @@
 #include <cstdlib>
 #include <functional>
 #include <future>
+#include <map>
 #include <memory>
 
 namespace rowlock::test {
@@ -73,15 +75,26 @@ class database_of_roles {
     settings.schema = schema();
     return connect(url(role), settings);
   }
-  // As the page says it, for these names.
-  void grant(const std::string& role) {
-    auto sql = block_below(heading() + ", `" + role + "`");
-    sql = replaced(sql, "locks.", name_ + ".");
-    sql = replaced(sql, "SCHEMA locks", "SCHEMA " + name_);
-    run(replaced(sql, " TO " + role, " TO " + of(role)));
+  virtual std::string dialect() const = 0;
+  const std::string& name() const { return name_; }  // of the schema or database
+  // Runs what the command prints.
+  void grant(const std::string& role, const std::string& use) {
+    run(printed({"--schema", name_, "--role", of(role), "--as", use}));
+  }
+  std::string printed(std::vector<std::string> words) const {
+    words.insert(words.begin(), {ROWLOCK_COMMAND_PATH, "migrate", "grants", "--dialect", dialect()});
+    const auto result = command_process(words, {}).wait();
+    EXPECT_EQ(result.exit_code, 0) << result.err;
+    return result.out;
+  }
+  command_result rowlock_as(const std::string& role, std::vector<std::string> words) const {
+    words.insert(words.begin(), ROWLOCK_COMMAND_PATH);
+    return command_process(words, {{"ROWLOCK_URL", url(role)}, {"ROWLOCK_SCHEMA", schema()}}).wait();
   }
 
  protected:
+  static constexpr const char* roles[] = {"app", "watcher", "operator", "migrator", "writer"};
+
   std::string of(const std::string& role) const { return role + '_' + name_; }
 
   const std::string name_ = "t" + model::id128::random().to_string().substr(0, 12);
@@ -93,7 +106,7 @@ class postgres_roles final : public database_of_roles {
  public:
   postgres_roles() : owner_{server()} {
     std::string sql = "CREATE SCHEMA " + name_ + ";";
-    for (const auto* role : {"app", "watcher", "writer"}) sql += "CREATE ROLE " + of(role) + " LOGIN;";
+    for (const auto* role : roles) sql += "CREATE ROLE " + of(role) + " LOGIN;";
     run(sql);
     options settings;
     settings.schema = name_;
@@ -102,7 +115,7 @@ class postgres_roles final : public database_of_roles {
   ~postgres_roles() override {
     try {
       std::string sql = "DROP SCHEMA " + name_ + " CASCADE;";
-      for (const auto* role : {"app", "watcher", "writer"}) {
+      for (const auto* role : roles) {
         sql += "DROP OWNED BY " + of(role) + "; DROP ROLE " + of(role) + ";";
       }
       run(sql);
@@ -111,6 +124,7 @@ class postgres_roles final : public database_of_roles {
     }
   }
   std::string heading() const override { return "PostgreSQL"; }
+  std::string dialect() const override { return "postgres"; }
   std::string url(const std::string& role) const override {
     auto whole = server();
     const auto user = whole.find("//") + 2;
@@ -143,7 +157,7 @@ class mysql_roles final : public database_of_roles {
  public:
   mysql_roles() : owner_{mysql_server_url()} {
     std::string sql = "CREATE DATABASE " + name_ + ";";
-    for (const auto* role : {"app", "watcher", "writer"}) {
+    for (const auto* role : roles) {
       sql += "CREATE USER " + of(role) + " IDENTIFIED BY 'right';";
     }
     run(sql);
@@ -151,12 +165,15 @@ class mysql_roles final : public database_of_roles {
   }
   ~mysql_roles() override {
     try {
-      run("DROP DATABASE " + name_ + "; DROP USER " + of("app") + ", " + of("watcher") + ", " + of("writer"));
+      std::string sql = "DROP DATABASE " + name_;
+      for (const auto* role : roles) sql += "; DROP USER " + of(role);
+      run(sql);
     } catch (const std::exception&) {
       // The server is removed after the tests.
     }
   }
   std::string heading() const override { return "MariaDB and MySQL"; }
+  std::string dialect() const override { return "mysql"; }
   std::string url(const std::string& role) const override {
     const auto whole = with_database(mysql_server_url(), name_);
     return "mysql://" + of(role) + ":right" + whole.substr(whole.find('@'));
@@ -193,7 +210,7 @@ class operations_test : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(operations_test, an_app_uses_all_locks) {
-  database->grant("app");
+  database->grant("app", "run");
   const client db = database->connect_as("app");
   const client other = database->connect_as("app");
   hold held = mutex(db, "a").acquire();
@@ -216,8 +233,8 @@ TEST_P(operations_test, an_app_uses_all_locks) {
 }
 
 TEST_P(operations_test, a_watcher_looks_and_changes_nothing) {
-  database->grant("app");
-  database->grant("watcher");
+  database->grant("app", "run");
+  database->grant("watcher", "observe");
   const client db = database->connect_as("app");
   const hold held = mutex(db, "a").acquire();
   const client looks = database->connect_as("watcher");
@@ -231,14 +248,61 @@ TEST_P(operations_test, a_watcher_looks_and_changes_nothing) {
 }
 
 TEST_P(operations_test, a_writer_guards_with_the_hold_of_an_app) {
-  database->grant("app");
-  database->grant("writer");
+  database->grant("app", "run");
+  database->grant("writer", "write");
   const client db = database->connect_as("app");
   const hold held = mutex(db, "a").acquire();
   const hold reads = shared_mutex(db, "b").acquire_shared();
   EXPECT_NO_THROW(database->guard_both("writer", held, reads));
   EXPECT_EQ(code_of([&] { std::ignore = mutex(database->connect_as("writer"), "c").try_acquire(); }),
             errc::privilege);
+}
+
+TEST_P(operations_test, the_page_says_what_the_command_prints) {
+  const std::map<std::string, std::string> uses{{"app", "run"},
+                                                {"watcher", "observe"},
+                                                {"operator", "operate"},
+                                                {"migrator", "migrate"},
+                                                {"writer", "write"}};
+  for (const auto& [role, use] : uses) {
+    auto printed = database->printed({"--schema", "locks", "--role", role, "--as", use});
+    for (const auto* quote : {"\"", "`"}) printed = replaced(printed, quote, "");
+    EXPECT_EQ(block_below(database->heading() + ", `" + role + "`"), printed) << role;
+  }
+}
+
+TEST_P(operations_test, each_role_runs_its_commands) {
+  database->grant("app", "run");
+  database->grant("watcher", "observe");
+  database->grant("operator", "operate");
+  database->grant("migrator", "migrate");
+  EXPECT_EQ(database->rowlock_as("app", {"run", "a", "--", "true"}).exit_code, 0);
+  EXPECT_EQ(database->rowlock_as("watcher", {"run", "a", "--", "true"}).exit_code, 77);
+  for (const auto* role : {"app", "watcher", "operator"}) {
+    EXPECT_EQ(database->rowlock_as(role, {"list"}).exit_code, 0) << role;
+    const auto found = database->rowlock_as(role, {"doctor", "--json"});
+    const bool sees_all = role == std::string{"operator"};
+    EXPECT_EQ(found.out.find("\"unknown\"") == std::string::npos, sees_all) << role << found.out << found.err;
+    EXPECT_EQ(found.out.find("\"looks-only\"") != std::string::npos, role == std::string{"watcher"}) << role;
+  }
+  EXPECT_EQ(database->rowlock_as("operator", {"sweep"}).exit_code, 0);
+  EXPECT_EQ(database->rowlock_as("operator", {"epoch", "raise"}).exit_code, 0);
+  EXPECT_EQ(database->rowlock_as("app", {"--prefix", "own_", "migrate", "up"}).exit_code, 77);
+  for (const auto* step : {"up", "verify", "down"}) {
+    const auto done = database->rowlock_as("migrator", {"--prefix", "own_", "migrate", step});
+    EXPECT_EQ(done.exit_code, 0) << step << done.err;
+  }
+}
+
+// As the server reads it.
+TEST_P(operations_test, a_role_may_have_any_name) {
+  const std::string name = "o'b\"r`ie\\n; x_" + model::id128::random().to_string().substr(0, 8);
+  const char quote = GetParam() == "mysql" ? '`' : '"';
+  const auto quoted = quote + replaced(name, std::string{quote}, std::string(2, quote)) + quote;
+  database->run("CREATE ROLE " + quoted);
+  EXPECT_NO_THROW(
+      database->run(database->printed({"--schema", database->name(), "--role", name, "--as", "observe"})));
+  database->run((GetParam() == "mysql" ? "" : "DROP OWNED BY " + quoted + "; ") + "DROP ROLE " + quoted);
 }
 
 INSTANTIATE_TEST_SUITE_P(databases, operations_test, testing::Values("postgres", "mysql"),
