@@ -1,4 +1,5 @@
 // What is found on a real cluster.
+#include "balancer.hpp"
 #include "galera_test.hpp"
 
 #include <rowlock/admin.hpp>
@@ -29,6 +30,19 @@ TEST_F(doctor_test, asks_for_a_skew) {
   EXPECT_THAT(found(1), Not(Contains("note cluster-balancer")));
   admin{connect(url(1))}.set_skew(2s);
   EXPECT_THAT(found(1), Not(Contains("warning cluster-skew")));
+}
+
+TEST_F(doctor_test, sees_a_balancer) {
+  const balancer before{{url(1), url(2), url(3)}};
+  const auto balanced = before.instead_of_the_node_in(url(1));
+  std::vector<finding> about;
+  for (auto& one : diagnose(balanced)) {
+    if (one.code == "cluster-balancer") about.push_back(std::move(one));
+  }
+  ASSERT_EQ(about.size(), 1U);
+  for (int node = 1; node <= 3; ++node) {
+    EXPECT_THAT(about[0].found, testing::HasSubstr(":" + balancer::port_of(url(node))));
+  }
 }
 
 TEST_F(doctor_test, sees_a_clock_that_is_ahead) {
