@@ -1,6 +1,6 @@
 // All headers except the guards. Read them in this order: mutex, hold, options, client, error, shared_mutex,
 // counting_semaphore, acquire_all, async, recursive_mutex, latch, barrier, election, quorum_mutex, adopt,
-// admin, migrate.
+// admin, migrate, grants, doctor.
 #pragma once
 
 #include <rowlock/acquire_all.hpp>
@@ -11,8 +11,10 @@
 #include <rowlock/client.hpp>
 #include <rowlock/config.hpp>
 #include <rowlock/counting_semaphore.hpp>
+#include <rowlock/doctor.hpp>
 #include <rowlock/election.hpp>
 #include <rowlock/error.hpp>
+#include <rowlock/grants.hpp>
 #include <rowlock/hold.hpp>
 #include <rowlock/latch.hpp>
 #include <rowlock/migrate.hpp>
