@@ -1,6 +1,7 @@
 // For programs of the tests that open no URL, and are linked without the real stores: those would bring threads, sockets
 // and clocks that the simulator does not rule.
 #include "store/backends.hpp"
+#include "store/check.hpp"
 
 #include <stdexcept>
 
@@ -30,6 +31,24 @@ std::unique_ptr<migration_session> open_mysql_for_migration(const std::string&, 
   refuse();
 }
 std::unique_ptr<migration_session> open_sqlite_for_migration(const std::string&, const store_options&) {
+  refuse();
+}
+server_facts read_postgres_facts(const std::string&, const store_options&) {
+  refuse();
+}
+server_facts read_mysql_facts(const std::string&, const store_options&) {
+  refuse();
+}
+server_facts read_sqlite_facts(const std::string&, const store_options&) {
+  refuse();
+}
+std::span<const check> postgres_checks() {
+  refuse();
+}
+std::span<const check> mysql_checks() {
+  refuse();
+}
+std::span<const check> sqlite_checks() {
   refuse();
 }
 
