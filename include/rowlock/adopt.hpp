@@ -7,6 +7,7 @@
 //   auto held = rowlock::reclaim(db, read_back());    // after a crash and a restart, within the ttl
 //
 //                | it is as the text says | it was adopted, reclaimed or released, or its lease was killed
+//   extend       | true, for another ttl  | false
 //   adopt        | a hold with its token  | empty hold
 //   reclaim      | a hold, a new token    | empty hold
 #pragma once
@@ -24,6 +25,13 @@ ROWLOCK_BEGIN_NAMESPACE
 // transaction of this lock lasts longer than options::statement_timeout; unreachable. Nothing has changed
 // then, unless outcome_unknown(): then the hold may have been adopted, in which case it is released.
 ROWLOCK_EXPORT hold adopt(client db, const std::string& text);
+
+// Lets a hold that hold::transfer has offered last for the ttl of that call from now on; the text remains good.
+// For work that belongs to no process, such as the steps of a build. False: the hold is over, or somebody has
+// adopted it. A hold that has expired stays so.
+//
+// Throws as adopt(). The hold then lasts at least as long as before, and the call may be repeated.
+[[nodiscard]] ROWLOCK_EXPORT bool extend(client db, const std::string& text);
 
 // Continues a hold of a process that has died, such as this program before its restart, while its lease
 // lives. No waiter gets in between. text: from hold::receipt.

@@ -14,6 +14,8 @@ int main(int count, char** words) {
       "  run exits with the command's code."};
   auto root = program.root();
   add_run(root);
+  add_acquire(root);
+  add_renew(root);
   add_list(root);
   add_show(root);
   add_queue(root);

@@ -1,10 +1,12 @@
 #include "cli/duration.hpp"
 #include "cli/exit_code.hpp"
 #include "cli/json.hpp"
+#include "cli/receipt.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text.hpp"
 
 #include <rowlock/admin.hpp>
+#include <rowlock/adopt.hpp>
 #include <rowlock/error.hpp>
 
 #include <fmt/format.h>
@@ -15,6 +17,7 @@ namespace {
 
 struct release_words {
   std::string name;
+  std::string receipt;
   std::string hold_id;
   bool force = false;
   bool ask = false;
@@ -61,8 +64,34 @@ int ask(const context& global, admin& db, const release_words& chosen) {
   return success;
 }
 
+int release_own(const context& global, const std::string& receipt) {
+  const auto db = global.connect();
+  // A hold that has expired can still be adopted, if nobody has taken the lock. It counts as lost all the same.
+  const bool has_lasted = extend(db, receipt);
+  auto held = rowlock::adopt(db, receipt);
+  const auto name = held.name();
+  const auto released = held ? held.release() : release_result::lost;
+  const auto result = has_lasted ? released : release_result::lost;
+  if (global.json) print_json({json::object{{"released", result == release_result::released}}});
+  switch (result) {
+    case release_result::released:
+      if (!global.json) fmt::print("released '{}'\n", printable(name));
+      return success;
+    case release_result::lost: return tell_of_loss(global);
+    case release_result::pending:
+    case release_result::unknown: break;
+  }
+  global.print_to_stderr(fmt::format("the release of '{}' did not reach the database; it is free within {}",
+                                     name, format_duration(global.client_options().ttl)));
+  return unavailable;
+}
+
 int release(const context& global, const release_words& chosen) {
   const auto& name = chosen.name;
+  if (!chosen.receipt.empty()) return release_own(global, receipt_of(chosen.receipt));
+  if (name.empty()) {
+    throw error(errc::invalid_argument, "NAME or --receipt is required; see: rowlock release --help");
+  }
   if (!chosen.force && !chosen.ask) {
     throw error(
         errc::invalid_argument,
@@ -83,12 +112,19 @@ int release(const context& global, const release_words& chosen) {
 }  // namespace
 
 void add_release(command_syntax root) {
-  auto command = root.add_subcommand(
-      "release", "Release a lock that others hold: by force, or by a request to its holders.",
-      "rowlock release billing/nightly --force\n"
-      "  rowlock release billing/nightly --ask --reason deploy --within 1m --then-force");
+  auto command =
+      root.add_subcommand("release",
+                          "Release a hold of `rowlock acquire`; or a lock that others hold: by force, or by "
+                          "a request to its holders.",
+                          "rowlock release --receipt \"$receipt\"\n"
+                          "  rowlock release billing/nightly --force\n"
+                          "  rowlock release billing/nightly --ask --reason deploy --within 1m --then-force");
   auto chosen = std::make_shared<release_words>();
-  command.add("NAME", chosen->name, "The lock's name").required();
+  auto name = command.add("NAME", chosen->name, "The name of a lock that others hold");
+  auto receipt =
+      command
+          .add("--receipt", chosen->receipt, "Release this hold of acquire; -: read it from standard input")
+          .value_name("RECEIPT");
   auto hold = command.add("--hold", chosen->hold_id, "Release only this hold").value_name("HOLD_ID");
   auto force = command.add_flag("--force", chosen->force,
                                 "Confirm that the holders lose the lock, even if they are at work");
@@ -101,6 +137,7 @@ void add_release(command_syntax root) {
       .add_flag("--then-force", chosen->then_force, "Release it by force if it is still held after --within")
       .needs(ask);
   ask.excludes(force).excludes(hold);
+  receipt.excludes(name).excludes(hold).excludes(force).excludes(ask);
   command.set_action([chosen](const context& global) { return release(global, *chosen); });
 }
 

@@ -6,6 +6,8 @@
 namespace rowlock::cli {
 
 void add_run(command_syntax root);
+void add_acquire(command_syntax root);
+void add_renew(command_syntax root);
 void add_list(command_syntax root);
 void add_show(command_syntax root);
 void add_queue(command_syntax root);

@@ -175,4 +175,20 @@ hold_ptr reclaim(engine& on, const transfer_note& note) {
   return take(on, note, decide_reclaim);
 }
 
+bool extend(engine& on, const transfer_note& note) {
+  on.check_usable();
+  const bool renewed = on.tasks().result_of([id = note.lease](store::session& session) {
+    // A lease is judged by this server's clock only once it has been lengthened for it.
+    session.record_database_state();
+    return !session.renew({&id, 1}).renewed.empty();
+  });
+  if (!renewed) return false;
+  // The lease may outlive its hold, which somebody has released by force.
+  const auto stored =
+      on.tasks().result_of([name = note.name](store::admin_verbs& session) { return session.show(name); });
+  return stored && std::ranges::any_of(stored->holders, [&](const store::holder_info& holder) {
+           return holder.hold == note.hold && holder.lease.id == note.lease;
+         });
+}
+
 }  // namespace rowlock::client_layer

@@ -20,5 +20,7 @@ std::string hand_over(const hold_ptr& hold, std::chrono::milliseconds ttl);
 // As rowlock::adopt and rowlock::reclaim. Null: the hold does not stand as the note says.
 hold_ptr adopt(engine& on, const transfer_note& note);
 hold_ptr reclaim(engine& on, const transfer_note& note);
+// As rowlock::extend.
+bool extend(engine& on, const transfer_note& note);
 
 }  // namespace rowlock::client_layer

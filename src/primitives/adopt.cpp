@@ -14,6 +14,11 @@ hold adopt(client db, const std::string& text) {
   return access::make<hold>(client_layer::adopt(*access::engine(db), note));
 }
 
+bool extend(client db, const std::string& text) {
+  const auto note = transfer_note::parse(text, transfer_note::purpose::adopt);
+  return client_layer::extend(*access::engine(db), note);
+}
+
 hold reclaim(client db, const std::string& text) {
   const auto note = transfer_note::parse(text, transfer_note::purpose::reclaim);
   if (client_layer::is_held_here(note)) {

@@ -16,6 +16,8 @@ namespace {
 
 const std::vector<words> commands{{},
                                   {"run"},
+                                  {"acquire"},
+                                  {"renew"},
                                   {"list"},
                                   {"show"},
                                   {"queue"},

@@ -293,6 +293,36 @@ TEST_P(transfer_test, reclaims_nothing_from_a_process_of_this_machine_that_lives
   EXPECT_EQ(code_of([&] { std::ignore = reclaim(other, receipt); }), errc::contention);
 }
 
+TEST_P(transfer_test, an_offered_hold_is_extended_under_the_same_text) {
+  const auto text = mutex(db, "a").acquire().transfer(2s);
+  const auto left = [&] { return side().show("a")->holders.front().expires_in; };
+  ASSERT_TRUE(eventually([&] { return left() < 1500ms; }));
+  EXPECT_TRUE(extend(other, text));
+  EXPECT_GT(left(), 1500ms);
+  const auto taken = adopt(other, text);
+  ASSERT_TRUE(taken);
+  EXPECT_FALSE(extend(db, text)) << "it was adopted";
+  EXPECT_TRUE(taken);
+}
+
+TEST_P(transfer_test, an_expired_hold_is_not_extended) {
+  const auto text = mutex(db, "a").acquire().transfer(100ms);
+  ASSERT_TRUE(eventually([&] { return side().show("a")->holders.front().expires_in < 0ms; }));
+  EXPECT_FALSE(extend(db, text));
+  EXPECT_TRUE(mutex(other, "a").try_acquire());
+  EXPECT_FALSE(extend(db, text));
+}
+
+TEST_P(transfer_test, what_was_taken_by_force_is_not_extended) {
+  const auto text = mutex(db, "a").acquire().transfer(1h);
+  EXPECT_TRUE(admin{other}.release("a"));
+  EXPECT_FALSE(extend(db, text));
+  const auto next = mutex(other, "a").try_acquire();
+  EXPECT_TRUE(next);
+  EXPECT_FALSE(extend(db, text));
+  EXPECT_EQ(code_of([&] { std::ignore = extend(db, next.receipt()); }), errc::invalid_argument);
+}
+
 ROWLOCK_FOR_EACH_STORE(transfer_test);
 
 class transfer_doubt_test : public virtual_client_test {
@@ -307,6 +337,15 @@ TEST_F(transfer_doubt_test, an_adoption_whose_answer_was_lost_is_asked_again) {
   const auto taken = adopt(other, text);
   ASSERT_TRUE(taken);
   EXPECT_EQ(holder_of("a"), taken.id());
+}
+
+TEST_F(transfer_doubt_test, an_extension_whose_answer_was_lost_may_be_repeated) {
+  const auto text = mutex(db, "a").acquire().transfer(1h);
+  faults.lose_answer("renew");
+  EXPECT_EQ(code_of([&] { std::ignore = extend(other, text); }), errc::unreachable);
+  EXPECT_TRUE(extend(other, text));
+  advance(59min);
+  EXPECT_FALSE(mutex(other, "a").try_acquire());
 }
 
 TEST_F(transfer_doubt_test, a_hand_over_whose_answer_was_lost_gives_the_lock_back) {

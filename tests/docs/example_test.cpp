@@ -50,7 +50,10 @@ class example_test : public cli_test {
     return connect(on.url(), settings);
   }
   std::unique_ptr<command_process> start_nightly(const words& command) {
-    words line{"sh", source_path("examples/guide/nightly.sh")};
+    return start_script("nightly.sh", command);
+  }
+  std::unique_ptr<command_process> start_script(const std::string& name, const words& command) {
+    words line{"sh", source_path("examples/guide/" + name)};
     line.insert(line.end(), command.begin(), command.end());
     auto variables = environment();
     const auto folder = std::filesystem::path{ROWLOCK_COMMAND_PATH}.parent_path().string();
@@ -257,6 +260,17 @@ TEST_P(example_test, nightly_says_that_the_lock_was_lost) {
   const auto lost = nightly->wait();
   EXPECT_EQ(lost.exit_code, 76);
   EXPECT_THAT(lost.err, HasSubstr("look at what it wrote"));
+}
+
+// guide/deploy.sh
+TEST_P(example_test, deploy_holds_the_lock_for_both_steps) {
+  const auto done = start_script("deploy.sh", {"true", "false"})->wait();
+  EXPECT_EQ(done.exit_code, 1);
+  EXPECT_TRUE(mutex(other, "deploy").try_acquire()) << "it was released";
+  auto first = start_script("deploy.sh", {"cat", "true"});
+  eventually("the script holds it", [&] { return !mutex(other, "deploy").try_acquire(); });
+  ASSERT_TRUE(admin{other}.release("deploy"));
+  EXPECT_EQ(first->wait().exit_code, 76) << "the second step did not run";
 }
 
 ROWLOCK_FOR_EACH_SQL_STORE(example_test);

@@ -1,4 +1,4 @@
-#include "cli/acquire_within.hpp"
+#include "cli/until_signal.hpp"
 
 #include <rowlock/error.hpp>
 
@@ -61,19 +61,14 @@ class signal_watch {
 
 }  // namespace
 
-acquired acquire_within(const request& ask, const wait_limit& wait, acquire_options how,
-                        signal_queue& signals) {
+int until_signal(signal_queue& signals, const std::function<void(std::stop_token)>& body) {
   signal_watch watch{signals};
-  acquired result;
   try {
-    how.stop = watch.token();
-    result.hold = ask(wait, how);
+    body(watch.token());
   } catch (const error& problem) {
     if (problem.code() != errc::cancelled) throw;
   }
-  result.signal = watch.finish();
-  if (result.signal != 0) result.hold = {};
-  return result;
+  return watch.finish();
 }
 
 }  // namespace rowlock::cli
