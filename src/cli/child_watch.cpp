@@ -60,8 +60,14 @@ class executioner {
  public:
   executioner(child& command, const hold& held, const watch_settings& how,
               const std::function<void(std::string_view)>& note)
-      : command_{command}, held_{held}, kill_after_{how.kill_after}, yields_{how.yields}, note_{note} {}
+      : command_{command},
+        held_{held},
+        kill_after_{how.kill_after},
+        at_most_{how.at_most},
+        yields_{how.yields},
+        note_{note} {}
 
+  bool timed_out() const noexcept { return timed_out_; }
   bool stopped() const noexcept { return stopped_at_.has_value(); }
   bool killed() const noexcept { return killed_; }
 
@@ -72,9 +78,13 @@ class executioner {
     const auto remaining = held_.remaining();
     if (!stopped()) {
       if (valid) note_request();
-      if (valid && remaining > kill_after_) return remaining - kill_after_;
-      terminate(valid ? "the lease cannot be renewed"
-                      : fmt::format("the hold is lost ({})", to_string(held_.loss())));
+      nanoseconds left = at_most_ ? *at_most_ - (clock::now() - started_at_) : nanoseconds::max();
+      if (valid && remaining > kill_after_ && left > 0ns)
+        return std::min<nanoseconds>(remaining - kill_after_, left);
+      timed_out_ = valid && remaining > kill_after_;
+      terminate(timed_out_ ? "the command has had its time (--at-most)"
+                : valid    ? "the lease cannot be renewed"
+                           : fmt::format("the hold is lost ({})", to_string(held_.loss())));
     }
     // A late renewal changes nothing: a command that keeps running would hold the lock for ever.
     nanoseconds grace = *stopped_at_ + kill_after_ - clock::now();
@@ -104,10 +114,13 @@ class executioner {
   child& command_;
   const hold& held_;
   nanoseconds kill_after_;
+  std::optional<nanoseconds> at_most_;
   bool yields_;
   const std::function<void(std::string_view)>& note_;
   bool asked_ = false;
   bool killed_ = false;
+  bool timed_out_ = false;
+  const clock::time_point started_at_ = clock::now();
   std::optional<clock::time_point> stopped_at_;
 };
 
@@ -125,8 +138,9 @@ void wait_for_either(int first, int second, std::optional<nanoseconds> timeout) 
 
 }  // namespace
 
-bool watch(child& command, const hold& held, signal_queue& signals, const watch_settings& how,
-           const std::function<void(std::string_view)>& note) {
+watch_result watch(child& command, const hold& held, signal_queue& signals, const watch_settings& how,
+                   const std::function<void(std::string_view)>& note) {
+  watch_result result;
   alarm bell{held};
   executioner judge{command, held, how, note};
   // No event says that the rest of the group has ended, so it is polled.
@@ -137,10 +151,14 @@ bool watch(child& command, const hold& held, signal_queue& signals, const watch_
     wait_for_either(signals.descriptor(), bell.descriptor(), until);
     bell.drain();
     while (const auto signal = signals.take()) {
-      if (*signal != SIGCHLD) command.send(*signal);
+      if (*signal == SIGCHLD) continue;
+      if (*signal != SIGUSR1 && *signal != SIGUSR2) result.signal = *signal;
+      command.send(*signal);
     }
   }
-  return judge.stopped() || !held.valid();
+  result.timed_out = judge.timed_out();
+  result.lost = (judge.stopped() && !judge.timed_out()) || !held.valid();
+  return result;
 }
 
 }  // namespace rowlock::cli

@@ -8,24 +8,32 @@
 
 #include <chrono>
 #include <functional>
+#include <optional>
 #include <string_view>
 
 namespace rowlock::cli {
 
 struct watch_settings {
   std::chrono::milliseconds kill_after{0};
+  std::optional<std::chrono::milliseconds> at_most{};  // end the command when this time has passed
   bool yields =
       false;  // send SIGTERM when somebody requests the lock's release; the command decides what to do
 };
 
-// Waits until the child has ended, and forwards signals to its group. Returns true if the hold was lost by
-// then, or the child was ended because of it. Signals that it sends because of the hold go to the whole
-// group; it then also waits for the rest of the group.
+struct watch_result {
+  bool lost = false;       // the hold was lost by then, or the child was ended because of it
+  bool timed_out = false;  // the child was ended because at_most was over
+  int signal = 0;          // the latest of SIGINT, SIGTERM, SIGHUP and SIGQUIT that was forwarded
+};
+
+// Waits until the child has ended, and forwards signals to its group. Signals that it sends because of the hold
+// or of at_most go to the whole group; it then also waits for the rest of the group.
 //
 // If the hold is not renewed, it sends SIGTERM when remaining() has fallen to kill_after. If the hold was
-// taken away, it sends SIGTERM at once. In both cases SIGKILL follows kill_after later, but at the local
-// deadline at the latest, before the database grants the lock to another client. note gets a line for each.
-bool watch(child& command, const hold& held, signal_queue& signals, const watch_settings& how,
-           const std::function<void(std::string_view)>& note);
+// taken away, or at_most is over, it sends SIGTERM at once. In all cases SIGKILL follows kill_after later, but
+// at the local deadline at the latest, before the database grants the lock to another client. note gets a line
+// for each.
+watch_result watch(child& command, const hold& held, signal_queue& signals, const watch_settings& how,
+                   const std::function<void(std::string_view)>& note);
 
 }  // namespace rowlock::cli

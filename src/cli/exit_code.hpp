@@ -16,6 +16,7 @@ enum exit_code : int {
   hold_lost = 76,        // the hold was lost while the command ran
   no_permission = 77,    // wrong user or password, or a missing privilege
   wrong_schema = 78,     // not migrated, too new, or different from its ledger
+  timed_out = 124,       // as timeout(1): the command was ended by --at-most
   not_executable = 126,  // as the shell: found, but cannot be executed
   no_command = 127,      // as the shell: not found
   by_signal = 128,       // as the shell: plus the signal's number

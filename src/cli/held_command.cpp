@@ -1,0 +1,100 @@
+#include "cli/held_command.hpp"
+
+#include "cli/duration.hpp"
+#include "cli/exit_code.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace rowlock::cli {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+void add_command_options(command_syntax command, command_words& words) {
+  command
+      .add("--ttl", words.ttl,
+           "How long the hold lasts if this machine fails (default 1m); it is renewed while the command runs")
+      .value_name("DURATION");
+  command
+      .add("--at-most", words.at_most,
+           "End the command when it has run for this time, and release the lock. The exit code is then 124")
+      .value_name("DURATION");
+  command
+      .add("--kill-after", words.kill_after,
+           "Time from SIGTERM to SIGKILL when the hold cannot be kept, or after --at-most (default 5s, or a "
+           "quarter of --ttl if less)")
+      .value_name("DURATION");
+}
+
+command_settings parse(const context& global, const command_words& words) {
+  if (global.command.empty()) {
+    throw error(errc::invalid_argument,
+                fmt::format("there is no command; write it after --, as in: rowlock {} NAME -- COMMAND",
+                            global.subcommand));
+  }
+  command_settings result{.ttl = parse_duration("--ttl", words.ttl)};
+  auto& kill_after = result.watch.kill_after;
+  kill_after = words.kill_after.empty() ? std::min<milliseconds>(5s, result.ttl / 4)
+                                        : parse_duration("--kill-after", words.kill_after);
+  // A healthy lease is renewed when a third of its ttl has passed. The command must not be ended before that.
+  if (kill_after > result.ttl / 2) {
+    throw error(
+        errc::invalid_argument,
+        fmt::format("--kill-after {} is more than half of --ttl {}: a healthy lease could end the command",
+                    format_duration(kill_after), format_duration(result.ttl)));
+  }
+  if (!words.at_most.empty()) {
+    result.watch.at_most = parse_duration("--at-most", words.at_most);
+    if (*result.watch.at_most == 0ms) {
+      throw error(errc::invalid_argument,
+                  "--at-most 0 leaves the command no time; leave it out for no limit");
+    }
+  }
+  return result;
+}
+
+client connect_for(const context& global, const command_settings& chosen) {
+  auto settings = global.client_options();
+  settings.ttl = chosen.ttl;
+  settings.statement_timeout = std::min<milliseconds>(settings.statement_timeout, chosen.ttl / 3);
+  return connect(global.database_url(), settings);
+}
+
+command_result run_holding(const context& global, const command_settings& chosen, const hold& held,
+                           const std::function<release_result()>& release, signal_queue& signals) {
+  const auto note = [&global](std::string_view message) { global.note(message); };
+  const auto name = held.name();
+  command_result result;
+  watch_result seen;
+  try {
+    child command{global.command, child_environment(name, held.token()), signals.mask_before()};
+    seen = watch(command, held, signals, chosen.watch, note);
+    result.exit_code = seen.timed_out ? timed_out : command.exit_code();
+  } catch (const not_started& problem) {
+    global.print_to_stderr(problem.what());
+    result.exit_code = problem.exit_code();
+    result.ran = false;
+  }
+  result.signal = seen.signal;
+  result.lost = seen.lost;
+  switch (release()) {
+    case release_result::lost: result.lost = true; break;
+    case release_result::unknown:
+      note(fmt::format("the release of '{}' did not reach the database; its lease expires within {}", name,
+                       format_duration(chosen.ttl)));
+      break;
+    case release_result::released:
+    case release_result::pending: break;
+  }
+  if (result.lost) {
+    note(fmt::format("the hold of '{}' was lost while the command ran", name));
+    result.exit_code = hold_lost;
+  }
+  return result;
+}
+
+}  // namespace rowlock::cli

@@ -1,0 +1,48 @@
+// The command that runs while a lock is held: what run and elect have in common.
+#pragma once
+
+#include "cli/child_watch.hpp"
+#include "cli/command_line.hpp"
+
+#include <rowlock/hold.hpp>
+
+#include <chrono>
+#include <functional>
+#include <optional>
+#include <string>
+
+namespace rowlock::cli {
+
+// As written on the command line.
+struct command_words {
+  std::string ttl = "1m";
+  std::string kill_after;
+  std::string at_most;
+};
+
+// --ttl, --kill-after and --at-most.
+void add_command_options(command_syntax command, command_words& words);
+
+struct command_settings {
+  std::chrono::milliseconds ttl{0};
+  watch_settings watch{};
+};
+
+// Throws error(invalid_argument), also if there is no command after "--".
+command_settings parse(const context& global, const command_words& words);
+
+// A client whose lease has that ttl.
+client connect_for(const context& global, const command_settings& chosen);
+
+struct command_result {
+  int exit_code = 0;  // of this program: hold_lost, timed_out, or the command's
+  bool ran = true;    // false: it could not be started
+  bool lost = false;  // the hold was lost while it ran
+  int signal = 0;     // see watch_result
+};
+
+// Runs the command and then calls release. Everything that happened has been printed.
+command_result run_holding(const context& global, const command_settings& chosen, const hold& held,
+                           const std::function<release_result()>& release, signal_queue& signals);
+
+}  // namespace rowlock::cli
