@@ -51,10 +51,14 @@ std::string subcommand_of(const std::vector<std::string>& words) {
   return "";
 }
 
-// What follows "--" belongs to run's command. CLI11 would take a word such as "[a,b]" there for a list.
+bool runs_command(const std::string& subcommand) {
+  return subcommand == "run" || subcommand == "elect";
+}
+
+// What follows "--" belongs to that command. CLI11 would take a word such as "[a,b]" there for a list.
 std::vector<std::string> split_command(std::vector<std::string>& words, const std::string& subcommand) {
   const auto mark = std::ranges::find(words, "--");
-  if (subcommand != "run" || mark == words.end()) return {};
+  if (!runs_command(subcommand) || mark == words.end()) return {};
   std::vector<std::string> command{mark + 1, words.end()};
   words.erase(mark, words.end());
   return command;
@@ -191,8 +195,8 @@ std::optional<int> command_line::parse(std::vector<std::string> words) {
   } catch (const CLI::Success& asked) {
     return parsed_->exit(asked);
   } catch (const CLI::ExtrasError& problem) {
-    const bool lacks_command = global_.subcommand == "run" && global_.command.empty();
-    return refuse(lacks_command ? "write the command after --, as in: rowlock run NAME -- COMMAND"
+    const bool lacks_command = runs_command(global_.subcommand) && global_.command.empty();
+    return refuse(lacks_command ? fmt::format("write the command after --, as in: {} NAME -- COMMAND", place)
                                 : problem.what());
   } catch (const CLI::ParseError& problem) {
     return refuse(problem.what());

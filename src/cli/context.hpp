@@ -24,7 +24,7 @@ struct context {
 
   std::string subcommand;  // its name, once parsed
 
-  // The words after "--", for `run`. CLI11 never sees them.
+  // The words after "--", for `run` and `elect`. CLI11 never sees them.
   std::vector<std::string> command;
 
   // --url, else ROWLOCK_URL, else the trimmed contents of the file that ROWLOCK_URL_FILE names.

@@ -14,6 +14,7 @@ int main(int count, char** words) {
       "  run exits with the command's code."};
   auto root = program.root();
   add_run(root);
+  add_elect(root);
   add_acquire(root);
   add_renew(root);
   add_list(root);

@@ -6,6 +6,7 @@
 namespace rowlock::cli {
 
 void add_run(command_syntax root);
+void add_elect(command_syntax root);
 void add_acquire(command_syntax root);
 void add_renew(command_syntax root);
 void add_list(command_syntax root);

@@ -16,6 +16,7 @@ namespace {
 
 const std::vector<words> commands{{},
                                   {"run"},
+                                  {"elect"},
                                   {"acquire"},
                                   {"renew"},
                                   {"list"},

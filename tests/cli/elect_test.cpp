@@ -1,0 +1,132 @@
+// rowlock elect: one process leads and runs its command.
+#include "cli/cli_test.hpp"
+
+#include <rowlock/rowlock.hpp>
+
+#include <csignal>
+
+namespace rowlock::test {
+
+using testing::HasSubstr;
+using testing::IsEmpty;
+
+class elect_test : public cli_test {
+ protected:
+  // With a command that leads until its input ends.
+  std::unique_ptr<command_process> candidate(const words& options = {}) {
+    words line{"elect", "office", "--ttl", "3s"};
+    line.insert(line.end(), options.begin(), options.end());
+    line.insert(line.end(), {"--", "sh", "-c", "echo leads; cat >/dev/null; exit 3"});
+    return start(line);
+  }
+  // Waits until that many stand by.
+  void expect_standing_by(std::size_t count) {
+    auto session = store->open()->connect();
+    eventually("they stand by", [&] { return session->queue("office").size() == count; });
+  }
+};
+
+TEST_P(elect_test, the_next_one_leads_when_the_command_ends) {
+  auto first = candidate();
+  EXPECT_EQ(first->read_line(), "leads");
+  auto second = candidate();
+  expect_standing_by(1);
+  const auto ended = first->wait();
+  EXPECT_EQ(ended.exit_code, 3) << ended.err;
+  EXPECT_EQ(second->read_line(), "leads");
+  EXPECT_EQ(second->wait().exit_code, 3);
+  EXPECT_EQ(json_of({"show", "office"}).at(0).at("kind"), "election");
+}
+
+TEST_P(elect_test, the_next_one_leads_when_the_office_is_lost) {
+  auto first = candidate();
+  EXPECT_EQ(first->read_line(), "leads");
+  auto second = candidate();
+  expect_standing_by(1);
+  EXPECT_EQ(rowlock({"release", "office", "--force"}).exit_code, 0);
+  EXPECT_EQ(second->read_line(), "leads");
+  EXPECT_EQ(first->wait().exit_code, 76);
+}
+
+TEST_P(elect_test, the_next_one_leads_when_the_leader_is_killed) {
+  auto first = candidate();
+  EXPECT_EQ(first->read_line(), "leads");
+  auto second = candidate();
+  expect_standing_by(1);
+  first->send(SIGKILL);
+  EXPECT_EQ(second->read_line(), "leads");
+}
+
+TEST_P(elect_test, repeat_stands_by_again) {
+  const auto repeating = [&] {
+    return start({"elect", "office", "--repeat", "--", "sh", "-c",
+                  "trap 'exit 3' USR1; echo leads; while :; do sleep 0.01; done"});
+  };
+  auto first = repeating();
+  EXPECT_EQ(first->read_line(), "leads");
+  auto second = repeating();
+  expect_standing_by(1);
+  first->send(SIGUSR1);
+  EXPECT_EQ(second->read_line(), "leads");
+  expect_standing_by(1);
+  second->send(SIGUSR1);
+  EXPECT_EQ(first->read_line(), "leads");
+  expect_standing_by(1);
+  second->send(SIGTERM);
+  const auto stopped = second->wait();
+  EXPECT_EQ(stopped.exit_code, 128 + SIGTERM);
+  EXPECT_THAT(stopped.err, HasSubstr("the command has ended with 3; standing for 'office' again"));
+  first->send(SIGTERM);
+  EXPECT_EQ(first->wait().exit_code, 128 + SIGTERM) << "it does not stand by again";
+}
+
+TEST_P(elect_test, repeat_stands_again_after_a_loss) {
+  auto process = start({"elect", "office", "--repeat", "--", "sh", "-c", "echo leads; exec sleep 600"});
+  EXPECT_EQ(process->read_line(), "leads");
+  EXPECT_EQ(rowlock({"release", "office", "--force"}).exit_code, 0);
+  EXPECT_EQ(process->read_line(), "leads");
+  process->send(SIGTERM);
+  EXPECT_EQ(process->wait().exit_code, 128 + SIGTERM);
+}
+
+TEST_P(elect_test, repeat_gives_up_on_a_command_that_cannot_be_started) {
+  EXPECT_EQ(rowlock({"elect", "office", "--repeat", "--", "no-such-command-in-path"}).exit_code, 127);
+}
+
+TEST_P(elect_test, the_command_has_the_token_and_others_see_the_value) {
+  auto leader = start({"elect", "office", "--value", "host:8080", "--", "sh", "-c",
+                       "echo $ROWLOCK_NAME $ROWLOCK_TOKEN; cat >/dev/null"});
+  const auto line = leader->read_line();
+  options settings;
+  settings.prefix = store->options().prefix;
+  const auto db = connect(store->url(), settings);
+  const auto seen = election{db, "office"}.observe();
+  EXPECT_TRUE(seen.led);
+  EXPECT_EQ(seen.value, "host:8080");
+  EXPECT_EQ(line, "office " + std::to_string(seen.token));
+  EXPECT_EQ(leader->wait().exit_code, 0);
+}
+
+TEST_P(elect_test, without_a_wait_another_leader_is_75) {
+  auto leader = candidate();
+  EXPECT_EQ(leader->read_line(), "leads");
+  const auto result = rowlock({"elect", "office", "-n", "--", "true"});
+  EXPECT_EQ(result.exit_code, 75);
+  EXPECT_THAT(result.err, HasSubstr("another leads 'office'"));
+  EXPECT_EQ(rowlock({"elect", "office", "--wait", "50ms", "-E", "9", "--", "true"}).exit_code, 9);
+  EXPECT_THAT(json_of({"queue", "office"}), IsEmpty());
+}
+
+TEST_P(elect_test, refuses_what_cannot_be_right) {
+  for (const words& refused : {words{"elect", "office"},
+                               {"elect", "office", "--"},
+                               {"elect", "--", "true"},
+                               {"elect", "office", "true"},
+                               {"elect", "office", "--shared", "--", "true"}}) {
+    EXPECT_EQ(rowlock(refused).exit_code, 64) << testing::PrintToString(refused);
+  }
+}
+
+ROWLOCK_FOR_EACH_SQL_STORE(elect_test);
+
+}  // namespace rowlock::test
