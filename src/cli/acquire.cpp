@@ -5,6 +5,7 @@
 #include "cli/receipt.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/until_signal.hpp"
+#include "cli/wait_report.hpp"
 
 #include <rowlock/adopt.hpp>
 #include <rowlock/error.hpp>
@@ -50,15 +51,18 @@ int acquire(const context& global, const acquire_words& words) {
   const auto ask = request_for(db, words.lock);
   signal_queue signals;
   hold held;
-  const int signal =
-      until_signal(signals, [&](std::stop_token stop) { held = ask(limit, {.stop = std::move(stop)}); });
+  const int signal = until_signal(signals, [&](std::stop_token stop) {
+    const wait_report waiting{global, db, words.lock.name};
+    held = ask(limit, {.stop = std::move(stop)});
+    waiting.tell_end(held.token());
+  });
   if (signal != 0) {
     held.release();
     return by_signal + signal;
   }
   const auto& name = words.lock.name;
   if (!held) {
-    global.note(fmt::format("'{}' is busy", name));
+    global.note(fmt::format("'{}' is busy{}", name, who_keeps(global, db, name)));
     return words.lock.busy_code;
   }
   const auto token = held.token();

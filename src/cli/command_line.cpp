@@ -29,7 +29,8 @@ void add_global_options(CLI::App& app, context& global) {
                  "PostgreSQL behind a pooler: the server itself, for wake-ups. Default: ROWLOCK_LISTEN_URL");
   app.add_flag("--json", global.json, "Print one JSON array of objects");
   auto* quiet = app.add_flag("-q,--quiet", global.quiet, "Print nothing on stderr except errors");
-  app.add_flag("-v,--verbose", global.verbose, "Print on stderr what happens in the background")
+  app.add_flag("-v,--verbose", global.verbose,
+               "Print on stderr what happens: grants, releases, the background")
       ->excludes(quiet);
   app.set_version_flag("--version", global.program + " " ROWLOCK_VERSION);
 }

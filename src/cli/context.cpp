@@ -92,6 +92,10 @@ void context::note(std::string_view message) const {
   if (!quiet) print_to_stderr(message);
 }
 
+void context::detail(std::string_view message) const {
+  if (verbose) print_to_stderr(message);
+}
+
 void context::print_to_stderr(std::string_view message) const {
   fmt::print(stderr, "{}: {}\n", program, one_line(message));
 }

@@ -44,6 +44,8 @@ struct context {
 
   // Prints a line on stderr that is not an error; -q hides it.
   void note(std::string_view message) const;
+  // Prints such a line with -v alone.
+  void detail(std::string_view message) const;
   // As one line, after the program's name. Errors go there whatever the options say.
   void print_to_stderr(std::string_view message) const;
 };

@@ -3,6 +3,7 @@
 #include "cli/lock_words.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/until_signal.hpp"
+#include "cli/wait_report.hpp"
 
 #include <rowlock/election.hpp>
 
@@ -55,14 +56,17 @@ int elect(const context& global, const elect_words& words) {
   for (;;) {
     const auto began = clock::now();
     term leads;
-    int signal = until_signal(
-        signals, [&](std::stop_token stop) { leads = campaign(office, limit, {.stop = std::move(stop)}); });
+    int signal = until_signal(signals, [&](std::stop_token stop) {
+      const wait_report waiting{global, db, office.name()};
+      leads = campaign(office, limit, {.stop = std::move(stop)});
+      waiting.tell_end(leads.token());
+    });
     if (signal != 0) {
       leads.resign();
       return by_signal + signal;
     }
     if (!leads) {
-      global.note(fmt::format("another leads '{}'", office.name()));
+      global.note(fmt::format("another leads '{}'{}", office.name(), who_keeps(global, db, office.name())));
       return words.office.busy_code;
     }
     if (!words.value.empty()) leads.proclaim(words.value);

@@ -87,8 +87,11 @@ command_result run_holding(const context& global, const command_settings& chosen
       note(fmt::format("the release of '{}' did not reach the database; its lease expires within {}", name,
                        format_duration(chosen.ttl)));
       break;
-    case release_result::released:
-    case release_result::pending: break;
+    case release_result::pending:
+      note(fmt::format("a guarded transaction keeps '{}'; its lease expires within {}", name,
+                       format_duration(chosen.ttl)));
+      break;
+    case release_result::released: global.detail(fmt::format("released '{}'", name)); break;
   }
   if (result.lost) {
     note(fmt::format("the hold of '{}' was lost while the command ran", name));

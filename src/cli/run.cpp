@@ -4,6 +4,7 @@
 #include "cli/lock_words.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/until_signal.hpp"
+#include "cli/wait_report.hpp"
 
 #include <fmt/format.h>
 
@@ -31,15 +32,17 @@ int run(const context& global, const run_words& words) {
   signal_queue signals;
   hold held;
   const int signal = until_signal(signals, [&](std::stop_token stop) {
+    const wait_report waiting{global, db, words.lock.name};
     how.stop = std::move(stop);
     held = ask(limit, how);
+    waiting.tell_end(held.token());
   });
   if (signal != 0) {
     held.release();
     return by_signal + signal;
   }
   if (!held) {
-    global.note(fmt::format("'{}' is busy", words.lock.name));
+    global.note(fmt::format("'{}' is busy{}", words.lock.name, who_keeps(global, db, words.lock.name)));
     return words.lock.busy_code;
   }
   return run_holding(

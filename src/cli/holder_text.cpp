@@ -1,0 +1,29 @@
+#include "cli/holder_text.hpp"
+
+#include <fmt/chrono.h>
+#include <fmt/format.h>
+
+namespace rowlock::cli {
+
+bool rests(const holder_info& holder) {
+  // Its hold is nobody's; a semaphore's permit keeps its id, and has a lease that is named after it.
+  return holder.hold_id.find_first_not_of('0') == std::string::npos || holder.lease_id == holder.hold_id;
+}
+
+bool is_held_by_the_dead(const lock_info& lock) {
+  return lock.in_use > 0 && lock.holders.empty() && lock.kind != lock_kind::latch &&
+         lock.kind != lock_kind::barrier && lock.kind != lock_kind::unknown;
+}
+
+std::string holder_text(const holder_info& holder) {
+  if (rests(holder)) return "(rests)";
+  return fmt::format("{}:{} {}{}", holder.host, holder.pid, holder.application,
+                     holder.expires_in < std::chrono::milliseconds{0} ? " (expired)" : "");
+}
+
+std::string time_text(std::chrono::milliseconds from_now) {
+  const auto then = std::chrono::floor<std::chrono::seconds>(std::chrono::system_clock::now() + from_now);
+  return fmt::format("{:%Y-%m-%dT%H:%M:%SZ}", fmt::gmtime(std::chrono::system_clock::to_time_t(then)));
+}
+
+}  // namespace rowlock::cli
