@@ -5,6 +5,8 @@
 #include <rowlock/client.hpp>
 #include <rowlock/hold.hpp>
 
+#include <cstddef>
+
 ROWLOCK_BEGIN_NAMESPACE
 
 struct holder_info {
@@ -81,7 +83,10 @@ class ROWLOCK_EXPORT admin {
  public:
   explicit admin(client db);
 
-  [[nodiscard]] std::vector<lock_info> list();                            // by name
+  // By name, in bytewise order. It reads a page after the other; locks that come and go meanwhile may be missing.
+  [[nodiscard]] std::vector<lock_info> list();
+  // The next `limit` locks whose names follow `after`; begin with "". Fewer than that: there are no more.
+  [[nodiscard]] std::vector<lock_info> list(const std::string& after, std::size_t limit);
   [[nodiscard]] std::optional<lock_info> show(const std::string& name);   // empty: no such lock
   [[nodiscard]] std::vector<waiter_info> queue(const std::string& name);  // by ticket
 

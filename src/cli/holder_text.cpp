@@ -10,6 +10,10 @@ bool rests(const holder_info& holder) {
   return holder.hold_id.find_first_not_of('0') == std::string::npos || holder.lease_id == holder.hold_id;
 }
 
+bool is_expired(const holder_info& holder) {
+  return holder.expires_in < std::chrono::milliseconds{0};
+}
+
 bool is_held_by_the_dead(const lock_info& lock) {
   return lock.in_use > 0 && lock.holders.empty() && lock.kind != lock_kind::latch &&
          lock.kind != lock_kind::barrier && lock.kind != lock_kind::unknown;
@@ -18,7 +22,7 @@ bool is_held_by_the_dead(const lock_info& lock) {
 std::string holder_text(const holder_info& holder) {
   if (rests(holder)) return "(rests)";
   return fmt::format("{}:{} {}{}", holder.host, holder.pid, holder.application,
-                     holder.expires_in < std::chrono::milliseconds{0} ? " (expired)" : "");
+                     is_expired(holder) ? " (expired)" : "");
 }
 
 std::string time_text(std::chrono::milliseconds from_now) {

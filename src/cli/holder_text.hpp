@@ -12,6 +12,7 @@ namespace rowlock::cli {
 // "(expired)" behind a holder whose lease has expired.
 std::string holder_text(const holder_info& holder);
 bool rests(const holder_info& holder);
+bool is_expired(const holder_info& holder);
 
 // It is in use, but no holder has a lease. The next request for it frees it.
 bool is_held_by_the_dead(const lock_info& lock);

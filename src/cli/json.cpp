@@ -1,5 +1,7 @@
 #include "cli/json.hpp"
 
+#include "cli/holder_text.hpp"
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
@@ -52,7 +54,12 @@ json::object to_json(const lock_info& lock) {
                                    {"weight", holder.weight},
                                    {"token", holder.token},
                                    {"held_ms", holder.held_for.count()},
-                                   {"expires_in_ms", holder.expires_in.count()}});
+                                   {"held_since", time_text(-holder.held_for)},
+                                   {"expires_in_ms", holder.expires_in.count()},
+                                   {"expires_at", time_text(holder.expires_in)},
+                                   {"state", rests(holder)        ? "rests"
+                                             : is_expired(holder) ? "expired"
+                                                                  : "holds"}});
   }
   json::object shown{{"name", lock.name},         {"kind", to_string(lock.kind)},
                      {"capacity", lock.capacity}, {"in_use", lock.in_use},
@@ -93,6 +100,17 @@ std::string json_text(const json::array& values) {
     }
   }
   return result;
+}
+
+void json_printer::add(const json::object& element) {
+  // Without the array's brackets.
+  const auto text = json_text({element});
+  fmt::print("{}{}", is_empty_ ? '[' : ',', std::string_view{text}.substr(1, text.size() - 3));
+  is_empty_ = false;
+}
+
+void json_printer::finish() {
+  fmt::print("{}\n", is_empty_ ? "[]" : "\n]");
 }
 
 void print_json(const json::array& values) {

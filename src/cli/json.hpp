@@ -38,6 +38,16 @@ json::object to_json(const waiter_info& waiter);
 // Control characters are escaped.
 std::string json_text(const json::array& values);
 
+// Prints such an array element by element, for those that are too long to keep.
+class json_printer {
+ public:
+  void add(const json::object& element);
+  void finish();  // exactly once
+
+ private:
+  bool is_empty_ = true;
+};
+
 // Prints that text with a line's end.
 void print_json(const json::array& values);
 

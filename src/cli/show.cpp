@@ -1,5 +1,6 @@
 #include "cli/duration.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/holder_text.hpp"
 #include "cli/json.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/text.hpp"
@@ -19,14 +20,20 @@ void print(const lock_info& lock) {
                                              {"token", std::to_string(lock.token)},
                                              {"waiters", std::to_string(lock.waiters)}};
   for (const auto& holder : lock.holders) {
-    rows.push_back({"holder", fmt::format("{}, pid {}, {}", holder.host, holder.pid, holder.application)});
+    rows.push_back({"holder", rests(holder)
+                                  ? holder_text(holder)
+                                  : fmt::format("{}, pid {}, {}{}", holder.host, holder.pid,
+                                                holder.application, is_expired(holder) ? " (expired)" : "")});
     rows.push_back({"  hold", holder.hold_id});
     rows.push_back(
         {"  mode", fmt::format("{}, {} of {}", to_string(holder.mode), holder.weight, lock.capacity)});
     rows.push_back({"  token", std::to_string(holder.token)});
-    rows.push_back({"  held for", format_duration(holder.held_for)});
-    rows.push_back({"  expires in", format_duration(holder.expires_in)});
+    rows.push_back({"  held for", fmt::format("{}, since {}", format_duration(holder.held_for),
+                                              time_text(-holder.held_for))});
+    rows.push_back({"  expires in", fmt::format("{}, at {}", format_duration(holder.expires_in),
+                                                time_text(holder.expires_in))});
   }
+  if (is_held_by_the_dead(lock)) rows.push_back({"holder", "(dead)"});
   if (lock.request) {
     const auto left = std::chrono::floor<std::chrono::milliseconds>(lock.request->remaining);
     rows.push_back({"release requested", lock.request->reason});

@@ -1,11 +1,19 @@
 #include "cli/terminal.hpp"
 
 #include <csignal>
+#include <string>
 
 #include <fcntl.h>
+#include <sys/ioctl.h>
 #include <unistd.h>
 
 namespace rowlock::cli {
+
+std::size_t terminal_columns() {
+  winsize size{};
+  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0) return std::string::npos;
+  return size.ws_col;
+}
 
 terminal::terminal() : descriptor_{::open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)} {}
 

@@ -1,9 +1,14 @@
 // The controlling terminal, which serves one process group at a time: its foreground group.
 #pragma once
 
+#include <cstddef>
+
 #include <sys/types.h>
 
 namespace rowlock::cli {
+
+// How many characters fit into a line of standard output, if it is a terminal; otherwise any number.
+std::size_t terminal_columns();
 
 // Used by one thread.
 class terminal {

@@ -46,6 +46,15 @@ std::size_t width(std::string_view text) {
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
+// At most that many characters; "..." stands for what is left out.
+std::string cut(const std::string& text, std::size_t most) {
+  if (width(text) <= most) return text;
+  std::size_t end = 0;
+  for (std::size_t left = most - 3; left > 0; --left)
+    end += decode(std::string_view{text}.substr(end)).length;
+  return text.substr(0, end) + "...";
+}
+
 constexpr std::string_view space = " \t\n\v\f\r";
 
 // Replaces what stands between ':' and the last '@' of a URL's word. Not by a regular expression: the standard
@@ -141,8 +150,13 @@ std::string one_line(std::string_view message) {
 }
 
 std::string table(const std::vector<std::vector<std::string>>& rows) {
-  std::vector<std::vector<std::string>> cells;
   std::vector<std::size_t> widths;
+  return table(rows, widths, std::string::npos);
+}
+
+std::string table(const std::vector<std::vector<std::string>>& rows, std::vector<std::size_t>& widths,
+                  std::size_t longest) {
+  std::vector<std::vector<std::string>> cells;
   for (const auto& row : rows) {
     auto& line = cells.emplace_back();
     for (std::size_t i = 0; i < row.size(); ++i) {
@@ -150,6 +164,14 @@ std::string table(const std::vector<std::vector<std::string>>& rows) {
       if (widths.size() <= i) widths.push_back(0);
       widths[i] = std::max(widths[i], width(line[i]));
     }
+  }
+  if (!widths.empty()) {
+    constexpr std::size_t least = 12;
+    std::size_t others = 0;
+    for (std::size_t i = 1; i < widths.size(); ++i) others += widths[i] + 2;
+    const auto room = std::max(least, longest > others ? longest - others : 0);
+    widths[0] = std::min(widths[0], room);
+    for (auto& line : cells) line[0] = cut(line[0], widths[0]);
   }
   std::string result;
   for (const auto& line : cells) {

@@ -1,6 +1,7 @@
 // Text for people: tables, and text from the database that may contain anything.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +23,10 @@ std::string one_line(std::string_view message);
 // Rows of cells, aligned, two spaces between columns, the first row being the heading. Cells are made
 // printable.
 std::string table(const std::vector<std::vector<std::string>>& rows);
+// The same in parts: the columns get at least the widths of the parts before, which are updated. Where a line
+// would be longer than `longest`, its first cell is cut, to no less than 12 characters.
+std::string table(const std::vector<std::vector<std::string>>& rows, std::vector<std::size_t>& widths,
+                  std::size_t longest);
 
 // "1 lock", "2 locks".
 std::string count_of(long long number, std::string_view noun);

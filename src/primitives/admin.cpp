@@ -7,6 +7,7 @@
 #include "primitives/access.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 ROWLOCK_BEGIN_NAMESPACE
@@ -83,9 +84,23 @@ const char* to_string(request_result result) noexcept {
 admin::admin(client db) : db_(std::move(db)) {}
 
 std::vector<lock_info> admin::list() {
+  constexpr std::size_t at_once = 1000;
   std::vector<lock_info> shown;
-  for (const auto& info :
-       tasks_of(db_).result_of([](store::admin_verbs& session) { return session.list(); })) {
+  for (std::string after;;) {
+    auto page = list(after, at_once);
+    const bool is_last = page.size() < at_once;
+    if (!is_last) after = page.back().name;
+    std::ranges::move(page, std::back_inserter(shown));
+    if (is_last) return shown;
+  }
+}
+
+std::vector<lock_info> admin::list(const std::string& after, std::size_t limit) {
+  if (!after.empty()) model::check_name(after);
+  const auto most = std::min(limit, store::admin_verbs::no_limit);
+  std::vector<lock_info> shown;
+  for (const auto& info : tasks_of(db_).result_of(
+           [after, most](store::admin_verbs& session) { return session.list(after, most); })) {
     shown.push_back(to_public(info));
   }
   return shown;

@@ -33,8 +33,11 @@ struct waiter_info {
 // As session says.
 class admin_verbs {
  public:
+  static constexpr std::size_t no_limit = std::size_t{1} << 62;
+
   // -- reading: no row lock, no transaction id, no log --
-  virtual std::vector<lock_info> list() = 0;  // by name
+  // The locks whose names follow `after`, by name in bytewise order, at most `limit` of them.
+  virtual std::vector<lock_info> list(const std::string& after = {}, std::size_t limit = no_limit) = 0;
   virtual std::optional<lock_info> show(const std::string& name) = 0;
   virtual std::vector<waiter_info> queue(const std::string& name) = 0;  // by ticket
   // The locks that have waiters, dead or alive.

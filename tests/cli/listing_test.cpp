@@ -1,5 +1,7 @@
 #include "cli/cli_test.hpp"
 
+#include <algorithm>
+
 namespace rowlock::test {
 
 using testing::HasSubstr;
@@ -44,6 +46,85 @@ TEST_P(listing_test, list_and_show_tell_the_holder) {
     EXPECT_GT(held.at("expires_in_ms").get<long long>(), 0);
     EXPECT_LE(held.at("expires_in_ms").get<long long>(), 30'000);
   }
+}
+
+TEST_P(listing_test, list_filters_and_sorts) {
+  for (const auto* name : {"a/free", "a/x_y", "b/free"}) rowlock({"run", name, "--", "true"});
+  auto older = hold("a/older");
+  auto newer = hold("b/newer");
+  auto first = wait_for("b/newer");
+  auto second = wait_for("b/newer");
+  auto third = wait_for("a/older");
+  const auto names = [&](words options) {
+    options.insert(options.begin(), "list");
+    words result;
+    for (const auto& lock : json_of(options)) result.push_back(lock.at("name"));
+    return result;
+  };
+  EXPECT_EQ(names({}), (words{"a/free", "a/older", "a/x_y", "b/free", "b/newer"}));
+  EXPECT_EQ(names({"a/*"}), (words{"a/free", "a/older", "a/x_y"}));
+  EXPECT_EQ(names({"a/x_?"}), words{"a/x_y"});
+  EXPECT_EQ(names({"?/%"}), words{});
+  EXPECT_EQ(names({"--held"}), (words{"a/older", "b/newer"}));
+  EXPECT_EQ(names({"--waiting", "--sort", "waiters"}), (words{"b/newer", "a/older"}));
+  EXPECT_EQ(names({"--sort", "age"}), (words{"a/older", "b/newer", "a/free", "a/x_y", "b/free"}));
+  EXPECT_EQ(names({"--sort", "age", "--limit", "2"}), (words{"a/older", "b/newer"}));
+  EXPECT_EQ(names({"--limit", "2"}), (words{"a/free", "a/older"}));
+  EXPECT_EQ(names({"*free", "--held"}), words{});
+  EXPECT_THAT(rowlock({"list", "*free", "--held"}).err, HasSubstr("no lock fits"));
+  for (const words& wrong : {words{"list", "--sort", "size"}, {"list", "--limit", "0"}, {"list", "a", "b"}}) {
+    EXPECT_EQ(rowlock(wrong).exit_code, 64);
+  }
+}
+
+// More than the command keeps at once.
+TEST_P(listing_test, list_reads_page_by_page) {
+  auto session = store->open()->connect();
+  session->record_database_state();
+  constexpr int count = 2'500;
+  std::vector<model::lock_definition> locks;
+  for (int i = 0; i < count; ++i) locks.push_back({"n" + std::to_string(10'000 + i)});
+  session->create(locks);
+  const auto all = json_of({"list"});
+  ASSERT_EQ(all.size(), count);
+  for (int i = 0; i < count; ++i)
+    EXPECT_EQ(all[static_cast<std::size_t>(i)].at("name"), locks[static_cast<std::size_t>(i)].name);
+  const auto lines = rowlock({"list"}).out;
+  EXPECT_EQ(std::ranges::count(lines, '\n'), count + 1) << "one heading";
+  EXPECT_EQ(json_of({"list", "--limit", "1001"}).size(), 1001U);
+  EXPECT_EQ(json_of({"list", "*9"}).size(), count / 10U);
+  EXPECT_EQ(json_of({"list", "--sort", "waiters", "--limit", "3"}).size(), 3U);
+}
+
+TEST_P(listing_test, says_who_is_dead_or_rests) {
+  EXPECT_EQ(rowlock({"run", "rests", "--min-hold", "1h", "--", "true"}).exit_code, 0);
+  EXPECT_THAT(rowlock({"list"}).out, HasSubstr("(rests)"));
+  EXPECT_THAT(rowlock({"show", "rests"}).out, HasSubstr("holder        (rests)\n"));
+  EXPECT_EQ(json_of({"show", "rests"}).at(0).at("holders").at(0).at("state"), "rests");
+  ASSERT_EQ(rowlock({"acquire", "short", "--ttl", "100ms"}).exit_code, 0);
+  auto session = store->open()->connect();
+  eventually("it has expired", [&] {
+    const auto seen = session->show("short");
+    return seen->holders.empty() || seen->holders[0].expires_in < std::chrono::milliseconds{0};
+  });
+  EXPECT_THAT(rowlock({"list", "short"}).out, HasSubstr("(expired)"));
+  EXPECT_EQ(json_of({"show", "short"}).at(0).at("holders").at(0).at("state"), "expired");
+  const auto lease = session->show("short")->holders.at(0).lease.id;
+  ASSERT_EQ(session->kill({&lease, 1}, std::chrono::microseconds{0}).size(), 1U);
+  EXPECT_THAT(rowlock({"list", "short"}).out, HasSubstr("(dead)"));
+  EXPECT_THAT(rowlock({"show", "short"}).out, HasSubstr("(dead)"));
+}
+
+TEST_P(listing_test, tells_times_beside_durations) {
+  auto holder = hold("job");
+  const auto shown = rowlock({"show", "job"}).out;
+  EXPECT_THAT(shown, testing::ContainsRegex("held for +[0-9.]+m?s, since 20[0-9T:-]+Z\n"));
+  EXPECT_THAT(shown, testing::ContainsRegex("expires in +[0-9.]+m?s, at 20[0-9T:-]+Z\n"));
+  EXPECT_THAT(rowlock({"list"}).out, testing::ContainsRegex(" [0-9.]+m?s +20[0-9T:-]+Z +[0-9.]+m?s\n"));
+  const auto held = json_of({"list"}).at(0).at("holders").at(0);
+  EXPECT_THAT(held.at("held_since").get<std::string>(), MatchesRegex("20[0-9T:-]+Z"));
+  EXPECT_THAT(held.at("expires_at").get<std::string>(), MatchesRegex("20[0-9T:-]+Z"));
+  EXPECT_EQ(held.at("state"), "holds");
 }
 
 TEST_P(listing_test, queue_is_in_order) {

@@ -67,6 +67,22 @@ TEST(table, aligns_by_characters) {
   EXPECT_EQ(table({}), "");
 }
 
+TEST(table, cuts_the_first_cell_to_the_length_of_a_line) {
+  const std::string name =
+      "billing/n\xc3\xa4"
+      "chtlich";
+  std::vector<std::size_t> widths;
+  EXPECT_EQ(table({{"NAME", "KIND"}, {name, "mutex"}}, widths, 21),
+            "NAME            KIND\nbilling/n\xc3\xa4"
+            "c...  mutex\n");
+  EXPECT_EQ(table({{"a", "mutex"}}, widths, 21), "a               mutex\n")
+      << "the next part is aligned with it";
+  widths.clear();
+  EXPECT_EQ(table({{name, "mutex"}}, widths, 5), "billing/n...  mutex\n") << "no shorter than 12";
+  widths.clear();
+  EXPECT_EQ(table({{name, "mutex"}}, widths, 80), name + "  mutex\n");
+}
+
 TEST(count_of, knows_the_plural) {
   EXPECT_EQ(count_of(0, "lock"), "0 locks");
   EXPECT_EQ(count_of(1, "lock"), "1 lock");

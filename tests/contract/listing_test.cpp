@@ -26,6 +26,27 @@ TEST_P(listing_test, lists_by_name_bytewise) {
   EXPECT_THAT(names, ElementsAre("B", "a", "a b", "aa", "b", "\xC3\xA4"));
 }
 
+TEST_P(listing_test, lists_page_by_page) {
+  create({"b", "a", "c", "\xC3\xA4", "aa", "a%"});
+  held("aa");
+  queued("aa");
+  const auto names = [&](const std::string& after, std::size_t limit) {
+    std::vector<std::string> result;
+    for (const auto& one : a->list(after, limit)) {
+      result.push_back(one.row.name);
+      EXPECT_EQ(one.holders.size(), one.row.name == "aa" ? 1U : 0U) << one.row.name;
+      EXPECT_EQ(one.waiters, one.row.name == "aa" ? 1 : 0) << one.row.name;
+    }
+    return result;
+  };
+  EXPECT_THAT(names("", 2), ElementsAre("a", "a%"));
+  EXPECT_THAT(names("a%", 2), ElementsAre("aa", "b"));
+  EXPECT_THAT(names("aa", 2), ElementsAre("b", "c"));
+  EXPECT_THAT(names("c", 2), ElementsAre("\xC3\xA4"));
+  EXPECT_THAT(names("\xC3\xA4", 2), IsEmpty());
+  EXPECT_THAT(names("ab", 100), ElementsAre("b", "c", "\xC3\xA4")) << "a name that is not there";
+}
+
 TEST_P(listing_test, shows_the_holders) {
   const auto holder = held("a");
   fixture().age("a", 90s);

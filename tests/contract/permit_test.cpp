@@ -71,6 +71,21 @@ TEST_P(permit_test, an_edit_sees_the_kind_the_capacity_and_the_fairness) {
   EXPECT_EQ(other.delay, 0s);
 }
 
+// The limit counts locks, not holders.
+TEST_P(permit_test, a_page_of_the_list_has_all_holders_of_its_locks) {
+  create_semaphore("a");
+  create_semaphore("b");
+  for (int i = 0; i < 3; ++i) shared("a");
+  shared("b");
+  const auto first = a->list("", 1);
+  ASSERT_EQ(first.size(), 1U);
+  EXPECT_EQ(first[0].holders.size(), 3U);
+  const auto second = a->list("a", 1);
+  ASSERT_EQ(second.size(), 1U);
+  EXPECT_EQ(second[0].row.name, "b");
+  EXPECT_EQ(second[0].holders.size(), 1U);
+}
+
 TEST_P(permit_test, an_edit_sees_all_permits_with_their_leases) {
   create_semaphore("a");
   const auto one = shared("a", 2);

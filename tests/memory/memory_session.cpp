@@ -387,10 +387,13 @@ std::vector<hold_status> memory_session::find(std::span<const hold_query> holds)
   });
 }
 
-std::vector<lock_info> memory_session::list() {
-  return run("list", [](memory_transaction& transaction) {
+std::vector<lock_info> memory_session::list(const std::string& after, std::size_t limit) {
+  return run("list", [after, limit](memory_transaction& transaction) {
     std::vector<lock_info> result;
-    for (const auto& [name, lock] : transaction.tables.locks) result.push_back(info_of(transaction, lock));
+    const auto& locks = transaction.tables.locks;
+    for (auto at = locks.upper_bound(after); at != locks.end() && result.size() < limit; ++at) {
+      result.push_back(info_of(transaction, at->second));
+    }
     return result;
   });
 }

@@ -13,8 +13,8 @@ std::vector<hold_status> mysql_session::find(std::span<const hold_query> holds) 
   return read_statuses(connection_.read("find", {{"holds", asked}}), holds);
 }
 
-std::vector<lock_info> mysql_session::list() {
-  return read_locks(connection_.read("list"));
+std::vector<lock_info> mysql_session::list(const std::string& after, std::size_t limit) {
+  return read_locks(connection_.read("list", {mysql_text("after", after), {"most", limit}}));
 }
 
 std::optional<lock_info> mysql_session::show(const std::string& name) {

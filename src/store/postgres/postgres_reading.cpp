@@ -21,9 +21,11 @@ std::vector<hold_status> postgres_session::find(std::span<const hold_query> hold
   return read_statuses(ask(), holds);
 }
 
-std::vector<lock_info> postgres_session::list() {
-  return read_locks(
-      connection_.script("list", connection_.settings() + with_scans + connection_.execute("list")));
+std::vector<lock_info> postgres_session::list(const std::string& after, std::size_t limit) {
+  // A small page is read by the keys.
+  if (limit != no_limit) return read_locks(connection_.call("list", after, limit));
+  return read_locks(connection_.script(
+      "list", connection_.settings() + with_scans + connection_.execute("list", after, limit)));
 }
 
 std::optional<lock_info> postgres_session::show(const std::string& name) {

@@ -18,8 +18,8 @@ std::vector<hold_status> sqlite_session::find(std::span<const hold_query> holds)
   return result;
 }
 
-std::vector<lock_info> sqlite_session::list() {
-  auto result = read_locks(connection_.query("list"));
+std::vector<lock_info> sqlite_session::list(const std::string& after, std::size_t limit) {
+  auto result = read_locks(connection_.query("list", after, limit));
   connection_.throw_if_written();
   return result;
 }

@@ -172,9 +172,10 @@ SET l.notice = l.notice + 1;
 
 -- name: list
 -- name: show
--- Every lock with the number of its living waiters, which is counted once for each lock and not once for each
+-- Locks with the number of their living waiters, which is counted once for each lock and not once for each
 -- holder: a row for each holder, and one row if there is none.
--- show is the same statement for one lock, :name.
+-- list reads a page: the names after :after, at most :most. show is the same statement for one lock, :name.
+WITH page AS (SELECT * FROM rowlock_lock WHERE name > :after ORDER BY name LIMIT :most) -- only: list
 SELECT l.name, l.kind, l.capacity, l.in_use, l.token, l.next_ticket, l.head_ticket,
        HEX(l.lease_id) AS lease_id, HEX(l.hold_id) AS hold_id, l.has_queue,
        l.fair, l.delay_ms,
@@ -185,21 +186,25 @@ SELECT l.name, l.kind, l.capacity, l.in_use, l.token, l.next_ticket, l.head_tick
        HEX(g.hold_id) AS holder_id, g.weight, g.mode, g.token AS holder_token, l.value, l.request_token,
        GREATEST(FLOOR(TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.request_until) / 1000), 0) AS request_time,
        l.request_reason
-FROM rowlock_lock AS l
+FROM page AS l -- only: list
+FROM rowlock_lock AS l -- only: show
 LEFT JOIN (
   SELECT k.name, k.hold_id, k.lease_id, k.capacity AS weight, 'exclusive' AS mode, k.token, k.used_at AS since
-  FROM rowlock_lock AS k
+  FROM page AS k -- only: list
+  FROM rowlock_lock AS k -- only: show
   WHERE k.lease_id IS NOT NULL
     AND k.name = :name -- only: show
   UNION ALL
   SELECT p.name, p.hold_id, p.lease_id, p.weight, 'shared', p.token, p.granted_at
-  FROM rowlock_permit AS p
+  FROM page AS k JOIN rowlock_permit AS p ON p.name = k.name -- only: list
+  FROM rowlock_permit AS p -- only: show
   WHERE p.name = :name -- only: show
 ) AS g ON g.name = l.name
 LEFT JOIN rowlock_lease AS h ON h.id = g.lease_id
 LEFT JOIN (
   SELECT k.name, COUNT(*) AS waiters
-  FROM rowlock_lock AS k
+  FROM page AS k -- only: list
+  FROM rowlock_lock AS k -- only: show
   JOIN rowlock_queue AS q ON q.name = k.name AND q.ticket >= k.head_ticket
   JOIN rowlock_lease AS w ON w.id = q.lease_id
   WHERE k.name = :name -- only: show

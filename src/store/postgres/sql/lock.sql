@@ -202,8 +202,8 @@ UPDATE rowlock_lease AS l SET notice = l.notice + 1 FROM taken AS t WHERE l.id =
 
 -- name: list
 -- name: show
--- Every lock with the number of its living waiters: a row for each holder, and one row if there is none. OFFSET 0
--- makes the server count the waiters once for each lock and not once for each holder.
+-- Locks with the number of their living waiters: a row for each holder, and one row if there is none. list reads a
+-- page: $1 after which name, $2 how many names. OFFSET 0 makes the server count the waiters once for each lock and not once for each holder.
 -- show is the same statement for one lock: $1 name.
 SELECT l.name, l.kind, l.capacity, l.in_use, l.token, l.next_ticket, l.head_ticket, l.lease_id, l.hold_id, l.has_queue,
        l.fair, l.delay_ms,
@@ -221,6 +221,9 @@ FROM (
           WHERE q.name = k.name AND q.ticket >= k.head_ticket) AS waiters
   FROM rowlock_lock AS k
   WHERE k.name = $1::text -- only: show
+  WHERE k.name > $1::text -- only: list
+  ORDER BY k.name -- only: list
+  LIMIT $2::bigint -- only: list
   OFFSET 0
 ) AS l
 LEFT JOIN LATERAL (

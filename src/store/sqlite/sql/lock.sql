@@ -75,9 +75,10 @@ UPDATE rowlock_lease SET notice = notice + 1 WHERE id = ?1;
 
 -- name: list
 -- name: show
--- Every lock with the number of its living waiters, which is counted once for each lock and not once for each
+-- Locks with the number of their living waiters, which is counted once for each lock and not once for each
 -- holder: a row for each holder, and one row if there is none.
--- show is the same statement for one lock, ?1.
+-- list reads a page: ?1 after which name, ?2 how many names. show is the same statement for one lock, ?1.
+WITH page AS MATERIALIZED (SELECT * FROM rowlock_lock WHERE name > ?1 ORDER BY name LIMIT ?2) -- only: list
 SELECT k.name, k.kind, k.capacity, k.in_use, k.token, k.next_ticket, 0 AS head_ticket, k.lease_id, k.hold_id, k.has_queue,
        k.fair, k.delay_ms,
        coalesce(c.waiters, 0) AS waiters,
@@ -86,21 +87,25 @@ SELECT k.name, k.kind, k.capacity, k.in_use, k.token, k.next_ticket, 0 AS head_t
        :now_us - g.since AS held_time,
        g.hold_id AS holder_id, g.weight, g.mode, g.token AS holder_token, k.value, k.request_token,
        max(k.request_until - :now_us, 0) AS request_time, k.request_reason
-  FROM rowlock_lock k
+  FROM page k -- only: list
+  FROM rowlock_lock k -- only: show
   LEFT JOIN (SELECT name, hold_id, lease_id, capacity AS weight, 'exclusive' AS mode, token, used_at AS since
-               FROM rowlock_lock
+               FROM page -- only: list
+               FROM rowlock_lock -- only: show
               WHERE lease_id IS NOT NULL
                 AND name = ?1 -- only: show
               UNION ALL
              SELECT name, hold_id, lease_id, weight, 'shared', token, granted_at
                FROM rowlock_permit
               WHERE name = ?1 -- only: show
+              WHERE name > ?1 AND name <= (SELECT max(name) FROM page) -- only: list
             ) g ON g.name = k.name
   LEFT JOIN rowlock_lease l ON l.id = g.lease_id
   LEFT JOIN (SELECT q.name, count(*) AS waiters
                FROM rowlock_queue q
                JOIN rowlock_lease w ON w.id = q.lease_id
               WHERE q.name = ?1 -- only: show
+              WHERE q.name > ?1 AND q.name <= (SELECT max(name) FROM page) -- only: list
               GROUP BY q.name) c ON c.name = k.name
  WHERE k.name = ?1 -- only: show
  ORDER BY

@@ -1,0 +1,48 @@
+#include "cli/glob.hpp"
+
+namespace rowlock::cli {
+
+namespace {
+
+// The length of the UTF-8 character at the beginning of a text that is not empty.
+std::size_t character_length(std::string_view text) {
+  std::size_t length = 1;
+  while (length < text.size() && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) ++length;
+  return length;
+}
+
+}  // namespace
+
+bool matches(std::string_view name, std::string_view pattern) {
+  constexpr auto none = std::string_view::npos;
+  std::size_t at = 0;
+  std::size_t in = 0;            // the pattern
+  std::size_t star = none;       // the latest "*" there
+  std::size_t star_matched = 0;  // where the text that it stands for ends
+  while (at < name.size()) {
+    if (in < pattern.size() && pattern[in] == '*') {
+      star = in++;
+      star_matched = at;
+      continue;
+    }
+    if (in < pattern.size() && pattern[in] == '?') {
+      at += character_length(name.substr(at));
+      ++in;
+      continue;
+    }
+    const bool is_quoted = in + 1 < pattern.size() && pattern[in] == '\\';
+    if (in < pattern.size() && pattern[in + (is_quoted ? 1 : 0)] == name[at]) {
+      in += is_quoted ? 2 : 1;
+      ++at;
+      continue;
+    }
+    if (star == none) return false;
+    star_matched += character_length(name.substr(star_matched));
+    at = star_matched;
+    in = star + 1;
+  }
+  while (in < pattern.size() && pattern[in] == '*') ++in;
+  return in == pattern.size();
+}
+
+}  // namespace rowlock::cli
