@@ -1,6 +1,7 @@
 #include "cli/command_line.hpp"
 
 #include "cli/exit_code.hpp"
+#include "cli/suggestion.hpp"
 
 #include <rowlock/config.hpp>
 #include <rowlock/error.hpp>
@@ -32,7 +33,7 @@ void add_global_options(CLI::App& app, context& global) {
   app.add_flag("-v,--verbose", global.verbose,
                "Print on stderr what happens: grants, releases, the background")
       ->excludes(quiet);
-  app.set_version_flag("--version", global.program + " " ROWLOCK_VERSION);
+  app.set_version_flag("-V,--version", global.program + " " ROWLOCK_VERSION);
 }
 
 bool has_subcommands(const CLI::App& app) {
@@ -63,6 +64,46 @@ std::vector<std::string> split_command(std::vector<std::string>& words, const st
   std::vector<std::string> command{mark + 1, words.end()};
   words.erase(mark, words.end());
   return command;
+}
+
+// `help X` is `X --help`.
+void rewrite_help(std::vector<std::string>& words) {
+  if (words.empty() || words[0] != "help") return;
+  words.erase(words.begin());
+  words.emplace_back("--help");
+}
+
+std::vector<std::string> subcommands_of(const CLI::App& app) {
+  std::vector<std::string> names;
+  for (const auto* one : app.get_subcommands([](const CLI::App*) { return true; })) {
+    names.push_back(one->get_name());
+  }
+  return names;
+}
+
+std::string did_you_mean(const std::string& word, const std::vector<std::string>& known) {
+  const auto near = nearest(word, known);
+  return near.empty() ? "" : fmt::format("; did you mean {}?", near);
+}
+
+// What the first misspelt word of a command line may have meant, after it was parsed as far as possible.
+std::string did_you_mean(const CLI::App& root) {
+  std::vector<std::string> options;
+  const CLI::App* chosen = &root;
+  for (;;) {
+    for (const auto* one : chosen->get_options()) {
+      for (const auto& name : one->get_lnames()) options.push_back("--" + name);
+    }
+    const auto next = chosen->get_subcommands();
+    if (next.empty()) break;
+    chosen = next.front();
+  }
+  for (const auto& word : root.remaining(true)) {
+    const auto found = word.starts_with('-') ? did_you_mean(word.substr(0, word.find('=')), options)
+                                             : did_you_mean(word, subcommands_of(*chosen));
+    if (!found.empty()) return found;
+  }
+  return {};
 }
 
 }  // namespace
@@ -173,14 +214,16 @@ command_syntax command_line::root() {
 std::optional<int> command_line::parse(std::vector<std::string> words) {
   std::string place = global_.program;
   if (has_subcommands(*parsed_)) {
+    rewrite_help(words);
     global_.subcommand = subcommand_of(words);
     global_.command = split_command(words, global_.subcommand);
     const auto has_this_name = [&](const CLI::App* any) { return any->check_name(global_.subcommand); };
     if (!parsed_->get_subcommands(has_this_name).empty()) {
       place += ' ' + global_.subcommand;
     } else if (!global_.subcommand.empty()) {
-      global_.print_to_stderr(
-          fmt::format("there is no command '{}'; see: {} --help", global_.subcommand, global_.program));
+      global_.print_to_stderr(fmt::format("there is no command '{}'{}; see: {} --help", global_.subcommand,
+                                          did_you_mean(global_.subcommand, subcommands_of(*parsed_)),
+                                          global_.program));
       return usage;
     }
   }
@@ -198,9 +241,9 @@ std::optional<int> command_line::parse(std::vector<std::string> words) {
   } catch (const CLI::ExtrasError& problem) {
     const bool lacks_command = runs_command(global_.subcommand) && global_.command.empty();
     return refuse(lacks_command ? fmt::format("write the command after --, as in: {} NAME -- COMMAND", place)
-                                : problem.what());
+                                : problem.what() + did_you_mean(*parsed_));
   } catch (const CLI::ParseError& problem) {
-    return refuse(problem.what());
+    return refuse(problem.what() + did_you_mean(*parsed_));
   }
 }
 
