@@ -68,6 +68,7 @@ if(TARGET rowlock_command)
   # The command finds its library wherever the two were put together.
   set_target_properties(rowlock_command PROPERTIES INSTALL_RPATH "$ORIGIN/../${CMAKE_INSTALL_LIBDIR}")
   install(TARGETS rowlock_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT runtime)
+  install(DIRECTORY share/ DESTINATION ${CMAKE_INSTALL_DATADIR} COMPONENT runtime) # completion for shells
   if(EXISTS ${PROJECT_SOURCE_DIR}/docs/rowlock.1)
     install(FILES docs/rowlock.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
   endif()

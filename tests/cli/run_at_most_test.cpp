@@ -43,9 +43,8 @@ TEST_P(run_at_most_test, begins_when_the_command_does) {
   auto holder = hold("job");
   auto waiter = wait_for("job", {"--at-most", "1s"});
   auto session = store->open()->connect();
-  eventually("it has waited longer than that", [&] {
-    return session->show("job")->holders.at(0).held_for > std::chrono::milliseconds{1500};
-  });
+  eventually("it has waited longer than that",
+             [&] { return session->show("job")->holders.at(0).held_for > std::chrono::milliseconds{1500}; });
   EXPECT_EQ(holder->wait().exit_code, 0);
   EXPECT_EQ(waiter->wait().exit_code, 0);
 }

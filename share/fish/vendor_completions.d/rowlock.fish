@@ -1,0 +1,157 @@
+# Completion of rowlock for fish. tests/cli/completion_test.cpp compares the words with those of `rowlock --help`.
+
+# The command that the line names before the cursor: "", "run", "epoch raise". Fails behind "--".
+function __rowlock_command
+    set -l found ""
+    set -l is_value no
+    for word in (commandline -opc)[2..-1]
+        if test $is_value = yes
+            set is_value no
+        else if test "$word" = --
+            return 1
+        else if contains -- $word --above --at-most --capacity --conflict-exit-code --delay --dialect --format --hold --idle --kill-after --limit --listen-url --min-hold --out --permits --prefix --reason --receipt --schema --sort --to --ttl --url --value --wait --within -E -w
+            set is_value yes
+        else if string match -q -- '-*' $word; or test "$word" = help
+            continue
+        else if test -z "$found"
+            set found $word
+        else if contains -- "$found $word" "epoch raise" "epoch show" "epoch skew" "migrate adopt" "migrate down" "migrate sql" "migrate status" "migrate up" "migrate verify"
+            set found "$found $word"
+        end
+    end
+    echo $found
+end
+
+function __rowlock_at
+    set -l command (__rowlock_command)
+    and test "$command" = "$argv[1]"
+end
+
+function __rowlock_in_subcommand
+    set -l command (__rowlock_command)
+    and test -n "$command"
+end
+
+function __rowlock_in_words_of_command
+    not __rowlock_command >/dev/null
+end
+
+complete -c rowlock -n 'not __rowlock_in_words_of_command' -f
+complete -c rowlock -n '__rowlock_at ""' -a run -d 'Run a command while holding a lock: run NAME -- COMMAND ...'
+complete -c rowlock -n '__rowlock_at ""' -a elect -d 'Run a command while this process leads: elect NAME -- COMMAND ...'
+complete -c rowlock -n '__rowlock_at ""' -a acquire -d 'Acquire a lock that outlives this command, and print a receipt for it.'
+complete -c rowlock -n '__rowlock_at ""' -a renew -d 'Let a hold of `rowlock acquire` last for its ttl from now on. Exit code 76: it was lost.'
+complete -c rowlock -n '__rowlock_at ""' -a list -d 'List locks, with their holders and numbers of waiters.'
+complete -c rowlock -n '__rowlock_at ""' -a show -d 'Show one lock and its holders. Exit code 1: there is no such lock.'
+complete -c rowlock -n '__rowlock_at ""' -a queue -d 'Show the waiters of a lock, the first one first; or show all deadlocks.'
+complete -c rowlock -n '__rowlock_at ""' -a release -d 'Release a hold of `rowlock acquire`; or a lock that others hold: by force, or by a request to its holders.'
+complete -c rowlock -n '__rowlock_at ""' -a sweep -d 'Kill expired leases and release what they held. Clients do this too; running it is harmless.'
+complete -c rowlock -n '__rowlock_at ""' -a gc -d 'Delete free locks that nobody has used for a long time. Their tokens keep rising.'
+complete -c rowlock -n '__rowlock_at ""' -a epoch -d 'Show or raise the epoch, which keeps tokens rising after a restore from a backup.'
+complete -c rowlock -n '__rowlock_at ""' -a migrate -d 'Create, upgrade and check rowlock\'s tables.'
+complete -c rowlock -n '__rowlock_at ""' -a help -d 'Print the help of a command'
+complete -c rowlock -n '__rowlock_at ""' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at ""' -l url -x -d 'The database. Default: ROWLOCK_URL, or the file that ROWLOCK_URL_FILE names; use these for passwords'
+complete -c rowlock -n '__rowlock_at ""' -l prefix -x -d 'Prefix of the tables\' names (default rowlock_)'
+complete -c rowlock -n '__rowlock_at ""' -l schema -x -d 'PostgreSQL: the schema of the tables'
+complete -c rowlock -n '__rowlock_at ""' -l listen-url -x -d 'PostgreSQL behind a pooler: the server itself, for wake-ups. Default: ROWLOCK_LISTEN_URL'
+complete -c rowlock -n '__rowlock_at ""' -l json -d 'Print one JSON array of objects'
+complete -c rowlock -n '__rowlock_at ""' -s q -l quiet -d 'Print nothing on stderr except errors'
+complete -c rowlock -n '__rowlock_at ""' -s v -l verbose -d 'Print on stderr what happens: grants, releases, the background'
+complete -c rowlock -n '__rowlock_at ""' -s V -l version -d 'Display program version information and exit'
+complete -c rowlock -n '__rowlock_at "acquire"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "acquire"' -s w -l wait -x -d 'Give up after this time, such as 30s; 0: do not wait'
+complete -c rowlock -n '__rowlock_at "acquire"' -s n -l no-wait -d 'The same as --wait 0'
+complete -c rowlock -n '__rowlock_at "acquire"' -s E -l conflict-exit-code -x -d 'Exit code for busy, instead of 75'
+complete -c rowlock -n '__rowlock_at "acquire"' -l delay -x -d 'How long the lock rests after its holder was lost (default 0); stored with the name'
+complete -c rowlock -n '__rowlock_at "acquire"' -l unfair -d 'Grant the free lock to any request, and not to the first waiter; stored with the name'
+complete -c rowlock -n '__rowlock_at "acquire"' -s s -l shared -d 'Take the lock as a reader: together with other readers, but not with a writer'
+complete -c rowlock -n '__rowlock_at "acquire"' -s x -l exclusive -d 'Take the lock as a writer: alone; readers of this name use --shared'
+complete -c rowlock -n '__rowlock_at "acquire"' -l permits -x -d 'How many permits to take (default 1)'
+complete -c rowlock -n '__rowlock_at "acquire"' -l capacity -x -d 'How many permits the lock has; all users of the name must say the same number'
+complete -c rowlock -n '__rowlock_at "acquire"' -l ttl -x -d 'How long the hold lasts if it is neither renewed nor released: 100ms to 24h'
+complete -c rowlock -n '__rowlock_at "elect"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "elect"' -s w -l wait -x -d 'Give up after this time, such as 30s; 0: do not wait'
+complete -c rowlock -n '__rowlock_at "elect"' -s n -l no-wait -d 'The same as --wait 0'
+complete -c rowlock -n '__rowlock_at "elect"' -s E -l conflict-exit-code -x -d 'Exit code for busy, instead of 75'
+complete -c rowlock -n '__rowlock_at "elect"' -l delay -x -d 'How long the lock rests after its holder was lost (default 0); stored with the name'
+complete -c rowlock -n '__rowlock_at "elect"' -l unfair -d 'Grant the free lock to any request, and not to the first waiter; stored with the name'
+complete -c rowlock -n '__rowlock_at "elect"' -l ttl -x -d 'How long the hold lasts if this machine fails (default 1m); it is renewed while the command runs'
+complete -c rowlock -n '__rowlock_at "elect"' -l at-most -x -d 'End the command when it has run for this time, and release the lock. The exit code is then 124'
+complete -c rowlock -n '__rowlock_at "elect"' -l kill-after -x -d 'Time from SIGTERM to SIGKILL when the hold cannot be kept, or after --at-most (default 5s, or a quarter of --ttl if less)'
+complete -c rowlock -n '__rowlock_at "elect"' -l repeat -d 'When the command has ended or the office was lost, stand by again instead of exiting'
+complete -c rowlock -n '__rowlock_at "elect"' -l value -x -d 'What the leader proclaims to observers, such as its address'
+complete -c rowlock -n '__rowlock_at "epoch"' -a show -d 'Print the epoch (the default).'
+complete -c rowlock -n '__rowlock_at "epoch"' -a raise -d 'Raise the epoch after a restore from a backup, before clients connect.'
+complete -c rowlock -n '__rowlock_at "epoch"' -a skew -d 'Show or store the skew: how much later than its expiry any client may kill a lease.'
+complete -c rowlock -n '__rowlock_at "epoch"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "epoch raise"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "epoch raise"' -l above -x -d 'The highest token that anybody has seen; all later tokens are higher'
+complete -c rowlock -n '__rowlock_at "epoch show"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "epoch skew"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "gc"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "gc"' -l idle -x -d 'Delete locks that nobody has acquired for this long, such as 30d'
+complete -c rowlock -n '__rowlock_at "list"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "list"' -l held -d 'List only locks that are held'
+complete -c rowlock -n '__rowlock_at "list"' -l waiting -d 'List only locks that somebody waits for'
+complete -c rowlock -n '__rowlock_at "list"' -l limit -x -d 'List at most this many'
+complete -c rowlock -n '__rowlock_at "list"' -l sort -x -d 'name (default), age (the longest held first), or waiters (the most first)'
+complete -c rowlock -n '__rowlock_at "migrate"' -a up -d 'Apply the migrations that are missing.'
+complete -c rowlock -n '__rowlock_at "migrate"' -a down -d 'Revert the newest migration. Refused while leases are alive.'
+complete -c rowlock -n '__rowlock_at "migrate"' -a status -d 'List the migrations, and which of them are applied.'
+complete -c rowlock -n '__rowlock_at "migrate"' -a verify -d 'Compare the database with the schema that this rowlock needs. Exit code 78: they differ.'
+complete -c rowlock -n '__rowlock_at "migrate"' -a adopt -d 'Record migrations that another tool has applied.'
+complete -c rowlock -n '__rowlock_at "migrate"' -a sql -d 'Print the migrations for another tool. Needs no database.'
+complete -c rowlock -n '__rowlock_at "migrate"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "migrate adopt"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "migrate adopt"' -l dry-run -d 'Print what would be done, and do nothing'
+complete -c rowlock -n '__rowlock_at "migrate down"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "migrate down"' -l to -x -d 'Down to this version; default: one step'
+complete -c rowlock -n '__rowlock_at "migrate down"' -l dry-run -d 'Print what would be done, and do nothing'
+complete -c rowlock -n '__rowlock_at "migrate down"' -l destroy-tokens -d 'Allow version 0. All tokens start again, and old tokens may be mistaken for new ones'
+complete -c rowlock -n '__rowlock_at "migrate sql"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "migrate sql"' -l dialect -x -d 'postgresql, mysql, mariadb or sqlite'
+complete -c rowlock -n '__rowlock_at "migrate sql"' -l format -x -d 'plain (0001_title.up.sql) or flyway (V0001__title.sql)'
+complete -c rowlock -n '__rowlock_at "migrate sql"' -l out -x -d 'Write the files into this folder; default: print the up files'
+complete -c rowlock -n '__rowlock_at "migrate status"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "migrate up"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "migrate up"' -l to -x -d 'Up to this version'
+complete -c rowlock -n '__rowlock_at "migrate up"' -l dry-run -d 'Print what would be done, and do nothing'
+complete -c rowlock -n '__rowlock_at "migrate verify"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "queue"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "queue"' -l cycles -d 'Show waiters that wait for each other\'s locks, over all names'
+complete -c rowlock -n '__rowlock_at "release"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "release"' -l receipt -x -d 'Release this hold of acquire; -: read it from standard input'
+complete -c rowlock -n '__rowlock_at "release"' -l hold -x -d 'Release only this hold'
+complete -c rowlock -n '__rowlock_at "release"' -l force -d 'Confirm that the holders lose the lock, even if they are at work'
+complete -c rowlock -n '__rowlock_at "release"' -l ask -d 'Ask the holders to release it, and wait for them'
+complete -c rowlock -n '__rowlock_at "release"' -l reason -x -d 'The reason that the holders see'
+complete -c rowlock -n '__rowlock_at "release"' -l within -x -d 'How long to wait for the holders (default 30s)'
+complete -c rowlock -n '__rowlock_at "release"' -l then-force -d 'Release it by force if it is still held after --within'
+complete -c rowlock -n '__rowlock_at "renew"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "renew"' -l ttl -x -d 'Change the ttl to this; prints a new receipt'
+complete -c rowlock -n '__rowlock_at "run"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "run"' -s w -l wait -x -d 'Give up after this time, such as 30s; 0: do not wait'
+complete -c rowlock -n '__rowlock_at "run"' -s n -l no-wait -d 'The same as --wait 0'
+complete -c rowlock -n '__rowlock_at "run"' -s E -l conflict-exit-code -x -d 'Exit code for busy, instead of 75'
+complete -c rowlock -n '__rowlock_at "run"' -l delay -x -d 'How long the lock rests after its holder was lost (default 0); stored with the name'
+complete -c rowlock -n '__rowlock_at "run"' -l unfair -d 'Grant the free lock to any request, and not to the first waiter; stored with the name'
+complete -c rowlock -n '__rowlock_at "run"' -s s -l shared -d 'Take the lock as a reader: together with other readers, but not with a writer'
+complete -c rowlock -n '__rowlock_at "run"' -s x -l exclusive -d 'Take the lock as a writer: alone; readers of this name use --shared'
+complete -c rowlock -n '__rowlock_at "run"' -l permits -x -d 'How many permits to take (default 1)'
+complete -c rowlock -n '__rowlock_at "run"' -l capacity -x -d 'How many permits the lock has; all users of the name must say the same number'
+complete -c rowlock -n '__rowlock_at "run"' -l ttl -x -d 'How long the hold lasts if this machine fails (default 1m); it is renewed while the command runs'
+complete -c rowlock -n '__rowlock_at "run"' -l at-most -x -d 'End the command when it has run for this time, and release the lock. The exit code is then 124'
+complete -c rowlock -n '__rowlock_at "run"' -l kill-after -x -d 'Time from SIGTERM to SIGKILL when the hold cannot be kept, or after --at-most (default 5s, or a quarter of --ttl if less)'
+complete -c rowlock -n '__rowlock_at "run"' -l min-hold -x -d 'Keep the lock at least this long, even if the command ends sooner'
+complete -c rowlock -n '__rowlock_at "run"' -l yield -d 'Send SIGTERM to the command when somebody requests the lock\'s release'
+complete -c rowlock -n '__rowlock_at "show"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "sweep"' -s h -l help -d 'Print this help message and exit'
+# Global options may stand anywhere.
+complete -c rowlock -n __rowlock_in_subcommand -l url -x -d 'The database. Default: ROWLOCK_URL, or the file that ROWLOCK_URL_FILE names; use these for passwords'
+complete -c rowlock -n __rowlock_in_subcommand -l prefix -x -d 'Prefix of the tables\' names (default rowlock_)'
+complete -c rowlock -n __rowlock_in_subcommand -l schema -x -d 'PostgreSQL: the schema of the tables'
+complete -c rowlock -n __rowlock_in_subcommand -l listen-url -x -d 'PostgreSQL behind a pooler: the server itself, for wake-ups. Default: ROWLOCK_LISTEN_URL'
+complete -c rowlock -n __rowlock_in_subcommand -l json -d 'Print one JSON array of objects'
+complete -c rowlock -n __rowlock_in_subcommand -s q -l quiet -d 'Print nothing on stderr except errors'
+complete -c rowlock -n __rowlock_in_subcommand -s v -l verbose -d 'Print on stderr what happens: grants, releases, the background'

@@ -1,0 +1,127 @@
+// The completion scripts offer what --help offers: no more and no less.
+#include "cli/cli_test.hpp"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <regex>
+#include <set>
+#include <sstream>
+
+namespace rowlock::test {
+
+namespace {
+
+using offer = std::set<std::string>;
+using offers = std::map<std::string, offer>;  // for each command ("", "run", "epoch raise")
+
+const std::string folder = ROWLOCK_SOURCE_DIR "/share/";
+const std::string bash = folder + "bash-completion/completions/rowlock";
+const std::string zsh = folder + "zsh/site-functions/_rowlock";
+const std::string fish = folder + "fish/vendor_completions.d/rowlock.fish";
+
+std::string contents(const std::string& path) {
+  std::ifstream file{path};
+  return {std::istreambuf_iterator<char>{file}, {}};
+}
+
+void add_real(offers& result, const words& command) {
+  auto line = command;
+  line.emplace_back("--help");
+  auto help = rowlock_alone(line).out;
+  help.resize(help.find("Example:"));
+  static const std::regex option{R"(^  (?:-\w,)?(--[a-z-]+))"};
+  static const std::regex subcommand{R"(^  ([a-z]+)  )"};
+  std::string name;
+  for (const auto& word : command) name += (name.empty() ? "" : " ") + word;
+  auto& known = result[name];
+  bool is_subcommand = false;
+  std::vector<std::string> found;
+  std::istringstream lines{help};
+  for (std::string one; std::getline(lines, one);) {
+    if (one == "Subcommands:") is_subcommand = true;
+    std::smatch match;
+    if (std::regex_search(one, match, is_subcommand ? subcommand : option)) {
+      known.insert(match[1]);
+      if (is_subcommand) found.push_back(match[1]);
+    }
+  }
+  for (const auto& next : found) {
+    auto deeper = command;
+    deeper.push_back(next);
+    add_real(result, deeper);
+  }
+}
+
+const offers& real() {
+  static const offers known = [] {
+    offers result;
+    add_real(result, {});
+    result[""].insert("help");
+    return result;
+  }();
+  return known;
+}
+
+// Lines such as `    "epoch raise") offers="--above --help" ;;`.
+offers in_shell_script(const std::string& path) {
+  static const std::regex row{R"re(^ *"?([a-z ]*)"?\) offers="([^"]*)" ;;$)re"};
+  offers result;
+  std::istringstream lines{contents(path)};
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch match;
+    if (!std::regex_match(line, match, row)) continue;
+    std::istringstream parts{match[2]};
+    result[match[1]] = {std::istream_iterator<std::string>{parts}, {}};
+  }
+  return result;
+}
+
+// Lines such as `complete -c rowlock -n '__rowlock_at "epoch raise"' -l above -x -d '...'`.
+offers in_fish_script() {
+  static const std::regex row{
+      R"re(^complete -c rowlock -n '__rowlock_at "([a-z ]*)"' (?:-s \w )?-(l|a) ([a-z-]+) .*$)re"};
+  offers result;
+  std::istringstream lines{contents(fish)};
+  for (std::string line; std::getline(lines, line);) {
+    std::smatch match;
+    if (!std::regex_match(line, match, row)) continue;
+    result[match[1]].insert((match[2] == "l" ? "--" : "") + match[3].str());
+  }
+  return result;
+}
+
+// What bash offers for the last of these words.
+std::string completed(const words& line) {
+  words arguments{"bash", "-c",
+                  "source \"$1\"; shift; COMP_WORDS=(\"$@\"); COMP_CWORD=$(($# - 1)); _rowlock; "
+                  "echo \"${COMPREPLY[@]}\"",
+                  "bash", bash};
+  arguments.insert(arguments.end(), line.begin(), line.end());
+  const auto result = command_process{arguments, {}}.wait();
+  EXPECT_EQ(result.err, "");
+  return result.out;
+}
+
+}  // namespace
+
+TEST(completion, offers_what_help_offers) {
+  EXPECT_GE(real().size(), 20U);
+  EXPECT_EQ(in_shell_script(bash), real());
+  EXPECT_EQ(in_shell_script(zsh), real());
+  EXPECT_EQ(in_fish_script(), real());
+}
+
+TEST(completion, of_bash) {
+  EXPECT_EQ(completed({"rowlock", "re"}), "release renew\n");
+  EXPECT_EQ(completed({"rowlock", "run", "job", "--wa"}), "--wait\n");
+  EXPECT_EQ(completed({"rowlock", "--url", "run", "rel"}), "release\n") << "run is a URL here";
+  EXPECT_EQ(completed({"rowlock", "epoch", "raise", "--ab"}), "--above\n");
+  EXPECT_EQ(completed({"rowlock", "migrate", "st"}), "status\n");
+  EXPECT_EQ(completed({"rowlock", "list", "--js"}), "--json\n") << "a global option";
+  EXPECT_EQ(completed({"rowlock", "list", "--limit", ""}), "\n") << "a value";
+  EXPECT_EQ(completed({"rowlock", "run", "job", "--", "/et"}), "\n") << "the command's own words";
+}
+
+}  // namespace rowlock::test
