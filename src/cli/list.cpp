@@ -101,6 +101,7 @@ int list(const context& global, const list_words& words) {
   std::vector<lock_info> kept;
   const bool sorts = words.sort != "name";
   const auto limit = words.limit == 0 ? std::string::npos : static_cast<std::size_t>(words.limit);
+  const auto first = [&](const auto& a, const auto& b) { return comes_before(a, b, words.sort); };
   std::size_t printed = 0;
   std::string after;
   for (bool more = true; more && printed < limit;) {
@@ -115,9 +116,11 @@ int list(const context& global, const list_words& words) {
       continue;
     }
     std::ranges::move(page, std::back_inserter(kept));
-    std::ranges::sort(kept, [&](const auto& a, const auto& b) { return comes_before(a, b, words.sort); });
-    if (kept.size() > limit) kept.resize(limit);
+    if (kept.size() <= limit) continue;
+    std::ranges::nth_element(kept, kept.begin() + static_cast<std::ptrdiff_t>(limit), first);
+    kept.resize(limit);
   }
+  std::ranges::sort(kept, first);
   shown.print(kept);
   shown.finish(global, words.pattern.empty() && !words.held && !words.waiting);
   return success;
