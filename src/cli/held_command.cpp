@@ -88,8 +88,7 @@ command_result run_holding(const context& global, const command_settings& chosen
                        format_duration(chosen.ttl)));
       break;
     case release_result::pending:
-      note(fmt::format("a guarded transaction keeps '{}'; its lease expires within {}", name,
-                       format_duration(chosen.ttl)));
+      note(fmt::format("a guarded transaction keeps '{}' until it ends", name));
       break;
     case release_result::released: global.detail(fmt::format("released '{}'", name)); break;
   }
