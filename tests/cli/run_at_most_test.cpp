@@ -50,10 +50,13 @@ TEST_P(run_at_most_test, begins_when_the_command_does) {
 }
 
 TEST_P(run_at_most_test, a_loss_is_reported_rather_than_the_time) {
-  auto process = start({"run", "job", "--at-most", "1h", "--", "sh", "-c", "echo ready; exec sleep 600"});
+  auto process = start({"run", "job", "--at-most", "2s", "--", "sh", "-c", "echo ready; exec sleep 600"});
   EXPECT_EQ(process->read_line(), "ready");
+  process->send(SIGSTOP);  // so that it learns of both at once
+  const auto over = std::chrono::steady_clock::now() + std::chrono::seconds{2};
   EXPECT_EQ(rowlock({"release", "job", "--force"}).exit_code, 0);
-  process->send(SIGTERM);
+  eventually("the time is over", [&] { return std::chrono::steady_clock::now() > over; });
+  process->send(SIGCONT);
   EXPECT_EQ(process->wait().exit_code, 76);
 }
 
