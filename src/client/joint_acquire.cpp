@@ -57,6 +57,8 @@ struct joint_acquire::round {
     std::vector<store::hold_query> queries;
     for (const auto& wish : wishes) queries.push_back({wish.definition.name, wish.hold});
     const auto found = session.find(queries);
+    if (!found.empty() && found.front().state == store::hold_status::where::held)
+      session.make_durable(lease->id());
     for (std::size_t i = 0; i < found.size() && found[i].state == store::hold_status::where::held; ++i) {
       const auto& wish = wishes[i];
       const bool shared = wish.mode == model::lock_mode::shared;

@@ -129,7 +129,12 @@ void slow_path::decide_round(after_commit& todo, int round) {
     groups.push_back(group);
     first = last;
   }
-  const auto results = slot_.call([&](store::lock_verbs& session) { return session.edit(requests); });
+  const auto results = slot_.call([&](store::lock_verbs& session) {
+    auto edited = session.edit(requests);
+    const auto stood = std::ranges::find_if(items_, &request::has_read_its_grant);
+    if (stood != items_.end()) session.make_durable(stood->acquire->lease->id());
+    return edited;
+  });
   std::vector<request> undecided;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     for (auto& item : groups[i]) {

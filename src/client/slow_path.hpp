@@ -40,6 +40,10 @@ class slow_path {
     decision made{};
 
     const std::string& name() const { return acquire ? acquire->definition.name : release->name; }
+    // It was granted before this edit, by a ghost's commit or by another client's.
+    bool has_read_its_grant() const {
+      return acquire && made.outcome.result == outcome::what::granted && !made.change.durable;
+    }
   };
 
   void decide_round(after_commit& todo, int round);

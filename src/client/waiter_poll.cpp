@@ -88,7 +88,13 @@ bool waiter_poll::look_at(std::span<const store::hold_query> waiters, instant no
   for (std::size_t from = 0; from < waiters.size(); from += chunk) {
     const auto part = waiters.subspan(from, std::min(chunk, waiters.size() - from));
     const auto checks = holds_.checks();
-    const auto replies = slot_.call([&](store::lock_verbs& session) { return session.find(part); });
+    const auto replies = slot_.call([&](store::lock_verbs& session) {
+      auto found = session.find(part);
+      const auto granted =
+          std::ranges::find(found, store::hold_status::where::held, &store::hold_status::state);
+      if (granted != found.end() && granted->lease) session.make_durable(*granted->lease);
+      return found;
+    });
     for (std::size_t i = 0; i < part.size(); ++i) {
       const store::hold_status& status = replies[i];
       const auto& [name, hold] = part[i];

@@ -287,6 +287,10 @@ class lock_verbs {
 
   // -- reading: no row lock, no transaction id, no log --
   virtual std::vector<hold_status> find(std::span<const hold_query> holds) = 0;  // reply i for query i
+  // Afterwards everything that this session has read is on disk. Called before a grant is believed that was only read
+  // (I8): InnoDB shows a commit before it is on disk. There it renews `own`, because the log is written in order, and
+  // that commit comes later. PostgreSQL and SQLite show nothing earlier, so they have nothing to do.
+  virtual void make_durable(lease_id own) { static_cast<void>(own); }
   // What stands on the client's leases, among the next `limit` names after `after`, in bytewise order. The
   // permits of a latch stand on no lease.
   virtual held_page read_held(lease_id client, const std::string& after, std::size_t limit) = 0;

@@ -150,6 +150,11 @@ void memory_server::count_nothing() {
   counts_ = false;
 }
 
+void memory_server::show_commits_early() {
+  const std::lock_guard lock{mutex_};
+  shows_commits_early_ = true;
+}
+
 void memory_server::tell_nobody() {
   const std::lock_guard lock{mutex_};
   tells_ = false;

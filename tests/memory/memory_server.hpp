@@ -111,6 +111,8 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
 
   // From now on it tells nobody of changes: sessions hear of them by asking. For clients opened after this.
   void tell_nobody();
+  // As InnoDB: a commit can be read before it is on disk. Clients then call make_durable.
+  void show_commits_early();
   // Nor does it count them: to each question the answer is wakeup_poll::unknown.
   void count_nothing();
 
@@ -185,6 +187,7 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   bool keeps_history_ = false;
   bool names_backends_ = false;
   bool tells_ = true;
+  bool shows_commits_early_ = false;
   bool counts_ = true;
   memory_observer* observer_ = nullptr;
   std::size_t wakeups_to_lose_ = 0;

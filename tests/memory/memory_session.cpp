@@ -410,6 +410,14 @@ std::vector<waiter_info> memory_session::queue(const std::string& name) {
   return run("queue", [name](memory_transaction& transaction) { return queue_of(transaction, name); });
 }
 
+void memory_session::make_durable(lease_id own) {
+  if (!server_->shows_commits_early_) return;
+  run("make_durable", [own](memory_transaction& transaction) {
+    transaction.wrote = transaction.tables.find_lease(own) != nullptr;
+    return transaction.wrote;
+  });
+}
+
 held_page memory_session::read_held(lease_id client, const std::string& after, std::size_t limit) {
   return run("read_held", [client, after, limit](memory_transaction& transaction) {
     return held_of(transaction, client, after, limit);

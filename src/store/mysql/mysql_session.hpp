@@ -41,6 +41,7 @@ class mysql_session final : public session {
                                          const joint_decision& decide) override;
 
   std::vector<hold_status> find(std::span<const hold_query> holds) override;
+  void make_durable(lease_id own) override { renew_one(own); }
   std::vector<lock_info> list(const std::string& after, std::size_t limit) override;
   std::optional<lock_info> show(const std::string& name) override;
   std::vector<waiter_info> queue(const std::string& name) override;
