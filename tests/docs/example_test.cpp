@@ -21,6 +21,7 @@
 #include "cli/cli_test.hpp"
 #include "client/executors.hpp"
 #include "docs/document.hpp"
+#include "docs/shell.hpp"
 #include "support/temporary_folder.hpp"
 
 #include <future>
@@ -55,10 +56,7 @@ class example_test : public cli_test {
   std::unique_ptr<command_process> start_script(const std::string& name, const words& command) {
     words line{"sh", source_path("examples/guide/" + name)};
     line.insert(line.end(), command.begin(), command.end());
-    auto variables = environment();
-    const auto folder = std::filesystem::path{ROWLOCK_COMMAND_PATH}.parent_path().string();
-    variables["PATH"] = folder + ":" + std::getenv("PATH");
-    return std::make_unique<command_process>(line, variables);
+    return start_with_rowlock_in_path(line, environment());
   }
 
   client db = new_client();

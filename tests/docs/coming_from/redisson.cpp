@@ -1,0 +1,120 @@
+// The rows of docs/coming-from/redisson.md.
+#include "docs/coming_from/coming_from.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <thread>
+
+namespace rowlock::test {
+
+TEST_P(coming_from_test, redisson_lock) {
+  rowlock::recursive_mutex report{db, "report"};
+  rowlock::recursive_mutex elsewhere{other, "report"};
+  report.lock();
+  EXPECT_FALSE(elsewhere.try_acquire());
+  {
+    const std::scoped_lock again{report};
+    std::size_t depth = report.depth();
+    EXPECT_EQ(depth, 2U);
+  }
+  report.unlock();
+  {
+    auto held = report.acquire({.ttl = 10s});
+    std::int64_t token = held.token();
+    auto left = held.remaining();
+    EXPECT_LE(left, 10s);
+    EXPECT_GT(left, 0s);
+    EXPECT_FALSE(elsewhere.try_acquire_for(1ms));
+    held.release();
+    EXPECT_GT(elsewhere.acquire().token(), token);
+  }
+  {
+    auto held = report.try_acquire();
+    EXPECT_TRUE(held);
+    EXPECT_FALSE(elsewhere.try_acquire());
+  }
+  {
+    auto held = report.try_acquire_for(5s);
+    EXPECT_TRUE(held);
+  }
+  {
+    auto held = report.try_acquire_for(5s, {.ttl = 10s});
+    EXPECT_LE(held.remaining(), 10s);
+    EXPECT_TRUE(held);
+  }
+}
+
+TEST_P(coming_from_test, redisson_loss_and_force) {
+  rowlock::mutex report{db, "report"};
+  const auto held = report.acquire();
+  auto info = rowlock::admin{other}.show("report");
+  EXPECT_EQ(info->holders.size(), 1U);
+  std::stop_token lost = held.stop_token();
+  EXPECT_FALSE(lost.stop_requested());
+  rowlock::admin{other}.release("report");
+  eventually("the holder knows", [&] { return lost.stop_requested(); });
+  EXPECT_EQ(held.loss(), loss::forced);
+  EXPECT_TRUE(rowlock::admin{other}.show("report")->holders.empty());
+}
+
+TEST_P(coming_from_test, redisson_fairness_and_async) {
+  {
+    rowlock::mutex turns{db, "turns"};
+    auto held = turns.acquire();
+    with_a_waiter("turns", [&] {
+      held.release();
+      EXPECT_FALSE(turns.try_acquire()) << "it was handed to the waiter";
+    });
+  }
+  rowlock::mutex hot{db, "hot", {.fair = false}};
+  const auto held = hot.acquire();
+  EXPECT_FALSE(rowlock::admin{db}.show("hot")->fair);
+  rowlock::mutex report{db, "report"};
+  const rowlock::executor pool = [](const std::function<void()>& next) { next(); };
+  std::atomic<bool> granted{false};
+  const auto done = [&](const rowlock::acquired& got) { granted = static_cast<bool>(got); };
+  rowlock::acquire_async(pool, report, done);
+  eventually("it is granted", [&] { return granted.load(); });
+}
+
+TEST_P(coming_from_test, redisson_other_locks) {
+  rowlock::shared_mutex catalog{db, "catalog"};
+  {
+    auto reads = catalog.acquire_shared();
+    EXPECT_TRUE(rowlock::shared_mutex(other, "catalog").try_acquire_shared());
+    EXPECT_FALSE(rowlock::shared_mutex(other, "catalog").try_acquire());
+  }
+  {
+    auto writes = catalog.acquire();
+    EXPECT_FALSE(rowlock::shared_mutex(other, "catalog").try_acquire_shared());
+  }
+  rowlock::counting_semaphore gpus{db, "gpus", 8};
+  {
+    auto permits = gpus.acquire(2);
+    EXPECT_EQ(gpus.available(), 6);
+  }
+  gpus.resize(10);
+  EXPECT_TRUE(rowlock::counting_semaphore(other, "gpus", 10).try_acquire(10));
+  rowlock::latch loaded{db, "loaded", 2};
+  std::jthread elsewhere{[&] { rowlock::latch(other, "loaded", 2).count_down(); }};
+  loaded.count_down();
+  loaded.wait();
+  EXPECT_EQ(loaded.remaining(), 0);
+  rowlock::mutex a{db, "a"};
+  rowlock::mutex b{db, "b"};
+  auto both = rowlock::acquire_all({a, b});
+  EXPECT_FALSE(rowlock::mutex(other, "a").try_acquire());
+  EXPECT_FALSE(rowlock::mutex(other, "b").try_acquire());
+  EXPECT_EQ(both.size(), 2U);
+}
+
+TEST_P(coming_from_test, redisson_settings) {
+  rowlock::options settings;
+  settings.ttl = 30s;
+  const auto held = rowlock::mutex(new_client(settings), "report").acquire();
+  EXPECT_FALSE(held.valid()) << "its client was the last handle";
+  const auto lasting = new_client(settings);
+  EXPECT_LE(rowlock::mutex(lasting, "report").acquire().remaining(), 30s);
+}
+
+}  // namespace rowlock::test
