@@ -11,6 +11,18 @@
 namespace rowlock::test {
 
 ROWLOCK_FOR_EACH_STORE(coming_from_test);
+ROWLOCK_FOR_EACH_SQL_STORE(coming_from_sql_test);
+
+#ifdef ROWLOCK_TEST_SQLITE
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(coming_from_sqlite_test);
+INSTANTIATE_TEST_SUITE_P(stores, coming_from_sqlite_test, testing::ValuesIn(selected_of({"sqlite"})),
+                         store_test_name);
+#endif
+#ifdef ROWLOCK_TEST_POSTGRES
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(coming_from_postgres_test);
+INSTANTIATE_TEST_SUITE_P(stores, coming_from_postgres_test, testing::ValuesIn(selected_of({"postgres"})),
+                         store_test_name);
+#endif
 
 namespace {
 
@@ -67,7 +79,7 @@ std::string tests_of(const std::string& page) {
   for (const auto& line : lines_of("tests/docs/coming_from/" + file + ".cpp")) {
     if (line == "}") inside = false;
     if (inside) bodies += std::regex_replace("\n" + line, comment, "");
-    if (line.starts_with("TEST_P(coming_from_test, " + file + "_")) {
+    if (line.starts_with("TEST_P(coming_from_") && line.find("_test, " + file + "_") != std::string::npos) {
       inside = true;
       bodies += "\n{";
     }

@@ -10,12 +10,6 @@
 
 namespace rowlock::test {
 
-coming_from_test::coming_from_test() {
-  const auto work = folder.path() / "work";
-  std::ofstream{work} << "#!/bin/sh\necho working\ncat >/dev/null\n";
-  std::filesystem::permissions(work, std::filesystem::perms::owner_all);
-}
-
 client coming_from_test::new_client(store_fixture& on, options settings) {
   settings.close_timeout = 20s;
   settings.renew_interval = 500ms;
@@ -30,23 +24,29 @@ client coming_from_test::new_client(store_fixture& on, options settings) {
   return primitives::access::make<client>(client_layer::closing_handle(std::move(engine)));
 }
 
-std::unique_ptr<command_process> coming_from_test::start_shell(const std::string& line) const {
-  return start_with_rowlock_in_path({"sh", "-c", "cd '" + folder.path().string() + "' && " + line},
-                                    environment());
-}
-
-std::unique_ptr<command_process> coming_from_test::working_shell(const std::string& line) const {
-  auto started = start_shell(line);
-  EXPECT_EQ(started->read_line(), "working") << line;
-  return started;
-}
-
 void coming_from_test::with_a_waiter(const std::string& name, const std::function<void()>& check) {
   rowlock::hold granted;
   const std::jthread waits{
       [&](const std::stop_token& stop) { granted = mutex(other, name).try_acquire_for(1h, {.stop = stop}); }};
   eventually("it waits", [&] { return !admin{db}.queue(name).empty(); });
   check();
+}
+
+coming_from_sql_test::coming_from_sql_test() {
+  const auto work = folder.path() / "work";
+  std::ofstream{work} << "#!/bin/sh\necho working\ncat >/dev/null\n";
+  std::filesystem::permissions(work, std::filesystem::perms::owner_all);
+}
+
+std::unique_ptr<command_process> coming_from_sql_test::start_shell(const std::string& line) const {
+  return start_with_rowlock_in_path({"sh", "-c", "cd '" + folder.path().string() + "' && " + line},
+                                    environment());
+}
+
+std::unique_ptr<command_process> coming_from_sql_test::working_shell(const std::string& line) const {
+  auto started = start_shell(line);
+  EXPECT_EQ(started->read_line(), "working") << line;
+  return started;
 }
 
 }  // namespace rowlock::test

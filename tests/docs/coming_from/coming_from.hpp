@@ -16,13 +16,21 @@ using namespace std::chrono_literals;
 
 class coming_from_test : public cli_test {
  protected:
-  coming_from_test();
-
-  // For connect(). The memory store has no URL, and no command.
-  bool has_url() const { return !url.empty(); }
   client new_client(const options& settings = {}) const { return new_client(*store, settings); }
   // Of another database.
   static client new_client(store_fixture& on, options settings = {});
+
+  // Calls check while another client waits in the lock's queue. What that client is granted, it keeps.
+  void with_a_waiter(const std::string& name, const std::function<void()>& check);
+
+  client db = new_client();
+  client other = new_client();
+};
+
+// With a URL and the command, which the memory store has not.
+class coming_from_sql_test : public coming_from_test {
+ protected:
+  coming_from_sql_test();
 
   // Runs the line where a program `work` is: it prints "working" and ends when its input ends.
   std::unique_ptr<command_process> start_shell(const std::string& line) const;
@@ -30,13 +38,12 @@ class coming_from_test : public cli_test {
   // It has printed "working", so it has the lock.
   std::unique_ptr<command_process> working_shell(const std::string& line) const;
 
-  // Calls check while another client waits in the lock's queue. What that client is granted, it keeps.
-  void with_a_waiter(const std::string& name, const std::function<void()>& check);
-
   const std::string url = store->url();
   const temporary_folder folder;
-  client db = new_client();
-  client other = new_client();
 };
+
+// For the guards, which belong to one driver each.
+class coming_from_sqlite_test : public coming_from_sql_test {};
+class coming_from_postgres_test : public coming_from_sql_test {};
 
 }  // namespace rowlock::test

@@ -3,8 +3,7 @@
 
 namespace rowlock::test {
 
-TEST_P(coming_from_test, flock_runs_commands) {
-  if (!has_url()) GTEST_SKIP() << "no command";
+TEST_P(coming_from_sql_test, flock_runs_commands) {
   EXPECT_EQ(shell("rowlock run backup -- ./work").out, "working\n");
   EXPECT_EQ(shell("rowlock run backup -- sh -c 'exit 3'").exit_code, 3);
   EXPECT_THAT(shell("rowlock run backup -- sh -c 'echo $ROWLOCK_TOKEN'").out,
@@ -18,8 +17,7 @@ TEST_P(coming_from_test, flock_runs_commands) {
   EXPECT_EQ(shell("rowlock run backup --wait 10s -- ./work").out, "working\n");
 }
 
-TEST_P(coming_from_test, flock_shares) {
-  if (!has_url()) GTEST_SKIP() << "no command";
+TEST_P(coming_from_sql_test, flock_shares) {
   const auto reader = working_shell("rowlock run catalog --shared -- ./work");
   EXPECT_EQ(shell("rowlock run catalog --shared -- ./work").out, "working\n");
   EXPECT_EQ(shell("rowlock run catalog --exclusive --no-wait -- ./work").exit_code, 75);
@@ -27,8 +25,7 @@ TEST_P(coming_from_test, flock_shares) {
   EXPECT_EQ(shell("rowlock run catalog --exclusive -- ./work").out, "working\n");
 }
 
-TEST_P(coming_from_test, flock_as_consul_lock) {
-  if (!has_url()) GTEST_SKIP() << "no command";
+TEST_P(coming_from_sql_test, flock_as_consul_lock) {
   const auto first = working_shell("rowlock run gpus --permits 1 --capacity 2 -- ./work");
   EXPECT_EQ(shell("rowlock run gpus --permits 1 --capacity 2 -- ./work").out, "working\n");
   const auto second = working_shell("rowlock run gpus --permits 1 --capacity 2 -- ./work");

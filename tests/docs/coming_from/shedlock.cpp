@@ -51,8 +51,7 @@ TEST_P(coming_from_test, shedlock_lock_times) {
   EXPECT_FALSE(hourly.try_acquire());
 }
 
-TEST_P(coming_from_test, shedlock_set_up) {
-  if (!has_url()) GTEST_SKIP() << "no URL";
+TEST_P(coming_from_sql_test, shedlock_set_up) {
   EXPECT_EQ(shell("rowlock migrate up").exit_code, 0);
   rowlock::options settings;
   const std::string prefix = store->options().prefix;
@@ -61,8 +60,7 @@ TEST_P(coming_from_test, shedlock_set_up) {
   EXPECT_TRUE(rowlock::mutex(locks, "nightly").try_acquire());
 }
 
-TEST_P(coming_from_test, shedlock_from_a_shell) {
-  if (!has_url()) GTEST_SKIP() << "no command";
+TEST_P(coming_from_sql_test, shedlock_from_a_shell) {
   EXPECT_EQ(shell("rowlock run nightly --no-wait --min-hold 5m -- ./work").out, "working\n");
   const auto busy = shell("rowlock run nightly --no-wait --min-hold 5m -- ./work");
   EXPECT_EQ(busy.exit_code, 75);
