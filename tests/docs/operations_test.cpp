@@ -1,7 +1,7 @@
 // The rights that docs/operations.md gives to roles are those of `rowlock migrate grants`, which are enough for what
 // the page says, and not for more.
 #include "cli/command_process.hpp"
-#include "docs/document.hpp"
+#include "docs/page_blocks.hpp"
 #include "model/ids.hpp"
 #include "support/stores.hpp"
 #ifdef ROWLOCK_TEST_MYSQL
@@ -36,16 +36,10 @@ std::string replaced(std::string text, const std::string& from, const std::strin
   return text;
 }
 
-// The statements below the line that begins with `heading`.
+// The statements below the paragraph that begins with `heading`.
 std::string block_below(const std::string& heading) {
-  std::string text;
-  bool found = false;
-  bool inside = false;
-  for (const auto& line : lines_of("docs/operations.md")) {
-    found = found || line.starts_with(heading);
-    if (inside && line == "```") return text;
-    if (inside) text += line + '\n';
-    if (found && line == "```sql") inside = true;
+  for (const auto& block : blocks_of("docs/operations.md")) {
+    if (block.language == "sql" && block.lead.starts_with(heading)) return block.text();
   }
   throw std::runtime_error("docs/operations.md has no block below: " + heading);
 }

@@ -1,0 +1,128 @@
+// The command lines of docs/operations.md run, in their order, on each SQL store.
+#include "cli/cli_test.hpp"
+#include "docs/page_blocks.hpp"
+#include "migrate/blank_database.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <rowlock/rowlock.hpp>
+
+#include <cstdlib>
+#include <filesystem>
+
+namespace rowlock::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+// The lines of a page's blocks that call the command. A line that ends with a backslash goes on in the next one.
+std::vector<std::string> command_lines_of(const std::string& page) {
+  std::vector<std::string> found;
+  for (const auto& block : blocks_of(page)) {
+    if (!block.language.empty() && block.language != "sh") continue;
+    bool goes_on = false;
+    for (const auto& line : block.lines) {
+      if (goes_on) {
+        found.back() += '\n' + line;
+      } else if (line.starts_with("rowlock ") || line.find("| rowlock ") != std::string::npos) {
+        found.push_back(line);
+      } else {
+        ADD_FAILURE() << page << " has a line that no test runs: " << line;
+        continue;
+      }
+      goes_on = line.ends_with('\\');
+    }
+  }
+  return found;
+}
+
+class command_line_test : public testing::TestWithParam<std::string> {
+ protected:
+  void SetUp() override { migrator{db.url(), db.settings()}.up(); }
+
+  std::map<std::string, std::string> environment() const {
+    const auto path = std::filesystem::path{ROWLOCK_COMMAND_PATH}.parent_path().string();
+    return {{"ROWLOCK_URL", db.url()},  {"ROWLOCK_SCHEMA", db.settings().schema},
+            {"ROWLOCK_PREFIX", ""},     {"ROWLOCK_URL_FILE", ""},
+            {"ROWLOCK_LISTEN_URL", ""}, {"PATH", path + ':' + std::getenv("PATH")}};
+  }
+  // What holds the lock of the page, and releases it when it is asked to.
+  std::unique_ptr<command_process> hold() const {
+    auto holder = start_rowlock({"run", "billing/nightly", "--yield", "--ttl", "3s", "--", "sh", "-c",
+                                 "trap 'exit 0' TERM; echo held; while :; do sleep 0.05; done"},
+                                environment());
+    if (holder->read_line() != "held") throw std::runtime_error("the holder did not start");
+    return holder;
+  }
+  bool is_held() const {
+    const auto shown = start_rowlock({"show", "billing/nightly", "--json"}, environment())->wait();
+    if (shown.exit_code != 0) return false;
+    return !nlohmann::json::parse(shown.out).at(0).at("holders").empty();
+  }
+  // Runs each line as a shell does, in a folder of its own. A line says with which code it ends if not with 0:
+  // "# exits with 75".
+  void run_all(const std::string& page, bool with_holder) {
+    const auto lines = command_lines_of(page);
+    EXPECT_GT(lines.size(), 4U) << page;
+    std::unique_ptr<command_process> holder;
+    for (const auto& line : lines) {
+      if (with_holder && !is_held()) holder = hold();
+      if (!with_holder) holder.reset();
+      const auto result =
+          command_process{{"sh", "-c", "cd '" + folder.path().string() + "' && " + line}, environment()}
+              .wait();
+      const auto said = line.find("# exits with ");
+      const int expected = said == std::string::npos ? 0 : std::stoi(line.substr(said + 13));
+      EXPECT_EQ(result.exit_code, expected) << page << ": " << line << '\n' << result.out << result.err;
+    }
+  }
+
+  temporary_folder folder;
+  blank_database db{GetParam()};
+};
+
+TEST_P(command_line_test, those_of_the_operations_page_run) {
+  run_all("docs/operations.md", true);
+}
+
+// Those of "Rights" are run by operations_test.
+TEST_P(command_line_test, the_statements_of_the_operations_page_run) {
+  const std::string lead = GetParam() == "postgres" ? "PostgreSQL:"
+                           : GetParam() == "mysql"  ? "MariaDB and MySQL:"
+                                                    : "SQLite:";
+  for (const auto& block : blocks_of("docs/operations.md")) {
+    if (block.language != "sql" || block.section == "Rights") continue;
+    EXPECT_THAT(block.lead, testing::AnyOf("PostgreSQL:", "MariaDB and MySQL:", "SQLite:")) << block.text();
+    if (block.lead != lead) continue;
+    EXPECT_NO_THROW(db.run(block.text())) << block.text();
+  }
+}
+
+ROWLOCK_FOR_EACH_SQL_STORE(command_line_test);
+
+// "Alerts" quotes the log as it is: what stands between the dots is in the source.
+TEST(command_lines, alerts_quote_lines_of_the_log) {
+  std::string sources;
+  for (const auto& entry : std::filesystem::directory_iterator{source_path("src/client")}) {
+    if (entry.path().extension() == ".cpp")
+      sources += text_of("src/client/" + entry.path().filename().string());
+  }
+  bool inside = false;
+  int quoted = 0;
+  for (const auto& line : lines_of("docs/operations.md")) {
+    if (line.starts_with("## ")) inside = line == "## Alerts";
+    if (!inside || !line.starts_with("| `")) continue;
+    const auto text = line.substr(3, line.find('`', 3) - 3);
+    ++quoted;
+    std::size_t from = 0;
+    while (from < text.size()) {
+      const auto to = text.find("…", from);
+      const auto part = text.substr(from, to == std::string::npos ? to : to - from);
+      EXPECT_NE(sources.find(part), std::string::npos) << "nothing logs: " << part;
+      from = to == std::string::npos ? text.size() : to + std::string{"…"}.size();
+    }
+  }
+  EXPECT_GE(quoted, 4);
+}
+
+}  // namespace
+}  // namespace rowlock::test
