@@ -1,4 +1,4 @@
-// The command lines of docs/operations.md run, in their order, on each SQL store.
+// The command lines of docs/operations.md and docs/upgrading.md run, in their order, on each SQL store.
 #include "cli/cli_test.hpp"
 #include "docs/page_blocks.hpp"
 #include "migrate/blank_database.hpp"
@@ -82,6 +82,21 @@ class command_line_test : public testing::TestWithParam<std::string> {
 
 TEST_P(command_line_test, those_of_the_operations_page_run) {
   run_all("docs/operations.md", true);
+}
+
+TEST_P(command_line_test, those_of_the_upgrading_page_run) {
+  run_all("docs/upgrading.md", false);
+}
+
+// The table of docs/upgrading.md.
+TEST_P(command_line_test, a_program_fails_on_an_older_schema_and_changes_nothing) {
+  migrator steps{db.url(), db.settings()};
+  steps.down(required_schema_version() - 1);
+  const auto before = db.describe();
+  const auto ran = start_rowlock({"run", "billing/nightly", "--", "true"}, environment())->wait();
+  EXPECT_EQ(ran.exit_code, 78);
+  EXPECT_THAT(ran.err, testing::HasSubstr("migrate up"));
+  EXPECT_EQ(db.describe(), before);
 }
 
 // Those of "Rights" are run by operations_test.
