@@ -97,11 +97,11 @@ struct citation {
 // docs/design.md
 std::vector<citation> citations_in(const std::string& text) {
   static const std::regex page{
-      R"re(\b(docs/[a-z_]+\.(?:md|1)\b|(?:README|CONTRIBUTING|SECURITY|CHANGELOG)\b))re"};
+      R"re(\b(docs/[a-z_-]+\.(?:md|1)\b|(?:README|CONTRIBUTING|SECURITY|CHANGELOG)\b))re"};
   static const std::regex page_first{
-      R"re(\b(docs/[a-z_]+\.md|README|CONTRIBUTING|SECURITY)(?:\.md)?\)?,? "([A-Z][^"]{0,80})")re"};
+      R"re(\b(docs/[a-z_-]+\.md|README|CONTRIBUTING|SECURITY)(?:\.md)?\)?,? "([A-Z][^"]{0,80})")re"};
   static const std::regex section_first{
-      R"re("([A-Z][^"]{0,80})" in (?:\[[^\]]*\]\()?(docs/[a-z_]+\.md|README|CONTRIBUTING|SECURITY))re"};
+      R"re("([A-Z][^"]{0,80})" in (?:\[[^\]]*\]\()?(docs/[a-z_-]+\.md|README|CONTRIBUTING|SECURITY))re"};
   std::vector<citation> found;
   for (const auto& match : matches(text, page)) found.push_back({match[1], ""});
   for (const auto& match : matches(text, page_first)) found.push_back({match[1], match[2]});
@@ -153,6 +153,16 @@ TEST(citation_test, links_lead_to_files_and_sections) {
     }
   }
   EXPECT_GT(followed, 50U);
+}
+
+TEST(citation_test, each_page_is_linked_from_the_readme_and_from_the_list_of_pages) {
+  const auto readme = text_of("README.md");
+  const auto list = text_of("docs/README.md");
+  for (const auto& page : files_below("docs")) {
+    if (!is_page(page) || page == "docs/README.md") continue;
+    EXPECT_THAT(readme, testing::HasSubstr("](" + page)) << page;
+    EXPECT_THAT(list, testing::HasSubstr("](" + fs::path{page}.filename().string())) << page;
+  }
 }
 
 TEST(citation_test, pages_name_source_files_that_exist) {
