@@ -6,6 +6,13 @@
 
 #include <rowlock/rowlock.hpp>
 
+#ifdef ROWLOCK_TEST_MYSQL
+#include "support/mysql_connection.hpp"
+#endif
+#ifdef ROWLOCK_TEST_POSTGRES
+#include <pqxx/pqxx>
+#endif
+
 #include <cstdlib>
 #include <filesystem>
 
@@ -99,6 +106,22 @@ TEST_P(command_line_test, a_program_fails_on_an_older_schema_and_changes_nothing
   EXPECT_EQ(db.describe(), before);
 }
 
+// "Backups": a logical backup without rowlock's tables.
+TEST_P(command_line_test, tokens_go_on_rising_after_a_restore_without_the_tables) {
+  const auto token_of_a_grant = [&] {
+    const auto client = connect(db.url(), db.settings());
+    return mutex(client, "billing/nightly").acquire().token();
+  };
+  const auto before = token_of_a_grant();
+  migrator{db.url(), db.settings()}.down(0, true);
+  eventually("the clock is past the epoch", [&] {
+    using namespace std::chrono;
+    return (system_clock::now() - sys_days{2026y / January / 1}) / 1s > (before >> 21);
+  });
+  migrator{db.url(), db.settings()}.up();
+  EXPECT_GT(token_of_a_grant(), before);
+}
+
 // Those of "Rights" are run by operations_test.
 TEST_P(command_line_test, the_statements_of_the_operations_page_run) {
   const std::string lead = GetParam() == "postgres" ? "PostgreSQL:"
@@ -113,6 +136,52 @@ TEST_P(command_line_test, the_statements_of_the_operations_page_run) {
 }
 
 ROWLOCK_FOR_EACH_SQL_STORE(command_line_test);
+
+// "A lock seems stuck": a forgotten transaction has locked the row, and nobody holds the lock.
+class forgotten_transaction_test : public command_line_test {
+ protected:
+  command_result run_nightly() const {
+    return start_rowlock({"run", "billing/nightly", "--no-wait", "--", "true"}, environment())->wait();
+  }
+  // What the runbook's statement prints.
+  std::string open_transactions() const {
+    const std::string lead = GetParam() == "postgres" ? "PostgreSQL:" : "MariaDB and MySQL:";
+    for (const auto& block : blocks_of("docs/operations.md")) {
+      if (block.section == "A lock seems stuck" && block.lead == lead) return db.run(block.text());
+    }
+    throw std::runtime_error("no statement for " + GetParam());
+  }
+};
+
+TEST_P(forgotten_transaction_test, makes_the_command_exit_with_69) {
+  ASSERT_EQ(run_nightly().exit_code, 0);
+  [[maybe_unused]] const std::string take =
+      "SELECT name FROM rowlock_lock WHERE name = 'billing/nightly' FOR UPDATE";
+#ifdef ROWLOCK_TEST_POSTGRES
+  if (GetParam() == "postgres") {
+    pqxx::connection forgotten{db.url()};
+    pqxx::work work{forgotten};
+    work.exec("SET LOCAL search_path = " + db.settings().schema);
+    work.exec(take);
+    EXPECT_EQ(run_nightly().exit_code, 69);
+    EXPECT_THAT(open_transactions(), testing::HasSubstr("idle in transaction"));
+  }
+#endif
+#ifdef ROWLOCK_TEST_MYSQL
+  if (GetParam() == "mysql") {
+    mysql_connection forgotten{db.url()};
+    forgotten.run("START TRANSACTION");
+    forgotten.run(take);
+    EXPECT_EQ(run_nightly().exit_code, 69);
+    EXPECT_THAT(open_transactions(), testing::HasSubstr(forgotten.id()));
+  }
+#endif
+  EXPECT_EQ(run_nightly().exit_code, 0) << "the transaction has ended";
+}
+
+INSTANTIATE_TEST_SUITE_P(stores, forgotten_transaction_test,
+                         testing::ValuesIn(selected_of({"postgres", "mysql"})), store_test_name);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(forgotten_transaction_test);
 
 // "Alerts" quotes the log as it is: what stands between the dots is in the source.
 TEST(command_lines, alerts_quote_lines_of_the_log) {

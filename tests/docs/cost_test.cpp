@@ -19,6 +19,30 @@ class cost_test : public testing::TestWithParam<std::string> {
   blank_database db{GetParam()};
 };
 
+TEST_P(cost_test, a_client_has_no_lease_before_its_first_acquire) {
+  const auto client = connect(db.url(), db.settings());
+  EXPECT_EQ(db.run("SELECT count(*) FROM rowlock_lease"), "0");
+  const auto held = mutex(client, "billing/nightly").acquire();
+  EXPECT_EQ(db.run("SELECT count(*) FROM rowlock_lease"), "1");
+}
+
+TEST_P(cost_test, a_client_takes_the_connections_of_its_options) {
+  if (GetParam() != "postgres") return;  // the others do not say whose a connection is
+  for (const int connections : {2, 3}) {
+    auto settings = db.settings();
+    settings.connections = connections;
+    settings.application = "cost test " + std::to_string(connections);
+    const auto client = connect(db.url(), settings);
+    std::vector<hold> held;
+    for (int i = 0; i < 20; ++i) held.push_back(mutex(client, "n" + std::to_string(i)).acquire());
+    const auto taken = [&] {
+      return db.run("SELECT count(*) FROM pg_stat_activity WHERE application_name = 'rowlock " +
+                    settings.application + "'");
+    };
+    eventually("it has its connections", [&] { return taken() == std::to_string(connections); });
+  }
+}
+
 // With the default ttl a process renews six times a minute.
 TEST_P(cost_test, a_renewal_is_at_most_two_statements) {
   auto settings = db.settings();
