@@ -12,7 +12,7 @@ int main(int count, char** words) {
       "Exit codes: 0 done, 1 no such name or doctor found errors, 64 usage, 69 unreachable or overloaded,\n"
       "  70 internal, 75 busy, 76 hold lost, 77 authentication or privilege, 78 schema not migrated or too "
       "new;\n"
-      "  run exits with the command's code."};
+      "  run exits with the command's code, or with 124 after --at-most."};
   auto root = program.root();
   add_run(root);
   add_elect(root);

@@ -9,13 +9,13 @@ function __rowlock_command
             set is_value no
         else if test "$word" = --
             return 1
-        else if contains -- $word --above --at-most --capacity --conflict-exit-code --delay --dialect --format --hold --idle --kill-after --limit --listen-url --min-hold --out --permits --prefix --reason --receipt --schema --sort --to --ttl --url --value --wait --within -E -w
+        else if contains -- $word --above --as --at-most --capacity --conflict-exit-code --delay --dialect --format --hold --idle --kill-after --limit --listen-url --min-hold --out --permits --prefix --reason --receipt --role --schema --sort --to --ttl --url --value --wait --within -E -w
             set is_value yes
         else if string match -q -- '-*' $word; or test "$word" = help
             continue
         else if test -z "$found"
             set found $word
-        else if contains -- "$found $word" "epoch raise" "epoch show" "epoch skew" "migrate adopt" "migrate down" "migrate sql" "migrate status" "migrate up" "migrate verify"
+        else if contains -- "$found $word" "epoch raise" "epoch show" "epoch skew" "migrate adopt" "migrate down" "migrate grants" "migrate sql" "migrate status" "migrate up" "migrate verify"
             set found "$found $word"
         end
     end
@@ -48,6 +48,7 @@ complete -c rowlock -n '__rowlock_at ""' -a release -d 'Release a hold of `rowlo
 complete -c rowlock -n '__rowlock_at ""' -a sweep -d 'Kill expired leases and release what they held. Clients do this too; running it is harmless.'
 complete -c rowlock -n '__rowlock_at ""' -a gc -d 'Delete free locks that nobody has used for a long time. Their tokens keep rising.'
 complete -c rowlock -n '__rowlock_at ""' -a epoch -d 'Show or raise the epoch, which keeps tokens rising after a restore from a backup.'
+complete -c rowlock -n '__rowlock_at ""' -a doctor -d 'Look for what would break rowlock\'s promises here: settings, rights, replication, clocks. Exit code 1: there are errors.'
 complete -c rowlock -n '__rowlock_at ""' -a migrate -d 'Create, upgrade and check rowlock\'s tables.'
 complete -c rowlock -n '__rowlock_at ""' -a help -d 'Print the help of a command'
 complete -c rowlock -n '__rowlock_at ""' -s h -l help -d 'Print this help message and exit'
@@ -70,6 +71,7 @@ complete -c rowlock -n '__rowlock_at "acquire"' -s x -l exclusive -d 'Take the l
 complete -c rowlock -n '__rowlock_at "acquire"' -l permits -x -d 'How many permits to take (default 1)'
 complete -c rowlock -n '__rowlock_at "acquire"' -l capacity -x -d 'How many permits the lock has; all users of the name must say the same number'
 complete -c rowlock -n '__rowlock_at "acquire"' -l ttl -x -d 'How long the hold lasts if it is neither renewed nor released: 100ms to 24h'
+complete -c rowlock -n '__rowlock_at "doctor"' -s h -l help -d 'Print this help message and exit'
 complete -c rowlock -n '__rowlock_at "elect"' -s h -l help -d 'Print this help message and exit'
 complete -c rowlock -n '__rowlock_at "elect"' -s w -l wait -x -d 'Give up after this time, such as 30s; 0: do not wait'
 complete -c rowlock -n '__rowlock_at "elect"' -s n -l no-wait -d 'The same as --wait 0'
@@ -101,6 +103,7 @@ complete -c rowlock -n '__rowlock_at "migrate"' -a down -d 'Revert the newest mi
 complete -c rowlock -n '__rowlock_at "migrate"' -a status -d 'List the migrations, and which of them are applied.'
 complete -c rowlock -n '__rowlock_at "migrate"' -a verify -d 'Compare the database with the schema that this rowlock needs. Exit code 78: they differ.'
 complete -c rowlock -n '__rowlock_at "migrate"' -a adopt -d 'Record migrations that another tool has applied.'
+complete -c rowlock -n '__rowlock_at "migrate"' -a grants -d 'Print the GRANT statements that a role needs. Needs no database.'
 complete -c rowlock -n '__rowlock_at "migrate"' -a sql -d 'Print the migrations for another tool. Needs no database.'
 complete -c rowlock -n '__rowlock_at "migrate"' -s h -l help -d 'Print this help message and exit'
 complete -c rowlock -n '__rowlock_at "migrate adopt"' -s h -l help -d 'Print this help message and exit'
@@ -109,6 +112,10 @@ complete -c rowlock -n '__rowlock_at "migrate down"' -s h -l help -d 'Print this
 complete -c rowlock -n '__rowlock_at "migrate down"' -l to -x -d 'Down to this version; default: one step'
 complete -c rowlock -n '__rowlock_at "migrate down"' -l dry-run -d 'Print what would be done, and do nothing'
 complete -c rowlock -n '__rowlock_at "migrate down"' -l destroy-tokens -d 'Allow version 0. All tokens start again, and old tokens may be mistaken for new ones'
+complete -c rowlock -n '__rowlock_at "migrate grants"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "migrate grants"' -l dialect -x -d 'postgresql, mysql, mariadb or sqlite'
+complete -c rowlock -n '__rowlock_at "migrate grants"' -l role -x -d 'The role; on MariaDB and MySQL a user may have a host: app@10.0.0.%'
+complete -c rowlock -n '__rowlock_at "migrate grants"' -l as -x -a 'run observe operate migrate write' -d 'What the role may do'
 complete -c rowlock -n '__rowlock_at "migrate sql"' -s h -l help -d 'Print this help message and exit'
 complete -c rowlock -n '__rowlock_at "migrate sql"' -l dialect -x -d 'postgresql, mysql, mariadb or sqlite'
 complete -c rowlock -n '__rowlock_at "migrate sql"' -l format -x -d 'plain (0001_title.up.sql) or flyway (V0001__title.sql)'
