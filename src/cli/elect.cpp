@@ -1,6 +1,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/held_command.hpp"
 #include "cli/lock_words.hpp"
+#include "cli/pause.hpp"
 #include "cli/subcommands.hpp"
 #include "cli/until_signal.hpp"
 #include "cli/wait_report.hpp"
@@ -8,9 +9,6 @@
 #include <rowlock/election.hpp>
 
 #include <fmt/format.h>
-
-#include <condition_variable>
-#include <mutex>
 
 namespace rowlock::cli {
 
@@ -34,16 +32,6 @@ term campaign(election& office, const wait_limit& limit, const acquire_options& 
   if (!limit) return office.campaign(how);
   if (limit->count() == 0) return office.try_campaign(how);
   return office.try_campaign_for(*limit, how);
-}
-
-// Returns the signal that ended the pause, or 0.
-int pause_until(clock::time_point then, signal_queue& signals) {
-  return until_signal(signals, [&](const std::stop_token& stop) {
-    std::mutex alone;
-    std::condition_variable_any nobody;
-    std::unique_lock lock{alone};
-    nobody.wait_until(lock, stop, then, [] { return false; });
-  });
 }
 
 int elect(const context& global, const elect_words& words) {
@@ -75,7 +63,8 @@ int elect(const context& global, const elect_words& words) {
     if (!words.repeats || !done.ran || done.signal != 0) return done.exit_code;
     global.note(
         fmt::format("the command has ended with {}; standing for '{}' again", done.exit_code, office.name()));
-    signal = pause_until(began + shortest_round, signals);
+    signal = until_signal(signals,
+                          [&](const std::stop_token& stop) { pause_until(began + shortest_round, stop); });
     if (signal != 0) return by_signal + signal;
   }
 }

@@ -2,14 +2,13 @@
 
 #include "cli/duration.hpp"
 #include "cli/holder_text.hpp"
+#include "cli/pause.hpp"
 
 #include <rowlock/error.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <mutex>
 
 namespace rowlock::cli {
 
@@ -62,11 +61,8 @@ wait_report::wait_report(const context& global, client db, std::string name)
 }
 
 void wait_report::run(const std::stop_token& stop) const {
-  std::mutex alone;
-  std::condition_variable_any nobody;
-  std::unique_lock lock{alone};
   for (auto due = after(0s);; due = after(due)) {
-    nobody.wait_until(lock, stop, began_ + due, [] { return false; });
+    pause_until(began_ + due, stop);
     if (stop.stop_requested()) return;
     const auto keeper = who_keeps(global_, db_, name_);
     if (stop.stop_requested()) return;
