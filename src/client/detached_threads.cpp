@@ -2,11 +2,15 @@
 
 #include "client/blocked_signals.hpp"
 
+#include <rowlock/error.hpp>
+
+#include <fmt/format.h>
+
 #include <pthread.h>
 
 #include <algorithm>
 #include <chrono>
-#include <string>
+#include <system_error>
 #include <thread>
 #include <utility>
 
@@ -34,6 +38,21 @@ void detached_threads::start(const char* name, std::function<void()> body,
     ended();
     throw;
   }
+}
+
+void detached_threads::start_once(const std::string& role, const char* name, std::function<void()> body,
+                                  std::shared_ptr<const void> owner) {
+  const model::annotated_lock lock{start_mutex_};
+  if (roles_.contains(role)) return;
+  try {
+    start(name, std::move(body), std::move(owner));
+  } catch (const std::system_error& failure) {
+    throw error(errc::unreachable,
+                fmt::format("a thread of the client's cannot be started: {}; it is tried again with the next "
+                            "call",
+                            failure.what()));
+  }
+  roles_.insert(role);
 }
 
 void detached_threads::ended() {

@@ -6,7 +6,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <system_error>
 
 namespace rowlock::client_layer {
 
@@ -103,33 +102,23 @@ void engine::make_workers(int count) {
 
 // ---- threads ----
 
-void engine::start_thread(std::string_view role, const char* name, std::function<void()> body,
-                          detached_threads* among) {
-  if (started_.contains(role)) return;
-  try {
-    (among ? *among : threads_).start(name, std::move(body), shared_from_this());
-  } catch (const std::system_error& failure) {
-    throw error(errc::unreachable,
-                fmt::format("a thread of the client's cannot be started: {}; it is tried again with the next "
-                            "call",
-                            failure.what()));
-  }
-  started_.emplace(role);
-}
-
 void engine::start_workers() {
   if (workers_started_.load(std::memory_order_acquire)) return;
   const model::annotated_lock lock{start_mutex_};
   if (workers_started_.load() || closed_.load()) return;
   if (!context_.writer.is_silent()) {
-    start_thread(
-        "log", "rowlock-log", [this] { context_.writer.run(); }, &log_thread_);
+    log_thread_.start_once(
+        "log", "rowlock-log", [this] { context_.writer.run(); }, shared_from_this());
     context_.writer.start();
   }
-  start_thread("watch", "rowlock-watch", [this] { watchdog_->run(); });
-  start_thread("loss", "rowlock-loss", [this] { loss_notifier_.run(); });
+  const auto own = shared_from_this();
+  threads_.start_once(
+      "watch", "rowlock-watch", [this] { watchdog_->run(); }, own);
+  threads_.start_once(
+      "loss", "rowlock-loss", [this] { loss_notifier_.run(); }, own);
   for (std::size_t i = 0; i < workers_.size(); ++i) {
-    start_thread(fmt::format("worker {}", i), "rowlock-worker", [raw = workers_[i].get()] { raw->run(); });
+    threads_.start_once(
+        fmt::format("worker {}", i), "rowlock-worker", [raw = workers_[i].get()] { raw->run(); }, own);
   }
   workers_started_.store(true, std::memory_order_release);
 }
@@ -140,17 +129,20 @@ void engine::start_keeper() {
   start_workers();
   const model::annotated_lock lock{start_mutex_};
   if (keeper_started_.load() || closed_.load()) return;
-  start_thread("lease", "rowlock-lease", [this] {
-    keeper_.run();
-    try {
-      keeper_.end_lease();
-    } catch (const std::exception& failure) {
-      context_.log(log_level::warning, "the lease was not ended and runs out by itself: {}", failure.what());
-    }
-    keeper_.slot().close();
-  });
+  threads_.start_once(
+      "lease", "rowlock-lease", [this] { keep_lease(); }, shared_from_this());
   reconcile_.begin_routine();
   keeper_started_.store(true, std::memory_order_release);
+}
+
+void engine::keep_lease() {
+  keeper_.run();
+  try {
+    keeper_.end_lease();
+  } catch (const std::exception& failure) {
+    context_.log(log_level::warning, "the lease was not ended and runs out by itself: {}", failure.what());
+  }
+  keeper_.slot().close();
 }
 
 async_waiters& engine::start_async() {
@@ -158,7 +150,8 @@ async_waiters& engine::start_async() {
   const model::annotated_lock lock{start_mutex_};
   check_usable();
   if (async_started_.load()) return async_;
-  start_thread("async", "rowlock-async", [this] { async_.run(); });
+  threads_.start_once(
+      "async", "rowlock-async", [this] { async_.run(); }, shared_from_this());
   async_started_.store(true, std::memory_order_release);
   return async_;
 }
@@ -198,11 +191,8 @@ void engine::check_room(std::size_t wanted) const {
 
 acquire_ptr engine::begin_acquire(const model::lock_request& request, bool waits,
                                   const acquire_options& how) {
-  check_usable();
-  check_room();
-  model::check_hold_times(how.ttl, how.min_hold);
+  const auto operation = prepare(request, {.waits = waits}, how).operation;
   start_keeper();
-  const auto operation = make_operation(request, waits, how);
   queue_.submit(operation);
   return operation;
 }

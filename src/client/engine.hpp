@@ -22,13 +22,10 @@
 
 #include <rowlock/client.hpp>
 
-#include <functional>
 #include <memory>
 #include <optional>
-#include <set>
 #include <span>
 #include <string>
-#include <string_view>
 #include <vector>
 
 namespace rowlock::client_layer {
@@ -122,9 +119,7 @@ class engine : public std::enable_shared_from_this<engine> {
   void connect_first();
   void make_workers(int count);
   void start_workers();
-  // Once per role: a later try does not start again what an earlier one has started.
-  void start_thread(std::string_view role, const char* name, std::function<void()> body,
-                    detached_threads* among = nullptr) ROWLOCK_REQUIRES(start_mutex_);
+  void keep_lease();  // the body of the lease keeper's thread
   bool run_inline(const acquire_ptr& operation, const wait_limit& how_long, const acquire_options& how);
   void give_up(acquire_operation& operation);  // also of a grant that has come already
   void release_holds();
@@ -160,7 +155,6 @@ class engine : public std::enable_shared_from_this<engine> {
   std::atomic<bool> keeper_started_{false};
   std::atomic<bool> async_started_{false};
   std::atomic<bool> closed_{false};
-  std::set<std::string, std::less<>> started_ ROWLOCK_GUARDED_BY(start_mutex_);  // roles of threads
   detached_threads threads_;
   detached_threads log_thread_;
 };

@@ -1,107 +1,19 @@
 #include "client/lock_editor.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace rowlock::client_layer {
-
-namespace {
 
 using model::lock_mode;
 using std::chrono::microseconds;
 
-template <class Id>
-bool contains(const std::vector<Id>& ids, const Id& id) {
-  return std::find(ids.begin(), ids.end(), id) != ids.end();
-}
-
-}  // namespace
-
-lock_editor::lock_editor(const store::lock_view& view, microseconds skew)
-    : view_(view), skew_(skew), row_(view.row), holder_(view.holder) {
-  drop_dead();
-  recount();
+lock_editor::lock_editor(const store::lock_view& view, microseconds skew) : lock_state(view, skew) {
+  auto dead = remove_dead();
+  made_.change.remove_permits = std::move(dead.permits);
+  made_.change.dequeue = std::move(dead.waiters);
   if (row_.kind == model::lock_kind::barrier && !made_.change.dequeue.empty()) break_generation();
 }
-
-// A guarded transaction may rely on a dead hold. The hold stays, and counts, until the transaction ends.
-void lock_editor::drop_dead() {
-  const bool permits_stay = row_.kind == model::lock_kind::latch;
-  for (const auto& entry : view_.permits) {
-    if (entry.lease || entry.guarded || permits_stay) {
-      permits_.push_back(entry);
-    } else {
-      made_.change.remove_permits.push_back(entry.permit.hold);
-    }
-  }
-  for (const auto& entry : view_.queue) {
-    if (entry.lease && can_ever_fit(entry.waiter)) {
-      living_.push_back(entry);
-    } else {
-      made_.change.dequeue.push_back(entry.waiter.hold);
-    }
-  }
-}
-
-void lock_editor::recount() {
-  row_.in_use = 0;
-  for (const auto& entry : permits_) row_.in_use += entry.permit.weight;
-  if (row_.lease) row_.in_use = row_.capacity;
-}
-
-// ---- who holds ----
-
-const model::permit* lock_editor::permit_of(hold_id hold) const {
-  for (const auto& entry : permits_) {
-    if (entry.permit.hold == hold) return &entry.permit;
-  }
-  return nullptr;
-}
-
-std::optional<model::token> lock_editor::token_of(hold_id hold) const {
-  if (held_by(hold)) return holder_ ? std::optional{row_.token} : std::nullopt;
-  for (const auto& entry : permits_) {
-    if (entry.permit.hold == hold && entry.lease) return entry.permit.token;
-  }
-  return {};
-}
-
-const model::lease_view& lock_editor::lease_of(hold_id hold) const {
-  if (held_by(hold)) return *holder_;
-  return *std::find_if(permits_.begin(), permits_.end(), [&](const auto& entry) {
-            return entry.permit.hold == hold;
-          })->lease;
-}
-
-bool lock_editor::is_guarded(hold_id hold) const {
-  for (const auto& entry : view_.permits) {
-    if (entry.permit.hold == hold) return entry.guarded;
-  }
-  return !view_.replaceable;
-}
-
-std::vector<lease_id> lock_editor::expired_holders() const {
-  std::vector<lease_id> expired;
-  if (holder_ && is_expired(*holder_)) expired.push_back(holder_->id);
-  for (const auto& entry : permits_) {
-    if (entry.lease && is_expired(*entry.lease) && !contains(expired, entry.lease->id))
-      expired.push_back(entry.lease->id);
-  }
-  return expired;
-}
-
-microseconds lock_editor::takeover_in() const {
-  std::optional<microseconds> first;
-  const auto consider = [&](const std::optional<model::lease_view>& lease) {
-    const auto due = lease ? lease->expires_in : microseconds{0};
-    if (!first || due < *first) first = due;
-  };
-  if (row_.lease) consider(holder_);
-  for (const auto& entry : permits_) consider(entry.lease);
-  if (!row_.lease && !living_.empty()) consider(living_.front().lease);
-  return first.value_or(microseconds{0});
-}
-
-// ---- who waits ----
 
 bool lock_editor::is_queued(hold_id hold) const {
   return (view_.own && view_.own->hold == hold && !removed(hold)) ||
@@ -111,57 +23,6 @@ bool lock_editor::is_queued(hold_id hold) const {
 
 bool lock_editor::removed(hold_id hold) const {
   return contains(made_.change.dequeue, hold);
-}
-
-// A guarded transaction may have locked the row of a free lock. Then only permits may be added, no holder.
-bool lock_editor::fits(lock_mode mode, std::int64_t weight, std::int64_t in_use) const {
-  if (row_.lease) return false;
-  if (mode == lock_mode::exclusive) return in_use == 0 && view_.replaceable;
-  return in_use + weight <= row_.capacity;
-}
-
-// A waiter that wants more than a lowered capacity would stop all others for ever.
-bool lock_editor::can_ever_fit(const model::waiter& waiter) const {
-  return waiter.mode == lock_mode::exclusive || waiter.weight <= row_.capacity;
-}
-
-lock_editor::next_grants lock_editor::find_next_grants() const {
-  next_grants ahead;
-  auto in_use = row_.in_use;
-  if (row_.lease || in_use >= row_.capacity || is_rendezvous(row_.kind)) return ahead;
-  ahead.unknown = living_.empty() && !view_.queue_complete;
-  for (const auto& [waiter, lease] : living_) {
-    if (in_use >= row_.capacity) break;
-    if (is_expired(*lease)) {
-      ahead.expired.push_back(lease->id);
-      continue;
-    }
-    if (!fits(waiter.mode, waiter.weight, in_use)) break;
-    in_use = waiter.mode == lock_mode::exclusive ? row_.capacity : in_use + waiter.weight;
-  }
-  return ahead;
-}
-
-bool lock_editor::has_next() const {
-  if (is_rendezvous(row_.kind)) return false;
-  if (living_.empty()) return !view_.queue_complete && row_.in_use < row_.capacity;
-  const auto& head = living_.front().waiter;
-  return fits(head.mode, head.weight);
-}
-
-std::vector<lease_id> lock_editor::expired_waiters() const {
-  std::vector<lease_id> expired;
-  for (const auto& entry : living_) {
-    if (is_expired(*entry.lease) && !contains(expired, entry.lease->id)) expired.push_back(entry.lease->id);
-  }
-  return expired;
-}
-
-std::optional<decision> lock_editor::must_do_first() {
-  auto ahead = find_next_grants();
-  if (ahead.unknown) return lock_editor{view_, skew_}.finish(outcome::what::again);
-  if (!ahead.expired.empty()) return kill_first(std::move(ahead.expired));
-  return {};
 }
 
 // ---- changes ----
@@ -388,6 +249,13 @@ decision lock_editor::kill_first(std::vector<lease_id> leases) {
   if (!view_.is_recorded_server) return unchanged(outcome::what::foreign);
   made_.outcome.leases = std::move(leases);
   return unchanged(outcome::what::expired);
+}
+
+std::optional<decision> lock_editor::must_do_first() {
+  auto ahead = find_next_grants();
+  if (ahead.unknown) return lock_editor{view_, skew_}.finish(outcome::what::again);
+  if (!ahead.expired.empty()) return kill_first(std::move(ahead.expired));
+  return {};
 }
 
 }  // namespace rowlock::client_layer

@@ -1,54 +1,26 @@
-// A lock while a decision about it is made: what was read, what the decision has changed, and who comes next.
+// The changes that a decision makes to a lock, and the decision itself.
 //
 // I1, I2 and I9 are enforced here: only grant() makes a holder, it takes the next token, and among the
 // waiters the first living one always comes first.
 #pragma once
 
-#include "client/decisions.hpp"
+#include "client/lock_state.hpp"
 
 #include <optional>
 #include <vector>
 
 namespace rowlock::client_layer {
 
-class lock_editor {
+class lock_editor : public lock_state {
  public:
-  // Drops waiters and permits of the dead, except permits that a guarded transaction keeps. A latch keeps all
-  // its permits. A barrier that has lost a member is broken.
+  // Removes the dead, as lock_state says. A barrier that has lost a member is broken.
   lock_editor(const store::lock_view& view, std::chrono::microseconds skew);
-
-  const model::lock_row& row() const { return row_; }
-
-  // -- who holds --
-  bool held_by(hold_id hold) const { return row_.hold == hold; }  // exclusively
-  bool is_held_by_living() const { return row_.lease && holder_; }
-  const model::permit* permit_of(hold_id hold) const;
-  // Empty: the hold does not stand, or its lease is gone.
-  std::optional<model::token> token_of(hold_id hold) const;
-  // Requires: token_of(hold) is not empty.
-  const model::lease_view& lease_of(hold_id hold) const;
-  // Whether a guarded transaction may rely on that hold. Then it must stay where it stands.
-  bool is_guarded(hold_id hold) const;
-  bool has_permits() const { return !permits_.empty(); }
-  bool is_expired(const model::lease_view& lease) const {
-    return lease.expires_in + skew_ <= std::chrono::microseconds{0};
-  }
-  std::vector<lease_id> expired_holders() const;
-  // How long until the first lease that stands in the way may be killed: a holder's, or that of the head of
-  // the queue if it may be what the others wait for.
-  std::chrono::microseconds takeover_in() const;
-
-  // -- who waits --
-  bool is_queued(hold_id hold) const;
-  bool has_waiters() const { return !living_.empty() || !view_.queue_complete; }
-  bool fits(model::lock_mode mode, std::int64_t weight) const { return fits(mode, weight, row_.in_use); }
-  // Whether a waiter may be granted now, as far as is known.
-  bool has_next() const;
-  std::size_t waiting() const { return living_.size(); }  // of the part that was read
-  std::vector<lease_id> expired_waiters() const;
 
   // Empty: the lock is what was asked for (I11). Otherwise the refusal.
   std::optional<decision> refuse_other(const model::lock_definition& asked);
+
+  // Also with a place beyond the part of the queue that was read.
+  bool is_queued(hold_id hold) const;
 
   // -- changes --
   void clear_holder();
@@ -96,26 +68,10 @@ class lock_editor {
   std::optional<decision> must_do_first();
 
  private:
-  struct next_grants {
-    std::vector<lease_id> expired;  // of waiters that would be granted, or stand in the way of others
-    bool unknown = false;           // only unread rows tell which waiter is first
-  };
-
-  bool fits(model::lock_mode mode, std::int64_t weight, std::int64_t in_use) const;
-  bool can_ever_fit(const model::waiter& waiter) const;
-  void drop_dead();
-  void recount();
   std::int64_t head_ticket() const;
-  next_grants find_next_grants() const;
   bool removed(hold_id hold) const;
   void add_permit(const model::permit& permit, const std::optional<model::lease_view>& lease);
 
-  const store::lock_view& view_;
-  const std::chrono::microseconds skew_;
-  model::lock_row row_;
-  std::optional<model::lease_view> holder_;
-  std::vector<store::permit_view> permits_;
-  std::vector<store::waiter_view> living_;
   decision made_;
 };
 

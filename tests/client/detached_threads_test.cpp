@@ -6,6 +6,7 @@
 
 #include <pthread.h>
 
+#include <atomic>
 #include <csignal>
 #include <future>
 #include <memory>
@@ -52,6 +53,16 @@ TEST_F(detached_threads_test, a_thread_has_its_name_and_takes_no_signal) {
   EXPECT_EQ(name.get_future().get(), "rowlock-detach");
   EXPECT_TRUE(blocks.get_future().get());
   EXPECT_EQ(owned->threads.wait_until(real, client_layer::later(real.now(), 1h)), 0);
+}
+
+TEST_F(detached_threads_test, each_role_has_one_thread) {
+  std::atomic<int> started{0};
+  for (const auto* role : {"one", "other", "one"}) {
+    owned->threads.start_once(
+        role, "rowlock-detach", [&] { ++started; }, owned);
+  }
+  EXPECT_EQ(owned->threads.wait_until(real, client_layer::later(real.now(), 1h)), 0);
+  EXPECT_EQ(started.load(), 2);
 }
 
 TEST_F(detached_threads_test, a_wait_that_reaches_its_time_says_how_many_go_on) {

@@ -158,20 +158,6 @@ TEST_F(lock_editor_test, must_first_remove_the_dead_where_nobody_living_was_read
   EXPECT_FALSE(edits(a_lock().held_by(me).more_behind()).must_do_first()) << "nobody can be next";
 }
 
-TEST_F(lock_editor_test, a_skew_delays_each_kill) {
-  read = a_lock().held_by(first, -1s);
-  EXPECT_THAT(lock.emplace(read, 1s).expired_holders(), ElementsAre(first.lease));
-  EXPECT_THAT(lock.emplace(read, 1s + 1us).expired_holders(), IsEmpty());
-}
-
-TEST_F(lock_editor_test, knows_when_the_first_lease_in_the_way_may_be_killed) {
-  EXPECT_EQ(edits(a_lock().held_by(first, 20s).queued(second, 5s)).takeover_in(), 20s);
-  EXPECT_EQ(edits(a_lock().held_by(first, {})).takeover_in(), 0s);
-  EXPECT_EQ(edits(a_semaphore(3).shared_by(first, 1, 20s).shared_by(second, 1, 10s)).takeover_in(), 10s);
-  EXPECT_EQ(edits(a_semaphore(3).shared_by(first, 1, 20s).queued_to_share(second, 3, 5s)).takeover_in(), 5s)
-      << "the others may wait for the head of the queue";
-}
-
 TEST_F(lock_editor_test, a_lost_lock_with_a_delay_rests_on_a_lease_of_nobodys) {
   auto& one = edits(a_lock().held_by(first, {}));
   one.remove_dead_holder(3s);

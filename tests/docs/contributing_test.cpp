@@ -59,5 +59,18 @@ TEST(contributing_test, a_class_its_source_and_its_test_share_a_name) {
   }
 }
 
+TEST(contributing_test, no_file_of_the_library_or_the_command_is_longer_than_350_lines) {
+  std::size_t files = 0;
+  for (const auto* folder : {"src", "include"}) {
+    for (const auto& entry : fs::recursive_directory_iterator{source_path(folder)}) {
+      if (!entry.is_regular_file()) continue;
+      const auto path = fs::relative(entry.path(), source_path("")).string();
+      EXPECT_LE(lines_of(path).size(), 350U) << path << ": split it by the reasons that it has to exist";
+      ++files;
+    }
+  }
+  EXPECT_GT(files, 300U);
+}
+
 }  // namespace
 }  // namespace rowlock::test

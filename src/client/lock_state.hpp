@@ -1,0 +1,76 @@
+// What a decision knows of a lock: what was read under its row, without the dead, and as the decision has
+// changed it since. It says who holds the lock, who waits, and who comes next; lock_editor makes the changes.
+#pragma once
+
+#include "client/decisions.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+class lock_state {
+ public:
+  const model::lock_row& row() const { return row_; }
+
+  // -- who holds --
+  bool held_by(hold_id hold) const { return row_.hold == hold; }  // exclusively
+  bool is_held_by_living() const { return row_.lease && holder_; }
+  const model::permit* permit_of(hold_id hold) const;
+  // Empty: the hold does not stand, or its lease is gone.
+  std::optional<model::token> token_of(hold_id hold) const;
+  // Requires: token_of(hold) is not empty.
+  const model::lease_view& lease_of(hold_id hold) const;
+  // Whether a guarded transaction may rely on that hold. Then it must stay where it stands.
+  bool is_guarded(hold_id hold) const;
+  bool has_permits() const { return !permits_.empty(); }
+  bool is_expired(const model::lease_view& lease) const {
+    return lease.expires_in + skew_ <= std::chrono::microseconds{0};
+  }
+  std::vector<lease_id> expired_holders() const;
+  // How long until the first lease that stands in the way may be killed: a holder's, or that of the head of
+  // the queue if it may be what the others wait for.
+  std::chrono::microseconds takeover_in() const;
+
+  // -- who waits --
+  bool has_waiters() const { return !living_.empty() || !view_.queue_complete; }
+  bool fits(model::lock_mode mode, std::int64_t weight) const { return fits(mode, weight, row_.in_use); }
+  // Whether a waiter may be granted now, as far as is known.
+  bool has_next() const;
+  std::size_t waiting() const { return living_.size(); }  // of the part that was read
+  std::vector<lease_id> expired_waiters() const;
+
+ protected:
+  struct next_grants {
+    std::vector<lease_id> expired;  // of waiters that would be granted, or stand in the way of others
+    bool unknown = false;           // only unread rows tell which waiter is first
+  };
+  struct removed_dead {
+    std::vector<hold_id> permits, waiters;
+  };
+
+  // Keeps a reference to the view. The dead are still there, until remove_dead().
+  lock_state(const store::lock_view& view, std::chrono::microseconds skew);
+
+  // Removes waiters and permits of the dead, except permits that a guarded transaction keeps, and says which.
+  // A latch keeps all its permits.
+  removed_dead remove_dead();
+  template <class Id>
+  static bool contains(const std::vector<Id>& ids, const Id& id) {
+    return std::find(ids.begin(), ids.end(), id) != ids.end();
+  }
+  bool fits(model::lock_mode mode, std::int64_t weight, std::int64_t in_use) const;
+  bool can_ever_fit(const model::waiter& waiter) const;
+  next_grants find_next_grants() const;
+  void recount();  // after each change of a holder
+
+  const store::lock_view& view_;
+  const std::chrono::microseconds skew_;
+  model::lock_row row_;
+  std::optional<model::lease_view> holder_;
+  std::vector<store::permit_view> permits_;
+  std::vector<store::waiter_view> living_;
+};
+
+}  // namespace rowlock::client_layer
