@@ -6,7 +6,12 @@
 //   needs_edit | edit                           | edit     | edit     | find_out
 //   queued     | edit                           | edit     | edit     | find_out
 //   failed     | find_out, unless it was refused or nothing was under way
+//   granted    | -                              | -        | -        | -
 //   restart    | fast                           | fast     | fast     | fast
+//
+// Beside the step it remembers three facts. Each is true of every step, so it is no step of its own: a statement
+// is under way (from `sent` to `answered`), it has stood in the queue (from `queued` on, for ever), and others
+// waited when it was granted (from `granted` to `restart`).
 //
 // "find out": an answer was lost, so the request may have been granted or may stand in the queue. Ghosts are
 // ended first; then an edit finds out by the hold's id (I7).
@@ -31,6 +36,8 @@ class acquire_progress {
   bool is_in_doubt() const noexcept { return next_ == step::find_out; }
   // It has stood in the lock's queue, on whatever lease.
   bool was_queued() const noexcept { return was_queued_; }
+  // It is granted, and others waited when it was.
+  bool was_contended() const noexcept { return was_contended_; }
 
   // A statement that may grant it is under way.
   void sent() noexcept { in_flight_ = true; }
@@ -57,13 +64,19 @@ class acquire_progress {
     was_queued_ = true;
     needs_edit();
   }
+  // The database has granted it. An edit may still follow, which moves it to a lease of its own.
+  void granted(bool contended) noexcept { was_contended_ = contended; }
   // As a new request, under a new hold id.
-  void restart() noexcept { next_ = step::fast; }
+  void restart() noexcept {
+    next_ = step::fast;
+    was_contended_ = false;
+  }
 
  private:
   step next_ = step::fast;
   bool in_flight_ = false;
   bool was_queued_ = false;
+  bool was_contended_ = false;
 };
 
 }  // namespace rowlock::client_layer

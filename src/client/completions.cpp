@@ -17,8 +17,8 @@ void completions::granted(const acquire_ptr& operation, model::token token) {
   const auto keep_until = operation->min_hold > std::chrono::milliseconds{0}
                               ? context_.time.now() + operation->min_hold
                               : instant{};
-  const auto hold =
-      make_hold(granted_to(*operation, token), operation->checks, operation->contended, keep_until);
+  const auto hold = make_hold(granted_to(*operation, token), operation->checks,
+                              operation->progress.was_contended(), keep_until);
   if (!hold) {
     withdraw(*operation);
     restart(operation);
@@ -62,7 +62,7 @@ void completions::granted_to_waiter(model::hold_id hold, model::token token, boo
     operation = waiters_.take(hold);
   }
   if (!operation) return;
-  operation->contended = contended;
+  operation->progress.granted(contended);
   operation->checks = checks;
   granted(operation, token);
 }
@@ -98,7 +98,7 @@ void completions::queued(const acquire_ptr& operation, std::chrono::microseconds
   // A caller that gave up before this point did not find it in the registry.
   if (operation->answer.is_complete()) {
     if (const auto left = waiters_.take(*operation)) withdraw(*left);
-  } else if (operation->leaving.load()) {
+  } else if (operation->answer.is_leaving()) {
     if (const auto left = waiters_.take(*operation)) queue_.submit(left);
   }
 }

@@ -199,7 +199,7 @@ void fast_path::look_first(std::vector<acquire_ptr>& operations) {
   const auto looks = [now](const acquire_operation& operation) {
     const bool locked_out = operation.retry.is_locked_out(now) && !operation.progress.is_in_doubt() &&
                             !operation.progress.was_queued();
-    return operation.wait ? locked_out && !operation.retry.looked
+    return operation.wait ? locked_out && !operation.retry.has_looked()
                           : locked_out || !operation.progress.must_edit();
   };
   for (const auto& operation : operations) {
@@ -223,7 +223,7 @@ void fast_path::look_first(std::vector<acquire_ptr>& operations) {
       if (is_busy) client_.complete.busy(operation);
       return is_busy;
     }
-    operation->retry.looked = true;
+    operation->retry.looked();
     if (!is_busy) {
       operation->note_failure(
           std::make_exception_ptr(row_is_locked(operation->definition.name, retry_state::row_lock_limit)));

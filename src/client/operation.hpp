@@ -2,15 +2,14 @@
 #pragma once
 
 #include "client/acquire_progress.hpp"
-#include "client/backoff.hpp"
 #include "client/hold_state.hpp"
 #include "client/ids_in_use.hpp"
 #include "client/promised.hpp"
+#include "client/retry_state.hpp"
 #include "client/time_source.hpp"
 #include "model/lock.hpp"
 #include "store/store.hpp"
 
-#include <atomic>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -20,31 +19,18 @@
 
 namespace rowlock::client_layer {
 
-// When an operation comes up again whose row was locked or whose statement failed. Each pause grows until its
-// cause has ended.
-struct retry_state {
-  // A row that stays locked for longer is reported to callers, unless a holder keeps it.
-  static constexpr std::chrono::milliseconds row_lock_limit{800};
-
-  bool is_locked_out(instant now) const { return locked_since && now > *locked_since + row_lock_limit; }
-
-  backoff row = row_probe();
-  std::optional<instant> locked_since{};  // the row was locked at every try since then
-  bool looked = false;                    // since then, a read has shown who holds the lock
-  backoff again = failure_pause();
-  int failures = 0;    // consecutive
-  bool alone = false;  // its batch failed: the next one carries it alone
-};
-
 // A request that is under way. The answer is a hold_state, or null for busy. Its weight is that of the whole
 // lock if it is exclusive; after the grant, it is what was granted.
+//
+// Its state has three parts, each with a table of its own: how far it has come with the database (progress), why it
+// is tried again (retry), and whether its caller still waits (answer).
 struct acquire_operation : model::lock_request {
   explicit acquire_operation(model::lock_request asked = {}, bool waits = false)
       : lock_request(std::move(asked)), wait(waits) {
     if (mode == model::lock_mode::exclusive) weight = definition.capacity;
   }
 
-  bool wait;
+  const bool wait;
   std::optional<std::chrono::milliseconds> ttl;  // explicit
   std::chrono::milliseconds min_hold{0};
 
@@ -53,8 +39,6 @@ struct acquire_operation : model::lock_request {
   std::shared_ptr<client_layer::lease> lease;  // on which it was sent; null: never sent
   std::uint64_t checks = 0;                    // see hold_registry::add
   acquire_progress progress{};
-  bool contended = false;            // others waited when it was granted
-  std::atomic<bool> leaving{false};  // its caller stops waiting, and wants to know the outcome
   retry_state retry{};
   backoff guarded = guarded_pause();
   instant not_before{};  // no poll retries it earlier: a guarded transaction keeps the row of a dead holder
@@ -69,7 +53,6 @@ struct acquire_operation : model::lock_request {
   void begin_anew() {
     hold = hold.sibling();
     lease.reset();
-    contended = false;
     progress.restart();
   }
   // The reason for a caller whose time runs out. Once it was queued the reason is another one: busy.

@@ -74,7 +74,7 @@ void pending_operations::take_distinct(std::deque<Operation>& from, std::vector<
   std::size_t at = 0;
   for (; at < from.size() && to.size() < batch_limit && !into.alone; ++at) {
     const auto& name = name_of(from[at]);
-    const bool alone = from[at]->retry.alone;
+    const bool alone = from[at]->retry.goes_alone();
     const bool joins = from[at]->joins() && !alone;
     if (alone && !into.empty()) {
       into.open.erase(name);

@@ -1,4 +1,9 @@
 // A result that arrives once, for a caller that may stop waiting for it.
+//
+//   event          | open     | leaving  | complete | given_up
+//   complete, fail | complete | complete | -        | -
+//   leave          | leaving  | -        | -        | -
+//   give_up        | given_up | given_up | -        | -
 #pragma once
 
 #include "client/errors.hpp"
@@ -6,6 +11,7 @@
 #include "model/annotated_mutex.hpp"
 
 #include <condition_variable>
+#include <cstdint>
 #include <exception>
 #include <functional>
 #include <optional>
@@ -28,7 +34,7 @@ class promised {
 
   bool is_complete() const {
     const model::annotated_lock lock{mutex_};
-    return complete_;
+    return is_over();
   }
 
   // For a caller whose thread does not wait: called once, on completion, by the thread that completes, with
@@ -40,15 +46,25 @@ class promised {
   // The caller gave up before there was a result.
   bool is_given_up() const {
     const model::annotated_lock lock{mutex_};
-    return given_up_;
+    return state_ == state::given_up;
+  }
+  // The caller still waits, but only to learn the outcome: whoever works on the result is to end that soon.
+  void leave() {
+    const model::annotated_lock lock{mutex_};
+    if (state_ == state::open) state_ = state::leaving;
+  }
+  bool is_leaving() const {
+    const model::annotated_lock lock{mutex_};
+    return state_ == state::leaving;
   }
   // True: nobody waits any more, and no result will come. False: there was a result before.
   bool give_up() {
     std::function<void()> dropped;  // destroyed with no mutex locked
     const model::annotated_lock lock{mutex_};
     dropped.swap(next_);
-    given_up_ = given_up_ || !complete_;
-    return !std::exchange(complete_, true);
+    if (is_over()) return false;
+    state_ = state::given_up;
+    return true;
   }
   // Why there is no result yet, for a caller that gives up. Null: no reason is known any more.
   void note_failure(const std::exception_ptr& reason) {
@@ -78,6 +94,9 @@ class promised {
   }
 
  private:
+  enum class state : std::uint8_t { open, leaving, complete, given_up };
+
+  bool is_over() const ROWLOCK_REQUIRES(mutex_) { return state_ >= state::complete; }
   std::optional<Result> wait(time_source& time, std::optional<instant> then, const std::stop_token& stop,
                              bool gives_up) {
     std::stop_callback on_stop{stop, [this] {
@@ -85,15 +104,15 @@ class promised {
                                  changed_.notify_one();
                                }};
     model::annotated_lock lock{mutex_};
-    while (!complete_ && !stop.stop_requested() && (!then || time.now() < *then)) {
+    while (!is_over() && !stop.stop_requested() && (!then || time.now() < *then)) {
       if (then) {
         time.wait_until(lock, changed_, *then);
       } else {
         changed_.wait(lock);
       }
     }
-    if (!complete_) {
-      complete_ = given_up_ = gives_up;
+    if (!is_over()) {
+      if (gives_up) state_ = state::given_up;
       return {};
     }
     if (failure_) throw copy_of(*failure_);
@@ -105,8 +124,8 @@ class promised {
     std::function<void()> next;
     {
       const model::annotated_lock lock{mutex_};
-      if (complete_) return false;
-      complete_ = true;
+      if (is_over()) return false;
+      state_ = state::complete;
       store_result();
       next.swap(next_);
     }
@@ -119,8 +138,7 @@ class promised {
 
   mutable model::annotated_mutex mutex_;
   std::condition_variable changed_;
-  bool complete_ ROWLOCK_GUARDED_BY(mutex_) = false;
-  bool given_up_ ROWLOCK_GUARDED_BY(mutex_) = false;
+  state state_ ROWLOCK_GUARDED_BY(mutex_) = state::open;
   std::optional<Result> result_ ROWLOCK_GUARDED_BY(mutex_);
   std::optional<error> failure_ ROWLOCK_GUARDED_BY(mutex_);
   std::optional<error> last_failure_ ROWLOCK_GUARDED_BY(mutex_);

@@ -67,7 +67,7 @@ decision slow_path::decide(request& item, const store::lock_view& view) const {
     const auto& operation = *item.acquire;
     return decide_acquire(view,
                           {operation, operation.lease->id(), operation.hold, operation.wait,
-                           operation.progress.was_queued(), operation.leaving.load()},
+                           operation.progress.was_queued(), operation.answer.is_leaving()},
                           skew);
   }
   const auto& operation = *item.release;
@@ -173,7 +173,7 @@ bool slow_path::finish_acquire(request& item) {
   const auto& made = item.made.outcome;
   switch (made.result) {
     case what::granted:
-      operation->contended = item.made.change.row && item.made.change.row->has_queue;
+      operation->progress.granted(item.made.change.row && item.made.change.row->has_queue);
       operation->weight = made.weight;
       if (operation->ttl && operation->lease->is_valid(context_.time.now())) {
         auto id = lease_id::random();
@@ -257,7 +257,7 @@ void slow_path::on_absent(const release_ptr& operation) {
 void slow_path::on_row_locked(request& item) {
   const auto now = context_.time.now();
   auto& retry = item.acquire ? item.acquire->retry : item.release->retry;
-  if (!retry.locked_since) retry.locked_since = item.sent_at;
+  retry.row_locked(item.sent_at);
   if (item.acquire) {
     item.acquire->progress.row_locked(item.acquire->joins() && !item.moving_to);
     // A lock that a holder keeps in a guarded transaction was answered as busy before.
@@ -269,14 +269,13 @@ void slow_path::on_row_locked(request& item) {
     return;
   }
   const auto& operation = item.release;
-  if (operation->answer && now > *retry.locked_since + release_row_limit) {
+  if (operation->answer && now > *retry.locked_since() + release_row_limit) {
     operation->answer->complete(release_result::pending);
   }
   operation->fast = false;
   const bool is_background = operation->purpose == release_operation::aim::sweep &&
                              (!operation->answer || operation->answer->is_complete());
-  if (is_background && retry.failures++ == 0) retry.again = sweep_pause();
-  client_.queue.delay(operation, is_background ? retry.again.next() : retry.row.next());
+  client_.queue.delay(operation, is_background ? retry.background.next() : retry.row.next());
 }
 
 }  // namespace rowlock::client_layer

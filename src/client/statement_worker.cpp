@@ -251,15 +251,15 @@ void statement_worker::fail(const acquire_ptr& operation, const std::exception_p
   auto& retry = operation->retry;
   // Any other refusal may have come after the commit.
   operation->progress.failed(how.denied);
-  retry.locked_since.reset();
-  retry.looked = false;
-  retry.alone = how.take_apart;
-  if (how.take_apart) return client_.queue.delay(operation, how.reconnect);
-  ++retry.failures;
+  if (how.take_apart) {
+    retry.set_apart();
+    return client_.queue.delay(operation, how.reconnect);
+  }
+  retry.failed();
   operation->note_failure(cause);
   // One failure may be an idle connection that broke; two mean that the database cannot be reached.
   const int tries = how.connected || operation->progress.must_edit() ? failures_at_most : 2;
-  const bool give_up = !how.temporary || (!operation->wait && retry.failures >= tries);
+  const bool give_up = !how.temporary || (!operation->wait && retry.failures() >= tries);
   // A request that may have got something comes up once more, to be withdrawn.
   const bool over = give_up && operation->answer.fail(cause);
   if (over && !(operation->progress.must_edit() && operation->lease)) return;
@@ -271,24 +271,24 @@ void statement_worker::fail(const release_ptr& operation, const std::exception_p
                             const failed& how) {
   auto& retry = operation->retry;
   operation->in_doubt = operation->in_doubt || how.unknown;
-  retry.locked_since.reset();
-  retry.looked = false;
-  retry.alone = how.take_apart;
-  if (how.take_apart) return client_.queue.delay(operation, how.reconnect);
-  ++retry.failures;
+  if (how.take_apart) {
+    retry.set_apart();
+    return client_.queue.delay(operation, how.reconnect);
+  }
+  retry.failed();
   const bool releases = operation->purpose == release_operation::aim::release;
   if (!how.temporary && !releases) {
     if (operation->answer) operation->answer->fail(cause);
     return;
   }
-  if (!how.temporary && retry.failures >= refusals_until_told && operation->answer) {
+  if (!how.temporary && retry.failures() >= refusals_until_told && operation->answer) {
     operation->answer->complete(release_result::unknown);
   }
   const bool lease_is_over = !operation->lease || !operation->lease->is_valid(context_.time.now());
   // close() ends the lease, and with it the hold.
   const bool lease_ends_now = how.denied && client_.queue.is_stopping();
   if (releases && !how.temporary && (lease_is_over || lease_ends_now) &&
-      retry.failures >= refusals_until_told) {
+      retry.failures() >= refusals_until_told) {
     // The lease is not renewed any more: its ttl ends the hold.
     if (operation->is_orphan) client_.reconcile.request();
     if (operation->answer) operation->answer->complete(release_result::unknown);

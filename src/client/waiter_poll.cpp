@@ -102,7 +102,7 @@ bool waiter_poll::look_at(std::span<const store::hold_query> waiters, instant no
         case store::hold_status::where::held:
           delivered = true;
           if (const auto operation = waiters_.take(hold)) {
-            operation->contended = status.has_queue;
+            operation->progress.granted(status.has_queue);
             operation->checks = checks;
             completions_.granted(operation, status.token);
           }

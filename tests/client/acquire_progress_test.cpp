@@ -49,6 +49,8 @@ TEST(acquire_progress_test, each_event_leads_to_the_step_of_the_table) {
        step::find_out},
       {"failed, nothing under way", [](auto& one) { one.failed(false); }, step::fast, step::enqueue,
        step::edit, step::find_out},
+      {"granted", [](auto& one) { one.granted(true); }, step::fast, step::enqueue, step::edit,
+       step::find_out},
       {"restart", [](auto& one) { one.restart(); }, step::fast, step::fast, step::fast, step::fast},
   };
   for (const auto& [name, apply, from_fast, from_enqueue, from_edit, from_find_out] : table) {
@@ -81,6 +83,16 @@ TEST(acquire_progress_test, a_new_request_remembers_that_the_old_one_was_queued)
   progress.restart();
   EXPECT_TRUE(progress.was_queued());
   EXPECT_TRUE(progress.may_try_fast());
+}
+
+TEST(acquire_progress_test, a_new_request_forgets_that_others_waited_for_the_old_one) {
+  acquire_progress progress;
+  EXPECT_FALSE(progress.was_contended());
+  progress.granted(true);
+  progress.needs_edit();
+  EXPECT_TRUE(progress.was_contended()) << "the edit moves it to a lease of its own";
+  progress.restart();
+  EXPECT_FALSE(progress.was_contended());
 }
 
 }  // namespace rowlock::test

@@ -59,7 +59,7 @@ class completions_test : public parts_test {
 
 TEST_F(completions_test, a_grant_becomes_a_registered_hold_that_its_caller_gets) {
   const auto asked = sent("a");
-  asked->contended = true;
+  asked->progress.granted(true);
   asked->min_hold = 3s;
   complete.granted(asked, 7);
   const auto hold = hold_of(asked);
@@ -178,11 +178,11 @@ TEST_F(completions_test, busy_is_an_answer_without_a_hold) {
 TEST_F(completions_test, a_waiter_enters_the_registry_and_its_name_is_remembered) {
   const auto asked = sent("a");
   asked->note_failure(std::make_exception_ptr(error(errc::unreachable, "an outage")));
-  asked->retry.failures = 3;
+  asked->retry.failed();
   complete.queued(asked, 10s, wakeups());
   EXPECT_FALSE(asked->answer.is_complete());
   EXPECT_FALSE(asked->answer.last_failure()) << "the lock is held: that is the reason for the wait";
-  EXPECT_EQ(asked->retry.failures, 0);
+  EXPECT_EQ(asked->retry.failures(), 0);
   EXPECT_EQ(waiters.next_takeover(), time.now() + 10s + shared().skew());
   EXPECT_TRUE(contended.contains("a"));
   EXPECT_EQ(shared().count.waits, 1U);
@@ -217,7 +217,7 @@ TEST_F(completions_test, who_gave_up_while_it_was_queued_is_withdrawn) {
 
 TEST_F(completions_test, who_leaves_while_it_was_queued_is_decided_again) {
   const auto asked = sent("a");
-  asked->leaving = true;
+  asked->answer.leave();
   complete.queued(asked, 10s, wakeups());
   EXPECT_TRUE(waiters.empty());
   EXPECT_THAT(submitted().acquires, ElementsAre(asked));

@@ -81,11 +81,9 @@ class parts_test : public testing::Test {
 
   client_layer::acquire_ptr asks(const std::string& name, bool waits = true,
                                  model::lock_kind kind = model::lock_kind::mutex) {
-    auto made = std::make_shared<client_layer::acquire_operation>();
-    made->definition = {name, kind};
-    if (kind == model::lock_kind::shared_mutex) made->definition.capacity = model::shared_mutex_capacity;
-    made->weight = made->definition.capacity;
-    made->wait = waits;
+    model::lock_definition lock{name, kind};
+    if (kind == model::lock_kind::shared_mutex) lock.capacity = model::shared_mutex_capacity;
+    auto made = std::make_shared<client_layer::acquire_operation>(model::lock_request{lock}, waits);
     queue().mark(*made);
     return made;
   }

@@ -93,7 +93,7 @@ TEST_F(pending_operations_test, a_batch_has_256_requests_at_most) {
 
 TEST_F(pending_operations_test, a_request_to_be_sent_alone_is_alone_in_its_batch) {
   const auto alone = asks("b");
-  alone->retry.alone = true;
+  alone->retry.set_apart();
   pending.add(asks("a"));
   pending.add(alone);
   pending.add(asks("c"));
@@ -179,8 +179,7 @@ TEST_F(pending_operations_test, reserves_a_name_for_a_request_that_was_never_add
 }
 
 TEST_F(pending_operations_test, removes_acquires_that_do_not_wait_or_all) {
-  const auto waits = asks("a");
-  waits->wait = true;
+  const auto waits = std::make_shared<acquire_operation>(model::lock_request{{"a"}}, true);
   const auto tries = asks("b");
   const auto later = asks("c");
   pending.add(waits);

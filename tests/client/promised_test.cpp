@@ -51,6 +51,27 @@ TEST_F(promised_test, throws_a_failure_whole_each_time_it_is_asked) {
   }
 }
 
+TEST_F(promised_test, a_caller_that_leaves_still_gets_the_outcome) {
+  answer.leave();
+  EXPECT_TRUE(answer.is_leaving());
+  EXPECT_FALSE(answer.is_complete());
+  EXPECT_TRUE(answer.complete("outcome"));
+  EXPECT_FALSE(answer.is_leaving());
+  answer.leave();
+  EXPECT_TRUE(answer.is_complete());
+  EXPECT_EQ(answer.take(), "outcome");
+}
+
+TEST_F(promised_test, a_caller_that_has_given_up_does_not_come_back_to_leave) {
+  answer.leave();
+  EXPECT_TRUE(answer.give_up());
+  EXPECT_FALSE(answer.give_up());
+  answer.leave();
+  EXPECT_TRUE(answer.is_given_up());
+  EXPECT_FALSE(answer.is_leaving());
+  EXPECT_FALSE(answer.complete("late"));
+}
+
 TEST_F(promised_test, can_be_taken_once) {
   EXPECT_EQ(answer.take(), text{});
   answer.complete("result");

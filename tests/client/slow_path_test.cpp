@@ -164,7 +164,7 @@ TEST_F(slow_path_test, a_row_that_is_locked_delays_the_request_until_it_comes_fr
   decide(asked);
   EXPECT_EQ(edits(), 1);
   EXPECT_FALSE(asked->answer.is_complete());
-  EXPECT_TRUE(asked->retry.locked_since);
+  EXPECT_TRUE(asked->retry.locked_since());
   EXPECT_THAT(submitted().acquires, IsEmpty());
   time.advance(50ms);
   EXPECT_THAT(submitted().acquires, ElementsAre(asked));
