@@ -61,11 +61,9 @@ void detached_threads::ended() {
   changed_.notify_all();
 }
 
-int detached_threads::wait_until(const time_source& time, instant until) {
+int detached_threads::wait_until(time_source& time, instant until) {
   model::annotated_lock lock{mutex_};
-  for (auto now = time.now(); running_ > 0 && now < until; now = time.now()) {
-    changed_.wait_for(lock, std::max<std::chrono::nanoseconds>(until - now, std::chrono::milliseconds{1}));
-  }
+  while (running_ > 0 && time.now() < until) time.wait_until(lock, changed_, until);
   return running_;
 }
 

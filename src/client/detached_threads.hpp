@@ -23,7 +23,7 @@ class detached_threads {
   void start_once(const std::string& role, const char* name, std::function<void()> body,
                   std::shared_ptr<const void> owner);
   // Waits until all have ended, or until that time. Returns how many have not ended.
-  int wait_until(const time_source& time, instant until);
+  int wait_until(time_source& time, instant until);
 
  private:
   void ended();

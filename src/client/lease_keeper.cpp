@@ -19,7 +19,8 @@ lease_keeper::lease_keeper(context& shared, submission_queue& queue, waiter_regi
       lease_(shared, queue, holds, loss_notifier, slot_),
       poll_(shared, queue, waiters, completions, holds, slot_),
       audit_(shared, queue, holds, releases, loss_notifier, slot_),
-      sweep_(shared, queue, slot_) {
+      sweep_(shared, queue, slot_),
+      pauses_(shared.time) {
   slot_.on_connect = [this](store::session& session) {
     watches_offices_.store(false);
     if (const auto current = this->lease()) {
@@ -35,17 +36,8 @@ lease_keeper::lease_keeper(context& shared, submission_queue& queue, waiter_regi
 }
 
 void lease_keeper::stop() {
-  {
-    const model::annotated_lock lock{mutex_};
-    stopped_ = true;
-  }
-  stopping_.notify_all();
+  pauses_.close();
   slot_.end_wait();
-}
-
-bool lease_keeper::is_stopped() const {
-  const model::annotated_lock lock{mutex_};
-  return stopped_;
 }
 
 void lease_keeper::look_at(instant when) {
@@ -73,23 +65,19 @@ void lease_keeper::listen_to_offices() {
   office_signal_.notify();
 }
 
-void lease_keeper::pause(std::chrono::nanoseconds length) {
-  model::annotated_lock lock{mutex_};
-  if (!stopped_) stopping_.wait_for(lock, context_.time.patience(length));
-}
-
 void lease_keeper::run() {
-  while (!is_stopped()) {
+  const auto pause = [this](backoff& growing) { pauses_.sleep_until(context_.time.now() + growing.next()); };
+  while (!pauses_.is_closed()) {
     try {
       step();
       reconnect_.reset();
       contended_.reset();
     } catch (const error& failure) {
       report(failure);
-      pause(failure.code() == errc::contention ? contended_.next() : reconnect_.next());
+      pause(failure.code() == errc::contention ? contended_ : reconnect_);
     } catch (const std::exception& failure) {
       context_.log(log_level::error, "keeping the lease: {}", failure.what());
-      pause(reconnect_.next());
+      pause(reconnect_);
     }
     fallback_->note_connection();
   }

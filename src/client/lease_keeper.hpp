@@ -11,13 +11,12 @@
 #include "client/process_lease.hpp"
 #include "client/repeated_failures.hpp"
 #include "client/session_slot.hpp"
+#include "client/stoppable_sleep.hpp"
 #include "client/submission_queue.hpp"
 #include "client/waiter_poll.hpp"
 #include "client/waiter_registry.hpp"
-#include "model/annotated_mutex.hpp"
 
 #include <atomic>
-#include <condition_variable>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -92,7 +91,6 @@ class lease_keeper {
   template <class Body>
   void attempt(recurring_step& what, instant due, Body body);
   void report(const error& failure);
-  bool is_stopped() const;
   void listen_to_offices();
   void make_lease();
   void renew();
@@ -102,7 +100,6 @@ class lease_keeper {
   void on_wakeup(const std::vector<hold_id>& granted = {});
   instant renewal_due() const;
   instant next_event() const;
-  void pause(std::chrono::nanoseconds length);
 
   context& context_;
   submission_queue& queue_;
@@ -113,9 +110,7 @@ class lease_keeper {
   hold_audit audit_;
   background_sweep sweep_;
 
-  mutable model::annotated_mutex mutex_;
-  std::condition_variable stopping_;
-  bool stopped_ ROWLOCK_GUARDED_BY(mutex_) = false;
+  stoppable_sleep pauses_;  // closed: stop() was called
 
   std::atomic<bool> renew_now_{false};
   std::atomic<bool> wants_offices_{false};

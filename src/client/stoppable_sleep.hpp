@@ -28,6 +28,10 @@ class stoppable_sleep {
     return !closed_ && !stop.stop_requested();
   }
 
+  bool is_closed() const {
+    const model::annotated_lock lock{mutex_};
+    return closed_;
+  }
   // Ends all pauses, present and future.
   void close() {
     {
@@ -39,7 +43,7 @@ class stoppable_sleep {
 
  private:
   time_source& time_;
-  model::annotated_mutex mutex_;
+  mutable model::annotated_mutex mutex_;
   std::condition_variable changed_;
   bool closed_ ROWLOCK_GUARDED_BY(mutex_) = false;
 };

@@ -2,6 +2,7 @@
 #include <rowlock/quorum_mutex.hpp>
 
 #include "client/backoff.hpp"
+#include "client/stoppable_sleep.hpp"
 #include "model/annotated_mutex.hpp"
 #include "model/names.hpp"
 #include "primitives/quorum_state.hpp"
@@ -78,8 +79,7 @@ class quorum_lock {
       if (tried.refusal && (!how_long.waits || !tried.refusal->transient())) throw *tried.refusal;
       if (!how_long.waits) return nullptr;
       const auto next = now() + pause.next();
-      client_layer::promised<bool>{}.wait(member(0).shared().time, until ? std::min(*until, next) : next,
-                                          how.stop);
+      sleep_until(until ? std::min(*until, next) : next, how.stop);
       if (until && now() >= *until) return nullptr;
     }
   }
@@ -96,6 +96,10 @@ class quorum_lock {
 
   engine& member(std::size_t i) const { return *access::engine(members_[i]); }
   instant now() const { return member(0).shared().time.now(); }
+  // Not as member(0).shared().pauses: a member that is closed is one vote less, and the others are asked again.
+  void sleep_until(instant then, const std::stop_token& stop) const {
+    client_layer::stoppable_sleep{member(0).shared().time}.sleep_until(then, stop);
+  }
 
   void check_members() const {
     for (auto one = members_.begin(); one != members_.end(); ++one) {
@@ -218,8 +222,7 @@ class quorum_lock {
       if (now() >= deadline || stop.stop_requested()) return {};
       raise(holds, highest, deadline, stop);
       if (is_written(holds, highest)) break;
-      client_layer::promised<bool>{}.wait(member(0).shared().time, std::min(deadline, now() + pause.next()),
-                                          stop);
+      sleep_until(std::min(deadline, now() + pause.next()), stop);
     }
     return highest;
   }

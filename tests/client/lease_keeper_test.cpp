@@ -159,6 +159,14 @@ TEST_F(lease_keeper_test, a_lease_that_is_not_to_be_had_now_fails_those_that_wou
   EXPECT_FALSE(waits->answer.is_complete());
 }
 
+TEST_F(lease_keeper_test, pauses_after_a_failure_by_the_clients_clock) {
+  faults->refuse_unreachable("create_lease", 1'000'000);
+  runs.emplace([this] { keeper.run(); });
+  ASSERT_TRUE(soon([&] { return faults->count("create_lease") == 2; }));
+  for (int i = 0; i < 60; ++i) advance(5ms);
+  EXPECT_LE(faults->count("create_lease"), 7) << "each pause of 20 ms and more is twice the one before";
+}
+
 TEST_F(lease_keeper_test, a_wake_up_that_names_a_waiter_has_it_looked_up_alone) {
   start();
   const auto first = held_by_rival("a");

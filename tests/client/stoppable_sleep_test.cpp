@@ -46,7 +46,9 @@ TEST_F(stoppable_sleep_test, ends_with_its_stop_token_and_no_other_pause_does) {
 TEST_F(stoppable_sleep_test, close_ends_all_pauses_present_and_future) {
   auto one = sleeper(1h);
   auto other = sleeper(2h);
+  EXPECT_FALSE(pauses.is_closed());
   pauses.close();
+  EXPECT_TRUE(pauses.is_closed());
   EXPECT_FALSE(one.get());
   EXPECT_FALSE(other.get());
   EXPECT_FALSE(pauses.sleep_until(time.now() + 1h));
