@@ -2,6 +2,7 @@
 
 #include "client/after_commit.hpp"
 #include "client/backoff.hpp"
+#include "client/lease_keeper.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -15,6 +16,12 @@ error stopped(bool in_doubt) {
           in_doubt ? "the call was stopped; whether it happened is unknown" : "the call was stopped",
           {},
           in_doubt};
+}
+
+// What was asked for stood before this edit: an earlier try did it, whose answer was lost.
+bool has_only_read(const decision& made) {
+  const auto result = made.outcome.result;
+  return (result == outcome::what::granted || result == outcome::what::released) && made.change.empty();
 }
 
 }  // namespace
@@ -72,6 +79,9 @@ task_executor::pending_decision task_executor::begin_decision(const std::string&
     const auto checks = client_.complete.checks();
     round->result = session.edit({&request, 1}).front();
     if (round->result != store::edit_result::committed) return;
+    if (has_only_read(round->made)) {
+      if (const auto lease = client_.keeper.lease()) session.make_durable(lease->id());
+    }
     after_commit todo{checks};
     todo.add(client_, name, round->made);
     todo.run(client_.shared, [&](auto work) { return work(session); });

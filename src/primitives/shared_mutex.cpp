@@ -161,7 +161,10 @@ class shared_lock final : public standard_lock {
       if (!stored) return {};
       const auto found =
           std::ranges::find_if(stored->holders, [&](const auto& holder) { return holder.hold == hold.id(); });
-      if (found != stored->holders.end()) return *found;
+      if (found == stored->holders.end()) return {};
+      engine().tasks().run([own = hold.lease()->id()](store::session& session) { session.make_durable(own); },
+                           {shared.time.now() + shared.settings.statement_timeout});
+      return *found;
     } catch (const error&) {
       // It stays unknown.
     }
