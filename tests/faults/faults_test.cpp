@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -21,11 +22,13 @@ namespace {
 
 class run_of_faults {
  public:
-  explicit run_of_faults(std::vector<std::string> arguments) {
+  // beside: a script that runs the command, if it needs one.
+  explicit run_of_faults(std::vector<std::string> arguments, const std::vector<std::string>& beside = {}) {
     const int output = ::open(file().c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
     child_setup setup;
     setup.out = setup.err = output;
     arguments.insert(arguments.begin(), ROWLOCK_FAULTS_PATH);
+    arguments.insert(arguments.begin(), beside.begin(), beside.end());
     process_ = std::make_unique<child_process>(arguments, setup);
     ::close(output);
   }
@@ -69,6 +72,25 @@ TEST(faults_test, each_plain_fault_once_breaks_no_promise) {
     EXPECT_EQ(one->wait(), 0);
     std::cout << one->said() << '\n';
   }
+}
+
+// With ROWLOCK_TEST_LONG those of a cluster, too: it takes a minute or two.
+TEST(faults_test, faults_that_need_more_than_a_server_once_break_no_promise) {
+  if (selected_of({"postgres"}).empty()) GTEST_SKIP() << "postgres is not selected";
+  std::vector<std::string> words{"--seconds", "0", "--fault", "pooler-restarted", "--fault", "disk-full"};
+  for (const auto& database : databases()) words.insert(words.end(), {"--database", database});
+  run_of_faults servers{words};
+  std::unique_ptr<run_of_faults> cluster;
+  if (std::getenv("ROWLOCK_TEST_LONG") != nullptr && !selected_of({"mysql"}).empty()) {
+    cluster =
+        std::make_unique<run_of_faults>(std::vector<std::string>{"--seconds", "0", "--database", "galera"},
+                                        std::vector<std::string>{ROWLOCK_WITH_GALERA_PATH});
+  }
+  EXPECT_EQ(servers.wait(), 0);
+  std::cout << servers.said() << '\n';
+  if (!cluster) return;
+  EXPECT_EQ(cluster->wait(), 0);
+  std::cout << cluster->said() << '\n';
 }
 
 class planted_fault_test : public testing::TestWithParam<std::pair<const char*, const char*>> {};

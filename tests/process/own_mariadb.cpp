@@ -38,7 +38,8 @@ int free_port() {
 
 class own_mariadb final : public own_server {
  public:
-  explicit own_mariadb(const std::vector<std::string>& arguments) : more_{arguments} {
+  own_mariadb(const std::vector<std::string>& arguments, const std::string& within)
+      : more_{arguments}, home_{"ROWLOCK_TEST_MYSQL_USER", within} {
     home_.run({required_environment("ROWLOCK_TEST_MYSQL_INSTALL"), "--no-defaults", "--datadir=" + data(),
                "--tmpdir=" + home_.path(), "--auth-root-authentication-method=normal", "--skip-test-db"});
     std::ofstream{home_.path() + "/init.sql"}
@@ -77,18 +78,7 @@ class own_mariadb final : public own_server {
     arguments.insert(arguments.end(), more_.begin(), more_.end());
     server_ = std::make_unique<child_process>(arguments, home_.setup(log, SIGKILL));
     ::close(log);
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{60};
-    for (;;) {
-      try {
-        mysql_connection{url_};
-        return;
-      } catch (const mysql_failure&) {
-        if (std::chrono::steady_clock::now() > deadline) {
-          throw std::runtime_error("no server: " + home_.said());
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds{10});
-      }
-    }
+    if (!until_it_answers()) throw std::runtime_error("the server ends: " + home_.said());
   }
   void crash() override {
     if (!server_) return;
@@ -104,14 +94,45 @@ class own_mariadb final : public own_server {
     if (server_) server_->signal(SIGCONT);
   }
 
+  void back_up() override {
+    server_->signal(SIGTERM);
+    server_->wait();
+    home_.copy("data", "backup");
+    start();
+  }
+  void restore() override {
+    crash();
+    home_.copy("backup", "data");
+    start();
+  }
+  void revive() override {
+    if (!until_it_answers()) start();
+  }
+
   // Each commit is on disk: the setting that changes this is the whole server's, not a session's.
   bool forgets_lazy_commits() const noexcept override { return false; }
 
  private:
   std::string data() const { return home_.path() + "/data"; }
+  // False: it has ended by itself.
+  bool until_it_answers() {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{60};
+    for (;;) {
+      try {
+        mysql_connection{url_};
+        return true;
+      } catch (const mysql_failure&) {
+        if (server_->has_ended()) return false;
+        if (std::chrono::steady_clock::now() > deadline) {
+          throw std::runtime_error("no server: " + home_.said());
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds{10});
+      }
+    }
+  }
 
   const std::vector<std::string> more_;
-  server_home home_{"ROWLOCK_TEST_MYSQL_USER"};
+  server_home home_;
   const int port_ = free_port();
   const std::string url_ = "mysql://rowlock:rowlock@127.0.0.1:" + std::to_string(port_) + "/rowlock_test";
   std::unique_ptr<child_process> server_;
@@ -119,8 +140,9 @@ class own_mariadb final : public own_server {
 
 }  // namespace
 
-std::unique_ptr<own_server> make_own_mariadb(const std::vector<std::string>& arguments) {
-  return std::make_unique<own_mariadb>(arguments);
+std::unique_ptr<own_server> make_own_mariadb(const std::vector<std::string>& arguments,
+                                             const std::string& within) {
+  return std::make_unique<own_mariadb>(arguments, within);
 }
 
 }  // namespace rowlock::test

@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <filesystem>
 #include <fstream>
 #include <stdexcept>
 #include <thread>
@@ -18,18 +19,24 @@ namespace {
 class own_postgres final : public own_server {
  public:
   // A standby of that server.
-  explicit own_postgres(const own_server& primary) {
+  explicit own_postgres(const own_server& primary) : home_{"ROWLOCK_TEST_POSTGRES_USER"} {
     const auto url = primary.url();
     home_.run({bin_ + "/pg_basebackup", "-d", url, "-D", data(), "-R", "-X", "stream", "-c", "fast"});
     start();
   }
-  own_postgres() {
-    home_.run({bin_ + "/initdb", "-D", data(), "-U", "postgres", "-A", "trust", "-E", "UTF8",
-               "--locale=C.UTF-8", "--no-sync"});
+  explicit own_postgres(const std::vector<std::string>& initdb = {}, const std::string& settings = {},
+                        const std::string& within = "/tmp")
+      : home_{"ROWLOCK_TEST_POSTGRES_USER", within} {
+    std::vector<std::string> words{
+        bin_ + "/initdb",   "-D",       data(), "-U", "postgres", "-A", "trust", "-E", "UTF8",
+        "--locale=C.UTF-8", "--no-sync"};
+    words.insert(words.end(), initdb.begin(), initdb.end());
+    home_.run(words);
     std::ofstream{data() + "/postgresql.conf", std::ios::app}
         << "listen_addresses = ''\n"
            // Only renewals bring releases to the disk, so a crash can lose releases.
-           "wal_writer_delay = 10s\n";
+           "wal_writer_delay = 10s\n"
+        << settings;
     start();
   }
   ~own_postgres() override {
@@ -46,11 +53,7 @@ class own_postgres final : public own_server {
         std::vector<std::string>{bin_ + "/postgres", "-D", data(), "-k", home_.path()},
         home_.setup(log, SIGQUIT));
     ::close(log);
-    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{60};
-    while (PQping(url_.c_str()) != PQPING_OK) {
-      if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("no server: " + home_.said());
-      std::this_thread::sleep_for(std::chrono::milliseconds{10});
-    }
+    if (!until_it_answers()) throw std::runtime_error("the server ends: " + home_.said());
   }
   // Does what `pg_ctl stop -m immediate` does.
   void crash() override {
@@ -88,10 +91,34 @@ class own_postgres final : public own_server {
     stopped_.clear();
   }
 
+  void back_up() override {
+    std::filesystem::remove_all(home_.path() + "/backup");
+    home_.run(
+        {bin_ + "/pg_basebackup", "-d", url_, "-D", home_.path() + "/backup", "-X", "stream", "-c", "fast"});
+  }
+  void restore() override {
+    kill();
+    home_.copy("backup", "data");
+    start();
+  }
+  void revive() override {
+    if (!until_it_answers()) start();
+  }
+
   bool forgets_lazy_commits() const noexcept override { return true; }
 
  private:
   std::string data() const { return home_.path() + "/data"; }
+  // False: it has ended by itself.
+  bool until_it_answers() {
+    const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds{60};
+    while (PQping(url_.c_str()) != PQPING_OK) {
+      if (postmaster_->has_ended()) return false;
+      if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("no server: " + home_.said());
+      std::this_thread::sleep_for(std::chrono::milliseconds{10});
+    }
+    return true;
+  }
   std::vector<pid_t> backends() const {
     const auto pid = std::to_string(postmaster_->pid());
     std::ifstream file{"/proc/" + pid + "/task/" + pid + "/children"};
@@ -102,7 +129,7 @@ class own_postgres final : public own_server {
   }
 
   const std::string bin_ = required_environment("ROWLOCK_TEST_POSTGRES_BIN");
-  server_home home_{"ROWLOCK_TEST_POSTGRES_USER"};
+  server_home home_;
   const std::string url_ = "postgresql:///postgres?user=postgres&host=" + home_.path();
   std::unique_ptr<child_process> postmaster_;
   std::vector<pid_t> stopped_;
@@ -112,6 +139,11 @@ class own_postgres final : public own_server {
 
 std::unique_ptr<own_server> make_own_postgres() {
   return std::make_unique<own_postgres>();
+}
+
+std::unique_ptr<own_server> make_own_postgres_on_small_disk(const std::string& folder) {
+  const auto settings = "min_wal_size = 2MB\nmax_wal_size = 4MB\n";
+  return std::make_unique<own_postgres>(std::vector<std::string>{"--wal-segsize=1"}, settings, folder);
 }
 
 std::unique_ptr<own_server> make_own_postgres_standby(const own_server& primary) {

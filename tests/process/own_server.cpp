@@ -14,7 +14,8 @@
 namespace rowlock::test {
 
 // A short path outside of TMPDIR: a Unix socket's path may have 107 bytes.
-server_home::server_home(const char* user_variable) {
+server_home::server_home(const char* user_variable, const std::string& within)
+    : path_{within + "/rowlock-own.XXXXXX"} {
   if (!::mkdtemp(path_.data())) throw std::runtime_error("cannot make a folder like " + path_);
   if (::geteuid() != 0) return;
   const auto* entry = ::getpwnam(required_environment(user_variable).c_str());
@@ -54,6 +55,11 @@ void server_home::run(const std::vector<std::string>& arguments) const {
   const int status = made.wait();
   ::close(log);
   if (status != 0) throw std::runtime_error(arguments[0] + " failed: " + said());
+}
+
+void server_home::copy(const std::string& from, const std::string& to) const {
+  std::filesystem::remove_all(path_ + '/' + to);
+  run({"/bin/cp", "-a", path_ + '/' + from, path_ + '/' + to});
 }
 
 std::string required_environment(const char* name) {

@@ -31,6 +31,14 @@ class own_server {
   virtual void stop() = 0;
   virtual void go_on() = 0;
 
+  // Copies its data; the next copy replaces this one. PostgreSQL goes on meanwhile (pg_basebackup); MariaDB is shut down
+  // for it and started again.
+  virtual void back_up() = 0;
+  // Kills the server, and starts it with the copied data.
+  virtual void restore() = 0;
+  // Returns when it answers; starts it if it has ended by itself.
+  virtual void revive() = 0;
+
   // Whether a crash loses commits that were answered before they were on disk.
   virtual bool forgets_lazy_commits() const noexcept = 0;
 };
@@ -38,17 +46,20 @@ class own_server {
 // Both servers are durable as by default and listen on a Unix socket or a loopback port. They need what
 // scripts/with-postgres or with-mariadb exports. Throw std::runtime_error with the server's message.
 std::unique_ptr<own_server> make_own_postgres();
+// In a folder on a small disk. It has little log, in small files, so that a full disk soon concerns it.
+std::unique_ptr<own_server> make_own_postgres_on_small_disk(const std::string& folder);
 // A standby of a server that make_own_postgres() or this has made: asynchronous unless the primary's settings say
 // otherwise.
 std::unique_ptr<own_server> make_own_postgres_standby(const own_server& primary);
-// arguments: further arguments for the server; they override its usual ones.
-std::unique_ptr<own_server> make_own_mariadb(const std::vector<std::string>& arguments = {});
+// arguments: further arguments for the server; they override its usual ones. within: where it has its folder.
+std::unique_ptr<own_server> make_own_mariadb(const std::vector<std::string>& arguments = {},
+                                             const std::string& within = "/tmp");
 
 // A folder for the server, and the user that it runs as: servers refuse to run as root.
 class server_home {
  public:
   // user_variable: the environment variable that names the user.
-  explicit server_home(const char* user_variable);
+  explicit server_home(const char* user_variable, const std::string& within = "/tmp");
   ~server_home();
   server_home(const server_home&) = delete;
   server_home& operator=(const server_home&) = delete;
@@ -59,9 +70,11 @@ class server_home {
   int open_log() const;  // the caller closes it
   // Runs a program as that user to its end, with its output in the log. Throws if the program fails.
   void run(const std::vector<std::string>& arguments) const;
+  // Copies a folder of the home to another one, which it replaces.
+  void copy(const std::string& from, const std::string& to) const;
 
  private:
-  std::string path_{"/tmp/rowlock-own.XXXXXX"};
+  std::string path_;
   uid_t user_ = 0;
   gid_t group_ = 0;
 };

@@ -41,6 +41,14 @@ std::int64_t half_close(scene& now) {
   return history_recorder::now();
 }
 
+std::int64_t restart_pooler(scene& now) {
+  begin_step("end the pooler");
+  now.where.pooler().end(now.random() % 2 == 0 ? SIGKILL : SIGTERM);
+  pause(now.any(0ms, now.ttl));
+  now.where.pooler().start();
+  return history_recorder::now();
+}
+
 }  // namespace
 
 std::vector<fault> connection_faults() {
@@ -56,6 +64,13 @@ std::vector<fault> connection_faults() {
        [](scene& now) { return carry_nothing(now, carrying::nothing_down); }},
       {"reply-lost", "replies, those to `COMMIT` first of all, are lost together with their connection",
        servers, true, [](scene& now) { return carry(now, carrying::lose_a_reply, now.any(200ms, 800ms)); }},
+      {"pooler-restarted",
+       "PgBouncer (`pool_mode = transaction`) is ended with SIGKILL or SIGTERM, and started again",
+       {"postgres"},
+       true,
+       restart_pooler,
+       {},
+       equipment::pooler},
   };
 }
 

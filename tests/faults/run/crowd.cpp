@@ -8,11 +8,15 @@
 
 namespace rowlock::test {
 
-crowd::crowd(load_settings settings, std::string odd_application_url, std::size_t size)
-    : settings_{std::move(settings)},
-      odd_url_{std::move(odd_application_url)},
-      told_{settings_.folder},
-      members_(size) {
+namespace {
+
+// Worth a look, though it is no violation.
+constexpr auto long_recovery = 10s;
+
+}  // namespace
+
+crowd::crowd(load_settings settings, std::vector<site::place> places, std::size_t size)
+    : settings_{std::move(settings)}, places_{std::move(places)}, told_{settings_.folder}, members_(size) {
   refill();
 }
 
@@ -21,21 +25,30 @@ void crowd::refill() {
     if (members_[i]) continue;
     auto settings = settings_;
     settings.seed = settings_.seed + ++started_;
-    if (i % 2 == 1) settings.application_url = odd_url_;
+    settings.url = places_[i % places_.size()].url;
+    settings.application_url = places_[i % places_.size()].application_url;
     auto words = words_of(settings);
     words.insert(words.begin(), "/proc/self/exe");
     members_[i] = std::make_unique<child_process>(words);
   }
 }
 
-crowd::work crowd::until_all_work(std::int64_t since) {
+crowd::work crowd::until_all_work(std::int64_t since,
+                                  const std::function<void(const std::string&)>& is_slow) {
   work latest;
+  auto slow_at = std::chrono::steady_clock::now() + long_recovery;
   until("work goes on under each lock of " + settings_.row, [&] {
     told_.read();
     latest = {};
     for (const auto& name : settings_.names()) {
       const auto first = told_.first_work(name, since);
-      if (!first) return false;
+      if (!first) {
+        if (is_slow && std::chrono::steady_clock::now() > slow_at) {
+          slow_at = std::chrono::steady_clock::time_point::max();
+          is_slow(name);
+        }
+        return false;
+      }
       if (*first > latest.at) latest = {name, *first};
     }
     for (const auto& one : members_) {

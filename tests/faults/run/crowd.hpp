@@ -4,7 +4,9 @@
 #include "child_process.hpp"
 #include "histories.hpp"
 #include "load.hpp"
+#include "site.hpp"
 
+#include <functional>
 #include <memory>
 #include <random>
 #include <vector>
@@ -13,8 +15,8 @@ namespace rowlock::test {
 
 class crowd {
  public:
-  // The workers with an odd number have this URL for their own connections, too.
-  crowd(load_settings settings, std::string odd_application_url, std::size_t size);
+  // The workers connect to the places in turn.
+  crowd(load_settings settings, std::vector<site::place> places, std::size_t size);
 
   // Starts one in place of each that was killed.
   void refill();
@@ -24,8 +26,9 @@ class crowd {
     std::string name;  // the lock that was the last one
     std::int64_t at = 0;
   };
-  // Waits until work was done under each lock after this time.
-  work until_all_work(std::int64_t since);
+  // Waits until work was done under each lock after this time. Calls is_slow once, with the lock that it waits for, if
+  // that takes long.
+  work until_all_work(std::int64_t since, const std::function<void(const std::string&)>& is_slow = {});
 
   // Kills one that holds a lock; returns when.
   std::int64_t kill_holder(std::mt19937& random);
@@ -43,7 +46,7 @@ class crowd {
   bool holds(const member& one);
 
   load_settings settings_;
-  const std::string odd_url_;
+  const std::vector<site::place> places_;
   histories told_;
   std::vector<member> members_;
   std::uint64_t started_ = 0;

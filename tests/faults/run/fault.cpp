@@ -10,8 +10,8 @@ bool fault::is_for(const std::string& database) const {
 
 std::vector<fault> all_faults() {
   std::vector<fault> all;
-  for (const auto& part :
-       {client_faults(), server_faults(), connection_faults(), mode_faults(), file_faults()}) {
+  for (const auto& part : {client_faults(), server_faults(), connection_faults(), mode_faults(),
+                           file_faults(), cluster_faults()}) {
     all.insert(all.end(), part.begin(), part.end());
   }
   return all;

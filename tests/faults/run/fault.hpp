@@ -50,5 +50,6 @@ std::vector<fault> server_faults();
 std::vector<fault> connection_faults();
 std::vector<fault> file_faults();
 std::vector<fault> mode_faults();
+std::vector<fault> cluster_faults();
 
 }  // namespace rowlock::test

@@ -113,7 +113,7 @@ void fault_proxy::accept() {
   while (!is_ending_) {
     const int client = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     if (client < 0) return;
-    start(client);
+    what_ == carrying::nobody ? void(::close(client)) : start(client);
   }
 }
 

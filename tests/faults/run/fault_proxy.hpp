@@ -17,6 +17,7 @@ enum class carrying {
   late,          // each part waits 10 to 80 ms
   nothing_up,    // what clients send does not arrive; the connections stay
   nothing_down,  // what the server sends does not arrive
+  nobody,        // new connections are closed at once
   lose_a_reply,  // a reply is thrown away, at best that to a COMMIT, and its connection is cut
 };
 

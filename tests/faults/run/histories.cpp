@@ -1,5 +1,6 @@
 #include "histories.hpp"
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <sstream>
@@ -31,6 +32,7 @@ void histories::read() {
 void histories::take(const history::event& now) {
   if (now.kind == event_kind::info) ++counts_[now.op];
   if (now.kind == event_kind::lost) ++counts_["lost"];
+  highest_token_ = std::max(highest_token_, now.token.value_or(0));
   if (now.op == "worked") work_[now.name].push_back(now.time);
   auto& holds = open_holds_[now.process];
   if (now.op == "acquire" && now.kind == event_kind::ok && now.capacity == 1) holds.insert(now.hold);

@@ -27,6 +27,7 @@ class histories {
   // Processes that were granted a mutex and have not begun to release it.
   std::set<std::string> holders() const;
   std::int64_t count(const std::string& op) const;
+  std::int64_t highest_token() const noexcept { return highest_token_; }
   bool has_begun(const std::string& process) const { return open_holds_.contains(process); }
 
  private:
@@ -38,6 +39,7 @@ class histories {
   std::map<std::string, std::vector<std::int64_t>> work_;    // by name
   std::map<std::string, std::set<std::string>> open_holds_;  // by process; of each that has written
   std::map<std::string, std::int64_t> counts_;
+  std::int64_t highest_token_ = 0;
 };
 
 }  // namespace rowlock::test

@@ -120,7 +120,9 @@ class actor {
       if (!shares) book_.notes("written", held);
       return true;
     } catch (const error& refusal) {
-      if (refusal.code() != errc::hold_lost) {
+      if (refusal.database_code() == "40001") {
+        book_.notes("failed", held.name(), refusal.what());  // an application repeats the transaction
+      } else if (refusal.code() != errc::hold_lost) {
         note(refusal, held.name());
       } else {
         // Its owner must know of the loss before the lock is granted again. So the guard must not know first.
@@ -156,6 +158,7 @@ client connect_patiently(const load_settings& settings, history_recorder& book) 
   how.statement_timeout = settings.ttl / 3;
   how.connect_timeout = 2s;
   how.application = "rowlock faults";
+  how.listen_url = settings.listen_url;
   const auto file =
       std::make_shared<std::ofstream>(settings.folder + '/' + std::to_string(::getpid()) + ".log");
   how.log = [file, &book, &settings](log_level level, std::string_view text) {
@@ -210,7 +213,8 @@ std::vector<std::string> words_of(const load_settings& settings) {
           settings.folder,
           std::to_string(settings.ttl.count()),
           std::to_string(settings.seed),
-          to_string(settings.fault)};
+          to_string(settings.fault),
+          settings.listen_url};
 }
 
 load_settings load_of(const std::vector<std::string>& words) {
@@ -221,6 +225,7 @@ load_settings load_of(const std::vector<std::string>& words) {
   settings.folder = words.at(4);
   settings.ttl = std::chrono::milliseconds{std::stoll(words.at(5))};
   settings.seed = std::stoull(words.at(6));
+  settings.listen_url = words.at(8);
   for (const auto one : all_planted) {
     if (words.at(7) == to_string(one)) settings.fault = one;
   }

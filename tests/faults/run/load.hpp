@@ -19,6 +19,7 @@ const char* to_string(planted what) noexcept;
 struct load_settings {
   std::string url;
   std::string application_url;  // of the worker's own connections, which write
+  std::string listen_url;       // past a pooler; may be empty
   std::string row;              // the beginning of the locks' names, and of the ledger's tables
   std::string folder;           // of the histories
   std::chrono::milliseconds ttl{0};

@@ -32,8 +32,8 @@ std::vector<job> chosen(const std::vector<std::string>& databases, const std::ve
       if (is_available(one.needs)) {
         jobs.push_back({database, one});
       } else {
-        std::cerr << one.name << " on " << database << " is left out: it needs "
-                  << (one.needs == equipment::clock ? "libfaketime" : "root") << '\n';
+        std::cerr << one.name << " on " << database << " is left out: it needs " << missing_for(one.needs)
+                  << '\n';
       }
     }
   }
@@ -68,7 +68,10 @@ std::size_t make_matrix(const std::vector<job>& jobs, const row_settings& settin
       where.reset();
       where.emplace(database, what.needs);
     }
-    const auto row = make_row(*where, what, settings);
+    auto of_row = settings;
+    // A cluster takes some seconds to agree on who has left it.
+    if (what.needs == equipment::cluster) of_row.ttl = std::chrono::seconds{6};
+    const auto row = make_row(*where, what, of_row);
     std::cout << to_text(row) << std::flush;
     for (std::size_t i = 0; i < row.violations.size(); ++i) {
       if (i == most_described) std::cerr << row.violations.size() - i << " more\n";
@@ -104,12 +107,12 @@ int main(int count, char** words) {
       ->check(CLI::Range(0, 86'400))
       ->capture_default_str();
   line.add_option("--database", databases, "Only this one; may be repeated")
-      ->check(CLI::IsMember({"postgres", "mariadb", "sqlite"}));
+      ->check(CLI::IsMember({"postgres", "mariadb", "galera", "sqlite"}));
   std::vector<std::string> known;
   for (const auto& one : all_faults()) known.push_back(one.name);
   line.add_option("--fault", names, "Only this one; may be repeated")->check(CLI::IsMember(known));
   line.add_flag("--plain", only_plain,
-                "Only faults that need nothing but one server: no standby, clock or disk");
+                "Only faults that need nothing but one server: no standby, clock, disk, pooler or cluster");
   line.add_option("--keep", settings.keep, "Keep the workers' histories and logs in this folder");
   line.add_option("--planted", planted_word, "What the workers do wrong, to show that it is noticed")
       ->check(CLI::IsMember({"nothing", "unguarded", "deaf"}));
@@ -120,7 +123,7 @@ int main(int count, char** words) {
     return line.exit(problem) == 0 ? 0 : usage;
   }
   if (lists) return list(), 0;
-  if (databases.empty()) databases = {"postgres", "mariadb", "sqlite"};
+  if (databases.empty()) databases = {"postgres", "mariadb", "galera", "sqlite"};
   if (planted_word == "unguarded") settings.planted_fault = planted::unguarded;
   if (planted_word == "deaf") settings.planted_fault = planted::deaf;
 

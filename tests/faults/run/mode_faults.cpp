@@ -4,6 +4,8 @@
 #include "step.hpp"
 #include "support/history_recorder.hpp"
 
+#include <rowlock/rowlock.hpp>
+
 namespace rowlock::test {
 
 namespace {
@@ -38,6 +40,24 @@ std::int64_t step_clock(scene& now, int direction) {
   return history_recorder::now();
 }
 
+// As docs/operations.md says, except that clients that cannot connect need not be stopped.
+std::int64_t restore_backup(scene& now) {
+  auto& server = now.where.server();
+  begin_step("back the server up");
+  server.back_up();
+  pause(now.any(now.ttl / 2, now.ttl * 2));
+  auto& proxy = now.where.proxy();
+  proxy.carry(carrying::nobody);
+  proxy.cut();
+  begin_step("restore the backup");
+  server.restore();
+  auto& told = now.workers.told();
+  told.read();
+  admin{connect(now.where.url())}.raise_epoch(told.highest_token());
+  proxy.carry(carrying::all);
+  return history_recorder::now();
+}
+
 }  // namespace
 
 std::vector<fault> mode_faults() {
@@ -65,6 +85,17 @@ std::vector<fault> mode_faults() {
        {"read_only", "exclusion", "unaware", "order", "orphan"},
        equipment::asynchronous_standby,
        add_standby,
+       true},
+      {"backup-restored",
+       "the server's data is replaced by a copy made some seconds before; then the epoch is raised: two may "
+       "hold a "
+       "lock, until one learns of its loss",
+       {"postgres", "mariadb"},
+       true,
+       restore_backup,
+       {"exclusion", "unaware", "order", "orphan"},
+       equipment::nothing,
+       {},
        true},
       {"clock-forward",
        "the server's clock is set forward by more than the ttl: two may hold a lock, until one learns of its "

@@ -1,6 +1,7 @@
 #include "row.hpp"
 
 #include "checks.hpp"
+#include "facts.hpp"
 #include "ledger.hpp"
 #include "step.hpp"
 #include "support/history_recorder.hpp"
@@ -15,25 +16,30 @@ namespace rowlock::test {
 namespace {
 
 constexpr std::size_t workers = 4;
-// Worth a look, though it is no violation.
-constexpr auto long_recovery = 5s;
 
 std::string milliseconds(std::chrono::nanoseconds time) {
   return std::to_string(std::chrono::round<std::chrono::milliseconds>(time).count()) + " ms";
 }
 
-void strike_again_and_again(scene& now, const fault& what, const row_settings& settings, row_result& made) {
+void strike_again_and_again(scene& now, const fault& what, const row_settings& settings,
+                            const load_settings& load, row_result& made) {
   now.workers.until_all_work(0);
   const auto end = std::chrono::steady_clock::now() + settings.time;
   do {
     pause(now.any(20ms, 200ms));
     const auto since = what.strike(now);
     ++made.times;
-    const auto last = now.workers.until_all_work(since);
+    bool was_slow = false;
+    const auto last = now.workers.until_all_work(since, [&](const std::string& name) {
+      was_slow = true;
+      std::cerr << what.name << " on " << now.where.database() << ", time " << made.times
+                << ": no work yet under " << name << '\n'
+                << facts_of(now.where, load);
+    });
     made.recoveries.emplace_back(last.at - since);
-    if (made.recoveries.back() > long_recovery) {
-      std::cerr << what.name << " on " << now.where.database() << ", time " << made.times << ": only after "
-                << milliseconds(made.recoveries.back()) << " work went on under " << last.name << '\n';
+    if (was_slow) {
+      std::cerr << "  after " << milliseconds(made.recoveries.back()) << " work went on under " << last.name
+                << '\n';
     }
     now.workers.refill();
     if (what.mend) what.mend(now);
@@ -49,8 +55,7 @@ row_result make_row(site& where, const fault& what, const row_settings& settings
 
   const temporary_folder of_row;
   load_settings load;
-  load.url = what.is_proxied ? where.proxied_url() : where.url();
-  load.application_url = where.url();
+  if (where.has() == equipment::pooler) load.listen_url = where.url();
   load.row = what.name;
   load.folder = of_row.path().string();
   if (!settings.keep.empty()) {
@@ -69,17 +74,17 @@ row_result make_row(site& where, const fault& what, const row_settings& settings
       const auto session = where.session();
       ledger{*session, load.ledger_prefix()}.create(load.mutexes());
     }
-    crowd all{load, load.url, workers};
+    crowd all{load, where.places(what.is_proxied), workers};
     scene now{where, all, random, settings.ttl};
     try {
-      strike_again_and_again(now, what, settings, made);
+      strike_again_and_again(now, what, settings, load, made);
       all.halt();
     } catch (const interrupted&) {
       throw;
     } catch (const std::exception& failure) {
       made.violations.push_back(failure.what());
       // Or nothing would answer.
-      if (where.database() != "sqlite") where.server().go_on();
+      where.go_on();
       all.abandon();
     }
     made.operations = all.told().count("worked");

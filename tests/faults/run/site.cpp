@@ -48,31 +48,61 @@ class preload {
 }  // namespace
 
 bool is_available(equipment what) {
-  if (what == equipment::clock) return !clock_library().empty();
-  return what != equipment::small_disk || small_disk::can_be_made();
+  switch (what) {
+    case equipment::clock: return !clock_library().empty();
+    case equipment::small_disk: return small_disk::can_be_made();
+    case equipment::pooler: return own_pooler::is_installed();
+    case equipment::cluster: return std::getenv("ROWLOCK_TEST_GALERA_URLS") != nullptr;
+    case equipment::nothing:
+    case equipment::asynchronous_standby:
+    case equipment::synchronous_standby: break;
+  }
+  return true;
+}
+
+const char* missing_for(equipment what) {
+  switch (what) {
+    case equipment::clock: return "libfaketime";
+    case equipment::small_disk: return "root";
+    case equipment::pooler: return "PgBouncer";
+    case equipment::cluster: return "scripts/with-galera";
+    case equipment::nothing:
+    case equipment::asynchronous_standby:
+    case equipment::synchronous_standby: break;
+  }
+  return "nothing";
 }
 
 site::site(const std::string& database, equipment what) : database_{database}, has_{what} {
   begin_step("start " + database);
-  if (has_ == equipment::small_disk) disk_.emplace(folder_.path());
+  // The server's user reads it.
+  std::filesystem::permissions(folder_.path(), std::filesystem::perms{0755});
+  if (has_ == equipment::small_disk) {
+    // MariaDB's log alone takes 96 MB.
+    disk_.emplace(folder_.path(), database == "mariadb" ? "192m" : database == "postgres" ? "64m" : "8m");
+  }
   std::optional<preload> clock;
   if (has_ == equipment::clock) {
-    // The server's user reads it.
-    std::filesystem::permissions(folder_.path(), std::filesystem::perms{0755});
     std::ofstream{clock_file()} << "+0\n";
     clock.emplace(clock_file());
   }
   if (database == "sqlite") url_ = "sqlite:" + (folder_.path() / "database").string();
   if (database == "postgres") start_postgres();
   if (database == "mariadb") start_mariadb();
+  if (database == "galera") start_cluster();
   begin_step("migrate " + database);
   migrator{url_}.up();
 }
 
 void site::start_postgres() {
-  server_ = make_own_postgres();
+  server_ = disk_ ? make_own_postgres_on_small_disk(folder_.path()) : make_own_postgres();
   if (has_ != equipment::asynchronous_standby && has_ != equipment::synchronous_standby) {
     url_ = server_->url();
+    if (has_ == equipment::pooler) {
+      pooler_.emplace(socket_folder(*server_));
+      proxied_url_ = pooler_->url();
+      return;
+    }
     proxy_.emplace(socket_folder(*server_) + "/.s.PGSQL.5432");
     proxied_url_ = "postgresql://postgres@127.0.0.1:" + std::to_string(proxy_->port()) + "/postgres";
     return;
@@ -87,7 +117,7 @@ void site::start_postgres() {
 }
 
 void site::start_mariadb() {
-  server_ = make_own_mariadb();
+  server_ = disk_ ? make_own_mariadb({}, folder_.path()) : make_own_mariadb();
   url_ = server_->url();
   // As an ordinary user, to whom read_only applies. Its connections are logged in later.
   session()->run("REVOKE READ ONLY ADMIN ON *.* FROM rowlock@'%'");
@@ -96,6 +126,43 @@ void site::start_mariadb() {
   const auto slash = url_.find('/', port);
   proxy_.emplace(url_.substr(port, slash - port));
   proxied_url_ = url_.substr(0, port) + std::to_string(proxy_->port()) + url_.substr(slash);
+}
+
+void site::start_cluster() {
+  nodes_.emplace();
+  nodes_->repair();
+  auto first = nodes_->connect(1);
+  first.run("DROP DATABASE rowlock_test");
+  first.run("CREATE DATABASE rowlock_test");
+  url_ = places(false).front().url;
+}
+
+std::vector<site::place> site::places(bool proxied) const {
+  const auto& url = proxied ? proxied_url_ : url_;
+  if (!nodes_) return {{url, url_}, {url, url}};
+  // Each begins with a node of its own. mysql://rowlock:rowlock@127.0.0.1:PORT/rowlock_test
+  const auto address = [this](int node) {
+    const auto one = nodes_->url(node);
+    return one.substr(one.find('@') + 1, one.rfind('/') - one.find('@') - 1);
+  };
+  std::vector<place> all;
+  for (const int node : {1, 2, 3}) {
+    auto three = nodes_->url(node);
+    three.insert(three.rfind('/'), ',' + address(node % 3 + 1) + ',' + address((node + 1) % 3 + 1));
+    all.push_back({three, nodes_->url(node)});
+  }
+  return all;
+}
+
+std::unique_ptr<sql_session> site::session() const {
+  if (!nodes_) return sql_session::open(url_);
+  auto made = sql_session::open(nodes_->url(1));
+  made->run("SET SESSION wsrep_sync_wait = 7");
+  return made;
+}
+
+void site::go_on() {
+  if (server_) server_->go_on();
 }
 
 void site::add_standby() {

@@ -1,7 +1,9 @@
 // A database under test, with a server of its own if it has one.
 #pragma once
 
+#include "cluster.hpp"
 #include "fault_proxy.hpp"
+#include "own_pooler.hpp"
 #include "own_server.hpp"
 #include "small_disk.hpp"
 #include "sql_session.hpp"
@@ -11,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace rowlock::test {
 
@@ -20,25 +23,38 @@ enum class equipment {
   asynchronous_standby,  // PostgreSQL
   synchronous_standby,
   clock,       // the server's own, by libfaketime
-  small_disk,  // SQLite
+  small_disk,  // with the database's files on it
+  pooler,      // PgBouncer
+  cluster,     // of three Galera nodes
 };
-// Whether this machine has it.
+// Whether this machine has it; if not, what is missing.
 bool is_available(equipment what);
+const char* missing_for(equipment what);
 
 class site {
  public:
-  // database: postgres, mariadb or sqlite. Starts the server and applies rowlock's migrations.
+  // database: postgres, mariadb, galera or sqlite. Starts the server and applies rowlock's migrations.
   explicit site(const std::string& database, equipment what = equipment::nothing);
 
   const std::string& database() const noexcept { return database_; }
   equipment has() const noexcept { return has_; }
-  // With a standby it names both servers.
+  // With a standby it names both servers, of a cluster all nodes.
   const std::string& url() const noexcept { return url_; }
-  // The same through the proxy. Not for SQLite.
+  // The same through the pooler if there is one, or else through the proxy. Not for SQLite or a cluster.
   const std::string& proxied_url() const noexcept { return proxied_url_; }
   own_server& server() { return *server_; }
   fault_proxy& proxy() { return *proxy_; }
   small_disk& disk() { return *disk_; }
+  own_pooler& pooler() { return *pooler_; }
+  cluster& nodes() { return *nodes_; }
+  // Where the workers connect, in turn: rowlock's connections and the application's own.
+  struct place {
+    std::string url;
+    std::string application_url;
+  };
+  std::vector<place> places(bool proxied) const;
+  // Ends a standstill, so that everything answers again.
+  void go_on();
   // Sets the server's clock forward or back.
   void step_clock(std::chrono::seconds by);
 
@@ -50,12 +66,13 @@ class site {
 
   // The database's own account of rowlock's rows: the first column of the first row. @ stands for the prefix.
   std::int64_t number(const std::string& sql);
-  std::unique_ptr<sql_session> session() const { return sql_session::open(url_); }
+  std::unique_ptr<sql_session> session() const;
 
  private:
   std::filesystem::path clock_file() const { return folder_.path() / "clock"; }
   void start_postgres();
   void start_mariadb();
+  void start_cluster();
 
   const std::string database_;
   const equipment has_;
@@ -68,6 +85,8 @@ class site {
   std::string url_;
   std::string proxied_url_;
   std::optional<fault_proxy> proxy_;
+  std::optional<own_pooler> pooler_;
+  std::optional<cluster> nodes_;
 };
 
 }  // namespace rowlock::test

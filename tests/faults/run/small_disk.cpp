@@ -16,8 +16,8 @@ bool small_disk::can_be_made() {
   return has_own_mounts;
 }
 
-small_disk::small_disk(std::filesystem::path folder) : folder_{std::move(folder)} {
-  if (!can_be_made() || ::mount("tmpfs", folder_.c_str(), "tmpfs", 0, "size=8m") != 0) {
+small_disk::small_disk(std::filesystem::path folder, const std::string& size) : folder_{std::move(folder)} {
+  if (!can_be_made() || ::mount("tmpfs", folder_.c_str(), "tmpfs", 0, ("size=" + size).c_str()) != 0) {
     throw std::runtime_error("cannot mount a disk on " + folder_.string() + "; only root can");
   }
 }

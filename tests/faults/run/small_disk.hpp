@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 namespace rowlock::test {
 
@@ -11,8 +12,8 @@ class small_disk {
   // other thread is started.
   static bool can_be_made();
 
-  // Mounts it on an existing folder. Throws std::runtime_error, like every member.
-  explicit small_disk(std::filesystem::path folder);
+  // Mounts it on an existing folder. size: as mount has it, "8m". Throws std::runtime_error, like every member.
+  small_disk(std::filesystem::path folder, const std::string& size);
   ~small_disk();
   small_disk(const small_disk&) = delete;
   small_disk& operator=(const small_disk&) = delete;

@@ -1,0 +1,14 @@
+// What a reader needs to know of a recovery that takes long.
+#pragma once
+
+#include "load.hpp"
+#include "site.hpp"
+
+#include <string>
+
+namespace rowlock::test {
+
+// The locks, leases, queues and sessions as the database shows them now, and the end of each worker's log.
+std::string facts_of(site& where, const load_settings& load);
+
+}  // namespace rowlock::test
