@@ -31,14 +31,16 @@ constexpr question questions[] = {
     {"leases: lease, process, expires in",
      "SELECT id, pid, expires_at - clock_timestamp() FROM rowlock_lease",
      "SELECT hex(id), pid, timediff(expires_at, sysdate(6)) FROM rowlock_lease"},
-    {"sessions: number, state, since, statement",
+    {"sessions: number, state, since, whom it waits for, statement",
      "SELECT pid, state, wait_event_type, wait_event, clock_timestamp() - xact_start, "
      "clock_timestamp() - state_change, pg_blocking_pids(pid), left(query, 100) FROM pg_stat_activity "
      "WHERE backend_type = 'client backend' AND pid <> pg_backend_pid()",
-     "SELECT p.id, p.command, p.state, p.time_ms, t.trx_state, t.trx_started, t.trx_rows_locked, "
+     "SELECT p.id, p.command, p.state, p.time_ms, t.trx_state, t.trx_started, t.trx_rows_locked, t.trx_id, "
+     "w.blocking_trx_id, "
      "left(p.info, 100) "
      "FROM information_schema.processlist AS p LEFT JOIN information_schema.innodb_trx AS t "
-     "ON t.trx_mysql_thread_id = p.id WHERE p.id <> connection_id()"},
+     "ON t.trx_mysql_thread_id = p.id LEFT JOIN information_schema.innodb_lock_waits AS w "
+     "ON w.requesting_trx_id = t.trx_id WHERE p.id <> connection_id()"},
 };
 
 void print_answers(site& where, std::ostream& to) {
