@@ -73,6 +73,7 @@ if(TARGET rowlock_command)
     install(FILES docs/rowlock.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT runtime)
   endif()
 endif()
+install(DIRECTORY migrations DESTINATION ${CMAKE_INSTALL_DATADIR}/rowlock COMPONENT runtime)
 install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT runtime)
 
 include(RowlockPackage)

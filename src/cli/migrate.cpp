@@ -23,6 +23,8 @@ struct migrate_words {
   bool destroy_tokens = false;
   std::string dialect;
   std::string format = "plain";
+  std::int64_t start_version = 0;  // 0: not given
+  bool timestamp = false;
   std::string out;
   std::string role;
   std::string use;
@@ -128,9 +130,20 @@ int sql(const context& global, const migrate_words& words) {
     throw error(errc::invalid_argument, fmt::format("--schema is for postgres; {} has none", words.dialect));
   }
   const auto settings = global.client_options();
-  const auto format = words.format == "flyway" ? migration_format::flyway : migration_format::plain;
-  const auto files =
-      migration_files(shipped_migrations(words.dialect, settings.prefix), format, global.schema);
+  constexpr std::int64_t highest = 99'999'999'999'999'999;  // the tools store 64 bits
+  if (words.start_version > highest) {
+    throw error(errc::invalid_argument, fmt::format("--start-version is at most {}", highest));
+  }
+  std::optional<std::uint64_t> start;
+  if (words.start_version > 0) start = static_cast<std::uint64_t>(words.start_version);
+  const auto files = migration_files(shipped_migrations(words.dialect, settings.prefix),
+                                     {.format = migration_format_of(words.format),
+                                      .dialect = words.dialect,
+                                      .prefix = settings.prefix,
+                                      .schema = global.schema,
+                                      .start_version = start,
+                                      .timestamps = words.timestamp,
+                                      .folder = words.out});
   if (!words.out.empty()) {
     for (const auto& path : write_files(files, words.out)) fmt::print("{}\n", path);
     return success;
@@ -205,8 +218,11 @@ void add_migrate(command_syntax root) {
   auto print = add("sql", "Print the migrations for another tool. Needs no database.",
                    "rowlock migrate sql --dialect postgres --format flyway --out db/migration", sql);
   print.add("--dialect", words->dialect, "postgresql, mysql, mariadb or sqlite").required();
-  print.add("--format", words->format, "plain (0001_title.up.sql) or flyway (V0001__title.sql)")
-      .one_of({"plain", "flyway"});
+  print
+      .add("--format", words->format,
+           "plain (default), flyway, golang-migrate, goose, dbmate or liquibase: the names and marks of the "
+           "files")
+      .one_of(migration_formats());
   auto rights = add("grants", "Print the GRANT statements that a role needs. Needs no database.",
                     "rowlock migrate grants --dialect postgres --schema locks --role app --as run", grants);
   rights.add("--dialect", words->dialect, "postgresql, mysql, mariadb or sqlite").required();
@@ -220,7 +236,14 @@ void add_migrate(command_syntax root) {
       .required()
       .one_of({"run", "observe", "operate", "migrate", "write"});
 
-  print.add("--out", words->out, "Write the files into this folder; default: print the up files");
+  auto start = print
+                   .add("--start-version", words->start_version,
+                        "The first version of new files; default: after the newest in the folder")
+                   .positive();
+  print.add_flag("--timestamp", words->timestamp, "New files have a time as version: YYYYMMDDhhmmss")
+      .excludes(start);
+  print.add("--out", words->out,
+            "Write the files into this folder, where files that it has stay; default: print the up files");
 }
 
 }  // namespace rowlock::cli

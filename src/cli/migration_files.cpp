@@ -9,6 +9,8 @@
 #include <fstream>
 #include <iterator>
 #include <optional>
+#include <sstream>
+#include <utility>
 
 namespace rowlock::cli {
 
@@ -18,18 +20,31 @@ namespace {
   throw error(errc::invalid_argument, message);
 }
 
+const std::vector<std::pair<std::string, migration_format>> formats{
+    {"plain", migration_format::plain},   {"flyway", migration_format::flyway},
+    {"goose", migration_format::goose},   {"golang-migrate", migration_format::golang_migrate},
+    {"dbmate", migration_format::dbmate}, {"liquibase", migration_format::liquibase}};
+
+// goose splits at each semicolon that ends a line.
+std::string one_statement(const std::string& sql, migration_format format) {
+  if (format != migration_format::goose) return sql;
+  return "-- +goose StatementBegin\n" + sql + "-- +goose StatementEnd\n";
+}
+
 // RESET would undo a setting of the tool's own.
-std::string within_schema(const std::string& sql, const std::string& schema) {
-  if (schema.empty()) return sql;
-  return fmt::format(
+std::string within_schema(const std::string& sql, const export_settings& settings) {
+  if (settings.schema.empty()) return sql;
+  const auto enter = fmt::format(
       "DO $$ BEGIN\n"
       "  PERFORM set_config('rowlock.search_path', current_setting('search_path'), false);\n"
       "  PERFORM set_config('search_path', '{}', false);\n"
-      "END $$;\n\n{}\n"
+      "END $$;\n",
+      settings.schema);
+  const std::string leave =
       "DO $$ BEGIN\n"
       "  PERFORM set_config('search_path', current_setting('rowlock.search_path'), false);\n"
-      "END $$;\n",
-      schema, sql);
+      "END $$;\n";
+  return one_statement(enter, settings.format) + '\n' + sql + '\n' + one_statement(leave, settings.format);
 }
 
 // The schema becomes SQL text. The library checks prefixes the same way.
@@ -41,11 +56,101 @@ void check_schema(const std::string& schema) {
   }
 }
 
-std::string name_of(const migration& file, migration_format format, bool up) {
-  if (format == migration_format::flyway) {
-    return fmt::format("{}{:04}__{}.sql", up ? 'V' : 'U', file.version, file.title);
+// What a tool calls the migration, and what tells two sets of tables in one folder apart: rowlock_locks.
+std::string title_of(const migration& file, const export_settings& settings) {
+  const auto schema = settings.schema.empty() ? "" : settings.schema + '_';
+  return schema + settings.prefix + file.title;
+}
+
+// Without the comments and the empty lines.
+std::string as_rollback(const std::string& sql) {
+  std::string result;
+  std::istringstream lines{sql};
+  for (std::string line; std::getline(lines, line);) {
+    if (!line.empty() && !line.starts_with("--")) result += "--rollback " + line + '\n';
   }
-  return fmt::format("{:04}_{}.{}.sql", file.version, file.title, up ? "up" : "down");
+  return result;
+}
+
+// Only a DO block has semicolons inside, and the JDBC drivers of the other databases take one statement at a time.
+std::string for_liquibase(const migration& file, const export_settings& settings) {
+  const auto schema = settings.schema.empty() ? "" : settings.schema + '_';
+  const bool split = !settings.dialect.starts_with("postgres");
+  return fmt::format(
+      "--liquibase formatted sql\n\n"
+      "--changeset rowlock:{}{}{:04}_{} stripComments:false splitStatements:{} rollbackSplitStatements:{}\n"
+      "{}\n{}",
+      schema, settings.prefix, file.version, file.title, split, split, within_schema(file.up, settings),
+      as_rollback(within_schema(file.down, settings)));
+}
+
+std::vector<unnumbered_file> files_of(const migration& file, const std::string& title,
+                                      const export_settings& settings) {
+  const auto up = within_schema(file.up, settings);
+  const auto down = within_schema(file.down, settings);
+  switch (settings.format) {
+    case migration_format::plain:
+    case migration_format::golang_migrate:
+      return {{"", '_' + title + ".up.sql", up, true}, {"", '_' + title + ".down.sql", down, false}};
+    case migration_format::flyway:
+      return {{"V", "__" + title + ".sql", up, true}, {"U", "__" + title + ".sql", down, false}};
+    case migration_format::goose:
+      return {{"", '_' + title + ".sql", "-- +goose Up\n" + up + "\n-- +goose Down\n" + down, true}};
+    case migration_format::dbmate:
+      return {{"", '_' + title + ".sql", "-- migrate:up\n" + up + "\n-- migrate:down\n" + down, true}};
+    case migration_format::liquibase:
+      return {{"", '_' + title + ".sql", for_liquibase(file, settings), true}};
+  }
+  throw error(errc::internal, "unknown format of migrations");
+}
+
+numbering numbering_of(const export_settings& settings) {
+  numbering how{.start = settings.start_version, .timestamps = settings.timestamps};
+  // As the tools' own commands make them.
+  if (settings.format == migration_format::golang_migrate) how.digits = 6;
+  if (settings.format == migration_format::goose) how.digits = 5;
+  return how;
+}
+
+// rowlock's own numbers and titles, which do not depend on the folder.
+std::vector<migration_file> with_own_numbers(const std::vector<migration>& migrations,
+                                             const export_settings& settings) {
+  std::vector<migration_file> result;
+  for (const auto& one : migrations) {
+    for (const auto& file : files_of(one, one.title, settings)) {
+      result.push_back({fmt::format("{:04}{}", one.version, file.rest), file.text, file.up});
+    }
+  }
+  return result;
+}
+
+std::vector<migration_file> numbered_for_tool(const std::vector<migration>& migrations,
+                                              const export_settings& settings) {
+  const numbered_folder folder{settings.folder, settings.format == migration_format::flyway ? "VUB" : ""};
+  version_sequence versions{folder, numbering_of(settings)};
+  std::string missing;
+  std::vector<migration_file> result;
+  for (const auto& one : migrations) {
+    const auto files = files_of(one, title_of(one, settings), settings);
+    std::string version;
+    std::vector<const numbered_file*> there;
+    for (const auto& file : files) {
+      there.push_back(folder.find(file));
+      if (there.back() && version.empty()) version = there.back()->version;
+    }
+    if (version.empty()) {
+      missing = one.title;
+      version = versions.next(one.version);
+    } else if (!missing.empty()) {
+      refuse(fmt::format("'{}' has migration {} and not {}, which comes before it", settings.folder,
+                         one.title, missing));
+    }
+    for (std::size_t i = 0; i < files.size(); ++i) {
+      result.push_back(
+          {there[i] ? there[i]->name : files[i].head + version + files[i].rest, files[i].text, files[i].up});
+    }
+  }
+  return result;
 }
 
 std::optional<std::string> read(const std::filesystem::path& path) {
@@ -56,16 +161,26 @@ std::optional<std::string> read(const std::filesystem::path& path) {
 
 }  // namespace
 
-std::vector<migration_file> migration_files(const std::vector<migration>& migrations, migration_format format,
-                                            const std::string& schema) {
-  check_schema(schema);
-  std::vector<migration_file> result;
-  for (const bool up : {true, false}) {
-    for (const auto& file : migrations) {
-      result.push_back({name_of(file, format, up), within_schema(up ? file.up : file.down, schema), up});
-    }
-  }
-  return result;
+std::vector<std::string> migration_formats() {
+  std::vector<std::string> names;
+  for (const auto& [name, format] : formats) names.push_back(name);
+  return names;
+}
+
+migration_format migration_format_of(std::string_view name) {
+  const auto found = std::ranges::find(formats, name, &std::pair<std::string, migration_format>::first);
+  if (found == formats.end()) refuse(fmt::format("'{}' is not a format of migrations", name));
+  return found->second;
+}
+
+std::vector<migration_file> migration_files(const std::vector<migration>& migrations,
+                                            const export_settings& settings) {
+  check_schema(settings.schema);
+  const bool own_numbers =
+      settings.format == migration_format::plain && !settings.start_version && !settings.timestamps;
+  auto files = own_numbers ? with_own_numbers(migrations, settings) : numbered_for_tool(migrations, settings);
+  std::ranges::stable_partition(files, &migration_file::up);
+  return files;
 }
 
 std::vector<std::string> write_files(const std::vector<migration_file>& files, const std::string& folder) {

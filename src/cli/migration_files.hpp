@@ -1,6 +1,8 @@
 // Migrations as files for other tools: `rowlock migrate sql`.
 #pragma once
 
+#include "cli/migration_numbers.hpp"
+
 #include <rowlock/migrate.hpp>
 
 #include <string>
@@ -9,19 +11,35 @@
 
 namespace rowlock::cli {
 
-enum class migration_format { plain, flyway };
+enum class migration_format { plain, flyway, golang_migrate, goose, dbmate, liquibase };
+
+// plain, flyway, golang-migrate…
+std::vector<std::string> migration_formats();
+migration_format migration_format_of(std::string_view name);
 
 struct migration_file {
-  std::string name;  // 0001_locks.up.sql, V0001__locks.sql
+  std::string name;  // 0001_locks.up.sql, V0007__rowlock_locks.sql
   std::string text;
-  bool up = true;
+  bool up = true;  // the way up, or both ways in one file
 };
 
-// Both files of each migration, the up files first, in order. A schema (PostgreSQL) becomes the search_path
-// while the file runs, and the path is restored at its end; this works in psql and in the tools'
-// transactions. Throws error(invalid_argument) for a schema that is not [a-z_][a-z0-9_]{0,30}.
-std::vector<migration_file> migration_files(const std::vector<migration>& migrations, migration_format format,
-                                            const std::string& schema);
+struct export_settings {
+  migration_format format = migration_format::plain;
+  std::string dialect;
+  std::string prefix;
+  std::string schema;  // PostgreSQL
+  std::optional<std::uint64_t> start_version;
+  bool timestamps = false;
+  std::string folder;  // into which the files are to be written; may be empty
+};
+
+// The files of each migration, the up files first, in order. Those that the folder has already keep their names; the
+// others come after the newest migration of the folder. A schema becomes the search_path while the file runs, and
+// the path is restored at its end; this works in psql and in the tools' transactions. Throws error(invalid_argument)
+// for a schema that is not [a-z_][a-z0-9_]{0,30}, and for a folder that has a migration twice, or a later one
+// without an earlier one.
+std::vector<migration_file> migration_files(const std::vector<migration>& migrations,
+                                            const export_settings& settings);
 
 // Writes them into the folder, which it creates. Returns the paths. Throws error(invalid_argument) for a file
 // that exists with other content, and leaves it unchanged: it is another version of a migration, which may

@@ -145,9 +145,9 @@ TEST_P(migrate_command_test, sql_writes_files_that_the_databases_tool_applies) {
 TEST_P(migrate_command_test, sql_writes_flyways_names) {
   EXPECT_EQ(
       migrate({"sql", "--dialect", GetParam(), "--format", "flyway", "--out", folder_.path()}).exit_code, 0);
-  EXPECT_THAT(names(), ElementsAre("U0001__locks.sql", "U0002__seconds.sql", "V0001__locks.sql",
-                                   "V0002__seconds.sql"));
-  for (const auto* file : {"V0001__locks.sql", "V0002__seconds.sql"}) {
+  EXPECT_THAT(names(), ElementsAre("U0001__" + prefix_ + "locks.sql", "U0002__" + prefix_ + "seconds.sql",
+                                   "V0001__" + prefix_ + "locks.sql", "V0002__" + prefix_ + "seconds.sql"));
+  for (const auto& file : {"V0001__" + prefix_ + "locks.sql", "V0002__" + prefix_ + "seconds.sql"}) {
     EXPECT_EQ(apply(path(file)).exit_code, 0) << file;
   }
   EXPECT_EQ(migrate({"verify"}).exit_code, 0);

@@ -1,0 +1,65 @@
+// Which version a migration gets in the folder of another tool: `rowlock migrate sql --out`.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rowlock::cli {
+
+// A file of a migration, without the version in its name: head + version + rest.
+struct unnumbered_file {
+  std::string head;  // Flyway's V and U; otherwise empty
+  std::string rest;  // _rowlock_locks.up.sql
+  std::string text;
+  bool up = true;
+};
+
+struct numbering {
+  std::optional<std::uint64_t> start;  // the first version of the new files; default: the folder decides
+  bool timestamps = false;             // YYYYMMDDhhmmss, when rowlock's developers made the migration
+  int digits = 4;                      // of the first version in a folder without any
+};
+
+// A file that is there. Its name is 0007_locks.up.sql, V7__locks.sql or V1.2__locks.sql (of version 1).
+struct numbered_file {
+  std::string name;
+  std::string version;  // 0007
+  std::string text;
+  std::uint64_t number = 0;
+};
+
+// The files of a folder whose names begin with a version.
+class numbered_folder {
+ public:
+  // heads: the letters of which one stands before each version; empty: none does. Folders below it are not read. A folder
+  // that does not exist is an empty one.
+  numbered_folder(const std::string& path, std::string_view heads);
+
+  // The file that has this migration: under its own name with any version, or under another name with the same text.
+  // Throws error(invalid_argument) if there are two.
+  const numbered_file* find(const unnumbered_file& wanted) const;
+  // The file with the highest version.
+  const numbered_file* newest() const;
+
+ private:
+  std::vector<numbered_file> files_;
+};
+
+// Hands out versions, each higher than every one before it and than those of the folder.
+class version_sequence {
+ public:
+  version_sequence(const numbered_folder& folder, const numbering& how);
+
+  // The version of rowlock's migration with this number.
+  std::string next(int migration);
+
+ private:
+  numbering how_;
+  std::size_t digits_;
+  std::uint64_t last_ = 0;  // 0: none so far
+};
+
+}  // namespace rowlock::cli
