@@ -242,7 +242,10 @@ hold_ptr engine::acquire(const model::lock_request& request, const wait_limit& h
   if (how.stop.stop_requested()) return result_without_answer(*operation, how_long, how.stop);
   start_keeper();
   operation->hold = model::hold_id::of_this_thread();
-  if (!run_inline(operation, how_long, how)) queue_.submit(operation);
+  // Inline, the caller waits for the statement whatever happens: not where its wait has a limit or may be stopped.
+  const bool may_run_inline = !how_long.limit && !how.stop.stop_possible();
+  const auto runs = [&asked = operation](const auto& worker) { return worker->run_inline(asked); };
+  if (!may_run_inline || std::ranges::none_of(workers_, runs)) queue_.submit(operation);
   if (how.detect_deadlock && how_long.waits) {
     try {
       if (auto granted = deadlocks_.wait(*operation, operation->hold.owner(), until, how.stop))
@@ -254,16 +257,6 @@ hold_ptr engine::acquire(const model::lock_request& request, const wait_limit& h
   }
   if (auto answer = await_acquire(operation, until, how.stop)) return std::move(*answer);
   return result_without_answer(*operation, how_long, how.stop);
-}
-
-// In the caller's thread, which waits for the statement whatever happens: not for a wait that has a limit or
-// may be stopped.
-bool engine::run_inline(const acquire_ptr& operation, const wait_limit& how_long,
-                        const acquire_options& how) {
-  if (how_long.limit || how.stop.stop_possible()) return false;
-  return std::any_of(workers_.begin(), workers_.end(), [&](const auto& worker) {
-    return worker->carries(worker_role::acquires) && worker->run_inline(operation);
-  });
 }
 
 void engine::give_up(acquire_operation& operation) {

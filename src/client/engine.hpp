@@ -53,13 +53,11 @@ class engine : public std::enable_shared_from_this<engine> {
   engine& operator=(const engine&) = delete;
   ~engine();
 
-  // ---- acquire and release ----
+  // ---- acquire; releaser() releases ----
 
   // Null: busy, the time is up, or a limited wait was stopped. Throws as mutex::acquire does.
   hold_ptr acquire(const model::lock_request& request, const wait_limit& how_long,
                    const acquire_options& how);
-  release_result release(hold_state& hold) { return releaser_.release(hold); }
-  std::vector<release_result> release(std::span<const hold_ptr> holds) { return releaser_.release(holds); }
 
   // The two halves of acquire(), for callers that ask several clients at once. await_acquire() is empty when
   // it gave up; a later grant is then released.
@@ -119,8 +117,7 @@ class engine : public std::enable_shared_from_this<engine> {
   void connect_first();
   void make_workers(int count);
   void start_workers();
-  void keep_lease();  // the body of the lease keeper's thread
-  bool run_inline(const acquire_ptr& operation, const wait_limit& how_long, const acquire_options& how);
+  void keep_lease();                           // the body of the lease keeper's thread
   void give_up(acquire_operation& operation);  // also of a grant that has come already
   void release_holds();
   void release_everything(instant until);

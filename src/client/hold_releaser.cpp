@@ -79,10 +79,8 @@ release_result hold_releaser::release(hold_state& hold) {
   auto operation = operation_of(hold);
   if (!operation) return over(hold);
   const auto answer = operation->answer;
-  const bool was_run = std::any_of(workers_.begin(), workers_.end(), [&](const auto& worker) {
-    return worker->carries(worker_role::releases) && worker->run_inline(operation, until);
-  });
-  if (!was_run) queue_.submit(std::move(operation));
+  const auto runs = [&](const auto& worker) { return worker->run_inline(operation, until); };
+  if (std::ranges::none_of(workers_, runs)) queue_.submit(std::move(operation));
   return await(answer, until);
 }
 

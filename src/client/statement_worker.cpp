@@ -110,50 +110,41 @@ void statement_worker::count_connection() {
 }
 
 template <class Body>
-bool statement_worker::attempt(batch& work, Body body) {
+void statement_worker::attempt(batch& work, Body body) {
   try {
     body(work);
     count_connection();
-    return true;
   } catch (const error& failure) {
     fail(std::current_exception(), failure, work);
   } catch (const std::exception& failure) {
     const error wrapped{errc::internal, failure.what()};
     fail(std::make_exception_ptr(wrapped), wrapped, work);
   }
-  return false;
 }
 
-template <class Fast>
-bool statement_worker::run_inline(batch work, Fast fast) {
+bool statement_worker::run_inline(const acquire_ptr& operation) {
+  if (!carries(worker_role::acquires) || !owner_.try_lock()) return false;
+  const model::annotated_lock own{owner_, std::adopt_lock};
+  if (!slot_.is_connected()) return false;
+  batch work = client_.queue.alone(operation);
   if (work.empty()) return false;
-  if (!attempt(work, fast)) {
-    work.acquires.clear();
-    work.releases.clear();
-  }
-  for (auto& operation : work.acquires) client_.queue.submit(std::move(operation));
-  for (auto& operation : work.releases) client_.queue.submit(std::move(operation));
+  attempt(work, [this](batch& all) ROWLOCK_REQUIRES(owner_) { fast_.acquire_or_enqueue(all); });
+  for (const auto& rest : work.acquires) client_.queue.submit(rest);
   client_.queue.finish(work);
   return true;
 }
 
-bool statement_worker::run_inline(const acquire_ptr& operation) {
-  if (!owner_.try_lock()) return false;
-  const model::annotated_lock own{owner_, std::adopt_lock};
-  if (!slot_.is_connected()) return false;
-  return run_inline(client_.queue.alone(operation),
-                    [this](batch& work) ROWLOCK_REQUIRES(owner_) { fast_.acquire_or_enqueue(work); });
-}
-
 bool statement_worker::run_inline(const release_ptr& operation, instant until) {
-  if (!owner_.try_lock()) return false;
+  if (!carries(worker_role::releases) || !owner_.try_lock()) return false;
   const model::annotated_lock own{owner_, std::adopt_lock};
   if (!slot_.is_connected()) return false;
+  batch work = client_.queue.alone(operation);
+  if (work.empty()) return false;
   slot_.limit_answers(until);
-  const bool role =
-      run_inline(client_.queue.alone(operation), [&](batch& work) ROWLOCK_REQUIRES(owner_) { carry(work); });
+  attempt(work, [this](batch& all) ROWLOCK_REQUIRES(owner_) { carry(all); });
   slot_.limit_answers(instant::max());
-  return role;
+  client_.queue.finish(work);
+  return true;
 }
 
 void statement_worker::run_fallback(instant until) {
@@ -243,6 +234,8 @@ void statement_worker::fail(const std::exception_ptr& cause, const error& failur
   for (auto& operation : work.releases) {
     if (operation) fail(operation, cause, how);
   }
+  work.acquires.clear();
+  work.releases.clear();
   if (!how.connected && !is_replaced()) client_.queue.fail_tasks(cause);
 }
 

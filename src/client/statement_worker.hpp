@@ -29,8 +29,8 @@ class statement_worker {
   void run();  // the thread's body, until the queue is stopped and empty; then the connection is closed
 
   // Sends one request in the caller's thread while the worker is idle, which saves two thread switches; for
-  // an acquire the fast statement alone, because the rest may wait. False: it was not taken, and belongs in
-  // the queue. Any thread may call it. Nothing is sent after `until`; an answer that is missing then breaks
+  // an acquire the fast statement alone, because the rest may wait. False: the worker does not carry such
+  // requests or is not idle, so the request belongs in the queue. Any thread may call it. Nothing is sent after `until`; an answer that is missing then breaks
   // the connection.
   bool run_inline(const acquire_ptr& operation);
   bool run_inline(const release_ptr& operation, instant until);
@@ -47,11 +47,9 @@ class statement_worker {
   bool is_replaced() const;
   bool find_connection();
   bool connect();  // false: there is none, and the log says why
-  template <class Fast>
-  bool run_inline(batch work, Fast fast) ROWLOCK_REQUIRES(owner_);
-  // False: it failed, and each request without an answer is retried or has failed.
+  // If the body fails, each request without an answer leaves the batch: it is retried or has failed.
   template <class Body>
-  bool attempt(batch& work, Body body) ROWLOCK_REQUIRES(owner_);
+  void attempt(batch& work, Body body) ROWLOCK_REQUIRES(owner_);
   void count_connection() ROWLOCK_REQUIRES(owner_);
   // Unchecked: no other thread uses a worker that has no connection.
   std::chrono::nanoseconds pause_without_connection() ROWLOCK_UNCHECKED { return reconnect_.next(); }

@@ -113,7 +113,7 @@ std::vector<release_result> hold_set::release() {
   if (states.empty()) return std::vector(holds_.size(), release_result::lost);
   auto& engine = states.front()->engine();
   if (engine.is_forked()) engine.check_usable();
-  const auto results = engine.release(states);
+  const auto results = engine.releaser().release(states);
   std::vector<release_result> all;
   auto next = results.begin();
   for (const auto& one : holds_) all.push_back(access::state(one) ? *next++ : release_result::lost);

@@ -103,7 +103,7 @@ release_result hold::release() {
   if (is_over_) return result_;
   is_over_ = true;
   // The inner holds of a recursive_mutex only count down.
-  result_ = state_->leave()                ? state_->engine().release(*state_)
+  result_ = state_->leave()                ? state_->engine().releaser().release(*state_)
             : state_->loss() == loss::none ? release_result::released
                                            : release_result::lost;
   return result_;

@@ -94,7 +94,7 @@ class standard_lock {
   client_layer::engine& engine() const noexcept { return acquire_.engine(); }
 
   virtual hold acquire(const wait_limit& how_long, const acquire_options& how) const {
-    return acquire_.acquire(acquire_.exclusive(), how_long, how);
+    return access::make<hold>(engine().acquire(acquire_.exclusive(), how_long, how));
   }
 
   // As the standard's.

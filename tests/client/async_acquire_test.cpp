@@ -54,7 +54,7 @@ TEST_F(async_acquire_test, goes_on_when_the_executor_runs_it_and_not_before) {
   EXPECT_EQ(continued, 1);
   ASSERT_TRUE(taken);
   EXPECT_EQ(taken->id().to_string(), holder_of("a"));
-  engine()->release(*taken);
+  engine()->releaser().release(*taken);
   taken.reset();
 }
 
@@ -104,7 +104,7 @@ TEST_F(async_acquire_test, abandoned_when_it_has_gone_on_it_keeps_its_hold) {
   wait->abandon();
   ASSERT_TRUE(taken);
   EXPECT_TRUE(taken->is_valid());
-  engine()->release(*taken);
+  engine()->releaser().release(*taken);
   taken.reset();
 }
 

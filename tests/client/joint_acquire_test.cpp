@@ -19,7 +19,7 @@ class joint_acquire_test : public virtual_client_test {
     for (const auto* name : {"a", "b", "c"}) mutex(db, name).acquire().release();
   }
   ~joint_acquire_test() override {
-    if (!db_is_closed()) engine()->release(taken);
+    if (!db_is_closed()) engine()->releaser().release(taken);
   }
 
   const std::shared_ptr<client_layer::engine>& engine() { return primitives::access::engine(db); }

@@ -249,7 +249,7 @@ TEST_P(transfer_test, who_was_taken_for_dead_is_told) {
   ASSERT_TRUE(eventually([&] { return held.loss() != loss::none; }));
   EXPECT_EQ(held.release(), release_result::lost);
   EXPECT_EQ(holder_of("a"), mine->id().to_string());
-  primitives::access::engine(other)->release(*mine);
+  primitives::access::engine(other)->releaser().release(*mine);
 }
 
 TEST_P(transfer_test, reclaims_a_permit_and_a_readers_hold) {
