@@ -37,6 +37,9 @@ function(rowlock_layer name)
   add_library(rowlock_${name} OBJECT ${ARGN})
   target_include_directories(rowlock_${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
   target_link_libraries(rowlock_${name} PUBLIC $<BUILD_INTERFACE:rowlock_build> fmt::fmt Threads::Threads)
+  # With CMAKE_UNITY_BUILD a file may use a name that another one in its unit has for something else.
+  set_target_properties(rowlock_${name} PROPERTIES UNITY_BUILD_CODE_BEFORE_INCLUDE
+                                                   "#pragma GCC diagnostic ignored \"-Wshadow\"")
   # The standard's headers take half of a layer's compilation, so the first layer compiles them for all layers.
   if(name STREQUAL "model")
     target_precompile_headers(

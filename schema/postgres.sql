@@ -1,4 +1,6 @@
--- The schema that the migrations of migrations/postgres leave behind, version 2. For reading; a test compares.
+-- The schema that the migrations of migrations/postgres leave behind, version 2. A column has a line of its
+-- own, with the type as the database names it: `rowlock migrate verify` compares the two. Tests compare the file with
+-- the migrations.
 -- rowlock_migration, the ledger, is made by rowlock's own migrator and absent where another tool migrates.
 
 -- One row per client process, and one per hold with an explicit ttl. This row alone says who is alive:
@@ -9,8 +11,8 @@ CREATE TABLE rowlock_lease (
   pid         bigint      NOT NULL,
   ttl_ms      bigint      NOT NULL,
   notice      bigint      NOT NULL DEFAULT 0,  -- rises when the client must check its holds
-  expires_at  timestamptz NOT NULL,
-  created_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
+  expires_at  timestamp with time zone NOT NULL,
+  created_at  timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   host        text        NOT NULL,
   application text        NOT NULL,
   PRIMARY KEY (id)
@@ -36,9 +38,9 @@ CREATE TABLE rowlock_lock (
   delay_ms    bigint      NOT NULL DEFAULT 0,  -- how long it rests after its holder was lost
   value       text,  -- an election's
   request_token  bigint,  -- holds up to this token are asked to release, until then
-  request_until  timestamptz,
+  request_until  timestamp with time zone,
   request_reason text,
-  used_at     timestamptz NOT NULL DEFAULT clock_timestamp(),  -- the latest acquire
+  used_at     timestamp with time zone NOT NULL DEFAULT clock_timestamp(),  -- the latest acquire
   head_ticket bigint      NOT NULL DEFAULT 0,  -- no row of its queue has a smaller ticket
   PRIMARY KEY (name)
 ) WITH (
@@ -55,7 +57,7 @@ CREATE TABLE rowlock_permit (
   lease_id    uuid        NOT NULL,
   weight      bigint      NOT NULL,
   token       bigint      NOT NULL,
-  granted_at  timestamptz NOT NULL DEFAULT clock_timestamp(),
+  granted_at  timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   PRIMARY KEY (name, hold_id)
 ) WITH (
   autovacuum_vacuum_scale_factor = 0.1,

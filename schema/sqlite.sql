@@ -1,4 +1,6 @@
--- The schema that the migrations of migrations/sqlite leave behind, version 2. For reading; a test compares.
+-- The schema that the migrations of migrations/sqlite leave behind, version 2. A column has a line of its
+-- own, with the type as the database names it: `rowlock migrate verify` compares the two. Tests compare the file with
+-- the migrations.
 -- Times are microseconds since 1970 UTC; ids are 32 hexadecimal digits.
 -- rowlock_migration, the ledger, is made by rowlock's own migrator and absent where another tool migrates.
 

@@ -9,10 +9,10 @@ namespace rowlock::client_layer {
 
 namespace {
 
-// chunk: how many holds one statement asks about. page: how many are looked up with each renewal, although
-// nothing has happened.
-constexpr std::size_t chunk = 1000;
-constexpr std::size_t page = 256;
+// How many holds one statement asks about.
+constexpr std::size_t holds_per_statement = 1000;
+// How many are looked up with each renewal, although nothing has happened.
+constexpr std::size_t holds_per_renewal = 256;
 
 }  // namespace
 
@@ -105,7 +105,7 @@ void hold_audit::begin_check() {
 bool hold_audit::go_on_with_check() {
   auto& now = *check_;
   const std::span<const hold_ptr> left = std::span{now.holds}.subspan(now.next);
-  const auto part = left.first(std::min(chunk, left.size()));
+  const auto part = left.first(std::min(holds_per_statement, left.size()));
   const auto gone = missing(part);
   if (!now.about && !gone.empty()) {
     suspicious_ = true;
@@ -129,7 +129,7 @@ bool hold_audit::go_on_with_check() {
 }
 
 bool hold_audit::look_at_page() {
-  suspicious_ = !missing(holds_.next_page(page)).empty() || suspicious_;
+  suspicious_ = !missing(holds_.next_page(holds_per_renewal)).empty() || suspicious_;
   page_due_ = false;
   return suspicious_;
 }
@@ -138,14 +138,14 @@ bool hold_audit::look_at_page() {
 void hold_audit::look_at_unchecked() {
   const auto holds = holds_.unchecked();
   const std::span<const hold_ptr> all{holds};
-  const auto part = all.first(std::min(chunk, all.size()));
+  const auto part = all.first(std::min(holds_per_statement, all.size()));
   lose(missing(part), check_ && check_->about ? check_->reason : reason_);
   holds_.checked(part);
 }
 
 // No notice tells of these. While the database does not change, only a force or a reclaim takes them.
 void hold_audit::look_at_unreachable() {
-  lose(missing(holds_.next_unreachable(chunk)), loss::forced);
+  lose(missing(holds_.next_unreachable(holds_per_statement)), loss::forced);
   unreachable_at_ = context_.time.now() + context_.settings.poll_interval;
 }
 

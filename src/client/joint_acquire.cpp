@@ -13,9 +13,9 @@ using namespace std::chrono_literals;
 using what = outcome::what;
 
 // As a worker's limit: more rounds than this mean rivals that never rest.
-constexpr int rounds_at_most = 12;
+constexpr int joint_rounds_at_most = 12;
 // One failure may be an old connection that broke in the pool; two mean that the database cannot be reached.
-constexpr int failures_at_most = 2;
+constexpr int joint_failures_at_most = 2;
 
 }  // namespace
 
@@ -223,7 +223,7 @@ joint_acquire::progress joint_acquire::take_what_is_free() {
       // The next round finds by the holds' ids what this one has done (I7), before anything else is
       // requested.
       if (!in_doubt_ && asked->lease) in_doubt_ = asked;
-      if (!failure.transient() || (!how_long_.waits && ++failures == failures_at_most)) throw;
+      if (!failure.transient() || (!how_long_.waits && ++failures == joint_failures_at_most)) throw;
       if (!sleep(reconnect.next())) return progress::over;
       continue;
     }
@@ -245,7 +245,7 @@ joint_acquire::progress joint_acquire::take_what_is_free() {
       case round::state::lapsed: asked->withdraw(); break;
       case round::state::busy: return progress::busy;
       case round::state::again:
-        if (rounds < rounds_at_most) break;
+        if (rounds < joint_rounds_at_most) break;
         if (how_long_.waits) return progress::busy;
         if (!sleep(probe.next())) return progress::over;
         break;

@@ -9,18 +9,6 @@ ROWLOCK_BEGIN_NAMESPACE
 
 namespace {
 
-store::store_options reading_options(const options& settings) {
-  store::store_options result;
-  result.prefix = settings.prefix;
-  result.schema = settings.schema;
-  result.application = settings.application;
-  result.statement_timeout = settings.statement_timeout;
-  result.connect_timeout = settings.connect_timeout;
-  result.read_only = true;
-  result.listen_url = settings.listen_url;
-  return result;
-}
-
 // A client may be refused for a reason that no check knows.
 void add_refusal(std::vector<finding>& findings, const std::string& url,
                  const store::store_options& reading) {
@@ -47,7 +35,8 @@ const char* to_string(severity level) noexcept {
 }
 
 std::vector<finding> diagnose(const std::string& url, const options& settings) {
-  const auto reading = reading_options(settings);
+  auto reading = store::to_store_options(settings);
+  reading.read_only = true;
   auto findings = doctor::judge(store::checks_of(store::dialect_of(url)), store::read_facts(url, reading));
   add_refusal(findings, url, reading);
   return findings;

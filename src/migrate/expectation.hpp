@@ -7,8 +7,8 @@
 
 namespace rowlock::migrate {
 
-// The lines that migration_session::describe() must return after all shipped migrations
-// (src/migrate/expected/).
+// The lines that migration_session::describe() must return after all shipped migrations: the columns of the
+// tables in schema/<dialect>.sql.
 std::vector<std::string> expected_schema(std::string_view dialect);
 
 // One sentence for each expected line that is missing or differs. Additional columns and tables are fine: a

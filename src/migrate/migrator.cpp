@@ -7,22 +7,6 @@
 
 ROWLOCK_BEGIN_NAMESPACE
 
-namespace {
-
-store::store_options to_store_options(const options& settings) {
-  store::store_options result;
-  result.prefix = settings.prefix;
-  result.schema = settings.schema;
-  result.application = settings.application;
-  result.statement_timeout = settings.statement_timeout;
-  result.connect_timeout = settings.connect_timeout;
-  result.read_only = settings.read_only;
-  result.listen_url = settings.listen_url;
-  return result;
-}
-
-}  // namespace
-
 struct migrator::state {
   std::unique_ptr<store::migration_session> session;
   migrate::runner runner;
@@ -31,7 +15,7 @@ struct migrator::state {
 migrator::migrator(const std::string& url, const options& settings) {
   model::check_identifier("prefix", settings.prefix);
   const auto dialect = store::dialect_of(url);
-  auto session = store::open_for_migration(url, to_store_options(settings));
+  auto session = store::open_for_migration(url, store::to_store_options(settings));
   auto& in_use = *session;
   state_ = std::make_unique<state>(
       state{std::move(session), migrate::runner{in_use, shipped_migrations(dialect, settings.prefix),

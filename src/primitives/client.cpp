@@ -18,10 +18,7 @@ using client_layer::engine;
 class url_database {
  public:
   url_database(std::function<std::string()> url, const options& settings)
-      : url_(std::move(url)), options_{settings.prefix,          settings.schema,
-                                       settings.application,     settings.statement_timeout,
-                                       settings.connect_timeout, settings.read_only,
-                                       settings.listen_url} {}
+      : url_(std::move(url)), options_{store::to_store_options(settings)} {}
 
   std::shared_ptr<store::database> operator()() {
     std::string url = url_();

@@ -103,6 +103,10 @@ database_state read_database_state(const rows& row, std::string identity) {
           .marker = row.text("marker")};
 }
 
+std::int64_t next_epoch(const rows& meta) {
+  return model::next_epoch(model::epoch_of(meta.integer("epoch_floor")), meta.integer("now_s"));
+}
+
 std::vector<renewal> read_renewals(rows& from) {
   std::vector<renewal> renewed;
   do {

@@ -25,6 +25,8 @@ std::vector<lease_id> read_leases(rows&& from);
 std::vector<std::string> read_names(rows&& from);
 // A row of read_database_state or renew. identity: this server's.
 database_state read_database_state(const rows& row, std::string identity);
+// The epoch that follows, from the row of take_meta.
+std::int64_t next_epoch(const rows& meta);
 // The rows of renew: one for each renewed lease, or a single one without a lease. Starts at the current row.
 std::vector<renewal> read_renewals(rows& from);
 

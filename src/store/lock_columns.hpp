@@ -9,11 +9,12 @@
 
 namespace rowlock::store {
 
-// Calls use() with the columns that an edit writes, in the order in which edit_write_lock takes them.
-template <class Use>
-decltype(auto) with_written_columns(const model::lock_row& row, Use use) {
-  const auto& [name, kind, capacity, in_use, latest_token, next_ticket, head_ticket, lease, hold, has_queue,
-               fair, delay] = row;
+// Calls use() with the columns that an edit writes, in the order in which edit_write_lock takes them. A row that is
+// not const passes them for writing.
+template <class LockRow, class Use>
+decltype(auto) with_written_columns(LockRow& row, Use use) {
+  auto& [name, kind, capacity, in_use, latest_token, next_ticket, head_ticket, lease, hold, has_queue, fair,
+         delay] = row;
   return use(capacity, in_use, latest_token, next_ticket, head_ticket, lease, hold, has_queue);
 }
 

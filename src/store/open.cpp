@@ -69,6 +69,18 @@ database_url check_url(const std::string& url, const store_options& options) {
 
 }  // namespace
 
+store_options to_store_options(const options& settings) {
+  store_options result;
+  result.prefix = settings.prefix;
+  result.schema = settings.schema;
+  result.application = settings.application;
+  result.statement_timeout = settings.statement_timeout;
+  result.connect_timeout = settings.connect_timeout;
+  result.read_only = settings.read_only;
+  result.listen_url = settings.listen_url;
+  return result;
+}
+
 std::vector<std::string> built_in_dialects() {
   std::vector<std::string> dialects;
   for (const auto& each : backends) {

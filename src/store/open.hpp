@@ -5,12 +5,17 @@
 #include "store/migration_session.hpp"
 #include "store/store.hpp"
 
+#include <rowlock/options.hpp>
+
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace rowlock::store {
+
+// What the client's options say of the database and its connections.
+store_options to_store_options(const options& settings);
 
 // Throws error(invalid_argument) for a URL, prefix or schema that cannot be right, or a store that is not
 // built in.

@@ -4,6 +4,9 @@
 
 namespace rowlock::store {
 
+// From the number of the newest migration (src/store/CMakeLists.txt).
+const int library_schema_version = ROWLOCK_SCHEMA_VERSION;
+
 std::string migrate_command(const store_options& options, const std::string& global) {
   std::string command = "rowlock ";
   if (!global.empty()) command += global + ' ';

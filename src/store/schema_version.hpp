@@ -11,7 +11,7 @@
 namespace rowlock::store {
 
 // The version that this library needs, and the newest one that it knows.
-inline constexpr int library_schema_version = 2;
+extern const int library_schema_version;
 
 // The command that creates or updates the tables. `global`: options of the command before the prefix and the
 // schema.

@@ -233,4 +233,17 @@ std::string redact(std::string_view url) {
   return clear ? shown + hide_parameters(url.substr(at)) : shown;
 }
 
+std::string quoted_value(std::string_view value) {
+  std::string result = "'";
+  for (const char c : value) {
+    if (c == '\'' || c == '\\') result += '\\';
+    result += c;
+  }
+  return result + '\'';
+}
+
+std::int64_t whole_seconds(std::chrono::milliseconds time) noexcept {
+  return std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(time).count());
+}
+
 }  // namespace rowlock::store

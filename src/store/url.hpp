@@ -1,6 +1,8 @@
 // The parts of a database URL.
 #pragma once
 
+#include <chrono>
+#include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
@@ -34,5 +36,11 @@ std::optional<unknown_parameter> find_unknown_parameter(std::string_view query,
 // of a key. Elsewhere the same letters mean something else, and hiding a short secret would make the message
 // unreadable.
 std::string hide_secret(std::string message, std::string_view secret);
+
+// The value between apostrophes, as the connect strings of libpq and SOCI take it.
+std::string quoted_value(std::string_view value);
+
+// A time limit for a setting that counts in seconds: rounded up, and at least 1.
+std::int64_t whole_seconds(std::chrono::milliseconds time) noexcept;
 
 }  // namespace rowlock::store

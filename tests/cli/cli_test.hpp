@@ -2,8 +2,8 @@
 #pragma once
 
 #include "cli/command_process.hpp"
+#include "support/sql_stores.hpp"
 #include "support/store_fixture.hpp"
-#include "support/stores.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -82,9 +82,3 @@ class cli_test : public testing::TestWithParam<std::string> {
 };
 
 }  // namespace rowlock::test
-
-#define ROWLOCK_FOR_EACH_SQL_STORE(suite)                                                                    \
-  INSTANTIATE_TEST_SUITE_P(stores, suite,                                                                    \
-                           testing::ValuesIn(::rowlock::test::selected_of({"sqlite", "postgres", "mysql"})), \
-                           ::rowlock::test::store_test_name);                                                \
-  GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite)

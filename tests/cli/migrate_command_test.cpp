@@ -5,9 +5,12 @@
 #include "support/mysql_connection.hpp"
 #endif
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <fstream>
 #include <iterator>
+#include <ranges>
 
 namespace rowlock::test {
 
@@ -15,6 +18,16 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
+
+const int newest = required_schema_version();
+
+// "0001_locks", upwards.
+std::vector<std::string> migration_names() {
+  std::vector<std::string> names;
+  for (const auto& file : shipped_migrations("sqlite"))
+    names.push_back(fmt::format("{:04}_{}", file.version, file.title));
+  return names;
+}
 
 // A prefix of its own beside the migrated tables; taken down at the end.
 class migrate_command_test : public cli_test {
@@ -52,20 +65,29 @@ class migrate_command_test : public cli_test {
   std::string path(const std::string& name) const {
     return (folder_.path() / name).string();
   }
+  // A line for each migration, upwards: "applied 0001_locks\n".
+  static std::string each(const std::string& done) {
+    std::string lines;
+    for (const auto& name : migration_names()) lines += done + ' ' + name + '\n';
+    return lines;
+  }
 
   std::string prefix_ = "m" + model::id128::random().to_string().substr(0, 12) + "_";
   temporary_folder folder_;
 };
 
 TEST_P(migrate_command_test, up_and_down_say_what_they_do) {
-  EXPECT_EQ(migrate({"up", "--dry-run"}).out, "to be applied 0001_locks\nto be applied 0002_seconds\n");
-  EXPECT_EQ(migrate({"up"}).out, "applied 0001_locks\napplied 0002_seconds\n");
+  EXPECT_EQ(migrate({"up", "--dry-run"}).out, each("to be applied"));
+  EXPECT_EQ(migrate({"up"}).out, each("applied"));
   EXPECT_EQ(migrate({"up"}).out, "the schema is up to date\n");
   EXPECT_EQ(migrate({"verify"}).exit_code, 0);
   EXPECT_THAT(migrate({"status"}).out, testing::MatchesRegex("VERSION[^\n]*\n0001 +locks +applied +20[^\n]*\n"
-                                                             "0002 +seconds +applied +20[^\n]*\n"));
+                                                             "0002 +seconds +applied +20[^\n]*\n(.|\n)*"));
 
-  EXPECT_EQ(migrate({"down"}).out, "reverted 0002_seconds\n");
+  const auto names = migration_names();
+  for (auto at = names.size() - 1; at > 0; --at) {
+    EXPECT_EQ(migrate({"down"}).out, "reverted " + names[at] + '\n');
+  }
   const auto refused = migrate({"down"});
   EXPECT_EQ(refused.exit_code, 64);
   EXPECT_THAT(refused.err, HasSubstr("--destroy-tokens"));
@@ -101,15 +123,18 @@ TEST_P(migrate_command_test, down_refuses_while_a_lease_lives) {
 
 TEST_P(migrate_command_test, says_in_words_that_the_schema_is_newer) {
   migrate({"up"});
-  std::ofstream{path("newer.sql")} << "UPDATE " << prefix_ << "meta SET schema_version = 3;\n";
+  std::ofstream{path("newer.sql")} << "UPDATE " << prefix_ << "meta SET schema_version = " << newest + 1
+                                   << ";\n";
   ASSERT_EQ(apply(path("newer.sql")).exit_code, 0);
   const auto up = migrate({"up"});
   EXPECT_EQ(up.exit_code, 0);
-  EXPECT_THAT(up.err, HasSubstr("the schema has version 3, and this rowlock knows 2"));
+  EXPECT_THAT(up.err, HasSubstr(fmt::format("the schema has version {}, and this rowlock knows {}",
+                                            newest + 1, newest)));
   EXPECT_THAT(migrate({"status"}).out, HasSubstr("newer than this rowlock; it may run beside it"));
   EXPECT_EQ(rowlock({"list", "--prefix", prefix_}).exit_code, 0);
 
-  std::ofstream{path("forbid.sql")} << "UPDATE " << prefix_ << "meta SET min_library = 3;\n";
+  std::ofstream{path("forbid.sql")} << "UPDATE " << prefix_ << "meta SET min_library = " << newest + 1
+                                    << ";\n";
   ASSERT_EQ(apply(path("forbid.sql")).exit_code, 0);
   EXPECT_THAT(migrate({"status"}).out, HasSubstr("which the schema forbids"));
   for (const auto& line : std::vector<words>{{"migrate", "up"}, {"list"}, {"run", "job", "--", "true"}}) {
@@ -117,26 +142,27 @@ TEST_P(migrate_command_test, says_in_words_that_the_schema_is_newer) {
     with_prefix.insert(with_prefix.begin(), {"--prefix", prefix_});
     const auto refused = rowlock(with_prefix);
     EXPECT_EQ(refused.exit_code, 78) << refused.err;
-    EXPECT_THAT(refused.err, HasSubstr("knows 2")) << line[0];
+    EXPECT_THAT(refused.err, HasSubstr(fmt::format("knows {}", newest))) << line[0];
   }
-  std::ofstream{path("back.sql")} << "UPDATE " << prefix_
-                                  << "meta SET schema_version = 2, min_library = 1;\n";
+  std::ofstream{path("back.sql")} << "UPDATE " << prefix_ << "meta SET schema_version = " << newest
+                                  << ", min_library = 1;\n";
   ASSERT_EQ(apply(path("back.sql")).exit_code, 0);
 }
 
 TEST_P(migrate_command_test, sql_writes_files_that_the_databases_tool_applies) {
   EXPECT_EQ(migrate({"sql", "--dialect", GetParam(), "--out", folder_.path()}).exit_code, 0);
-  EXPECT_THAT(names(), ElementsAre("0001_locks.down.sql", "0001_locks.up.sql", "0002_seconds.down.sql",
-                                   "0002_seconds.up.sql"));
-  for (const auto* file : {"0001_locks.up.sql", "0002_seconds.up.sql"}) {
-    const auto applied = apply(path(file));
+  ASSERT_EQ(names().size(), 2 * migration_names().size());
+  EXPECT_EQ(names().front(), "0001_locks.down.sql");
+  for (const auto& name : migration_names()) {
+    const auto applied = apply(path(name + ".up.sql"));
     ASSERT_EQ(applied.exit_code, 0) << applied.err;
   }
   EXPECT_EQ(migrate({"verify"}).exit_code, 0);
-  EXPECT_EQ(migrate({"adopt"}).out, "adopted 0001_locks\nadopted 0002_seconds\n");
+  EXPECT_EQ(migrate({"adopt"}).out, each("adopted"));
   EXPECT_EQ(migrate({"adopt"}).out, "the ledger is complete\n");
-  for (const auto* file : {"0002_seconds.down.sql", "0001_locks.down.sql"}) {
-    const auto reverted = apply(path(file));
+  const auto all = migration_names();
+  for (const auto& name : std::views::reverse(all)) {
+    const auto reverted = apply(path(name + ".down.sql"));
     EXPECT_EQ(reverted.exit_code, 0) << reverted.err;
   }
   EXPECT_EQ(migrate({"verify"}).exit_code, 78);
@@ -145,9 +171,10 @@ TEST_P(migrate_command_test, sql_writes_files_that_the_databases_tool_applies) {
 TEST_P(migrate_command_test, sql_writes_flyways_names) {
   EXPECT_EQ(
       migrate({"sql", "--dialect", GetParam(), "--format", "flyway", "--out", folder_.path()}).exit_code, 0);
-  EXPECT_THAT(names(), ElementsAre("U0001__" + prefix_ + "locks.sql", "U0002__" + prefix_ + "seconds.sql",
-                                   "V0001__" + prefix_ + "locks.sql", "V0002__" + prefix_ + "seconds.sql"));
-  for (const auto& file : {"V0001__" + prefix_ + "locks.sql", "V0002__" + prefix_ + "seconds.sql"}) {
+  ASSERT_EQ(names().size(), 2 * migration_names().size());
+  EXPECT_EQ(names().front(), "U0001__" + prefix_ + "locks.sql");
+  for (const auto& file : names()) {
+    if (file.starts_with("U")) continue;  // takes a migration back
     EXPECT_EQ(apply(path(file)).exit_code, 0) << file;
   }
   EXPECT_EQ(migrate({"verify"}).exit_code, 0);
@@ -232,7 +259,11 @@ TEST(migrate_sql, schema_is_used_and_left) {
   psql("-c 'CREATE SCHEMA " + schema + "'");
   rowlock_alone({"migrate", "sql", "--dialect", "postgres", "--schema", schema, "--out", folder.path()});
   const auto file = [&](const std::string& name) { return " -f " + (folder.path() / name).string(); };
-  const auto up = file("0001_locks.up.sql") + file("0002_seconds.up.sql");
+  std::string up, down;
+  for (const auto& name : migration_names()) {
+    up += file(name + ".up.sql");
+    down = file(name + ".down.sql") + down;
+  }
   for (const std::string transaction : {"", "-1 "}) {
     const auto applied =
         psql(transaction + "-c \"SET search_path = pg_catalog\"" + up + " -c 'SHOW search_path'");
@@ -242,7 +273,7 @@ TEST(migrate_sql, schema_is_used_and_left) {
   const std::map<std::string, std::string> variables{{"ROWLOCK_URL", url}, {"ROWLOCK_SCHEMA", schema}};
   EXPECT_EQ(rowlock_alone({"migrate", "verify"}, variables).exit_code, 0);
   EXPECT_EQ(rowlock_alone({"run", "job", "--", "true"}, variables).exit_code, 0);
-  EXPECT_EQ(psql(file("0002_seconds.down.sql") + file("0001_locks.down.sql")).exit_code, 0);
+  EXPECT_EQ(psql(down).exit_code, 0);
   EXPECT_EQ(rowlock_alone({"migrate", "verify"}, variables).exit_code, 78);
   psql("-c 'DROP SCHEMA " + schema + " CASCADE' 2>&1");
 }

@@ -12,9 +12,6 @@ using testing::SizeIs;
 // psql and sqlite3 stand for other tools that run rowlock's files as they are.
 class adopt_test : public migrate_test {
  protected:
-  void apply_with_the_tool() {
-    for (const auto* file : {"0001_locks.up.sql", "0002_seconds.up.sql"}) db.run_file(db.migrations() / file);
-  }
   // Expects one line for each migration, and what each says.
   template <typename Matcher>
   void expect_each_line(const Matcher& matcher) {
@@ -25,16 +22,16 @@ class adopt_test : public migrate_test {
 };
 
 TEST_P(adopt_test, files_that_a_tool_has_applied_pass_verify) {
-  apply_with_the_tool();
+  run_up_files();
   EXPECT_THAT(open().verify(), IsEmpty());
   expect_each_line(AllOf(applied(true), recorded(false)));
   EXPECT_THAT(open().up(), IsEmpty());
 }
 
 TEST_P(adopt_test, the_files_can_be_applied_twice) {
-  apply_with_the_tool();
+  run_up_files();
   db.run("UPDATE rowlock_meta SET epoch_s = 1000, skew_ms = 77");
-  apply_with_the_tool();
+  run_up_files();
   EXPECT_THAT(open().verify(), IsEmpty());
   // No token goes back, and the operator's setting stays.
   EXPECT_THAT(db.run("SELECT 'kept' FROM rowlock_meta WHERE epoch_s = 1000 AND skew_ms = 77"),
@@ -42,7 +39,7 @@ TEST_P(adopt_test, the_files_can_be_applied_twice) {
 }
 
 TEST_P(adopt_test, fills_the_ledger_once) {
-  apply_with_the_tool();
+  run_up_files();
   EXPECT_THAT(versions(open().adopt(true)), all());
   expect_each_line(recorded(false));
   EXPECT_THAT(versions(open().adopt()), all());
@@ -64,9 +61,8 @@ TEST_P(adopt_test, refuses_an_unmigrated_database) {
 }
 
 TEST_P(adopt_test, the_down_files_take_everything_back) {
-  apply_with_the_tool();
-  for (const auto* file : {"0002_seconds.down.sql", "0001_locks.down.sql"})
-    db.run_file(db.migrations() / file);
+  run_up_files();
+  run_down_files();
   EXPECT_THAT(db.describe(), IsEmpty());
   expect_each_line(applied(false));
 }

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "migrate/blank_database.hpp"
-#include "support/stores.hpp"
+#include "support/sql_stores.hpp"
 
 #include <rowlock/error.hpp>
 #include <rowlock/migrate.hpp>
@@ -10,7 +10,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <functional>
+#include <ranges>
 #include <string>
 #include <vector>
 
@@ -20,6 +23,10 @@ class migrate_test : public testing::TestWithParam<std::string> {
  protected:
   blank_database db{GetParam()};
 
+  void run_file(const migration& file, const std::string& half) {
+    db.run_file(db.migrations() / fmt::format("{:04}_{}.{}.sql", file.version, file.title, half));
+  }
+
   migrator open() { return migrator{db.url(), db.settings()}; }
   int newest() { return required_schema_version(); }
   // Matches the versions of all migrations, in the order in which they are applied.
@@ -27,6 +34,19 @@ class migrate_test : public testing::TestWithParam<std::string> {
     std::vector<int> upwards;
     for (int version = 1; version <= newest(); ++version) upwards.push_back(version);
     return testing::ElementsAreArray(upwards);
+  }
+  // And in the order in which they are reverted.
+  auto all_downwards() {
+    std::vector<int> downwards;
+    for (int version = newest(); version > 0; --version) downwards.push_back(version);
+    return testing::ElementsAreArray(downwards);
+  }
+  // Runs all files as another tool would.
+  void run_up_files() {
+    for (const auto& file : shipped_migrations(GetParam())) run_file(file, "up");
+  }
+  void run_down_files() {
+    for (const auto& file : shipped_migrations(GetParam()) | std::views::reverse) run_file(file, "down");
   }
 };
 
@@ -48,9 +68,3 @@ inline error error_of(const std::function<void()>& call) {
 }
 
 }  // namespace rowlock::test
-
-#define ROWLOCK_FOR_EACH_SQL_STORE(suite)                                                                    \
-  INSTANTIATE_TEST_SUITE_P(stores, suite,                                                                    \
-                           testing::ValuesIn(::rowlock::test::selected_of({"sqlite", "postgres", "mysql"})), \
-                           ::rowlock::test::store_test_name);                                                \
-  GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite)

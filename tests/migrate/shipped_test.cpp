@@ -82,7 +82,7 @@ TEST_P(shipped_test, schema_file_equals_what_the_migrations_produce) {
   EXPECT_EQ(db.describe(), migrated.describe());
 }
 
-// A migration that changes the schema changes src/migrate/expected/<dialect>.txt too.
+// A migration that changes the schema changes schema/<dialect>.sql too.
 TEST_P(shipped_test, expected_schema_equals_what_the_migrations_produce) {
   open().up();
   EXPECT_EQ(db.describe(), migrate::expected_schema(GetParam()));

@@ -72,8 +72,7 @@ TEST_P(up_test, refuses_a_ledger_with_another_checksum) {
 // Another tool reverted it. That tool does not know the ledger, which still names it.
 TEST_P(up_test, applies_again_what_another_tool_has_reverted) {
   open().up();
-  for (const auto& file : {"0002_seconds.down.sql", "0001_locks.down.sql"})
-    db.run_file(db.migrations() / file);
+  run_down_files();
   db.run("UPDATE rowlock_migration SET checksum = 'of an older file'");
   EXPECT_FALSE(open().status().at(0).applied);
   EXPECT_THAT(versions(open().up()), all());

@@ -44,7 +44,7 @@ TEST_P(verify_test, more_columns_and_tables_are_none) {
 
 TEST_P(verify_test, another_checksum_is_a_difference) {
   open().up();
-  db.run("UPDATE rowlock_migration SET checksum = 'abc'");
+  db.run("UPDATE rowlock_migration SET checksum = 'abc' WHERE version <= 2");
   EXPECT_THAT(open().verify(), ElementsAre(AllOf(HasSubstr("0001_locks"), HasSubstr("checksum")),
                                            AllOf(HasSubstr("0002_seconds"), HasSubstr("checksum"))));
   db.run("DELETE FROM rowlock_migration WHERE version = 1");

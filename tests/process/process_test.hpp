@@ -3,8 +3,8 @@
 
 #include "ledger.hpp"
 #include "own_server.hpp"
+#include "support/sql_stores.hpp"
 #include "support/store_fixture.hpp"
-#include "support/stores.hpp"
 #include "worker.hpp"
 
 #include <gtest/gtest.h>
@@ -83,10 +83,6 @@ class own_server_test : public process_test {
 
 }  // namespace rowlock::test
 
-#define ROWLOCK_FOR_EACH_SQL_STORE(suite)                                                                    \
-  INSTANTIATE_TEST_SUITE_P(stores, suite,                                                                    \
-                           testing::ValuesIn(::rowlock::test::selected_of({"sqlite", "postgres", "mysql"})), \
-                           ::rowlock::test::store_test_name)
 #define ROWLOCK_FOR_EACH_SERVER(suite)                                                             \
   INSTANTIATE_TEST_SUITE_P(stores, suite,                                                          \
                            testing::ValuesIn(::rowlock::test::selected_of({"postgres", "mysql"})), \

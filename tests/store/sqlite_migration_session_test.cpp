@@ -132,13 +132,14 @@ TEST_F(sqlite_migration_session_test, a_file_that_sets_its_own_timeout_leaves_ou
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds{3}) << "the file says 5 seconds";
 }
 
-// SQLite keeps the text of a statement: with its comments, and a name in quotes once a table was renamed.
+// SQLite keeps the text of a statement: with its comments, with the blanks before a column that was added, and a name
+// in quotes once a table was renamed.
 TEST_F(sqlite_migration_session_test, the_schema_for_reading_is_the_schema_of_the_migrations) {
   const auto tables = [](const std::string& database) {
     auto found = raw_sqlite{database}.ask(
         "SELECT replace(sql, 'IF NOT EXISTS ', '') FROM sqlite_master "
         "WHERE sql IS NOT NULL AND name <> 'rowlock_migration' ORDER BY name");
-    for (auto& sql : found.values) sql = std::regex_replace(sql, std::regex{" *--[^\n]*|\""}, "");
+    for (auto& sql : found.values) sql = std::regex_replace(sql, std::regex{"--[^\n]*|[\"\\s]"}, "");
     return found.values;
   };
   std::ostringstream schema;

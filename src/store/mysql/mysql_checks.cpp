@@ -1,4 +1,5 @@
 #include "store/check.hpp"
+#include "store/mysql/mysql_setup.hpp"
 
 namespace rowlock::store {
 
@@ -8,8 +9,6 @@ using facts = server_facts;
 
 constexpr std::int64_t long_transaction_s = 600;
 constexpr std::int64_t full_percent = 80;
-// 256 requests with names of 512 bytes, each in hex and several times.
-constexpr std::int64_t largest_statement = 4 << 20;
 
 bool logs(const facts& of) {
   return of.is("log_bin", "ON") || of.is("log_bin", "1");

@@ -67,24 +67,14 @@ bool is_host_char(unsigned char c) {
          std::string_view{".-_:%"}.find(static_cast<char>(c)) != std::string_view::npos;
 }
 
-// SOCI quotes with ' and escapes with a backslash.
-std::string quoted(std::string_view key, const std::string& value) {
-  auto text = fmt::format("{}='", key);
-  for (const char c : value) {
-    if (c == '\'' || c == '\\') text += '\\';
-    text += c;
-  }
-  return text + "' ";
-}
-
-std::int64_t whole_seconds(std::chrono::milliseconds time) {
-  return std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(time).count());
+std::string assignment(std::string_view key, std::string_view value) {
+  return fmt::format("{}={} ", key, quoted_value(value));
 }
 
 }  // namespace
 
 void mysql_endpoint::set(std::string_view key, const std::string& value) {
-  text_ += quoted(key, value);
+  text_ += assignment(key, value);
 }
 
 mysql_endpoint::mysql_endpoint(std::string_view url) {
@@ -256,11 +246,11 @@ std::string mysql_endpoint::connect_string(std::chrono::milliseconds connect_tim
     // SOCI passes no such option on. But MariaDB's client library takes a connection string in place of a
     // host (its mariadb_connect() does no more than that). With this option it leaves a server without TLS
     // before the login.
-    text += quoted("host", fmt::format("host={{{}}};ssl-verify-server-cert=1", host));
+    text += assignment("host", fmt::format("host={{{}}};ssl-verify-server-cert=1", host));
   } else if (!host.empty()) {
-    text += quoted("host", host);
+    text += assignment("host", host);
   }
-  if (!port.empty()) text += quoted("port", port);
+  if (!port.empty()) text += assignment("port", port);
   text += fmt::format("connect_timeout={}", whole_seconds(connect_timeout));
   if (read_timeout.count() > 0) {
     const auto limit = whole_seconds(read_timeout) + 1;

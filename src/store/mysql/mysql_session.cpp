@@ -25,11 +25,6 @@ mysql_json sorted_ids(std::span<const lease_id> leases) {
   return list;
 }
 
-// From the row of take_meta.
-std::int64_t next_epoch(const rows& meta) {
-  return model::next_epoch(model::epoch_of(meta.integer("epoch_floor")), meta.integer("now_s"));
-}
-
 }  // namespace
 
 mysql_session::mysql_session(std::shared_ptr<const mysql_context> context, connect_watch& watch)

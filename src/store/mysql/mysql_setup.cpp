@@ -1,6 +1,7 @@
 #include "store/mysql/mysql_setup.hpp"
 
 #include "store/decode.hpp"
+#include "store/url.hpp"
 
 #include <fmt/format.h>
 
@@ -15,8 +16,6 @@ namespace {
 // JSON_TABLE and SKIP LOCKED.
 constexpr int oldest_mariadb = 10'06;
 constexpr int oldest_mysql = 8'00;
-// 256 requests with names of 512 bytes, each in hex and several times.
-constexpr std::int64_t largest_statement = 4 << 20;
 
 using names_and_values = std::map<std::string, std::string>;
 
@@ -134,10 +133,6 @@ std::string danger_of(names_and_values& variables) {
         packet, largest_statement);
   }
   return {};
-}
-
-std::int64_t whole_seconds(std::chrono::milliseconds time) {
-  return std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(time).count());
 }
 
 }  // namespace

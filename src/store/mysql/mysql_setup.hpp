@@ -12,6 +12,9 @@
 
 namespace rowlock::store {
 
+// 256 requests with names of 512 bytes, each in hex and several times: max_allowed_packet must not be smaller.
+inline constexpr std::int64_t largest_statement = 4 << 20;
+
 // What all sessions of a database share.
 struct mysql_context {
   mysql_context(const std::string& url, const store_options& given);

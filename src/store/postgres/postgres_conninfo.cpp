@@ -120,19 +120,6 @@ void check_port(std::string_view port) {
   throw error(errc::invalid_argument, "the port in the PostgreSQL URL is not a number from 1 to 65535");
 }
 
-std::string quoted(std::string_view value) {
-  std::string result = "'";
-  for (const char c : value) {
-    if (c == '\'' || c == '\\') result += '\\';
-    result += c;
-  }
-  return result + '\'';
-}
-
-std::int64_t whole_seconds(std::chrono::milliseconds time) {
-  return std::max<std::int64_t>(1, std::chrono::ceil<std::chrono::seconds>(time).count());
-}
-
 }  // namespace
 
 postgres_conninfo::postgres_conninfo(const std::string& url, const store_options& options,
@@ -172,7 +159,7 @@ postgres_conninfo::postgres_conninfo(const std::string& url, const store_options
 
 std::string postgres_conninfo::text() const {
   std::string result;
-  for (const auto& [key, value] : values_) result += fmt::format("{}={} ", key, quoted(value));
+  for (const auto& [key, value] : values_) result += fmt::format("{}={} ", key, quoted_value(value));
   return result;
 }
 

@@ -15,11 +15,6 @@ postgres_array ids(std::span<const lease_id> leases) {
   return array;
 }
 
-// From the row of take_meta.
-std::int64_t next_epoch(const rows& meta) {
-  return model::next_epoch(model::epoch_of(meta.integer("epoch_floor")), meta.integer("now_s"));
-}
-
 }  // namespace
 
 postgres_session::postgres_session(std::shared_ptr<const postgres_context> context, connect_watch& watch)
