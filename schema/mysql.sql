@@ -1,4 +1,4 @@
--- The schema that the migrations of migrations/mysql leave behind, version 2. A column has a line of its
+-- The schema that the migrations of migrations/mysql leave behind, version 3. A column has a line of its
 -- own, with the type as the database names it: `rowlock migrate verify` compares the two. Tests compare the file with
 -- the migrations.
 -- Times are UTC; ids are 16 bytes.
@@ -17,6 +17,8 @@ CREATE TABLE rowlock_lease (
   created_at  datetime(6)     NOT NULL,
   host        varbinary(255)  NOT NULL,
   application varbinary(1024) NOT NULL,
+  username    varbinary(255)  NOT NULL DEFAULT '',  -- whose process it is
+  program     varbinary(255)  NOT NULL DEFAULT '',  -- what it runs, without arguments
   PRIMARY KEY (id)
 ) ENGINE = InnoDB;
 
@@ -87,5 +89,32 @@ CREATE TABLE rowlock_meta (
   epoch_floor    bigint         GENERATED ALWAYS AS (GREATEST(epoch_s * 2097152, epoch * 134217728)) STORED,
   skew_ms        bigint         NOT NULL DEFAULT 0,  -- how much later than its expiry a lease may be killed
   cluster_seen   bigint         NOT NULL DEFAULT 0,  -- when this server was recorded, in seconds since 1970
+  recordings     bigint         NOT NULL DEFAULT 0,  -- rises when what rowlock_recording says changes
   PRIMARY KEY (id)
+) ENGINE = InnoDB;
+
+-- Which names have a history. Clients read it when meta.recordings has changed.
+CREATE TABLE rowlock_recording (
+  pattern varbinary(512) NOT NULL,  -- a name, or the beginning of names and a *
+  keep    bigint         NOT NULL,  -- so many of the latest lines of a name
+  age_h   bigint         NOT NULL,  -- and none that are older, in hours
+  PRIMARY KEY (pattern)
+) ENGINE = InnoDB;
+
+-- What happened to those names. Written by the transaction of the change, while the lock's row is locked.
+CREATE TABLE rowlock_history (
+  name        varbinary(512)  NOT NULL,
+  id          bigint          NOT NULL,  -- rises for each name
+  happened_at datetime(6)     NOT NULL,
+  event       varbinary(32)   NOT NULL,
+  token       bigint          NOT NULL,
+  hold_id     binary(16)      NOT NULL,
+  lease_id    binary(16)      NOT NULL,
+  detail      varbinary(1024) NOT NULL,
+  host        varbinary(255)  NOT NULL,  -- as the lease said; '' if it was gone
+  username    varbinary(255)  NOT NULL,
+  pid         bigint          NOT NULL,
+  application varbinary(1024) NOT NULL,
+  program     varbinary(255)  NOT NULL,
+  PRIMARY KEY (name, id)
 ) ENGINE = InnoDB;

@@ -1,4 +1,4 @@
--- The schema that the migrations of migrations/postgres leave behind, version 2. A column has a line of its
+-- The schema that the migrations of migrations/postgres leave behind, version 3. A column has a line of its
 -- own, with the type as the database names it: `rowlock migrate verify` compares the two. Tests compare the file with
 -- the migrations.
 -- rowlock_migration, the ledger, is made by rowlock's own migrator and absent where another tool migrates.
@@ -15,6 +15,8 @@ CREATE TABLE rowlock_lease (
   created_at  timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   host        text        NOT NULL,
   application text        NOT NULL,
+  username    text        NOT NULL DEFAULT '',  -- whose process it is
+  program     text        NOT NULL DEFAULT '',  -- what it runs, without arguments
   PRIMARY KEY (id)
 ) WITH (
   fillfactor = 50,
@@ -94,6 +96,7 @@ CREATE TABLE rowlock_meta (
   epoch_s        bigint  NOT NULL DEFAULT 0,  -- in seconds since 2026-01-01
   epoch_floor    bigint  GENERATED ALWAYS AS (greatest(epoch_s * 2097152, epoch * 134217728)) STORED,  -- of tokens
   skew_ms        bigint  NOT NULL DEFAULT 0,  -- how much later than its expiry a lease may be killed
+  recordings     bigint  NOT NULL DEFAULT 0,  -- rises when what rowlock_recording says changes
   PRIMARY KEY (id)
 ) WITH (fillfactor = 50);
 
@@ -102,4 +105,30 @@ CREATE UNLOGGED TABLE rowlock_marker (
   id    integer NOT NULL DEFAULT 1 CHECK (id = 1),
   value text    NOT NULL,
   PRIMARY KEY (id)
+);
+
+-- Which names have a history. Clients read it when meta.recordings has changed.
+CREATE TABLE rowlock_recording (
+  pattern text COLLATE "C" NOT NULL,  -- a name, or the beginning of names and a *
+  keep    bigint NOT NULL,            -- so many of the latest lines of a name
+  age_h   bigint NOT NULL,            -- and none that are older, in hours
+  PRIMARY KEY (pattern)
+);
+
+-- What happened to those names. Written by the transaction of the change, while the lock's row is locked.
+CREATE TABLE rowlock_history (
+  name        text COLLATE "C" NOT NULL,
+  id          bigint      NOT NULL,  -- rises for each name
+  happened_at timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  event       text        NOT NULL,
+  token       bigint      NOT NULL,
+  hold_id     uuid        NOT NULL,
+  lease_id    uuid        NOT NULL,
+  detail      text        NOT NULL,
+  host        text        NOT NULL,  -- as the lease said; '' if it was gone
+  username    text        NOT NULL,
+  pid         bigint      NOT NULL,
+  application text        NOT NULL,
+  program     text        NOT NULL,
+  PRIMARY KEY (name, id)
 );

@@ -1,4 +1,4 @@
--- The schema that the migrations of migrations/sqlite leave behind, version 2. A column has a line of its
+-- The schema that the migrations of migrations/sqlite leave behind, version 3. A column has a line of its
 -- own, with the type as the database names it: `rowlock migrate verify` compares the two. Tests compare the file with
 -- the migrations.
 -- Times are microseconds since 1970 UTC; ids are 32 hexadecimal digits.
@@ -14,7 +14,9 @@ CREATE TABLE rowlock_lease (
   ttl_ms      INTEGER NOT NULL,
   expires_at  INTEGER NOT NULL,
   notice      INTEGER NOT NULL DEFAULT 0,
-  created_at  INTEGER NOT NULL
+  created_at  INTEGER NOT NULL,
+  username    TEXT    NOT NULL DEFAULT '',  -- whose process it is
+  program     TEXT    NOT NULL DEFAULT ''  -- what it runs, without arguments
 ) WITHOUT ROWID;
 
 CREATE TABLE rowlock_lock (
@@ -73,5 +75,31 @@ CREATE TABLE rowlock_meta (
   identity       TEXT    NOT NULL DEFAULT '',
   epoch_s        INTEGER NOT NULL DEFAULT 0,  -- in seconds since 2026-01-01
   epoch_floor    INTEGER GENERATED ALWAYS AS (max(epoch_s * 2097152, epoch * 134217728)) STORED,  -- of tokens
-  skew_ms        INTEGER NOT NULL DEFAULT 0  -- how much later than its expiry a lease may be killed
+  skew_ms        INTEGER NOT NULL DEFAULT 0,  -- how much later than its expiry a lease may be killed
+  recordings     INTEGER NOT NULL DEFAULT 0  -- rises when what rowlock_recording says changes
 );
+
+-- Which names have a history. Clients read it when meta.recordings has changed.
+CREATE TABLE rowlock_recording (
+  pattern TEXT    NOT NULL PRIMARY KEY,  -- a name, or the beginning of names and a *
+  keep    INTEGER NOT NULL,              -- so many of the latest lines of a name
+  age_h   INTEGER NOT NULL               -- and none that are older, in hours
+) WITHOUT ROWID;
+
+-- What happened to those names. Written by the transaction of the change.
+CREATE TABLE rowlock_history (
+  name        TEXT    NOT NULL,
+  id          INTEGER NOT NULL,  -- rises for each name
+  happened_at INTEGER NOT NULL,
+  event       TEXT    NOT NULL,
+  token       INTEGER NOT NULL,
+  hold_id     TEXT    NOT NULL,
+  lease_id    TEXT    NOT NULL,
+  detail      TEXT    NOT NULL,
+  host        TEXT    NOT NULL,  -- as the lease said; '' if it was gone
+  username    TEXT    NOT NULL,
+  pid         INTEGER NOT NULL,
+  application TEXT    NOT NULL,
+  program     TEXT    NOT NULL,
+  PRIMARY KEY (name, id)
+) WITHOUT ROWID;

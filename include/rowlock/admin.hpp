@@ -20,6 +20,8 @@ struct holder_info {
   std::int64_t token = 0;
   std::chrono::milliseconds held_for{0};
   std::chrono::milliseconds expires_in{0};  // negative: expired, but not killed yet
+  std::string user;                         // whose process it is; empty if an older version acquired it
+  std::string command;                      // what it runs: options::command
 };
 
 struct lock_info {
@@ -61,6 +63,8 @@ struct waiter_info {
   std::int64_t weight = 1;  // how much of the lock's capacity it waits for
   std::chrono::milliseconds expires_in{0};
   bool alive = true;  // false: its process is gone, and it will be skipped
+  std::string user;   // as of a holder
+  std::string command;
 };
 
 // One of several waiters that wait for each other in a circle.
@@ -72,6 +76,31 @@ struct stuck_waiter {
 struct sweep_result {
   std::int64_t leases = 0;  // expired leases that were killed
   std::int64_t locks = 0;   // locks that were freed, granted to a waiter or cleaned
+};
+
+// Which names have a history, and how much of it is kept.
+struct recording {
+  std::string pattern;              // a name, or the beginning of names and a *: "billing/*"
+  std::int64_t keep = 1000;         // the latest lines of each name; 1 to 1,000,000
+  std::chrono::hours age{24 * 30};  // and none that are older; 1 hour to ten years
+};
+
+// What happened to a lock.
+struct history_line {
+  std::int64_t id = 0;  // rises for each name
+  std::chrono::milliseconds ago{0};
+  // granted, handed over (granted to a waiter), released, lost, forced, moved (to another process, with its token),
+  // release requested, queued, left the queue; or unknown, of a later version.
+  std::string event;
+  std::int64_t token = 0;  // 0 for one that waits
+  std::string hold_id;
+  std::string detail;  // who did it, if that was not the holder, and the reason of a request
+  // The holder or waiter; empty if its lease was gone and no earlier line that was read says it.
+  std::string host;
+  std::string user;
+  std::int64_t pid = 0;
+  std::string application;
+  std::string command;
 };
 
 // Uses its client's connections and makes no lease. Every member may be called from any thread at once.
@@ -111,8 +140,19 @@ class ROWLOCK_EXPORT admin {
   // Kills expired leases and frees what they held. Clients do this in the background too; it is harmless.
   sweep_result sweep();
 
+  // The latest `limit` lines of a name's history, the latest first. Empty for a name that is not recorded, and for a
+  // latch and a barrier, which nobody holds.
+  [[nodiscard]] std::vector<history_line> history(const std::string& name, std::size_t limit);
+  [[nodiscard]] std::vector<recording> recordings();  // by pattern
+  // Records the history of these names from now on, or changes how much is kept. Clients learn of it with their next
+  // renewal. Each acquire and release of such a name takes the slow path: docs/performance.md says what that costs. It
+  // throws error(invalid_argument) for an impossible pattern or limit.
+  void record(const recording& what);
+  // Ends it; collect() deletes the lines. False: there was no such pattern.
+  bool stop_recording(const std::string& pattern);
+
   // Deletes locks that are free and have not been used for that long; returns how many. The tokens of their
-  // names keep rising.
+  // names keep rising. It also deletes the lines of histories that are more than what is kept.
   std::int64_t collect(time_span idle);
 
   [[nodiscard]] std::int64_t epoch();

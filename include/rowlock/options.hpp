@@ -31,6 +31,11 @@ struct options {
   // Shown to operators by `rowlock list`, and as application_name in PostgreSQL. Empty: the program's name.
   std::string application;
 
+  // What the process does, shown to operators beside the application, with the host and the user. Everybody who
+  // may read the tables sees it: no secrets. Control characters are left out, and at most 255 bytes kept. Empty:
+  // the program's file name, without its arguments.
+  std::string command{};
+
   // How long the holds of a vanished client last. 1 second to 24 hours.
   time_span ttl = std::chrono::seconds{30};
 

@@ -28,6 +28,9 @@ void add_global_options(CLI::App& app, context& global) {
       ->envname("ROWLOCK_SCHEMA");
   app.add_option("--listen-url", global.listen_url,
                  "PostgreSQL behind a pooler: the server itself, for wake-ups. Default: ROWLOCK_LISTEN_URL");
+  app.add_option("--application", global.application,
+                 "What holders and waiters are shown as (default: rowlock and the command)")
+      ->envname("ROWLOCK_APPLICATION");
   app.add_flag("--json", global.json, "Print one JSON array of objects");
   auto* quiet = app.add_flag("-q,--quiet", global.quiet, "Print nothing on stderr except errors");
   app.add_flag("-v,--verbose", global.verbose,
@@ -44,7 +47,7 @@ bool has_subcommands(const CLI::App& app) {
 std::string subcommand_of(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--url" || words[i] == "--prefix" || words[i] == "--schema" ||
-        words[i] == "--listen-url") {
+        words[i] == "--listen-url" || words[i] == "--application") {
       ++i;
     } else if (!words[i].starts_with('-')) {
       return words[i];
@@ -181,8 +184,9 @@ command_syntax command_syntax::add_subcommand(const std::string& name, const std
                                               const std::string& example) {
   auto* added = parsed_->add_subcommand(name, summary);
   added->fallthrough();
-  added->footer("Example:\n  " + example +
-                "\nGlobal options (--url, --prefix, --schema, --json, -q, -v): rowlock --help");
+  added->footer(
+      "Example:\n  " + example +
+      "\nGlobal options (--url, --prefix, --schema, --application, --json, -q, -v): rowlock --help");
   return {*added, *chosen_};
 }
 

@@ -69,7 +69,9 @@ options context::client_options() const {
   result.listen_url = listen_url;
   if (const char* value = environment("ROWLOCK_LISTEN_URL"); value && listen_url.empty())
     result.listen_url = value;
-  result.application = subcommand.empty() ? program : program + " " + subcommand;
+  result.application = !application.empty() ? application
+                       : subcommand.empty() ? program
+                                            : program + " " + subcommand;
   result.log = logger(*this);
   return result;
 }

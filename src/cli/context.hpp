@@ -18,6 +18,7 @@ struct context {
   std::string prefix;
   std::string schema;
   std::string listen_url;
+  std::string application;
   bool json = false;
   bool quiet = false;
   bool verbose = false;
@@ -31,7 +32,7 @@ struct context {
   // Throws error(invalid_argument) when there is none.
   std::string database_url() const;
 
-  // Prefix, schema, log and application (the program and its subcommand) are set; the rest are the library's
+  // Prefix, schema, log and application (--application, or the program and its subcommand) are set; the rest are the library's
   // defaults.
   rowlock::options client_options() const;
 

@@ -2,17 +2,29 @@
 
 #include "cli/duration.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/text.hpp"
 
 #include <rowlock/error.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 
 namespace rowlock::cli {
 
 using namespace std::chrono_literals;
 using std::chrono::milliseconds;
+
+namespace {
+
+// Arguments may be secrets.
+std::string shown_command(const std::vector<std::string>& command, bool with_arguments) {
+  if (with_arguments) return without_passwords(fmt::format("{}", fmt::join(command, " ")));
+  return std::filesystem::path{command.front()}.filename().string();
+}
+
+}  // namespace
 
 void add_command_options(command_syntax command, command_words& words) {
   command
@@ -28,6 +40,9 @@ void add_command_options(command_syntax command, command_words& words) {
            "Time from SIGTERM to SIGKILL when the hold cannot be kept, or after --at-most (default 5s, or a "
            "quarter of --ttl if less)")
       .value_name("DURATION");
+  command.add_flag("--show-arguments", words.shows_arguments,
+                   "Show operators the command with its arguments, which are stored in the database; without "
+                   "this, its name alone");
 }
 
 command_settings parse(const context& global, const command_words& words) {
@@ -37,6 +52,7 @@ command_settings parse(const context& global, const command_words& words) {
                             global.subcommand));
   }
   command_settings result{.ttl = parse_duration("--ttl", words.ttl)};
+  result.shown_command = shown_command(global.command, words.shows_arguments);
   auto& kill_after = result.watch.kill_after;
   kill_after = words.kill_after.empty() ? std::min<milliseconds>(5s, result.ttl / 4)
                                         : parse_duration("--kill-after", words.kill_after);
@@ -60,6 +76,7 @@ command_settings parse(const context& global, const command_words& words) {
 client connect_for(const context& global, const command_settings& chosen) {
   auto settings = global.client_options();
   settings.ttl = chosen.ttl;
+  settings.command = chosen.shown_command;
   settings.statement_timeout = std::min<milliseconds>(settings.statement_timeout, chosen.ttl / 3);
   return connect(global.database_url(), settings);
 }

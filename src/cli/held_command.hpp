@@ -18,14 +18,16 @@ struct command_words {
   std::string ttl = "1m";
   std::string kill_after;
   std::string at_most;
+  bool shows_arguments = false;
 };
 
-// --ttl, --kill-after and --at-most.
+// --ttl, --kill-after, --at-most and --show-arguments.
 void add_command_options(command_syntax command, command_words& words);
 
 struct command_settings {
   std::chrono::milliseconds ttl{0};
   watch_settings watch{};
+  std::string shown_command{};  // to operators
 };
 
 // Throws error(invalid_argument), also if there is no command after "--".

@@ -19,10 +19,17 @@ bool is_held_by_the_dead(const lock_info& lock) {
          lock.kind != lock_kind::barrier && lock.kind != lock_kind::unknown;
 }
 
+std::string who_text(const std::string& user, const std::string& host, std::int64_t pid,
+                     const std::string& application, const std::string& command) {
+  const bool says_more = !command.empty() && command != application;
+  return fmt::format("{}{}{}:{} {}{}{}", user, user.empty() ? "" : "@", host, pid, application,
+                     says_more ? ": " : "", says_more ? command : "");
+}
+
 std::string holder_text(const holder_info& holder) {
   if (rests(holder)) return "(rests)";
-  return fmt::format("{}:{} {}{}", holder.host, holder.pid, holder.application,
-                     is_expired(holder) ? " (expired)" : "");
+  return who_text(holder.user, holder.host, holder.pid, holder.application, holder.command) +
+         (is_expired(holder) ? " (expired)" : "");
 }
 
 std::string time_text(std::chrono::milliseconds from_now) {

@@ -4,11 +4,16 @@
 #include <rowlock/admin.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 
 namespace rowlock::cli {
 
-// "host:123 application"; "(rests)" if nobody holds the lock until its delay or minimum hold time is over;
+// "user@host:123 application: command", as far as it is known. A command that is the application is not repeated.
+std::string who_text(const std::string& user, const std::string& host, std::int64_t pid,
+                     const std::string& application, const std::string& command);
+
+// As who_text; "(rests)" if nobody holds the lock until its delay or minimum hold time is over;
 // "(expired)" behind a holder whose lease has expired.
 std::string holder_text(const holder_info& holder);
 bool rests(const holder_info& holder);

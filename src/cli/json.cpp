@@ -40,6 +40,21 @@ ordered_json converted(const json::object& members) {
   return result;
 }
 
+// JSON allows DEL and the C1 controls in a string. A terminal obeys them.
+std::string escaped(std::string_view text) {
+  std::string result;
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+    const bool is_c1 = byte(at) == 0xC2 && at + 1 < text.size() && byte(at + 1) < 0xA0;
+    if (is_c1 || byte(at) == 0x7F) {
+      result += fmt::format("\\u{:04x}", is_c1 ? byte(++at) : byte(at));
+    } else {
+      result += text[at];
+    }
+  }
+  return result;
+}
+
 }  // namespace
 
 json::object to_json(const lock_info& lock) {
@@ -48,6 +63,8 @@ json::object to_json(const lock_info& lock) {
     holders.push_back(json::object{{"host", holder.host},
                                    {"pid", holder.pid},
                                    {"application", holder.application},
+                                   {"user", holder.user},
+                                   {"command", holder.command},
                                    {"hold_id", holder.hold_id},
                                    {"lease_id", holder.lease_id},
                                    {"mode", to_string(holder.mode)},
@@ -78,6 +95,8 @@ json::object to_json(const waiter_info& waiter) {
           {"host", waiter.host},
           {"pid", waiter.pid},
           {"application", waiter.application},
+          {"user", waiter.user},
+          {"command", waiter.command},
           {"hold_id", waiter.hold_id},
           {"lease_id", waiter.lease_id},
           {"mode", to_string(waiter.mode)},
@@ -87,19 +106,11 @@ json::object to_json(const waiter_info& waiter) {
 }
 
 std::string json_text(const json::array& values) {
-  const auto text = converted(values).dump(2, ' ', false, ordered_json::error_handler_t::replace);
-  // JSON allows DEL and the C1 controls in a string. A terminal obeys them.
-  std::string result;
-  for (std::size_t at = 0; at < text.size(); ++at) {
-    const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-    const bool is_c1 = byte(at) == 0xC2 && at + 1 < text.size() && byte(at + 1) < 0xA0;
-    if (is_c1 || byte(at) == 0x7F) {
-      result += fmt::format("\\u{:04x}", is_c1 ? byte(++at) : byte(at));
-    } else {
-      result += text[at];
-    }
-  }
-  return result;
+  return escaped(converted(values).dump(2, ' ', false, ordered_json::error_handler_t::replace));
+}
+
+std::string json_line(const json::object& members) {
+  return escaped(converted(members).dump(-1, ' ', false, ordered_json::error_handler_t::replace));
 }
 
 void json_printer::add(const json::object& element) {

@@ -38,6 +38,9 @@ json::object to_json(const waiter_info& waiter);
 // Control characters are escaped.
 std::string json_text(const json::array& values);
 
+// One object on one line, escaped in the same way.
+std::string json_line(const json::object& members);
+
 // Prints such an array element by element, for those that are too long to keep.
 class json_printer {
  public:

@@ -21,6 +21,7 @@ int main(int count, char** words) {
   add_list(root);
   add_show(root);
   add_queue(root);
+  add_history(root);
   add_release(root);
   add_sweep(root);
   add_gc(root);

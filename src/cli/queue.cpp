@@ -14,11 +14,12 @@ namespace rowlock::cli {
 namespace {
 
 void print(const std::vector<waiter_info>& waiters) {
-  std::vector<std::vector<std::string>> rows{
-      {"TICKET", "HOST", "PID", "APPLICATION", "MODE", "WEIGHT", "HOLD", "LEASE EXPIRES IN"}};
+  std::vector<std::vector<std::string>> rows{{"TICKET", "USER", "HOST", "PID", "APPLICATION", "COMMAND",
+                                              "MODE", "WEIGHT", "HOLD", "LEASE EXPIRES IN"}};
   for (const auto& waiter : waiters) {
-    rows.push_back({std::to_string(waiter.ticket), waiter.host, std::to_string(waiter.pid),
-                    waiter.application, to_string(waiter.mode), std::to_string(waiter.weight), waiter.hold_id,
+    rows.push_back({std::to_string(waiter.ticket), waiter.user, waiter.host, std::to_string(waiter.pid),
+                    waiter.application, waiter.command, to_string(waiter.mode), std::to_string(waiter.weight),
+                    waiter.hold_id,
                     waiter.alive ? format_duration(waiter.expires_in) : "gone; will be skipped"});
   }
   fmt::print("{}", table(rows));

@@ -24,6 +24,8 @@ void print(const lock_info& lock) {
                                   ? holder_text(holder)
                                   : fmt::format("{}, pid {}, {}{}", holder.host, holder.pid,
                                                 holder.application, is_expired(holder) ? " (expired)" : "")});
+    if (!holder.user.empty()) rows.push_back({"  user", holder.user});
+    if (!holder.command.empty()) rows.push_back({"  command", holder.command});
     rows.push_back({"  hold", holder.hold_id});
     rows.push_back(
         {"  mode", fmt::format("{}, {} of {}", to_string(holder.mode), holder.weight, lock.capacity)});

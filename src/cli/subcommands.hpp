@@ -12,6 +12,7 @@ void add_renew(command_syntax root);
 void add_list(command_syntax root);
 void add_show(command_syntax root);
 void add_queue(command_syntax root);
+void add_history(command_syntax root);
 void add_release(command_syntax root);
 void add_sweep(command_syntax root);
 void add_gc(command_syntax root);

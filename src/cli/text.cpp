@@ -46,15 +46,6 @@ std::size_t width(std::string_view text) {
       std::ranges::count_if(text, [](char c) { return (static_cast<unsigned char>(c) & 0xC0U) != 0x80U; }));
 }
 
-// At most that many characters; "..." stands for what is left out.
-std::string cut(const std::string& text, std::size_t most) {
-  if (width(text) <= most) return text;
-  std::size_t end = 0;
-  for (std::size_t left = most - 3; left > 0; --left)
-    end += decode(std::string_view{text}.substr(end)).length;
-  return text.substr(0, end) + "...";
-}
-
 constexpr std::string_view space = " \t\n\v\f\r";
 
 // Replaces what stands between ':' and the last '@' of a URL's word. Not by a regular expression: the standard
@@ -184,6 +175,14 @@ std::string table(const std::vector<std::vector<std::string>>& rows, std::vector
     result += text + '\n';
   }
   return result;
+}
+
+std::string cut(const std::string& text, std::size_t most) {
+  if (width(text) <= most) return text;
+  std::size_t end = 0;
+  for (std::size_t left = most - 3; left > 0; --left)
+    end += decode(std::string_view{text}.substr(end)).length;
+  return text.substr(0, end) + "...";
 }
 
 std::string count_of(long long number, std::string_view noun) {

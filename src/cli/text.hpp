@@ -28,6 +28,9 @@ std::string table(const std::vector<std::vector<std::string>>& rows);
 std::string table(const std::vector<std::vector<std::string>>& rows, std::vector<std::size_t>& widths,
                   std::size_t longest);
 
+// At most that many characters, and at least 3; "..." stands for what is left out.
+std::string cut(const std::string& text, std::size_t most);
+
 // "1 lock", "2 locks".
 std::string count_of(long long number, std::string_view noun);
 

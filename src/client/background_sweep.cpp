@@ -1,5 +1,7 @@
 #include "client/background_sweep.hpp"
 
+#include "client/history_lines.hpp"
+
 #include <utility>
 
 namespace rowlock::client_layer {
@@ -53,6 +55,9 @@ void background_sweep::step() {
     next_ = now + pause_between_passes;
   } else {
     submitted_.clear();
+    if (context_.recorded.version() != 0) {
+      slot_.call([&](store::session& session) { prune_written(context_, session); });
+    }
     next_ = now + *context_.settings.sweep_interval;
   }
 }

@@ -4,6 +4,7 @@
 #include "client/ghosts.hpp"
 #include "client/log_writer.hpp"
 #include "client/process_identity.hpp"
+#include "client/recorded_names.hpp"
 #include "client/statistics.hpp"
 #include "client/stoppable_sleep.hpp"
 #include "client/time_source.hpp"
@@ -26,13 +27,14 @@ namespace rowlock::client_layer {
 struct context {
   options settings;
   time_source& time;
-  process_identity process = process_identity::of_this_process(settings.application);
+  process_identity process = process_identity::of_this_process(settings.application, settings.command);
   counters count{};
   mutable stoppable_sleep pauses{time};
   client_layer::ghosts ghosts{};
   mutable user_code user_calls{};
   mutable log_writer writer{guarded_log()};
   std::atomic<std::int64_t> stored_skew_ms{0};  // the database's, as read last
+  recorded_names recorded{};
 
   // How much later than its expiry a lease may be killed: the option, or what is stored, if that is more.
   std::chrono::milliseconds skew() const {

@@ -33,7 +33,7 @@ void fast_path::release(batch& work) {
     std::vector<store::release_item> requests;
     for (const auto& operation : operations) {
       const bool is_joined = work.joined.contains(operation->name);
-      if (!operation->fast || operation->how != how || is_joined) continue;
+      if (!operation->fast || operation->how != how || is_joined || is_recorded(operation->name)) continue;
       requests.push_back({operation->name, operation->lease->id(), operation->hold, operation->mode});
     }
     if (requests.empty()) continue;
@@ -55,7 +55,7 @@ void fast_path::release(batch& work) {
 void fast_path::hand_over(std::vector<release_ptr>& operations) {
   if (operations.size() != 1) return;
   const auto& operation = operations.front();
-  if (!std::exchange(operation->try_hand_over, false)) return;
+  if (!std::exchange(operation->try_hand_over, false) || is_recorded(operation->name)) return;
   const store::release_item request{operation->name, operation->lease->id(), operation->hold};
   const std::chrono::microseconds skew = context_.skew();
   for (int round = 0; round < hand_overs_at_once; ++round) {
@@ -132,6 +132,7 @@ void fast_path::acquire(batch& work) {
   for (const auto& operation : operations) {
     const auto& definition = operation->definition;
     if (operation->progress.must_edit() || work.joined.contains(definition.name)) continue;
+    if (is_recorded(definition.name)) continue;
     if (operation->mode == model::lock_mode::shared &&
         (!model::is_shareable(definition.kind) || operation->everything || queues(definition))) {
       continue;
@@ -178,6 +179,7 @@ void fast_path::enqueue(std::vector<acquire_ptr>& operations, bool contended_onl
   const auto& definition = operation->definition;
   if (operation->progress.must_edit() || !operation->wait || operation->mode == model::lock_mode::shared)
     return;
+  if (is_recorded(definition.name)) return;
   if (contended_only && (!operation->progress.may_try_fast() || !queues(definition))) return;
   const auto request = request_of(*operation);
   const std::chrono::microseconds skew = context_.skew();

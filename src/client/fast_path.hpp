@@ -29,6 +29,8 @@ class fast_path {
  private:
   bool prepare(const acquire_ptr& operation);
   bool queues(const model::lock_definition& definition) const;
+  // Only an edit writes the history.
+  bool is_recorded(const std::string& name) const { return context_.recorded.contains(name); }
   void acquire(batch& work);
   void enqueue(std::vector<acquire_ptr>& operations, bool contended_only);
   void schedule_sweep(const std::string& name);

@@ -1,6 +1,7 @@
 #include "client/joint_acquire.hpp"
 
 #include "client/after_commit.hpp"
+#include "client/history_lines.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -42,7 +43,10 @@ struct joint_acquire::round {
     results = session.edit_together(requests, [&](auto outcomes, auto views) {
       made = decide_acquire_together(outcomes, views, wishes, all, skew);
       std::vector<store::lock_change> changes;
-      for (const auto& one : made) changes.push_back(one.change);
+      for (std::size_t i = 0; i < made.size(); ++i) {
+        record(on.shared(), wishes[i].definition.name, views[i], made[i].change);
+        changes.push_back(made[i].change);
+      }
       return changes;
     });
     do_after_commit(session);

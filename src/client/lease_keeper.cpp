@@ -1,5 +1,6 @@
 #include "client/lease_keeper.hpp"
 
+#include "client/history_lines.hpp"
 #include "client/settings.hpp"
 #include "client/statement_worker.hpp"
 
@@ -226,6 +227,9 @@ void lease_keeper::renew() {
   renew_at_ = sent_at + renew_interval(context_.settings);
   context_.stored_skew_ms.store(reply->database_state.skew.count());
   audit_.on_renewal(*reply, sent_at);
+  if (const auto version = reply->database_state.recordings; version != context_.recorded.version()) {
+    slot_.call([&](store::session& session) { update_recorded(context_, session, version); });
+  }
 }
 
 }  // namespace rowlock::client_layer

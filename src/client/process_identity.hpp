@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace rowlock::client_layer {
 
@@ -13,13 +14,18 @@ struct process_identity {
   std::string host;
   std::int64_t pid = 0;
   std::string application;
+  std::string user;
+  std::string program;
 
-  // application: empty for the program's name.
-  static process_identity of_this_process(const std::string& application);
+  // application: empty for the program's name, which the kernel cuts. command: empty for its file name.
+  static process_identity of_this_process(const std::string& application, const std::string& command = {});
 
   store::lease_record lease(model::lease_id id, model::lease_id client, std::chrono::milliseconds ttl) const {
-    return {id, client, host, pid, application, ttl};
+    return {id, client, host, pid, application, ttl, user, program};
   }
 };
+
+// The user with that number, from the text of /etc/passwd. Empty: it is not there.
+std::string user_in(std::string_view passwd, std::uint64_t uid);
 
 }  // namespace rowlock::client_layer

@@ -1,5 +1,7 @@
 #include "client/process_lease.hpp"
 
+#include "client/history_lines.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -18,6 +20,7 @@ process_lease::created process_lease::create() {
   auto state = slot_.call([&](store::session& session) {
     auto now = session.record_database_state();
     context_.stored_skew_ms.store(now.skew.count());
+    update_recorded(context_, session, now.recordings);
     session.create_lease(record);
     session.listen(record.id);
     return now;
@@ -120,7 +123,11 @@ void process_lease::end_all() {
     ended.push_back(last->id());
     notifier_.lose(holds_.take(*last), loss::closed);
   }
-  if (!ended.empty()) slot_.call([&](store::lock_verbs& session) { session.end(ended); });
+  if (ended.empty()) return;
+  slot_.call([&](store::lock_verbs& session) { session.end(ended); });
+  if (context_.recorded.version() != 0) {
+    slot_.call([&](store::session& session) { prune_written(context_, session); });
+  }
 }
 
 }  // namespace rowlock::client_layer

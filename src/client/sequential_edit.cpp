@@ -75,6 +75,7 @@ void sequential_edit::add(const store::lock_change& change) {
   append(all_.create_leases, change.create_leases);
   append(all_.end_leases, change.end_leases);
   append(all_.notices, change.notices);
+  append(all_.history, change.history);
   if (change.value) all_.value = change.value;
   if (change.request) all_.request = change.request;
   all_.durable = all_.durable || change.durable;

@@ -1,5 +1,6 @@
 #include "client/slow_path.hpp"
 
+#include "client/history_lines.hpp"
 #include "client/lease_keeper.hpp"
 #include "client/reconciliation.hpp"
 #include "client/sequential_edit.hpp"
@@ -92,13 +93,18 @@ decision slow_path::decide(request& item, const store::lock_view& view) const {
 }
 
 store::lock_change slow_path::decide(std::span<request> items, const store::lock_view& view) const {
+  const auto decide_one = [&](request& item, const store::lock_view& seen) {
+    item.made = decide(item, seen);
+    const bool forces = item.release && item.release->purpose == release_operation::aim::force;
+    record(context_, item.name(), seen, item.made.change, forces ? intent::force : intent::use);
+  };
   if (items.size() == 1) {
-    items.front().made = decide(items.front(), view);
+    decide_one(items.front(), view);
     return items.front().made.change;
   }
   sequential_edit lock{view, context_.settings.ttl};
   for (auto& item : items) {
-    item.made = decide(item, lock.view());
+    decide_one(item, lock.view());
     lock.decided(item.made.change);
   }
   return std::move(lock).change();

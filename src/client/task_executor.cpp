@@ -2,6 +2,7 @@
 
 #include "client/after_commit.hpp"
 #include "client/backoff.hpp"
+#include "client/history_lines.hpp"
 #include "client/lease_keeper.hpp"
 
 #include <algorithm>
@@ -74,6 +75,7 @@ task_executor::pending_decision task_executor::begin_decision(const std::string&
   const auto task = begin([this, round, name, about, decide = std::move(decide)](store::session& session) {
     const store::edit_request request{name, about, [&](const store::lock_view& view) {
                                         round->made = decide(view);
+                                        record(client_.shared, name, view, round->made.change);
                                         return round->made.change;
                                       }};
     const auto checks = client_.complete.checks();

@@ -3,8 +3,10 @@
 #include "client/backoff.hpp"
 #include "client/engine.hpp"
 #include "client/force_release.hpp"
+#include "client/history_lines.hpp"
 #include "model/names.hpp"
 #include "primitives/access.hpp"
+#include "primitives/prune_histories.hpp"
 
 #include <algorithm>
 #include <iterator>
@@ -37,7 +39,8 @@ lock_info to_public(const store::lock_info& info) {
   for (const auto& holder : info.holders) {
     shown.holders.push_back({holder.lease.host, holder.lease.pid, holder.lease.application,
                              holder.hold.to_string(), holder.lease.id.to_string(), holder.mode, holder.weight,
-                             holder.token, holder.held_for, holder.expires_in});
+                             holder.token, holder.held_for, holder.expires_in, holder.lease.user,
+                             holder.lease.program});
     if (info.request && holder.token <= info.request->upto) {
       shown.request = {info.request->reason, info.request->within};
     }
@@ -55,7 +58,9 @@ waiter_info to_public(const store::waiter_info& info) {
           info.waiter.mode,
           info.waiter.weight,
           info.expires_in,
-          info.alive};
+          info.alive,
+          info.lease.user,
+          info.lease.program};
 }
 
 // Which of the holders with tokens up to this one still hold it.
@@ -67,6 +72,14 @@ std::vector<std::string> holders_up_to(const std::optional<store::lock_info>& lo
       holds.push_back(holder.hold.to_string());
   }
   return holds;
+}
+
+// Reads what is recorded, for changes that need no lease.
+void update_recorded(client_layer::engine& on) {
+  on.tasks().result_of([&on](store::session& session) {
+    client_layer::update_recorded(on.shared(), session, session.read_database_state().recordings);
+    return true;
+  });
 }
 
 }  // namespace
@@ -142,6 +155,7 @@ std::vector<std::vector<stuck_waiter>> admin::cycles() {
 bool admin::release(const std::string& name, const std::string& hold_id) {
   model::check_name(name);
   const auto only = hold_id.empty() ? model::hold_id{} : model::hold_id::parse(hold_id);
+  update_recorded(engine_of(db_));
   switch (client_layer::force_release(engine_of(db_), name,
                                       engine_of(db_).shared().settings.statement_timeout, only)) {
     case release_result::released: return true;
@@ -162,6 +176,7 @@ request_result admin::request_release(const std::string& name, const request_opt
   model::check_value(how.reason);
   model::check_request_time(how.within);
   auto& engine = engine_of(db_);
+  update_recorded(engine);
   const auto until = engine.shared().time.now() + how.within;
   const auto asked = engine.tasks().decide(name, {},
                                            [reason = how.reason, within = how.within](const auto& view) {
@@ -196,6 +211,7 @@ sweep_result admin::sweep() {
   sweep_result total;
   const std::chrono::microseconds skew = engine_of(db_).shared().skew();
   constexpr std::size_t at_once = 1000;
+  update_recorded(engine_of(db_));
   // Leases first: what they held becomes stale when they are killed.
   for (std::size_t killed = at_once; killed == at_once;) {
     killed = tasks_of(db_).result_of([skew](store::session& session) {
@@ -229,8 +245,10 @@ std::int64_t admin::collect(time_span idle) {
     const auto deleted = tasks_of(db_).result_of(
         [idle](store::admin_verbs& session) { return session.collect(idle, at_once); });
     total += deleted;
-    if (deleted < static_cast<std::int64_t>(at_once)) return total;
+    if (deleted < static_cast<std::int64_t>(at_once)) break;
   }
+  primitives::prune_histories(tasks_of(db_));
+  return total;
 }
 
 std::int64_t admin::epoch() {

@@ -24,7 +24,9 @@ lease_record read_lease(const rows& row) {
           .host = row.text("host"),
           .pid = row.integer("pid"),
           .application = row.text("application"),
-          .ttl = row.milliseconds("ttl_ms")};
+          .ttl = row.milliseconds("ttl_ms"),
+          .user = row.text("username"),
+          .program = row.text("program")};
 }
 
 model::waiter read_waiter(const rows& row) {
@@ -100,7 +102,8 @@ database_state read_database_state(const rows& row, std::string identity) {
           .recorded_identity = row.text("recorded_identity"),
           .epoch = model::epoch_of(row.integer("epoch_floor")),
           .skew = row.milliseconds("skew_ms"),
-          .marker = row.text("marker")};
+          .marker = row.text("marker"),
+          .recordings = row.integer("recordings")};
 }
 
 std::int64_t next_epoch(const rows& meta) {
@@ -187,6 +190,31 @@ stale read_stale(rows&& leases, rows&& names, std::size_t limit) {
     if (read == limit) found.next = names.text("name");
   }
   return found;
+}
+
+std::vector<recording> read_recordings(rows&& from) {
+  return read_all(from, [](const rows& row) {
+    return recording{.pattern = row.text("pattern"),
+                     .keep = row.integer("keep"),
+                     .age = std::chrono::hours{row.integer("age_h")}};
+  });
+}
+
+std::vector<history_line> read_history(rows&& from) {
+  return read_all(from, [](const rows& row) {
+    return history_line{.id = row.integer("id"),
+                        .entry = {.event = parse_history_event(row.view("event")),
+                                  .token = row.integer("token"),
+                                  .hold = row.id<hold_id>("hold_id"),
+                                  .lease = row.id<lease_id>("lease_id"),
+                                  .detail = row.text("detail")},
+                        .ago = row.shown_time("ago_time"),
+                        .host = row.text("host"),
+                        .user = row.text("username"),
+                        .pid = row.integer("pid"),
+                        .application = row.text("application"),
+                        .program = row.text("program")};
+  });
 }
 
 edit_reader::edit_reader(std::span<const edit_request> requests)

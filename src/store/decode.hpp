@@ -1,6 +1,7 @@
 // From the rows of a statement to the values of the seam, once for all dialects.
 #pragma once
 
+#include "store/history_verbs.hpp"
 #include "store/migration_session.hpp"
 #include "store/rows.hpp"
 #include "store/store.hpp"
@@ -62,6 +63,9 @@ class edit_reader {
 
   std::span<const edit_request> requests_;
 };
+
+std::vector<recording> read_recordings(rows&& from);
+std::vector<history_line> read_history(rows&& from);
 
 schema_state read_schema_state(rows&& from);
 std::vector<ledger_entry> read_ledger(rows&& from);

@@ -10,6 +10,7 @@ namespace rowlock::store {
 
 // Passes each row that a change writes to `writer`:
 //   row(statement, values...)  a row of a statement that may take many of them;
+//   history(name, place, entry)  a line of the history;
 //   lease(record), request(name, request), value(name, value)  the only row of a statement.
 // A permit or waiter is removed before another one is added, so that it may be replaced.
 template <class Writer>
@@ -31,6 +32,11 @@ void write_change(const std::string& name, const lock_change& change, Writer& wr
   }
   if (change.request) writer.request(name, *change.request);
   if (change.value) writer.value(name, *change.value);
+  // Before a lease ends: the lines say whose it is.
+  std::int64_t place = 0;
+  for (const auto& line : change.history) {
+    writer.history(name, ++place, line);
+  }
   for (const auto& ended : change.end_leases) writer.row("edit_end_leases", ended);
   for (const auto& noticed : change.notices) writer.row("edit_notice", noticed);
 }

@@ -27,6 +27,8 @@ struct lease_record {
   std::int64_t pid = 0;
   std::string application;
   std::chrono::milliseconds ttl{0};
+  std::string user{};     // whose process it is
+  std::string program{};  // what it runs
 };
 
 // Shows whether the database is still the same server in the same history.
@@ -38,8 +40,12 @@ struct database_state {
   std::chrono::milliseconds skew{0};  // stored: what each kill must allow for, see session::set_skew
   std::string
       marker;  // random; empty after a crash or promotion, until record_database_state writes a new one
+  std::int64_t recordings = 0;  // changes with what is recorded, see history_verbs; no part of the comparison
 
-  bool operator==(const database_state&) const = default;
+  bool operator==(const database_state& other) const {
+    return identity == other.identity && recorded_identity == other.recorded_identity &&
+           epoch == other.epoch && skew == other.skew && marker == other.marker;
+  }
 };
 
 struct renewal {
@@ -130,6 +136,30 @@ struct release_request {
   std::string reason;
 };
 
+enum class history_event : std::uint8_t {
+  unknown,      // of a later version
+  granted,      // at once
+  handed_over,  // granted to a waiter
+  released,
+  lost,       // its lease was killed
+  forced,     // released by force
+  moved,      // to another lease, with its token
+  requested,  // its release
+  queued,     // a request began to wait
+  left,       // a request left the queue without a grant
+};
+std::string_view to_string(history_event event) noexcept;
+history_event parse_history_event(std::string_view text) noexcept;
+
+// A line of a lock's history, as it is written. The store adds the time and what the lease says.
+struct history_entry {
+  history_event event = history_event::unknown;
+  model::token token = 0;  // of a request that waits: 0
+  hold_id hold;
+  lease_id lease;        // of the hold
+  std::string detail{};  // who did it, if that is not the holder, and why
+};
+
 // What the transaction writes before it commits. An empty change writes nothing and rolls back.
 struct lock_change {
   std::optional<model::lock_row> row;  // the whole row, by its name, except kind, fairness and delay
@@ -144,6 +174,7 @@ struct lock_change {
   std::optional<std::string> value;          // of the lock: what its holder proclaims
   std::optional<release_request> request{};  // stored beside the row; replaces an earlier one
   bool durable = false;                      // a batch with one durable change commits durably
+  std::vector<history_entry> history{};      // of the lock, in order; only beside a change
 
   bool empty() const {
     return !row && remove_permits.empty() && add_permits.empty() && enqueue.empty() && dequeue.empty() &&

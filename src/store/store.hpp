@@ -22,6 +22,8 @@
 
 namespace rowlock::store {
 
+class history_verbs;
+
 // One connection. Used by one thread at a time, except end_wait() and interrupt(), which any thread may call
 // while the session lives. Every verb is one round trip where the database allows it, throws rowlock::error,
 // and leaves nothing open when it throws. After error(unreachable) the session is broken: destroy it.
@@ -31,6 +33,8 @@ class session : public lock_verbs, public admin_verbs, public wakeup_verbs {
   session(const session&) = delete;
   session& operator=(const session&) = delete;
   virtual ~session() = default;
+
+  virtual history_verbs& history() = 0;  // history_verbs.hpp
 
   // Breaks the session, and with it a running verb, which throws error(unreachable) with outcome_unknown.
   virtual void interrupt() noexcept = 0;

@@ -96,6 +96,30 @@ TEST_P(listing_test, list_reads_page_by_page) {
   EXPECT_EQ(json_of({"list", "--sort", "waiters", "--limit", "3"}).size(), 3U);
 }
 
+TEST_P(listing_test, says_who_holds_and_waits) {
+  const std::string secret = "--password=hush";
+  auto holder = start(
+      {"run", "job", "--application", "nightly", "--", "sh", "-c", "echo held; cat >/dev/null", secret});
+  EXPECT_EQ(holder->read_line(), "held");
+  auto waiter = wait_for("job", {"--show-arguments"});
+  const auto held = json_of({"list"}).at(0).at("holders").at(0);
+  const std::string user = held.at("user");
+  EXPECT_NE(user, "");
+  EXPECT_EQ(held.at("application"), "nightly");
+  EXPECT_EQ(held.at("command"), "sh") << "no arguments: they may be secrets";
+  EXPECT_THAT(rowlock({"list"}).out, HasSubstr(" " + user + "@"));
+  EXPECT_THAT(rowlock({"list"}).out, HasSubstr(" nightly: sh "));
+  EXPECT_THAT(rowlock({"show", "job"}).out, testing::ContainsRegex("  user +" + user + "\n  command +sh\n"));
+  EXPECT_THAT(rowlock({"run", "job", "--no-wait", "--", "true"}).err,
+              testing::ContainsRegex("is busy; held by " + user + "@.+ nightly: sh since "));
+  const auto waiting = json_of({"queue", "job"}).at(0);
+  EXPECT_EQ(waiting.at("user"), user);
+  EXPECT_EQ(waiting.at("command"), "echo mine");
+  EXPECT_THAT(rowlock({"queue", "job"}).out, HasSubstr(" echo mine "));
+  for (const words& line : std::vector<words>{{"list", "--json"}, {"show", "job", "--json"}, {"list"}})
+    EXPECT_THAT(rowlock(line).out, Not(HasSubstr("hush")));
+}
+
 TEST_P(listing_test, says_who_is_dead_or_rests) {
   EXPECT_EQ(rowlock({"run", "rests", "--min-hold", "1h", "--", "true"}).exit_code, 0);
   EXPECT_THAT(rowlock({"list"}).out, HasSubstr("(rests)"));
@@ -144,13 +168,14 @@ TEST_P(listing_test, queue_is_in_order) {
     EXPECT_NE(waiter.at("host"), "");
   }
   EXPECT_THAT(rowlock({"queue", "job"}).out,
-              MatchesRegex("TICKET +HOST +PID(.|\n)*\n[0-9]+(.|\n)*\n[0-9]+ (.|\n)*"));
+              MatchesRegex("TICKET +USER +HOST +PID(.|\n)*\n[0-9]+(.|\n)*\n[0-9]+ (.|\n)*"));
 }
 
 TEST_P(listing_test, people_get_aligned_lines) {
   auto holder = hold("job");
-  EXPECT_THAT(rowlock({"list"}).out,
-              MatchesRegex("NAME +KIND(.|\n)*\njob +mutex +1/1 +[0-9]+ +0 +[^\n]+ rowlock run +[^\n]+\n"));
+  EXPECT_THAT(
+      rowlock({"list"}).out,
+      MatchesRegex("NAME +KIND(.|\n)*\njob +mutex +1/1 +[0-9]+ +0 +[^\n]+ rowlock run: sh +[^\n]+\n"));
   const auto shown = rowlock({"show", "job"}).out;
   EXPECT_THAT(shown, HasSubstr("name          job\n"));
   EXPECT_THAT(shown, HasSubstr("holder        "));

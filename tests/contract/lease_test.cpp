@@ -198,6 +198,8 @@ TEST_P(lease_test, keeps_what_was_said_of_its_owner) {
   lease.pid = 4'194'304;
   lease.application = "a \"quoted\" {program}, with commas";
   lease.ttl = 12'345ms;
+  lease.user = "d'\xC3\xA9ploi";
+  lease.program = "bill --everyone \"now\"\\";
   a->create_lease(lease);
   edit("a", grant_to(lease.id, hold_id::random()));
   const auto stored = a->show("a").value().holders.at(0).lease;
@@ -207,6 +209,8 @@ TEST_P(lease_test, keeps_what_was_said_of_its_owner) {
   EXPECT_EQ(stored.pid, lease.pid);
   EXPECT_EQ(stored.application, lease.application);
   EXPECT_EQ(stored.ttl, lease.ttl);
+  EXPECT_EQ(stored.user, lease.user);
+  EXPECT_EQ(stored.program, lease.program);
 }
 
 TEST_P(lease_test, notice_is_read_with_each_renewal) {

@@ -93,6 +93,7 @@ void apply(memory_transaction& transaction, const std::string& name, const lock_
   for (const lease_record& made : change.create_leases) {
     tables.leases.insert({made.id, {made, transaction.now + made.ttl}});
   }
+  add_history(transaction, name, change);
   for (const lease_id& id : change.end_leases) tables.leases.erase(id);
   for (const lease_id& id : change.notices) {
     if (const auto lease = tables.leases.find(id); lease != tables.leases.end()) ++lease->second.notice;

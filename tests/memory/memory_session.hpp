@@ -2,6 +2,7 @@
 #pragma once
 
 #include "memory/memory_server.hpp"
+#include "store/history_verbs.hpp"
 #include "store/store.hpp"
 
 #include <memory>
@@ -14,7 +15,10 @@
 
 namespace rowlock::store {
 
-class memory_session final : public session {
+// As an edit writes them.
+void add_history(memory_transaction& transaction, const std::string& name, const lock_change& change);
+
+class memory_session final : public session, public history_verbs {
  public:
   explicit memory_session(std::shared_ptr<memory_server> server);
   ~memory_session() override;
@@ -50,6 +54,17 @@ class memory_session final : public session {
   std::vector<std::string> waited_for() override;
 
   std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) override;
+
+  history_verbs& history() override { return *this; }
+  std::vector<recording> recordings() override;
+  void check_history() override;
+  void record(const recording& what) override;
+  bool stop_recording(const std::string& pattern) override;
+  std::vector<history_line> read_history(const std::string& name, std::int64_t before,
+                                         std::size_t limit) override;
+  std::int64_t prune_history(const std::string& name, std::int64_t keep, std::chrono::hours age,
+                             std::size_t limit) override;
+  std::vector<std::string> names_with_history(const std::string& after, std::size_t limit) override;
 
   void listen(lease_id client) override;
   void send_wakeups(std::span<const wakeup> told) override;

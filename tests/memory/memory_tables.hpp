@@ -1,6 +1,7 @@
 // The tables as values: copying them is a snapshot, so a crash or a lossy fail-over is an assignment.
 #pragma once
 
+#include "store/history_verbs.hpp"
 #include "store/store.hpp"
 
 #include <chrono>
@@ -31,6 +32,11 @@ struct memory_lock {
   timestamp request_until{0};
 };
 
+struct memory_history_line {
+  timestamp happened_at{0};
+  history_line line{};
+};
+
 // The marker is not here: it does not survive a crash.
 struct memory_tables {
   std::map<lease_id, memory_lease> leases;
@@ -41,6 +47,9 @@ struct memory_tables {
   std::chrono::milliseconds skew{0};
   token token_floor = 0;
   std::string recorded_identity;
+  std::map<std::string, recording> recordings;                                 // by pattern
+  std::map<std::string, std::map<std::int64_t, memory_history_line>> history;  // by name, then id
+  std::int64_t recordings_version = 0;
 
   const memory_lease* find_lease(const lease_id& id) const {
     const auto found = leases.find(id);

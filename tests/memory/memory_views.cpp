@@ -34,7 +34,8 @@ database_state world_of(const memory_transaction& transaction) {
           .recorded_identity = transaction.tables.recorded_identity,
           .epoch = transaction.tables.epoch,
           .skew = transaction.tables.skew,
-          .marker = transaction.marker};
+          .marker = transaction.marker,
+          .recordings = transaction.tables.recordings_version};
 }
 
 std::optional<model::lease_view> view_of_lease(const memory_transaction& transaction, const lease_id& id) {

@@ -78,34 +78,45 @@ class repeated_test : public migrate_test {
 TEST_P(repeated_test, on_the_way_up_from_any_statement) {
   const blank_database once{GetParam()};
   for (const auto& file : files) once.run(file.up);
-  for (const auto& part : parts(files[1].up)) {
-    SCOPED_TRACE(part);
-    const blank_database own{GetParam()};
-    own.run(files[0].up);
-    own.run("UPDATE rowlock_meta SET epoch = 5, token_floor = 7, identity = 'x'");
-    own.run(part);
-    own.run(files[1].up);
-    EXPECT_EQ(own.describe(), once.describe());
-    EXPECT_THAT(own.run("SELECT 'kept' FROM rowlock_meta WHERE schema_version = 2 AND epoch = 5 AND "
-                        "token_floor = 7 AND identity = 'x'"),
-                HasSubstr("kept"));
+  for (std::size_t i = 1; i < files.size(); ++i) {
+    for (const auto& part : parts(files[i].up)) {
+      SCOPED_TRACE(part);
+      const blank_database own{GetParam()};
+      for (std::size_t before = 0; before < i; ++before) own.run(files[before].up);
+      own.run("UPDATE rowlock_meta SET epoch = 5, token_floor = 7, identity = 'x'");
+      own.add_lease(-1);
+      own.run(part);
+      for (auto again = i; again < files.size(); ++again) own.run(files[again].up);
+      EXPECT_EQ(own.describe(), once.describe());
+      EXPECT_THAT(own.run("SELECT 'kept' FROM rowlock_meta WHERE schema_version = " +
+                          std::to_string(newest()) + " AND epoch = 5 AND token_floor = 7 AND identity = 'x'"),
+                  HasSubstr("kept"));
+      EXPECT_THAT(own.run("SELECT 'kept' FROM rowlock_lease WHERE host = 'host' AND username = ''"),
+                  HasSubstr("kept"));
+    }
   }
 }
 
 TEST_P(repeated_test, on_the_way_down_from_any_statement) {
-  const blank_database once{GetParam()};
-  once.run(files[0].up);
-  for (const auto& part : parts(files[1].down)) {
-    SCOPED_TRACE(part);
-    const blank_database own{GetParam()};
-    for (const auto& file : files) own.run(file.up);
-    own.run("UPDATE rowlock_meta SET epoch_s = 128, token_floor = 7, identity = 'x'");
-    own.run(part);
-    own.run(files[1].down);
-    EXPECT_EQ(own.describe(), once.describe());
-    EXPECT_THAT(own.run("SELECT 'kept' FROM rowlock_meta WHERE schema_version = 1 AND epoch = 2 AND "
-                        "token_floor = 7 AND identity = 'x'"),
-                HasSubstr("kept"));
+  for (std::size_t i = 1; i < files.size(); ++i) {
+    const blank_database once{GetParam()};
+    for (std::size_t before = 0; before < i; ++before) once.run(files[before].up);
+    // Version 1 has no seconds.
+    const std::string epoch = i == 1 ? "epoch = 2" : "epoch_s = 128";
+    for (const auto& part : parts(files[i].down)) {
+      SCOPED_TRACE(part);
+      const blank_database own{GetParam()};
+      for (std::size_t before = 0; before <= i; ++before) own.run(files[before].up);
+      own.run("UPDATE rowlock_meta SET epoch_s = 128, token_floor = 7, identity = 'x'");
+      own.add_lease(-1);
+      own.run(part);
+      own.run(files[i].down);
+      EXPECT_EQ(own.describe(), once.describe());
+      EXPECT_THAT(own.run("SELECT 'kept' FROM rowlock_meta WHERE schema_version = " + std::to_string(i) +
+                          " AND " + epoch + " AND token_floor = 7 AND identity = 'x'"),
+                  HasSubstr("kept"));
+      EXPECT_THAT(own.run("SELECT 'kept' FROM rowlock_lease WHERE host = 'host'"), HasSubstr("kept"));
+    }
   }
 }
 

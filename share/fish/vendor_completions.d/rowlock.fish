@@ -9,7 +9,7 @@ function __rowlock_command
             set is_value no
         else if test "$word" = --
             return 1
-        else if contains -- $word --above --as --at-most --capacity --conflict-exit-code --delay --dialect --format --hold --idle --kill-after --limit --listen-url --min-hold --out --permits --prefix --reason --receipt --role --schema --sort --to --ttl --url --value --wait --within -E -w
+        else if contains -- $word --above --age --application --as --at-most --capacity --conflict-exit-code --delay --dialect --format --hold --idle --keep --kill-after --limit --listen-url --min-hold --out --permits --prefix --reason --receipt --record --role --schema --sort --stop --to --ttl --url --value --wait --within -E -w
             set is_value yes
         else if string match -q -- '-*' $word; or test "$word" = help
             continue
@@ -44,6 +44,7 @@ complete -c rowlock -n '__rowlock_at ""' -a renew -d 'Let a hold of `rowlock acq
 complete -c rowlock -n '__rowlock_at ""' -a list -d 'List locks, with their holders and numbers of waiters.'
 complete -c rowlock -n '__rowlock_at ""' -a show -d 'Show one lock and its holders. Exit code 1: there is no such lock.'
 complete -c rowlock -n '__rowlock_at ""' -a queue -d 'Show the waiters of a lock, the first one first; or show all deadlocks.'
+complete -c rowlock -n '__rowlock_at ""' -a history -d 'Show what happened to a lock, or choose which names are recorded.'
 complete -c rowlock -n '__rowlock_at ""' -a release -d 'Release a hold of `rowlock acquire`; or a lock that others hold: by force, or by a request to its holders.'
 complete -c rowlock -n '__rowlock_at ""' -a sweep -d 'Kill expired leases and release what they held. Clients do this too; running it is harmless.'
 complete -c rowlock -n '__rowlock_at ""' -a gc -d 'Delete free locks that nobody has used for a long time. Their tokens keep rising.'
@@ -56,6 +57,7 @@ complete -c rowlock -n '__rowlock_at ""' -l url -x -d 'The database. Default: RO
 complete -c rowlock -n '__rowlock_at ""' -l prefix -x -d 'Prefix of the tables\' names (default rowlock_)'
 complete -c rowlock -n '__rowlock_at ""' -l schema -x -d 'PostgreSQL: the schema of the tables'
 complete -c rowlock -n '__rowlock_at ""' -l listen-url -x -d 'PostgreSQL behind a pooler: the server itself, for wake-ups. Default: ROWLOCK_LISTEN_URL'
+complete -c rowlock -n '__rowlock_at ""' -l application -x -d 'What holders and waiters are shown as (default: rowlock and the command)'
 complete -c rowlock -n '__rowlock_at ""' -l json -d 'Print one JSON array of objects'
 complete -c rowlock -n '__rowlock_at ""' -s q -l quiet -d 'Print nothing on stderr except errors'
 complete -c rowlock -n '__rowlock_at ""' -s v -l verbose -d 'Print on stderr what happens: grants, releases, the background'
@@ -81,6 +83,7 @@ complete -c rowlock -n '__rowlock_at "elect"' -l unfair -d 'Grant the free lock 
 complete -c rowlock -n '__rowlock_at "elect"' -l ttl -x -d 'How long the hold lasts if this machine fails (default 1m); it is renewed while the command runs'
 complete -c rowlock -n '__rowlock_at "elect"' -l at-most -x -d 'End the command when it has run for this time, and release the lock. The exit code is then 124'
 complete -c rowlock -n '__rowlock_at "elect"' -l kill-after -x -d 'Time from SIGTERM to SIGKILL when the hold cannot be kept, or after --at-most (default 5s, or a quarter of --ttl if less)'
+complete -c rowlock -n '__rowlock_at "elect"' -l show-arguments -d 'Show operators the command with its arguments, which are stored in the database; without this, its name alone'
 complete -c rowlock -n '__rowlock_at "elect"' -l repeat -d 'When the command has ended or the office was lost, stand by again instead of exiting'
 complete -c rowlock -n '__rowlock_at "elect"' -l value -x -d 'What the leader proclaims to observers, such as its address'
 complete -c rowlock -n '__rowlock_at "epoch"' -a show -d 'Print the epoch (the default).'
@@ -93,6 +96,13 @@ complete -c rowlock -n '__rowlock_at "epoch show"' -s h -l help -d 'Print this h
 complete -c rowlock -n '__rowlock_at "epoch skew"' -s h -l help -d 'Print this help message and exit'
 complete -c rowlock -n '__rowlock_at "gc"' -s h -l help -d 'Print this help message and exit'
 complete -c rowlock -n '__rowlock_at "gc"' -l idle -x -d 'Delete locks that nobody has acquired for this long, such as 30d'
+complete -c rowlock -n '__rowlock_at "history"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "history"' -l limit -x -d 'Show at most the latest N lines (default 50)'
+complete -c rowlock -n '__rowlock_at "history"' -l record -x -d 'Record these names: a name, or a beginning and a *'
+complete -c rowlock -n '__rowlock_at "history"' -l keep -x -d 'How many lines of each name are kept (default 1000)'
+complete -c rowlock -n '__rowlock_at "history"' -l age -x -d 'How long they are kept (default 30d)'
+complete -c rowlock -n '__rowlock_at "history"' -l stop -x -d 'Record these names no more; gc deletes their history'
+complete -c rowlock -n '__rowlock_at "history"' -l patterns -d 'List what is recorded'
 complete -c rowlock -n '__rowlock_at "list"' -s h -l help -d 'Print this help message and exit'
 complete -c rowlock -n '__rowlock_at "list"' -l held -d 'List only locks that are held'
 complete -c rowlock -n '__rowlock_at "list"' -l waiting -d 'List only locks that somebody waits for'
@@ -152,6 +162,7 @@ complete -c rowlock -n '__rowlock_at "run"' -l capacity -x -d 'How many permits 
 complete -c rowlock -n '__rowlock_at "run"' -l ttl -x -d 'How long the hold lasts if this machine fails (default 1m); it is renewed while the command runs'
 complete -c rowlock -n '__rowlock_at "run"' -l at-most -x -d 'End the command when it has run for this time, and release the lock. The exit code is then 124'
 complete -c rowlock -n '__rowlock_at "run"' -l kill-after -x -d 'Time from SIGTERM to SIGKILL when the hold cannot be kept, or after --at-most (default 5s, or a quarter of --ttl if less)'
+complete -c rowlock -n '__rowlock_at "run"' -l show-arguments -d 'Show operators the command with its arguments, which are stored in the database; without this, its name alone'
 complete -c rowlock -n '__rowlock_at "run"' -l min-hold -x -d 'Keep the lock at least this long, even if the command ends sooner'
 complete -c rowlock -n '__rowlock_at "run"' -l yield -d 'Send SIGTERM to the command when somebody requests the lock\'s release'
 complete -c rowlock -n '__rowlock_at "show"' -s h -l help -d 'Print this help message and exit'
@@ -161,6 +172,7 @@ complete -c rowlock -n __rowlock_in_subcommand -l url -x -d 'The database. Defau
 complete -c rowlock -n __rowlock_in_subcommand -l prefix -x -d 'Prefix of the tables\' names (default rowlock_)'
 complete -c rowlock -n __rowlock_in_subcommand -l schema -x -d 'PostgreSQL: the schema of the tables'
 complete -c rowlock -n __rowlock_in_subcommand -l listen-url -x -d 'PostgreSQL behind a pooler: the server itself, for wake-ups. Default: ROWLOCK_LISTEN_URL'
+complete -c rowlock -n __rowlock_in_subcommand -l application -x -d 'What holders and waiters are shown as (default: rowlock and the command)'
 complete -c rowlock -n __rowlock_in_subcommand -l json -d 'Print one JSON array of objects'
 complete -c rowlock -n __rowlock_in_subcommand -s q -l quiet -d 'Print nothing on stderr except errors'
 complete -c rowlock -n __rowlock_in_subcommand -s v -l verbose -d 'Print on stderr what happens: grants, releases, the background'

@@ -8,6 +8,8 @@ GRANT SELECT, INSERT, UPDATE, DELETE ON :schema.rowlock_permit TO :role;
 GRANT SELECT, INSERT, UPDATE, DELETE ON :schema.rowlock_queue TO :role;
 GRANT SELECT, INSERT, UPDATE, DELETE ON :schema.rowlock_marker TO :role;
 GRANT SELECT, UPDATE ON :schema.rowlock_meta TO :role;
+GRANT SELECT ON :schema.rowlock_recording TO :role;
+GRANT SELECT, INSERT, DELETE ON :schema.rowlock_history TO :role;
 
 -- name: observe
 GRANT SELECT ON :schema.rowlock_lease TO :role;
@@ -16,15 +18,19 @@ GRANT SELECT ON :schema.rowlock_permit TO :role;
 GRANT SELECT ON :schema.rowlock_queue TO :role;
 GRANT SELECT ON :schema.rowlock_marker TO :role;
 GRANT SELECT ON :schema.rowlock_meta TO :role;
+GRANT SELECT ON :schema.rowlock_recording TO :role;
+GRANT SELECT ON :schema.rowlock_history TO :role;
 
 -- name: operate
--- As run, and the transactions of other users.
+-- As run, what is recorded, and the transactions of other users.
 GRANT SELECT, INSERT, UPDATE, DELETE ON :schema.rowlock_lease TO :role;
 GRANT SELECT, INSERT, UPDATE, DELETE ON :schema.rowlock_lock TO :role;
 GRANT SELECT, INSERT, UPDATE, DELETE ON :schema.rowlock_permit TO :role;
 GRANT SELECT, INSERT, UPDATE, DELETE ON :schema.rowlock_queue TO :role;
 GRANT SELECT, INSERT, UPDATE, DELETE ON :schema.rowlock_marker TO :role;
 GRANT SELECT, UPDATE ON :schema.rowlock_meta TO :role;
+GRANT SELECT, INSERT, UPDATE, DELETE ON :schema.rowlock_recording TO :role;
+GRANT SELECT, INSERT, DELETE ON :schema.rowlock_history TO :role;
 GRANT PROCESS ON *.* TO :role;
 
 -- name: migrate

@@ -4,16 +4,19 @@
 GRANT USAGE ON SCHEMA :schema TO :role;
 GRANT SELECT, INSERT, UPDATE, DELETE ON :schema.rowlock_lease, :schema.rowlock_lock, :schema.rowlock_permit, :schema.rowlock_queue, :schema.rowlock_marker TO :role;
 GRANT SELECT, UPDATE ON :schema.rowlock_meta TO :role;
+GRANT SELECT ON :schema.rowlock_recording TO :role;
+GRANT SELECT, INSERT, UPDATE, DELETE ON :schema.rowlock_history TO :role;
 
 -- name: observe
 GRANT USAGE ON SCHEMA :schema TO :role;
-GRANT SELECT ON :schema.rowlock_lease, :schema.rowlock_lock, :schema.rowlock_permit, :schema.rowlock_queue, :schema.rowlock_meta, :schema.rowlock_marker TO :role;
+GRANT SELECT ON :schema.rowlock_lease, :schema.rowlock_lock, :schema.rowlock_permit, :schema.rowlock_queue, :schema.rowlock_meta, :schema.rowlock_marker, :schema.rowlock_recording, :schema.rowlock_history TO :role;
 
 -- name: operate
--- As run, and the sessions of other roles.
+-- As run, what is recorded, and the sessions of other roles.
 GRANT USAGE ON SCHEMA :schema TO :role;
 GRANT SELECT, INSERT, UPDATE, DELETE ON :schema.rowlock_lease, :schema.rowlock_lock, :schema.rowlock_permit, :schema.rowlock_queue, :schema.rowlock_marker TO :role;
 GRANT SELECT, UPDATE ON :schema.rowlock_meta TO :role;
+GRANT SELECT, INSERT, UPDATE, DELETE ON :schema.rowlock_recording, :schema.rowlock_history TO :role;
 GRANT pg_read_all_stats TO :role;
 
 -- name: migrate

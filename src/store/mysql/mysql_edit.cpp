@@ -33,10 +33,15 @@ class edit_statements {
     row("edit_write_value", name, proclaimed);
   }
 
+  void history(const std::string& name, std::int64_t place, const history_entry& line) {
+    row("edit_history", name, place, to_string(line.event), line.token, line.hold, line.lease, line.detail);
+  }
+
   // In the order in which they must run.
   std::vector<mysql_statement> take() {
-    for (const auto* statement : {"edit_dequeue", "edit_enqueue", "edit_remove_permits", "edit_add_permits",
-                                  "edit_write_lock", "edit_write_value", "edit_end_leases", "edit_notice"}) {
+    for (const auto* statement :
+         {"edit_dequeue", "edit_enqueue", "edit_remove_permits", "edit_add_permits", "edit_write_lock",
+          "edit_write_value", "edit_history", "edit_end_leases", "edit_notice"}) {
       const auto found = batches_.find(statement);
       if (found != batches_.end()) statements_.push_back({statement, {{"rows", found->second}}});
     }
@@ -56,7 +61,9 @@ mysql_values lease_values(const lease_record& made) {
           mysql_text("host", made.host),
           {"pid", made.pid},
           mysql_text("application", made.application),
-          {"ttl_ms", made.ttl}};
+          {"ttl_ms", made.ttl},
+          mysql_text("username", made.user),
+          mysql_text("program", made.program)};
 }
 
 std::vector<edit_result> mysql_edit::run(const joint_decision& decide) {

@@ -1,6 +1,7 @@
 // The store's verbs on one MySQL or MariaDB connection.
 #pragma once
 
+#include "store/history_verbs.hpp"
 #include "store/mysql/mysql_setup.hpp"
 #include "store/store.hpp"
 #include "store/waker.hpp"
@@ -12,7 +13,7 @@
 
 namespace rowlock::store {
 
-class mysql_session final : public session {
+class mysql_session final : public session, public history_verbs {
  public:
   mysql_session(std::shared_ptr<const mysql_context> context, connect_watch& watch);
 
@@ -50,6 +51,17 @@ class mysql_session final : public session {
   std::vector<std::string> waited_for() override;
 
   std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) override;
+
+  history_verbs& history() override { return *this; }
+  std::vector<recording> recordings() override;
+  void check_history() override;
+  void record(const recording& what) override;
+  bool stop_recording(const std::string& pattern) override;
+  std::vector<history_line> read_history(const std::string& name, std::int64_t before,
+                                         std::size_t limit) override;
+  std::int64_t prune_history(const std::string& name, std::int64_t keep, std::chrono::hours age,
+                             std::size_t limit) override;
+  std::vector<std::string> names_with_history(const std::string& after, std::size_t limit) override;
 
   // MySQL sends no notifications: send_wakeups() leaves a mark on the client's lease, and poll_wakeups()
   // looks for it.

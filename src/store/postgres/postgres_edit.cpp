@@ -37,13 +37,17 @@ class edit_script {
   }
   void lease(const lease_record& made) {
     leases_ += connection_.execute("create_lease", made.id, made.client, made.host, made.pid,
-                                   made.application, made.ttl);
+                                   made.application, made.ttl, made.user, made.program);
   }
   void request(const std::string& name, const release_request& asked) {
     texts_ += connection_.execute("edit_write_request", name, asked.upto, asked.within, asked.reason);
   }
   void value(const std::string& name, const std::string& proclaimed) {
     texts_ += connection_.execute("edit_write_value", name, proclaimed);
+  }
+
+  void history(const std::string& name, std::int64_t place, const history_entry& line) {
+    row("edit_history", name, place, to_string(line.event), line.token, line.hold, line.lease, line.detail);
   }
 
   // The statements that wait for a lease's row come last, so that the locks' rows are kept locked no longer
@@ -54,7 +58,8 @@ class edit_script {
          {"edit_dequeue", "edit_enqueue", "edit_remove_permits", "edit_add_permits", "edit_write_lock"}) {
       script += batch(statement);
     }
-    return script + texts_ + batch("edit_end_leases") + batch("edit_notice") + "COMMIT";
+    return script + texts_ + batch("edit_history") + batch("edit_end_leases") + batch("edit_notice") +
+           "COMMIT";
   }
 
  private:

@@ -76,7 +76,7 @@ void postgres_session::set_skew(std::chrono::milliseconds skew) {
 
 void postgres_session::create_lease(const lease_record& lease) {
   const auto created = connection_.call("create_lease", lease.id, lease.client, lease.host, lease.pid,
-                                        lease.application, lease.ttl);
+                                        lease.application, lease.ttl, lease.user, lease.program);
   if (created.affected() != 1) {
     throw error(errc::database, "lease " + lease.id.to_string() + " exists already and has expired");
   }

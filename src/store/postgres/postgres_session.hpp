@@ -1,6 +1,7 @@
 // The store's verbs on one PostgreSQL connection.
 #pragma once
 
+#include "store/history_verbs.hpp"
 #include "store/postgres/postgres_listener.hpp"
 #include "store/postgres/postgres_setup.hpp"
 #include "store/store.hpp"
@@ -13,7 +14,7 @@
 
 namespace rowlock::store {
 
-class postgres_session final : public session {
+class postgres_session final : public session, public history_verbs {
  public:
   postgres_session(std::shared_ptr<const postgres_context> context, connect_watch& watch);
 
@@ -49,6 +50,17 @@ class postgres_session final : public session {
   std::vector<std::string> waited_for() override;
 
   std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) override;
+
+  history_verbs& history() override { return *this; }
+  std::vector<recording> recordings() override;
+  void check_history() override;
+  void record(const recording& what) override;
+  bool stop_recording(const std::string& pattern) override;
+  std::vector<history_line> read_history(const std::string& name, std::int64_t before,
+                                         std::size_t limit) override;
+  std::int64_t prune_history(const std::string& name, std::int64_t keep, std::chrono::hours age,
+                             std::size_t limit) override;
+  std::vector<std::string> names_with_history(const std::string& after, std::size_t limit) override;
 
   void listen(lease_id client) override;
   void send_wakeups(std::span<const wakeup> told) override;

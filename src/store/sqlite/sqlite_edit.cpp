@@ -28,6 +28,10 @@ class edit_writer {
     row("edit_write_value", name, proclaimed);
   }
 
+  void history(const std::string& name, std::int64_t, const history_entry& line) {
+    row("edit_history", name, to_string(line.event), line.token, line.hold, line.lease, line.detail);
+  }
+
  private:
   sqlite_connection& connection_;
 };

@@ -133,7 +133,7 @@ void sqlite_session::set_skew(std::chrono::milliseconds skew) {
 
 void insert_lease(sqlite_connection& connection, const lease_record& lease) {
   auto query = connection.query("create_lease", lease.id, lease.client, lease.host, lease.pid,
-                                lease.application, lease.ttl);
+                                lease.application, lease.ttl, lease.user, lease.program);
   if (query.run() > 0) return;
   throw error(errc::database,
               fmt::format("the lease {} exists already and has expired", lease.id.to_string()));

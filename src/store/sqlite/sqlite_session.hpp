@@ -3,6 +3,7 @@
 // transaction keeps the write lock.
 #pragma once
 
+#include "store/history_verbs.hpp"
 #include "store/sqlite/sqlite_connection.hpp"
 #include "store/sqlite/sqlite_file.hpp"
 #include "store/sqlite/sqlite_transaction.hpp"
@@ -14,7 +15,7 @@ namespace rowlock::store {
 // Throws error(database) for a lease that exists and has expired.
 void insert_lease(sqlite_connection& connection, const lease_record& lease);
 
-class sqlite_session final : public session {
+class sqlite_session final : public session, public history_verbs {
  public:
   // Throws as database::connect does.
   sqlite_session(const std::string& path, std::shared_ptr<const sql_catalog> catalog,
@@ -53,6 +54,17 @@ class sqlite_session final : public session {
   std::vector<std::string> waited_for() override;
 
   std::int64_t collect(std::chrono::milliseconds idle, std::size_t limit) override;
+
+  history_verbs& history() override { return *this; }
+  std::vector<recording> recordings() override;
+  void check_history() override;
+  void record(const recording& what) override;
+  bool stop_recording(const std::string& pattern) override;
+  std::vector<history_line> read_history(const std::string& name, std::int64_t before,
+                                         std::size_t limit) override;
+  std::int64_t prune_history(const std::string& name, std::int64_t keep, std::chrono::hours age,
+                             std::size_t limit) override;
+  std::vector<std::string> names_with_history(const std::string& after, std::size_t limit) override;
 
   // The file itself tells of every commit: there is nothing to announce.
   void listen(lease_id client) override;

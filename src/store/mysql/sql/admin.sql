@@ -3,7 +3,7 @@
 -- identity is asked when a session connects.
 SELECT m.identity AS recorded_identity, m.epoch_floor,
        COALESCE((SELECT value FROM rowlock_marker WHERE id = 1), '') AS marker, m.skew_ms,
-       m.cluster_seen
+       m.cluster_seen, m.recordings
 FROM rowlock_meta AS m
 WHERE m.id = 1;
 

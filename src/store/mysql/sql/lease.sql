@@ -1,8 +1,9 @@
 -- name: create_lease
 -- Sent again after a lost answer, it renews the lease. A lease that has expired meanwhile stays as it is, and the
 -- inserted id is 2.
-INSERT INTO rowlock_lease (id, client_id, host, pid, application, ttl_ms, created_at, expires_at)
-VALUES (UNHEX(:lease), UNHEX(:client), LEFT(:host, 255), :pid, LEFT(:application, 1024), :ttl_ms, SYSDATE(6),
+INSERT INTO rowlock_lease (id, client_id, host, pid, application, ttl_ms, username, program, created_at, expires_at)
+VALUES (UNHEX(:lease), UNHEX(:client), LEFT(:host, 255), :pid, LEFT(:application, 1024), :ttl_ms,
+        LEFT(:username, 255), LEFT(:program, 255), SYSDATE(6),
         SYSDATE(6) + INTERVAL :ttl_ms * 1000 MICROSECOND)
 ON DUPLICATE KEY UPDATE
   expires_at = IF(LAST_INSERT_ID(IF(expires_at > SYSDATE(6), 1, 2)) = 1,
@@ -26,7 +27,7 @@ SET l.expires_at = SYSDATE(6) + INTERVAL l.ttl_ms * 1000 MICROSECOND;
 -- Returns the columns of read_database_state, with one row for each of :leases, or one row if there is none.
 SELECT m.identity AS recorded_identity, m.epoch_floor,
        COALESCE((SELECT value FROM rowlock_marker WHERE id = 1), '') AS marker, m.skew_ms,
-       m.cluster_seen, HEX(l.id) AS id, l.notice
+       m.cluster_seen, m.recordings, HEX(l.id) AS id, l.notice
 FROM rowlock_meta AS m
 LEFT JOIN (JSON_TABLE(:leases, '$[*]' COLUMNS (id VARCHAR(32) PATH '$')) AS a
            JOIN rowlock_lease AS l ON l.id = UNHEX(a.id)) ON TRUE
@@ -43,7 +44,7 @@ WHERE id = UNHEX(:lease) AND expires_at > SYSDATE(6);
 -- As renew_read, for one :lease, or for none if it is ''.
 SELECT m.identity AS recorded_identity, m.epoch_floor,
        COALESCE((SELECT value FROM rowlock_marker WHERE id = 1), '') AS marker, m.skew_ms,
-       m.cluster_seen, HEX(l.id) AS id, l.notice
+       m.cluster_seen, m.recordings, HEX(l.id) AS id, l.notice
 FROM rowlock_meta AS m
 LEFT JOIN rowlock_lease AS l ON l.id = UNHEX(:lease)
 WHERE m.id = 1;

@@ -180,7 +180,7 @@ SELECT l.name, l.kind, l.capacity, l.in_use, l.token, l.next_ticket, l.head_tick
        HEX(l.lease_id) AS lease_id, HEX(l.hold_id) AS hold_id, l.has_queue,
        l.fair, l.delay_ms,
        COALESCE(c.waiters, 0) AS waiters,
-       HEX(h.id) AS id, HEX(h.client_id) AS client_id, h.host, h.pid, h.application, h.ttl_ms,
+       HEX(h.id) AS id, HEX(h.client_id) AS client_id, h.host, h.pid, h.application, h.ttl_ms, h.username, h.program,
        FLOOR(TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at) / 1000) AS expires_time,
        FLOOR(TIMESTAMPDIFF(MICROSECOND, g.since, SYSDATE(6)) / 1000) AS held_time,
        HEX(g.hold_id) AS holder_id, g.weight, g.mode, g.token AS holder_token, l.value, l.request_token,

@@ -70,7 +70,7 @@ LEFT JOIN rowlock_lease AS w ON w.id = q.lease_id;
 
 -- name: queue
 SELECT q.ticket, HEX(q.hold_id) AS hold_id, HEX(q.lease_id) AS lease_id, q.weight, q.mode,
-       HEX(w.id) AS id, HEX(w.client_id) AS client_id, w.host, w.pid, w.application, w.ttl_ms,
+       HEX(w.id) AS id, HEX(w.client_id) AS client_id, w.host, w.pid, w.application, w.ttl_ms, w.username, w.program,
        FLOOR(TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), w.expires_at) / 1000) AS expires_time
 FROM rowlock_queue AS q
 LEFT JOIN rowlock_lease AS w ON w.id = q.lease_id

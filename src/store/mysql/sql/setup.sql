@@ -143,4 +143,4 @@ SELECT table_name AS table_name, column_name AS column_name,
 FROM information_schema.columns
 WHERE table_schema = DATABASE()
   AND table_name IN ('rowlock_lease', 'rowlock_lock', 'rowlock_permit', 'rowlock_queue', 'rowlock_marker',
-                     'rowlock_meta');
+                     'rowlock_meta', 'rowlock_recording', 'rowlock_history');

@@ -5,7 +5,8 @@ SELECT (SELECT system_identifier FROM pg_control_system()) || '/'
        m.identity AS recorded_identity,
        m.epoch_floor,
        coalesce((SELECT value FROM rowlock_marker WHERE id = 1), '') AS marker,
-       m.skew_ms
+       m.skew_ms,
+       m.recordings
 FROM rowlock_meta AS m
 WHERE m.id = 1;
 

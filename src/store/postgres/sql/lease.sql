@@ -1,9 +1,9 @@
 -- name: create_lease
--- $1 id, $2 client, $3 host, $4 pid, $5 application, $6 ttl in milliseconds.
+-- $1 id, $2 client, $3 host, $4 pid, $5 application, $6 ttl in milliseconds, $7 user, $8 program.
 -- Sent again after a lost answer, it renews the lease. A lease that has expired meanwhile stays as it is, and no
 -- row is written.
-INSERT INTO rowlock_lease AS l (id, client_id, host, pid, application, ttl_ms, expires_at)
-VALUES ($1::uuid, $2::uuid, $3::text, $4::bigint, $5::text, $6::bigint,
+INSERT INTO rowlock_lease AS l (id, client_id, host, pid, application, ttl_ms, username, program, expires_at)
+VALUES ($1::uuid, $2::uuid, $3::text, $4::bigint, $5::text, $6::bigint, $7::text, $8::text,
         clock_timestamp() + $6::bigint * interval '1 millisecond')
 ON CONFLICT (id) DO UPDATE
 SET expires_at = clock_timestamp() + l.ttl_ms * interval '1 millisecond'
@@ -32,6 +32,7 @@ SELECT (SELECT system_identifier FROM pg_control_system()) || '/'
        m.epoch_floor,
        coalesce((SELECT value FROM rowlock_marker WHERE id = 1), '') AS marker,
        m.skew_ms,
+       m.recordings,
        r.id,
        r.notice
 FROM rowlock_meta AS m

@@ -208,7 +208,7 @@ UPDATE rowlock_lease AS l SET notice = l.notice + 1 FROM taken AS t WHERE l.id =
 SELECT l.name, l.kind, l.capacity, l.in_use, l.token, l.next_ticket, l.head_ticket, l.lease_id, l.hold_id, l.has_queue,
        l.fair, l.delay_ms,
        l.waiters,
-       h.id, h.client_id, h.host, h.pid, h.application, h.ttl_ms,
+       h.id, h.client_id, h.host, h.pid, h.application, h.ttl_ms, h.username, h.program,
        (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000)::bigint AS expires_time,
        (extract(epoch FROM clock_timestamp() - g.since) * 1000)::bigint AS held_time,
        g.hold_id AS holder_id, g.weight, g.mode, g.token AS holder_token, l.value, l.request_token,

@@ -102,6 +102,7 @@ ORDER BY a.n;
 -- name: queue
 -- $1 name.
 SELECT q.ticket, q.hold_id, q.lease_id, q.weight, q.mode, w.id, w.client_id, w.host, w.pid, w.application, w.ttl_ms,
+       w.username, w.program,
        (extract(epoch FROM w.expires_at - clock_timestamp()) * 1000)::bigint AS expires_time
 FROM rowlock_lock AS l
 JOIN rowlock_queue AS q ON q.name = l.name AND q.ticket >= l.head_ticket

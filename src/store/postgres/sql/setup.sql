@@ -131,7 +131,8 @@ DELETE FROM rowlock_migration WHERE version = $1::integer;
 -- One row for each column, as in the schema's file.
 SELECT c.relname AS table_name, a.attname AS column_name, format_type(a.atttypid, a.atttypmod) AS column_type,
        a.attnotnull AS not_null
-FROM unnest(array['rowlock_lease', 'rowlock_lock', 'rowlock_permit', 'rowlock_queue', 'rowlock_meta', 'rowlock_marker'])
+FROM unnest(array['rowlock_lease', 'rowlock_lock', 'rowlock_permit', 'rowlock_queue', 'rowlock_meta', 'rowlock_marker',
+                  'rowlock_recording', 'rowlock_history'])
   AS t (name)
 JOIN pg_class AS c ON c.oid = to_regclass(t.name)
 JOIN pg_attribute AS a ON a.attrelid = c.oid AND a.attnum > 0 AND NOT a.attisdropped;

@@ -1,7 +1,7 @@
 -- name: create_lease
 -- Sent again after a lost answer, it renews the lease. A lease that has expired meanwhile stays as it is.
-INSERT INTO rowlock_lease (id, client_id, host, pid, application, ttl_ms, created_at, expires_at)
-VALUES (?1, ?2, ?3, ?4, ?5, ?6,
+INSERT INTO rowlock_lease (id, client_id, host, pid, application, ttl_ms, username, program, created_at, expires_at)
+VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
         :now_us,
         :now_us + ?6 * 1000)
 ON CONFLICT (id) DO UPDATE

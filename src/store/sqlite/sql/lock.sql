@@ -82,7 +82,7 @@ WITH page AS MATERIALIZED (SELECT * FROM rowlock_lock WHERE name > ?1 ORDER BY n
 SELECT k.name, k.kind, k.capacity, k.in_use, k.token, k.next_ticket, 0 AS head_ticket, k.lease_id, k.hold_id, k.has_queue,
        k.fair, k.delay_ms,
        coalesce(c.waiters, 0) AS waiters,
-       l.id, l.client_id, l.host, l.pid, l.application, l.ttl_ms,
+       l.id, l.client_id, l.host, l.pid, l.application, l.ttl_ms, l.username, l.program,
        l.expires_at - :now_us AS expires_time,
        :now_us - g.since AS held_time,
        g.hold_id AS holder_id, g.weight, g.mode, g.token AS holder_token, k.value, k.request_token,

@@ -31,7 +31,7 @@ SELECT (k.hold_id IS ?2 AND h.id IS NOT NULL) OR pl.id IS NOT NULL AS held,
 
 -- name: queue
 SELECT q.ticket, q.hold_id, q.lease_id, q.weight, q.mode,
-       l.id, l.client_id, l.host, l.pid, l.application, l.ttl_ms,
+       l.id, l.client_id, l.host, l.pid, l.application, l.ttl_ms, l.username, l.program,
        l.expires_at - :now_us AS expires_time
   FROM rowlock_queue q
   LEFT JOIN rowlock_lease l ON l.id = q.lease_id

@@ -32,5 +32,6 @@ SELECT m.name AS table_name, c.name AS column_name, c.type AS column_type, c."no
   FROM sqlite_master m
   JOIN pragma_table_xinfo(m.name) c
  WHERE m.type = 'table'
-   AND m.name IN ('rowlock_lease', 'rowlock_lock', 'rowlock_permit', 'rowlock_queue', 'rowlock_marker', 'rowlock_meta')
+   AND m.name IN ('rowlock_lease', 'rowlock_lock', 'rowlock_permit', 'rowlock_queue', 'rowlock_marker', 'rowlock_meta',
+                  'rowlock_recording', 'rowlock_history')
  ORDER BY 1, 2;

@@ -1,0 +1,31 @@
+// The lines of a lock's history that a change makes.
+#pragma once
+
+#include "client/context.hpp"
+#include "store/store.hpp"
+
+#include <string>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+enum class intent { use, force };  // force: an operator takes the lock from its holders
+
+// before: what the change was decided from. by: who decides, for what is not done by the holder itself. A latch and
+// a barrier have no history: nobody holds them.
+std::vector<store::history_entry> history_lines(const store::lock_view& before,
+                                                const store::lock_change& change, intent why,
+                                                const std::string& by);
+
+// Adds its lines to a change of a name that is recorded.
+void record(context& shared, const std::string& name, const store::lock_view& before,
+            store::lock_change& change, intent why = intent::use);
+
+// Reads what is recorded if that is another version than the one in use. Where this role may not write the history,
+// nothing is recorded, and the log says so.
+void update_recorded(context& shared, store::session& session, std::int64_t version);
+
+// Deletes old lines of names that this client has written, a bounded number at a time.
+void prune_written(context& shared, store::session& session);
+
+}  // namespace rowlock::client_layer

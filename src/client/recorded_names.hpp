@@ -1,0 +1,45 @@
+// The names whose history is recorded, as read last. Requests for them take the slow path, whose edits write the
+// history; no other name pays for it.
+#pragma once
+
+#include "model/annotated_mutex.hpp"
+#include "store/history_verbs.hpp"
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+// Thread-safe.
+class recorded_names {
+ public:
+  // version: database_state::recordings.
+  void use(std::int64_t version, std::vector<store::recording> recordings);
+  // Of what is in use. 0: nothing was ever recorded.
+  std::int64_t version() const { return version_.load(std::memory_order_relaxed); }
+
+  bool contains(std::string_view name) const {
+    return !empty_.load(std::memory_order_relaxed) && find(name).has_value();
+  }
+  // The longest that is kept, if several patterns fit.
+  std::optional<store::recording> find(std::string_view name) const;
+
+  // Names that this client has written lines of, to be pruned. A thousand at most are remembered; `gc` prunes the
+  // others.
+  void note_written(const std::string& name);
+  std::vector<std::string> take_written();
+
+ private:
+  mutable model::annotated_mutex mutex_;
+  std::vector<store::recording> recordings_ ROWLOCK_GUARDED_BY(mutex_);
+  std::set<std::string> written_ ROWLOCK_GUARDED_BY(mutex_);
+  std::atomic<bool> empty_ = true;
+  std::atomic<std::int64_t> version_ = 0;
+};
+
+}  // namespace rowlock::client_layer
