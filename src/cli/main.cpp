@@ -19,6 +19,7 @@ int main(int count, char** words) {
   add_acquire(root);
   add_renew(root);
   add_list(root);
+  add_watch(root);
   add_show(root);
   add_queue(root);
   add_history(root);

@@ -10,6 +10,7 @@ void add_elect(command_syntax root);
 void add_acquire(command_syntax root);
 void add_renew(command_syntax root);
 void add_list(command_syntax root);
+void add_watch(command_syntax root);
 void add_show(command_syntax root);
 void add_queue(command_syntax root);
 void add_history(command_syntax root);

@@ -9,7 +9,7 @@ function __rowlock_command
             set is_value no
         else if test "$word" = --
             return 1
-        else if contains -- $word --above --age --application --as --at-most --capacity --conflict-exit-code --delay --dialect --format --hold --idle --keep --kill-after --limit --listen-url --min-hold --out --permits --prefix --reason --receipt --record --role --schema --sort --stop --to --ttl --url --value --wait --within -E -w
+        else if contains -- $word --above --age --application --as --at-most --capacity --conflict-exit-code --delay --dialect --format --hold --idle --interval --keep --kill-after --limit --listen-url --min-hold --out --permits --prefix --reason --receipt --record --role --schema --sort --stop --to --ttl --url --value --wait --within -E -w
             set is_value yes
         else if string match -q -- '-*' $word; or test "$word" = help
             continue
@@ -42,6 +42,7 @@ complete -c rowlock -n '__rowlock_at ""' -a elect -d 'Run a command while this p
 complete -c rowlock -n '__rowlock_at ""' -a acquire -d 'Acquire a lock that outlives this command, and print a receipt for it.'
 complete -c rowlock -n '__rowlock_at ""' -a renew -d 'Let a hold of `rowlock acquire` last for its ttl from now on. Exit code 76: it was lost.'
 complete -c rowlock -n '__rowlock_at ""' -a list -d 'List locks, with their holders and numbers of waiters.'
+complete -c rowlock -n '__rowlock_at ""' -a watch -d 'Show locks as they change: a table in a terminal (q ends it), otherwise a line per change.'
 complete -c rowlock -n '__rowlock_at ""' -a show -d 'Show one lock and its holders. Exit code 1: there is no such lock.'
 complete -c rowlock -n '__rowlock_at ""' -a queue -d 'Show the waiters of a lock, the first one first; or show all deadlocks.'
 complete -c rowlock -n '__rowlock_at ""' -a history -d 'Show what happened to a lock, or choose which names are recorded.'
@@ -104,9 +105,9 @@ complete -c rowlock -n '__rowlock_at "history"' -l age -x -d 'How long they are 
 complete -c rowlock -n '__rowlock_at "history"' -l stop -x -d 'Record these names no more; gc deletes their history'
 complete -c rowlock -n '__rowlock_at "history"' -l patterns -d 'List what is recorded'
 complete -c rowlock -n '__rowlock_at "list"' -s h -l help -d 'Print this help message and exit'
-complete -c rowlock -n '__rowlock_at "list"' -l held -d 'List only locks that are held'
-complete -c rowlock -n '__rowlock_at "list"' -l waiting -d 'List only locks that somebody waits for'
-complete -c rowlock -n '__rowlock_at "list"' -l limit -x -d 'List at most this many'
+complete -c rowlock -n '__rowlock_at "list"' -l held -d 'Only locks that are held'
+complete -c rowlock -n '__rowlock_at "list"' -l waiting -d 'Only locks that somebody waits for'
+complete -c rowlock -n '__rowlock_at "list"' -l limit -x -d 'At most this many locks'
 complete -c rowlock -n '__rowlock_at "list"' -l sort -x -d 'name (default), age (the longest held first), or waiters (the most first)'
 complete -c rowlock -n '__rowlock_at "migrate"' -a up -d 'Apply the migrations that are missing.'
 complete -c rowlock -n '__rowlock_at "migrate"' -a down -d 'Revert the newest migration. Refused while leases are alive.'
@@ -167,6 +168,12 @@ complete -c rowlock -n '__rowlock_at "run"' -l min-hold -x -d 'Keep the lock at 
 complete -c rowlock -n '__rowlock_at "run"' -l yield -d 'Send SIGTERM to the command when somebody requests the lock\'s release'
 complete -c rowlock -n '__rowlock_at "show"' -s h -l help -d 'Print this help message and exit'
 complete -c rowlock -n '__rowlock_at "sweep"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "watch"' -s h -l help -d 'Print this help message and exit'
+complete -c rowlock -n '__rowlock_at "watch"' -l held -d 'Only locks that are held'
+complete -c rowlock -n '__rowlock_at "watch"' -l waiting -d 'Only locks that somebody waits for'
+complete -c rowlock -n '__rowlock_at "watch"' -l limit -x -d 'At most this many locks'
+complete -c rowlock -n '__rowlock_at "watch"' -l sort -x -d 'name (default), age (the longest held first), or waiters (the most first)'
+complete -c rowlock -n '__rowlock_at "watch"' -l interval -x -d 'Time between two looks (default 2s; at least 100ms)'
 # Global options may stand anywhere.
 complete -c rowlock -n __rowlock_in_subcommand -l url -x -d 'The database. Default: ROWLOCK_URL, or the file that ROWLOCK_URL_FILE names; use these for passwords'
 complete -c rowlock -n __rowlock_in_subcommand -l prefix -x -d 'Prefix of the tables\' names (default rowlock_)'

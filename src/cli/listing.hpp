@@ -1,0 +1,37 @@
+// What list and watch have in common: which locks they show, in which order, and as which cells.
+#pragma once
+
+#include "cli/command_line.hpp"
+
+#include <rowlock/admin.hpp>
+
+#include <cstddef>
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace rowlock::cli {
+
+// As written on the command line.
+struct listing_words {
+  std::string pattern;
+  bool held = false;
+  bool waiting = false;
+  std::int64_t limit = 0;  // none
+  std::string sort = "name";
+
+  bool chooses() const { return !pattern.empty() || held || waiting; }
+};
+
+// PATTERN, --held, --waiting, --limit and --sort.
+void add_listing_options(command_syntax command, listing_words& words);
+
+// Reads the locks that are chosen, one page after the other: by name, `use` gets each page as it comes; in another
+// order it gets all at once. It gets no more than the limit.
+void read_listing(admin& db, const listing_words& words,
+                  const std::function<void(const std::vector<lock_info>&)>& use);
+
+std::vector<std::string> listing_heading();
+std::vector<std::string> listing_row(const lock_info& lock);
+
+}  // namespace rowlock::cli
