@@ -1,18 +1,9 @@
-#include "client/lock_views.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "client/decide_test.hpp"
 
 namespace rowlock::test {
 namespace {
 
-using testing::ElementsAre;
-using testing::IsEmpty;
-
-const party me;
 const party holder;
-const party first;
-const party second;
 
 TEST(decide_acquire_test, grants_a_free_lock_durably_with_the_next_token) {
   const auto made = acquire(a_lock(), me);

@@ -1,8 +1,5 @@
 // Decisions that change a hold or a lock and take nothing away.
-#include "client/lock_views.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "client/decide_test.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -13,13 +10,6 @@ using client_layer::decide_raise_token;
 using client_layer::decide_request;
 using client_layer::decide_resize;
 using client_layer::decide_upgrade;
-using testing::ElementsAre;
-using testing::IsEmpty;
-
-const party me;
-const party first;
-const party second;
-const party third;
 
 TEST(decide_downgrade_test, keeps_hold_and_token_and_lets_neighbours_in_but_no_writer) {
   const auto made = decide_downgrade(

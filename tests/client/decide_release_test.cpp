@@ -1,18 +1,8 @@
 // Every decision that takes a lock away or moves it: release, force, sweep, move.
-#include "client/lock_views.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "client/decide_test.hpp"
 
 namespace rowlock::test {
 namespace {
-
-using testing::ElementsAre;
-using testing::IsEmpty;
-
-const party me;
-const party first;
-const party second;
 
 decision release(const store::lock_view& view, std::optional<lease_id> ended = {}) {
   return client_layer::decide_release(view, {.hold = me.hold, .ended = ended}, no_skew);

@@ -1,8 +1,5 @@
 // Decisions about latches and barriers: their waiters are released together.
-#include "client/lock_views.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "client/decide_test.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -12,14 +9,7 @@ using client_layer::decide_force;
 using client_layer::decide_release;
 using client_layer::decide_reset;
 using client_layer::decide_sweep;
-using testing::ElementsAre;
-using testing::IsEmpty;
 using testing::UnorderedElementsAre;
-
-const party me;
-const party first;
-const party second;
-const party third;
 
 view_builder a_latch(std::int64_t count) {
   return view_builder{}.kind(model::lock_kind::latch).capacity(count);

@@ -1,8 +1,5 @@
 // Decisions about locks that several hold at once: readers beside writers, and counted permits.
-#include "client/lock_views.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "client/decide_test.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -12,13 +9,6 @@ using client_layer::decide_move;
 using client_layer::decide_release;
 using client_layer::decide_sweep;
 using client_layer::decide_upgrade;
-using testing::ElementsAre;
-using testing::IsEmpty;
-
-const party me;
-const party first;
-const party second;
-const party third;
 
 decision release(const store::lock_view& view, const party& who = me) {
   return decide_release(view, {who.hold}, no_skew);

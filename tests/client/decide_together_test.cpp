@@ -1,16 +1,10 @@
-#include "client/lock_views.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "client/decide_test.hpp"
 
 #include <vector>
 
 namespace rowlock::test {
 namespace {
 
-using testing::ElementsAre;
-
-const party me;
 const party holder;
 
 std::vector<decision> together(const std::vector<store::lock_view>& views, bool all,

@@ -1,8 +1,5 @@
 // Decisions about holds that go from one process to another.
-#include "client/lock_views.hpp"
-
-#include <gmock/gmock.h>
-#include <gtest/gtest.h>
+#include "client/decide_test.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -10,8 +7,6 @@ namespace {
 using client_layer::decide_adopt;
 using client_layer::decide_reclaim;
 
-const party me;
-const party first;
 const party successor;
 const model::waiter heir{0, successor.hold, successor.lease};
 

@@ -1,7 +1,8 @@
 #include "balancer.hpp"
 
+#include "support/loopback.hpp"
+
 #include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -14,14 +15,6 @@
 namespace rowlock::test {
 
 namespace {
-
-sockaddr_in loopback(int port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  address.sin_port = htons(static_cast<std::uint16_t>(port));
-  return address;
-}
 
 // Where the port stands in a URL.
 std::pair<std::size_t, std::size_t> place_of_port(const std::string& url) {
@@ -54,7 +47,7 @@ std::string balancer::instead_of_the_node_in(std::string url) const {
 balancer::balancer(const std::vector<std::string>& urls) {
   for (const auto& url : urls) ports_.push_back(std::stoi(port_of(url)));
   listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-  auto address = loopback(0);
+  auto address = loopback();
   socklen_t size = sizeof address;
   auto* const place = reinterpret_cast<sockaddr*>(&address);
   if (::bind(listener_, place, size) != 0 || ::listen(listener_, 16) != 0 || ::pipe(end_) != 0) {
@@ -80,7 +73,7 @@ void balancer::accept_connections() {
     if (either[1].revents != 0) return;
     const int client = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     const int server = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    const auto address = loopback(ports_[next % ports_.size()]);
+    const auto address = loopback(static_cast<std::uint16_t>(ports_[next % ports_.size()]));
     std::ignore = ::connect(server, reinterpret_cast<const sockaddr*>(&address), sizeof address);
     connections_.emplace_back([this, client, server] { pass_on(client, server); });
   }

@@ -10,6 +10,7 @@
 #include <fstream>
 #include <iterator>
 #include <sstream>
+#include <utility>
 
 #include "support/temporary_folder.hpp"
 
@@ -54,36 +55,18 @@ TEST(rules_test, a_good_history_is_accepted) {
   EXPECT_THAT(broken_rules("good.jsonl"), ElementsAre());
 }
 
-TEST(rules_test, holds_that_overlap_are_found) {
-  EXPECT_THAT(broken_rules("overlap.jsonl"), ElementsAre("exclusion"));
-}
-
-TEST(rules_test, a_semaphore_that_is_overfull_is_found) {
-  EXPECT_THAT(broken_rules("overfull.jsonl"), ElementsAre("exclusion"));
-}
-
-TEST(rules_test, a_token_that_falls_is_found) {
-  EXPECT_THAT(broken_rules("falling_token.jsonl"), ElementsAre("tokens"));
-}
-
-TEST(rules_test, a_token_that_repeats_is_found) {
-  EXPECT_THAT(broken_rules("repeated_token.jsonl"), ElementsAre("tokens"));
-}
-
-TEST(rules_test, a_waiter_that_was_overtaken_is_found) {
-  EXPECT_THAT(broken_rules("overtaken.jsonl"), ElementsAre("order"));
-}
-
-TEST(rules_test, a_hold_that_stands_after_its_release_is_found) {
-  EXPECT_THAT(broken_rules("released_stands.jsonl"), ElementsAre("orphan"));
-}
-
-TEST(rules_test, a_grant_that_nobody_requested_is_found) {
-  EXPECT_THAT(broken_rules("granted_to_nobody.jsonl"), ElementsAre("orphan"));
-}
-
-TEST(rules_test, a_waiter_for_a_free_lock_is_found) {
-  EXPECT_THAT(broken_rules("lost_wakeup.jsonl"), ElementsAre("wake-up"));
+TEST(rules_test, each_fault_is_found_by_its_rule) {
+  const std::pair<const char*, const char*> faults[] = {
+      {"overlap.jsonl", "exclusion"},         // holds that overlap
+      {"overfull.jsonl", "exclusion"},        // more permits of a semaphore than it has
+      {"falling_token.jsonl", "tokens"},      // lower than one before it
+      {"repeated_token.jsonl", "tokens"},     // of two grants
+      {"overtaken.jsonl", "order"},           // a later waiter was granted first
+      {"released_stands.jsonl", "orphan"},    // a hold stands after its release
+      {"granted_to_nobody.jsonl", "orphan"},  // nobody had requested the grant
+      {"lost_wakeup.jsonl", "wake-up"},       // a waiter for a free lock
+  };
+  for (const auto& [file, rule] : faults) EXPECT_THAT(broken_rules(file), ElementsAre(rule)) << file;
 }
 
 TEST(rules_test, the_excerpt_marks_the_proof_and_hides_control_characters) {

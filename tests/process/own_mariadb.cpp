@@ -1,10 +1,10 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
 #include "own_server.hpp"
+#include "support/loopback.hpp"
 #include "support/mysql_connection.hpp"
 
 #include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -25,10 +25,7 @@ int free_port() {
   for (int attempt = 0; attempt < 100; ++attempt) {
     const int port = std::uniform_int_distribution{10'000, 29'999}(random);
     const int probe = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    auto address = loopback(static_cast<std::uint16_t>(port));
     const bool free = ::bind(probe, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0;
     ::close(probe);
     if (free) return port;

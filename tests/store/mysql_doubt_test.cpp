@@ -4,9 +4,9 @@
 #include "store/mysql/mysql_error.hpp"
 #include "store/mysql_test.hpp"
 #include "store/open.hpp"
+#include "support/loopback.hpp"
 
 #include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <soci/mysql/soci-mysql.h>
 #include <sys/socket.h>
@@ -62,7 +62,7 @@ class relay {
  public:
   explicit relay(std::uint16_t server) {
     listener_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    auto own = address(0);
+    auto own = loopback();
     socklen_t size = sizeof own;
     if (::bind(listener_, reinterpret_cast<sockaddr*>(&own), sizeof own) != 0 ||
         ::listen(listener_, 1) != 0) {
@@ -90,17 +90,10 @@ class relay {
   }
 
  private:
-  static sockaddr_in address(std::uint16_t port) {
-    sockaddr_in made{};
-    made.sin_family = AF_INET;
-    made.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-    made.sin_port = htons(port);
-    return made;
-  }
   bool carry(std::uint16_t server) {
     client_ = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
     const int there = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    auto whom = address(server);
+    auto whom = loopback(server);
     if (::connect(there, reinterpret_cast<sockaddr*>(&whom), sizeof whom) != 0) {
       throw std::runtime_error("the relay cannot connect");
     }

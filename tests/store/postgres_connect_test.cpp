@@ -1,8 +1,8 @@
 // What connect() pins, refuses and says.
 #include "store/postgres_test.hpp"
+#include "support/loopback.hpp"
 
 #include <arpa/inet.h>
-#include <netinet/in.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -125,9 +125,7 @@ TEST_F(postgres_connect_test, is_not_stopped_by_limits_that_a_role_has) {
 class silent_server {
  public:
   silent_server() : listener_{::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0)} {
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    auto address = loopback();
     socklen_t size = sizeof address;
     if (::bind(listener_, reinterpret_cast<sockaddr*>(&address), size) != 0 || ::listen(listener_, 8) != 0 ||
         ::getsockname(listener_, reinterpret_cast<sockaddr*>(&address), &size) != 0) {

@@ -1,7 +1,8 @@
 #include "store/stalling_proxy.hpp"
 
+#include "support/loopback.hpp"
+
 #include <arpa/inet.h>
-#include <netinet/in.h>
 #include <poll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
@@ -14,14 +15,6 @@
 namespace rowlock::test {
 
 namespace {
-
-sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
 
 int checked(int result, const char* what) {
   if (result < 0) throw std::runtime_error(std::string{"the proxy: "} + what);
@@ -47,7 +40,7 @@ stalling_proxy::stalling_proxy(std::uint16_t server_port) : server_port_{server_
   // Before listen(), so that the connection never has a larger one.
   const int small = 4096;
   checked(::setsockopt(listener_.number, SOL_SOCKET, SO_RCVBUF, &small, sizeof small), "SO_RCVBUF");
-  auto address = loopback(0);
+  auto address = loopback();
   socklen_t size = sizeof address;
   checked(::bind(listener_.number, reinterpret_cast<sockaddr*>(&address), size), "bind");
   checked(::listen(listener_.number, 1), "listen");

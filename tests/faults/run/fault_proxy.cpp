@@ -1,7 +1,8 @@
 #include "fault_proxy.hpp"
 
+#include "support/loopback.hpp"
+
 #include <arpa/inet.h>
-#include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 #include <sys/un.h>
@@ -44,14 +45,6 @@ int checked(int result, const char* what) {
   return result;
 }
 
-sockaddr_in loopback(std::uint16_t port) {
-  sockaddr_in address{};
-  address.sin_family = AF_INET;
-  address.sin_port = htons(port);
-  address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
-  return address;
-}
-
 // -1: nobody listens.
 int connect_to(const std::string& server) {
   const bool is_path = server.starts_with('/');
@@ -92,7 +85,7 @@ int any(int from, int to) {
 
 fault_proxy::fault_proxy(std::string server) : server_{std::move(server)} {
   listener_ = checked(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0), "socket");
-  auto address = loopback(0);
+  auto address = loopback();
   socklen_t size = sizeof address;
   checked(::bind(listener_, reinterpret_cast<sockaddr*>(&address), size), "bind");
   checked(::listen(listener_, 64), "listen");

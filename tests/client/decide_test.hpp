@@ -1,0 +1,19 @@
+// What the tests of single decisions share: locks to decide about, and the parties.
+#pragma once
+
+#include "client/lock_views.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+namespace rowlock::test {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+inline const party me;
+inline const party first;
+inline const party second;
+inline const party third;
+
+}  // namespace rowlock::test
