@@ -23,7 +23,9 @@ class bench_test : public cli_test {
   }
 
   std::unique_ptr<command_process> start_bench(const words& arguments) const {
-    return start_program(ROWLOCK_BENCH_PATH, arguments, environment());
+    auto variables = environment();
+    variables["ROWLOCK_URL"] = as_role(store->url(), role_use::migrate);  // it makes tables of its own
+    return start_program(ROWLOCK_BENCH_PATH, arguments, variables);
   }
 
   // Of the whole database, as its own command shows them.

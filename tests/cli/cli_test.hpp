@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cli/command_process.hpp"
+#include "support/roles.hpp"
 #include "support/sql_stores.hpp"
 #include "support/store_fixture.hpp"
 
@@ -39,6 +40,20 @@ inline command_result rowlock_alone(const words& arguments,
   return start_rowlock(arguments, environment)->wait();
 }
 
+// What a command does, by its first word that is one.
+inline role_use use_of(const words& arguments) {
+  static const std::map<std::string, role_use> uses{
+      {"list", role_use::observe},   {"show", role_use::observe},    {"queue", role_use::observe},
+      {"doctor", role_use::operate}, {"sweep", role_use::operate},   {"gc", role_use::operate},
+      {"epoch", role_use::operate},  {"release", role_use::operate}, {"migrate", role_use::migrate}};
+  for (const auto& word : arguments) {
+    if (word == "--" || word == "--receipt") break;
+    if (const auto found = uses.find(word); found != uses.end()) return found->second;
+    if (word == "run" || word == "acquire" || word == "elect") break;
+  }
+  return role_use::run;
+}
+
 class cli_test : public testing::TestWithParam<std::string> {
  protected:
   std::unique_ptr<store_fixture> store = make_store_fixture(GetParam());
@@ -46,8 +61,11 @@ class cli_test : public testing::TestWithParam<std::string> {
   std::map<std::string, std::string> environment() const {
     return {{"ROWLOCK_URL", store->url()}, {"ROWLOCK_PREFIX", store->options().prefix}};
   }
+  // As the role that the command is for, if there are roles (support/roles.hpp).
   std::unique_ptr<command_process> start(const words& arguments) {
-    return start_rowlock(arguments, environment());
+    auto variables = environment();
+    variables["ROWLOCK_URL"] = as_role(store->url(), use_of(arguments));
+    return start_rowlock(arguments, variables);
   }
   command_result rowlock(const words& arguments) { return start(arguments)->wait(); }
 

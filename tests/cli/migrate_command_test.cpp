@@ -34,6 +34,13 @@ class migrate_command_test : public cli_test {
  protected:
   void TearDown() override { take_down(); }
 
+  // The tables of this prefix belong to the role that migrates.
+  std::string url() const { return as_role(store->url(), role_use::migrate); }
+  command_result rowlock(const words& line) {
+    auto variables = environment();
+    variables["ROWLOCK_URL"] = url();
+    return start_rowlock(line, variables)->wait();
+  }
   command_result take_down() { return migrate({"down", "--to", "0", "--destroy-tokens"}); }
   command_result migrate(words line) {
     line.insert(line.begin(), {"migrate", "--prefix", prefix_});
@@ -45,12 +52,11 @@ class migrate_command_test : public cli_test {
   }
   // psql, mariadb or sqlite3, as another tool would run a file.
   command_result apply(const std::string& file) {
-    const auto url = store->url();
     auto command = GetParam() == "postgres"
-                       ? "psql -Xq -v ON_ERROR_STOP=1 '" + url + "' -f '" + file + "'"
-                       : "sqlite3 -bail '" + url.substr(url.find(':') + 1) + "' < '" + file + "'";
+                       ? "psql -Xq -v ON_ERROR_STOP=1 '" + url() + "' -f '" + file + "'"
+                       : "sqlite3 -bail '" + url().substr(url().find(':') + 1) + "' < '" + file + "'";
 #ifdef ROWLOCK_TEST_MYSQL
-    if (GetParam() == "mysql") command = mysql_client_command(url) + " < '" + file + "'";
+    if (GetParam() == "mysql") command = mysql_client_command(url()) + " < '" + file + "'";
 #endif
     return command_process{{"sh", "-c", command}, {}}.wait();
   }
@@ -111,6 +117,7 @@ TEST_P(migrate_command_test, down_refuses_while_a_lease_lives) {
   {
     auto variables = environment();
     variables["ROWLOCK_PREFIX"] = prefix_;
+    variables["ROWLOCK_URL"] = url();
     auto holder = start_rowlock({"run", "job", "--", "sh", "-c", "echo held; cat"}, variables);
     holder->read_line();
     const auto refused = take_down();

@@ -1,5 +1,6 @@
 #include "store/open.hpp"
 #include "support/mysql_connection.hpp"
+#include "support/roles.hpp"
 #include "support/sql_fixture.hpp"
 #include "support/store_fixture.hpp"
 
@@ -24,11 +25,17 @@ class mysql_fixture final : public store_fixture {
     }
     side_.run("CREATE DATABASE " + database_ + "; USE " + database_);
     side_.run("SET time_zone = '+00:00'");
-    migrate(embedded::mysql_migrations(), prefix, [this](const std::string& sql) { side_.run(sql); });
+    if (has_roles_) {
+      migrate_as_role();
+    } else {
+      migrate(embedded::mysql_migrations(), prefix, [this](const std::string& sql) { side_.run(sql); });
+    }
   }
   ~mysql_fixture() override {
     try {
       side_.run("DROP DATABASE " + database_);
+      if (!has_roles_) return;
+      for (const auto use : uses_of_roles()) side_.run("DROP USER " + user_of(use));
     } catch (const std::exception&) {
       // The server may be gone, and the tables with it.
     }
@@ -49,6 +56,7 @@ class mysql_fixture final : public store_fixture {
   std::unique_ptr<store::database> open() override { return store::open(url(), options()); }
   std::string url() const override {
     const auto own = with_database(mysql_server_url(), database_);
+    if (has_roles_) return url_of(role_use::run);
     return is_hostile_ ? as_ordinary(own) : own;
   }
   store::store_options options() const override {
@@ -102,6 +110,23 @@ class mysql_fixture final : public store_fixture {
   // @ stands for the prefix.
   static std::string put(std::string sql) { return sql.replace(sql.find('@'), 1, prefix); }
 
+  std::string user_of(role_use use) const { return role_name(database_ + '_', use); }
+  std::string url_of(role_use use) const {
+    const auto whole = with_database(mysql_server_url(), database_);
+    return "mysql://" + user_of(use) + ":right" + whole.substr(whole.find('@'));
+  }
+  void migrate_as_role() {
+    for (const auto use : uses_of_roles())
+      side_.run("CREATE USER " + user_of(use) + " IDENTIFIED BY 'right'");
+    grant(role_use::migrate);
+    mysql_connection owner{url_of(role_use::migrate)};
+    migrate(embedded::mysql_migrations(), prefix, [&](const std::string& sql) { owner.run(sql); });
+    for (const auto use : {role_use::run, role_use::observe, role_use::operate}) grant(use);
+  }
+  void grant(role_use use) {
+    for (const auto& one : grant_statements("mysql", user_of(use), use, database_, prefix)) side_.run(one);
+  }
+
   std::shared_ptr<mysql_connection> transaction() const {
     auto connection = std::make_shared<mysql_connection>(as_application(url()));
     connection->run("BEGIN");
@@ -123,6 +148,7 @@ class mysql_fixture final : public store_fixture {
     return set && std::string_view{set} == "1";
   }
 
+  const bool has_roles_ = asked_for_roles();
   const bool is_hostile_ = asked_to_be_hostile();
   // Never the name of another test's database, nor of one that a crashed run left behind.
   const std::string database_ = "t" + model::id128::random().to_string().substr(0, 12);

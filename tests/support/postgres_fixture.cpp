@@ -1,4 +1,5 @@
 #include "store/open.hpp"
+#include "support/roles.hpp"
 #include "support/sql_fixture.hpp"
 #include "support/store_fixture.hpp"
 
@@ -11,6 +12,11 @@
 namespace rowlock::test {
 
 namespace {
+
+std::string with_user(std::string url, const std::string& name) {
+  const auto user = url.find("//") + 2;
+  return url.replace(user, url.find('@', user) - user, name);
+}
 
 std::string server_url() {
   const char* url = std::getenv("ROWLOCK_TEST_POSTGRES_URL");
@@ -61,7 +67,7 @@ bool asked_to_be_hostile() {
 // A connection independent of the store's.
 class side_connection {
  public:
-  side_connection() : handle_(PQconnectdb(server_url().c_str())) {
+  explicit side_connection(const std::string& url = server_url()) : handle_(PQconnectdb(url.c_str())) {
     if (PQstatus(handle_) != CONNECTION_OK) throw std::runtime_error(PQerrorMessage(handle_));
     PQsetNoticeProcessor(
         handle_, [](void*, const char*) {}, nullptr);
@@ -95,8 +101,12 @@ class side_connection {
 class postgres_fixture final : public store_fixture {
  public:
   postgres_fixture() {
-    migrate(embedded::postgres_migrations(), prefix_,
-            [this](const std::string& sql) { side_.run_script(sql); });
+    if (has_roles_) {
+      migrate_as_role();
+    } else {
+      migrate(embedded::postgres_migrations(), prefix_,
+              [this](const std::string& sql) { side_.run_script(sql); });
+    }
     if (is_hostile_) make_hostile_role();
   }
   ~postgres_fixture() override {
@@ -111,10 +121,8 @@ class postgres_fixture final : public store_fixture {
 
   std::unique_ptr<store::database> open() override { return store::open(url(), options()); }
   std::string url() const override {
-    auto url = server_url();
-    if (!is_hostile_) return url;
-    const auto user = url.find("//") + 2;
-    return url.replace(user, url.find('@', user) - user, role_);
+    if (has_roles_) return with_user(server_url(), role_name(prefix_, role_use::run));
+    return is_hostile_ ? with_user(server_url(), role_) : server_url();
   }
   store::store_options options() const override {
     store::store_options options;
@@ -165,8 +173,9 @@ class postgres_fixture final : public store_fixture {
   void change_identity() override { side_.run_script("UPDATE " + prefix_ + "meta SET identity = 'another'"); }
 
  private:
-  static std::shared_ptr<side_connection> transaction() {
+  std::shared_ptr<side_connection> transaction() const {
     auto connection = std::make_shared<side_connection>();
+    if (has_roles_) connection->run_script("SET search_path = " + schema_);
     connection->run_script("BEGIN");
     // After a client has left, its backend keeps its row locks until it notices. A rollback releases them.
     auto* raw = connection.get();
@@ -179,6 +188,24 @@ class postgres_fixture final : public store_fixture {
               connection.reset();
             }};
   }
+  // In a schema of its own, as docs/operations.md, "Rights" says.
+  void migrate_as_role() {
+    side_.run_script("CREATE SCHEMA " + schema_ + "; SET search_path = " + schema_);
+    for (const auto use : uses_of_roles()) {
+      const auto role = role_name(prefix_, use);
+      side_.run_script("CREATE ROLE " + role + " LOGIN; ALTER ROLE " + role +
+                       " SET search_path = " + schema_);
+    }
+    grant(role_use::migrate);
+    side_connection owner{with_user(server_url(), role_name(prefix_, role_use::migrate))};
+    migrate(embedded::postgres_migrations(), prefix_, [&](const std::string& sql) { owner.run_script(sql); });
+    for (const auto use : {role_use::run, role_use::observe, role_use::operate}) grant(use);
+  }
+  void grant(role_use use) {
+    for (const auto& one : grant_statements("postgres", role_name(prefix_, use), use, schema_, prefix_)) {
+      side_.run_script(one);
+    }
+  }
   void make_hostile_role() {
     auto script = "CREATE ROLE " + role_ + " LOGIN; GRANT USAGE ON SCHEMA public TO " + role_ + ";";
     for (const std::string table : {"lease", "lock", "permit", "queue", "meta", "marker"}) {
@@ -190,6 +217,13 @@ class postgres_fixture final : public store_fixture {
     side_.run_script(script);
   }
   void drop_everything() {
+    if (has_roles_) {
+      side_.run_script("DROP SCHEMA " + schema_ + " CASCADE");
+      for (const auto use : uses_of_roles()) {
+        const auto role = role_name(prefix_, use);
+        side_.run_script("DROP OWNED BY " + role + "; DROP ROLE " + role);
+      }
+    }
     if (is_hostile_) side_.run_script("DROP OWNED BY " + role_ + "; DROP ROLE " + role_);
     side_.run_script(R"(DO $$
       DECLARE statement text;
@@ -206,7 +240,9 @@ class postgres_fixture final : public store_fixture {
 
   // Never the prefix of another test's tables, nor of those that a crashed run left behind.
   std::string prefix_ = "t" + model::id128::random().to_string().substr(0, 12) + "_";
+  const bool has_roles_ = asked_for_roles();
   const bool is_hostile_ = asked_to_be_hostile();
+  const std::string schema_ = prefix_ + "schema";  // of the roles
   const std::string role_ = prefix_ + "role";
   side_connection side_;
 };

@@ -1,0 +1,25 @@
+// Roles with exactly the rights that `rowlock migrate grants` gives. With ROWLOCK_TEST_AS_ROLES=1 the fixtures of PostgreSQL
+// and MariaDB migrate as the migrate role, and their clients are the run role.
+#pragma once
+
+#include <rowlock/grants.hpp>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+namespace rowlock::test {
+
+bool asked_for_roles();  // ROWLOCK_TEST_AS_ROLES
+
+// All uses but role_use::write.
+const std::vector<role_use>& uses_of_roles();
+
+// t1234_run, of the fixture with this prefix.
+std::string role_name(const std::string& prefix, role_use use);
+
+// url: a fixture's, of the run role. The same of another role; unchanged without ROWLOCK_TEST_AS_ROLES, or if its user is
+// no such role.
+std::string as_role(std::string url, role_use use);
+
+}  // namespace rowlock::test
