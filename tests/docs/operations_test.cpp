@@ -274,6 +274,8 @@ TEST_P(operations_test, each_role_runs_its_commands) {
   EXPECT_EQ(database->rowlock_as("watcher", {"run", "a", "--", "true"}).exit_code, 77);
   for (const auto* role : {"app", "watcher", "operator"}) {
     EXPECT_EQ(database->rowlock_as(role, {"list"}).exit_code, 0) << role;
+    EXPECT_EQ(database->rowlock_as(role, {"migrate", "verify"}).exit_code, 0) << role;
+    EXPECT_EQ(database->rowlock_as(role, {"migrate", "status"}).exit_code, 0) << role;
     const auto found = database->rowlock_as(role, {"doctor", "--json"});
     const bool sees_all = role == std::string{"operator"};
     EXPECT_EQ(found.out.find("\"unknown\"") == std::string::npos, sees_all) << role << found.out << found.err;

@@ -83,8 +83,9 @@ SELECT schema_version, min_library FROM rowlock_meta WHERE id = 1;
 -- name: has_table
 -- $1 table name. Behind a pooler this runs in one transaction after the wait for another migrator. There
 -- to_regclass alone may miss a table that was created meanwhile: a session learns of such changes only when it
--- locks a relation, as it does here with pg_class.
-SELECT EXISTS (SELECT FROM pg_class WHERE oid = to_regclass($1::text));
+-- locks a relation, as it does here with pg_class. A table that this role may not read is as if it were not there, as
+-- MariaDB and MySQL have it: a role that only looks may not read the ledger.
+SELECT EXISTS (SELECT FROM pg_class WHERE oid = to_regclass($1::text) AND has_table_privilege(oid, 'SELECT'));
 
 -- name: live_leases
 SELECT count(*) FROM rowlock_lease WHERE expires_at > clock_timestamp();
