@@ -14,8 +14,17 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstring>
 #include <tuple>
+
+// LeakSanitizer's, which is there in some builds.
+extern "C" {
+[[gnu::weak]] int __lsan_do_recoverable_leak_check();
+[[gnu::visibility("default")]] const char* __lsan_default_suppressions();
+// A process forgets the receipts of another one, as after a fork(); the clients of a run are processes here.
+const char* __lsan_default_suppressions() {
+  return "leak:receipts_of_this_process\nleak:client_layer::receipt\n";
+}
+}
 
 namespace rowlock::simulator {
 
@@ -23,7 +32,7 @@ namespace {
 
 void copy_text(char* to, std::size_t size, std::string_view from) {
   const auto length = std::min(size - 1, from.size());
-  std::memcpy(to, from.data(), length);
+  from.copy(to, length);
   to[length] = '\0';
 }
 
@@ -171,6 +180,11 @@ class run {
     into_.faults = records_.faults();
     into_.ended = true;
     if (records_.prints()) std::fflush(stdout);
+    if (__lsan_do_recoverable_leak_check != nullptr && __lsan_do_recoverable_leak_check() != 0) {
+      into_.failed = true;
+      copy_text(into_.rule, sizeof into_.rule, "leak");
+      copy_text(into_.what, sizeof into_.what, "memory is left that nothing refers to");
+    }
     for (;;) native_syscall(SYS_exit_group, 0, 0, 0, 0, 0, 0);
   }
 

@@ -71,7 +71,12 @@ void run_child(std::uint64_t seed, const omissions& without, bool prints, run_re
   into.failed = true;
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   std::snprintf(into.rule, sizeof into.rule, "%s", signal == SIGALRM ? "hangs" : "crash");
-  std::snprintf(into.what, sizeof into.what, "the run ended with signal %d", signal);
+  if (WIFEXITED(status)) {
+    // So a sanitizer ends it.
+    std::snprintf(into.what, sizeof into.what, "the run ended with exit code %d", WEXITSTATUS(status));
+  } else {
+    std::snprintf(into.what, sizeof into.what, "the run ended with signal %d", signal);
+  }
 }
 
 // Handing the turn over is several times faster on one processor than between two.
