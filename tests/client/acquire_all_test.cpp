@@ -311,6 +311,21 @@ TEST_F(acquire_all_doubt_test, an_edit_that_is_answered_too_late_leaves_nothing)
   expect_nothing_left(true);
 }
 
+// Only a moment: a rival's look keeps a row no longer.
+TEST_F(acquire_all_doubt_test, an_attempt_waits_a_moment_for_a_row_that_is_locked) {
+  for (const bool comes_free : {true, false}) {
+    server->lock_row("b");
+    const auto edits = faults.count("edit");
+    auto asked = std::async(std::launch::async, [&] { return try_acquire_all({a, b}); });
+    ASSERT_TRUE(soon([&] { return faults.count("edit") > edits; }));
+    if (comes_free) server->unlock_row("b");
+    ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
+    EXPECT_EQ(static_cast<bool>(asked.get()), comes_free);
+    server->unlock_row("b");
+    EXPECT_TRUE(soon([&] { return all_are_free(); }));
+  }
+}
+
 TEST_F(acquire_all_doubt_test, waits_through_an_outage) {
   faults.cut(true);
   auto asked = std::async(std::launch::async, [&] { return acquire_all({a, b}); });

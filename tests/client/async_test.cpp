@@ -306,6 +306,21 @@ TEST_P(async_test, what_an_executor_throws_is_logged_and_the_grant_given_back) {
   EXPECT_THAT(errors.front(), testing::HasSubstr("no room"));
 }
 
+TEST_P(async_test, an_executor_may_throw_anything) {
+  std::atomic<bool> logged{false};
+  auto settings = patient();
+  settings.log = [&](log_level level, std::string_view text) {
+    if (level == log_level::error && text.find("not a std::exception") != text.npos) logged.store(true);
+  };
+  client told = new_client(settings);
+  const executor broken = [](const std::function<void()>&) { throw 1; };
+  acquire_async(broken, mutex{told, "a"},
+                [](const acquired&) { ADD_FAILURE() << "the executor has failed"; });
+  EXPECT_TRUE(eventually([&] { return logged.load(); }));
+  EXPECT_TRUE(free_soon());
+  told.close();
+}
+
 TEST_P(async_test, an_executor_that_is_busy_holds_up_no_lock) {
   std::promise<void> entered;
   std::promise<void> let_go;

@@ -151,6 +151,15 @@ TEST(decide_request_test, asks_nobody_where_no_holder_lives) {
   }
 }
 
+// Who stands at a latch or a barrier waits; there is no hold to ask for.
+TEST(decide_request_test, asks_nobody_at_a_latch_or_a_barrier) {
+  for (const auto kind : {model::lock_kind::latch, model::lock_kind::barrier}) {
+    const auto made = decide_request(view_builder{}.kind(kind).capacity(2).shared_by(me), "", 5s);
+    EXPECT_EQ(made.outcome.result, what::absent);
+    EXPECT_TRUE(made.change.empty());
+  }
+}
+
 TEST(decide_proclaim_test, is_written_under_the_row_by_the_holder_alone) {
   const auto made = decide_proclaim(a_lock().kind(model::lock_kind::election).held_by(me), me.hold, "x");
   EXPECT_EQ(made.outcome.result, what::granted);

@@ -130,6 +130,36 @@ TEST_F(submission_queue_test, any_worker_ends_what_is_left_when_it_was_stopped) 
   EXPECT_TRUE(next(worker_role::acquires).empty());
 }
 
+TEST_F(submission_queue_test, what_one_worker_puts_back_the_next_takes) {
+  const auto first = asks("a");
+  const auto second = asks("b");
+  const auto freed = leaves("c");
+  queue.submit(first);
+  queue.submit(freed);
+  auto taken = queue.take(worker_role::everything);
+  queue.submit(second);
+  queue.put_back(std::move(taken));
+  const auto again = next();
+  EXPECT_THAT(again.acquires, ElementsAre(first, second)) << "in the order in which they came";
+  EXPECT_THAT(again.releases, ElementsAre(freed));
+}
+
+TEST_F(submission_queue_test, when_acquires_have_ended_only_releases_are_put_back) {
+  const auto asked = asks("a");
+  const auto freed = leaves("b");
+  queue.submit(asked);
+  queue.submit(freed);
+  auto taken = queue.take(worker_role::everything);
+  queue.stop_acquires();
+  EXPECT_FALSE(asked->answer.is_complete());
+  queue.put_back(std::move(taken));
+  EXPECT_THROW(std::ignore = asked->answer.take(), error);
+  EXPECT_TRUE(asked->answer.is_complete());
+  const auto rest = next();
+  EXPECT_THAT(rest.acquires, IsEmpty());
+  EXPECT_THAT(rest.releases, ElementsAre(freed));
+}
+
 TEST_F(submission_queue_test, gives_no_acquires_out_until_it_may) {
   queue.allow_acquires(false);
   const auto asked = asks("a");

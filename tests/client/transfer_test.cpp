@@ -305,6 +305,14 @@ TEST_P(transfer_test, an_offered_hold_is_extended_under_the_same_text) {
   EXPECT_TRUE(taken);
 }
 
+TEST_P(transfer_test, a_process_knows_its_receipts_among_many_of_holds_that_are_over) {
+  const hold held = mutex(db, "a").acquire();
+  const auto receipt = held.receipt();
+  for (int i = 0; i < 40; ++i) std::ignore = mutex(db, "b").acquire().receipt();
+  EXPECT_EQ(code_of([&] { std::ignore = reclaim(db, receipt); }), errc::contention);
+  EXPECT_TRUE(held);
+}
+
 TEST_P(transfer_test, an_expired_hold_is_not_extended) {
   const auto text = mutex(db, "a").acquire().transfer(100ms);
   ASSERT_TRUE(eventually([&] { return side().show("a")->holders.front().expires_in < 0ms; }));
@@ -337,6 +345,18 @@ TEST_F(transfer_doubt_test, an_adoption_whose_answer_was_lost_is_asked_again) {
   const auto taken = adopt(other, text);
   ASSERT_TRUE(taken);
   EXPECT_EQ(holder_of("a"), taken.id());
+}
+
+TEST_F(transfer_doubt_test, an_adoption_that_fails_in_doubt_gives_the_lock_back) {
+  const auto text = mutex(db, "a").acquire().transfer(1h);
+  faults.lose_answer("edit", 1'000'000);
+  auto adoption =
+      std::async(std::launch::async, [&] { return code_of([&] { std::ignore = adopt(other, text); }); });
+  ASSERT_TRUE(soon([&] { return adoption.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(adoption.get(), errc::unreachable);
+  EXPECT_FALSE(holder_of("a").empty()) << "it did happen";
+  faults.forget();
+  EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
 }
 
 TEST_F(transfer_doubt_test, an_extension_whose_answer_was_lost_may_be_repeated) {
