@@ -103,7 +103,8 @@ std::vector<fault> mode_faults() {
        {"postgres", "mariadb"},
        false,
        [](scene& now) { return step_clock(now, 1); },
-       {"exclusion", "unaware"},
+       // A waiter whose lease has ended requests again before it knows.
+       {"exclusion", "unaware", "order"},
        equipment::clock},
       {"clock-back",
        "the server's clock is set back by more than the ttl",
