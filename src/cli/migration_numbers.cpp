@@ -16,7 +16,7 @@ namespace rowlock::cli {
 namespace {
 
 // When each migration was made. It never changes: an export after an update of rowlock has the same names.
-constexpr std::uint64_t made_at[] = {20261120123205, 20261122172457};
+constexpr std::uint64_t made_at[] = {20261120123205, 20261122172457, 20261123143000};
 
 std::uint64_t time_of(int migration) {
   if (migration >= 1 && migration <= static_cast<int>(std::size(made_at))) return made_at[migration - 1];
