@@ -18,8 +18,10 @@ class runner_test : public migrate_test {
     return store::open_for_migration(db.url(), how);
   }();
 
+  // The first two, whatever else is shipped, and two more.
   std::vector<migration> files = [this] {
     auto result = shipped_migrations(GetParam());
+    result.resize(2);
     for (const int version : {3, 4}) {
       const auto number = std::to_string(version);
       result.push_back(
