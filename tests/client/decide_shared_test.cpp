@@ -31,6 +31,16 @@ TEST(decide_shared_test, a_free_lock_is_shared_durably_with_the_next_token) {
   EXPECT_FALSE(made.change.row->hold);
 }
 
+TEST(decide_shared_test, a_permit_ends_with_the_lease_that_it_stands_on_alone) {
+  const auto view = a_shared_mutex().shared_by(first).shared_by(me);
+  EXPECT_EQ(decide_release(view, {me.hold, me.lease}, no_skew).outcome.result, what::released);
+  for (const auto& [hold, lease] : {std::pair{me.hold, first.lease}, std::pair{second.hold, first.lease}}) {
+    const auto made = decide_release(view, {hold, lease}, no_skew);
+    EXPECT_EQ(made.outcome.result, what::absent);
+    EXPECT_TRUE(made.change.empty());
+  }
+}
+
 TEST(decide_shared_test, readers_join_readers_and_a_writer_waits_for_them) {
   const auto joined = share(a_shared_mutex().shared_by(first), me);
   EXPECT_EQ(joined.outcome.result, what::granted);
