@@ -1,5 +1,8 @@
 #include "cli/subcommands.hpp"
 
+#include <cstdio>
+#include <cstdlib>
+
 int main(int count, char** words) {
   using namespace rowlock::cli;
   command_line program{
@@ -30,5 +33,9 @@ int main(int count, char** words) {
   add_doctor(root);
   add_migrate(root);
   root.require_subcommand();
-  return program.run(count, words);
+  const int exit_code = program.run(count, words);
+  // A thread that still connects, to a server that does not answer, uses OpenSSL. exit() would take OpenSSL down
+  // beneath it, and a crash would hide the exit code.
+  std::fflush(nullptr);
+  std::_Exit(exit_code);
 }
