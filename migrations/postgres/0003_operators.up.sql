@@ -1,3 +1,4 @@
+-- Made at 20261123143000.
 -- For operators: whose process a lease is of and what it runs, and the history of the names that are recorded. Libraries
 -- of earlier versions work beside it: they leave the new columns empty, and record nothing.
 -- It can be run again when it was interrupted between two statements.

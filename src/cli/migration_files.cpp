@@ -140,7 +140,7 @@ std::vector<migration_file> numbered_for_tool(const std::vector<migration>& migr
     }
     if (version.empty()) {
       missing = one.title;
-      version = versions.next(one.version);
+      version = versions.next(one);
     } else if (!missing.empty()) {
       refuse(fmt::format("'{}' has migration {} and not {}, which comes before it", settings.folder,
                          one.title, missing));

@@ -15,12 +15,20 @@ namespace rowlock::cli {
 
 namespace {
 
-// When each migration was made. It never changes: an export after an update of rowlock has the same names.
-constexpr std::uint64_t made_at[] = {20261120123205, 20261122172457, 20261123143000};
-
-std::uint64_t time_of(int migration) {
-  if (migration >= 1 && migration <= static_cast<int>(std::size(made_at))) return made_at[migration - 1];
-  throw error(errc::internal, fmt::format("migration {} has no time in migration_numbers.cpp", migration));
+// When the migration was made. It never changes: an export after an update of rowlock has the same names. The up file
+// says it. The first two do not, and no file changes once it may have been applied.
+std::uint64_t time_of(const migration& one) {
+  constexpr std::uint64_t of_the_first[] = {20261120123205, 20261122172457};
+  constexpr std::string_view mark = "-- Made at ";
+  if (one.version <= static_cast<int>(std::size(of_the_first))) return of_the_first[one.version - 1];
+  std::uint64_t time = 0;
+  if (const auto at = one.up.find(mark); at != std::string::npos) {
+    const auto* digits = one.up.data() + at + mark.size();
+    std::from_chars(digits, one.up.data() + one.up.size(), time);
+  }
+  if (time == 0)
+    throw error(errc::internal, fmt::format("migration {} does not say when it was made", one.version));
+  return time;
 }
 
 bool is_digit(char c) {
@@ -120,8 +128,8 @@ version_sequence::version_sequence(const numbered_folder& folder, const numberin
   if (!how_.start && as_time(last_)) how_.timestamps = true;
 }
 
-std::string version_sequence::next(int migration) {
-  const auto lowest = how_.timestamps ? time_of(migration) : how_.start.value_or(1);
+std::string version_sequence::next(const migration& one) {
+  const auto lowest = how_.timestamps ? time_of(one) : how_.start.value_or(1);
   last_ = last_ == 0 ? lowest : std::max(lowest, after(last_));
   return fmt::format("{:0{}}", last_, digits_);
 }

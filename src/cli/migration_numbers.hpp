@@ -1,6 +1,8 @@
 // Which version a migration gets in the folder of another tool: `rowlock migrate sql --out`.
 #pragma once
 
+#include <rowlock/migrate.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -53,8 +55,8 @@ class version_sequence {
  public:
   version_sequence(const numbered_folder& folder, const numbering& how);
 
-  // The version of rowlock's migration with this number.
-  std::string next(int migration);
+  // The version of this migration of rowlock's.
+  std::string next(const migration& one);
 
  private:
   numbering how_;

@@ -39,6 +39,7 @@ void expect_own_times(const words& found) {
   ASSERT_EQ(found.size(), shipped_migrations("sqlite").size());
   EXPECT_EQ(found[0], "20261120123205_rowlock_locks.sql");
   EXPECT_EQ(found[1], "20261122172457_rowlock_seconds.sql");
+  EXPECT_EQ(found[2], "20261123143000_rowlock_operators.sql");
 }
 
 class migration_numbers_test : public testing::Test {
