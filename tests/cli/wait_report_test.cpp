@@ -20,7 +20,7 @@ class wait_report_test : public cli_test {
   }
   std::string holder_pattern(const command_process& holder) {
     return "held by [^ ]+:" + std::to_string(holder.pid()) +
-           " rowlock run since [0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z \\([0-9.]+m?s\\)";
+           " rowlock run: sh since [0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}Z \\([0-9.]+m?s\\)";
   }
 };
 
