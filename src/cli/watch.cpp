@@ -4,6 +4,7 @@
 #include "cli/json.hpp"
 #include "cli/listing.hpp"
 #include "cli/lock_changes.hpp"
+#include "cli/pause.hpp"
 #include "cli/screen.hpp"
 #include "cli/signal_queue.hpp"
 #include "cli/subcommands.hpp"
@@ -13,10 +14,8 @@
 
 #include <fmt/format.h>
 
-#include <condition_variable>
 #include <cstdio>
 #include <exception>
-#include <mutex>
 #include <optional>
 #include <thread>
 
@@ -155,9 +154,6 @@ class looker {
 
  private:
   void run(admin& db, viewer& shown, milliseconds interval, const std::stop_token& stop) {
-    std::mutex alone;
-    std::condition_variable_any nobody;
-    std::unique_lock lock{alone};
     try {
       for (bool is_read = true; is_read && !stop.stop_requested();) {
         try {
@@ -167,7 +163,7 @@ class looker {
           if (!problem.transient()) throw;
           is_read = shown.lost(problem);
         }
-        if (is_read) nobody.wait_for(lock, stop, interval, [] { return false; });
+        if (is_read) pause_until(std::chrono::steady_clock::now() + interval, stop);
       }
     } catch (...) {
       failure_ = std::current_exception();

@@ -152,8 +152,9 @@ class engine : public std::enable_shared_from_this<engine> {
   std::atomic<bool> keeper_started_{false};
   std::atomic<bool> async_started_{false};
   std::atomic<bool> closed_{false};
-  detached_threads threads_;
-  detached_threads log_thread_;
+  // None starts once close() has begun to wait for them.
+  detached_threads threads_ ROWLOCK_GUARDED_BY(start_mutex_);
+  detached_threads log_thread_ ROWLOCK_GUARDED_BY(start_mutex_);
 };
 
 struct engine::prepared {

@@ -24,6 +24,7 @@ struct access {
   }
 
   static const std::shared_ptr<client_layer::engine>& engine(const client& db) noexcept { return db.engine_; }
+  static client_layer::task_executor& tasks(const client& db) { return engine(db)->tasks(); }
   static const client_layer::hold_ptr& state(const hold& held) noexcept { return held.state_; }
   static const client& db(const wanted& one) noexcept { return one.db_; }
   static const model::lock_request& lock(const wanted& one) noexcept { return *one.lock_; }

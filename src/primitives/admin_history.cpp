@@ -16,10 +16,6 @@ ROWLOCK_BEGIN_NAMESPACE
 
 namespace {
 
-client_layer::task_executor& tasks_of(const client& db) {
-  return primitives::access::engine(db)->tasks();
-}
-
 history_line to_public(const store::history_line& line) {
   return {line.id,
           line.ago,
@@ -68,7 +64,7 @@ std::vector<history_line> admin::history(const std::string& name, std::size_t li
   model::check_name(name);
   const auto most = std::min(limit, store::admin_verbs::no_limit);
   constexpr auto last = std::numeric_limits<std::int64_t>::max();
-  const auto lines = tasks_of(db_).result_of(
+  const auto lines = primitives::access::tasks(db_).result_of(
       [name, most](store::session& session) { return session.history().read_history(name, last, most); });
   std::vector<history_line> shown;
   for (const auto& line : lines) shown.push_back(to_public(line));
@@ -78,8 +74,8 @@ std::vector<history_line> admin::history(const std::string& name, std::size_t li
 
 std::vector<recording> admin::recordings() {
   std::vector<recording> shown;
-  for (const auto& one :
-       tasks_of(db_).result_of([](store::session& session) { return session.history().recordings(); })) {
+  for (const auto& one : primitives::access::tasks(db_).result_of(
+           [](store::session& session) { return session.history().recordings(); })) {
     shown.push_back({one.pattern, one.keep, one.age});
   }
   return shown;
@@ -87,7 +83,7 @@ std::vector<recording> admin::recordings() {
 
 void admin::record(const recording& what) {
   check_recording(what);
-  tasks_of(db_).result_of([what](store::session& session) {
+  primitives::access::tasks(db_).result_of([what](store::session& session) {
     session.history().record({what.pattern, what.keep, what.age});
     return true;
   });
@@ -95,7 +91,7 @@ void admin::record(const recording& what) {
 
 bool admin::stop_recording(const std::string& pattern) {
   model::check_name(pattern);
-  return tasks_of(db_).result_of(
+  return primitives::access::tasks(db_).result_of(
       [pattern](store::session& session) { return session.history().stop_recording(pattern); });
 }
 

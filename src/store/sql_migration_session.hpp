@@ -13,7 +13,7 @@ namespace rowlock::store {
 
 class sql_migration_session : public migration_session {
  public:
-  bool has_ledger() final { return has_table("migration"); }
+  bool has_ledger() override { return has_table("migration"); }
   std::vector<ledger_entry> ledger() final;
   std::int64_t leases() final;
   std::vector<std::string> describe() final;

@@ -1,6 +1,8 @@
 // What the checks conclude from facts; no server.
 #include "doctor/doctor_test.hpp"
 
+#include <rowlock/migrate.hpp>
+
 #include <algorithm>
 #include <map>
 #include <regex>
@@ -91,6 +93,9 @@ struct verdict {
 
 // One step at each limit, and what no server of the tests shows.
 TEST(diagnosis_test, judges_at_the_limits) {
+  const auto own = std::to_string(required_schema_version());
+  const auto earlier = std::to_string(required_schema_version() - 1);
+  const auto later = std::to_string(required_schema_version() + 1);
   const std::vector<verdict> verdicts{
       {"postgres", {{"version_number", "120000"}}, {{"version_number", "110022"}}, "error server-too-old"},
       {"postgres", {{"oldest_snapshot_s", "599"}}, {{"oldest_snapshot_s", "600"}}, "warning old-transaction"},
@@ -111,8 +116,8 @@ TEST(diagnosis_test, judges_at_the_limits) {
        {{"track_counts", "off"}},
        "warning autovacuum-off"},
       {"postgres", {{"idle_names", "999"}}, {{"idle_names", "1000"}}, "note idle-names"},
-      {"postgres", {{"min_library", "2"}}, {{"min_library", "3"}}, "error too-new"},
-      {"postgres", {{"schema_version", "2"}}, {{"schema_version", "1"}}, "error not-migrated"},
+      {"postgres", {{"min_library", own}}, {{"min_library", later}}, "error too-new"},
+      {"postgres", {{"schema_version", own}}, {{"schema_version", earlier}}, "error not-migrated"},
       {"mysql", {{"oldest_snapshot_s", "599"}}, {{"oldest_snapshot_s", "600"}}, "warning old-transaction"},
       {"mysql",
        {{"max_connections", "100"}, {"Threads_connected", "79"}},

@@ -9,6 +9,11 @@ namespace rowlock::store {
 postgres_migration_session::postgres_migration_session(const std::string& url, const store_options& options)
     : context_{url, options}, opened_{open_connection(context_, std::chrono::milliseconds{0}, nobody_)} {}
 
+bool postgres_migration_session::has_ledger() {
+  auto found = connection_.call_once("has_ledger", prefix() + "migration");
+  return found.next() && found.boolean(0);
+}
+
 bool postgres_migration_session::has_table(std::string_view table) {
   auto found = connection_.call_once("has_table", prefix() + std::string{table});
   return found.next() && found.boolean(0);

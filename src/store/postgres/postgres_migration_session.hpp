@@ -17,6 +17,7 @@ class postgres_migration_session final : public sql_migration_session {
   void record(const ledger_entry& entry) override;
 
  private:
+  bool has_ledger() override;
   bool has_table(std::string_view table) override;
   void read(const std::string& statement, const std::function<void(rows&&)>& use) override;
   const std::string& prefix() const override { return context_.options.prefix; }

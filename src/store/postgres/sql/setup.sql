@@ -83,8 +83,12 @@ SELECT schema_version, min_library FROM rowlock_meta WHERE id = 1;
 -- name: has_table
 -- $1 table name. Behind a pooler this runs in one transaction after the wait for another migrator. There
 -- to_regclass alone may miss a table that was created meanwhile: a session learns of such changes only when it
--- locks a relation, as it does here with pg_class. A table that this role may not read is as if it were not there, as
--- MariaDB and MySQL have it: a role that only looks may not read the ledger.
+-- locks a relation, as it does here with pg_class.
+SELECT EXISTS (SELECT FROM pg_class WHERE oid = to_regclass($1::text));
+
+-- name: has_ledger
+-- $1 its name. A ledger that this role may not read is as if it were not there, as MariaDB and MySQL have it: only the
+-- role that migrates may read it.
 SELECT EXISTS (SELECT FROM pg_class WHERE oid = to_regclass($1::text) AND has_table_privilege(oid, 'SELECT'));
 
 -- name: live_leases
