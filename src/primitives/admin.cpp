@@ -70,8 +70,9 @@ std::vector<std::string> holders_up_to(const std::optional<store::lock_info>& lo
   return holds;
 }
 
-// Reads what is recorded, for changes that need no lease.
+// Reads what is recorded, for changes that need no lease. A client that only looks is refused by the change itself.
 void update_recorded(client_layer::engine& on) {
+  if (on.shared().settings.read_only) return;
   on.tasks().result_of([&on](store::session& session) {
     client_layer::update_recorded(on.shared(), session, session.read_database_state().recordings);
     return true;

@@ -307,7 +307,7 @@ TEST_F(postgres_connect_test, refuses_an_old_schema_and_one_that_forbids_it) {
   EXPECT_EQ(refusal(url_).code(), errc::not_migrated);
   side_->run("UPDATE rowlock_meta SET schema_version = 9, min_library = 1");
   EXPECT_NO_THROW(connect()) << "a newer schema that allows this library";
-  side_->run("UPDATE rowlock_meta SET min_library = 3");
+  side_->run("UPDATE rowlock_meta SET min_library = 9");
   EXPECT_EQ(refusal(url_).code(), errc::too_new);
 }
 

@@ -1,6 +1,8 @@
 // Which file it is: a copy, a restored backup or a new file is another database.
 #include "store/sqlite/sqlite_file.hpp"
 
+#include "store/schema_version.hpp"
+
 #include "sqlite_test.hpp"
 
 #include <unistd.h>
@@ -144,7 +146,8 @@ TEST_F(sqlite_reader_test, reads_a_file_that_nobody_writes_to) {
   EXPECT_EQ(session->list().size(), 1U);
   EXPECT_EQ(session->show("a").value().holders.size(), 1U);
   EXPECT_TRUE(session->queue("a").empty());
-  EXPECT_EQ(store::open_sqlite_for_migration(path(), options_)->ledger().size(), 2U);
+  EXPECT_EQ(store::open_sqlite_for_migration(path(), options_)->ledger().size(),
+            static_cast<std::size_t>(store::library_schema_version));
   EXPECT_FALSE(fs::exists(path() + "-wal"));
 }
 
