@@ -55,9 +55,7 @@ void background_sweep::step() {
     next_ = now + pause_between_passes;
   } else {
     submitted_.clear();
-    if (context_.recorded.version() != 0) {
-      slot_.call([&](store::session& session) { prune_written(context_, session); });
-    }
+    prune_written(context_, slot_);
     next_ = now + *context_.settings.sweep_interval;
   }
 }

@@ -1,5 +1,6 @@
 #include "client/history_lines.hpp"
 
+#include "client/errors.hpp"
 #include "model/names.hpp"
 #include "store/history_verbs.hpp"
 
@@ -147,23 +148,31 @@ void update_recorded(context& shared, store::session& session, std::int64_t vers
     if (!recordings.empty()) session.history().check_history();
   } catch (const error& failure) {
     if (failure.code() == errc::unreachable) throw;
+    // Remembering the version would keep this client from ever looking again.
+    if (is_temporary(failure)) {
+      shared.log(log_level::info, "what is recorded is not read now: {}", failure.what());
+      return;
+    }
     recordings.clear();
     shared.log(log_level::warning, "no history is recorded by this client: {}", failure.what());
   }
   shared.recorded.use(version, std::move(recordings));
 }
 
-void prune_written(context& shared, store::session& session) {
-  for (const auto& name : shared.recorded.take_written()) {
-    const auto what = shared.recorded.find(name);
-    if (!what) continue;
-    try {
-      session.history().prune_history(name, what->keep, what->age, lines_at_once);
-    } catch (const error& failure) {
-      if (failure.code() == errc::unreachable) throw;
-      shared.log(log_level::info, "the history of {} is not pruned now: {}", name, failure.what());
+void prune_written(context& shared, session_slot& slot) {
+  if (!shared.recorded.has_written()) return;
+  slot.call([&](store::session& session) {
+    for (const auto& name : shared.recorded.take_written()) {
+      const auto what = shared.recorded.find(name);
+      if (!what) continue;
+      try {
+        session.history().prune_history(name, what->keep, what->age, lines_at_once);
+      } catch (const error& failure) {
+        if (failure.code() == errc::unreachable) throw;
+        shared.log(log_level::info, "the history of {} is not pruned now: {}", name, failure.what());
+      }
     }
-  }
+  });
 }
 
 }  // namespace rowlock::client_layer

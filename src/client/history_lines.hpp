@@ -2,6 +2,7 @@
 #pragma once
 
 #include "client/context.hpp"
+#include "client/session_slot.hpp"
 #include "store/store.hpp"
 
 #include <string>
@@ -22,10 +23,10 @@ void record(context& shared, const std::string& name, const store::lock_view& be
             store::lock_change& change, intent why = intent::use);
 
 // Reads what is recorded if that is another version than the one in use. Where this role may not write the history,
-// nothing is recorded, and the log says so.
+// nothing is recorded, and the log says so. After a temporary refusal the next call reads again.
 void update_recorded(context& shared, store::session& session, std::int64_t version);
 
-// Deletes old lines of names that this client has written, a bounded number at a time.
-void prune_written(context& shared, store::session& session);
+// Deletes old lines of names that this client has written since the last call, a bounded number at a time.
+void prune_written(context& shared, session_slot& slot);
 
 }  // namespace rowlock::client_layer

@@ -125,9 +125,7 @@ void process_lease::end_all() {
   }
   if (ended.empty()) return;
   slot_.call([&](store::lock_verbs& session) { session.end(ended); });
-  if (context_.recorded.version() != 0) {
-    slot_.call([&](store::session& session) { prune_written(context_, session); });
-  }
+  prune_written(context_, slot_);
 }
 
 }  // namespace rowlock::client_layer

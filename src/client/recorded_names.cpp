@@ -19,6 +19,14 @@ void recorded_names::use(std::int64_t version, std::vector<store::recording> rec
   version_.store(version, std::memory_order_relaxed);
 }
 
+bool recorded_names::fits_a_pattern(std::string_view name) const {
+  const model::annotated_lock lock{mutex_};
+  for (const auto& one : recordings_) {
+    if (store::is_recorded(name, one.pattern)) return true;
+  }
+  return false;
+}
+
 std::optional<store::recording> recorded_names::find(std::string_view name) const {
   const model::annotated_lock lock{mutex_};
   return store::recording_of(name, recordings_);
@@ -27,6 +35,11 @@ std::optional<store::recording> recorded_names::find(std::string_view name) cons
 void recorded_names::note_written(const std::string& name) {
   const model::annotated_lock lock{mutex_};
   if (written_.size() < names_at_most) written_.insert(name);
+}
+
+bool recorded_names::has_written() const {
+  const model::annotated_lock lock{mutex_};
+  return !written_.empty();
 }
 
 std::vector<std::string> recorded_names::take_written() {

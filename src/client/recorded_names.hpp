@@ -24,7 +24,7 @@ class recorded_names {
   std::int64_t version() const { return version_.load(std::memory_order_relaxed); }
 
   bool contains(std::string_view name) const {
-    return !empty_.load(std::memory_order_relaxed) && find(name).has_value();
+    return !empty_.load(std::memory_order_relaxed) && fits_a_pattern(name);
   }
   // The longest that is kept, if several patterns fit.
   std::optional<store::recording> find(std::string_view name) const;
@@ -32,9 +32,12 @@ class recorded_names {
   // Names that this client has written lines of, to be pruned. A thousand at most are remembered; `gc` prunes the
   // others.
   void note_written(const std::string& name);
+  bool has_written() const;
   std::vector<std::string> take_written();
 
  private:
+  bool fits_a_pattern(std::string_view name) const;
+
   mutable model::annotated_mutex mutex_;
   std::vector<store::recording> recordings_ ROWLOCK_GUARDED_BY(mutex_);
   std::set<std::string> written_ ROWLOCK_GUARDED_BY(mutex_);

@@ -1,5 +1,7 @@
 #include "client/recorded_names.hpp"
 
+#include "client/client_test.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -32,6 +34,19 @@ TEST(recorded_names_test, remember_a_limited_number_of_names_to_prune) {
   for (int i = 0; i < 1500; ++i) names.note_written(std::to_string(i));
   EXPECT_EQ(names.take_written().size(), 1000U);
   EXPECT_THAT(names.take_written(), IsEmpty());
+}
+
+class recording_doubt_test : public virtual_client_test {};
+
+TEST_F(recording_doubt_test, what_is_recorded_is_read_again_after_a_refusal_that_is_temporary) {
+  client db = new_client();
+  const hold kept = mutex(db, "b").acquire();
+  admin operations{new_client()};
+  operations.record({"a", 10, 24h});
+  faults.refuse("recordings");
+  pass_renewals(db, 2);
+  mutex(db, "a").acquire().release();
+  EXPECT_EQ(operations.history("a", 10).size(), 2U);
 }
 
 }  // namespace
