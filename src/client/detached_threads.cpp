@@ -42,7 +42,6 @@ void detached_threads::start(const char* name, std::function<void()> body,
 
 void detached_threads::start_once(const std::string& role, const char* name, std::function<void()> body,
                                   std::shared_ptr<const void> owner) {
-  const model::annotated_lock lock{start_mutex_};
   if (roles_.contains(role)) return;
   try {
     start(name, std::move(body), std::move(owner));

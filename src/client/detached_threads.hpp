@@ -13,13 +13,13 @@
 
 namespace rowlock::client_layer {
 
-// Thread-safe. Requires: the owner that start() gets keeps this object alive.
+// Thread-safe, except start_once(). Requires: the owner that start() gets keeps this object alive.
 class detached_threads {
  public:
   // Blocks all signals in the thread: they are the application's. Throws std::system_error.
   void start(const char* name, std::function<void()> body, std::shared_ptr<const void> owner);
   // The same, once per role: a later call does nothing. Throws error(unreachable) if the thread cannot be started;
-  // the next call tries again.
+  // the next call tries again. Requires: no two threads call it at once.
   void start_once(const std::string& role, const char* name, std::function<void()> body,
                   std::shared_ptr<const void> owner);
   // Waits until all have ended, or until that time. Returns how many have not ended.
@@ -31,8 +31,7 @@ class detached_threads {
   model::annotated_mutex mutex_;
   std::condition_variable changed_;
   int running_ ROWLOCK_GUARDED_BY(mutex_) = 0;
-  model::annotated_mutex start_mutex_;
-  std::set<std::string> roles_ ROWLOCK_GUARDED_BY(start_mutex_);  // that have their thread
+  std::set<std::string> roles_;  // that have their thread
 };
 
 }  // namespace rowlock::client_layer

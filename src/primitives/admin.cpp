@@ -16,10 +16,11 @@ ROWLOCK_BEGIN_NAMESPACE
 
 namespace {
 
+using primitives::access;
 using std::chrono::milliseconds;
 
 client_layer::engine& engine_of(const client& db) {
-  return *primitives::access::engine(db);
+  return *access::engine(db);
 }
 
 lock_info to_public(const store::lock_info& info) {
@@ -109,7 +110,7 @@ std::vector<lock_info> admin::list(const std::string& after, std::size_t limit) 
   if (!after.empty()) model::check_name(after);
   const auto most = std::min(limit, store::admin_verbs::no_limit);
   std::vector<lock_info> shown;
-  for (const auto& info : primitives::access::tasks(db_).result_of(
+  for (const auto& info : access::tasks(db_).result_of(
            [after, most](store::admin_verbs& session) { return session.list(after, most); })) {
     shown.push_back(to_public(info));
   }
@@ -118,8 +119,8 @@ std::vector<lock_info> admin::list(const std::string& after, std::size_t limit) 
 
 std::optional<lock_info> admin::show(const std::string& name) {
   model::check_name(name);
-  const auto info = primitives::access::tasks(db_).result_of(
-      [name](store::admin_verbs& session) { return session.show(name); });
+  const auto info =
+      access::tasks(db_).result_of([name](store::admin_verbs& session) { return session.show(name); });
   if (!info) return {};
   return to_public(*info);
 }
@@ -127,8 +128,8 @@ std::optional<lock_info> admin::show(const std::string& name) {
 std::vector<waiter_info> admin::queue(const std::string& name) {
   model::check_name(name);
   std::vector<waiter_info> shown;
-  for (const auto& info : primitives::access::tasks(db_).result_of(
-           [name](store::admin_verbs& session) { return session.queue(name); })) {
+  for (const auto& info :
+       access::tasks(db_).result_of([name](store::admin_verbs& session) { return session.queue(name); })) {
     shown.push_back(to_public(info));
   }
   return shown;
@@ -136,7 +137,7 @@ std::vector<waiter_info> admin::queue(const std::string& name) {
 
 std::vector<std::vector<stuck_waiter>> admin::cycles() {
   const auto look = [this] {
-    return client_layer::find_cycles(primitives::access::tasks(db_).result_of(client_layer::read_contended));
+    return client_layer::find_cycles(access::tasks(db_).result_of(client_layer::read_contended));
   };
   const auto before = look();
   std::vector<std::vector<stuck_waiter>> shown;
@@ -185,8 +186,8 @@ request_result admin::request_release(const std::string& name, const request_opt
   for (;;) {
     std::optional<store::lock_info> shown;
     try {
-      shown = primitives::access::tasks(db_).result_of(
-          [name](store::admin_verbs& session) { return session.show(name); }, {.stop = how.stop});
+      shown = access::tasks(db_).result_of([name](store::admin_verbs& session) { return session.show(name); },
+                                           {.stop = how.stop});
     } catch (const error& failure) {
       if (failure.code() == errc::cancelled) return request_result::kept;
       throw;
@@ -211,7 +212,7 @@ sweep_result admin::sweep() {
   update_recorded(engine_of(db_));
   // Leases first: what they held becomes stale when they are killed.
   for (std::size_t killed = at_once; killed == at_once;) {
-    killed = primitives::access::tasks(db_).result_of([skew](store::session& session) {
+    killed = access::tasks(db_).result_of([skew](store::session& session) {
       // Leases are judged by this server's clock only once they have been lengthened for it.
       session.record_database_state();
       return session.kill(session.find_stale(at_once, skew).expired_leases, skew).size();
@@ -219,7 +220,7 @@ sweep_result admin::sweep() {
     total.leases += static_cast<std::int64_t>(killed);
   }
   for (std::string after;;) {
-    const auto found = primitives::access::tasks(db_).result_of(
+    const auto found = access::tasks(db_).result_of(
         [skew, after](store::lock_verbs& session) { return session.find_stale(at_once, skew, after); });
     for (const auto& name : found.names) {
       const auto result =
@@ -239,22 +240,22 @@ std::int64_t admin::collect(time_span idle) {
   constexpr std::size_t at_once = 1000;
   std::int64_t total = 0;
   for (;;) {
-    const auto deleted = primitives::access::tasks(db_).result_of(
+    const auto deleted = access::tasks(db_).result_of(
         [idle](store::admin_verbs& session) { return session.collect(idle, at_once); });
     total += deleted;
     if (deleted < static_cast<std::int64_t>(at_once)) break;
   }
-  primitives::prune_histories(primitives::access::tasks(db_));
+  primitives::prune_histories(access::tasks(db_));
   return total;
 }
 
 std::int64_t admin::epoch() {
-  return primitives::access::tasks(db_).result_of(
+  return access::tasks(db_).result_of(
       [](store::lock_verbs& session) { return session.read_database_state().epoch; });
 }
 
 milliseconds admin::skew() {
-  return primitives::access::tasks(db_).result_of(
+  return access::tasks(db_).result_of(
       [](store::lock_verbs& session) { return session.read_database_state().skew; });
 }
 
@@ -263,7 +264,7 @@ void admin::set_skew(time_span skew) {
     throw error(errc::invalid_argument,
                 "a skew of " + std::to_string(skew.count()) + " ms is outside 0 to 24 hours");
   }
-  primitives::access::tasks(db_).result_of([skew](store::session& session) {
+  access::tasks(db_).result_of([skew](store::session& session) {
     session.set_skew(skew);
     return true;
   });
@@ -274,7 +275,7 @@ std::int64_t admin::raise_epoch(std::int64_t above) {
     throw error(errc::invalid_argument,
                 "a token of " + std::to_string(above) + " is impossible; 0 to 2^52 is expected");
   }
-  return primitives::access::tasks(db_).result_of(
+  return access::tasks(db_).result_of(
       [above](store::admin_verbs& session) { return session.raise_epoch(above); });
 }
 

@@ -16,6 +16,8 @@ ROWLOCK_BEGIN_NAMESPACE
 
 namespace {
 
+using primitives::access;
+
 history_line to_public(const store::history_line& line) {
   return {line.id,
           line.ago,
@@ -64,7 +66,7 @@ std::vector<history_line> admin::history(const std::string& name, std::size_t li
   model::check_name(name);
   const auto most = std::min(limit, store::admin_verbs::no_limit);
   constexpr auto last = std::numeric_limits<std::int64_t>::max();
-  const auto lines = primitives::access::tasks(db_).result_of(
+  const auto lines = access::tasks(db_).result_of(
       [name, most](store::session& session) { return session.history().read_history(name, last, most); });
   std::vector<history_line> shown;
   for (const auto& line : lines) shown.push_back(to_public(line));
@@ -74,8 +76,8 @@ std::vector<history_line> admin::history(const std::string& name, std::size_t li
 
 std::vector<recording> admin::recordings() {
   std::vector<recording> shown;
-  for (const auto& one : primitives::access::tasks(db_).result_of(
-           [](store::session& session) { return session.history().recordings(); })) {
+  for (const auto& one :
+       access::tasks(db_).result_of([](store::session& session) { return session.history().recordings(); })) {
     shown.push_back({one.pattern, one.keep, one.age});
   }
   return shown;
@@ -83,7 +85,7 @@ std::vector<recording> admin::recordings() {
 
 void admin::record(const recording& what) {
   check_recording(what);
-  primitives::access::tasks(db_).result_of([what](store::session& session) {
+  access::tasks(db_).result_of([what](store::session& session) {
     session.history().record({what.pattern, what.keep, what.age});
     return true;
   });
@@ -91,7 +93,7 @@ void admin::record(const recording& what) {
 
 bool admin::stop_recording(const std::string& pattern) {
   model::check_name(pattern);
-  return primitives::access::tasks(db_).result_of(
+  return access::tasks(db_).result_of(
       [pattern](store::session& session) { return session.history().stop_recording(pattern); });
 }
 
