@@ -12,7 +12,9 @@ constexpr std::chrono::milliseconds glance{2};
 constexpr int glances_at_most = 250;
 // A waiter that was about to sleep when the clock moved looks again within this time.
 constexpr std::chrono::milliseconds second_look{20};
-constexpr std::chrono::milliseconds rest_at_most{20};
+// Long, because on a busy machine a thread waits for a processor while the clock would go on without it.
+constexpr std::chrono::milliseconds rest_at_most{500};
+constexpr std::chrono::microseconds between_looks{200};
 
 }  // namespace
 
@@ -61,7 +63,7 @@ void virtual_time::let_others_sleep() {
   const auto until = std::chrono::steady_clock::now() + rest_at_most;
   while (!std::ranges::all_of(other_threads(), &thread_state::sleeps) &&
          std::chrono::steady_clock::now() < until) {
-    std::this_thread::yield();
+    std::this_thread::sleep_for(between_looks);
   }
 }
 
