@@ -11,12 +11,13 @@ import subprocess
 import sys
 
 repository, pages = (pathlib.Path(argument) for argument in sys.argv[1:3])
-languages = {".cpp": "cpp", ".hpp": "cpp", ".sh": "bash", ".yml": "yaml"}
+languages = {".txt": "cmake", ".cpp": "cpp", ".hpp": "cpp", ".sh": "bash", ".yml": "yaml"}
 link = re.compile(r"(!?)\[([^\]]*)\]\(([^)\s#]*)(#[^)\s]*)?\)")
 
 
 def examples():
     paths = (path for path in (repository / "examples").rglob("*") if path.suffix in languages)
+    paths = (path for path in paths if path != repository / "examples/CMakeLists.txt")
     return sorted((path.relative_to(repository).as_posix() for path in paths), key=lambda path: (path.count("/"), path))
 
 
