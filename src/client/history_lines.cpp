@@ -19,6 +19,8 @@ using store::history_event;
 
 constexpr std::size_t lines_at_once = 1000;
 constexpr std::size_t reason_bytes_at_most = 512;
+// The column of MariaDB and MySQL has no more room, and all stores keep the same.
+constexpr std::size_t detail_bytes_at_most = 1024;
 
 struct standing_hold {
   model::hold_id hold;
@@ -76,6 +78,13 @@ std::optional<model::waiter> waiter_of(const store::lock_view& view, model::hold
   return {};
 }
 
+// Without a character that the limit would cut in two.
+std::string fitting(const std::string& detail) {
+  return detail.size() <= detail_bytes_at_most
+             ? detail
+             : model::printable(std::string_view{detail}.substr(0, detail_bytes_at_most));
+}
+
 std::string described(const process_identity& who) {
   return fmt::format("by {}@{}:{} {}", who.user, who.host, who.pid, who.application);
 }
@@ -130,6 +139,7 @@ std::vector<store::history_entry> history_lines(const store::lock_view& before,
   }
   for (const auto& waiter : change.enqueue)
     lines.push_back({history_event::queued, 0, waiter.hold, waiter.lease});
+  for (auto& line : lines) line.detail = fitting(line.detail);
   return lines;
 }
 

@@ -92,6 +92,22 @@ TEST(history_lines_test, a_release_request_has_its_reason) {
   EXPECT_EQ(lines[0].detail, "by root@host:1 rowlock: deploy");
 }
 
+TEST(history_lines_test, a_detail_fits_its_column_and_ends_with_a_whole_character) {
+  const store::lock_view view = a_lock().held_by(first);
+  const std::string reason(512, 'r');
+  const auto detail_of = [&](const std::string& by, const decision& made, intent why) {
+    return client_layer::history_lines(view, made.change, why, by).at(0).detail;
+  };
+  const auto request = client_layer::decide_request(view, reason, 30s);
+  EXPECT_EQ(detail_of(std::string(510, 'b'), request, intent::use).size(), 1024U);
+  EXPECT_EQ(detail_of(std::string(511, 'b'), request, intent::use).size(), 1024U);
+  const auto cut = [](std::size_t before) { return std::string(before, 'b') + "\u20ac"; };
+  const auto force = client_layer::decide_force(view, {}, no_skew);
+  EXPECT_EQ(detail_of(cut(1021), force, intent::force), cut(1021)) << "it fits";
+  EXPECT_EQ(detail_of(cut(1022), force, intent::force), std::string(1022, 'b'));
+  EXPECT_EQ(detail_of(cut(1023), request, intent::use), std::string(1023, 'b'));
+}
+
 TEST(history_lines_test, an_adopted_hold_is_moved) {
   const store::lock_view view = a_lock().held_by(first);
   const model::waiter mine{0, me.hold, me.lease};

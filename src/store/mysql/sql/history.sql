@@ -18,7 +18,7 @@ INSERT INTO rowlock_history
   (name, id, happened_at, event, token, hold_id, lease_id, detail, host, username, pid, application, program)
 SELECT UNHEX(a.name),
        COALESCE((SELECT MAX(o.id) FROM rowlock_history AS o WHERE o.name = UNHEX(a.name)), 0) + a.place,
-       SYSDATE(6), a.event, a.token, UNHEX(a.hold), UNHEX(a.lease), LEFT(UNHEX(a.detail), 1024),
+       SYSDATE(6), a.event, a.token, UNHEX(a.hold), UNHEX(a.lease), UNHEX(a.detail),
        COALESCE(h.host, ''), COALESCE(h.username, ''), COALESCE(h.pid, 0), COALESCE(h.application, ''),
        COALESCE(h.program, '')
 FROM JSON_TABLE(:rows, '$[*]' COLUMNS (name VARCHAR(1024) PATH '$[0]', place BIGINT PATH '$[1]',
