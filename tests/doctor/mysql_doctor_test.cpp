@@ -64,6 +64,21 @@ TEST_F(mysql_doctor_test, judges_a_sound_server_its_rights_and_its_load) {
     side.run("GRANT SELECT ON rowlock_test.rowlock_" + table + " TO seer@'%'");
     side.run("GRANT SELECT, INSERT, UPDATE, DELETE ON rowlock_test.rowlock_" + table + " TO app@'%'");
   }
+  EXPECT_THAT(found(as("seer", server->url())), Contains("warning history-rights"));
+  const auto finding_of_app = [&] {
+    const auto findings = diagnose(as("app", server->url()));
+    const auto rights = std::ranges::find(findings, "history-rights", &finding::code);
+    return rights == findings.end() ? std::string{} : rights->found;
+  };
+  EXPECT_THAT(finding_of_app(), HasSubstr("rowlock_history, rowlock_recording"));
+  for (const std::string user : {"seer", "app"}) {
+    side.run("GRANT SELECT ON rowlock_test.rowlock_recording TO " + user + "@'%'");
+    side.run("GRANT SELECT ON rowlock_test.rowlock_history TO " + user + "@'%'");
+  }
+  EXPECT_THAT(finding_of_app(), testing::EndsWith(": rowlock_history")) << "it cannot write what it does";
+  side.run("GRANT INSERT ON rowlock_test.rowlock_history TO app@'%'");
+  EXPECT_THAT(finding_of_app(), testing::EndsWith(": rowlock_history")) << "it cannot prune it";
+  side.run("GRANT DELETE ON rowlock_test.rowlock_history TO app@'%'");
   EXPECT_THAT(found(as("seer", server->url())), ElementsAre("unknown old-transaction", "note looks-only"));
   EXPECT_THAT(found(as("app", server->url())), ElementsAre("unknown old-transaction"));
   side.run("GRANT PROCESS ON *.* TO app@'%'");

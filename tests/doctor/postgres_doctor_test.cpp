@@ -19,6 +19,7 @@ namespace {
 using testing::AllOf;
 using testing::Contains;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
@@ -56,8 +57,8 @@ class postgres_doctor_test : public testing::Test {
   codes found(const std::string& url) const { return codes_of(diagnose(url)); }
   codes found() const { return found(server_->url()); }
   // The finding of that code, which must be there.
-  finding found_as(const std::string& code) const {
-    for (auto& one : diagnose(server_->url())) {
+  finding found_as(const std::string& code, const std::string& url = {}) const {
+    for (auto& one : diagnose(url.empty() ? server_->url() : url)) {
       if (one.code == code) return one;
     }
     ADD_FAILURE() << "nothing was found as " << code;
@@ -169,6 +170,13 @@ TEST_F(postgres_doctor_test, judges_rights) {
   const std::string tables =
       "rowlock_lease, rowlock_lock, rowlock_permit, rowlock_queue, rowlock_marker, rowlock_meta";
   side_->run("GRANT SELECT ON " + tables + " TO seer; GRANT ALL ON " + tables + " TO app");
+  EXPECT_THAT(found(url_of("seer")), Contains("warning history-rights"));
+  EXPECT_THAT(found_as("history-rights", url_of("app")).found,
+              HasSubstr("rowlock_history, rowlock_recording"));
+  side_->run("GRANT SELECT ON rowlock_recording, rowlock_history TO seer, app");
+  EXPECT_THAT(found_as("history-rights", url_of("app")).found, EndsWith(": rowlock_history"))
+      << "it cannot write what it does";
+  side_->run("GRANT INSERT, UPDATE, DELETE ON rowlock_history TO app");
   EXPECT_THAT(found(url_of("seer")),
               ElementsAre("warning autovacuum-off", "unknown old-transaction", "note looks-only"));
   EXPECT_THAT(found(url_of("app")), ElementsAre("warning autovacuum-off", "unknown old-transaction"));

@@ -7,12 +7,15 @@
 
 #include <optional>
 #include <set>
+#include <string>
+#include <vector>
 
 namespace rowlock::store {
 
 namespace {
 
 constexpr int nodes_to_ask = 3;
+constexpr std::int64_t first_schema_with_history = 3;
 
 struct open_place {
   std::unique_ptr<mysql_connection> connection;
@@ -62,7 +65,28 @@ open_place find_place(const mysql_context& context) {
   return std::move(*found);
 }
 
-void read_schema(server_facts& facts, mysql_connection& connection) {
+bool may(mysql_connection& connection, const char* statement) {
+  try {
+    connection.read(statement);
+    return true;
+  } catch (const error& refused) {
+    if (refused.code() != errc::privilege) throw;
+    return false;
+  }
+}
+
+// The tables of the history that this user may not read or, if it may use locks, not write.
+std::string missing_history_rights(mysql_connection& connection, bool uses_locks, const std::string& prefix) {
+  std::vector<std::string> missing;
+  const bool is_kept =
+      may(connection, "doctor_history") && (!uses_locks || (may(connection, "doctor_history_written") &&
+                                                            may(connection, "doctor_history_pruned")));
+  if (!is_kept) missing.push_back(prefix + "history");
+  if (!may(connection, "doctor_recordings")) missing.push_back(prefix + "recording");
+  return fmt::format("{}", fmt::join(missing, ", "));
+}
+
+void read_schema(server_facts& facts, mysql_connection& connection, const std::string& prefix) {
   facts.add_if_allowed({"schema_version", "min_library"}, [&] {
     const auto state = read_schema_state(connection);
     facts.set("schema_version", state.version);
@@ -79,13 +103,10 @@ void read_schema(server_facts& facts, mysql_connection& connection) {
   facts.add_if_allowed({"skew_ms"}, [&] { facts.add(connection.read("doctor_skew")); });
   facts.add_if_allowed({"dead_leases"}, [&] { facts.add(connection.read("doctor_leases")); });
   facts.add_if_allowed({"idle_names"}, [&] { facts.add(connection.read("doctor_names")); });
-  try {
-    connection.read("doctor_may_write");
-    facts.set("may_write", "true");
-  } catch (const error& refused) {
-    if (refused.code() != errc::privilege) throw;
-    facts.set("may_write", "false");
-  }
+  const bool uses_locks = may(connection, "doctor_may_write");
+  facts.set("may_write", uses_locks ? "true" : "false");
+  if (facts.number("schema_version") >= first_schema_with_history)
+    facts.set("history_rights", missing_history_rights(connection, uses_locks, prefix));
 }
 
 // Behind a balancer each connection may lead to another node.
@@ -132,7 +153,7 @@ server_facts read_mysql_facts(const std::string& url, const store_options& optio
   // The variable has another name on each of the two.
   facts.set("isolation", facts[facts.has("tx_isolation") ? "tx_isolation" : "transaction_isolation"]);
   read_server(facts, *place.connection);
-  read_schema(facts, *place.connection);
+  read_schema(facts, *place.connection, options.prefix);
   if (facts.is("wsrep_on", "ON")) read_nodes(facts, context, place);
   return facts;
 }

@@ -22,7 +22,8 @@ void read_schema(server_facts& facts, postgres_connection& connection, const sto
   if (!has_meta) return;
   postgres_array written;
   for (const auto* table : written_tables) written.add(options.prefix + table);
-  facts.add(connection.call_once("doctor_rights", written, meta));
+  facts.add(connection.call_once("doctor_rights", written, meta, options.prefix + "lock",
+                                 options.prefix + "recording", options.prefix + "history"));
   facts.add_if_allowed({"dead_leases"}, [&] { facts.add(connection.call_once("doctor_leases")); });
   facts.add_if_allowed({"idle_names"}, [&] { facts.add(connection.call_once("doctor_names")); });
 }

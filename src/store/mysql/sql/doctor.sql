@@ -47,6 +47,18 @@ SELECT 'oldest_snapshot_id',
 -- Plans a change of no row, which needs the right to change one.
 EXPLAIN UPDATE rowlock_lock SET in_use = in_use WHERE name = '';
 
+-- name: doctor_recordings
+SELECT COUNT(*) FROM rowlock_recording WHERE FALSE;
+
+-- name: doctor_history
+EXPLAIN SELECT * FROM rowlock_history WHERE FALSE;
+
+-- name: doctor_history_written
+EXPLAIN INSERT INTO rowlock_history SELECT * FROM rowlock_history AS o WHERE FALSE;
+
+-- name: doctor_history_pruned
+EXPLAIN DELETE FROM rowlock_history WHERE name = '';
+
 -- name: doctor_skew
 SELECT 'skew_ms', skew_ms FROM rowlock_meta WHERE id = 1;
 

@@ -59,7 +59,8 @@ FROM pg_roles
 WHERE rolname IN ('rds_superuser', 'cloudsqlsuperuser', 'alloydbsuperuser', 'azure_pg_admin');
 
 -- name: doctor_rights
--- $1 the tables that a client writes, $2 the meta table. Nothing is absent for an owner or a superuser.
+-- $1 the tables that a client writes, $2 the meta table, $3 the lock table, $4 the recordings, $5 the history. Who may not
+-- use locks need not write their history. Nothing is absent for an owner or a superuser.
 SELECT 'unreadable_tables' AS fact,
        coalesce(string_agg(c.relname::text, ', ' ORDER BY c.relname), '') AS value
 FROM pg_class AS c
@@ -72,6 +73,13 @@ WHERE c.oid IN (SELECT to_regclass(t) FROM unnest($1::text[]) AS t)
       AND NOT (has_table_privilege(c.oid, 'INSERT') AND has_table_privilege(c.oid, 'UPDATE')
                AND has_table_privilege(c.oid, 'DELETE'))
    OR c.oid = to_regclass($2::text) AND NOT has_table_privilege(c.oid, 'UPDATE')
+UNION ALL
+SELECT 'history_rights', coalesce(string_agg(c.relname::text, ', ' ORDER BY c.relname), '')
+FROM pg_class AS c
+WHERE c.oid IN (to_regclass($4::text), to_regclass($5::text)) AND NOT has_table_privilege(c.oid, 'SELECT')
+   OR c.oid = to_regclass($5::text) AND has_table_privilege(to_regclass($3::text), 'UPDATE')
+      AND NOT (has_table_privilege(c.oid, 'INSERT') AND has_table_privilege(c.oid, 'UPDATE')
+               AND has_table_privilege(c.oid, 'DELETE'))
 UNION ALL
 SELECT 'is_owner', coalesce(bool_or(relowner = (SELECT oid FROM pg_roles WHERE rolname = current_user)), false)::text
 FROM pg_class
