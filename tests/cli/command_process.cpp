@@ -102,12 +102,20 @@ bool command_process::read_some(clock::time_point deadline) {
 }
 
 std::string command_process::read_line() {
+  return next_line(result_.out, line_start_);
+}
+
+std::string command_process::read_error_line() {
+  return next_line(result_.err, error_line_start_);
+}
+
+std::string command_process::next_line(const std::string& text, std::size_t& start) {
   const auto deadline = clock::now() + std::chrono::minutes{1};
   for (;;) {
-    const auto end = result_.out.find('\n', line_start_);
+    const auto end = text.find('\n', start);
     if (end != std::string::npos) {
-      const auto line = result_.out.substr(line_start_, end - line_start_);
-      line_start_ = end + 1;
+      const auto line = text.substr(start, end - start);
+      start = end + 1;
       return line;
     }
     if (!read_some(deadline))

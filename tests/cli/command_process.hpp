@@ -29,11 +29,13 @@ class command_process {
   void send(int signal) const;
   // The next line of its standard output. Throws std::runtime_error when none comes within a minute.
   std::string read_line();
+  std::string read_error_line();  // the same of its standard error
   void close_input();
   // Closes its input and waits for its end. Throws std::runtime_error when it lasts more than a minute.
   command_result wait();
 
  private:
+  std::string next_line(const std::string& text, std::size_t& start);
   // Reads what is there, at most until the deadline; false when both pipes have ended.
   bool read_some(std::chrono::steady_clock::time_point deadline);
 
@@ -43,6 +45,7 @@ class command_process {
   int err_ = -1;
   command_result result_;
   std::size_t line_start_ = 0;
+  std::size_t error_line_start_ = 0;
   bool reaped_ = false;
 };
 
