@@ -84,6 +84,20 @@ TEST_P(coming_from_sql_test, etcd_from_a_shell) {
   EXPECT_THAT(shell("rowlock show deploy").out, testing::HasSubstr("deploy"));
 }
 
+TEST_P(coming_from_sql_test, etcd_elects_from_a_shell) {
+  EXPECT_EQ(shell("rowlock elect office --value 10.0.0.7 -- ./work").out, "working\n");
+  const auto leader = working_shell("rowlock elect office --value 10.0.0.7 -- ./work");
+  EXPECT_EQ(rowlock::election(db, "office").observe().value, "10.0.0.7");
+}
+
+TEST_P(coming_from_sql_test, etcd_leases_from_a_shell) {
+  EXPECT_EQ(shell("rowlock acquire deploy --ttl 10m >receipt").exit_code, 0);
+  EXPECT_EQ(shell("rowlock run deploy --no-wait -- ./work").exit_code, 75);
+  EXPECT_EQ(shell("rowlock renew - <receipt").exit_code, 0);
+  EXPECT_EQ(shell("rowlock release --receipt - <receipt").exit_code, 0);
+  EXPECT_EQ(shell("rowlock release --receipt - <receipt").exit_code, 76);
+}
+
 #ifdef ROWLOCK_TEST_SQLITE
 TEST_P(coming_from_sqlite_test, etcd_guarded_write) {
   sqlite3* txn = nullptr;

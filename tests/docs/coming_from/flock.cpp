@@ -17,6 +17,15 @@ TEST_P(coming_from_sql_test, flock_runs_commands) {
   EXPECT_EQ(shell("rowlock run backup --wait 10s -- ./work").out, "working\n");
 }
 
+TEST_P(coming_from_sql_test, flock_between_the_lines_of_a_script) {
+  EXPECT_EQ(shell("rowlock acquire backup --ttl 10m >receipt").exit_code, 0);
+  EXPECT_EQ(shell("rowlock run backup --no-wait -- ./work").exit_code, 75);
+  EXPECT_EQ(shell("rowlock renew - <receipt").exit_code, 0);
+  EXPECT_EQ(shell("rowlock release --receipt - <receipt").exit_code, 0);
+  EXPECT_EQ(shell("rowlock renew - <receipt").exit_code, 76);
+  EXPECT_EQ(shell("rowlock run backup --no-wait -- ./work").out, "working\n");
+}
+
 TEST_P(coming_from_sql_test, flock_shares) {
   const auto reader = working_shell("rowlock run catalog --shared -- ./work");
   EXPECT_EQ(shell("rowlock run catalog --shared -- ./work").out, "working\n");
@@ -26,6 +35,7 @@ TEST_P(coming_from_sql_test, flock_shares) {
 }
 
 TEST_P(coming_from_sql_test, flock_as_consul_lock) {
+  EXPECT_EQ(shell("rowlock elect leader -- ./work").out, "working\n");
   const auto first = working_shell("rowlock run gpus --permits 1 --capacity 2 -- ./work");
   EXPECT_EQ(shell("rowlock run gpus --permits 1 --capacity 2 -- ./work").out, "working\n");
   const auto second = working_shell("rowlock run gpus --permits 1 --capacity 2 -- ./work");
