@@ -3,38 +3,11 @@
 #pragma once
 
 #include <rowlock/client.hpp>
-#include <rowlock/hold.hpp>
+#include <rowlock/lock_info.hpp>
 
 #include <cstddef>
 
 ROWLOCK_BEGIN_NAMESPACE
-
-struct holder_info {
-  std::string host;
-  std::int64_t pid = 0;
-  std::string application;
-  std::string hold_id;
-  std::string lease_id;
-  lock_mode mode = lock_mode::exclusive;
-  std::int64_t weight = 1;  // how much of the lock's capacity it has
-  std::int64_t token = 0;
-  std::chrono::milliseconds held_for{0};
-  std::chrono::milliseconds expires_in{0};  // negative: expired, but not killed yet
-  std::string user;                         // whose process it is; empty if an older version acquired it
-  std::string command;                      // what it runs: options::command
-};
-
-struct lock_info {
-  std::string name;
-  lock_kind kind = lock_kind::mutex;
-  std::int64_t capacity = 0;
-  std::int64_t in_use = 0;
-  bool fair = true;
-  std::int64_t token = 0;  // of the latest grant
-  std::int64_t waiters = 0;
-  std::vector<holder_info> holders;
-  std::optional<release_request> request;  // what at least one of the holders has been asked
-};
 
 // How to request the release of a lock.
 struct request_options {
@@ -51,21 +24,6 @@ enum class request_result {
   forced,    // it was released by force
 };
 ROWLOCK_EXPORT const char* to_string(request_result result) noexcept;
-
-struct waiter_info {
-  std::int64_t ticket = 0;
-  std::string host;
-  std::int64_t pid = 0;
-  std::string application;
-  std::string hold_id;
-  std::string lease_id;
-  lock_mode mode = lock_mode::exclusive;
-  std::int64_t weight = 1;  // how much of the lock's capacity it waits for
-  std::chrono::milliseconds expires_in{0};
-  bool alive = true;  // false: its process is gone, and it will be skipped
-  std::string user;   // as of a holder
-  std::string command;
-};
 
 // One of several waiters that wait for each other in a circle.
 struct stuck_waiter {

@@ -12,6 +12,7 @@
 
 #include <rowlock/client.hpp>
 #include <rowlock/hold.hpp>
+#include <rowlock/lock_info.hpp>
 
 ROWLOCK_BEGIN_NAMESPACE
 
@@ -53,6 +54,11 @@ class ROWLOCK_EXPORT counting_semaphore {
   // options::statement_timeout; unreachable. capacity() is then unchanged. If outcome_unknown(), the stored
   // capacity may be the new one; the call may be repeated.
   void resize(std::int64_t capacity);
+
+  // The permits' holders and the requests that wait, as mutex's: one statement each, which may change at any time, and no
+  // base for a decision. available() says whether a permit is free.
+  [[nodiscard]] std::vector<holder_info> holders() const;
+  [[nodiscard]] std::vector<waiter_info> waiters() const;
 
  private:
   friend struct primitives::access;

@@ -14,6 +14,7 @@
 
 #include <rowlock/client.hpp>
 #include <rowlock/hold.hpp>
+#include <rowlock/lock_info.hpp>
 
 ROWLOCK_BEGIN_NAMESPACE
 
@@ -62,6 +63,21 @@ class ROWLOCK_EXPORT exclusive_lock {
   // The innermost hold of this thread's lock(): its token, remaining time, stop token and guard. Throws
   // error(hold_lost) if this thread has not locked this object.
   const hold& current_hold() const;
+
+  // What the database shows of the lock, one statement each. It may change at any time, before the call returns, too:
+  // use it for people, logs and metrics, and never to decide who may do what. Only a hold excludes others. They change
+  // nothing, and throw error: unreachable and others if the database does not answer; closed; forked. is_locked() and
+  // holders() throw error(mismatch) if the name is stored as another kind of lock.
+  //
+  // Whether somebody holds the lock, or it rests. False if the leases of all holders have expired: a caller that
+  // acquires it then kills them.
+  [[nodiscard]] bool is_locked() const;
+  // Its holders; of a shared_mutex each reader. One whose lease has expired is listed until it is killed, with an
+  // expires_in below zero. A lock that rests has an entry whose hold_id is nobody's (zeros).
+  [[nodiscard]] std::vector<holder_info> holders() const;
+  // The requests that wait, in the order of the queue: the first one is granted next. One that is not `alive` will be
+  // skipped.
+  [[nodiscard]] std::vector<waiter_info> waiters() const;
 
  protected:
   friend struct primitives::access;

@@ -1,6 +1,6 @@
 // All headers except the guards. Read them in this order: mutex, hold, options, client, error, shared_mutex,
 // counting_semaphore, acquire_all, async, recursive_mutex, latch, barrier, election, quorum_mutex, adopt,
-// admin, migrate, grants, doctor.
+// lock_info, admin, migrate, grants, doctor.
 #pragma once
 
 #include <rowlock/acquire_all.hpp>
@@ -17,6 +17,7 @@
 #include <rowlock/grants.hpp>
 #include <rowlock/hold.hpp>
 #include <rowlock/latch.hpp>
+#include <rowlock/lock_info.hpp>
 #include <rowlock/migrate.hpp>
 #include <rowlock/mutex.hpp>
 #include <rowlock/options.hpp>

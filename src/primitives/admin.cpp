@@ -6,6 +6,7 @@
 #include "client/history_lines.hpp"
 #include "model/names.hpp"
 #include "primitives/access.hpp"
+#include "primitives/lock_info.hpp"
 #include "primitives/prune_histories.hpp"
 
 #include <algorithm>
@@ -17,47 +18,11 @@ ROWLOCK_BEGIN_NAMESPACE
 namespace {
 
 using primitives::access;
+using primitives::to_public;
 using std::chrono::milliseconds;
 
 client_layer::engine& engine_of(const client& db) {
   return *access::engine(db);
-}
-
-lock_info to_public(const store::lock_info& info) {
-  lock_info shown{info.row.name,
-                  info.row.kind,
-                  info.row.capacity,
-                  info.row.in_use,
-                  info.row.fair,
-                  info.row.token,
-                  info.waiters,
-                  {},
-                  {}};
-  for (const auto& holder : info.holders) {
-    shown.holders.push_back({holder.lease.host, holder.lease.pid, holder.lease.application,
-                             holder.hold.to_string(), holder.lease.id.to_string(), holder.mode, holder.weight,
-                             holder.token, holder.held_for, holder.expires_in, holder.lease.user,
-                             holder.lease.program});
-    if (info.request && holder.token <= info.request->upto) {
-      shown.request = {info.request->reason, info.request->within};
-    }
-  }
-  return shown;
-}
-
-waiter_info to_public(const store::waiter_info& info) {
-  return {info.waiter.ticket,
-          info.lease.host,
-          info.lease.pid,
-          info.lease.application,
-          info.waiter.hold.to_string(),
-          info.waiter.lease.to_string(),
-          info.waiter.mode,
-          info.waiter.weight,
-          info.expires_in,
-          info.alive,
-          info.lease.user,
-          info.lease.program};
 }
 
 // Which of the holders with tokens up to this one still hold it.
@@ -112,7 +77,7 @@ std::vector<lock_info> admin::list(const std::string& after, std::size_t limit) 
   std::vector<lock_info> shown;
   for (const auto& info : access::tasks(db_).result_of(
            [after, most](store::admin_verbs& session) { return session.list(after, most); })) {
-    shown.push_back(to_public(info));
+    shown.push_back(to_public(info, engine_of(db_)));
   }
   return shown;
 }
@@ -122,7 +87,7 @@ std::optional<lock_info> admin::show(const std::string& name) {
   const auto info =
       access::tasks(db_).result_of([name](store::admin_verbs& session) { return session.show(name); });
   if (!info) return {};
-  return to_public(*info);
+  return to_public(*info, engine_of(db_));
 }
 
 std::vector<waiter_info> admin::queue(const std::string& name) {
@@ -130,7 +95,7 @@ std::vector<waiter_info> admin::queue(const std::string& name) {
   std::vector<waiter_info> shown;
   for (const auto& info :
        access::tasks(db_).result_of([name](store::admin_verbs& session) { return session.queue(name); })) {
-    shown.push_back(to_public(info));
+    shown.push_back(to_public(info, engine_of(db_)));
   }
   return shown;
 }
@@ -145,7 +110,7 @@ std::vector<std::vector<stuck_waiter>> admin::cycles() {
     const auto same = [&](const auto& other) { return client_layer::is_same_cycle(cycle, other); };
     if (std::none_of(before.begin(), before.end(), same)) continue;
     auto& members = shown.emplace_back();
-    for (const auto& [name, waiter] : cycle) members.push_back({name, to_public(waiter)});
+    for (const auto& [name, waiter] : cycle) members.push_back({name, to_public(waiter, engine_of(db_))});
   }
   return shown;
 }

@@ -35,7 +35,7 @@ class semaphore_lock {
   client_layer::engine& engine() const { return *access::engine(db_); }
 
   model::lock_definition definition() const {
-    return {name_, model::lock_kind::semaphore, capacity_.load(), fair_};
+    return {name_, model::lock_kind::semaphore, capacity(), fair_};
   }
   acquirer acquiring() const { return {db_, definition()}; }
 
@@ -116,6 +116,14 @@ std::int64_t counting_semaphore::available() const {
 
 void counting_semaphore::resize(std::int64_t capacity) {
   lock_->resize(capacity);
+}
+
+std::vector<holder_info> counting_semaphore::holders() const {
+  return lock_->acquiring().holders();
+}
+
+std::vector<waiter_info> counting_semaphore::waiters() const {
+  return lock_->acquiring().waiters();
 }
 
 ROWLOCK_END_NAMESPACE

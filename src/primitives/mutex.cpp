@@ -47,6 +47,18 @@ const hold& exclusive_lock::current_hold() const {
   return lock_->top();
 }
 
+bool exclusive_lock::is_locked() const {
+  return lock_->acquiring().is_locked();
+}
+
+std::vector<holder_info> exclusive_lock::holders() const {
+  return lock_->acquiring().holders();
+}
+
+std::vector<waiter_info> exclusive_lock::waiters() const {
+  return lock_->acquiring().waiters();
+}
+
 mutex::mutex(client db, std::string name, const lock_options& lock)
     : exclusive_lock(std::make_unique<primitives::standard_lock>(
           std::move(db), primitives::defined(std::move(name), lock_kind::mutex, 1, lock))) {}

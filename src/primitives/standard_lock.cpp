@@ -1,6 +1,7 @@
 #include "primitives/standard_lock.hpp"
 
 #include "model/names.hpp"
+#include "primitives/lock_info.hpp"
 
 #include <rowlock/error.hpp>
 
@@ -54,6 +55,24 @@ std::int64_t acquirer::unused(const client_layer::call_limit& limit) const {
     throw client_layer::mismatch(definition_, stored);
   }
   return std::max<std::int64_t>(status.capacity - status.in_use, 0);
+}
+
+bool acquirer::is_locked() const {
+  return std::ranges::any_of(holders(), [](const auto& holder) { return holder.expires_in.count() >= 0; });
+}
+
+std::vector<holder_info> acquirer::holders() const {
+  const auto found = stored();
+  return found ? to_public(*found, engine()).holders : std::vector<holder_info>{};
+}
+
+std::vector<waiter_info> acquirer::waiters() const {
+  std::vector<waiter_info> shown;
+  for (const auto& info : engine().tasks().result_of(
+           [name = name()](store::admin_verbs& session) { return session.queue(name); })) {
+    shown.push_back(to_public(info, engine()));
+  }
+  return shown;
 }
 
 void locked_holds::push(hold held) {

@@ -9,6 +9,7 @@
 #include <rowlock/acquire_all.hpp>
 #include <rowlock/client.hpp>
 #include <rowlock/hold.hpp>
+#include <rowlock/lock_info.hpp>
 #include <rowlock/options.hpp>
 
 #include <cstdint>
@@ -53,6 +54,9 @@ class acquirer {
   std::optional<store::lock_info> stored(const client_layer::call_limit& limit = {}) const;
   // How much of its capacity is free, as last written.
   std::int64_t unused(const client_layer::call_limit& limit = {}) const;
+  bool is_locked() const;
+  std::vector<holder_info> holders() const;
+  std::vector<waiter_info> waiters() const;
 
  private:
   client db_;

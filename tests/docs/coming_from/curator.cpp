@@ -16,7 +16,7 @@ TEST_P(coming_from_test, curator_mutexes) {
     std::stop_token lost = held.stop_token();
     EXPECT_FALSE(lost.stop_requested());
     with_a_waiter("report", [&] {
-      auto waiters = rowlock::admin{db}.queue("report");
+      auto waiters = report.waiters();
       EXPECT_EQ(waiters.size(), 1U);
     });
     auto result = held.release();

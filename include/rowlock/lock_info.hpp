@@ -1,0 +1,58 @@
+// What the database shows of a lock: who holds it, and who waits for it.
+#pragma once
+
+#include <rowlock/hold.hpp>
+
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+ROWLOCK_BEGIN_NAMESPACE
+
+struct holder_info {
+  std::string host;
+  std::int64_t pid = 0;
+  std::string application;
+  std::string hold_id;
+  std::string lease_id;
+  lock_mode mode = lock_mode::exclusive;
+  std::int64_t weight = 1;  // how much of the lock's capacity it has
+  std::int64_t token = 0;
+  std::chrono::milliseconds held_for{0};
+  std::chrono::milliseconds expires_in{0};  // negative: expired, but not killed yet
+  std::string user;                         // whose process it is; empty if an older version acquired it
+  std::string command;                      // what it runs: options::command
+  bool of_this_client = false;              // the hold is one of the client that asks
+};
+
+struct waiter_info {
+  std::int64_t ticket = 0;
+  std::string host;
+  std::int64_t pid = 0;
+  std::string application;
+  std::string hold_id;
+  std::string lease_id;
+  lock_mode mode = lock_mode::exclusive;
+  std::int64_t weight = 1;  // how much of the lock's capacity it waits for
+  std::chrono::milliseconds expires_in{0};
+  bool alive = true;  // false: its process is gone, and it will be skipped
+  std::string user;   // as of a holder
+  std::string command;
+  bool of_this_client = false;  // it waits in the client that asks
+};
+
+struct lock_info {
+  std::string name;
+  lock_kind kind = lock_kind::mutex;
+  std::int64_t capacity = 0;
+  std::int64_t in_use = 0;
+  bool fair = true;
+  std::int64_t token = 0;  // of the latest grant
+  std::int64_t waiters = 0;
+  std::vector<holder_info> holders;
+  std::optional<release_request> request;  // what at least one of the holders has been asked
+};
+
+ROWLOCK_END_NAMESPACE
