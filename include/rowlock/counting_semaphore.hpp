@@ -16,9 +16,9 @@
 
 ROWLOCK_BEGIN_NAMESPACE
 
-// Unlike the standard's semaphore, permits are released by the hold that took them, all of them at once, and
-// by nobody else. So they cannot be lost or doubled. Thread safety: every member may be called from any
-// thread at once.
+// Unlike the standard's semaphore, permits are released by the hold that took them, and by nobody else. So they
+// cannot be lost or doubled. Thread safety: every member may be called from any thread at once, except that
+// release() must not run concurrently with other calls on the same hold.
 class ROWLOCK_EXPORT counting_semaphore {
  public:
   // capacity: 1 to 1,000,000,000; the same wherever the name is used. If the stored capacity differs, the
@@ -42,6 +42,15 @@ class ROWLOCK_EXPORT counting_semaphore {
 
   // Takes all free permits at once; hold::weight() says how many. Empty: none is free, or somebody waits.
   hold drain(const acquire_options& how = {});
+
+  // Gives back that many permits of the hold, and keeps the rest: hold::weight() is lower by `permits`, its id and token
+  // stay the same. Waiters are granted what has become free in the same commit. If an answer is lost, the request is
+  // repeated for as long as a call may take; it never gives back twice.
+  // Throws error: invalid_argument for a hold of another lock, and if `permits` is below 1 or not less than its weight
+  // (hold::release() gives back all); hold_lost if the hold is no longer valid; contention if a guarded transaction of
+  // this hold is open; unreachable. The hold is then unchanged, unless outcome_unknown(): then weight() is lower, and
+  // the permits are free at once or, at the latest, when the hold is released. So do not repeat the call.
+  void release(hold& held, std::int64_t permits);
 
   // How many permits are free, as last written. Only a hint: it may change at any time, and permits of a
   // vanished client count as taken until its lease is killed. Throws error: mismatch, unreachable and others.

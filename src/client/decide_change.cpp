@@ -58,6 +58,21 @@ decision decide_upgrade(const lock_view& view, hold_id hold, microseconds skew) 
   return lock.finish(what::granted);
 }
 
+decision decide_reduce(const lock_view& view, hold_id hold, std::int64_t weight, microseconds skew) {
+  lock_editor lock{view, skew};
+  const auto token = lock.token_of(hold);
+  const auto* permit = lock.permit_of(hold);
+  if (!token || !permit) return lock.unchanged(what::absent);
+  if (permit->weight <= weight) return done(lock, *token);
+  if (lock.is_guarded(hold)) return lock.unchanged(what::guarded);
+  lock.outcome().token = *token;
+  lock.reduce(hold, weight);
+  if (!view.is_recorded_server && lock.has_next()) return lock.unchanged(what::foreign);
+  if (auto first = lock.must_do_first()) return std::move(*first);
+  lock.grant_everybody_next();
+  return lock.finish(what::granted);
+}
+
 decision decide_raise_token(const lock_view& view, hold_id hold, model::token at_least) {
   lock_editor lock{view, microseconds{0}};
   if (!lock.held_by(hold) || !lock.token_of(hold)) return lock.unchanged(what::absent);

@@ -140,6 +140,10 @@ decision decide_downgrade(const store::lock_view& view, hold_id hold, std::chron
 // busy.
 decision decide_upgrade(const store::lock_view& view, hold_id hold, std::chrono::microseconds skew);
 
+// Lowers a permit's weight to `weight`, never raises it, with the same token. Waiters are granted what has become free.
+decision decide_reduce(const store::lock_view& view, hold_id hold, std::int64_t weight,
+                       std::chrono::microseconds skew);
+
 // Raises the token of an exclusive hold to `at_least`, never lowers it. Returns granted, with the token that
 // it has now. The next grant of the name has a higher token.
 decision decide_raise_token(const store::lock_view& view, hold_id hold, model::token at_least);

@@ -66,6 +66,16 @@ void lock_editor::move_permit(hold_id hold, const store::lease_record& lease) {
   made_.change.durable = true;
 }
 
+void lock_editor::reduce(hold_id hold, std::int64_t weight) {
+  auto reduced = *permit_of(hold);
+  const auto lease = lease_of(hold);
+  reduced.weight = weight;
+  remove_permit(hold);
+  add_permit(reduced, lease);
+  recount();
+  made_.change.durable = true;
+}
+
 void lock_editor::remove_permit(hold_id hold) {
   std::erase_if(permits_, [&](const auto& entry) { return entry.permit.hold == hold; });
   if (!contains(made_.change.remove_permits, hold)) made_.change.remove_permits.push_back(hold);

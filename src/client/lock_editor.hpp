@@ -38,6 +38,8 @@ class lock_editor : public lock_state {
   void dequeue(hold_id hold);
   // Creates that lease, and moves the permit onto it.
   void move_permit(hold_id hold, const store::lease_record& lease);
+  // The permit keeps its token and its lease.
+  void reduce(hold_id hold, std::int64_t weight);
   // Adds a permit that stands on no lease, so it outlives its client.
   void count_down(hold_id hold, std::int64_t n);
   // All waiters of a latch go on.

@@ -46,6 +46,21 @@ class semaphore_lock {
         fmt::format("{} permits of \"{}\" are impossible; 1 to {} are expected", wanted, name_, capacity()));
   }
 
+  void release(const hold& held, std::int64_t permits) const {
+    if (permits < 1 || permits >= held.weight()) {
+      throw error(
+          errc::invalid_argument,
+          fmt::format(
+              "{} of the {} permits of a hold of \"{}\" cannot be given back alone: at least one is given "
+              "back, and one kept; hold::release() gives back all",
+              permits, held.weight(), name_));
+    }
+    const share kept{model::lock_mode::shared, held.weight() - permits};
+    acquiring().change(held, kept, kept, [kept](const store::lock_view& view, model::hold_id id, auto skew) {
+      return client_layer::decide_reduce(view, id, kept.weight, skew);
+    });
+  }
+
   void resize(std::int64_t capacity) {
     check_capacity(capacity);
     auto resized = definition();
@@ -108,6 +123,10 @@ hold counting_semaphore::drain(const acquire_options& how) {
 wanted permits(const counting_semaphore& lock, std::int64_t count) {
   const auto& permits = primitives::access::lock(lock);
   return permits.acquiring().wanted(permits.permits(count));
+}
+
+void counting_semaphore::release(hold& held, std::int64_t permits) {
+  lock_->release(held, permits);
 }
 
 std::int64_t counting_semaphore::available() const {

@@ -1,19 +1,12 @@
 #include <rowlock/error.hpp>
 #include <rowlock/shared_mutex.hpp>
 
-#include "client/hold_state.hpp"
 #include "model/annotated_mutex.hpp"
 #include "primitives/standard_lock.hpp"
 
 #include <algorithm>
 
 namespace rowlock::primitives {
-
-namespace {
-
-using client_layer::outcome;
-
-}  // namespace
 
 // What lock_shared() has locked, by thread, and how often. Thread-safe.
 class read_holds {
@@ -75,42 +68,6 @@ class shared_lock final : public standard_lock {
  public:
   using standard_lock::standard_lock;
 
-  // Gives the hold that mode. False: it is refused. If the answer is lost, repeats the request, and finally
-  // reads the result.
-  template <class Decide>
-  bool change(const hold& held, model::lock_mode mode, Decide decide) {
-    const auto state = state_of(held);
-    const auto skew = engine().shared().skew();
-    outcome settled;
-    try {
-      settled = engine().tasks().decide_with_retry(
-          name(), state->id(),
-          [decide, id = state->id(), skew](const store::lock_view& view) { return decide(view, id, skew); });
-    } catch (const error& failure) {
-      if (!failure.outcome_unknown()) throw;
-      if (const auto known = read(*state); known && known->mode == mode) {
-        become(*state, mode, known->token);
-        return true;
-      }
-      // It may still happen. A reader's share is what the hold has before or afterwards.
-      become(*state, model::lock_mode::shared, state->token());
-      throw;
-    }
-    if (settled.result == outcome::what::absent) throw lost();
-    if (settled.result != outcome::what::granted) return false;
-    become(*state, mode, settled.token);
-    return true;
-  }
-
-  client_layer::hold_ptr state_of(const hold& held) const {
-    const auto& state = access::state(held);
-    if (held.name() != name() || &state->engine() != &engine()) {
-      throw error(errc::invalid_argument, "the hold is not a hold of \"" + name() + "\"");
-    }
-    if (!held.valid()) throw lost();
-    return state;
-  }
-
   hold acquire_shared(const wait_limit& how_long, const acquire_options& how) const {
     return acquiring().acquire(acquiring().shared(), how_long, how);
   }
@@ -149,34 +106,13 @@ class shared_lock final : public standard_lock {
                                     "\" and would wait for itself; unlock it first");
   }
 
-  static void become(client_layer::hold_state& hold, model::lock_mode mode, model::token token) {
-    hold.become(mode, mode == model::lock_mode::shared ? 1 : model::shared_mutex_capacity, token);
-  }
-
-  // The hold as it is stored, read without its row, which somebody may keep locked. Empty: unknown.
-  std::optional<store::holder_info> read(const client_layer::hold_state& hold) const {
-    try {
-      const auto& shared = engine().shared();
-      const auto stored = acquiring().stored({shared.time.now() + shared.settings.statement_timeout});
-      if (!stored) return {};
-      const auto found =
-          std::ranges::find_if(stored->holders, [&](const auto& holder) { return holder.hold == hold.id(); });
-      if (found == stored->holders.end()) return {};
-      engine().tasks().run([own = hold.lease()->id()](store::session& session) { session.make_durable(own); },
-                           {shared.time.now() + shared.settings.statement_timeout});
-      return *found;
-    } catch (const error&) {
-      // It stays unknown.
-    }
-    return {};
-  }
-
-  error lost() const { return {errc::hold_lost, "the hold of \"" + name() + "\" is over"}; }
-
   read_holds reads_;
 };
 
 namespace {
+
+// A reader's share is also what a hold has for certain while its change is in doubt.
+constexpr share reader{lock_mode::shared, 1};
 
 shared_lock& of(exclusive_lock& lock) {
   return static_cast<shared_lock&>(access::lock(lock));
@@ -189,6 +125,7 @@ shared_lock& of(exclusive_lock& lock) {
 ROWLOCK_BEGIN_NAMESPACE
 
 using primitives::of;
+using primitives::reader;
 using primitives::wait_limit_of;
 
 shared_mutex::shared_mutex(client db, std::string name, const lock_options& lock)
@@ -209,11 +146,12 @@ hold shared_mutex::try_acquire_shared_for(time_limit timeout, const acquire_opti
 }
 
 void shared_mutex::downgrade(hold& held) {
-  of(*this).change(held, lock_mode::shared, client_layer::decide_downgrade);
+  of(*this).acquiring().change(held, reader, reader, client_layer::decide_downgrade);
 }
 
 bool shared_mutex::try_upgrade(hold& held) {
-  return of(*this).change(held, lock_mode::exclusive, client_layer::decide_upgrade);
+  return of(*this).acquiring().change(held, {lock_mode::exclusive, model::shared_mutex_capacity}, reader,
+                                      client_layer::decide_upgrade);
 }
 
 void shared_mutex::lock_shared() {

@@ -75,6 +75,60 @@ std::vector<waiter_info> acquirer::waiters() const {
   return shown;
 }
 
+client_layer::hold_ptr acquirer::state_of(const hold& held) const {
+  const auto& state = access::state(held);
+  if (held.name() != name() || &state->engine() != &engine()) {
+    throw error(errc::invalid_argument, "the hold is not a hold of \"" + name() + "\"");
+  }
+  if (!held.valid()) throw lost();
+  return state;
+}
+
+error acquirer::lost() const {
+  return {errc::hold_lost, "the hold of \"" + name() + "\" is over"};
+}
+
+bool acquirer::change(client_layer::hold_state& held, share wanted, share in_doubt,
+                      const client_layer::lock_decision& decide) const {
+  using what = client_layer::outcome::what;
+  client_layer::outcome settled;
+  try {
+    settled = engine().tasks().decide_with_retry(name(), held.id(), decide);
+  } catch (const error& failure) {
+    if (!failure.outcome_unknown()) throw;
+    const auto known = read(held);
+    if (known && known->mode == wanted.mode && known->weight <= wanted.weight) {
+      held.become(wanted.mode, wanted.weight, known->token);
+      return true;
+    }
+    // It may still happen.
+    held.become(in_doubt.mode, in_doubt.weight, held.token());
+    throw;
+  }
+  if (settled.result == what::absent) throw lost();
+  if (settled.result != what::granted) return false;
+  held.become(wanted.mode, wanted.weight, settled.token);
+  return true;
+}
+
+std::optional<store::holder_info> acquirer::read(const client_layer::hold_state& held) const {
+  try {
+    const auto& shared = engine().shared();
+    const auto found = stored({shared.time.now() + shared.settings.statement_timeout});
+    if (!found) return {};
+    const auto own =
+        std::ranges::find_if(found->holders, [&](const auto& holder) { return holder.hold == held.id(); });
+    if (own == found->holders.end()) return {};
+    engine().tasks().run(
+        [lease = held.lease()->id()](store::session& session) { session.make_durable(lease); },
+        {shared.time.now() + shared.settings.statement_timeout});
+    return *own;
+  } catch (const error&) {
+    // It stays unknown.
+  }
+  return {};
+}
+
 void locked_holds::push(hold held) {
   auto owned = std::make_unique<hold>(std::move(held));
   const model::annotated_lock lock{mutex_};

@@ -2,12 +2,14 @@
 #pragma once
 
 #include "client/engine.hpp"
+#include "client/hold_state.hpp"
 #include "model/annotated_mutex.hpp"
 #include "model/lock.hpp"
 #include "primitives/access.hpp"
 
 #include <rowlock/acquire_all.hpp>
 #include <rowlock/client.hpp>
+#include <rowlock/error.hpp>
 #include <rowlock/hold.hpp>
 #include <rowlock/lock_info.hpp>
 #include <rowlock/options.hpp>
@@ -30,7 +32,13 @@ wait_limit wait_limit_of(time_limit timeout);
 model::lock_definition defined(std::string name, model::lock_kind kind, std::int64_t capacity,
                                const lock_options& lock);
 
-// Acquires one lock of one client, and reads what is known about it.
+// Which part of a lock a hold has.
+struct share {
+  model::lock_mode mode = model::lock_mode::shared;
+  std::int64_t weight = 1;
+};
+
+// Acquires one lock of one client, changes its holds, and reads what is known about it.
 class acquirer {
  public:
   acquirer(client db, model::lock_definition definition);
@@ -50,6 +58,18 @@ class acquirer {
   hold acquire(const model::lock_request& request, const wait_limit& how_long,
                const acquire_options& how) const;
 
+  // The decision gives the hold the share `wanted`. False: it is refused. If the answer is lost, repeats the request,
+  // and finally reads the result. If that fails too, the hold counts as `in_doubt`. Throws error(invalid_argument) for
+  // a hold of another lock or client, error(hold_lost) if it is over.
+  template <class Decide>
+  bool change(const hold& held, share wanted, share in_doubt, Decide decide) const {
+    const auto state = state_of(held);
+    return change(*state, wanted, in_doubt,
+                  [decide, id = state->id(), skew = engine().shared().skew()](const store::lock_view& view) {
+                    return decide(view, id, skew);
+                  });
+  }
+
   // The lock as last written. Empty: nobody has used it yet. Throws error(mismatch).
   std::optional<store::lock_info> stored(const client_layer::call_limit& limit = {}) const;
   // How much of its capacity is free, as last written.
@@ -59,6 +79,13 @@ class acquirer {
   std::vector<waiter_info> waiters() const;
 
  private:
+  client_layer::hold_ptr state_of(const hold& held) const;
+  bool change(client_layer::hold_state& held, share wanted, share in_doubt,
+              const client_layer::lock_decision& decide) const;
+  // The hold as it is stored, read without its row, which somebody may keep locked. Empty: unknown.
+  std::optional<store::holder_info> read(const client_layer::hold_state& held) const;
+  error lost() const;
+
   client db_;
   model::lock_definition definition_;
 };

@@ -1,6 +1,8 @@
 #include "client/client_test.hpp"
 
+#include <algorithm>
 #include <atomic>
+#include <limits>
 
 namespace rowlock::test {
 namespace {
@@ -132,6 +134,60 @@ TEST_P(counting_semaphore_test, resize_of_a_new_name_makes_it) {
   EXPECT_EQ(side().show("new").value().row.capacity, 3);
 }
 
+TEST_P(counting_semaphore_test, a_part_that_is_given_back_goes_to_waiters_and_the_rest_stays) {
+  hold held = gpus.acquire(4);
+  const auto token = held.token();
+  const auto id = held.id();
+  auto one = enqueue(other, 2);
+  auto two = enqueue(other, 1);
+  gpus.release(held, 3);
+  EXPECT_TRUE(held);
+  EXPECT_EQ(held.weight(), 1);
+  EXPECT_EQ(held.token(), token);
+  EXPECT_EQ(held.id(), id);
+  EXPECT_EQ(side().show("a").value().row.in_use, 4) << "the waiters were granted in the same commit";
+  hold first = one.get();
+  hold second = two.get();
+  EXPECT_GT(first.token(), token);
+  EXPECT_EQ(gpus.available(), 0);
+  first.release();
+  second.release();
+  EXPECT_EQ(gpus.available(), 3);
+  EXPECT_EQ(held.release(), release_result::released);
+  EXPECT_EQ(gpus.available(), 4);
+}
+
+TEST_P(counting_semaphore_test, one_permit_after_the_other_can_be_given_back) {
+  hold held = gpus.acquire(3, {.ttl = 1h});
+  for (const std::int64_t left : {2, 1}) {
+    gpus.release(held, 1);
+    EXPECT_EQ(held.weight(), left);
+    EXPECT_EQ(gpus.available(), 4 - left);
+  }
+  EXPECT_EQ(side().show("a").value().holders.at(0).lease.ttl, 1h) << "its lease is the same";
+  EXPECT_EQ(code_of([&] { gpus.release(held, 1); }), errc::invalid_argument)
+      << "the last one: release the hold";
+  EXPECT_TRUE(held);
+}
+
+TEST_P(counting_semaphore_test, a_part_of_what_is_not_held_is_not_given_back) {
+  hold held = gpus.acquire(3);
+  for (const std::int64_t permits : {-1, 0, 3, 4}) {
+    EXPECT_EQ(code_of([&] { gpus.release(held, permits); }), errc::invalid_argument);
+  }
+  hold nothing;
+  EXPECT_EQ(code_of([&] { gpus.release(nothing, 1); }), errc::invalid_argument);
+  counting_semaphore elsewhere{other, "a", 4};
+  EXPECT_EQ(code_of([&] { elsewhere.release(held, 1); }), errc::invalid_argument);
+  EXPECT_EQ(gpus.available(), 1);
+  admin{other}.release("a");
+  EXPECT_EQ(code_of([&] { gpus.release(held, 1); }), errc::hold_lost);
+  hold over = gpus.acquire(3);
+  over.release();
+  EXPECT_EQ(code_of([&] { gpus.release(over, 1); }), errc::hold_lost);
+  EXPECT_EQ(gpus.available(), 4);
+}
+
 TEST_P(counting_semaphore_test, another_capacity_or_kind_is_refused) {
   const hold one = gpus.acquire();
   EXPECT_EQ(code_of([&] { std::ignore = counting_semaphore(other, "a", 5).acquire(); }), errc::mismatch);
@@ -185,10 +241,14 @@ TEST_P(counting_semaphore_test, many_threads_never_have_more_than_there_are) {
       workers.emplace_back([&, on = i % 2 == 0 ? db : other, permits = 1 + i % 3] {
         counting_semaphore wanted{on, "a", 4};
         for (int round = 0; round < 5; ++round) {
-          const hold held = wanted.acquire(permits);
+          hold held = wanted.acquire(permits);
           EXPECT_LE(inside += permits, 4);
           std::ignore = wanted.available();  // takes a round trip, for others to come in
-          inside -= permits;
+          if (permits > 1) {
+            inside -= permits - 1;
+            wanted.release(held, permits - 1);
+          }
+          inside -= 1;
         }
       });
     }
@@ -197,6 +257,57 @@ TEST_P(counting_semaphore_test, many_threads_never_have_more_than_there_are) {
 }
 
 ROWLOCK_FOR_EACH_STORE(counting_semaphore_test);
+
+class semaphore_doubt_test : public virtual_client_test {
+ protected:
+  // Lets time pass while a call is made that repeats itself.
+  template <class Call>
+  auto run(Call call) {
+    auto made = std::async(std::launch::async, call);
+    EXPECT_TRUE(soon([&] { return made.wait_for(0s) == std::future_status::ready; }));
+    return made.get();
+  }
+  model::lock_row row() const { return server->snapshot().locks.at("a").row; }
+  // Whether the call throws an error in doubt.
+  static bool is_in_doubt(const std::function<void()>& call) {
+    try {
+      call();
+    } catch (const error& failure) {
+      return failure.outcome_unknown();
+    }
+    return false;
+  }
+
+  client db = new_client();
+  counting_semaphore gpus{db, "a", 8};
+};
+
+TEST_F(semaphore_doubt_test, a_part_whose_answer_was_lost_is_given_back_once) {
+  hold held = gpus.acquire(6);
+  faults.lose_answer("edit");
+  run([&] { gpus.release(held, 2); });
+  EXPECT_EQ(held.weight(), 4);
+  EXPECT_EQ(row().in_use, 4);
+  EXPECT_EQ(held.release(), release_result::released);
+  EXPECT_EQ(row().in_use, 0);
+}
+
+TEST_F(semaphore_doubt_test, a_part_that_stays_in_doubt_is_free_at_the_latest_with_the_hold) {
+  for (const bool happens : {true, false}) {
+    hold held = gpus.acquire(6);
+    happens ? faults.lose_answer("edit", 100'000) : faults.lose_request("edit", 100'000);
+    faults.lose_request("show", 100'000);
+    EXPECT_TRUE(run([&] { return is_in_doubt([&] { gpus.release(held, 2); }); }));
+    faults.forget();
+    EXPECT_TRUE(held);
+    EXPECT_EQ(held.weight(), 4) << "whatever was done, it has that many";
+    EXPECT_EQ(row().in_use, happens ? 4 : 6);
+    run([&] { gpus.release(held, 1); });
+    EXPECT_EQ(row().in_use, 3) << "a later call gives back what the first one may not have";
+    EXPECT_EQ(run([&] { return held.release(); }), release_result::released);
+    EXPECT_EQ(row().in_use, 0);
+  }
+}
 
 }  // namespace
 }  // namespace rowlock::test

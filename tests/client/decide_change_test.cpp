@@ -7,6 +7,7 @@ namespace {
 using client_layer::decide_downgrade;
 using client_layer::decide_proclaim;
 using client_layer::decide_raise_token;
+using client_layer::decide_reduce;
 using client_layer::decide_request;
 using client_layer::decide_resize;
 using client_layer::decide_upgrade;
@@ -90,6 +91,50 @@ TEST(decide_resize_test, below_what_is_in_use_takes_nothing_and_removes_waiters_
 TEST(decide_resize_test, of_anything_but_a_semaphore_is_refused) {
   EXPECT_EQ(decide_resize(a_lock(), 2, no_skew).outcome.result, what::mismatch);
   EXPECT_TRUE(decide_resize(a_semaphore(2), 2, no_skew).change.empty());
+}
+
+TEST(decide_reduce_test, keeps_hold_token_and_lease_and_grants_what_has_become_free) {
+  const auto made =
+      decide_reduce(a_semaphore(4).shared_by(me, 4).queued_to_share(first, 2).queued_to_share(second, 2),
+                    me.hold, 1, no_skew);
+  EXPECT_EQ(made.outcome.result, what::granted);
+  EXPECT_EQ(made.outcome.token, 8);
+  EXPECT_THAT(made.change.remove_permits, ElementsAre(me.hold));
+  EXPECT_THAT(added(made), ElementsAre(me.hold, first.hold));
+  EXPECT_EQ(made.change.add_permits[0].weight, 1);
+  EXPECT_EQ(made.change.add_permits[0].token, 8);
+  EXPECT_EQ(made.change.add_permits[0].lease, me.lease);
+  EXPECT_EQ(made.change.row->in_use, 3);
+  EXPECT_THAT(granted_next(made), ElementsAre(first.hold)) << "the second one does not fit";
+  EXPECT_TRUE(made.change.durable);
+}
+
+TEST(decide_reduce_test, repeated_is_done_and_never_raises) {
+  for (const std::int64_t weight : {2, 3}) {
+    const auto again = decide_reduce(a_semaphore(4).shared_by(me, 2), me.hold, weight, no_skew);
+    EXPECT_EQ(again.outcome.result, what::granted);
+    EXPECT_EQ(again.outcome.token, 8);
+    EXPECT_TRUE(again.change.empty());
+  }
+}
+
+TEST(decide_reduce_test, of_what_is_not_held_is_absent_and_of_a_guarded_permit_waits) {
+  EXPECT_EQ(decide_reduce(a_semaphore(4).shared_by(first, 2), me.hold, 1, no_skew).outcome.result,
+            what::absent);
+  EXPECT_EQ(decide_reduce(a_semaphore(4).shared_by(me, 2, {}), me.hold, 1, no_skew).outcome.result,
+            what::absent);
+  store::lock_view guarded = a_semaphore(4).shared_by(me, 2);
+  guarded.permits[0].guarded = true;
+  const auto kept = decide_reduce(guarded, me.hold, 1, no_skew);
+  EXPECT_EQ(kept.outcome.result, what::guarded);
+  EXPECT_TRUE(kept.change.empty());
+}
+
+TEST(decide_reduce_test, has_expired_waiters_killed_first) {
+  EXPECT_THAT(
+      decide_reduce(a_semaphore(4).shared_by(me, 4).queued_to_share(first, 2, -1s), me.hold, 1, no_skew)
+          .outcome.leases,
+      ElementsAre(first.lease));
 }
 
 TEST(decide_raise_token_test, raises_the_holders_token_durably_and_changes_nothing_else) {

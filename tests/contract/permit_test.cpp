@@ -71,6 +71,29 @@ TEST_P(permit_test, an_edit_sees_the_kind_the_capacity_and_the_fairness) {
   EXPECT_EQ(other.delay, 0s);
 }
 
+TEST_P(permit_test, an_edit_replaces_a_permit_by_a_smaller_one) {
+  create_semaphore("a");
+  const auto held = shared("a", 7);
+  const auto before = view("a").permits.at(0).permit;
+  edit("a", [&](const store::lock_view& now) {
+    store::lock_change change;
+    change.row = now.row;
+    change.row->in_use = 2;
+    change.remove_permits.push_back(held.hold);
+    change.add_permits.push_back({held.hold, held.lease, 2, before.token});
+    change.durable = true;
+    return change;
+  });
+  const auto now = view("a");
+  ASSERT_EQ(now.permits.size(), 1U);
+  EXPECT_EQ(now.permits[0].permit.hold, held.hold);
+  EXPECT_EQ(now.permits[0].permit.lease, held.lease);
+  EXPECT_EQ(now.permits[0].permit.token, before.token);
+  EXPECT_EQ(now.permits[0].permit.weight, 2);
+  EXPECT_EQ(now.row.in_use, 2);
+  EXPECT_EQ(a->show("a").value().holders.at(0).weight, 2);
+}
+
 // The limit counts locks, not holders.
 TEST_P(permit_test, a_page_of_the_list_has_all_holders_of_its_locks) {
   create_semaphore("a");

@@ -194,6 +194,13 @@ void caller::downgrade(wish& held) {
   if (made.result == what::granted) held.item.mode = model::lock_mode::shared;
 }
 
+void caller::reduce(wish& held, std::int64_t weight) {
+  const auto made = edit(held, [&](const auto& view) {
+    return client_layer::decide_reduce(view, held.item.hold, weight, no_skew);
+  });
+  if (made.result == what::granted) held.item.weight = weight;
+}
+
 void caller::upgrade(wish& held) {
   const auto made = edit(
       held, [&](const auto& view) { return client_layer::decide_upgrade(view, held.item.hold, no_skew); });

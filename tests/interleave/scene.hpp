@@ -72,6 +72,7 @@ class caller {
   // A transaction of the user's that relies on the hold.
   void write_guarded(const wish& by);
   void downgrade(wish& held);
+  void reduce(wish& held, std::int64_t weight);
   void upgrade(wish& held);
   // Waits for nothing: asks what became of it.
   void look(wish& waiting);

@@ -25,6 +25,17 @@ TEST_P(interleave_test, a_large_request_for_permits_before_a_small_one) {
   });
 }
 
+TEST_P(interleave_test, a_part_given_back_and_two_that_want_it) {
+  explore([](scene& run) {
+    auto& held = run.held(run.permits("a", 3, 3));
+    auto& large = run.permits("a", 2, 3);
+    auto& small = run.permits("a", 1, 3);
+    run.does("holder", [&](caller& by) { by.reduce(held, 1); });
+    run.does("large", [&](caller& by) { by.acquire(large); });
+    run.does("small", [&](caller& by) { by.acquire(small); });
+  });
+}
+
 TEST_P(interleave_test, an_upgrade_a_reader_and_a_writer) {
   explore([](scene& run) {
     auto& reader = run.held(run.shared("a"));

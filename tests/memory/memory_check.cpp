@@ -40,8 +40,11 @@ permits_after check_permits(const lock_view& before, const lock_change& change) 
     const bool moved = std::ranges::any_of(before.permits, [&](const auto& one) {
       const bool taken_on =
           std::ranges::count(change.remove_permits, one.permit.hold) > 0 && ends(change, one.permit.lease);
-      return (has_same(one.permit) || taken_on) && one.permit.token == added.token &&
-             one.permit.weight == added.weight;
+      // A hold may give back a part of what it has.
+      const bool is_same_share =
+          one.permit.weight == added.weight ||
+          (has_same(one.permit) && one.permit.lease == added.lease && one.permit.weight > added.weight);
+      return (has_same(one.permit) || taken_on) && one.permit.token == added.token && is_same_share;
     });
     const bool downgraded = before.row.hold == added.hold && before.row.token == added.token;
     if (!moved && !downgraded) {

@@ -439,10 +439,24 @@ void actor::use_semaphore(const operation& one) {
   counting_semaphore lock{*db_, name_of(place::semaphore), semaphore_capacity};
   switch (one.what) {
     case action::permits: return keep(lock.acquire(one.amount), one);
-    case action::permits_within:
-      return keep(
-          timed(one, limit_of(one), [&] { return lock.try_acquire_for(in_chrono(one.limit), one.amount); }),
-          one);
+    case action::permits_within: {
+      hold got =
+          timed(one, limit_of(one), [&] { return lock.try_acquire_for(in_chrono(one.limit), one.amount); });
+      if (got.weight() < 2) return keep(std::move(got), one);
+      checks_.delivered(got);
+      try {
+        pause(one.keep / 2);
+        timed(one, 2 * longest_call() + slack(), [&] {
+          lock.release(got, got.weight() - 1);
+          return 0;
+        });
+        look_after(got, one.keep / 2);
+      } catch (...) {
+        release(got);
+        throw;
+      }
+      return release(got);
+    }
     case action::drain: return keep(timed(one, longest_call() + slack(), [&] { return lock.drain(); }), one);
     case action::resize: {
       // To another capacity, at which those that know the old one are refused, and back.

@@ -59,6 +59,8 @@ TEST_P(coming_from_test, curator_sharing) {
   {
     auto leases = slots.acquire(2);
     EXPECT_EQ(slots.available(), 6);
+    slots.release(leases, 1);
+    EXPECT_EQ(slots.available(), 7);
   }
   slots.resize(10);
   EXPECT_TRUE(rowlock::counting_semaphore(other, "slots", 10).try_acquire(10));

@@ -92,6 +92,8 @@ TEST_P(coming_from_test, redisson_other_locks) {
   {
     auto permits = gpus.acquire(2);
     EXPECT_EQ(gpus.available(), 6);
+    gpus.release(permits, 1);
+    EXPECT_EQ(gpus.available(), 7);
   }
   gpus.resize(10);
   EXPECT_TRUE(rowlock::counting_semaphore(other, "gpus", 10).try_acquire(10));
