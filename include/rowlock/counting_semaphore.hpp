@@ -64,6 +64,14 @@ class ROWLOCK_EXPORT counting_semaphore {
   // capacity may be the new one; the call may be repeated.
   void resize(std::int64_t capacity);
 
+  // Changes the stored capacity by that much, and returns the new one, which capacity() returns from then on. If several
+  // callers do this at once, all their differences count. A name that nobody has used yet begins with capacity().
+  // Waiters and holders as resize().
+  // Throws error as resize(), and invalid_argument if the new capacity would be outside 1 to 1,000,000,000. Nothing is
+  // then changed, unless outcome_unknown(): then the difference may have been added. The call is not repeated, and must
+  // not be repeated without a look at the stored capacity (admin::show), because it would count twice.
+  std::int64_t resize_by(std::int64_t difference);
+
   // The permits' holders and the requests that wait, as mutex's: one statement each, which may change at any time, and no
   // base for a decision. available() says whether a permit is free.
   [[nodiscard]] std::vector<holder_info> holders() const;

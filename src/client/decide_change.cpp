@@ -122,6 +122,8 @@ decision decide_resize(const lock_view& view, std::int64_t capacity, microsecond
     lock.outcome().stored = definition_of(view.row);
     return lock.unchanged(what::mismatch);
   }
+  lock.outcome().stored = definition_of(view.row);
+  lock.outcome().stored.capacity = capacity;
   if (view.row.capacity == capacity) return lock.unchanged(what::released);
   lock.resize(capacity);
   if (!view.is_recorded_server && lock.has_next()) return lock.unchanged(what::foreign);
@@ -132,6 +134,17 @@ decision decide_resize(const lock_view& view, std::int64_t capacity, microsecond
   lock.grant_everybody_next();
   lock.change().durable = true;
   return lock.finish(what::released);
+}
+
+decision decide_resize_by(const lock_view& view, std::int64_t difference, microseconds skew) {
+  const auto stored = view.row.capacity;
+  if (view.row.kind != model::lock_kind::semaphore) return decide_resize(view, stored, skew);
+  if (difference >= 1 - stored && difference <= model::highest_capacity - stored) {
+    return decide_resize(view, stored + difference, skew);
+  }
+  lock_editor lock{view, skew};
+  lock.outcome().remaining = stored;
+  return lock.unchanged(what::overrun);
 }
 
 }  // namespace rowlock::client_layer

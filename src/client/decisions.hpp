@@ -43,7 +43,7 @@ struct outcome {
     foreign,   // this server is not the recorded one: record its state, then retry
     again,     // dead waiters were cleared away: retry
     broken,    // of a barrier: another member of its generation has died or given up
-    overrun,   // of a latch: it counts down by more than what `remaining` says
+    overrun,  // of a latch: it counts down by more than what `remaining` says; of a capacity: it leaves its bounds
   } result = what::busy;
   model::token token = 0;
   std::int64_t weight = 1;
@@ -54,7 +54,7 @@ struct outcome {
   std::vector<lease_id> wake;     // clients whose waiters left the queue without a grant
   bool more = false;              // waiters beyond the part of the queue that was read may fit: sweep
   std::int64_t remaining = 0;
-  model::lock_definition stored;  // of a mismatch, and of an adopted or reclaimed hold
+  model::lock_definition stored;  // of a mismatch, of an adopted or reclaimed hold, and of a resized lock
 
   // Something must be put right first; then the same request is decided again.
   bool must_retry() const {
@@ -159,5 +159,8 @@ decision decide_proclaim(const store::lock_view& view, hold_id hold, const std::
 // Changes the capacity of a semaphore. If more is in use, nothing is granted until it fits again. Waiters
 // that want more than the new capacity leave the queue.
 decision decide_resize(const store::lock_view& view, std::int64_t capacity, std::chrono::microseconds skew);
+// The same by a difference: repeated, it counts again. Returns overrun if the sum is no capacity.
+decision decide_resize_by(const store::lock_view& view, std::int64_t difference,
+                          std::chrono::microseconds skew);
 
 }  // namespace rowlock::client_layer

@@ -1,6 +1,7 @@
 #include <rowlock/counting_semaphore.hpp>
 #include <rowlock/error.hpp>
 
+#include "model/annotated_mutex.hpp"
 #include "primitives/standard_lock.hpp"
 
 #include <fmt/format.h>
@@ -10,6 +11,8 @@
 namespace rowlock::primitives {
 
 namespace {
+
+using what = client_layer::outcome::what;
 
 void check_capacity(std::int64_t capacity) {
   if (capacity >= 1 && capacity <= model::highest_capacity) return;
@@ -31,7 +34,8 @@ class semaphore_lock {
   }
 
   const std::string& name() const { return name_; }
-  std::int64_t capacity() const { return capacity_.load(); }
+  // Atomic, so only those that resize wait for each other.
+  std::int64_t capacity() const ROWLOCK_UNCHECKED { return capacity_.load(); }
   client_layer::engine& engine() const { return *access::engine(db_); }
 
   model::lock_definition definition() const {
@@ -63,23 +67,48 @@ class semaphore_lock {
 
   void resize(std::int64_t capacity) {
     check_capacity(capacity);
-    auto resized = definition();
-    resized.capacity = capacity;
-    engine().tasks().run([resized](store::lock_verbs& session) { session.create({&resized, 1}); });
-    const auto skew = engine().shared().skew();
-    const auto settled = engine().tasks().decide(name_, {}, [capacity, skew](const store::lock_view& view) {
-      return client_layer::decide_resize(view, capacity, skew);
-    });
-    if (settled.result == client_layer::outcome::what::mismatch) {
-      throw client_layer::mismatch(resized, settled.stored);
-    }
-    capacity_.store(capacity);
+    resize([capacity](const store::lock_view& view,
+                      auto skew) { return client_layer::decide_resize(view, capacity, skew); },
+           capacity);
+  }
+
+  std::int64_t resize_by(std::int64_t difference) {
+    return resize([difference](const store::lock_view& view,
+                               auto skew) { return client_layer::decide_resize_by(view, difference, skew); },
+                  capacity());
   }
 
  private:
+  // Returns the new capacity. A missing lock is created with the capacity `created`.
+  template <class Decide>
+  std::int64_t resize(Decide decide, std::int64_t created) {
+    engine().check_usable();  // a forked child must not wait for the mutex
+    const model::annotated_lock lock{resizing_};
+    auto resized = definition();
+    resized.capacity = created;
+    client_layer::outcome settled;
+    do {
+      engine().tasks().run([resized](store::lock_verbs& session) { session.create({&resized, 1}); });
+      settled = engine().tasks().decide(
+          name_, {}, [decide, skew = engine().shared().skew()](const store::lock_view& view) {
+            return decide(view, skew);
+          });
+    } while (settled.result == what::absent);
+    if (settled.result == what::mismatch) throw client_layer::mismatch(resized, settled.stored);
+    if (settled.result == what::overrun) {
+      throw error(errc::invalid_argument,
+                  fmt::format("the capacity of \"{}\" is {}; with the difference it would be outside 1 to {}",
+                              name_, settled.remaining, model::highest_capacity));
+    }
+    capacity_.store(settled.stored.capacity);
+    return settled.stored.capacity;
+  }
+
   client db_;
   std::string name_;
-  std::atomic<std::int64_t> capacity_;
+  // One resize at a time: what the last one has stored is what this object expects.
+  model::annotated_mutex resizing_;
+  std::atomic<std::int64_t> capacity_ ROWLOCK_GUARDED_BY(resizing_);
   bool fair_;
 };
 
@@ -135,6 +164,10 @@ std::int64_t counting_semaphore::available() const {
 
 void counting_semaphore::resize(std::int64_t capacity) {
   lock_->resize(capacity);
+}
+
+std::int64_t counting_semaphore::resize_by(std::int64_t difference) {
+  return lock_->resize_by(difference);
 }
 
 std::vector<holder_info> counting_semaphore::holders() const {

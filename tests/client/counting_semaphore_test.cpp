@@ -134,6 +134,47 @@ TEST_P(counting_semaphore_test, resize_of_a_new_name_makes_it) {
   EXPECT_EQ(side().show("new").value().row.capacity, 3);
 }
 
+TEST_P(counting_semaphore_test, resize_by_adds_to_what_is_stored_and_grants_waiters) {
+  const hold one = gpus.acquire(4);
+  auto waiting = enqueue(other, 2);
+  EXPECT_EQ(gpus.resize_by(2), 6);
+  EXPECT_EQ(gpus.capacity(), 6);
+  EXPECT_EQ(waiting.get().weight(), 2);
+  counting_semaphore stale{other, "a", 4};
+  EXPECT_EQ(stale.resize_by(-3), 3) << "from the stored capacity, whatever this object expected";
+  EXPECT_EQ(stale.capacity(), 3);
+  EXPECT_EQ(side().show("a").value().row.capacity, 3);
+  EXPECT_EQ(stale.resize_by(0), 3);
+  EXPECT_EQ(counting_semaphore(db, "new", 2).resize_by(1), 3)
+      << "a new name begins with the object's capacity";
+}
+
+TEST_P(counting_semaphore_test, resize_by_of_several_at_once_counts_them_all) {
+  counting_semaphore elsewhere{other, "a", 4};
+  {
+    std::vector<std::jthread> callers;
+    for (auto* one : {&gpus, &gpus, &elsewhere, &elsewhere}) {
+      callers.emplace_back([one] {
+        for (int i = 0; i < 3; ++i) one->resize_by(i == 1 ? -1 : 2);
+      });
+    }
+  }
+  EXPECT_EQ(side().show("a").value().row.capacity, 4 + 4 * 3);
+  EXPECT_EQ(std::max(gpus.capacity(), elsewhere.capacity()), 16) << "the last one knows";
+}
+
+TEST_P(counting_semaphore_test, resize_by_to_what_is_no_capacity_changes_nothing) {
+  for (const std::int64_t difference :
+       {std::int64_t{-4}, std::int64_t{1'000'000'000 - 3}, std::numeric_limits<std::int64_t>::min(),
+        std::numeric_limits<std::int64_t>::max()}) {
+    EXPECT_EQ(code_of([&] { gpus.resize_by(difference); }), errc::invalid_argument);
+  }
+  EXPECT_EQ(gpus.capacity(), 4);
+  EXPECT_EQ(gpus.available(), 4);
+  mutex(db, "m").acquire().release();
+  EXPECT_EQ(code_of([&] { counting_semaphore(db, "m", 1).resize_by(1); }), errc::mismatch);
+}
+
 TEST_P(counting_semaphore_test, a_part_that_is_given_back_goes_to_waiters_and_the_rest_stays) {
   hold held = gpus.acquire(4);
   const auto token = held.token();
@@ -307,6 +348,15 @@ TEST_F(semaphore_doubt_test, a_part_that_stays_in_doubt_is_free_at_the_latest_wi
     EXPECT_EQ(run([&] { return held.release(); }), release_result::released);
     EXPECT_EQ(row().in_use, 0);
   }
+}
+
+TEST_F(semaphore_doubt_test, a_difference_whose_answer_was_lost_is_added_once_and_not_repeated) {
+  gpus.acquire().release();
+  faults.lose_answer("edit");
+  EXPECT_TRUE(run([&] { return is_in_doubt([&] { gpus.resize_by(2); }); }));
+  EXPECT_EQ(row().capacity, 10);
+  EXPECT_EQ(gpus.capacity(), 8) << "it does not know";
+  EXPECT_EQ(run([&] { return gpus.resize_by(1); }), 11);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@ using client_layer::decide_raise_token;
 using client_layer::decide_reduce;
 using client_layer::decide_request;
 using client_layer::decide_resize;
+using client_layer::decide_resize_by;
 using client_layer::decide_upgrade;
 
 TEST(decide_downgrade_test, keeps_hold_and_token_and_lets_neighbours_in_but_no_writer) {
@@ -91,6 +92,19 @@ TEST(decide_resize_test, below_what_is_in_use_takes_nothing_and_removes_waiters_
 TEST(decide_resize_test, of_anything_but_a_semaphore_is_refused) {
   EXPECT_EQ(decide_resize(a_lock(), 2, no_skew).outcome.result, what::mismatch);
   EXPECT_TRUE(decide_resize(a_semaphore(2), 2, no_skew).change.empty());
+}
+
+TEST(decide_resize_by_test, adds_to_the_stored_capacity_within_its_bounds) {
+  const auto made = decide_resize_by(a_semaphore(2), 3, no_skew);
+  EXPECT_EQ(made.change.row->capacity, 5);
+  EXPECT_EQ(made.outcome.stored.capacity, 5);
+  EXPECT_EQ(decide_resize_by(a_semaphore(2), 0, no_skew).outcome.stored.capacity, 2);
+  EXPECT_EQ(decide_resize_by(a_semaphore(2), -1, no_skew).change.row->capacity, 1);
+  const auto refused = decide_resize_by(a_semaphore(2), -2, no_skew);
+  EXPECT_EQ(refused.outcome.result, what::overrun);
+  EXPECT_EQ(refused.outcome.remaining, 2);
+  EXPECT_TRUE(refused.change.empty());
+  EXPECT_EQ(decide_resize_by(a_lock(), 1, no_skew).outcome.result, what::mismatch);
 }
 
 TEST(decide_reduce_test, keeps_hold_token_and_lease_and_grants_what_has_become_free) {

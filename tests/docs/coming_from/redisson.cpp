@@ -95,7 +95,7 @@ TEST_P(coming_from_test, redisson_other_locks) {
     gpus.release(permits, 1);
     EXPECT_EQ(gpus.available(), 7);
   }
-  gpus.resize(10);
+  gpus.resize_by(2);
   EXPECT_TRUE(rowlock::counting_semaphore(other, "gpus", 10).try_acquire(10));
   rowlock::latch loaded{db, "loaded", 2};
   std::jthread elsewhere{[&] { rowlock::latch(other, "loaded", 2).count_down(); }};
