@@ -1,6 +1,6 @@
 // All headers except the guards. Read them in this order: mutex, hold, options, client, error, shared_mutex,
-// counting_semaphore, acquire_all, async, recursive_mutex, latch, barrier, election, quorum_mutex, adopt,
-// lock_info, admin, migrate, grants, doctor.
+// counting_semaphore, acquire_all, async, recursive_mutex, recursive_shared_mutex, latch, barrier, election,
+// quorum_mutex, adopt, lock_info, admin, migrate, grants, doctor.
 #pragma once
 
 #include <rowlock/acquire_all.hpp>
@@ -23,5 +23,6 @@
 #include <rowlock/options.hpp>
 #include <rowlock/quorum_mutex.hpp>
 #include <rowlock/recursive_mutex.hpp>
+#include <rowlock/recursive_shared_mutex.hpp>
 #include <rowlock/shared_mutex.hpp>
 #include <rowlock/time_limit.hpp>

@@ -55,6 +55,14 @@ TEST_P(coming_from_test, curator_sharing) {
   auto reads = catalog.acquire_shared();
   EXPECT_TRUE(elsewhere.try_acquire_shared());
   EXPECT_FALSE(elsewhere.try_acquire());
+  rowlock::recursive_shared_mutex book{db, "book"};
+  book.lock();
+  book.lock_shared();
+  EXPECT_FALSE(rowlock::shared_mutex(other, "book").try_acquire_shared());
+  book.unlock();
+  EXPECT_TRUE(rowlock::shared_mutex(other, "book").try_acquire_shared());
+  EXPECT_FALSE(rowlock::shared_mutex(other, "book").try_acquire());
+  book.unlock_shared();
   rowlock::counting_semaphore slots{db, "slots", 8};
   {
     auto leases = slots.acquire(2);

@@ -88,6 +88,14 @@ TEST_P(coming_from_test, redisson_other_locks) {
     auto writes = catalog.acquire();
     EXPECT_FALSE(rowlock::shared_mutex(other, "catalog").try_acquire_shared());
   }
+  rowlock::recursive_shared_mutex book{db, "book"};
+  book.lock();
+  book.lock_shared();
+  EXPECT_FALSE(rowlock::shared_mutex(other, "book").try_acquire_shared());
+  book.unlock();
+  EXPECT_TRUE(rowlock::shared_mutex(other, "book").try_acquire_shared());
+  EXPECT_FALSE(rowlock::shared_mutex(other, "book").try_acquire());
+  book.unlock_shared();
   rowlock::counting_semaphore gpus{db, "gpus", 8};
   {
     auto permits = gpus.acquire(2);

@@ -1,0 +1,77 @@
+// A read-write lock that the thread which has locked it may lock again, without a round trip.
+//
+//   the thread has locked it | lock             | lock_shared
+//   not at all               | waits its turn   | waits its turn
+//   to write                 | counted          | counted
+//   to read                  | error(deadlock)  | counted
+#pragma once
+
+#include <rowlock/shared_mutex.hpp>
+
+#include <cstddef>
+
+ROWLOCK_BEGIN_NAMESPACE
+
+// In the database it is the same lock as a rowlock::shared_mutex of that name. Re-entry is by object and thread; what is
+// counted sends nothing. It has the standard's names alone; use a shared_mutex for holds that are passed on.
+//
+// Each lock() needs an unlock() and each lock_shared() an unlock_shared(), in any order:
+// - The last unlock() while the thread still reads makes it a reader in one step, as shared_mutex::downgrade(): other
+//   readers join, and no writer comes in between. If that fails, other readers wait until it has unlocked.
+// - The last unlock_shared() while the thread still writes sends nothing.
+// - The last one of both releases the lock.
+//
+// Thread safety: every member may be called from any thread at once. What a thread has locked, only the same thread can
+// unlock; if it ends before, it stays locked until this object is destroyed. A hold that was lost is not entered again:
+// lock() and lock_shared() then acquire the lock anew, and the unlocks that are still due end the lost hold.
+class ROWLOCK_EXPORT recursive_shared_mutex {
+ public:
+  recursive_shared_mutex(client db, std::string name, const lock_options& lock = {});  // as mutex
+  ~recursive_shared_mutex();                                                           // unlocks
+
+  const std::string& name() const noexcept;
+
+  // To write. It throws what shared_mutex::lock() throws. A thread that reads and does not write gets error(deadlock)
+  // from lock(), and false from the others, at once: it would wait for itself.
+  void lock();
+  [[nodiscard]] bool try_lock();
+  [[nodiscard]] bool try_lock_for(time_limit timeout);
+  template <class Clock, class Duration>
+  [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time) {
+    return try_lock_for(time_limit::until(time));
+  }
+  // Throws error(hold_lost) if this thread has not locked it to write. It does not report that the hold was lost in the
+  // meantime, or that the database does not answer. It waits at most as long as a call may take.
+  void unlock();
+
+  // To read. It throws what shared_mutex::lock_shared() throws, except for error(deadlock).
+  void lock_shared();
+  [[nodiscard]] bool try_lock_shared();
+  [[nodiscard]] bool try_lock_shared_for(time_limit timeout);
+  template <class Clock, class Duration>
+  [[nodiscard]] bool try_lock_shared_until(const std::chrono::time_point<Clock, Duration>& time) {
+    return try_lock_shared_for(time_limit::until(time));
+  }
+  // Throws error(hold_lost) if this thread has not locked it to read.
+  void unlock_shared();
+
+  // This thread's hold: its token, remaining time, stop token and guard. Throws error(hold_lost) if it has locked
+  // nothing.
+  const hold& current_hold() const;
+
+  // How often this thread has locked it to write and to read. 0 if its hold was lost.
+  [[nodiscard]] std::size_t write_depth() const;
+  [[nodiscard]] std::size_t read_depth() const;
+
+  // As mutex's.
+  [[nodiscard]] bool is_locked() const;
+  [[nodiscard]] std::vector<holder_info> holders() const;
+  [[nodiscard]] std::vector<waiter_info> waiters() const;
+
+ private:
+  class state;
+
+  std::unique_ptr<state> state_;
+};
+
+ROWLOCK_END_NAMESPACE
