@@ -1,14 +1,13 @@
 #include "migrate/shipped.hpp"
 
 #include "model/names.hpp"
-#include "store/open.hpp"
+#include "store/registry.hpp"
 #include "store/schema_version.hpp"
 #include "store/sql_catalog.hpp"
 
 #include <rowlock/error.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <charconv>
 #include <map>
@@ -72,19 +71,13 @@ ROWLOCK_BEGIN_NAMESPACE
 
 std::vector<migration> shipped_migrations(const std::string& dialect, const std::string& prefix) {
   model::check_identifier("prefix", prefix);
-#ifdef ROWLOCK_HAS_POSTGRES
-  if (dialect == "postgres" || dialect == "postgresql")
-    return migrate::pair_files(embedded::postgres_migrations(), prefix);
-#endif
-#ifdef ROWLOCK_HAS_MYSQL
-  if (dialect == "mysql" || dialect == "mariadb")
-    return migrate::pair_files(embedded::mysql_migrations(), prefix);
-#endif
-#ifdef ROWLOCK_HAS_SQLITE
-  if (dialect == "sqlite") return migrate::pair_files(embedded::sqlite_migrations(), prefix);
-#endif
-  throw error(errc::invalid_argument, fmt::format("'{}' is not a dialect of this build; it has: {}", dialect,
-                                                  fmt::join(store::built_in_dialects(), ", ")));
+  const std::string_view meant = dialect == "postgresql" ? "postgres"
+                                 : dialect == "mariadb"  ? "mysql"
+                                                         : dialect;
+  if (const auto* found = store::find_store(meant)) return migrate::pair_files(found->migrations(), prefix);
+  throw error(errc::invalid_argument,
+              fmt::format("'{}' is no dialect that this program has a store for; it has: {}", dialect,
+                          store::linked_dialects_text()));
 }
 
 int required_schema_version() noexcept {

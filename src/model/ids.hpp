@@ -2,6 +2,8 @@
 // would issue its numbers again after a fail-over). Ids are compared whole.
 #pragma once
 
+#include "model/for_stores.hpp"
+
 #include <rowlock/config.hpp>
 
 #include <array>
@@ -18,13 +20,13 @@ class id128 {
   constexpr id128() = default;  // nil: names nothing
 
   // Uses the kernel's random source. Throws error(internal) when there is none.
-  static id128 random();
+  ROWLOCK_FOR_STORES static id128 random();
 
   // Reads 32 hex digits and ignores dashes, which uuid columns print. Throws error(invalid_argument).
-  static id128 parse(std::string_view text);
+  ROWLOCK_FOR_STORES static id128 parse(std::string_view text);
 
   // 32 lower-case hex digits.
-  std::string to_string() const;
+  ROWLOCK_FOR_STORES std::string to_string() const;
 
   // The first half. Ids made for one owner share it; a random id shares it with no other.
   constexpr std::uint64_t owner() const noexcept { return words_[0]; }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "model/annotated_mutex.hpp"
+#include "model/for_stores.hpp"
 
 #include <functional>
 
@@ -19,8 +20,8 @@ class connect_watch {
   // attempt was interrupted before.
   class step {
    public:
-    step(connect_watch& watch, std::function<void()> interrupt);
-    ~step();
+    ROWLOCK_FOR_STORES step(connect_watch& watch, std::function<void()> interrupt);
+    ROWLOCK_FOR_STORES ~step();
     step(const step&) = delete;
     step& operator=(const step&) = delete;
 
@@ -29,8 +30,8 @@ class connect_watch {
   };
 
   // Any thread. The running step ends, and no other one begins.
-  void interrupt() noexcept;
-  bool is_interrupted() const;
+  ROWLOCK_FOR_STORES void interrupt() noexcept;
+  ROWLOCK_FOR_STORES bool is_interrupted() const;
 
  private:
   // The two ends of a step: the analysis does not look into constructors and destructors.

@@ -1,6 +1,7 @@
 // From the rows of a statement to the values of the seam, once for all dialects.
 #pragma once
 
+#include "model/for_stores.hpp"
 #include "store/history_verbs.hpp"
 #include "store/migration_session.hpp"
 #include "store/rows.hpp"
@@ -15,45 +16,45 @@
 namespace rowlock::store {
 
 // The rows of acquire: hold_id, token.
-std::vector<grant> read_grants(rows&& from);
+ROWLOCK_FOR_STORES std::vector<grant> read_grants(rows&& from);
 // The rows of release: hold_id.
-std::vector<hold_id> read_holds(rows&& from);
+ROWLOCK_FOR_STORES std::vector<hold_id> read_holds(rows&& from);
 // The row of hand_over: granted, client, token, has_queue.
-hand_over_reply read_hand_over(const rows& row);
+ROWLOCK_FOR_STORES hand_over_reply read_hand_over(const rows& row);
 // Rows that name leases: id.
-std::vector<lease_id> read_leases(rows&& from);
+ROWLOCK_FOR_STORES std::vector<lease_id> read_leases(rows&& from);
 // Rows that name locks: name.
-std::vector<std::string> read_names(rows&& from);
+ROWLOCK_FOR_STORES std::vector<std::string> read_names(rows&& from);
 // A row of read_database_state or renew. identity: this server's.
-database_state read_database_state(const rows& row, std::string identity);
+ROWLOCK_FOR_STORES database_state read_database_state(const rows& row, std::string identity);
 // The epoch that follows, from the row of take_meta.
-std::int64_t next_epoch(const rows& meta);
+ROWLOCK_FOR_STORES std::int64_t next_epoch(const rows& meta);
 // The rows of renew: one for each renewed lease, or a single one without a lease. Starts at the current row.
-std::vector<renewal> read_renewals(rows& from);
+ROWLOCK_FOR_STORES std::vector<renewal> read_renewals(rows& from);
 
 // A row of find. Does not set status.hold.
-void read_status(const rows& row, hold_status& status);
+ROWLOCK_FOR_STORES void read_status(const rows& row, hold_status& status);
 // The rows of find for several holds; the column n numbers the holds from 1.
-std::vector<hold_status> read_statuses(rows&& from, std::span<const hold_query> holds);
+ROWLOCK_FOR_STORES std::vector<hold_status> read_statuses(rows&& from, std::span<const hold_query> holds);
 // The rows of list and show. The rows of one lock are adjacent.
-std::vector<lock_info> read_locks(rows&& from);
+ROWLOCK_FOR_STORES std::vector<lock_info> read_locks(rows&& from);
 // The first lock of them.
-std::optional<lock_info> read_lock(rows&& from);
-std::vector<waiter_info> read_waiters(rows&& from);
-held_entry read_held_entry(const rows& row);
+ROWLOCK_FOR_STORES std::optional<lock_info> read_lock(rows&& from);
+ROWLOCK_FOR_STORES std::vector<waiter_info> read_waiters(rows&& from);
+ROWLOCK_FOR_STORES held_entry read_held_entry(const rows& row);
 
 // The rows of find_stale_leases and find_stale_names, which return every name of a page of `limit` names.
-stale read_stale(rows&& leases, rows&& names, std::size_t limit);
+ROWLOCK_FOR_STORES stale read_stale(rows&& leases, rows&& names, std::size_t limit);
 
 // What an edit reads of its locks: the rows of edit_read, and of the statements that go with it.
 class edit_reader {
  public:
-  explicit edit_reader(std::span<const edit_request> requests);
+  ROWLOCK_FOR_STORES explicit edit_reader(std::span<const edit_request> requests);
 
   // A row of the lock of request `at`.
-  void read(const rows& row, std::size_t at);
+  ROWLOCK_FOR_STORES void read(const rows& row, std::size_t at);
   // All rows, with the requests' positions in the column n.
-  void read(rows&& from);
+  ROWLOCK_FOR_STORES void read(rows&& from);
 
   std::vector<edit_result> results;
   std::vector<lock_view> views;
@@ -64,12 +65,12 @@ class edit_reader {
   std::span<const edit_request> requests_;
 };
 
-std::vector<recording> read_recordings(rows&& from);
-std::vector<history_line> read_history(rows&& from);
+ROWLOCK_FOR_STORES std::vector<recording> read_recordings(rows&& from);
+ROWLOCK_FOR_STORES std::vector<history_line> read_history(rows&& from);
 
-schema_state read_schema_state(rows&& from);
-std::vector<ledger_entry> read_ledger(rows&& from);
+ROWLOCK_FOR_STORES schema_state read_schema_state(rows&& from);
+ROWLOCK_FOR_STORES std::vector<ledger_entry> read_ledger(rows&& from);
 // The rows of describe, as the lines of migration_session::describe.
-std::vector<std::string> read_columns(rows&& from, std::string_view prefix);
+ROWLOCK_FOR_STORES std::vector<std::string> read_columns(rows&& from, std::string_view prefix);
 
 }  // namespace rowlock::store

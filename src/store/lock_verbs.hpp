@@ -148,7 +148,7 @@ enum class history_event : std::uint8_t {
   queued,     // a request began to wait
   left,       // a request left the queue without a grant
 };
-std::string_view to_string(history_event event) noexcept;
+ROWLOCK_FOR_STORES std::string_view to_string(history_event event) noexcept;
 history_event parse_history_event(std::string_view text) noexcept;
 
 // A line of a lock's history, as it is written. The store adds the time and what the lease says.

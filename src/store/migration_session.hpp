@@ -1,6 +1,8 @@
 // What the migrator needs of a database.
 #pragma once
 
+#include "model/for_stores.hpp"
+
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -21,7 +23,7 @@ struct ledger_entry {
   std::string applied_at;  // UTC, ISO 8601
 };
 
-class migration_session {
+class ROWLOCK_FOR_STORES migration_session {
  public:
   migration_session() = default;
   migration_session(const migration_session&) = delete;

@@ -1,55 +1,31 @@
 #include "store/open.hpp"
 
 #include "model/names.hpp"
-#include "store/backends.hpp"
+#include "store/registry.hpp"
 #include "store/schema_version.hpp"
 #include "store/url.hpp"
 
 #include <rowlock/error.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
-#include <algorithm>
 #include <string_view>
 
 namespace rowlock::store {
 namespace {
 
-struct backend {
-  std::string_view dialect;
-  std::unique_ptr<database> (*open)(const std::string& url, const store_options& options);
-  std::unique_ptr<migration_session> (*open_for_migration)(const std::string& url,
-                                                           const store_options& options);
-  server_facts (*read_facts)(const std::string& url, const store_options& options);
-  std::span<const check> (*checks)();
-};
-
-constexpr backend backends[] = {
-#ifdef ROWLOCK_HAS_POSTGRES
-    {"postgres", &open_postgres, &open_postgres_for_migration, &read_postgres_facts, &postgres_checks},
-#endif
-#ifdef ROWLOCK_HAS_MYSQL
-    {"mysql", &open_mysql, &open_mysql_for_migration, &read_mysql_facts, &mysql_checks},
-#endif
-#ifdef ROWLOCK_HAS_SQLITE
-    {"sqlite", &open_sqlite, &open_sqlite_for_migration, &read_sqlite_facts, &sqlite_checks},
-#endif
-    {},
-};
-
-const backend& backend_of(const database_url& parsed) {
-  const auto* found = std::ranges::find(backends, parsed.dialect, &backend::dialect);
-  if (found != std::end(backends)) return *found;
+const linked_store& store_of(const database_url& parsed) {
+  if (const auto* found = find_store(parsed.dialect)) return *found;
   throw error(
       errc::invalid_argument,
-      fmt::format("this build of rowlock has no store for {}, only for {}; install or build one that has it",
-                  parsed.dialect, fmt::join(built_in_dialects(), ", ")));
+      fmt::format("this program is linked with no store for {0}, only with: {1}; link rowlock::{0} (CMake) "
+                  "or rowlock-{0} (pkg-config)",
+                  parsed.dialect, linked_dialects_text()));
 }
 
 database_url check_url(const std::string& url, const store_options& options) {
   auto parsed = parse_url(url);
-  backend_of(parsed);
+  store_of(parsed);
   model::check_identifier("prefix", options.prefix);
   if (!options.schema.empty()) {
     model::check_identifier("schema", options.schema);
@@ -81,31 +57,23 @@ store_options to_store_options(const options& settings) {
   return result;
 }
 
-std::vector<std::string> built_in_dialects() {
-  std::vector<std::string> dialects;
-  for (const auto& each : backends) {
-    if (!each.dialect.empty()) dialects.emplace_back(each.dialect);
-  }
-  return dialects;
-}
-
 std::string dialect_of(std::string_view url) {
-  return std::string{backend_of(parse_url(url)).dialect};
+  return std::string{store_of(parse_url(url)).dialect};
 }
 
 std::unique_ptr<database> open(const std::string& url, const store_options& options) {
   const auto parsed = check_url(url, options);
-  return backend_of(parsed).open(parsed.target, options);
+  return store_of(parsed).open(parsed.target, options);
 }
 
 std::unique_ptr<migration_session> open_for_migration(const std::string& url, const store_options& options) {
   const auto parsed = check_url(url, options);
-  return backend_of(parsed).open_for_migration(parsed.target, options);
+  return store_of(parsed).open_for_migration(parsed.target, options);
 }
 
 server_facts read_facts(const std::string& url, const store_options& options) {
   const auto parsed = check_url(url, options);
-  auto facts = backend_of(parsed).read_facts(parsed.target, options);
+  auto facts = store_of(parsed).read_facts(parsed.target, options);
   facts.set("prefix", options.prefix);
   facts.set("library_version", library_schema_version);
   facts.set("migrate_command", migrate_command(options));
@@ -114,9 +82,8 @@ server_facts read_facts(const std::string& url, const store_options& options) {
 
 std::vector<check> checks_of(std::string_view dialect) {
   auto all = common_checks();
-  for (const auto& each : backends) {
-    if (each.dialect != dialect || each.dialect.empty()) continue;
-    for (const auto& one : each.checks()) all.push_back(one);
+  if (const auto* found = find_store(dialect)) {
+    for (const auto& one : found->checks()) all.push_back(one);
   }
   return all;
 }

@@ -1,4 +1,4 @@
-// Opens the database that a URL names. Only this file knows which stores are built in.
+// Opens the database that a URL names, with the store that is linked for it (registry.hpp).
 #pragma once
 
 #include "store/check.hpp"
@@ -17,8 +17,8 @@ namespace rowlock::store {
 // What the client's options say of the database and its connections.
 store_options to_store_options(const options& settings);
 
-// Throws error(invalid_argument) for a URL, prefix or schema that cannot be right, or a store that is not
-// built in.
+// Throws error(invalid_argument) for a URL, prefix or schema that cannot be right, or if the store is not
+// linked.
 std::unique_ptr<database> open(const std::string& url, const store_options& options);
 
 // A connection for the migrator: it does not need a migrated schema. Creates a missing SQLite file.
@@ -35,8 +35,5 @@ std::string dialect_of(std::string_view url);
 
 // The URL without its password, for messages and logs.
 std::string redact(std::string_view url);
-
-// The dialects that were built in.
-std::vector<std::string> built_in_dialects();
 
 }  // namespace rowlock::store

@@ -1,6 +1,8 @@
 // The rows of a query's result, one at a time, each column by its name. It is the same for all dialects.
 #pragma once
 
+#include "model/for_stores.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -11,7 +13,7 @@ namespace rowlock::store {
 
 // Begins before the first row. A column is named, or numbered from 0 where a statement returns a single one;
 // an unknown name throws error(internal).
-class rows {
+class ROWLOCK_FOR_STORES rows {
  public:
   virtual ~rows() = default;
 

@@ -1,6 +1,7 @@
 // Which version of rowlock's schema this library works with.
 #pragma once
 
+#include "model/for_stores.hpp"
 #include "store/migration_session.hpp"
 #include "store/store.hpp"
 
@@ -15,14 +16,14 @@ extern const int library_schema_version;
 
 // The command that creates or updates the tables. `global`: options of the command before the prefix and the
 // schema.
-std::string migrate_command(const store_options& options, const std::string& global = {});
+ROWLOCK_FOR_STORES std::string migrate_command(const store_options& options, const std::string& global = {});
 
 // Throws error(not_migrated) or error(too_new) unless this library can work with the schema that was found.
 // where: the place, for the message.
-void check_schema_version(const schema_state& found, const store_options& options, const std::string& where,
-                          const std::string& global = {});
+ROWLOCK_FOR_STORES void check_schema_version(const schema_state& found, const store_options& options,
+                                             const std::string& where, const std::string& global = {});
 
 // For a table that lacks its one row.
-error missing_meta_row(const store_options& options, const std::string& global = {});
+ROWLOCK_FOR_STORES error missing_meta_row(const store_options& options, const std::string& global = {});
 
 }  // namespace rowlock::store

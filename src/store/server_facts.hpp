@@ -1,6 +1,7 @@
 // What a database says about itself, for `rowlock doctor`.
 #pragma once
 
+#include "model/for_stores.hpp"
 #include "store/rows.hpp"
 
 #include <chrono>
@@ -14,7 +15,7 @@ namespace rowlock::store {
 
 // Values by name. A setting has the server's own name. Three cases: a fact is known, or it is unknown because
 // this user may not see it, or it is absent because it does not apply to this server.
-class server_facts {
+class ROWLOCK_FOR_STORES server_facts {
  public:
   void set(std::string name, std::string value) { values_[std::move(name)] = std::move(value); }
   void set(std::string name, std::int64_t value) { set(std::move(name), std::to_string(value)); }
@@ -40,6 +41,7 @@ class server_facts {
 
 // Compares the server's clock with this machine's: sets clock_offset_ms, which is positive if the server is
 // ahead, and clock_uncertainty_ms, half of the time that the question took.
-void compare_clocks(server_facts& facts, const std::function<std::chrono::microseconds()>& read_server_clock);
+ROWLOCK_FOR_STORES void compare_clocks(server_facts& facts,
+                                       const std::function<std::chrono::microseconds()>& read_server_clock);
 
 }  // namespace rowlock::store

@@ -1,6 +1,7 @@
 // A store's SQL statements by name, with the caller's table prefix in place.
 #pragma once
 
+#include "model/for_stores.hpp"
 #include "store/embedded.hpp"
 
 #include <map>
@@ -16,7 +17,7 @@ std::string with_prefix(std::string_view sql, std::string_view prefix);
 // Each file holds several statements. A line `-- name: verb` starts the statement `verb`. Two such lines
 // above one text give it two names. A line that ends in `-- only: verb`, or starts with it as a comment,
 // belongs to that name alone. Words like :queue_read_limit stand for the constants listed in sql_catalog.cpp.
-class sql_catalog {
+class ROWLOCK_FOR_STORES sql_catalog {
  public:
   // Comment lines and empty lines are left out, so that the server need not parse them each time.
   // Throws error(internal) for text above the first name, for a name that has no text or stands twice, and

@@ -1,6 +1,7 @@
 // The reading verbs of a migration session, once for all dialects.
 #pragma once
 
+#include "model/for_stores.hpp"
 #include "store/migration_session.hpp"
 #include "store/rows.hpp"
 
@@ -11,7 +12,7 @@
 
 namespace rowlock::store {
 
-class sql_migration_session : public migration_session {
+class ROWLOCK_FOR_STORES sql_migration_session : public migration_session {
  public:
   bool has_ledger() override { return has_table("migration"); }
   std::vector<ledger_entry> ledger() final;

@@ -1,11 +1,11 @@
 #include "store/url.hpp"
 
 #include "store/open.hpp"
+#include "store/registry.hpp"
 
 #include <rowlock/error.hpp>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cctype>
@@ -33,9 +33,10 @@ std::string_view scheme_of(std::string_view url) {
 
 std::string known_forms() {
   return fmt::format(
-      "this build has the stores {}; write postgresql://user@host/database, mysql://user@host/database, "
+      "the stores of this program are: {}; write postgresql://user@host/database, "
+      "mysql://user@host/database, "
       "sqlite:relative.db or sqlite:/absolute.db",
-      fmt::join(built_in_dialects(), ", "));
+      linked_dialects_text());
 }
 
 std::string sqlite_path(std::string_view path) {

@@ -1,6 +1,8 @@
 // The parts of a database URL.
 #pragma once
 
+#include "model/for_stores.hpp"
+
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -16,7 +18,7 @@ struct database_url {
 };
 
 // Throws error(invalid_argument) for a URL that names no database known to rowlock. Does not check whether
-// its store is built in. Messages repeat only the scheme and a path of the URL.
+// its store is linked. Messages repeat only the scheme and a path of the URL.
 database_url parse_url(std::string_view url);
 
 struct unknown_parameter {
@@ -24,23 +26,23 @@ struct unknown_parameter {
   std::string known_near;  // a known name that is similar; empty: none is
 
   // ` "ssl_mod"` and `; did you mean ssl_mode?`, for a message; each may be empty.
-  std::string quoted_name() const;
-  std::string advice() const;
+  ROWLOCK_FOR_STORES std::string quoted_name() const;
+  ROWLOCK_FOR_STORES std::string advice() const;
 };
 
 // The first unknown parameter in the part of a URL after the question mark. Empty: all are known.
-std::optional<unknown_parameter> find_unknown_parameter(std::string_view query,
-                                                        std::span<const std::string_view> known);
+ROWLOCK_FOR_STORES std::optional<unknown_parameter> find_unknown_parameter(
+    std::string_view query, std::span<const std::string_view> known);
 
 // The message with the secret hidden where it is used as one: between ':' and '@' of a URL, or as the value
 // of a key. Elsewhere the same letters mean something else, and hiding a short secret would make the message
 // unreadable.
-std::string hide_secret(std::string message, std::string_view secret);
+ROWLOCK_FOR_STORES std::string hide_secret(std::string message, std::string_view secret);
 
 // The value between apostrophes, as the connect strings of libpq and SOCI take it.
-std::string quoted_value(std::string_view value);
+ROWLOCK_FOR_STORES std::string quoted_value(std::string_view value);
 
 // A time limit for a setting that counts in seconds: rounded up, and at least 1.
-std::int64_t whole_seconds(std::chrono::milliseconds time) noexcept;
+ROWLOCK_FOR_STORES std::int64_t whole_seconds(std::chrono::milliseconds time) noexcept;
 
 }  // namespace rowlock::store

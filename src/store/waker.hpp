@@ -1,6 +1,8 @@
 // Waiting on file descriptors, and ending such a wait from another thread.
 #pragma once
 
+#include "model/for_stores.hpp"
+
 #include <poll.h>
 #include <unistd.h>
 
@@ -32,12 +34,12 @@ class owned_fd {
 class waker {
  public:
   // Throws error(internal) when the process has no file descriptor left.
-  waker();
+  ROWLOCK_FOR_STORES waker();
 
-  void end_wait() noexcept;
+  ROWLOCK_FOR_STORES void end_wait() noexcept;
   // For poll_until(): readable after end_wait(), until clear().
   pollfd source() const noexcept { return {fd_.get(), POLLIN, 0}; }
-  void clear() noexcept;
+  ROWLOCK_FOR_STORES void clear() noexcept;
 
  private:
   owned_fd fd_;
@@ -45,6 +47,6 @@ class waker {
 
 // Waits until one of the sources is ready; a source without a file descriptor (-1) never is. False: the
 // deadline has passed. A signal does not end the wait. Throws error(internal) when poll() refuses a source.
-bool poll_until(std::span<pollfd> sources, std::chrono::steady_clock::time_point deadline);
+ROWLOCK_FOR_STORES bool poll_until(std::span<pollfd> sources, std::chrono::steady_clock::time_point deadline);
 
 }  // namespace rowlock::store

@@ -1,6 +1,7 @@
 // How clients tell each other that something may have changed: hints, never proof.
 #pragma once
 
+#include "model/for_stores.hpp"
 #include "model/ids.hpp"
 
 #include <chrono>
@@ -30,7 +31,7 @@ enum class wakeup_poll : std::uint8_t {
 };
 
 // Each client once, sorted.
-std::vector<lease_id> clients_of(std::span<const wakeup> told);
+ROWLOCK_FOR_STORES std::vector<lease_id> clients_of(std::span<const wakeup> told);
 
 // As session says.
 class wakeup_verbs {

@@ -27,7 +27,7 @@ server_facts facts_of(const values& given) {
 }
 
 bool has(const std::string& dialect) {
-  return std::ranges::count(store::built_in_dialects(), dialect) == 1;
+  return std::ranges::count(store::linked_dialects(), dialect) == 1;
 }
 
 TEST(diagnosis_test, fills_in_the_values_of_facts) {
@@ -51,7 +51,7 @@ TEST(diagnosis_test, says_what_it_cannot_know_and_the_worst_first) {
 }
 
 TEST(diagnosis_test, finds_nothing_where_nothing_applies) {
-  for (const auto& dialect : store::built_in_dialects()) {
+  for (const auto& dialect : store::linked_dialects()) {
     EXPECT_THAT(codes_of(dialect, {}), IsEmpty()) << dialect;
   }
 }
@@ -59,7 +59,7 @@ TEST(diagnosis_test, finds_nothing_where_nothing_applies) {
 // Every text is a sentence for people, and each dialect uses a code for one severity, except unknown.
 TEST(diagnosis_test, checks_are_complete) {
   static const std::regex code{"[a-z]+(-[a-z]+)*"};
-  for (const auto& dialect : store::built_in_dialects()) {
+  for (const auto& dialect : store::linked_dialects()) {
     std::map<std::string_view, severity> levels;
     for (const auto& one : store::checks_of(dialect)) {
       EXPECT_TRUE(std::regex_match(std::string{one.code}, code)) << one.code;

@@ -3,6 +3,7 @@
 
 #include "doctor/diagnosis.hpp"
 #include "store/open.hpp"
+#include "store/registry.hpp"
 
 #include <rowlock/doctor.hpp>
 

@@ -3,6 +3,7 @@
 #include "migrate/expectation.hpp"
 #include "migrate/migrate_test.hpp"
 #include "store/open.hpp"
+#include "store/registry.hpp"
 
 #include <cstdio>
 #include <fstream>
@@ -91,7 +92,7 @@ TEST_P(shipped_test, expected_schema_equals_what_the_migrations_produce) {
 ROWLOCK_FOR_EACH_SQL_STORE(shipped_test);
 
 TEST(shipped, same_numbers_and_titles_in_all_dialects) {
-  const auto dialects = store::built_in_dialects();
+  const auto dialects = store::linked_dialects();
   ASSERT_FALSE(dialects.empty());
   const auto first = shipped_migrations(dialects.front());
   for (const auto& dialect : dialects) {
@@ -109,7 +110,7 @@ TEST(shipped, same_numbers_and_titles_in_all_dialects) {
 TEST(shipped, an_unknown_dialect_is_refused_with_those_there_are) {
   const auto problem = error_of([] { std::ignore = shipped_migrations("oracle"); });
   EXPECT_EQ(problem.code(), errc::invalid_argument);
-  EXPECT_THAT(problem.what(), HasSubstr(store::built_in_dialects().front()));
+  EXPECT_THAT(problem.what(), HasSubstr(store::linked_dialects().front()));
 }
 
 TEST(shipped, file_names_are_checked) {

@@ -1,6 +1,7 @@
 #include "store/url.hpp"
 
 #include "store/open.hpp"
+#include "store/registry.hpp"
 
 #include <rowlock/error.hpp>
 
@@ -134,10 +135,10 @@ TEST(url, open_checks_prefix_and_schema_before_it_opens_anything) {
   EXPECT_FALSE(refused("rowlock_", ""));
 }
 
-TEST(url, dialect_of_asks_what_is_built_in) {
+TEST(url, dialect_of_asks_what_is_linked) {
   EXPECT_EQ(store::dialect_of("sqlite:a.db"), "sqlite");
   EXPECT_THROW(store::dialect_of("oracle://db"), error);
-  const auto dialects = store::built_in_dialects();
+  const auto dialects = store::linked_dialects();
   if (std::find(dialects.begin(), dialects.end(), "postgres") == dialects.end()) {
     EXPECT_THROW(store::dialect_of("postgresql://db"), error);
   } else {
