@@ -5,8 +5,20 @@
 #include <filesystem>
 #include <string>
 
-TEST(package, does_what_a_stranger_expects) {
+namespace {
+
+int run(const std::string& argument) {
   const auto build = std::filesystem::path{ROWLOCK_COMMAND_PATH}.parent_path();
-  const auto command = ROWLOCK_SOURCE_DIR "/tests/package/run " + build.string();
-  EXPECT_EQ(std::system(command.c_str()), 0);
+  return std::system((ROWLOCK_SOURCE_DIR "/tests/package/run " + build.string() + argument).c_str());
+}
+
+}  // namespace
+
+// By itself, because it takes most of the time.
+TEST(package, compiles_as_a_part_of_another_project) {
+  EXPECT_EQ(run(" compile"), 0);
+}
+
+TEST(package, does_what_a_stranger_expects) {
+  EXPECT_EQ(run(""), 0);
 }
