@@ -36,7 +36,11 @@ inline void guard(pqxx::transaction_base& tx, const hold& held) {
                 "before the writes that it protects");
   }
   const guard_statement statement = held.guard_statement();
+#if PQXX_VERSION_MAJOR > 7 || (PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR >= 10)
+  const auto proof = tx.exec(statement.sql, pqxx::params{statement.parameters[0], statement.parameters[1]});
+#else
   const auto proof = tx.exec_params(statement.sql, statement.parameters[0], statement.parameters[1]);
+#endif
   if (proof.empty()) detail::throw_guard_lost(held);
 }
 void guard(pqxx::subtransaction& tx, const hold& held) = delete;

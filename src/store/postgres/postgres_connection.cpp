@@ -12,16 +12,6 @@
 
 namespace rowlock::store {
 
-class postgres_connection::receiver : public pqxx::notification_receiver {
- public:
-  receiver(pqxx_compat::connection& connection, const std::string& channel, std::vector<std::string>& heard)
-      : notification_receiver{connection, channel}, heard_{heard} {}
-  void operator()(const std::string& payload, int /*pid*/) override { heard_.push_back(payload); }
-
- private:
-  std::vector<std::string>& heard_;
-};
-
 namespace {
 
 std::unique_ptr<pqxx_compat::connection> connect(const postgres_conninfo& conninfo, connect_watch& watch) {
@@ -83,7 +73,7 @@ void postgres_connection::rollback() noexcept {
 void postgres_connection::listen(const std::string& channel) {
   check_usable("listen");
   try {
-    receivers_.push_back(std::make_unique<receiver>(*connection_, channel, heard_));
+    receivers_.push_back(std::make_unique<pqxx_compat::receiver>(*connection_, channel, heard_));
     if (!connection_->is_open()) throw pqxx::broken_connection{};
   } catch (const std::exception& cause) {
     fail(cause, "listen", false);

@@ -49,7 +49,7 @@ class postgres_connection {
     if (is_pooled()) return script(statement, settings() + execute(statement, args...));
     prepare(statement);
     return guarded(statement, [&](pqxx::nontransaction& work) {
-      return work.exec_prepared(statement, postgres_text(args)...);
+      return pqxx_compat::exec_prepared(work, statement, postgres_text(args)...);
     });
   }
   // The first arguments are the columns of a batch.
@@ -65,7 +65,7 @@ class postgres_connection {
   postgres_rows call_once(const std::string& statement, const Args&... args) {
     if (is_pooled()) return script(statement, settings() + execute(statement, args...));
     return guarded(statement, [&](pqxx::nontransaction& work) {
-      return work.exec_params(catalog_[statement], postgres_text(args)...);
+      return pqxx_compat::exec_params(work, catalog_[statement], postgres_text(args)...);
     });
   }
 
@@ -98,8 +98,6 @@ class postgres_connection {
   void interrupt() noexcept;
 
  private:
-  class receiver;
-
   void break_generation() noexcept;
   void prepare(const std::string& statement);
   void check_usable(std::string_view doing) const;
@@ -124,7 +122,7 @@ class postgres_connection {
   owned_fd socket_;
   std::optional<std::string> settings_;  // set with each transaction; none: the session has them
   std::set<std::string, std::less<>> prepared_;
-  std::vector<std::unique_ptr<receiver>> receivers_;
+  std::vector<std::unique_ptr<pqxx_compat::receiver>> receivers_;
   std::vector<std::string> heard_;
   bool broken_ = false;
 };

@@ -1,4 +1,4 @@
-// libpqxx 6.4 and 7.x, where they differ.
+// libpqxx 6.4 and 7.x, where they differ. 7.10 has new names for what 8 will have no more.
 #pragma once
 
 #include <libpq-fe.h>
@@ -7,6 +7,10 @@
 #include <memory>
 #include <string>
 #include <utility>
+#include <vector>
+
+#define ROWLOCK_PQXX_HAS_PARAMS \
+  (PQXX_VERSION_MAJOR > 7 || (PQXX_VERSION_MAJOR == 7 && PQXX_VERSION_MINOR >= 10))
 
 namespace rowlock::store::pqxx_compat {
 
@@ -43,6 +47,44 @@ inline void prepare(connection& on, const std::string& name, const std::string& 
   on.prepare_now(name);
 #endif
 }
+
+template <class... Args>
+pqxx::result exec_prepared(pqxx::transaction_base& work, const std::string& name, Args&&... args) {
+#if ROWLOCK_PQXX_HAS_PARAMS
+  return work.exec(pqxx::prepped{name}, pqxx::params{std::forward<Args>(args)...});
+#else
+  return work.exec_prepared(name, std::forward<Args>(args)...);
+#endif
+}
+template <class... Args>
+pqxx::result exec_params(pqxx::transaction_base& work, const std::string& sql, Args&&... args) {
+#if ROWLOCK_PQXX_HAS_PARAMS
+  return work.exec(sql, pqxx::params{std::forward<Args>(args)...});
+#else
+  return work.exec_params(sql, std::forward<Args>(args)...);
+#endif
+}
+
+// Listens on a channel, and adds the payloads that arrive to `heard`, which must outlive the connection's last
+// statement. Before 7.10 its destructor sends UNLISTEN.
+#if ROWLOCK_PQXX_HAS_PARAMS
+class receiver {
+ public:
+  receiver(connection& on, const std::string& channel, std::vector<std::string>& heard) {
+    on.listen(channel, [&heard](pqxx::notification told) { heard.emplace_back(told.payload); });
+  }
+};
+#else
+class receiver : public pqxx::notification_receiver {
+ public:
+  receiver(connection& on, const std::string& channel, std::vector<std::string>& heard)
+      : notification_receiver{on, channel}, heard_{heard} {}
+  void operator()(const std::string& payload, int /*pid*/) override { heard_.push_back(payload); }
+
+ private:
+  std::vector<std::string>& heard_;
+};
+#endif
 
 // 6.x silently opens a new connection after the old one broke, without our settings.
 inline void stay_broken([[maybe_unused]] connection& kept) {
