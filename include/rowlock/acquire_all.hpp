@@ -17,6 +17,7 @@
 #pragma once
 
 #include <rowlock/counting_semaphore.hpp>
+#include <rowlock/options.hpp>
 #include <rowlock/shared_mutex.hpp>
 
 #include <cstddef>
@@ -84,22 +85,26 @@ class ROWLOCK_OWNER hold_set {
 
 // If one of these does not return all holds, it holds none: what it had taken is released in the background.
 //
-// Waits for ever if necessary. Throws error: cancelled if stop is requested; what mutex::acquire throws;
+// how.ttl and how.min_hold apply to each hold and begin when all are granted: with a ttl all of them end at
+// the same time, and none is renewed. While the call waits, what it has taken is renewed, and rests for no
+// minimum hold time if it is given back. how.detect_deadlock finds circles with what this thread held before.
+//
+// Waits for ever if necessary. Throws error: cancelled if how.stop is requested; what mutex::acquire throws;
 // mismatch if any of the locks is a mismatch; invalid_argument for an empty list, a name that occurs twice,
 // or locks of more than one client.
-ROWLOCK_EXPORT hold_set acquire_all(const std::vector<wanted>& locks, std::stop_token stop = {});
+ROWLOCK_EXPORT hold_set acquire_all(const std::vector<wanted>& locks, const acquire_options& how = {});
 
 // Empty: one of them was not available at once. Throws also error(unreachable).
-ROWLOCK_EXPORT hold_set try_acquire_all(const std::vector<wanted>& locks, std::stop_token stop = {});
+ROWLOCK_EXPORT hold_set try_acquire_all(const std::vector<wanted>& locks, const acquire_options& how = {});
 
 // One time limit for all of them together; zero or less is try_acquire_all. Empty: the time passed or stop
 // was requested, and nothing of the attempt remains.
 ROWLOCK_EXPORT hold_set try_acquire_all_for(time_limit timeout, const std::vector<wanted>& locks,
-                                            std::stop_token stop = {});
+                                            const acquire_options& how = {});
 template <class Clock, class Duration>
 hold_set try_acquire_all_until(const std::chrono::time_point<Clock, Duration>& time,
-                               const std::vector<wanted>& locks, std::stop_token stop = {}) {
-  return try_acquire_all_for(time_limit::until(time), locks, std::move(stop));
+                               const std::vector<wanted>& locks, const acquire_options& how = {}) {
+  return try_acquire_all_for(time_limit::until(time), locks, how);
 }
 
 ROWLOCK_END_NAMESPACE

@@ -60,9 +60,9 @@ class hold_state {
   void set_contended(bool contended) noexcept { contended_ = contended; }
   bool is_contended() const noexcept { return contended_; }
 
-  // A release before that time leaves the lock resting until then. Set it before the object is shared.
-  void set_keep_until(instant then) noexcept { keep_until_ = then; }
-  instant keep_until() const noexcept { return keep_until_; }
+  // A release before that time leaves the lock resting until then.
+  void set_keep_until(instant then) noexcept { keep_until_.store(then); }
+  instant keep_until() const noexcept { return keep_until_.load(); }
 
   // Whether the statement that ends it may hand it over to the head of the queue.
   bool is_fair() const noexcept { return lock_.fair; }
@@ -94,7 +94,7 @@ class hold_state {
   std::atomic<int> fate_{held};  // held, released, or the loss
   std::atomic<int> entries_{1};
   bool contended_ = false;
-  instant keep_until_{};
+  std::atomic<instant> keep_until_{};
   mutable model::annotated_mutex stop_mutex_;
   // Made at first use: most holds never need one.
   std::optional<std::stop_source> stop_ ROWLOCK_GUARDED_BY(stop_mutex_);

@@ -2,6 +2,7 @@
 
 #include "client/after_commit.hpp"
 #include "client/history_lines.hpp"
+#include "model/names.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -137,8 +138,8 @@ struct joint_acquire::round {
 };
 
 joint_acquire::joint_acquire(engine& on, std::vector<model::lock_request> wanted, const wait_limit& how_long,
-                             std::stop_token stop)
-    : engine_(on), wanted_(std::move(wanted)), how_long_(how_long), stop_(std::move(stop)) {
+                             const acquire_options& how)
+    : engine_(on), wanted_(std::move(wanted)), how_long_(how_long), how_(how) {
   const auto limit = how_long_.waits ? how_long_.limit : engine_.shared().longest_call();
   if (limit) until_ = later(engine_.shared().time.now(), *limit);
 }
@@ -150,6 +151,7 @@ joint_acquire::~joint_acquire() {
 std::vector<hold_ptr> joint_acquire::run() {
   engine_.check_usable();
   engine_.check_room(wanted_.size());
+  model::check_hold_times(how_.ttl, how_.min_hold);
   engine_.start_keeper();
   for (;;) {
     if (is_over()) return nothing();
@@ -160,15 +162,14 @@ std::vector<hold_ptr> joint_acquire::run() {
         const auto& next = wanted_[holds_.size()];
         auto left = how_long_;
         if (until_) left.limit = *until_ - engine_.shared().time.now();
-        auto held = engine_.acquire(next, left, {.stop = stop_});
+        auto held = engine_.acquire(next, left, {.detect_deadlock = how_.detect_deadlock, .stop = how_.stop});
         if (!held) return {};
         holds_.push_back(std::move(held));
         break;
       }
       case progress::all: {
-        const bool stand =
-            std::all_of(holds_.begin(), holds_.end(), [](const hold_ptr& hold) { return hold->is_valid(); });
-        if (stand) return std::exchange(holds_, {});
+        if (stand() && !move_to_own_leases()) return nothing();
+        if (stand() && !moving_) return std::exchange(holds_, {});
         // While the call waited for others, one was lost to a force, or the lease ran out.
         release_all(engine_.shared().time.now() + engine_.shared().settings.close_timeout);
         break;
@@ -177,9 +178,49 @@ std::vector<hold_ptr> joint_acquire::run() {
   }
 }
 
+bool joint_acquire::stand() const {
+  return std::ranges::all_of(holds_, [](const hold_ptr& hold) { return hold->is_valid(); });
+}
+
+bool joint_acquire::move_to_own_leases() {
+  if (!how_.ttl) {
+    if (how_.min_hold <= 0ms) return true;
+    const auto keep_until = engine_.shared().time.now() + how_.min_hold;
+    for (const auto& hold : holds_) hold->set_keep_until(keep_until);
+    return true;
+  }
+  auto probe = row_probe();
+  auto reconnect = reconnect_pause();
+  int failures = 0;
+  moving_ = std::make_shared<joint_move>(engine_, wanted_, holds_, *how_.ttl, how_.min_hold);
+  for (;;) {
+    try {
+      const auto task =
+          engine_.tasks().begin([moving = moving_](store::session& session) { moving->run(session); },
+                                [moving = moving_] { moving->drop_moved(); });
+      if (!engine_.tasks().await(task, until_, how_.stop)) return false;
+    } catch (const error& failure) {
+      if (!failure.transient() || (!how_long_.waits && ++failures == joint_failures_at_most)) throw;
+      if (!sleep(reconnect.next())) return false;
+      continue;
+    }
+    switch (moving_->outcome()) {
+      case joint_move::result::moved:
+        holds_ = moving_->moved();
+        moving_.reset();
+        engine_.check_deadlines();
+        return true;
+      case joint_move::result::lost: moving_->drop_moved(); return true;
+      case joint_move::result::again:
+        if (!sleep(probe.next())) return false;
+        break;
+    }
+  }
+}
+
 // The same result as that of an acquire of one lock.
 std::vector<hold_ptr> joint_acquire::nothing() const {
-  if (stop_.stop_requested() && how_long_.waits && !how_long_.limit) {
+  if (how_.stop.stop_requested() && how_long_.waits && !how_long_.limit) {
     throw error(errc::cancelled, "the wait for several locks was stopped");
   }
   if (!how_long_.waits) throw no_answer(engine_.shared().longest_call());
@@ -222,7 +263,7 @@ joint_acquire::progress joint_acquire::take_what_is_free() {
     try {
       const auto task = engine_.tasks().begin([asked](store::session& session) { asked->run(session); },
                                               [asked] { asked->withdraw(); });
-      if (!engine_.tasks().await(task, until_, stop_)) return progress::over;
+      if (!engine_.tasks().await(task, until_, how_.stop)) return progress::over;
     } catch (const error& failure) {
       // The next round finds by the holds' ids what this one has done (I7), before anything else is
       // requested.
@@ -267,19 +308,23 @@ joint_acquire::progress joint_acquire::take_what_is_free() {
 }
 
 bool joint_acquire::is_over() const {
-  return stop_.stop_requested() || (until_ && engine_.shared().time.now() >= *until_);
+  return how_.stop.stop_requested() || (until_ && engine_.shared().time.now() >= *until_);
 }
 
 // False: the wait is over.
 bool joint_acquire::sleep(std::chrono::nanoseconds pause) {
   const auto left = until_ ? *until_ - engine_.shared().time.now() : pause;
-  engine_.sleep(std::min(pause, left), stop_);
+  engine_.sleep(std::min(pause, left), how_.stop);
   return !is_over();
 }
 
 void joint_acquire::release_all(std::optional<instant> until) noexcept {
   try {
     if (in_doubt_) std::exchange(in_doubt_, nullptr)->withdraw();
+    if (moving_) {
+      std::exchange(moving_, nullptr)->withdraw();
+      holds_.clear();
+    }
     std::vector<std::shared_ptr<promised<release_result>>> answers;
     for (const auto& hold : std::exchange(holds_, {})) answers.push_back(engine_.releaser().begin(*hold));
     if (until_ && until) until = std::min(*until_, *until);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "client/engine.hpp"
+#include "client/joint_move.hpp"
 
 #include <rowlock/hold.hpp>
 
@@ -19,12 +20,13 @@ class joint_acquire {
  public:
   // Requires: the names are distinct and sorted.
   joint_acquire(engine& on, std::vector<model::lock_request> wanted, const wait_limit& how_long,
-                std::stop_token stop);
+                const acquire_options& how);
   joint_acquire(const joint_acquire&) = delete;
   joint_acquire& operator=(const joint_acquire&) = delete;
   ~joint_acquire();  // releases what run() has not returned
 
-  // The holds, in the order of the names. Empty: busy, the time is up, or the wait was stopped.
+  // The holds, in the order of the names. Empty: busy, the time is up, or the wait was stopped. An explicit
+  // ttl and a minimum hold time begin when all are granted.
   std::vector<hold_ptr> run();
 
  private:
@@ -33,6 +35,9 @@ class joint_acquire {
   enum class progress { all, busy, over };
 
   progress take_what_is_free();
+  // False: the wait is over. Otherwise moving_ remains if one was lost.
+  bool move_to_own_leases();
+  bool stand() const;
   std::shared_ptr<round> next_round();
   std::vector<hold_ptr> nothing() const;
   bool is_over() const;
@@ -44,12 +49,13 @@ class joint_acquire {
   engine& engine_;
   const std::vector<model::lock_request> wanted_;
   const wait_limit how_long_;
-  const std::stop_token stop_;
+  const acquire_options how_;
   std::optional<instant> until_;
   std::vector<hold_ptr> holds_;      // of the first names
   std::vector<model::hold_id> ids_;  // of every name, for each request on this lease
   std::shared_ptr<lease> lease_;
-  std::shared_ptr<round> in_doubt_;  // the first whose answer was lost: its requests may be held
+  std::shared_ptr<round> in_doubt_;     // the first whose answer was lost: its requests may be held
+  std::shared_ptr<joint_move> moving_;  // of holds_, which may stand on their own leases already
 };
 
 }  // namespace rowlock::client_layer

@@ -20,7 +20,7 @@ error refused(const std::string& why) {
 }
 
 // The holds in the order of `locks`. Empty: not granted.
-hold_set take(const std::vector<wanted>& locks, const wait_limit& how_long, std::stop_token stop) {
+hold_set take(const std::vector<wanted>& locks, const wait_limit& how_long, const acquire_options& how) {
   if (locks.empty()) throw refused("the list of locks is empty; name at least one lock");
   std::vector<std::size_t> by_name(locks.size());
   std::iota(by_name.begin(), by_name.end(), std::size_t{0});
@@ -42,7 +42,7 @@ hold_set take(const std::vector<wanted>& locks, const wait_limit& how_long, std:
     }
     sorted.push_back(access::lock(locks[i]));
   }
-  auto granted = client_layer::joint_acquire{engine, std::move(sorted), how_long, std::move(stop)}.run();
+  auto granted = client_layer::joint_acquire{engine, std::move(sorted), how_long, how}.run();
   if (granted.empty()) return {};
   std::vector<hold> holds(locks.size());
   for (std::size_t i = 0; i < by_name.size(); ++i) {
@@ -64,16 +64,17 @@ wanted::wanted(const mutex& lock) : wanted(exclusively(access::lock(lock).acquir
 wanted::wanted(const shared_mutex& lock) : wanted(exclusively(access::lock(lock).acquiring())) {}
 wanted::wanted(const election& office) : wanted(exclusively(access::lock(office))) {}
 
-hold_set acquire_all(const std::vector<wanted>& locks, std::stop_token stop) {
-  return take(locks, {.waits = true}, std::move(stop));
+hold_set acquire_all(const std::vector<wanted>& locks, const acquire_options& how) {
+  return take(locks, {.waits = true}, how);
 }
 
-hold_set try_acquire_all(const std::vector<wanted>& locks, std::stop_token stop) {
-  return take(locks, {.waits = false}, std::move(stop));
+hold_set try_acquire_all(const std::vector<wanted>& locks, const acquire_options& how) {
+  return take(locks, {.waits = false}, how);
 }
 
-hold_set try_acquire_all_for(time_limit timeout, const std::vector<wanted>& locks, std::stop_token stop) {
-  return take(locks, primitives::wait_limit_of(timeout), std::move(stop));
+hold_set try_acquire_all_for(time_limit timeout, const std::vector<wanted>& locks,
+                             const acquire_options& how) {
+  return take(locks, primitives::wait_limit_of(timeout), how);
 }
 
 hold_set::hold_set() noexcept = default;

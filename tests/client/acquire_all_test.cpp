@@ -13,7 +13,7 @@ class acquire_all_test : public client_test {
   // On a thread of its own; stopped when the test ends before it.
   auto asking(std::vector<wanted> locks) {
     return std::async(std::launch::async, [this, locks = std::move(locks)] {
-      return try_acquire_all_for(1h, locks, stop_.get_token());
+      return try_acquire_all_for(1h, locks, {.stop = stop_.get_token()});
     });
   }
   ~acquire_all_test() override { stop_.request_stop(); }
@@ -102,7 +102,7 @@ TEST_P(acquire_all_test, leaves_nothing_when_it_is_stopped) {
   const auto held = mutex(other, "b").acquire();
   std::stop_source stop;
   auto asked = std::async(std::launch::async, [&] {
-    return code_of([&] { std::ignore = acquire_all({a, b, c}, stop.get_token()); });
+    return code_of([&] { std::ignore = acquire_all({a, b, c}, {.stop = stop.get_token()}); });
   });
   ASSERT_TRUE(eventually([&] { return queued("b") == 1; }));
   stop.request_stop();
@@ -195,6 +195,90 @@ TEST_P(acquire_all_test, hands_what_it_gives_back_to_those_who_wait) {
   EXPECT_TRUE(two.take());
 }
 
+TEST_P(acquire_all_test, with_a_ttl_each_has_a_lease_of_its_own) {
+  shared_mutex rates{db, "rates"};
+  counting_semaphore slots{db, "slots", 8};
+  const hold plain = c.acquire();
+  auto all = try_acquire_all({a, shared(rates), permits(slots, 3)}, {.ttl = 20s});
+  ASSERT_TRUE(all);
+  ASSERT_EQ(all.size(), 3U);
+  for (const auto& one : all) {
+    EXPECT_TRUE(one.valid());
+    EXPECT_LE(one.remaining(), 20s);
+    EXPECT_EQ(holder_of(one.name()), one.id());
+    EXPECT_EQ(token_of(one.name()), one.token());
+    EXPECT_NE(lease_of(one.name()), lease_of("c"));
+    EXPECT_EQ(side().show(one.name())->holders.front().lease.client, lease_of("c"));
+  }
+  EXPECT_NE(lease_of("a"), lease_of("slots"));
+  EXPECT_EQ(all[2].weight(), 3);
+  const auto lease = lease_of("rates");
+  EXPECT_THAT(all.release(), Each(release_result::released));
+  EXPECT_FALSE(is_held("a"));
+  EXPECT_TRUE(side().renew(std::vector{lease}).renewed.empty()) << "the lease has gone with it";
+  EXPECT_TRUE(plain);
+}
+
+TEST_P(acquire_all_test, a_ttl_begins_when_all_are_granted) {
+  auto held = std::make_optional(mutex(other, "b").acquire());
+  auto asked = std::async(std::launch::async, [&] { return acquire_all({a, b}, {.ttl = 24h}); });
+  ASSERT_TRUE(eventually([&] { return queued("b") == 1; }));
+  EXPECT_EQ(lease_of("a"), side().queue("b").front().waiter.lease) << "it stands on its client's lease";
+  held.reset();
+  const auto all = asked.get();
+  ASSERT_TRUE(all);
+  for (const auto& one : all) EXPECT_GT(one.remaining(), 23h);
+}
+
+TEST_P(acquire_all_test, with_a_ttl_all_are_lost_at_its_end) {
+  const auto all = acquire_all({a, b}, {.ttl = 300ms});
+  EXPECT_TRUE(eventually([&] { return all[0].loss() == loss::expired && all[1].loss() == loss::expired; }));
+  EXPECT_TRUE(mutex(other, "a").try_acquire_for(20s));
+}
+
+TEST_P(acquire_all_test, all_rest_after_an_early_release_with_a_minimum_hold) {
+  for (const bool has_ttl : {true, false}) {
+    const std::string one = has_ttl ? "c" : "a", two = has_ttl ? "d" : "b";
+    acquire_options how{.min_hold = 1h};
+    if (has_ttl) how.ttl = 2h;
+    auto all = try_acquire_all({mutex{db, one}, mutex{db, two}}, how);
+    ASSERT_TRUE(all);
+    EXPECT_THAT(all.release(), Each(release_result::released));
+    EXPECT_FALSE(mutex(other, one).try_acquire());
+    EXPECT_FALSE(mutex(other, two).try_acquire());
+  }
+}
+
+TEST_P(acquire_all_test, what_is_given_back_without_the_rest_does_not_rest) {
+  const auto held = mutex(other, "b").acquire();
+  EXPECT_FALSE(try_acquire_all_for(50ms, {a, b}, {.min_hold = 1h}));
+  EXPECT_TRUE(mutex(other, "a").try_acquire_for(20s));
+}
+
+TEST_P(acquire_all_test, finds_a_circle_with_what_its_thread_held_before) {
+  const hold mine = c.acquire();
+  std::promise<void> has_b;
+  auto rival = std::async(std::launch::async, [&] {
+    const hold b_there = mutex(other, "b").acquire();
+    has_b.set_value();
+    return mutex(other, "c").try_acquire_for(1h).valid();
+  });
+  has_b.get_future().wait();
+  ASSERT_TRUE(eventually([&] { return queued("c") == 1; }));
+  EXPECT_EQ(code_of([&] { std::ignore = acquire_all({a, b}, {.detect_deadlock = true}); }), errc::deadlock);
+  EXPECT_TRUE(eventually([&] { return !is_held("a") && queued("b") == 0; }));
+  admin(other).release("c");
+  EXPECT_TRUE(rival.get());
+}
+
+TEST_P(acquire_all_test, refuses_impossible_times) {
+  for (const acquire_options& how :
+       {acquire_options{.ttl = 1ms}, acquire_options{.ttl = 1s, .min_hold = 2s}}) {
+    EXPECT_EQ(code_of([&] { std::ignore = try_acquire_all({a, b}, how); }), errc::invalid_argument);
+  }
+  EXPECT_FALSE(side().show("a"));
+}
+
 ROWLOCK_FOR_EACH_STORE(acquire_all_test);
 
 class acquire_all_doubt_test : public virtual_client_test {
@@ -208,7 +292,7 @@ class acquire_all_doubt_test : public virtual_client_test {
   void expect_nothing_left(bool happened) {
     std::stop_source stop;
     auto asked = std::async(std::launch::async, [&] {
-      return try_acquire_all_for(1h, {a, b}, stop.get_token());
+      return try_acquire_all_for(1h, {a, b}, {.stop = stop.get_token()});
     });
     ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
     EXPECT_EQ(all_are_free(), !happened);
@@ -255,7 +339,7 @@ TEST_F(acquire_all_doubt_test, an_edit_whose_answer_was_lost_does_not_wait_for_i
     faults.lose_answer("edit");
     std::stop_source stop;
     auto asked = std::async(std::launch::async, [&] {
-      return try_acquire_all_for(1h, {a, b}, stop.get_token());
+      return try_acquire_all_for(1h, {a, b}, {.stop = stop.get_token()});
     });
     ASSERT_TRUE(eventually([&] { return faults.count("edit") > edits && !all_are_free(); }));
     server->lock_row(locked);  // as a rival's look does, for a moment
@@ -345,7 +429,7 @@ TEST_F(acquire_all_doubt_test, a_client_that_vanishes_while_it_waits_blocks_nobo
     const mutex one{*vanishing, "a"}, two{*vanishing, "b"};
     std::stop_source stop;
     auto asked = std::async(std::launch::async, [&] {
-      return try_acquire_all_for(1h, {one, two}, stop.get_token());
+      return try_acquire_all_for(1h, {one, two}, {.stop = stop.get_token()});
     });
     ASSERT_TRUE(soon([&] { return queued("b") == 1; }));
     faults.cut(true);

@@ -32,9 +32,9 @@ class joint_acquire_test : public virtual_client_test {
   // Calls it in a thread of its own.
   std::future<holds> acquiring(const std::vector<std::string>& names,
                                const client_layer::wait_limit& how_long = {},
-                               const std::stop_token& stop = {}) {
-    return std::async(std::launch::async, [this, names, how_long, stop] {
-      client_layer::joint_acquire joint{*engine(), wanted(names), how_long, stop};
+                               const acquire_options& how = {}) {
+    return std::async(std::launch::async, [this, names, how_long, how] {
+      client_layer::joint_acquire joint{*engine(), wanted(names), how_long, how};
       return joint.run();
     });
   }
@@ -87,7 +87,7 @@ TEST_F(joint_acquire_test, waits_for_the_first_that_is_held_and_takes_none_behin
 TEST_F(joint_acquire_test, a_stop_ends_the_wait_and_leaves_nothing) {
   const hold held = mutex(rival, "b").acquire();
   std::stop_source stop;
-  auto call = acquiring({"a", "b"}, {}, stop.get_token());
+  auto call = acquiring({"a", "b"}, {}, {.stop = stop.get_token()});
   ASSERT_TRUE(eventually([&] { return queued("b") == 1; }));
   stop.request_stop();
   EXPECT_EQ(code_of([&] { result(std::move(call)); }), errc::cancelled);

@@ -116,6 +116,9 @@ TEST_P(coming_from_test, redisson_other_locks) {
   EXPECT_FALSE(rowlock::mutex(other, "a").try_acquire());
   EXPECT_FALSE(rowlock::mutex(other, "b").try_acquire());
   EXPECT_EQ(both.size(), 2U);
+  both.release();
+  auto lease = rowlock::try_acquire_all_for(5s, {a, b}, {.ttl = 10s});
+  EXPECT_LE(lease[1].remaining(), 10s);
 }
 
 TEST_P(coming_from_test, redisson_settings) {

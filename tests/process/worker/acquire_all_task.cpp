@@ -21,7 +21,7 @@ class acquire_all_task final : public visit_task {
     const auto count = std::max<std::int64_t>(any(0, static_cast<std::int64_t>(locks_.size())), 1);
     std::vector<wanted> all;
     for (std::int64_t i = 0; i < count; ++i) all.emplace_back(*locks_[static_cast<std::size_t>(i)]);
-    held_ = acquire_all(all, stop);
+    held_ = acquire_all(all, {.stop = stop});
   }
   bool is_valid() const override { return held_.valid(); }
   std::vector<visit> holds() const override {

@@ -1,0 +1,113 @@
+#include "client/joint_move.hpp"
+
+#include "client/history_lines.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rowlock::client_layer {
+
+namespace {
+
+bool has_moved(const decision& made) {
+  return made.outcome.result == outcome::what::granted;
+}
+
+}  // namespace
+
+joint_move::joint_move(engine& on, std::vector<model::lock_request> locks, std::vector<hold_ptr> from,
+                       std::chrono::milliseconds ttl, std::chrono::milliseconds min_hold)
+    : engine_(on), locks_(std::move(locks)), from_(std::move(from)), min_hold_(min_hold) {
+  for (const auto& hold : from_) {
+    in_use_.push_back(engine_.parts().queue.ids().use(hold->id()));
+    leases_.push_back(engine_.shared().process.lease(model::lease_id::random(), hold->lease()->id(), ttl));
+  }
+}
+
+void joint_move::run(store::session& session) {
+  const auto checks = engine_.holds().checks();
+  const auto sent_at = engine_.shared().time.now();
+  std::vector<store::edit_request> requests;
+  for (const auto& hold : from_) requests.push_back({hold->name(), hold->id(), {}});
+  made_.clear();
+  moved_.clear();
+  results_ =
+      session.edit_together(requests, [this](auto results, auto views) { return decide(results, views); });
+  if (std::ranges::all_of(made_, has_moved)) {
+    // An earlier try had moved them, and its answer was lost: what was only read may not be on disk (I8).
+    if (!made_.front().change.durable) session.make_durable(from_.front()->lease()->id());
+    for (std::size_t i = 0; i < from_.size(); ++i) take(i, sent_at, checks);
+  }
+}
+
+// All or none.
+std::vector<store::lock_change> joint_move::decide(std::span<const store::edit_result> results,
+                                                   std::span<const store::lock_view> views) {
+  made_.assign(from_.size(), {});
+  for (std::size_t i = 0; i < from_.size(); ++i) {
+    if (results[i] != store::edit_result::committed) continue;
+    made_[i] = decide_move(views[i], from_[i]->id(), leases_[i]);
+  }
+  std::vector<store::lock_change> changes(from_.size());
+  if (!std::ranges::all_of(made_, has_moved)) return changes;
+  for (std::size_t i = 0; i < from_.size(); ++i) {
+    record(engine_.shared(), from_[i]->name(), views[i], made_[i].change);
+    changes[i] = made_[i].change;
+  }
+  return changes;
+}
+
+std::shared_ptr<lease> joint_move::lease_of(std::size_t i, instant sent_at) const {
+  const auto& record = leases_[i];
+  auto own = std::make_shared<lease>(record.id, record.ttl, false, record.client);
+  own->confirm(sent_at, engine_.shared().margin(own->ttl()));
+  return own;
+}
+
+// The registry and everybody who looks at it have another object from now on. A hold that was lost meanwhile
+// is not taken: its loss was told.
+void joint_move::take(std::size_t i, instant sent_at, std::uint64_t checks) {
+  auto& old = *from_[i];
+  const auto own = lease_of(i, sent_at);
+  auto& complete = engine_.parts().complete;
+  hold_ptr taken;
+  if (old.begin_release()) {
+    engine_.holds().remove(old);
+    const auto keep_until =
+        min_hold_ > std::chrono::milliseconds{0} ? engine_.shared().time.now() + min_hold_ : instant{};
+    taken = complete.make_hold({locks_[i].definition, old.id(), old.token(), own, old.mode(), old.weight()},
+                               checks, old.is_contended(), keep_until);
+  }
+  taken ? moved_.push_back(std::move(taken)) : complete.withdraw(old.name(), old.id(), own);
+}
+
+joint_move::result joint_move::outcome() const {
+  if (moved_.size() == from_.size()) return result::moved;
+  for (std::size_t i = 0; i < made_.size(); ++i) {
+    if (results_[i] == store::edit_result::skipped) return result::again;
+    if (made_[i].outcome.result == outcome::what::guarded) return result::again;
+  }
+  return result::lost;
+}
+
+// With the new leases, which end with the holds, also where a hold still stands on the old one.
+void joint_move::withdraw() const {
+  std::vector<release_ptr> operations;
+  for (std::size_t i = 0; i < from_.size(); ++i) {
+    from_[i]->begin_release();
+    engine_.holds().remove(*from_[i]);
+    operations.push_back(
+        withdrawal_of(from_[i]->name(), from_[i]->id(), lease_of(i, engine_.shared().time.now())));
+  }
+  engine_.parts().queue.submit(operations);
+}
+
+void joint_move::drop_moved() {
+  for (const auto& hold : moved_) {
+    hold->begin_release();
+    engine_.holds().remove(*hold);
+    engine_.parts().complete.withdraw(hold->name(), hold->id(), hold->lease());
+  }
+}
+
+}  // namespace rowlock::client_layer

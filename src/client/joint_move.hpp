@@ -1,0 +1,59 @@
+// Puts the holds of several locks onto explicit-ttl leases of their own, in one edit: then the ttl of each
+// begins.
+#pragma once
+
+#include "client/decisions.hpp"
+#include "client/engine.hpp"
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+// One caller tries again until result() is another one than `again`. A try that it no longer waits for may
+// still run in a worker's thread.
+//
+//   result   | what happened                                    | moved()
+//   moved    | every hold stands on its own lease               | all
+//   again    | a row was locked: nothing was written            | -
+//   lost     | a hold was lost before, or its new lease is over | those that stand, perhaps none
+class joint_move {
+ public:
+  enum class result : std::uint8_t { moved, again, lost };
+
+  // Requires: the locks' names are distinct and sorted, and from[i] is a hold of locks[i].
+  joint_move(engine& on, std::vector<model::lock_request> locks, std::vector<hold_ptr> from,
+             std::chrono::milliseconds ttl, std::chrono::milliseconds min_hold);
+
+  void run(store::session& session);
+  result outcome() const;
+  const std::vector<hold_ptr>& moved() const { return moved_; }
+
+  // The caller has given up, or goes on without them: releases all holds, wherever they stand. A try may still
+  // run; drop_moved() releases what that takes.
+  void withdraw() const;
+  // Releases those that stand on their own leases. In the thread that run() has ended in, or after it.
+  void drop_moved();
+
+ private:
+  std::vector<store::lock_change> decide(std::span<const store::edit_result> results,
+                                         std::span<const store::lock_view> views);
+  std::shared_ptr<lease> lease_of(std::size_t i, instant sent_at) const;
+  void take(std::size_t i, instant sent_at, std::uint64_t checks);
+
+  engine& engine_;
+  const std::vector<model::lock_request> locks_;
+  const std::vector<hold_ptr> from_;
+  const std::chrono::milliseconds min_hold_;
+  std::vector<ids_in_use::mark> in_use_;
+  // The same ones in each try: one whose answer was lost may have happened (I7).
+  std::vector<store::lease_record> leases_;
+  std::vector<store::edit_result> results_;
+  std::vector<decision> made_;
+  std::vector<hold_ptr> moved_;
+};
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,140 @@
+#include "client/joint_move.hpp"
+
+#include "client/client_test.hpp"
+#include "primitives/access.hpp"
+
+#include <vector>
+
+namespace rowlock::test {
+namespace {
+
+// acquire_all with a ttl: all are granted, and then the edit that moves them meets a fault.
+class joint_move_test : public virtual_client_test {
+ protected:
+  joint_move_test() { std::ignore = acquire_all({a, b}); }
+
+  std::future<hold_set> asking(const std::stop_token& stop = {}) {
+    return std::async(std::launch::async, [this, stop] {
+      return try_acquire_all_for(1h, {a, b}, {.ttl = 60s, .stop = stop});
+    });
+  }
+  bool is_over(const std::future<hold_set>& call) {
+    return soon([&] { return call.wait_for(0s) == std::future_status::ready; });
+  }
+  model::lease_id lease_of(const std::string& name) const {
+    return server->snapshot().locks.at(name).row.lease.value_or(model::lease_id{});
+  }
+  bool stand_on_their_own() { return lease_of("a") != lease_of("b"); }
+  bool nothing_is_left() {
+    return soon([&] { return holder_of("a").empty() && holder_of("b").empty() && leases() == 1; });
+  }
+  void expect_moved(const hold_set& all) {
+    ASSERT_EQ(all.size(), 2U);
+    EXPECT_TRUE(all);
+    for (const auto& one : all) EXPECT_EQ(one.id(), holder_of(one.name()));
+    EXPECT_TRUE(stand_on_their_own());
+  }
+
+  client db = new_client();
+  mutex a{db, "a"}, b{db, "b"};
+};
+
+TEST_F(joint_move_test, costs_one_edit_more) {
+  const auto edits = faults.count("edit");
+  auto call = asking();
+  ASSERT_TRUE(is_over(call));
+  EXPECT_EQ(faults.count("edit"), edits + 2);
+  expect_moved(call.get());
+}
+
+// Not renewed, and known to be over before the database lets others in.
+TEST_F(joint_move_test, ends_at_the_ttl) {
+  const auto all = acquire_all({a, b}, {.ttl = 60s});
+  pass_renewals(db, 5);
+  EXPECT_TRUE(all);
+  advance(9s);
+  EXPECT_FALSE(all[0] || all[1]) << "the margin is 1 s and a thousandth of the ttl";
+  client other = new_client();
+  EXPECT_FALSE(mutex(other, "a").try_acquire());
+  EXPECT_TRUE(eventually([&] { return all[1].loss() == loss::expired; }));
+}
+
+TEST_F(joint_move_test, a_lost_answer_is_one_move) {
+  faults.hang_answer("edit");  // of the grants, so that the fault of the next one can be set
+  auto call = asking();
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  faults.lose_answer("edit");
+  server->unblock();
+  ASSERT_TRUE(is_over(call));
+  expect_moved(call.get());
+}
+
+TEST_F(joint_move_test, a_stop_while_the_move_hangs_leaves_nothing) {
+  for (const bool happens : {false, true}) {
+    faults.hang_answer("edit");
+    std::stop_source stop;
+    auto call = asking(stop.get_token());
+    ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+    happens ? faults.hang_answer("edit") : faults.hang("edit");
+    const auto edits = faults.count("edit");
+    server->unblock();
+    ASSERT_TRUE(soon([&] { return faults.count("edit") > edits && server->blocked() == 1; }));
+    EXPECT_TRUE(eventually([&] { return stand_on_their_own() == happens; }));
+    stop.request_stop();
+    ASSERT_TRUE(is_over(call));
+    EXPECT_FALSE(call.get());
+    server->unblock();
+    EXPECT_TRUE(nothing_is_left()) << happens;
+  }
+}
+
+TEST_F(joint_move_test, a_locked_row_is_waited_for) {
+  faults.hang_answer("edit");
+  auto call = asking();
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  server->lock_row("b");
+  const auto edits = faults.count("edit");
+  server->unblock();
+  ASSERT_TRUE(soon([&] { return faults.count("edit") > edits + 2; }));
+  EXPECT_FALSE(stand_on_their_own()) << "all or none";
+  server->unlock_row("b");
+  ASSERT_TRUE(is_over(call));
+  expect_moved(call.get());
+}
+
+TEST_F(joint_move_test, one_that_was_taken_away_before_is_acquired_anew) {
+  client other = new_client();
+  mutex(other, "z").acquire().release();
+  faults.hang_answer("edit");
+  auto call = asking();
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  const auto first = holder_of("a");
+  ASSERT_TRUE(admin(other).release("a"));
+  server->unblock();
+  ASSERT_TRUE(is_over(call));
+  expect_moved(call.get());
+  EXPECT_NE(holder_of("a"), first);
+}
+
+TEST_F(joint_move_test, a_close_while_the_move_hangs_leaves_nothing) {
+  faults.hang_answer("edit");
+  auto call = std::async(std::launch::async, [&] {
+    return code_of([&] { std::ignore = acquire_all({a, b}, {.ttl = 60s}); });
+  });
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  faults.hang_answer("edit");
+  const auto edits = faults.count("edit");
+  server->unblock();
+  ASSERT_TRUE(soon([&] { return faults.count("edit") > edits && server->blocked() == 1; }));
+  EXPECT_TRUE(eventually([&] { return stand_on_their_own(); }));
+  auto closed = std::async(std::launch::async, [&] { db.close(); });
+  EXPECT_TRUE(eventually([&] { return db.stats().lost == 2; }));
+  server->unblock();
+  ASSERT_TRUE(soon([&] { return call.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(call.get(), errc::closed);
+  ASSERT_TRUE(soon([&] { return closed.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_TRUE(soon([&] { return holder_of("a").empty() && holder_of("b").empty(); }));
+}
+
+}  // namespace
+}  // namespace rowlock::test
