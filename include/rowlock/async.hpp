@@ -23,7 +23,7 @@
 //                                |                                       | destroys the function
 //
 // A granted hold may be lost while it waits for its turn in the executor: check it. The thread that destroys
-// a hold waits for its release like hold::release(). A wait with a callback does not keep its client open:
+// a hold waits for its release like hold::release(); release_async() and release_on() do not wait. A wait with a callback does not keep its client open:
 // the end of the client's last handle closes the client. A suspended coroutine keeps a handle.
 #pragma once
 
@@ -33,6 +33,10 @@
 #include <coroutine>
 
 ROWLOCK_BEGIN_NAMESPACE
+
+namespace client_layer {
+class async_release;
+}
 
 // Runs the given function once, soon, on a thread of the caller's choice. Each wait keeps a copy of the
 // executor, so it should refer to a pool or an event loop, which must outlive the waits and the client.
@@ -102,5 +106,46 @@ ROWLOCK_EXPORT awaited_acquire acquire_on(executor where, wanted lock, acquire_o
 // Gives a hold that may be empty, as mutex::try_acquire_for, and mutex::try_acquire for zero or less.
 ROWLOCK_EXPORT awaited_acquire try_acquire_on(executor where, wanted lock, time_limit timeout,
                                               acquire_options how = {});
+
+// ---- release
+
+// Begins to release the hold, as hold::release(), and returns at once; the hold is over. Throws error(forked)
+// in a child process.
+ROWLOCK_EXPORT void release_async(hold held);
+
+// The same, and the executor calls done once, with what hold::release() would have returned: after
+// options::close_timeout at the latest, which is then `unknown`. Once the client is closed, the executor is
+// called on the calling thread. Throws error(invalid_argument) for an empty executor or function; then the hold is
+// released as by its destructor.
+ROWLOCK_EXPORT void release_async(executor where, hold held, std::function<void(release_result)> done);
+
+// What release_on() returns: await it at once, and once. Awaiting it begins the release. What is said of
+// awaited_acquire is true of it, too; if the coroutine is destroyed meanwhile, the release goes on.
+class ROWLOCK_OWNER awaited_release {
+ public:
+  awaited_release(awaited_release&& other) noexcept;
+  awaited_release& operator=(awaited_release&& other) = delete;
+  ~awaited_release();
+
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> waiting) {
+    begin([waiting] { waiting.resume(); });
+  }
+  release_result await_resume() const noexcept { return result_; }
+
+ private:
+  friend struct primitives::access;
+  awaited_release(executor where, hold held) noexcept;
+  void begin(std::function<void()> resume);
+
+  executor where_;
+  hold held_;
+  release_result result_ = release_result::lost;
+  std::shared_ptr<client_layer::async_release> release_;
+};
+
+// Gives what hold::release() returns. Throws error(invalid_argument) for an empty executor, forked; both on the
+// awaiting thread, without suspending it.
+ROWLOCK_EXPORT awaited_release release_on(executor where, hold held);
 
 ROWLOCK_END_NAMESPACE

@@ -2,6 +2,7 @@
 // the continuation.
 #pragma once
 
+#include "client/async_waiters.hpp"
 #include "client/engine.hpp"
 #include "model/annotated_mutex.hpp"
 
@@ -15,16 +16,14 @@
 namespace rowlock::client_layer {
 
 // Thread-safe. Each wait ends once: by go_on() on the executor, or by abandon().
-class async_acquire : public std::enable_shared_from_this<async_acquire> {
+class async_acquire : public async_wait, public std::enable_shared_from_this<async_acquire> {
  public:
   using executor = std::function<void(std::function<void()>)>;
   using continuation = std::function<void(async_acquire&)>;
 
   async_acquire(std::shared_ptr<engine> on, const wait_limit& how_long, std::stop_token stop, executor where,
                 continuation then);
-  async_acquire(const async_acquire&) = delete;
-  async_acquire& operator=(const async_acquire&) = delete;
-  ~async_acquire();
+  ~async_acquire() override;
 
   // Call it once. Throws what engine::acquire throws before it sends anything; then no continuation follows.
   // The arguments are not used once the continuation may begin.
@@ -38,10 +37,10 @@ class async_acquire : public std::enable_shared_from_this<async_acquire> {
   void abandon() noexcept;
 
   // For async_waiters.
-  std::optional<instant> until() const noexcept { return until_; }
-  void give_up();  // the time is up, or the wait was stopped
-  void refuse();   // the client is closed
-  void tell();     // it is settled: calls the executor
+  std::optional<instant> until() const noexcept override { return until_; }
+  void give_up() override;  // also if the wait was stopped
+  void refuse() override;
+  void tell() override;
 
  private:
   struct ticket;

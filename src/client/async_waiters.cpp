@@ -1,7 +1,6 @@
 #include "client/async_waiters.hpp"
 
-#include "client/async_acquire.hpp"
-
+#include <utility>
 #include <vector>
 
 namespace rowlock::client_layer {
@@ -15,7 +14,7 @@ bool async_waiters::add(seat wait) {
   return true;
 }
 
-async_waiters::seat async_waiters::take(const async_acquire& wait) {
+async_waiters::seat async_waiters::take(const async_wait& wait) {
   const auto found = waiting_.find(&wait);
   if (found == waiting_.end()) return nullptr;
   auto taken = std::move(found->second);
@@ -24,21 +23,33 @@ async_waiters::seat async_waiters::take(const async_acquire& wait) {
   return taken;
 }
 
-void async_waiters::settled(const async_acquire& wait) {
+void async_waiters::settled(const async_wait& wait) {
   {
     const model::annotated_lock lock{mutex_};
-    settled_.push_back(take(wait));
+    calls_.push_back([settled = take(wait)] { settled->tell(); });
   }
   changed_.notify_one();
 }
 
-void async_waiters::remove(const async_acquire& wait) {
+void async_waiters::remove(const async_wait& wait) {
   seat removed;  // outlives the lock
   {
     const model::annotated_lock lock{mutex_};
     removed = take(wait);
   }
   changed_.notify_one();
+}
+
+void async_waiters::post(std::function<void()> call) {
+  {
+    const model::annotated_lock lock{mutex_};
+    if (!over_) {
+      calls_.push_back(std::move(call));
+      changed_.notify_one();
+      return;
+    }
+  }
+  call();
 }
 
 std::optional<instant> async_waiters::end_overdue(instant now) {
@@ -60,13 +71,16 @@ void async_waiters::run() {
   model::annotated_lock lock{mutex_};
   for (;;) {
     changed_.wait(
-        lock, [&]() ROWLOCK_REQUIRES(mutex_) { return !settled_.empty() || (closed_ && waiting_.empty()); });
-    if (settled_.empty()) return;
-    auto next = std::move(settled_.front());
-    settled_.pop_front();
+        lock, [&]() ROWLOCK_REQUIRES(mutex_) { return !calls_.empty() || (closed_ && waiting_.empty()); });
+    if (calls_.empty()) {
+      over_ = true;
+      return;
+    }
+    auto next = std::move(calls_.front());
+    calls_.pop_front();
     lock.unlock();
-    next->tell();
-    next.reset();
+    next();
+    next = nullptr;
     lock.lock();
   }
 }

@@ -1,4 +1,4 @@
-// The acquires of this process that no thread waits for: their deadlines, and those that are settled. A
+// The requests of this process that no thread waits for: their deadlines, and those that are settled. A
 // thread of its own calls the executors of their callers. A slow executor delays those behind it and nothing
 // else.
 #pragma once
@@ -8,6 +8,7 @@
 
 #include <condition_variable>
 #include <deque>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <set>
@@ -16,19 +17,34 @@
 
 namespace rowlock::client_layer {
 
-class async_acquire;
+// What is settled once, and then calls an executor.
+class async_wait {
+ public:
+  async_wait() = default;
+  async_wait(const async_wait&) = delete;
+  async_wait& operator=(const async_wait&) = delete;
+  virtual ~async_wait() = default;
 
-// Thread-safe. Calls nothing under its mutex. The last reference to an acquire is dropped only on its own
+  virtual std::optional<instant> until() const noexcept = 0;
+  virtual void give_up() = 0;  // the time is up
+  virtual void refuse() = 0;   // the client is closed
+  virtual void tell() = 0;     // it is settled: calls the executor
+};
+
+// Thread-safe. Calls nothing under its mutex. The last reference to a wait is dropped only on its own
 // thread or on one of the caller's, because what belongs to the caller goes with it.
 class async_waiters {
  public:
   // False: it is closed.
-  bool add(std::shared_ptr<async_acquire> wait);
+  bool add(std::shared_ptr<async_wait> wait);
   // The wait is settled, and its executor is called. Call it once for each that was added, unless remove()
   // came first.
-  void settled(const async_acquire& wait);
+  void settled(const async_wait& wait);
   // The wait was abandoned: no executor is called.
-  void remove(const async_acquire& wait);
+  void remove(const async_wait& wait);
+
+  // Calls an executor in its turn, for what is no wait. Once the thread has ended, on the caller's thread.
+  void post(std::function<void()> call);
 
   // Ends the waits whose time is up. Returns the first deadline of the others.
   std::optional<instant> end_overdue(instant now);
@@ -38,16 +54,17 @@ class async_waiters {
   void close();
 
  private:
-  using seat = std::shared_ptr<async_acquire>;
+  using seat = std::shared_ptr<async_wait>;
 
-  seat take(const async_acquire& wait) ROWLOCK_REQUIRES(mutex_);
+  seat take(const async_wait& wait) ROWLOCK_REQUIRES(mutex_);
 
   model::annotated_mutex mutex_;
   std::condition_variable changed_;
-  std::unordered_map<const async_acquire*, seat> waiting_ ROWLOCK_GUARDED_BY(mutex_);
-  std::set<std::pair<instant, const async_acquire*>> deadlines_ ROWLOCK_GUARDED_BY(mutex_);
-  std::deque<seat> settled_ ROWLOCK_GUARDED_BY(mutex_);
+  std::unordered_map<const async_wait*, seat> waiting_ ROWLOCK_GUARDED_BY(mutex_);
+  std::set<std::pair<instant, const async_wait*>> deadlines_ ROWLOCK_GUARDED_BY(mutex_);
+  std::deque<std::function<void()>> calls_ ROWLOCK_GUARDED_BY(mutex_);
   bool closed_ ROWLOCK_GUARDED_BY(mutex_) = false;
+  bool over_ ROWLOCK_GUARDED_BY(mutex_) = false;
 };
 
 }  // namespace rowlock::client_layer

@@ -106,6 +106,16 @@ release_answer hold_releaser::begin(hold_state& hold) {
   return answer;
 }
 
+void hold_releaser::begin(hold_state& hold, const release_answer& answer) {
+  auto operation = operation_of(hold);
+  if (!operation) {
+    answer->complete(over(hold));
+    return;
+  }
+  operation->answer = answer;
+  queue_.submit(std::move(operation));
+}
+
 std::vector<release_ptr> hold_releaser::closing_releases(std::span<const hold_ptr> holds) const {
   std::vector<release_ptr> operations;
   for (const auto& hold : holds) {

@@ -31,6 +31,8 @@ class hold_releaser {
   // The halves of release(). begin() returns null where the hold was over before. await(): while there is no
   // connection, all callers share one deadline, a close_timeout after the first of them began to wait.
   release_answer begin(hold_state& hold);
+  // The same with an answer of the caller's, which is completed also where the hold was over before.
+  void begin(hold_state& hold, const release_answer& answer);
   release_result await(const release_answer& answer, instant until);
 
   // Durable releases of all holds, which close() sends.

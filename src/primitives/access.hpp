@@ -2,6 +2,7 @@
 #pragma once
 
 #include "client/engine.hpp"
+#include "client/hold_state.hpp"
 
 #include <rowlock/acquire_all.hpp>
 #include <rowlock/client.hpp>
@@ -26,6 +27,17 @@ struct access {
   static const std::shared_ptr<client_layer::engine>& engine(const client& db) noexcept { return db.engine_; }
   static client_layer::task_executor& tasks(const client& db) { return engine(db)->tasks(); }
   static const client_layer::hold_ptr& state(const hold& held) noexcept { return held.state_; }
+  // Ends a hold without releasing it: what remains to be released, and otherwise the result of its release.
+  struct ended {
+    client_layer::hold_ptr releases;
+    release_result otherwise = release_result::lost;
+  };
+  static ended end(hold& held) noexcept {
+    if (!held.state_ || held.is_over_) return {nullptr, held.state_ ? held.result_ : release_result::lost};
+    held.is_over_ = true;
+    held.result_ = held.state_->loss() == loss::none ? release_result::released : release_result::lost;
+    return {held.state_->leave() ? held.state_ : nullptr, held.result_};
+  }
   static const client& db(const wanted& one) noexcept { return one.db_; }
   static const model::lock_request& lock(const wanted& one) noexcept { return *one.lock_; }
   static const standard_lock& lock(const exclusive_lock& lock) noexcept { return *lock.lock_; }

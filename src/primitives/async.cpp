@@ -1,6 +1,7 @@
 #include <rowlock/async.hpp>
 
 #include "client/async_acquire.hpp"
+#include "client/async_release.hpp"
 #include "primitives/standard_lock.hpp"
 
 #include <utility>
@@ -40,6 +41,19 @@ void call_when_over(executor where, const wanted& lock, timeout_of_wait timeout,
   const auto wait = begin_wait(std::move(where), lock, timeout, how,
                                [done = std::move(done)](async_acquire& over) { done(taken_from(over)); });
   wait->start(access::lock(lock), how);
+}
+
+// Requires: it is or was a hold.
+std::shared_ptr<client_layer::async_release> begin_release(executor where, const hold& held,
+                                                           std::function<void(release_result)> done) {
+  auto& engine = access::state(held)->engine();
+  if (engine.is_forked()) engine.check_usable();
+  return std::make_shared<client_layer::async_release>(engine.shared_from_this(), std::move(where),
+                                                       std::move(done));
+}
+
+void check_executor(const executor& where) {
+  if (!where) throw error(errc::invalid_argument, "the executor is empty; nothing could tell of the release");
 }
 
 }  // namespace
@@ -83,6 +97,50 @@ awaited_acquire acquire_on(executor where, wanted lock, acquire_options how) {
 awaited_acquire try_acquire_on(executor where, wanted lock, time_limit timeout, acquire_options how) {
   return access::make<awaited_acquire>(std::move(where), std::move(lock), timeout_of_wait{timeout},
                                        std::move(how));
+}
+
+void release_async(hold held) {
+  const auto& state = access::state(held);
+  if (!state) return;
+  auto& engine = state->engine();
+  if (engine.is_forked()) engine.check_usable();
+  if (const auto ended = access::end(held); ended.releases) engine.releaser().begin(*ended.releases);
+}
+
+void release_async(executor where, hold held, std::function<void(release_result)> done) {
+  if (!done) throw error(errc::invalid_argument, "the callback is empty; nothing would hear of the release");
+  check_executor(where);
+  if (!access::state(held)) return where([done = std::move(done)] { done(release_result::lost); });
+  const auto begun = begin_release(std::move(where), held, std::move(done));
+  const auto [releases, otherwise] = access::end(held);
+  begun->start(releases, otherwise);
+}
+
+awaited_release::awaited_release(executor where, hold held) noexcept
+    : where_(std::move(where)), held_(std::move(held)) {}
+
+awaited_release::awaited_release(awaited_release&& other) noexcept = default;
+
+awaited_release::~awaited_release() {
+  if (release_) release_->abandon();
+}
+
+void awaited_release::begin(std::function<void()> resume) {
+  check_executor(where_);
+  // The coroutine may be resumed, and this object destroyed, before the executor or start() returns.
+  const auto where = std::move(where_);
+  if (!access::state(held_)) return where(std::move(resume));
+  release_ = begin_release(where, held_, [this, resume = std::move(resume)](release_result result) {
+    result_ = result;
+    resume();
+  });
+  const auto begun = release_;
+  const auto [releases, otherwise] = access::end(held_);
+  begun->start(releases, otherwise);
+}
+
+awaited_release release_on(executor where, hold held) {
+  return access::make<awaited_release>(std::move(where), std::move(held));
 }
 
 ROWLOCK_END_NAMESPACE

@@ -75,6 +75,11 @@ TEST_P(coming_from_test, redisson_fairness_and_async) {
   const auto done = [&](const rowlock::acquired& got) { granted = static_cast<bool>(got); };
   rowlock::acquire_async(pool, report, done);
   eventually("it is granted", [&] { return granted.load(); });
+  rowlock::hold night = rowlock::mutex(db, "night").acquire();
+  std::atomic<bool> is_free{false};
+  const auto told = [&](release_result result) { is_free = result == release_result::released; };
+  rowlock::release_async(pool, std::move(night), told);
+  eventually("it is released", [&] { return is_free.load(); });
 }
 
 TEST_P(coming_from_test, redisson_other_locks) {

@@ -1,0 +1,66 @@
+#include "client/async_release.hpp"
+
+#include <utility>
+
+namespace rowlock::client_layer {
+
+async_release::async_release(std::shared_ptr<engine> on, executor where, continuation then)
+    : engine_(std::move(on)), where_(std::move(where)), then_(std::move(then)) {}
+
+// async_waiters keeps this object until it is settled. The answer must not, because the engine's threads drop
+// it.
+bool async_release::may_wait() {
+  try {
+    auto& waiters = engine_->start_async();
+    answer_->on_complete([this, &waiters] { waiters.settled(*this); });
+    return waiters.add(shared_from_this());
+  } catch (const error&) {
+    return false;  // the client is closed
+  }
+}
+
+void async_release::start(const hold_ptr& hold, release_result otherwise) {
+  const auto self = shared_from_this();  // it may be settled, and go on, before this returns
+  until_ = later(engine_->shared().time.now(), engine_->shared().settings.close_timeout);
+  const bool waits = may_wait();
+  if (!waits) answer_->on_complete({});
+  if (hold) {
+    engine_->releaser().begin(*hold, answer_);
+  } else {
+    answer_->complete(otherwise);
+  }
+  waits ? engine_->check_deadlines() : tell();
+}
+
+void async_release::give_up() {
+  if (answer_->give_up()) engine_->async().settled(*this);
+}
+
+void async_release::tell() {
+  const auto where = std::move(where_);
+  if (over_.load()) return;
+  try {
+    where([self = shared_from_this()] { self->go_on(); });
+  } catch (const std::exception& failure) {
+    engine_->shared().log(log_level::error, "an executor failed, so nobody hears of a release: {}",
+                          failure.what());
+  } catch (...) {
+    engine_->shared().log(log_level::error,
+                          "an executor threw something that is not a std::exception, so nobody hears of a "
+                          "release");
+  }
+}
+
+void async_release::go_on() {
+  if (over_.exchange(true)) return;
+  auto result = release_result::unknown;
+  try {
+    result = answer_->take().value_or(release_result::unknown);
+  } catch (const error&) {
+    // Refused for good: whether it is held is not known.
+  }
+  const auto then = std::move(then_);
+  then(result);
+}
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,47 @@
+// A release that no thread waits for. When it is over, an executor of the caller's runs the continuation.
+#pragma once
+
+#include "client/async_waiters.hpp"
+#include "client/engine.hpp"
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <optional>
+
+namespace rowlock::client_layer {
+
+// Thread-safe. The continuation runs once, unless abandon() comes first or the executor drops it.
+class async_release : public async_wait, public std::enable_shared_from_this<async_release> {
+ public:
+  using executor = std::function<void(std::function<void()>)>;
+  using continuation = std::function<void(release_result)>;
+
+  async_release(std::shared_ptr<engine> on, executor where, continuation then);
+
+  // Call it once. hold: null if there is nothing to release; then the result is `otherwise`. Once the client
+  // is closed, the executor is called on this thread.
+  void start(const hold_ptr& hold, release_result otherwise);
+
+  // The continuation must not begin any more. The release goes on.
+  void abandon() noexcept { over_.store(true); }
+
+  // For async_waiters.
+  std::optional<instant> until() const noexcept override { return until_; }
+  void give_up() override;
+  void refuse() override { give_up(); }
+  void tell() override;
+
+ private:
+  bool may_wait();
+  void go_on();
+
+  const std::shared_ptr<engine> engine_;
+  executor where_;
+  continuation then_;
+  const release_answer answer_ = std::make_shared<promised<release_result>>();
+  std::optional<instant> until_;
+  std::atomic<bool> over_{false};  // go_on() or abandon() was called
+};
+
+}  // namespace rowlock::client_layer

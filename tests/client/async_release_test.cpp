@@ -1,0 +1,144 @@
+// A release that no thread waits for.
+#include "client/async_release.hpp"
+
+#include "client/client_test.hpp"
+#include "client/executors.hpp"
+
+#include <vector>
+
+namespace rowlock::test {
+namespace {
+
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+class async_release_test : public client_test {
+ protected:
+  void release(hold held) {
+    release_async(by_hand.get(), std::move(held), [this](release_result one) { got.push_back(one); });
+  }
+  bool run_one() {
+    if (!eventually([&] { return by_hand.size() > 0; })) return false;
+    by_hand.run_next();
+    return true;
+  }
+
+  hand_executor by_hand;
+  std::vector<release_result> got;
+  client db = new_client();
+  client other = new_client();
+};
+
+TEST_P(async_release_test, releases_and_tells_the_executor) {
+  release(mutex(db, "a").acquire());
+  EXPECT_THAT(got, IsEmpty());
+  ASSERT_TRUE(run_one());
+  EXPECT_THAT(got, ElementsAre(release_result::released));
+  EXPECT_FALSE(is_held("a"));
+}
+
+TEST_P(async_release_test, hands_over_to_the_first_waiter) {
+  hold held = mutex(db, "a").acquire();
+  auto next = waiting(other, "a");
+  release(std::move(held));
+  EXPECT_TRUE(next.take());
+  ASSERT_TRUE(run_one());
+  EXPECT_THAT(got, ElementsAre(release_result::released));
+}
+
+TEST_P(async_release_test, without_a_function_nobody_waits_or_hears) {
+  release_async(mutex(db, "a").acquire());
+  EXPECT_TRUE(eventually([&] { return !is_held("a"); }));
+  release_async({});
+}
+
+TEST_P(async_release_test, says_what_had_become_of_the_hold) {
+  hold lost = mutex(db, "a").acquire();
+  ASSERT_TRUE(admin(other).release("a"));
+  ASSERT_TRUE(eventually([&] { return !lost; }));
+  release(std::move(lost));
+  ASSERT_TRUE(run_one());
+  hold released = mutex(db, "b").acquire();
+  released.release();
+  release(std::move(released));
+  ASSERT_TRUE(run_one());
+  release({});
+  ASSERT_TRUE(run_one());
+  EXPECT_THAT(got, ElementsAre(release_result::lost, release_result::released, release_result::lost));
+}
+
+TEST_P(async_release_test, an_inner_hold_of_a_recursive_mutex_only_counts_down) {
+  recursive_mutex again{db, "a"};
+  hold outer = again.acquire();
+  release(again.acquire());
+  ASSERT_TRUE(run_one());
+  EXPECT_THAT(got, ElementsAre(release_result::released));
+  EXPECT_TRUE(outer);
+  EXPECT_EQ(holder_of("a"), outer.id());
+  release(std::move(outer));
+  ASSERT_TRUE(run_one());
+  EXPECT_FALSE(is_held("a"));
+}
+
+TEST_P(async_release_test, of_a_closed_client_says_lost) {
+  hold held = mutex(db, "a").acquire();
+  db.close();
+  release(std::move(held));
+  ASSERT_EQ(by_hand.size(), 1U) << "the executor is called at once";
+  by_hand.run_next();
+  EXPECT_THAT(got, ElementsAre(release_result::lost));
+}
+
+TEST_P(async_release_test, is_awaited_by_a_coroutine) {
+  const auto routine = [&](hold held) -> job {
+    got.push_back(co_await release_on(by_hand.get(), std::move(held)));
+    got.push_back(co_await release_on(by_hand.get(), hold{}));
+  };
+  const job run = routine(mutex(db, "a").acquire());
+  ASSERT_TRUE(run_one());
+  EXPECT_FALSE(is_held("a"));
+  ASSERT_TRUE(run_one());
+  EXPECT_TRUE(run.is_over());
+  run.rethrow();
+  EXPECT_THAT(got, ElementsAre(release_result::released, release_result::lost));
+}
+
+TEST_P(async_release_test, goes_on_when_the_coroutine_is_destroyed) {
+  const auto routine = [&](hold held) -> job {
+    got.push_back(co_await release_on(by_hand.get(), std::move(held)));
+  };
+  { const job run = routine(mutex(db, "a").acquire()); }
+  EXPECT_TRUE(eventually([&] { return !is_held("a"); }));
+  while (by_hand.size() > 0) by_hand.run_next();
+  EXPECT_THAT(got, IsEmpty());
+}
+
+TEST_P(async_release_test, needs_an_executor_and_a_function) {
+  EXPECT_EQ(code_of([&] { release_async({}, mutex(db, "a").acquire(), [](release_result) {}); }),
+            errc::invalid_argument);
+  EXPECT_FALSE(is_held("a"));
+  EXPECT_EQ(code_of([&] { release_async(by_hand.get(), mutex(db, "a").acquire(), {}); }),
+            errc::invalid_argument);
+  EXPECT_FALSE(is_held("a"));
+}
+
+ROWLOCK_FOR_EACH_STORE(async_release_test);
+
+class async_release_clock_test : public virtual_client_test {};
+
+TEST_F(async_release_clock_test, says_unknown_when_there_is_no_answer_in_time) {
+  hand_executor by_hand;
+  std::optional<release_result> got;
+  client db = new_client();
+  hold held = mutex(db, "a").acquire();
+  faults.cut(true);
+  release_async(by_hand.get(), std::move(held), [&](release_result one) { got = one; });
+  ASSERT_TRUE(soon([&] { return by_hand.size() == 1; }));
+  by_hand.run_next();
+  EXPECT_EQ(got, release_result::unknown);
+  faults.cut(false);
+  EXPECT_TRUE(soon([&] { return holder_of("a").empty(); })) << "it is tried until it has happened";
+}
+
+}  // namespace
+}  // namespace rowlock::test
