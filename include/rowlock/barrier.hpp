@@ -17,6 +17,9 @@
 #pragma once
 
 #include <rowlock/client.hpp>
+#include <rowlock/participant.hpp>
+
+#include <vector>
 
 ROWLOCK_BEGIN_NAMESPACE
 
@@ -56,6 +59,9 @@ class ROWLOCK_EXPORT barrier {
 
   // How many wait. It may change at any time. Throws error(unreachable) and others.
   [[nodiscard]] std::int64_t waiting() const;
+
+  // Who waits, in the order of their arrivals: those whose lease has not expired. Throws as waiting().
+  [[nodiscard]] std::vector<participant> members() const;
 
  private:
   std::unique_ptr<primitives::barrier_lock> lock_;

@@ -14,8 +14,10 @@
 
 #include <rowlock/client.hpp>
 #include <rowlock/hold.hpp>
+#include <rowlock/participant.hpp>
 
 #include <utility>
+#include <vector>
 
 ROWLOCK_BEGIN_NAMESPACE
 
@@ -83,6 +85,10 @@ class ROWLOCK_EXPORT election {
   // Who leads, as last written. It may change at any time. Throws error: mismatch if the name is another kind
   // of lock, unreachable and others.
   [[nodiscard]] leadership observe() const;
+
+  // The leader, if somebody leads, then those who wait to be elected, in order: those whose lease has not
+  // expired. Read in two statements: a leader that resigns between them may be missing. Throws as observe().
+  [[nodiscard]] std::vector<participant> candidates() const;
 
   // Waits until observe() differs from `seen`, and returns it. For a default leadership it waits until
   // somebody leads. If the time passes or stop is requested before that, it returns `seen`. Of several

@@ -21,6 +21,7 @@
 #include <rowlock/migrate.hpp>
 #include <rowlock/mutex.hpp>
 #include <rowlock/options.hpp>
+#include <rowlock/participant.hpp>
 #include <rowlock/quorum_mutex.hpp>
 #include <rowlock/recursive_mutex.hpp>
 #include <rowlock/recursive_shared_mutex.hpp>

@@ -26,6 +26,8 @@ class barrier_lock {
     return stored ? stored->waiters : 0;
   }
 
+  std::vector<participant> members() const { return acquire_.participants(); }
+
   const model::lock_definition asked;
 
  private:
@@ -60,6 +62,10 @@ std::optional<std::int64_t> barrier::arrive_and_wait_for(time_limit timeout, std
 
 std::int64_t barrier::waiting() const {
   return lock_->waiting();
+}
+
+std::vector<participant> barrier::members() const {
+  return lock_->members();
 }
 
 ROWLOCK_END_NAMESPACE

@@ -78,6 +78,10 @@ leadership election::observe() const {
   return primitives::leadership_of(office_->stored());
 }
 
+std::vector<participant> election::candidates() const {
+  return office_->participants();
+}
+
 leadership election::wait_for(time_limit timeout, const leadership& seen, std::stop_token stop) const {
   auto& engine = office_->engine();
   auto& shared = engine.shared();

@@ -43,6 +43,36 @@ std::optional<store::lock_info> acquirer::stored(const client_layer::call_limit&
   return found;
 }
 
+// The queue is read first: who is granted the lock in between is seen twice instead of not at all.
+std::vector<participant> acquirer::participants() const {
+  const auto [queue, stored] = engine().tasks().result_of([name = name()](store::admin_verbs& session) {
+    auto waiters = session.queue(name);
+    return std::pair{std::move(waiters), session.show(name)};
+  });
+  std::vector<participant> all;
+  if (!stored) return all;
+  if (!is_same_lock(definition_, definition_of(stored->row))) {
+    throw client_layer::mismatch(definition_, definition_of(stored->row));
+  }
+  const auto add = [&all](const store::lease_record& lease, bool leads) {
+    all.push_back({leads, lease.host, lease.pid, lease.application, lease.user, lease.program});
+  };
+  const auto is_living = [](const auto& one) { return one.expires_in > std::chrono::milliseconds{0}; };
+  model::hold_id leader{};
+  if (definition_.kind == model::lock_kind::election && !stored->holders.empty()) {
+    const auto& holder = stored->holders.front();
+    // While the office rests, its holder is nil.
+    if (is_living(holder) && !holder.hold.is_nil()) {
+      leader = holder.hold;
+      add(holder.lease, true);
+    }
+  }
+  for (const auto& one : queue) {
+    if (one.alive && is_living(one) && one.waiter.hold != leader) add(one.lease, false);
+  }
+  return all;
+}
+
 std::int64_t acquirer::unused(const client_layer::call_limit& limit) const {
   const auto status = engine().tasks().result_of(
       [name = name()](store::session& session) {

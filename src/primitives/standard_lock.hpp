@@ -13,6 +13,7 @@
 #include <rowlock/hold.hpp>
 #include <rowlock/lock_info.hpp>
 #include <rowlock/options.hpp>
+#include <rowlock/participant.hpp>
 
 #include <cstdint>
 #include <memory>
@@ -72,6 +73,8 @@ class acquirer {
 
   // The lock as last written. Empty: nobody has used it yet. Throws error(mismatch).
   std::optional<store::lock_info> stored(const client_layer::call_limit& limit = {}) const;
+  // The leader of an election, and those who wait, in order. Throws error(mismatch).
+  std::vector<participant> participants() const;
   // How much of its capacity is free, as last written.
   std::int64_t unused(const client_layer::call_limit& limit = {}) const;
   bool is_locked() const;

@@ -43,11 +43,17 @@ TEST_P(barrier_test, all_go_on_together_with_one_number) {
   auto two = arriving_at(there);
   ASSERT_TRUE(are_waiting(2));
   EXPECT_EQ(phase.waiting(), 2);
+  const auto members = yonder.members();
+  ASSERT_EQ(members.size(), 2U);
+  EXPECT_EQ(members[0].application, "client tests");
+  EXPECT_GT(members[1].pid, 0);
+  EXPECT_FALSE(members[0].leads || members[1].leads);
   EXPECT_FALSE(is_over(one));
   const auto number = yonder.arrive_and_wait();
   EXPECT_EQ(one.get(), number);
   EXPECT_EQ(two.get(), number);
   EXPECT_TRUE(is_clean());
+  EXPECT_THAT(phase.members(), testing::IsEmpty());
 }
 
 TEST_P(barrier_test, the_next_generation_has_a_higher_number) {
