@@ -1,6 +1,6 @@
 // All headers except the guards. Read them in this order: mutex, hold, options, client, error, shared_mutex,
 // counting_semaphore, acquire_all, async, recursive_mutex, recursive_shared_mutex, latch, barrier, election,
-// quorum_mutex, adopt, lock_info, admin, migrate, grants, doctor.
+// candidate, quorum_mutex, adopt, lock_info, admin, migrate, grants, doctor.
 #pragma once
 
 #include <rowlock/acquire_all.hpp>
@@ -8,6 +8,7 @@
 #include <rowlock/adopt.hpp>
 #include <rowlock/async.hpp>
 #include <rowlock/barrier.hpp>
+#include <rowlock/candidate.hpp>
 #include <rowlock/client.hpp>
 #include <rowlock/config.hpp>
 #include <rowlock/counting_semaphore.hpp>

@@ -36,6 +36,7 @@ std::set<std::string> tests() {
 const std::map<std::string, std::string>& exceptions() {
   static const std::map<std::string, std::string> reasons{
       {"adopt", "half of a transfer: transfer_test"},
+      {"candidacy", "what stands behind a candidate: candidate_test"},
       {"quorum_state", "a part of quorum_mutex: quorum_mutex_test"},
       {"standard_lock", "a part of mutex, shared_mutex and counting_semaphore: their tests"},
   };

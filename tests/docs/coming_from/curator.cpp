@@ -94,6 +94,27 @@ TEST_P(coming_from_test, curator_leaders) {
   EXPECT_TRUE(elsewhere.try_campaign_for(5s));
 }
 
+TEST_P(coming_from_test, curator_listeners) {
+  rowlock::election office{db, "office"};
+  std::atomic<int> begun{0};
+  std::atomic<int> ended{0};
+  const auto begin = [&](rowlock::term& mine, const std::stop_token&) {
+    if (mine.token() > 0) ++begun;
+  };
+  const auto end = [&](rowlock::loss) { ++ended; };
+  const rowlock::executor pool = [](const std::function<void()>& next) { next(); };
+  rowlock::candidate leader{pool, office, {.elected = begin, .lost = end}};
+  eventually("it is elected", [&] { return begun == 1; });
+  auto participants = office.candidates();
+  EXPECT_EQ(participants.size(), 1U);
+  leader.resign();
+  eventually("it is elected again", [&] { return begun == 2; });
+  EXPECT_EQ(ended, 1);
+  leader.close(rowlock::close_mode::tell);
+  EXPECT_EQ(ended, 2);
+  EXPECT_TRUE(office.candidates().empty());
+}
+
 TEST_P(coming_from_test, curator_barriers) {
   std::atomic<int> inside{0};
   std::atomic<int> done{0};

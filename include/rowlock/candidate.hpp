@@ -1,0 +1,109 @@
+// A candidate for an office (election.hpp) that campaigns in the background and tells the program what becomes of
+// it. It needs no thread of its own.
+//
+//   rowlock::candidate leader{pool, scheduler, {.elected = [&](rowlock::term& term, std::stop_token over) {
+//                                                 term.proclaim(address);
+//                                                 begin_to_schedule(term.token(), over);
+//                                               },
+//                                               .lost = [&](rowlock::loss) { end_to_schedule(); }}};
+//
+//                       | it waits              | it leads                       | it is over
+//   the office is       | elected() is called   | -                              | -
+//   granted             |                       |                                |
+//   the office is lost  | -                     | `over` stops; then lost(why)   | -
+//   resign()            | false; it waits on    | `over` stops; then lost(none), | false
+//                       |                       | then the office is released    |
+//   an error that lasts | over: failed(error)   | -                              | -
+//   elected() throws    | -                     | lost(none), released; then     | -
+//                       |                       | over: failed(what it threw)    |
+//   close(silent)       | over                  | `over` stops; released         | nothing
+//   close(tell)         | over                  | `over` stops; lost(none),      | nothing
+//                       |                       | released                       |
+//   the client closes   | over: failed(closed)  | `over` stops; lost(closed);    | -
+//                       |                       | then over: failed(closed)      |
+//   the executor drops  | over, without a       | released, over, without a      | -
+//   its function        | notice                | notice                         |
+//
+// After a loss or a resignation it campaigns again, behind all who wait by then, or is over if it was told so.
+#pragma once
+
+#include <rowlock/async.hpp>
+#include <rowlock/election.hpp>
+
+#include <exception>
+#include <functional>
+#include <memory>
+#include <stop_token>
+
+ROWLOCK_BEGIN_NAMESPACE
+
+namespace primitives {
+class candidacy;
+}
+
+// The functions run on the executor, one at a time. Each call of elected() is followed by one of lost(), unless
+// the candidate is closed silently or the executor drops its function. If one of them takes long, the next
+// waits; the office is renewed meanwhile, and its loss stops `over` at once.
+struct candidate_options {
+  // It leads from now on. The term stays where it is until lost() has returned, or close(). `over` stops when
+  // the term is lost, resigned or closed. Its callbacks run on the thread that does that: keep them short, and do
+  // not close the candidate in them. An office that is lost before the executor's turn comes is not told. Resign
+  // by candidate::resign(): the candidate does not notice an end that the term itself was asked for elsewhere.
+  std::function<void(term&, std::stop_token over)> elected;
+
+  // It leads no more. none: it resigned or was closed, and still has the office until this returns.
+  std::function<void(loss why)> lost{};
+
+  // It is over, because of an error that does not pass (error: mismatch, privilege, closed, cancelled and
+  // others), or of what elected() or lost() has thrown. Empty: the log says so.
+  std::function<void(std::exception_ptr why)> failed{};
+
+  // True: the term ends when elected() returns, as if by resign().
+  bool until_return = false;
+
+  // Whether it campaigns again after a loss or a resignation.
+  bool requeue = true;
+
+  // As election::campaign. A ttl limits each term. A stop ends the wait with error(cancelled).
+  acquire_options acquire{};
+};
+
+enum class candidate_state {
+  waiting,  // it stands in the queue, or is about to
+  leading,  // elected() was called, and the office is held
+  over,     // it is closed, has failed, or was not told to campaign again
+};
+ROWLOCK_EXPORT const char* to_string(candidate_state state) noexcept;
+
+enum class close_mode {
+  silent,  // lost() is not called
+  tell,    // a leader gets a last lost(loss::none), on the closing thread
+};
+
+// Thread safety: every member may be called from any thread at once, also in the functions above; the
+// destructor as that of any object.
+class ROWLOCK_EXPORT candidate {
+ public:
+  // Begins to campaign; elected() may be called before this returns. Throws error(invalid_argument) for an
+  // empty executor or elected(), and for detect_deadlock; closed; forked. Keeps its client open.
+  candidate(executor where, const election& office, candidate_options how);
+  candidate(const candidate&) = delete;
+  candidate& operator=(const candidate&) = delete;
+  ~candidate();  // close()
+
+  candidate_state state() const;
+
+  // Ends the term. Returns at once: lost() is called on the executor, and then the office is released. False:
+  // it does not lead, and nothing happens. Throws error(forked).
+  bool resign();
+
+  // Waits for a function above that runs, unless it is called in one, and then for the release of the office,
+  // at most options::close_timeout. No function begins after it. Does nothing in a forked child.
+  void close(close_mode mode = close_mode::silent);
+
+ private:
+  client db_;
+  std::shared_ptr<primitives::candidacy> candidacy_;
+};
+
+ROWLOCK_END_NAMESPACE

@@ -1,0 +1,318 @@
+#include "primitives/candidacy.hpp"
+
+#include "primitives/access.hpp"
+
+#include <rowlock/error.hpp>
+
+#include <utility>
+
+namespace rowlock::primitives {
+
+using client_layer::async_acquire;
+
+namespace {
+
+std::string text_of(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::exception& known) {
+    return known.what();
+  } catch (...) {
+    return "something that is not a std::exception";
+  }
+}
+
+}  // namespace
+
+// What the executor gets. If the executor drops it, nothing would ever call the candidate again.
+struct candidacy::turn {
+  explicit turn(std::shared_ptr<candidacy> whose) : of(std::move(whose)) {}
+  turn(const turn&) = delete;
+  turn& operator=(const turn&) = delete;
+  ~turn() {
+    if (!taken) of->dropped();
+  }
+  const std::shared_ptr<candidacy> of;
+  bool taken = false;
+};
+
+candidacy::candidacy(std::shared_ptr<client_layer::engine> on, model::lock_request office, executor where,
+                     candidate_options how)
+    : engine_(std::move(on)), office_(std::move(office)), where_(std::move(where)), how_(std::move(how)) {}
+
+// The wait is known before it starts, because its continuation may run before start() returns. close() cannot
+// come in between: it waits until no thread is in run().
+void candidacy::campaign() {
+  const auto next = std::make_shared<turn>(shared_from_this());
+  const auto wait = std::make_shared<async_acquire>(engine_, client_layer::wait_limit{.waits = true},
+                                                    how_.acquire.stop, where_, [next](async_acquire& over) {
+                                                      next->taken = true;
+                                                      next->of->answered(over);
+                                                    });
+  {
+    const model::annotated_lock lock{mutex_};
+    wait_ = wait;
+  }
+  try {
+    wait->start(office_, how_.acquire);
+  } catch (...) {
+    next->taken = true;
+    const model::annotated_lock lock{mutex_};
+    wait_.reset();
+    throw;
+  }
+}
+
+void candidacy::answered(async_acquire& wait) {
+  client_layer::hold_ptr granted;
+  std::exception_ptr failure;
+  try {
+    granted = wait.take();
+  } catch (...) {
+    failure = std::current_exception();
+  }
+  {
+    const model::annotated_lock lock{mutex_};
+    wait_.reset();
+    if (!closed_ && !over_) {
+      failure_ = failure;
+      held_ = std::exchange(granted, nullptr);
+      resigns_ = false;
+      end_ = std::stop_source{};
+    }
+  }
+  if (granted) engine_->releaser().begin(*granted);
+  run();
+}
+
+candidate_state candidacy::state() const {
+  const model::annotated_lock lock{mutex_};
+  if (closed_ || over_) return candidate_state::over;
+  return told_ && held_ && held_->is_valid() ? candidate_state::leading : candidate_state::waiting;
+}
+
+bool candidacy::resign() {
+  if (engine_->is_forked()) engine_->check_usable();
+  std::stop_source end{std::nostopstate};
+  {
+    const model::annotated_lock lock{mutex_};
+    if (closed_ || over_ || !told_ || resigns_ || !held_->is_valid()) return false;
+    resigns_ = true;
+    end = end_;
+  }
+  end.request_stop();
+  engine_->async().post([self = shared_from_this()] { self->call_executor(); });
+  return true;
+}
+
+void candidacy::call_executor() {
+  try {
+    where_([next = std::make_shared<turn>(shared_from_this())] {
+      next->taken = true;
+      next->of->run();
+    });
+  } catch (...) {
+    engine_->shared().log(log_level::error, "an executor failed, so the candidate for \"{}\" is over: {}",
+                          office_.definition.name, text_of(std::current_exception()));
+  }
+}
+
+// Nobody can be told any more. A thread that is in run() looks again before it leaves.
+void candidacy::dropped() noexcept {
+  if (engine_->is_forked()) return;
+  try {
+    {
+      const model::annotated_lock lock{mutex_};
+      dropped_ = true;
+    }
+    run();
+  } catch (const std::exception& failure) {
+    engine_->shared().log(log_level::error, "releasing the office \"{}\": {}", office_.definition.name,
+                          failure.what());
+  }
+}
+
+bool candidacy::is_runner() const {
+  return runner_ == std::this_thread::get_id();
+}
+
+// Whatever changes the state calls this afterwards. If a thread is in it already, that thread sees the change.
+void candidacy::run() {
+  {
+    const model::annotated_lock lock{mutex_};
+    if (runner_) return;
+    runner_ = std::this_thread::get_id();
+  }
+  for (;;) {
+    step what = step::none;
+    {
+      const model::annotated_lock lock{mutex_};
+      what = next();
+      if (what == step::none) {
+        runner_.reset();
+        changed_.notify_all();
+        return;
+      }
+    }
+    do_step(what);
+  }
+}
+
+bool candidacy::ends() const {
+  return resigns_ || !held_->is_valid();
+}
+
+candidacy::step candidacy::next() {
+  if (closed_ || over_) return step::none;
+  if (dropped_) return step::abandon;
+  if (held_) {
+    if (ends()) return told_ ? step::lose : step::drop;
+    return told_ ? step::none : step::elect;
+  }
+  if (failure_) return step::fail;
+  return wait_ ? step::none : step::campaign;
+}
+
+void candidacy::do_step(step what) {
+  switch (what) {
+    case step::elect: return elect();
+    case step::lose: return lose();
+    case step::drop: return let_go(false);
+    case step::fail: return fail();
+    case step::abandon: return abandon();
+    case step::campaign: try { campaign();
+      } catch (...) {
+        const model::annotated_lock lock{mutex_};
+        failure_ = std::current_exception();
+      }
+      return;
+    case step::none: return;
+  }
+}
+
+void candidacy::elect() {
+  std::stop_source end{std::nostopstate};
+  {
+    const model::annotated_lock lock{mutex_};
+    term_ = std::make_unique<term>(access::make<hold>(held_));
+    told_ = true;
+    end = end_;
+  }
+  // Runs on the thread that notifies of losses, or here if it is lost already.
+  on_loss_.emplace(term_->stop_token(), [weak = weak_from_this(), end]() mutable {
+    auto alive = weak.lock();
+    end.request_stop();
+    if (!alive) return;
+    auto& waiters = alive->engine_->async();
+    waiters.post([self = std::move(alive)] { self->call_executor(); });
+  });
+  std::exception_ptr thrown;
+  try {
+    how_.elected(*term_, end.get_token());
+  } catch (...) {
+    thrown = std::current_exception();
+  }
+  const model::annotated_lock lock{mutex_};
+  failure_ = thrown;
+  if (thrown || how_.until_return) resigns_ = true;
+}
+
+void candidacy::lose() {
+  loss why = loss::none;
+  std::stop_source end{std::nostopstate};
+  {
+    const model::annotated_lock lock{mutex_};
+    told_ = false;
+    why = held_->loss();
+    end = end_;
+  }
+  end.request_stop();
+  try {
+    if (how_.lost) how_.lost(why);
+  } catch (...) {
+    const model::annotated_lock lock{mutex_};
+    if (!failure_) failure_ = std::current_exception();
+  }
+  let_go(true);
+}
+
+void candidacy::let_go(bool has_led) {
+  client_layer::hold_ptr held;
+  {
+    const model::annotated_lock lock{mutex_};
+    held = std::exchange(held_, nullptr);
+    told_ = resigns_ = false;
+    if (has_led && !how_.requeue && !failure_) over_ = true;
+  }
+  on_loss_.reset();
+  if (held) engine_->releaser().begin(*held);
+  term_.reset();
+}
+
+void candidacy::abandon() {
+  std::shared_ptr<async_acquire> wait;
+  std::stop_source end{std::nostopstate};
+  {
+    const model::annotated_lock lock{mutex_};
+    over_ = true;
+    wait = std::exchange(wait_, nullptr);
+    end = end_;
+  }
+  end.request_stop();
+  if (wait) wait->abandon();
+  let_go(true);
+}
+
+void candidacy::fail() {
+  std::exception_ptr why;
+  {
+    const model::annotated_lock lock{mutex_};
+    over_ = true;
+    why = failure_;
+  }
+  const auto log = [this](const char* what, const std::exception_ptr& thrown) {
+    engine_->shared().log(log_level::error, "{} \"{}\": {}", what, office_.definition.name, text_of(thrown));
+  };
+  try {
+    how_.failed ? how_.failed(why) : log("the candidate has failed for", why);
+  } catch (...) {
+    log("failed() of a candidate has thrown for", std::current_exception());
+  }
+}
+
+void candidacy::close(close_mode mode) {
+  if (engine_->is_forked()) return;
+  std::shared_ptr<async_acquire> wait;
+  client_layer::hold_ptr held;
+  bool tells = false;
+  bool is_inside = false;
+  {
+    model::annotated_lock lock{mutex_};
+    const bool first = !std::exchange(closed_, true);
+    auto end = end_;
+    is_inside = is_runner();
+    lock.unlock();
+    if (first) end.request_stop();
+    lock.lock();
+    if (!is_inside) changed_.wait(lock, [this]() ROWLOCK_REQUIRES(mutex_) { return !runner_; });
+    if (!first) return;
+    wait = std::exchange(wait_, nullptr);
+    held = std::exchange(held_, nullptr);
+    tells = std::exchange(told_, false) && mode == close_mode::tell && held;
+  }
+  if (wait) wait->abandon();
+  if (tells && how_.lost) {
+    try {
+      how_.lost(held->loss());
+    } catch (...) {
+      engine_->shared().log(log_level::error, "lost() of a candidate for \"{}\" has thrown: {}",
+                            office_.definition.name, text_of(std::current_exception()));
+    }
+  }
+  if (held) engine_->releaser().release(*held);
+  if (is_inside) return;  // the function that called this may still use the term
+  on_loss_.reset();
+  term_.reset();
+}
+
+}  // namespace rowlock::primitives

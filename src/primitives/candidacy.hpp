@@ -1,0 +1,73 @@
+// What stands behind a candidate: it decides what to do next whenever something has happened, in one thread of
+// the executor at a time.
+#pragma once
+
+#include "client/async_acquire.hpp"
+#include "model/annotated_mutex.hpp"
+#include "model/lock.hpp"
+
+#include <rowlock/candidate.hpp>
+
+#include <condition_variable>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <stop_token>
+#include <thread>
+
+namespace rowlock::primitives {
+
+// Thread-safe. Calls nothing of the user's under its mutex.
+class candidacy : public std::enable_shared_from_this<candidacy> {
+ public:
+  candidacy(std::shared_ptr<client_layer::engine> on, model::lock_request office, executor where,
+            candidate_options how);
+
+  void campaign();  // throws what client_layer::async_acquire::start throws
+  candidate_state state() const;
+  bool resign();
+  void close(close_mode mode);
+
+ private:
+  struct turn;
+  enum class step { none, elect, lose, drop, campaign, fail, abandon };
+
+  void answered(client_layer::async_acquire& wait);
+  void call_executor();
+  void dropped() noexcept;
+  void run();
+  step next() ROWLOCK_REQUIRES(mutex_);
+  bool ends() const ROWLOCK_REQUIRES(mutex_);
+  bool is_runner() const ROWLOCK_REQUIRES(mutex_);
+  void do_step(step what);
+  void elect();
+  void lose();
+  void let_go(bool has_led);
+  void fail();
+  void abandon();
+
+  const std::shared_ptr<client_layer::engine> engine_;
+  const model::lock_request office_;
+  const executor where_;
+  const candidate_options how_;
+
+  mutable model::annotated_mutex mutex_;
+  std::condition_variable changed_;
+  bool closed_ ROWLOCK_GUARDED_BY(mutex_) = false;
+  bool over_ ROWLOCK_GUARDED_BY(mutex_) = false;
+  bool dropped_ ROWLOCK_GUARDED_BY(mutex_) = false;                   // the executor has dropped a function
+  std::optional<std::thread::id> runner_ ROWLOCK_GUARDED_BY(mutex_);  // the thread that is in run()
+  std::shared_ptr<client_layer::async_acquire> wait_ ROWLOCK_GUARDED_BY(mutex_);
+  std::exception_ptr failure_ ROWLOCK_GUARDED_BY(mutex_);
+
+  // Of the present term. The hold's state is asked, because the user may use the term in another thread.
+  client_layer::hold_ptr held_ ROWLOCK_GUARDED_BY(mutex_);
+  bool told_ ROWLOCK_GUARDED_BY(mutex_) = false;     // elected() was called, and lost() was not
+  bool resigns_ ROWLOCK_GUARDED_BY(mutex_) = false;  // by resign(), or because elected() has ended or thrown
+  std::stop_source end_ ROWLOCK_GUARDED_BY(mutex_){std::nostopstate};
+  // Only for the thread in run(), and for close() when no thread is in it.
+  std::unique_ptr<term> term_;
+  std::optional<std::stop_callback<std::function<void()>>> on_loss_;
+};
+
+}  // namespace rowlock::primitives
