@@ -180,13 +180,17 @@ void candidacy::do_step(step what) {
     case step::drop: return let_go(false);
     case step::fail: return fail();
     case step::abandon: return abandon();
-    case step::campaign: try { campaign();
-      } catch (...) {
-        const model::annotated_lock lock{mutex_};
-        failure_ = std::current_exception();
-      }
-      return;
+    case step::campaign: return campaign_again();
     case step::none: return;
+  }
+}
+
+void candidacy::campaign_again() {
+  try {
+    campaign();
+  } catch (...) {
+    const model::annotated_lock lock{mutex_};
+    failure_ = std::current_exception();
   }
 }
 

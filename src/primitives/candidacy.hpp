@@ -40,6 +40,7 @@ class candidacy : public std::enable_shared_from_this<candidacy> {
   bool ends() const ROWLOCK_REQUIRES(mutex_);
   bool is_runner() const ROWLOCK_REQUIRES(mutex_);
   void do_step(step what);
+  void campaign_again();
   void elect();
   void lose();
   void let_go(bool has_led);
