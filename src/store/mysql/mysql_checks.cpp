@@ -34,8 +34,7 @@ const std::vector<check>& all() {
        .is_so = [](const facts& of) { return of.is("sysdate_stands_still", "true"); },
        .found = "the server runs with sysdate-is-now",
        .why = "A statement that waited reads an old clock, so leases would be renewed after they have "
-              "expired; clients "
-              "refuse to connect.",
+              "expired; clients refuse to connect.",
        .remedy = "start the server without --sysdate-is-now"},
       {.code = "statement-log",
        .level = severity::error,
@@ -81,8 +80,7 @@ const std::vector<check>& all() {
            },
        .found = "innodb_doublewrite is {innodb_doublewrite}",
        .why = "Unless the file system never writes half a page (ZFS), a crash of the machine can damage "
-              "rowlock's "
-              "tables.",
+              "rowlock's tables.",
        .remedy = "set innodb_doublewrite = ON in the server's configuration, and restart it"},
       {.code = "small-packets",
        .level = severity::warning,
@@ -102,11 +100,9 @@ const std::vector<check>& all() {
            },
        .found = "Slaves_connected is {Slaves_connected}, and semi-synchronous replication is not on",
        .why = "A fail-over loses the latest grants: two clients may believe that they hold one lock, until "
-              "the first "
-              "one learns of the loss. Tokens go on rising.",
-       .remedy =
-           "SET GLOBAL rpl_semi_sync_master_enabled = ON here, and rpl_semi_sync_slave_enabled = ON on the "
-           "replicas"},
+              "the first one learns of the loss. Tokens go on rising.",
+       .remedy = "SET GLOBAL rpl_semi_sync_master_enabled = ON here, and rpl_semi_sync_slave_enabled = ON on "
+                 "the replicas"},
       {.code = "lossy-failover",
        .level = severity::unknown,
        .reads = {"log_bin"},
@@ -120,8 +116,7 @@ const std::vector<check>& all() {
        .is_so = [](const facts& of) { return is_clustered(of) && of.number("skew_ms") == 0; },
        .found = "wsrep_on is ON, and the stored skew is 0",
        .why = "On a Galera cluster each node judges expiry by its own clock. Where the clocks differ, a "
-              "lease may be "
-              "killed before its holder knows that it has expired.",
+              "lease may be killed before its holder knows that it has expired.",
        .remedy = "rowlock epoch skew 2s, or more than the nodes' clocks ever differ"},
       {.code = "cluster-balancer",
        .level = severity::note,
@@ -129,8 +124,7 @@ const std::vector<check>& all() {
        .is_so = [](const facts& of) { return of.number("node_count") > 1; },
        .found = "connections to this URL lead to different nodes of a Galera cluster: {nodes}",
        .why = "It is safe, because each statement waits until its node has caught up. Guarded transactions "
-              "on another "
-              "node than the holder's are aborted with 1213 more often.",
+              "on another node than the holder's are aborted with 1213 more often.",
        .remedy = "name the nodes in the URL instead: mysql://app@a,b,c/shop uses one of them at a time"},
       {.code = "cluster-part",
        .level = severity::error,
@@ -152,8 +146,8 @@ const std::vector<check>& all() {
            },
        .found = "the default isolation level is {isolation}",
        .why = "rowlock's own transactions set READ COMMITTED. Under SERIALIZABLE your guarded transactions "
-              "lock what they "
-              "read, and deadlock more often; under READ UNCOMMITTED they see what may be rolled back.",
+              "lock what they read, and deadlock more often; under READ UNCOMMITTED they see what may be "
+              "rolled back.",
        .remedy = "SET TRANSACTION ISOLATION LEVEL READ COMMITTED before a guarded transaction"},
       {.code = "old-transaction",
        .level = severity::warning,
@@ -194,8 +188,7 @@ const std::vector<check>& all() {
        .is_so = [](const facts& of) { return of.is("is_strong", "true"); },
        .found = "the user {user} of this command has all rights on the server, or SUPER",
        .why = "A program with these rights could change grants or drop the tables by mistake, and writes "
-              "even where "
-              "read_only is ON.",
+              "even where read_only is ON.",
        .remedy = "let programs use a user with the rights of `app` in docs/operations.md, \"Rights\""},
   };
   return checks;

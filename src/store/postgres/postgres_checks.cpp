@@ -40,8 +40,7 @@ const std::vector<check>& all() {
        .is_so = [](const facts& of) { return of.is("fsync", "off"); },
        .found = "fsync is off",
        .why = "A crash of the machine loses grants that were confirmed, and can damage the whole database: "
-              "another "
-              "client may then be granted a lock that is held, with a token that was used before.",
+              "another client may then be granted a lock that is held, with a token that was used before.",
        .remedy = "ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf()"},
       {.code = "torn-pages",
        .level = severity::warning,
@@ -49,8 +48,7 @@ const std::vector<check>& all() {
        .is_so = [](const facts& of) { return of.is("full_page_writes", "off"); },
        .found = "full_page_writes is off",
        .why = "Unless the file system never writes half a page (ZFS), a crash of the machine can damage "
-              "rowlock's "
-              "tables.",
+              "rowlock's tables.",
        .remedy = "ALTER SYSTEM SET full_page_writes = on; SELECT pg_reload_conf()"},
       {.code = "guarded-writes-not-durable",
        .level = severity::note,
@@ -68,8 +66,7 @@ const std::vector<check>& all() {
        .found = "{lossy_standbys} standbys replicate from this server and none of them is synchronous "
                 "(synchronous_standby_names is '{synchronous_standby_names}')",
        .why = "A fail-over loses the latest grants: two clients may believe that they hold one lock, until "
-              "the first "
-              "one learns of the loss. Tokens go on rising.",
+              "the first one learns of the loss. Tokens go on rising.",
        .remedy = "ALTER SYSTEM SET synchronous_standby_names = 'ANY 1 (*)'; SELECT pg_reload_conf()"},
       {.code = "provider-managed",
        .level = severity::unknown,
@@ -85,8 +82,7 @@ const std::vector<check>& all() {
        .is_so = [](const facts& of) { return !of.is("default_transaction_isolation", "read committed"); },
        .found = "default_transaction_isolation is {default_transaction_isolation}",
        .why = "rowlock's own transactions set READ COMMITTED. Your guarded transactions may fail with "
-              "SQLSTATE 40001 "
-              "instead of waiting.",
+              "SQLSTATE 40001 instead of waiting.",
        .remedy = "repeat a guarded transaction that fails with SQLSTATE 40001"},
       {.code = "old-transaction",
        .level = severity::warning,
@@ -101,8 +97,7 @@ const std::vector<check>& all() {
        .is_so = [](const facts& of) { return of.number("oldest_prepared_s") >= long_transaction_s; },
        .found = "the prepared transaction '{oldest_prepared}' has been open for {oldest_prepared_s} s",
        .why = "Old row versions cannot be pruned meanwhile, so each acquire of a busy name becomes slower; a "
-              "lock "
-              "that it guards cannot be released.",
+              "lock that it guards cannot be released.",
        .remedy = "COMMIT PREPARED or ROLLBACK PREPARED '{oldest_prepared}'"},
       {.code = "stale-slot",
        .level = severity::warning,
@@ -110,8 +105,7 @@ const std::vector<check>& all() {
        .is_so = [](const facts& of) { return !of["inactive_slots"].empty(); },
        .found = "nobody uses these replication slots: {inactive_slots}",
        .why = "A slot keeps the log, until the disk is full and the server stops; one with an xmin also "
-              "keeps old row "
-              "versions, which makes each acquire slower.",
+              "keeps old row versions, which makes each acquire slower.",
        .remedy = "start their consumers, or SELECT pg_drop_replication_slot('…')"},
       {.code = "autovacuum-off",
        .level = severity::warning,
@@ -121,14 +115,12 @@ const std::vector<check>& all() {
              return of.is("autovacuum", "off") || of.is("track_counts", "off") ||
                     !of["tables_without_autovacuum"].empty();
            },
-       .found =
-           "autovacuum is {autovacuum}, track_counts is {track_counts}, and autovacuum_enabled is off for: "
-           "{tables_without_autovacuum}",
+       .found = "autovacuum is {autovacuum}, track_counts is {track_counts}, and autovacuum_enabled is off "
+                "for: {tables_without_autovacuum}",
        .why = "Every acquire leaves a dead row version. Without autovacuum the tables grow, and acquires "
               "become slower.",
        .remedy = "ALTER SYSTEM SET autovacuum = on and track_counts = on; SELECT pg_reload_conf(); ALTER "
-                 "TABLE … RESET "
-                 "(autovacuum_enabled)"},
+                 "TABLE … RESET (autovacuum_enabled)"},
       {.code = "connections-full",
        .level = severity::warning,
        .reads = {"used_connections", "max_connections"},

@@ -31,8 +31,7 @@ const std::vector<check>& all() {
        .is_so = [](const facts& of) { return of.is("file_system_kind", "memory"); },
        .found = "{path} is on a file system in memory ({file_system})",
        .why = "The file is gone after a restart of the machine. Then tokens begin again, and old ones may be "
-              "taken for "
-              "new.",
+              "taken for new.",
        .remedy = "move the file to a disk"},
       {.code = "journal-mode",
        .level = severity::warning,
@@ -48,8 +47,7 @@ const std::vector<check>& all() {
        .is_so = [](const facts& of) { return of.number("log_bytes") >= long_log_bytes; },
        .found = "{path}-wal has {log_bytes} bytes",
        .why = "A transaction that reads for long keeps the log from being reused; every statement searches a "
-              "longer log "
-              "and becomes slower.",
+              "longer log and becomes slower.",
        .remedy = "end that transaction, then: sqlite3 {path} 'PRAGMA wal_checkpoint(TRUNCATE)'"},
       {.code = "looks-only",
        .level = severity::note,
