@@ -27,17 +27,21 @@ joint_move::joint_move(engine& on, std::vector<model::lock_request> locks, std::
 void joint_move::run(store::session& session) {
   const auto checks = engine_.holds().checks();
   const auto sent_at = engine_.shared().time.now();
+  if (!first_sent_at_) first_sent_at_ = sent_at;
   std::vector<store::edit_request> requests;
   for (const auto& hold : from_) requests.push_back({hold->name(), hold->id(), {}});
   made_.clear();
   moved_.clear();
   results_ =
       session.edit_together(requests, [this](auto results, auto views) { return decide(results, views); });
-  if (std::ranges::all_of(made_, has_moved)) {
-    // An earlier try had moved them, and its answer was lost: what was only read may not be on disk (I8).
-    if (!made_.front().change.durable) session.make_durable(from_.front()->lease()->id());
-    for (std::size_t i = 0; i < from_.size(); ++i) take(i, sent_at, checks);
+  if (!std::ranges::all_of(made_, has_moved)) {
+    first_sent_at_.reset();
+    return;
   }
+  const bool by_this_try = made_.front().change.durable;
+  // What was only read may not be on disk (I8).
+  if (!by_this_try) session.make_durable(from_.front()->lease()->id());
+  for (std::size_t i = 0; i < from_.size(); ++i) take(i, by_this_try ? sent_at : *first_sent_at_, checks);
 }
 
 // All or none.

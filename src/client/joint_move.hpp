@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -51,6 +52,8 @@ class joint_move {
   std::vector<ids_in_use::mark> in_use_;
   // The same ones in each try: one whose answer was lost may have happened (I7).
   std::vector<store::lease_record> leases_;
+  // When the first of the tries was sent whose answers were lost: the new leases may have begun then.
+  std::optional<instant> first_sent_at_;
   std::vector<store::edit_result> results_;
   std::vector<decision> made_;
   std::vector<hold_ptr> moved_;

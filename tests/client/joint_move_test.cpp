@@ -69,6 +69,25 @@ TEST_F(joint_move_test, a_lost_answer_is_one_move) {
   expect_moved(call.get());
 }
 
+// Otherwise a hold would say valid after its lease has expired.
+TEST_F(joint_move_test, the_ttl_counts_from_the_try_that_happened) {
+  faults.hang_answer("edit");
+  auto call = asking();
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  faults.hang_answer("edit");
+  const auto edits = faults.count("edit");
+  server->unblock();
+  ASSERT_TRUE(soon([&] { return faults.count("edit") > edits && server->blocked() == 1; }));
+  ASSERT_TRUE(eventually([&] { return stand_on_their_own(); }));
+  const auto moved_at = time.now();
+  ASSERT_TRUE(is_over(call)) << "another try finds them moved";
+  const auto all = call.get();
+  expect_moved(all);
+  EXPECT_GT(time.now() - moved_at, 1s);
+  for (const auto& one : all) EXPECT_LE(one.remaining(), 60s - (time.now() - moved_at)) << one.name();
+  server->unblock();
+}
+
 TEST_F(joint_move_test, a_stop_while_the_move_hangs_leaves_nothing) {
   for (const bool happens : {false, true}) {
     faults.hang_answer("edit");
