@@ -24,6 +24,11 @@ nanoseconds in_nanoseconds(std::chrono::milliseconds length) {
   return std::chrono::nanoseconds{length}.count();
 }
 
+// It ends before the hold is given back, unless that is kept for a short time only.
+std::chrono::milliseconds ttl_of(const operation& one) {
+  return milliseconds{500 + one.keep / millisecond / 2};
+}
+
 lock_options options_of(place where) {
   lock_options made;
   made.fair = where != place::unfair_mutex;
@@ -344,9 +349,7 @@ void actor::acquire_exclusively(const operation& one) {
       stopper.join();
       return;
     }
-    case action::acquire_with_ttl:
-      how.ttl = milliseconds{500 + one.keep / millisecond / 2};
-      return keep(within(), one);
+    case action::acquire_with_ttl: how.ttl = ttl_of(one); return keep(within(), one);
     case action::acquire_with_min_hold: how.min_hold = milliseconds{300}; return keep(within(), one);
     case action::standard_lock: {
       if (!timed(one, limit_of(one), [&] { return lock.try_lock_for(in_chrono(one.limit)); })) return;
@@ -556,8 +559,10 @@ void actor::acquire_several(const operation& one) {
   if (one.number % 2 == 0) all.emplace_back(b);
   if (one.number % 3 == 0) all.push_back(shared(c));
   if (one.number % 5 == 0) all.push_back(permits(d, one.amount));
-  if (one.what == action::acquire_all) return keep(acquire_all(all), one);
-  keep(timed(one, limit_of(one), [&] { return try_acquire_all_for(in_chrono(one.limit), all); }), one);
+  acquire_options how;
+  if (one.number % 4 < 2) how.ttl = ttl_of(one);
+  if (one.what == action::acquire_all) return keep(acquire_all(all, how), one);
+  keep(timed(one, limit_of(one), [&] { return try_acquire_all_for(in_chrono(one.limit), all, how); }), one);
 }
 
 void actor::acquire_asynchronously(const operation& one) {
