@@ -13,7 +13,8 @@
 //   acquire_all          | one transaction | each; releases what it has taken when the time has passed
 //
 // While a call waits, it holds the locks whose names come first. Because all calls wait in the order of the
-// names, they never wait for each other in a circle, in whatever order they name the locks.
+// names, they never wait for each other in a circle, in whatever order they name the locks. With a ttl, one more
+// transaction gives all holds leases of their own.
 #pragma once
 
 #include <rowlock/counting_semaphore.hpp>

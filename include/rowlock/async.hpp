@@ -23,8 +23,9 @@
 //                                |                                       | destroys the function
 //
 // A granted hold may be lost while it waits for its turn in the executor: check it. The thread that destroys
-// a hold waits for its release like hold::release(); release_async() and release_on() do not wait. A wait with a callback does not keep its client open:
-// the end of the client's last handle closes the client. A suspended coroutine keeps a handle.
+// a hold waits for its release like hold::release(); release_async() and release_on() do not wait. A wait with
+// a callback does not keep its client open: the end of the client's last handle closes the client. A suspended
+// coroutine keeps a handle.
 #pragma once
 
 #include <rowlock/acquire_all.hpp>
@@ -41,8 +42,9 @@ class async_release;
 // Runs the given function once, soon, on a thread of the caller's choice. Each wait keeps a copy of the
 // executor, so it should refer to a pool or an event loop, which must outlive the waits and the client.
 //
-// It is called under no lock, one call at a time, on a thread that each client has for this alone. Keep it
-// quick: other completions of the client wait meanwhile. It may run the function at once if that is quick,
+// It is called under no lock, one call at a time, on a thread that each client has for this alone; once the
+// client is closed, and for the release of an empty hold, on the calling thread. Keep it quick: other
+// completions of the client wait meanwhile. It may run the function at once if that is quick,
 // too, and does not close the client. An exception is logged, and ends the wait like a destroyed function.
 using executor = std::function<void(std::function<void()>)>;
 
@@ -60,7 +62,8 @@ struct acquired {
 
 // As mutex::acquire: waits for ever if necessary. The executor calls done once; exceptions of done pass
 // through the executor. Throws error(invalid_argument), also for detect_deadlock, which knows only circles of
-// threads; closed; forked. Then done is never called. All other errors come as acquired::failure.
+// threads; closed; forked; read_only; unreachable if a thread cannot be started. Then done is never called. All
+// other errors come as acquired::failure.
 ROWLOCK_EXPORT void acquire_async(executor where, const wanted& lock, std::function<void(acquired)> done,
                                   const acquire_options& how = {});
 
@@ -99,8 +102,8 @@ class ROWLOCK_OWNER awaited_acquire {
   std::shared_ptr<client_layer::async_acquire> wait_;
 };
 
-// Gives a hold. Throws what mutex::acquire throws: invalid_argument, closed and forked on the awaiting
-// thread, without suspending it; everything else when it is resumed.
+// Gives a hold. Throws what mutex::acquire throws: what acquire_async throws on the awaiting thread, without
+// suspending it; everything else when it is resumed.
 ROWLOCK_EXPORT awaited_acquire acquire_on(executor where, wanted lock, acquire_options how = {});
 
 // Gives a hold that may be empty, as mutex::try_acquire_for, and mutex::try_acquire for zero or less.
@@ -114,8 +117,8 @@ ROWLOCK_EXPORT awaited_acquire try_acquire_on(executor where, wanted lock, time_
 ROWLOCK_EXPORT void release_async(hold held);
 
 // The same, and the executor calls done once, with what hold::release() would have returned: after
-// options::close_timeout at the latest, which is then `unknown`. Once the client is closed, the executor is
-// called on the calling thread. Throws error(invalid_argument) for an empty executor or function; then the hold is
+// options::close_timeout at the latest, which is then `unknown`; so it is, at once, if a thread cannot be started.
+// Throws error(invalid_argument) for an empty executor or function; then the hold is
 // released as by its destructor.
 ROWLOCK_EXPORT void release_async(executor where, hold held, std::function<void(release_result)> done);
 

@@ -17,7 +17,7 @@
 //   elected() throws    | -                     | lost(none), released; then     | -
 //                       |                       | over: failed(what it threw)    |
 //   close(silent)       | over                  | `over` stops; released         | nothing
-//   close(tell)         | over                  | `over` stops; lost(none),      | nothing
+//   close(tell)         | over                  | `over` stops; lost(why),       | nothing
 //                       |                       | released                       |
 //   the client closes   | over: failed(closed)  | `over` stops; lost(closed);    | -
 //                       |                       | then over: failed(closed)      |
@@ -85,7 +85,8 @@ enum class close_mode {
 class ROWLOCK_EXPORT candidate {
  public:
   // Begins to campaign; elected() may be called before this returns. Throws error(invalid_argument) for an
-  // empty executor or elected(), and for detect_deadlock; closed; forked. Keeps its client open.
+  // empty executor or elected(), and for detect_deadlock; closed; forked; read_only; unreachable if a thread
+  // cannot be started. Keeps its client open until it is destroyed.
   candidate(executor where, const election& office, candidate_options how);
   candidate(const candidate&) = delete;
   candidate& operator=(const candidate&) = delete;

@@ -50,8 +50,15 @@ template <class Call>
 void after_commit::run(const context& shared, Call call) {
   make_unique(wake_);
   make_unique(kill_);
-  // Wake-ups come first, because somebody waits for them. They are hints: the poll makes up for a lost one.
-  if (!wake_.empty()) call([&](store::wakeup_verbs& session) { session.send_wakeups(wake_); });
+  // Wake-ups come first, because somebody waits for them. They are hints: the poll makes up for a lost one, so a
+  // refusal must not make a failure of what is committed.
+  try {
+    if (!wake_.empty()) call([&](store::wakeup_verbs& session) { session.send_wakeups(wake_); });
+  } catch (const error& failure) {
+    if (failure.code() == errc::unreachable) throw;
+    shared.log(log_level::warning, "other processes are not woken, and will look by themselves: {}",
+               failure.what());
+  }
   // Before any kill: a kill judges leases by this server's clock, and this lengthens them for that clock
   // (I5).
   if (refresh_) {

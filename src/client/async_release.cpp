@@ -14,8 +14,8 @@ bool async_release::may_wait() {
     auto& waiters = engine_->start_async();
     answer_->on_complete([this, &waiters] { waiters.settled(*this); });
     return waiters.add(shared_from_this());
-  } catch (const error&) {
-    return false;  // the client is closed
+  } catch (...) {
+    return false;  // the client is closed, or no thread can be started
   }
 }
 
@@ -38,9 +38,11 @@ void async_release::give_up() {
 
 void async_release::tell() {
   const auto where = std::move(where_);
+  // If the executor drops its function, the caller's continuation is destroyed there.
+  auto then = std::move(then_);
   if (over_.load()) return;
   try {
-    where([self = shared_from_this()] { self->go_on(); });
+    where([self = shared_from_this(), then = std::move(then)] { self->go_on(then); });
   } catch (const std::exception& failure) {
     engine_->shared().log(log_level::error, "an executor failed, so nobody hears of a release: {}",
                           failure.what());
@@ -51,7 +53,7 @@ void async_release::tell() {
   }
 }
 
-void async_release::go_on() {
+void async_release::go_on(const continuation& then) {
   if (over_.exchange(true)) return;
   auto result = release_result::unknown;
   try {
@@ -59,7 +61,6 @@ void async_release::go_on() {
   } catch (const error&) {
     // Refused for good: whether it is held is not known.
   }
-  const auto then = std::move(then_);
   then(result);
 }
 

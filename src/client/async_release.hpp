@@ -34,7 +34,7 @@ class async_release : public async_wait, public std::enable_shared_from_this<asy
 
  private:
   bool may_wait();
-  void go_on();
+  void go_on(const continuation& then);
 
   const std::shared_ptr<engine> engine_;
   executor where_;

@@ -220,7 +220,8 @@ bool joint_acquire::move_to_own_leases() {
 
 // The same result as that of an acquire of one lock.
 std::vector<hold_ptr> joint_acquire::nothing() const {
-  if (how_.stop.stop_requested() && how_long_.waits && !how_long_.limit) {
+  if (how_.stop.stop_requested()) {
+    if (!how_long_.waits || how_long_.limit) return {};
     throw error(errc::cancelled, "the wait for several locks was stopped");
   }
   if (!how_long_.waits) throw no_answer(engine_.shared().longest_call());
@@ -326,7 +327,10 @@ void joint_acquire::release_all(std::optional<instant> until) noexcept {
       holds_.clear();
     }
     std::vector<std::shared_ptr<promised<release_result>>> answers;
-    for (const auto& hold : std::exchange(holds_, {})) answers.push_back(engine_.releaser().begin(*hold));
+    for (const auto& hold : std::exchange(holds_, {})) {
+      hold->set_keep_until({});
+      answers.push_back(engine_.releaser().begin(*hold));
+    }
     if (until_ && until) until = std::min(*until_, *until);
     for (const auto& answer : answers) {
       if (until && answer) engine_.releaser().await(answer, *until);

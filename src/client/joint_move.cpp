@@ -27,6 +27,7 @@ joint_move::joint_move(engine& on, std::vector<model::lock_request> locks, std::
 void joint_move::run(store::session& session) {
   const auto checks = engine_.holds().checks();
   const auto sent_at = engine_.shared().time.now();
+  const auto in_doubt_since = first_sent_at_;
   if (!first_sent_at_) first_sent_at_ = sent_at;
   std::vector<store::edit_request> requests;
   for (const auto& hold : from_) requests.push_back({hold->name(), hold->id(), {}});
@@ -35,7 +36,7 @@ void joint_move::run(store::session& session) {
   results_ =
       session.edit_together(requests, [this](auto results, auto views) { return decide(results, views); });
   if (!std::ranges::all_of(made_, has_moved)) {
-    first_sent_at_.reset();
+    first_sent_at_ = in_doubt_since;  // a row that was locked says nothing of an earlier try
     return;
   }
   const bool by_this_try = made_.front().change.durable;

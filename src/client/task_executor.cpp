@@ -86,7 +86,12 @@ task_executor::pending_decision task_executor::begin_decision(const std::string&
     }
     after_commit todo{checks};
     todo.add(client_, name, round->made);
-    todo.run(client_.shared, [&](auto work) { return work(session); });
+    try {
+      todo.run(client_.shared, [&](auto work) { return work(session); });
+    } catch (const error& failure) {
+      // Whoever asked must not take it for undone.
+      throw error(failure.code(), failure.what(), failure.database_code(), true);
+    }
   });
   return {task, round};
 }

@@ -71,9 +71,8 @@ ROWLOCK_BEGIN_NAMESPACE
 
 std::vector<migration> shipped_migrations(const std::string& dialect, const std::string& prefix) {
   model::check_identifier("prefix", prefix);
-  const std::string_view meant = dialect == "postgresql" ? "postgres"
-                                 : dialect == "mariadb"  ? "mysql"
-                                                         : dialect;
+  // Not a view: the alternatives are of two types, so what they are converted to is temporary.
+  const std::string meant = dialect == "postgresql" ? "postgres" : dialect == "mariadb" ? "mysql" : dialect;
   if (const auto* found = store::find_store(meant)) return migrate::pair_files(found->migrations(), prefix);
   throw error(errc::invalid_argument,
               fmt::format("'{}' is no dialect that this program has a store for; it has: {}", dialect,

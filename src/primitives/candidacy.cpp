@@ -106,6 +106,10 @@ bool candidacy::resign() {
 }
 
 void candidacy::call_executor() {
+  {
+    const model::annotated_lock lock{mutex_};
+    if (closed_ || over_) return;
+  }
   try {
     where_([next = std::make_shared<turn>(shared_from_this())] {
       next->taken = true;
@@ -154,7 +158,14 @@ void candidacy::run() {
         return;
       }
     }
-    do_step(what);
+    try {
+      do_step(what);
+    } catch (const std::exception& failure) {
+      engine_->shared().log(log_level::error, "the candidate for \"{}\" is over: {}", office_.definition.name,
+                            failure.what());
+      const model::annotated_lock lock{mutex_};
+      dropped_ = true;  // the next step ends it
+    }
   }
 }
 
@@ -284,22 +295,40 @@ void candidacy::fail() {
   }
 }
 
+// The first call does everything. The others wait for it, except within it: in lost(), or in what `over` calls.
 void candidacy::close(close_mode mode) {
   if (engine_->is_forked()) return;
-  std::shared_ptr<async_acquire> wait;
-  client_layer::hold_ptr held;
-  bool tells = false;
   bool is_inside = false;
   {
     model::annotated_lock lock{mutex_};
     const bool first = !std::exchange(closed_, true);
-    auto end = end_;
     is_inside = is_runner();
+    if (!first) {
+      const bool is_within = is_inside || closer_ == std::this_thread::get_id();
+      if (!is_within) {
+        changed_.wait(lock, [this]() ROWLOCK_REQUIRES(mutex_) { return !runner_ && !closer_; });
+      }
+      return;
+    }
+    closer_ = std::this_thread::get_id();
+    auto end = end_;
     lock.unlock();
-    if (first) end.request_stop();
+    end.request_stop();
     lock.lock();
     if (!is_inside) changed_.wait(lock, [this]() ROWLOCK_REQUIRES(mutex_) { return !runner_; });
-    if (!first) return;
+  }
+  finish_close(mode, is_inside);
+  const model::annotated_lock lock{mutex_};
+  closer_.reset();
+  changed_.notify_all();
+}
+
+void candidacy::finish_close(close_mode mode, bool is_inside) {
+  std::shared_ptr<async_acquire> wait;
+  client_layer::hold_ptr held;
+  bool tells = false;
+  {
+    const model::annotated_lock lock{mutex_};
     wait = std::exchange(wait_, nullptr);
     held = std::exchange(held_, nullptr);
     tells = std::exchange(told_, false) && mode == close_mode::tell && held;
@@ -314,7 +343,7 @@ void candidacy::close(close_mode mode) {
     }
   }
   if (held) engine_->releaser().release(*held);
-  if (is_inside) return;  // the function that called this may still use the term
+  if (is_inside) return;  // the function that called close() may still use the term
   on_loss_.reset();
   term_.reset();
 }

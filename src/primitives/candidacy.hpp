@@ -41,6 +41,7 @@ class candidacy : public std::enable_shared_from_this<candidacy> {
   bool is_runner() const ROWLOCK_REQUIRES(mutex_);
   void do_step(step what);
   void campaign_again();
+  void finish_close(close_mode mode, bool is_inside);
   void elect();
   void lose();
   void let_go(bool has_led);
@@ -55,6 +56,8 @@ class candidacy : public std::enable_shared_from_this<candidacy> {
   mutable model::annotated_mutex mutex_;
   std::condition_variable changed_;
   bool closed_ ROWLOCK_GUARDED_BY(mutex_) = false;
+  std::optional<std::thread::id> closer_
+      ROWLOCK_GUARDED_BY(mutex_);  // the thread that is in the first close()
   bool over_ ROWLOCK_GUARDED_BY(mutex_) = false;
   bool dropped_ ROWLOCK_GUARDED_BY(mutex_) = false;                   // the executor has dropped a function
   std::optional<std::thread::id> runner_ ROWLOCK_GUARDED_BY(mutex_);  // the thread that is in run()

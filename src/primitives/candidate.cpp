@@ -21,7 +21,7 @@ candidate::candidate(executor where, const election& office, candidate_options h
     : db_(primitives::access::db(wanted(office))) {
   if (!where) throw error(errc::invalid_argument, "the executor is empty; nothing could call elected()");
   if (!how.elected) throw error(errc::invalid_argument, "elected() is empty; nothing would lead");
-  candidacy_ = std::make_shared<primitives::candidacy>(primitives::access::engine(db_),
+  candidacy_ = std::make_shared<primitives::candidacy>(primitives::access::engine(db_)->shared_from_this(),
                                                        primitives::access::lock(wanted(office)),
                                                        std::move(where), std::move(how));
   candidacy_->campaign();

@@ -68,6 +68,7 @@ class recursive_shared_mutex::state {
   }
 
   const hold& current() {
+    engine().check_usable();
     const auto* mine = innermost([](const entry&) { return true; });
     if (mine == nullptr) throw not_locked(" by this thread");
     return mine->held;

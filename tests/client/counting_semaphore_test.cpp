@@ -333,6 +333,29 @@ TEST_F(semaphore_doubt_test, a_part_whose_answer_was_lost_is_given_back_once) {
   EXPECT_EQ(row().in_use, 0);
 }
 
+TEST_F(semaphore_doubt_test, what_is_committed_is_done_even_if_nobody_can_be_woken) {
+  client rival = new_client();
+  hold held = gpus.acquire(8);
+  auto waiter = std::async(std::launch::async, [&] { return counting_semaphore(rival, "a", 8).acquire(); });
+  ASSERT_TRUE(soon([&] { return queued("a") == 1; }));
+  faults.deny("send_wakeups");
+  gpus.release(held, 2);
+  EXPECT_EQ(held.weight(), 6);
+  ASSERT_TRUE(soon([&] { return waiter.wait_for(0s) == std::future_status::ready; })) << "it looks by itself";
+  EXPECT_TRUE(waiter.get());
+}
+
+TEST_F(semaphore_doubt_test, a_difference_is_in_doubt_if_the_connection_breaks_after_the_commit) {
+  client rival = new_client();
+  const hold held = gpus.acquire(8);
+  auto waiter = std::async(std::launch::async, [&] { return counting_semaphore(rival, "a", 8).acquire(); });
+  ASSERT_TRUE(soon([&] { return queued("a") == 1; }));
+  faults.lose_request("send_wakeups");
+  EXPECT_TRUE(run([&] { return is_in_doubt([&] { gpus.resize_by(1); }); }));
+  EXPECT_EQ(row().capacity, 9);
+  ASSERT_TRUE(soon([&] { return waiter.wait_for(0s) == std::future_status::ready; }));
+}
+
 TEST_F(semaphore_doubt_test, a_part_that_stays_in_doubt_is_free_at_the_latest_with_the_hold) {
   for (const bool happens : {true, false}) {
     hold held = gpus.acquire(6);
