@@ -2,6 +2,7 @@
 #pragma once
 
 #include <rowlock/hold.hpp>
+#include <rowlock/options.hpp>
 
 #include <chrono>
 #include <cstdint>
