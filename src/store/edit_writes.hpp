@@ -4,6 +4,7 @@
 #include "store/lock_columns.hpp"
 #include "store/store.hpp"
 
+#include <algorithm>
 #include <string>
 
 namespace rowlock::store {
@@ -12,7 +13,8 @@ namespace rowlock::store {
 //   row(statement, values...)  a row of a statement that may take many of them;
 //   history(name, place, entry)  a line of the history;
 //   lease(record), request(name, request), value(name, value)  the only row of a statement.
-// A permit or waiter is removed before another one is added, so that it may be replaced.
+// A waiter is removed before another one is added, so that it may be replaced. A permit that is replaced is updated: a
+// guarded transaction that waits for its row would find a deleted one gone, though the hold is valid.
 template <class Writer>
 void write_change(const std::string& name, const lock_change& change, Writer& writer) {
   for (const auto& made : change.create_leases) writer.lease(made);
@@ -21,7 +23,10 @@ void write_change(const std::string& name, const lock_change& change, Writer& wr
     writer.row("edit_enqueue", name, waiter.ticket, waiter.hold, waiter.lease, waiter.weight,
                to_string(waiter.mode));
   }
-  for (const auto& gone : change.remove_permits) writer.row("edit_remove_permits", name, gone);
+  for (const auto& gone : change.remove_permits) {
+    const bool is_replaced = std::ranges::count(change.add_permits, gone, &model::permit::hold) > 0;
+    if (!is_replaced) writer.row("edit_remove_permits", name, gone);
+  }
   for (const auto& permit : change.add_permits) {
     writer.row("edit_add_permits", name, permit.hold, permit.lease, permit.weight, permit.token);
   }

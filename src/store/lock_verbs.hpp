@@ -165,7 +165,7 @@ struct lock_change {
   std::optional<model::lock_row> row;  // the whole row, by its name, except kind, fairness and delay
   bool granted_now = false;            // there was a grant: stores the time of the latest acquire
   std::vector<hold_id> remove_permits;
-  std::vector<model::permit> add_permits;  // after the removals, so that a permit can be replaced
+  std::vector<model::permit> add_permits;  // one that is also removed is replaced
   std::vector<model::waiter> enqueue;
   std::vector<hold_id> dequeue;
   std::vector<lease_record> create_leases;   // explicit-ttl leases, in the same commit

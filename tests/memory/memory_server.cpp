@@ -81,6 +81,9 @@ void memory_server::expire(const lease_id& lease, std::chrono::microseconds ago)
 void memory_server::age(const std::string& name, std::chrono::microseconds unused_for) {
   const std::lock_guard lock{mutex_};
   tables_.locks.at(name).used_at = now() - unused_for;
+  if (const auto permits = tables_.permits.find(name); permits != tables_.permits.end()) {
+    for (auto& [hold, permit] : permits->second) permit.granted_at = now() - unused_for;
+  }
 }
 
 void memory_server::make_unknown(const std::string& name) {

@@ -81,9 +81,13 @@ void apply(memory_transaction& transaction, const std::string& name, const lock_
   }
   if (change.granted_now) lock.used_at = transaction.now;
   auto& permits = tables.permits[name];
-  for (const hold_id& gone : change.remove_permits) permits.erase(gone);
-  for (const model::permit& added : change.add_permits)
-    permits.insert({added.hold, {added, transaction.now}});
+  for (const hold_id& gone : change.remove_permits) {
+    const bool is_replaced = std::ranges::count(change.add_permits, gone, &model::permit::hold) > 0;
+    if (!is_replaced) permits.erase(gone);
+  }
+  for (const model::permit& added : change.add_permits) {
+    permits.try_emplace(added.hold, added, transaction.now).first->second.permit = added;
+  }
   if (permits.empty()) tables.permits.erase(name);
   auto& queue = tables.queues[name];
   std::erase_if(queue,

@@ -164,6 +164,21 @@ TEST_F(postgres_shared_guard_test, that_waited_for_the_row_does_not_prove_what_i
   EXPECT_FALSE(proves_what_is_gone(shared_guard()));
 }
 
+TEST_F(postgres_shared_guard_test, that_waited_for_a_part_to_be_given_back_proves_the_rest) {
+  edit(*session_, "s", [&](const store::lock_view& now) {
+    application_->run("BEGIN");
+    application_->run_until_blocked(shared_guard(), *side_);
+    store::lock_change change;
+    change.row = now.row;
+    change.row->in_use = 1;
+    change.remove_permits.push_back(permit_.hold);
+    change.add_permits.push_back({permit_.hold, permit_.lease, 1, permit_.token});
+    return change;
+  });
+  EXPECT_EQ(application_->finish().size(), 1U) << "a hold that has not ended is not lost";
+  application_->run("ROLLBACK");
+}
+
 // Why the permit is locked too.
 TEST_F(postgres_shared_guard_test, that_only_reads_the_permit_would_prove_it) {
   EXPECT_TRUE(proves_what_is_gone(with_values(

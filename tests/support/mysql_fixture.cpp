@@ -71,8 +71,10 @@ class mysql_fixture final : public store_fixture {
               {std::to_string(ago.count()), lease.to_string()});
   }
   void age(const std::string& name, std::chrono::microseconds unused_for) override {
-    side_.run(put("UPDATE @lock SET used_at = SYSDATE(6) - INTERVAL ? MICROSECOND WHERE name = ?"),
-              {std::to_string(unused_for.count()), name});
+    for (const std::string column : {"lock SET used_at", "permit SET granted_at"}) {
+      side_.run(put("UPDATE @" + column + " = SYSDATE(6) - INTERVAL ? MICROSECOND WHERE name = ?"),
+                {std::to_string(unused_for.count()), name});
+    }
   }
 
   void make_unknown(const std::string& name) override {

@@ -139,10 +139,11 @@ class postgres_fixture final : public store_fixture {
               {std::to_string(ago.count()), lease.to_string()});
   }
   void age(const std::string& name, std::chrono::microseconds unused_for) override {
-    side_.run("UPDATE " + prefix_ +
-                  "lock SET used_at = clock_timestamp() - $1::bigint * interval '1 microsecond' "
-                  "WHERE name = $2",
-              {std::to_string(unused_for.count()), name});
+    for (const std::string column : {"lock SET used_at", "permit SET granted_at"}) {
+      side_.run("UPDATE " + prefix_ + column +
+                    " = clock_timestamp() - $1::bigint * interval '1 microsecond' WHERE name = $2",
+                {std::to_string(unused_for.count()), name});
+    }
   }
 
   void make_unknown(const std::string& name) override {

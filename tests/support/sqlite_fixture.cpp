@@ -79,10 +79,13 @@ class sqlite_fixture final : public store_fixture {
         {std::to_string(ago.count()), lease.to_string()});
   }
   void age(const std::string& name, std::chrono::microseconds unused_for) override {
-    side().run(
-        "UPDATE rowlock_lock SET used_at = CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER) - "
-        "CAST(? AS INTEGER) WHERE name = ?",
-        {std::to_string(unused_for.count()), name});
+    for (const std::string column : {"rowlock_lock SET used_at", "rowlock_permit SET granted_at"}) {
+      side().run(
+          "UPDATE " + column +
+              " = CAST((julianday('now') - 2440587.5) * 86400000000.0 AS INTEGER) - CAST(? AS INTEGER) "
+              "WHERE name = ?",
+          {std::to_string(unused_for.count()), name});
+    }
   }
 
   void make_unknown(const std::string& name) override {

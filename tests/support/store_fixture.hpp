@@ -45,7 +45,7 @@ class store_fixture {
   // Sets the lease's expiry to this long ago on the database's clock; a negative value lies that far ahead.
   virtual void expire(const model::lease_id& lease,
                       std::chrono::microseconds ago = std::chrono::seconds{1}) = 0;
-  // Makes the lock look as if it was last acquired this long ago.
+  // Makes the lock and its permits look as if they were last acquired this long ago.
   virtual void age(const std::string& name, std::chrono::microseconds unused_for) = 0;
 
   // Makes the lock one of a later version, with a kind that this version does not know.

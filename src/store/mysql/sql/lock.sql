@@ -122,12 +122,13 @@ SET request_token = :token,
 WHERE name = :name;
 
 -- name: edit_add_permits
--- :rows as [name, hold, lease, weight, token].
+-- :rows as [name, hold, lease, weight, token]. A permit that stands there is replaced.
 INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token, granted_at)
 SELECT UNHEX(a.name), UNHEX(a.hold), UNHEX(a.lease), a.weight, a.token, SYSDATE(6)
 FROM JSON_TABLE(:rows, '$[*]' COLUMNS (name VARCHAR(1024) PATH '$[0]', hold VARCHAR(32) PATH '$[1]',
                                         lease VARCHAR(32) PATH '$[2]', weight BIGINT PATH '$[3]',
-                                        token BIGINT PATH '$[4]')) AS a;
+                                        token BIGINT PATH '$[4]')) AS a
+ON DUPLICATE KEY UPDATE lease_id = UNHEX(a.lease), weight = a.weight, token = a.token;
 
 -- name: edit_remove_permits
 -- :rows as [name, hold].

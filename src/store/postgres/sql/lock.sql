@@ -152,11 +152,13 @@ SET request_token = $2::bigint,
 WHERE name = $1::text;
 
 -- name: edit_add_permits
--- $1 names, $2 holds, $3 leases, $4 weights, $5 tokens.
+-- $1 names, $2 holds, $3 leases, $4 weights, $5 tokens. A permit that stands there is replaced.
 INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token)
 SELECT name, hold_id, lease_id, weight, token
 FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::bigint[], $5::bigint[])
-  AS a (name, hold_id, lease_id, weight, token);
+  AS a (name, hold_id, lease_id, weight, token)
+ON CONFLICT (name, hold_id) DO UPDATE
+SET lease_id = excluded.lease_id, weight = excluded.weight, token = excluded.token;
 
 -- name: edit_remove_permits
 -- $1 names, $2 holds. For OFFSET 0 see find.

@@ -58,8 +58,11 @@ UPDATE rowlock_lock
  WHERE name = ?1;
 
 -- name: edit_add_permits
+-- A permit that stands there is replaced.
 INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token, granted_at)
-VALUES (?1, ?2, ?3, ?4, ?5, :now_us);
+VALUES (?1, ?2, ?3, ?4, ?5, :now_us)
+ON CONFLICT (name, hold_id) DO UPDATE
+SET lease_id = excluded.lease_id, weight = excluded.weight, token = excluded.token;
 
 -- name: edit_remove_permits
 DELETE FROM rowlock_permit WHERE name = ?1 AND hold_id = ?2;
