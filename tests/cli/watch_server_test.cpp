@@ -39,6 +39,7 @@ TEST_P(watch_server_test, says_once_that_the_database_is_away_and_goes_on) {
   while (said.back().find("the database answers again") == std::string::npos)
     said.push_back(watching->read_error_line());
   EXPECT_THAT(said, testing::SizeIs(testing::Le(3))) << "not a line for each look that fails";
+  EXPECT_THAT(said, testing::Each(testing::StartsWith("rowlock: "))) << "a driver writes nothing by itself";
   ASSERT_EQ(rowlock_alone({"release", "--receipt", receipt}, environment).exit_code, 0);
   // A look may come between the two steps of that release.
   std::string line = watching->read_line();

@@ -14,8 +14,9 @@ namespace rowlock::store {
 
 namespace {
 
-std::unique_ptr<pqxx_compat::connection> connect(const postgres_conninfo& conninfo, connect_watch& watch) {
-  auto raw = dial(conninfo, watch);
+std::unique_ptr<pqxx_compat::connection> connect(const postgres_conninfo& conninfo, connect_watch& watch,
+                                                 std::string& warning) {
+  auto raw = dial(conninfo, watch, warning);
   try {
     auto connection = pqxx_compat::adopt(raw.release());
     pqxx_compat::stay_broken(*connection);
@@ -31,7 +32,7 @@ postgres_connection::postgres_connection(const postgres_conninfo& conninfo, cons
                                          connect_watch& watch)
     : conninfo_{conninfo},
       catalog_{catalog},
-      connection_{connect(conninfo, watch)},
+      connection_{connect(conninfo, watch, warning_)},
       socket_{::fcntl(connection_->sock(), F_DUPFD_CLOEXEC, 3)} {
   if (socket_.get() < 0) throw error(errc::internal, "no file descriptor is left for the connection");
 }
@@ -122,8 +123,12 @@ void postgres_connection::check_usable(std::string_view doing) const {
 
 void postgres_connection::fail(const std::exception& cause, std::string_view doing, bool sent) {
   const auto problem = postgres_error(cause, doing);
-  if (problem.code() == errc::unreachable) break_generation();
-  throw error(problem.code(), conninfo_.scrub(problem.what()), problem.database_code(),
+  std::string text = problem.what();
+  if (problem.code() == errc::unreachable) {
+    break_generation();
+    if (!warning_.empty()) text += fmt::format("; the server warned: {}", warning_);
+  }
+  throw error(problem.code(), conninfo_.scrub(text), problem.database_code(),
               problem.outcome_unknown() && sent);
 }
 

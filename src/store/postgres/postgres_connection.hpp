@@ -117,6 +117,7 @@ class postgres_connection {
 
   const postgres_conninfo& conninfo_;
   const sql_catalog& catalog_;
+  std::string warning_;  // the server's latest: it says why it ends a session
   std::unique_ptr<pqxx_compat::connection> connection_;
   // A duplicate: interrupt() cannot hit a number that libpq has closed and another file has taken.
   owned_fd socket_;

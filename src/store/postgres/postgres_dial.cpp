@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <chrono>
 #include <iterator>
+#include <string_view>
 #include <vector>
 
 namespace rowlock::store {
@@ -43,6 +44,12 @@ std::vector<postgres_server> addresses_of(const postgres_server& server) {
   return result;
 }
 
+void keep_warning(void* kept, const PGresult* notice) {
+  const auto* severity = PQresultErrorField(notice, PG_DIAG_SEVERITY_NONLOCALIZED);
+  const auto* said = PQresultErrorField(notice, PG_DIAG_MESSAGE_PRIMARY);
+  if (severity && said && std::string_view{severity} == "WARNING") *static_cast<std::string*>(kept) = said;
+}
+
 // What libpq said; empty: connected.
 std::string finish(PGconn* connection, clock::time_point until, const waker& breaker,
                    const connect_watch& watch) {
@@ -60,7 +67,7 @@ std::string finish(PGconn* connection, clock::time_point until, const waker& bre
 
 }  // namespace
 
-raw_connection dial(const postgres_conninfo& conninfo, connect_watch& watch) {
+raw_connection dial(const postgres_conninfo& conninfo, connect_watch& watch, std::string& warning) {
   const auto until = clock::now() + conninfo.connect_timeout();
   waker breaker;
   const connect_watch::step step{watch, [&] { breaker.end_wait(); }};
@@ -74,6 +81,7 @@ raw_connection dial(const postgres_conninfo& conninfo, connect_watch& watch) {
     const auto share = std::max<clock::duration>(until - now, 0ms) / (addresses.size() - i);
     raw_connection connection{PQconnectStart(conninfo.text(addresses[i]).c_str())};
     if (!connection) throw error(errc::internal, "libpq has no memory for a connection");
+    PQsetNoticeReceiver(connection.get(), &keep_warning, &warning);
     auto refusal = PQstatus(connection.get()) == CONNECTION_BAD
                        ? PQerrorMessage(connection.get())
                        : finish(connection.get(), now + share, breaker, watch);

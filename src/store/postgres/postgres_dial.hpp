@@ -8,6 +8,7 @@
 #include <libpq-fe.h>
 
 #include <memory>
+#include <string>
 
 namespace rowlock::store {
 
@@ -18,6 +19,8 @@ using raw_connection = std::unique_ptr<PGconn, postgres_finish>;
 
 // A connection to the first server of conninfo that accepts it. The remaining addresses share the remaining
 // time equally. Throws as postgres_connect_error says. The look-up of a host's addresses is not bounded here.
-raw_connection dial(const postgres_conninfo& conninfo, connect_watch& watch);
+// The latest warning of the server is kept in `warning`, which must outlive the connection: libpq would write
+// it to standard error, which belongs to the program.
+raw_connection dial(const postgres_conninfo& conninfo, connect_watch& watch, std::string& warning);
 
 }  // namespace rowlock::store
