@@ -1,40 +1,36 @@
 #include "client/user_code.hpp"
 
-#include <algorithm>
-#include <vector>
-
 namespace rowlock::client_layer {
 
 namespace {
 
-// The objects through which this thread has entered the user's code, innermost last.
-std::vector<const user_code*>& inside() {
-  thread_local std::vector<const user_code*> doors;
-  return doors;
-}
+// The innermost call that this thread is inside. A plain pointer: it may be used while the thread's other objects are
+// destroyed, and when a static object closes its client.
+thread_local const user_code::call* innermost = nullptr;
 
 }  // namespace
 
-bool user_code::enter() {
-  inside().push_back(this);
-  const model::annotated_lock lock{mutex_};
-  if (closed_) {
-    inside().pop_back();
-    return false;
-  }
-  ++under_way_;
-  return true;
+user_code::call::call(user_code& entered) : entered_{entered}, outer_{innermost} {
+  const model::annotated_lock lock{entered_.mutex_};
+  if (entered_.closed_) return;
+  ++entered_.under_way_;
+  may_run_ = true;
+  innermost = this;
 }
 
-void user_code::leave() {
-  inside().pop_back();
-  const model::annotated_lock lock{mutex_};
-  --under_way_;
-  changed_.notify_all();
+user_code::call::~call() {
+  if (!may_run_) return;
+  innermost = outer_;
+  const model::annotated_lock lock{entered_.mutex_};
+  --entered_.under_way_;
+  entered_.changed_.notify_all();
 }
 
 void user_code::close() {
-  const auto own = std::count(inside().begin(), inside().end(), this);
+  int own = 0;
+  for (const auto* each = innermost; each != nullptr; each = each->outer_) {
+    if (&each->entered_ == this) ++own;
+  }
   model::annotated_lock lock{mutex_};
   closed_ = true;
   changed_.wait(lock, [&]() ROWLOCK_REQUIRES(mutex_) { return under_way_ <= own; });

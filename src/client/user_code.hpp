@@ -18,26 +18,34 @@ class user_code {
   user_code& operator=(const user_code&) = delete;
 
   // Calls it. False: this is closed, and nothing was called.
-  template <class Call>
-  bool run(Call&& call) {
-    if (!enter()) return false;
-    const leaving at_the_end{*this};
-    call();
-    return true;
+  template <class Code>
+  bool run(Code&& code) {
+    const call entered{*this};
+    if (entered.may_run()) code();
+    return entered.may_run();
   }
 
   // From now on nothing is called. Waits for the calls under way, except those that this thread is inside.
   void close();
 
- private:
-  struct leaving {
-    user_code& user_calls;
-    ~leaving() { user_calls.leave(); }
+  // A call of the user's code by this thread, on its stack.
+  class call {
+   public:
+    explicit call(user_code& entered);
+    call(const call&) = delete;
+    call& operator=(const call&) = delete;
+    ~call();
+
+    bool may_run() const noexcept { return may_run_; }
+
+   private:
+    friend user_code;
+    user_code& entered_;
+    const call* const outer_;
+    bool may_run_ = false;
   };
 
-  bool enter();
-  void leave();
-
+ private:
   model::annotated_mutex mutex_;
   std::condition_variable changed_;
   int under_way_ ROWLOCK_GUARDED_BY(mutex_) = 0;
