@@ -73,6 +73,7 @@ class shared_lock final : public standard_lock {
   }
 
   void lock_shared() {
+    check_process();
     if (reads_.enter()) return;
     if (is_locked_by_this_thread()) {
       throw error(errc::deadlock, "this thread has locked \"" + name() +
@@ -82,6 +83,7 @@ class shared_lock final : public standard_lock {
   }
 
   bool lock_shared_within(const wait_limit& how_long) {
+    check_process();
     if (reads_.enter()) return true;
     auto held = acquire_shared(how_long, {});
     if (!access::state(held)) return false;
@@ -95,6 +97,7 @@ class shared_lock final : public standard_lock {
   }
 
   const hold& current() const {
+    check_process();
     const auto* read = reads_.current();
     return read != nullptr ? *read : top();
   }

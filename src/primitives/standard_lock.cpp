@@ -200,7 +200,17 @@ void standard_lock::check_lock() const {
                                   "\" and would wait for itself; use a recursive_mutex to lock it twice");
 }
 
+void standard_lock::check_process() const {
+  if (engine().is_forked()) engine().check_usable();
+}
+
+const hold& standard_lock::top() const {
+  check_process();
+  return locked_.top();
+}
+
 void standard_lock::lock() {
+  check_process();
   check_lock();
   locked_.push(acquire({.waits = true}, {}));
 }

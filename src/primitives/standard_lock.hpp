@@ -135,10 +135,12 @@ class standard_lock {
   void lock();
   bool lock_within(const wait_limit& how_long);
   void unlock();
-  const hold& top() const { return locked_.top(); }
+  const hold& top() const;
   bool is_locked_by_this_thread() const { return locked_.is_mine(); }
 
  protected:
+  // Throws error(forked) in a forked child, which must not wait for a mutex that a thread of its parent may have locked.
+  void check_process() const;
   // Throws error(deadlock) if the calling thread's lock() would wait for itself.
   virtual void check_lock() const;
 

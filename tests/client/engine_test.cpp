@@ -76,6 +76,8 @@ TEST_P(engine_test, in_a_forked_child_every_call_says_so_and_the_parent_keeps_it
   hold held = mutex(*db, "a").acquire();
   std::optional<mutex> locked{std::in_place, *db, "b"};
   locked->lock();
+  shared_mutex reading{*db, "d"};
+  reading.lock_shared();
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
@@ -97,6 +99,11 @@ TEST_P(engine_test, in_a_forked_child_every_call_says_so_and_the_parent_keeps_it
     check([&] { std::ignore = admin(*db).list(); });
     check([&] { admin(*db).release("a"); });
     check([&] { held.release(); });
+    check([&] { locked->lock(); });
+    check([&] { std::ignore = locked->current_hold(); });
+    check([&] { reading.lock_shared(); });
+    check([&] { std::ignore = reading.try_lock_shared(); });
+    check([&] { std::ignore = reading.current_hold(); });
     db->close();
     locked.reset();
     held = {};
@@ -110,6 +117,7 @@ TEST_P(engine_test, in_a_forked_child_every_call_says_so_and_the_parent_keeps_it
   EXPECT_TRUE(held);
   EXPECT_EQ(holder_of("a"), held.id());
   EXPECT_EQ(holder_of("b"), locked->current_hold().id());
+  reading.unlock_shared();
   EXPECT_EQ(held.release(), release_result::released) << "its connections are as they were";
   EXPECT_TRUE(mutex(*db, "c").try_acquire());
 }
