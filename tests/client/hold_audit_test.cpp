@@ -24,10 +24,7 @@ class hold_audit_test : public parts_test {
   hold_ptr held(const std::string& name) { return held(name, own); }
   hold_ptr held(const std::string& name, const std::shared_ptr<client_layer::lease>& lease) {
     auto hold = unstored(name, lease);
-    side->create(std::vector<model::lock_definition>{{name}});
-    const std::vector<store::acquire_item> wanted{
-        {name, model::lock_kind::mutex, 1, lease->id(), hold->id()}};
-    EXPECT_EQ(side->acquire(wanted).size(), 1U);
+    grant(hold);
     EXPECT_TRUE(holds.add(hold, holds.checks()));
     return hold;
   }

@@ -27,10 +27,7 @@ class hold_releaser_test : public parts_test {
   // It stands in the database, too.
   hold_ptr stored(const std::string& name) {
     auto hold = held(name);
-    side->create(std::vector<model::lock_definition>{{name}});
-    const std::vector<store::acquire_item> wanted{
-        {name, model::lock_kind::mutex, 1, hold->lease()->id(), hold->id()}};
-    EXPECT_EQ(side->acquire(wanted).size(), 1U);
+    grant(hold);
     return hold;
   }
   client_layer::release_ptr begun(const hold_ptr& hold) {

@@ -1,6 +1,7 @@
 #include "client/joint_move.hpp"
 
 #include "client/client_test.hpp"
+#include "client/parts_test.hpp"
 #include "primitives/access.hpp"
 
 #include <vector>
@@ -153,6 +154,58 @@ TEST_F(joint_move_test, a_close_while_the_move_hangs_leaves_nothing) {
   EXPECT_EQ(call.get(), errc::closed);
   ASSERT_TRUE(soon([&] { return closed.wait_for(0s) == std::future_status::ready; }));
   EXPECT_TRUE(soon([&] { return holder_of("a").empty() && holder_of("b").empty(); }));
+}
+
+// The tries themselves, one by one.
+class joint_move_tries_test : public parts_test {
+ protected:
+  joint_move_tries_test() {
+    begin();
+    moving.emplace(*engine, std::vector{request("a"), request("b")}, std::vector{held("a"), held("b")}, 60s,
+                   0ms);
+  }
+
+  client_layer::hold_ptr held(const std::string& name) {
+    auto hold = std::make_shared<client_layer::hold_state>(
+        engine, model::lock_definition{name}, model::hold_id::random(), 1, engine->keeper().lease(),
+        model::lock_mode::exclusive, 1);
+    EXPECT_TRUE(engine->holds().add(hold, engine->holds().checks()));
+    grant(hold);
+    return hold;
+  }
+  void run() { moving->run(*server->open()->connect()); }
+
+  using result = client_layer::joint_move::result;
+  static model::lock_request request(const std::string& name) { return {model::lock_definition{name}}; }
+
+  std::optional<client_layer::joint_move> moving;
+};
+
+TEST_F(joint_move_tries_test, a_locked_row_after_a_lost_answer_does_not_begin_the_ttl_anew) {
+  faults->lose_answer("edit");
+  EXPECT_THROW(run(), error);
+  server->lock_row("b");
+  advance(4s);
+  run();
+  EXPECT_EQ(moving->outcome(), result::again);
+  server->unlock_row("b");
+  advance(4s);
+  run();
+  ASSERT_EQ(moving->outcome(), result::moved);
+  for (const auto& hold : moving->moved()) EXPECT_LE(hold->remaining(), 60s - 8s) << hold->name();
+}
+
+TEST_F(joint_move_tries_test, a_locked_row_before_a_lost_answer_does_not_shorten_the_ttl) {
+  server->lock_row("b");
+  run();
+  EXPECT_EQ(moving->outcome(), result::again);
+  server->unlock_row("b");
+  advance(8s);
+  faults->lose_answer("edit");
+  EXPECT_THROW(run(), error);
+  run();
+  ASSERT_EQ(moving->outcome(), result::moved);
+  for (const auto& hold : moving->moved()) EXPECT_GT(hold->remaining(), 60s - 8s) << hold->name();
 }
 
 }  // namespace

@@ -104,6 +104,13 @@ class parts_test : public testing::Test {
   static std::optional<errc> failure_of(const client_layer::acquire_ptr& operation) {
     return code_of([&] { operation->answer.take(); });
   }
+  // Grants a mutex to that hold of this client in the database.
+  void grant(const client_layer::hold_ptr& hold) {
+    side->create(std::vector<model::lock_definition>{{hold->name()}});
+    const std::vector<store::acquire_item> wanted{
+        {hold->name(), model::lock_kind::mutex, 1, hold->lease()->id(), hold->id()}};
+    EXPECT_EQ(side->acquire(wanted).size(), 1U);
+  }
   // A release of that hold whose caller waits.
   client_layer::release_ptr leaves(const client_layer::hold_ptr& hold) {
     auto made = std::make_shared<client_layer::release_operation>();
