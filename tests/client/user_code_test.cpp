@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <atomic>
 #include <stdexcept>
+#include <thread>
 
 namespace rowlock::test {
 namespace {
@@ -30,6 +31,24 @@ TEST(user_code_test, may_close_the_door_behind_itself) {
   user_code user_calls;
   EXPECT_TRUE(user_calls.run([&] { user_calls.run([&] { user_calls.close(); }); }));
   EXPECT_FALSE(user_calls.run([] {}));
+}
+
+// As when a static object closes its client, after the thread's own objects are gone.
+TEST(user_code_test, may_be_called_while_a_thread_ends) {
+  struct late_caller {
+    user_code* user_calls = nullptr;
+    ~late_caller() {
+      if (user_calls) user_calls->run([] {});
+    }
+  };
+  user_code user_calls;
+  std::thread{[&] {
+    // Made before the thread's first call, and so destroyed after what that call made.
+    thread_local late_caller last;
+    last.user_calls = &user_calls;
+    user_calls.run([] {});
+  }}.join();
+  EXPECT_TRUE(user_calls.run([] {}));
 }
 
 class user_code_client_test : public virtual_client_test {};
