@@ -99,7 +99,8 @@ ROWLOCK_EXPORT hold_set acquire_all(const std::vector<wanted>& locks, const acqu
 ROWLOCK_EXPORT hold_set try_acquire_all(const std::vector<wanted>& locks, const acquire_options& how = {});
 
 // One time limit for all of them together; zero or less is try_acquire_all. Empty: the time passed or stop
-// was requested, and nothing of the attempt remains.
+// was requested, and nothing of the attempt remains. Throws as try_acquire_all if the database could not be
+// reached when the time passed.
 ROWLOCK_EXPORT hold_set try_acquire_all_for(time_limit timeout, const std::vector<wanted>& locks,
                                             const acquire_options& how = {});
 template <class Clock, class Duration>

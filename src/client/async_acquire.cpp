@@ -1,5 +1,7 @@
 #include "client/async_acquire.hpp"
 
+#include "client/errors.hpp"
+
 #include <utility>
 
 namespace rowlock::client_layer {
@@ -82,17 +84,12 @@ void async_acquire::tell() {
   if (operation_->ttl) engine_->check_deadlines();
   const auto where = std::move(where_);
   if (over_.load()) return;
-  const auto failed = [this](const char* why) {
-    abandon();
-    engine_->shared().log(log_level::error, "an executor failed, so the acquire of \"{}\" was abandoned: {}",
-                          operation_->definition.name, why);
-  };
   try {
     where([pass = std::make_shared<ticket>(shared_from_this())] { pass->wait->go_on(); });
-  } catch (const std::exception& failure) {
-    failed(failure.what());
   } catch (...) {
-    failed("it threw something that is not a std::exception");
+    abandon();
+    engine_->shared().log(log_level::error, "an executor failed, so the acquire of \"{}\" was abandoned: {}",
+                          operation_->definition.name, thrown_text(std::current_exception()));
   }
 }
 

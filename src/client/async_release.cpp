@@ -1,5 +1,7 @@
 #include "client/async_release.hpp"
 
+#include "client/errors.hpp"
+
 #include <utility>
 
 namespace rowlock::client_layer {
@@ -43,13 +45,9 @@ void async_release::tell() {
   if (over_.load()) return;
   try {
     where([self = shared_from_this(), then = std::move(then)] { self->go_on(then); });
-  } catch (const std::exception& failure) {
-    engine_->shared().log(log_level::error, "an executor failed, so nobody hears of a release: {}",
-                          failure.what());
   } catch (...) {
-    engine_->shared().log(log_level::error,
-                          "an executor threw something that is not a std::exception, so nobody hears of a "
-                          "release");
+    engine_->shared().log(log_level::error, "an executor failed, so nobody hears of a release: {}",
+                          thrown_text(std::current_exception()));
   }
 }
 

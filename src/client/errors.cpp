@@ -35,6 +35,16 @@ error copy_of(const std::exception_ptr& failure) {
   }
 }
 
+std::string thrown_text(const std::exception_ptr& thrown) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const std::exception& known) {
+    return known.what();
+  } catch (...) {
+    return "something that is not a std::exception";
+  }
+}
+
 bool is_temporary(const error& failure) {
   return failure.code() == errc::unreachable || failure.code() == errc::contention ||
          failure.code() == errc::read_only;

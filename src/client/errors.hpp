@@ -14,6 +14,8 @@ namespace rowlock::client_layer {
 // One failure may end many waits. Each waiter is thrown an object of its own, which no other thread touches.
 error copy_of(const error& failure);
 error copy_of(const std::exception_ptr& failure);
+// For the log: of what a user's function threw, which may be anything.
+std::string thrown_text(const std::exception_ptr& thrown);
 
 // Retrying may help: the database cannot be reached, a conflict, or a server that became read-only.
 bool is_temporary(const error& failure);

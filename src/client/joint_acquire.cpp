@@ -224,6 +224,7 @@ std::vector<hold_ptr> joint_acquire::nothing() const {
     if (!how_long_.waits || how_long_.limit) return {};
     throw error(errc::cancelled, "the wait for several locks was stopped");
   }
+  if (failure_) std::rethrow_exception(failure_);
   if (!how_long_.waits) throw no_answer(engine_.shared().longest_call());
   return {};
 }
@@ -269,10 +270,12 @@ joint_acquire::progress joint_acquire::take_what_is_free() {
       // The next round finds by the holds' ids what this one has done (I7), before anything else is
       // requested.
       if (!in_doubt_ && asked->lease) in_doubt_ = asked;
+      failure_ = std::current_exception();
       if (!failure.transient() || (!how_long_.waits && ++failures == joint_failures_at_most)) throw;
       if (!sleep(reconnect.next())) return progress::over;
       continue;
     }
+    failure_ = nullptr;
     if (!asked->lease) {
       if (!sleep(1ms)) return progress::over;
       continue;

@@ -8,6 +8,7 @@
 #include <rowlock/hold.hpp>
 
 #include <chrono>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -54,6 +55,7 @@ class joint_acquire {
   std::vector<hold_ptr> holds_;      // of the first names
   std::vector<model::hold_id> ids_;  // of every name, for each request on this lease
   std::shared_ptr<lease> lease_;
+  std::exception_ptr failure_;          // of the latest round; null: the database answered it
   std::shared_ptr<round> in_doubt_;     // the first whose answer was lost: its requests may be held
   std::shared_ptr<joint_move> moving_;  // of holds_, which may stand on their own leases already
 };

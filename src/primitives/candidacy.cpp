@@ -1,5 +1,6 @@
 #include "primitives/candidacy.hpp"
 
+#include "client/errors.hpp"
 #include "primitives/access.hpp"
 
 #include <rowlock/error.hpp>
@@ -9,20 +10,7 @@
 namespace rowlock::primitives {
 
 using client_layer::async_acquire;
-
-namespace {
-
-std::string text_of(const std::exception_ptr& thrown) {
-  try {
-    std::rethrow_exception(thrown);
-  } catch (const std::exception& known) {
-    return known.what();
-  } catch (...) {
-    return "something that is not a std::exception";
-  }
-}
-
-}  // namespace
+using client_layer::thrown_text;
 
 // What the executor gets. If the executor drops it, nothing would ever call the candidate again.
 struct candidacy::turn {
@@ -117,7 +105,7 @@ void candidacy::call_executor() {
     });
   } catch (...) {
     engine_->shared().log(log_level::error, "an executor failed, so the candidate for \"{}\" is over: {}",
-                          office_.definition.name, text_of(std::current_exception()));
+                          office_.definition.name, thrown_text(std::current_exception()));
   }
 }
 
@@ -286,7 +274,7 @@ void candidacy::fail() {
     why = failure_;
   }
   const auto log = [this](const char* what, const std::exception_ptr& thrown) {
-    engine_->shared().log(log_level::error, "{} \"{}\": {}", what, office_.definition.name, text_of(thrown));
+    engine_->shared().log(log_level::error, "{} \"{}\": {}", what, office_.definition.name, thrown_text(thrown));
   };
   try {
     how_.failed ? how_.failed(why) : log("the candidate has failed for", why);
@@ -339,7 +327,7 @@ void candidacy::finish_close(close_mode mode, bool is_inside) {
       how_.lost(held->loss());
     } catch (...) {
       engine_->shared().log(log_level::error, "lost() of a candidate for \"{}\" has thrown: {}",
-                            office_.definition.name, text_of(std::current_exception()));
+                            office_.definition.name, thrown_text(std::current_exception()));
     }
   }
   if (held) engine_->releaser().release(*held);

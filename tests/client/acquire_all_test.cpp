@@ -419,6 +419,27 @@ TEST_F(acquire_all_doubt_test, waits_through_an_outage) {
   EXPECT_TRUE(asked.get());
 }
 
+TEST_F(acquire_all_doubt_test, an_outage_until_the_time_is_up_is_told_as_of_one_lock) {
+  faults.cut(true);
+  auto several = std::async(std::launch::async, [&] {
+    return code_of([&] { std::ignore = try_acquire_all_for(10s, {a, b}); });
+  });
+  ASSERT_TRUE(soon([&] { return several.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(several.get(), errc::unreachable);
+  auto one =
+      std::async(std::launch::async, [&] { return code_of([&] { std::ignore = a.try_acquire_for(10s); }); });
+  ASSERT_TRUE(soon([&] { return one.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(one.get(), errc::unreachable);
+}
+
+TEST_F(acquire_all_doubt_test, an_attempt_that_was_stopped_before_takes_nothing) {
+  std::stop_source stop;
+  stop.request_stop();
+  EXPECT_FALSE(try_acquire_all({a, b}, {.stop = stop.get_token()}));
+  EXPECT_FALSE(a.try_acquire({.stop = stop.get_token()}));
+  EXPECT_TRUE(all_are_free());
+}
+
 TEST_F(acquire_all_doubt_test, a_client_that_vanishes_while_it_waits_blocks_nobody_beyond_its_lease) {
   client other = new_client();
   auto held = std::make_optional(mutex(other, "b").acquire());

@@ -25,7 +25,7 @@ class async_release_test : public client_test {
 
   hand_executor by_hand;
   std::vector<release_result> got;
-  client db = new_client();
+  client db = new_client(quick_to_renew());
   client other = new_client();
 };
 

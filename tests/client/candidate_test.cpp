@@ -65,7 +65,7 @@ class diary {
 
 class candidate_test : public client_test {
  protected:
-  client db = new_client();
+  client db = new_client(quick_to_renew());
   client other = new_client();
   election here{db, "office"};
   election there{other, "office"};

@@ -8,7 +8,7 @@ namespace {
 class election_test : public client_test {
  protected:
   static options observing() {
-    auto settings = patient();
+    auto settings = quick_to_renew();
     settings.poll_interval = 50ms;
     return settings;
   }

@@ -17,7 +17,7 @@ class recursive_shared_mutex_test : public client_test {
     return db.stats().acquired - before;
   }
 
-  client db = new_client();
+  client db = new_client(quick_to_renew());
   client other = new_client();
   recursive_shared_mutex catalog{db, "c"};
 };
