@@ -144,7 +144,7 @@ TEST_P(bench_test, handover_local_passes_the_lock_between_threads) {
 }
 
 TEST_P(bench_test, waiters_cost_is_counted) {
-  auto results = bench("waiters", {"--threads", "20"}, "4");
+  auto results = bench("waiters", {"--threads", "20"}, "1");
   ASSERT_EQ(results.size(), 1u);
   EXPECT_EQ(results[0].at("threads"), 20);
   EXPECT_GT(results[0].at("rowlock").get<double>(), 0);

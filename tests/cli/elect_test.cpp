@@ -81,7 +81,8 @@ TEST_P(elect_test, repeat_stands_by_again) {
 }
 
 TEST_P(elect_test, repeat_stands_again_after_a_loss) {
-  auto process = start({"elect", "office", "--repeat", "--", "sh", "-c", "echo leads; exec sleep 600"});
+  auto process =
+      start({"elect", "office", "--ttl", "3s", "--repeat", "--", "sh", "-c", "echo leads; exec sleep 600"});
   EXPECT_EQ(process->read_line(), "leads");
   EXPECT_EQ(rowlock({"release", "office", "--force"}).exit_code, 0);
   EXPECT_EQ(process->read_line(), "leads");

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <filesystem>
 #include <regex>
@@ -95,7 +96,7 @@ struct citation {
 
 // docs/design.md, "Layers"; [design.md](docs/design.md), "Layers"; README, "Layers"; "Layers" in
 // docs/design.md
-std::vector<citation> citations_in(const std::string& text) {
+std::vector<citation> citations_in(const std::string& file) {
   static const std::regex page{
       R"re(\b(docs/[a-z_-]+\.(?:md|1)\b|(?:README|CONTRIBUTING|SECURITY|CHANGELOG)\b))re"};
   static const std::regex page_first{
@@ -103,6 +104,11 @@ std::vector<citation> citations_in(const std::string& text) {
   static const std::regex section_first{
       R"re("([A-Z][^"]{0,80})" in (?:\[[^\]]*\]\()?(docs/[a-z_-]+\.md|README|CONTRIBUTING|SECURITY))re"};
   std::vector<citation> found;
+  // Most files cite nothing, and regular expressions are slow.
+  constexpr std::array starts{"docs/", "README", "CONTRIBUTING", "SECURITY", "CHANGELOG"};
+  if (std::ranges::none_of(starts, [&](const char* start) { return file.find(start) != file.npos; }))
+    return found;
+  const auto text = joined(file);
   for (const auto& match : matches(text, page)) found.push_back({match[1], ""});
   for (const auto& match : matches(text, page_first)) found.push_back({match[1], match[2]});
   for (const auto& match : matches(text, section_first)) found.push_back({match[2], match[1]});
@@ -120,8 +126,7 @@ TEST(citation_test, pages_and_comments_cite_sections_that_exist) {
   std::set<std::string> cited;
   for (const auto& file : files) {
     if (file == "tests/docs/citation_test.cpp") continue;
-    const auto text = joined(text_of(file));
-    for (const auto& [page, section] : citations_in(text)) {
+    for (const auto& [page, section] : citations_in(text_of(file))) {
       ASSERT_TRUE(fs::exists(source_path(page))) << file << " cites " << page;
       if (section.empty()) continue;
       EXPECT_THAT(headings(page), testing::Contains(section)) << file << " cites " << page;
