@@ -1,11 +1,12 @@
 // Asynchronous acquire: a coroutine that is suspended while it waits, or a callback. For every lock that can
-// be `wanted`: a mutex, a shared_mutex, shared(…), permits(…), an election.
+// be `wanted`: a mutex, a shared_mutex, shared(…), permits(…), an election. So a latch is waited for.
 //
 //   rowlock::executor pool = [&](std::function<void()> next) { threads.post(std::move(next)); };
 //
 //   rowlock::hold hold = co_await acquire_on(pool, nightly);                    // resumed on the pool
 //   if (auto hold = co_await try_acquire_on(pool, shared(catalog), 5s)) { … }   // busy is a value
 //   rowlock::term term{co_await acquire_on(pool, scheduler)};                   // an election
+//   if (co_await wait_on(pool, loaded, 5s)) { … }                               // a latch
 //
 //   acquire_async(pool, nightly, [](rowlock::acquired got) { if (got) use(got.hold); });
 //
@@ -30,6 +31,7 @@
 
 #include <rowlock/acquire_all.hpp>
 #include <rowlock/error.hpp>
+#include <rowlock/latch.hpp>
 
 #include <coroutine>
 
@@ -92,6 +94,7 @@ class ROWLOCK_OWNER awaited_acquire {
 
  private:
   friend struct primitives::access;
+  friend class awaited_wait;
   awaited_acquire(executor where, wanted lock, std::optional<time_limit> timeout, acquire_options how);
   void begin(std::function<void()> resume);
 
@@ -109,6 +112,45 @@ ROWLOCK_EXPORT awaited_acquire acquire_on(executor where, wanted lock, acquire_o
 // Gives a hold that may be empty, as mutex::try_acquire_for, and mutex::try_acquire for zero or less.
 ROWLOCK_EXPORT awaited_acquire try_acquire_on(executor where, wanted lock, time_limit timeout,
                                               acquire_options how = {});
+
+// ---- a latch
+
+// Whether a latch is open, as its waiter learns it.
+struct waited {
+  // False: the time passed, a limited wait was stopped, or it failed.
+  bool open = false;
+  // What the blocking call would have thrown.
+  std::optional<rowlock::error> failure{};
+
+  explicit operator bool() const noexcept { return open; }
+};
+
+// As latch::wait, and with a timeout as latch::wait_for; zero or less asks whether it is open now. The executor
+// calls done once. Throws what acquire_async throws; all other errors come as waited::failure.
+ROWLOCK_EXPORT void wait_async(executor where, const latch& on, std::function<void(waited)> done,
+                               std::stop_token stop = {});
+ROWLOCK_EXPORT void wait_async(executor where, const latch& on, time_limit timeout,
+                               std::function<void(waited)> done, std::stop_token stop = {});
+
+// What wait_on() returns: await it at once, and once. What is said of awaited_acquire is true of it, too.
+class ROWLOCK_OWNER awaited_wait {
+ public:
+  bool await_ready() const noexcept { return false; }
+  void await_suspend(std::coroutine_handle<> waiting) { acquire_.await_suspend(waiting); }
+  bool await_resume();
+
+ private:
+  friend struct primitives::access;
+  explicit awaited_wait(awaited_acquire acquire) noexcept : acquire_(std::move(acquire)) {}
+
+  awaited_acquire acquire_;
+};
+
+// Gives what latch::wait_for returns; true without a timeout. Throws what latch::wait throws: what wait_async
+// throws on the awaiting thread, without suspending it; everything else when it is resumed.
+ROWLOCK_EXPORT awaited_wait wait_on(executor where, const latch& on, std::stop_token stop = {});
+ROWLOCK_EXPORT awaited_wait wait_on(executor where, const latch& on, time_limit timeout,
+                                    std::stop_token stop = {});
 
 // ---- release
 

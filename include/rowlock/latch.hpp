@@ -70,6 +70,7 @@ class ROWLOCK_EXPORT latch {
   void reset();
 
  private:
+  friend struct primitives::access;
   std::unique_ptr<primitives::latch_lock> lock_;
 };
 

@@ -26,7 +26,9 @@ decision queue_up(lock_editor& lock, const acquire_terms& wish) {
 }
 
 decision wait_at_latch(lock_editor& latch, const acquire_terms& wish) {
-  if (!is_open(latch)) return queue_up(latch, wish);
+  if (!is_open(latch)) {
+    return wish.wait || latch.is_queued(wish.hold) ? queue_up(latch, wish) : latch.finish(what::busy);
+  }
   latch.outcome().token = latch.row().token;
   if (latch.is_queued(wish.hold)) latch.dequeue(wish.hold);
   return latch.finish(what::granted);

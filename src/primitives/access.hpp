@@ -9,6 +9,7 @@
 #include <rowlock/counting_semaphore.hpp>
 #include <rowlock/election.hpp>
 #include <rowlock/hold.hpp>
+#include <rowlock/latch.hpp>
 #include <rowlock/mutex.hpp>
 #include <rowlock/shared_mutex.hpp>
 
@@ -44,6 +45,7 @@ struct access {
   static standard_lock& lock(exclusive_lock& lock) noexcept { return *lock.lock_; }
   static const semaphore_lock& lock(const counting_semaphore& lock) noexcept { return *lock.lock_; }
   static const acquirer& lock(const election& office) noexcept { return *office.office_; }
+  static wanted wait(const latch& on);
 };
 
 }  // namespace rowlock::primitives

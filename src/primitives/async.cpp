@@ -25,21 +25,32 @@ std::shared_ptr<async_acquire> begin_wait(executor where, const wanted& lock, ti
                                          how.stop, std::move(where), std::move(then));
 }
 
-acquired taken_from(async_acquire& wait) {
-  acquired result;
+void put(client_layer::hold_ptr granted, acquired& result) {
+  result.hold = access::make<hold>(std::move(granted));
+}
+
+void put(const client_layer::hold_ptr& passed, waited& result) {
+  result.open = passed != nullptr;
+}
+
+template <class Result>
+Result taken_from(async_acquire& wait) {
+  Result result;
   try {
-    result.hold = access::make<hold>(wait.take());
+    put(wait.take(), result);
   } catch (const error& failure) {
     result.failure.emplace(failure);
   }
   return result;
 }
 
+template <class Result>
 void call_when_over(executor where, const wanted& lock, timeout_of_wait timeout,
-                    std::function<void(acquired)> done, const acquire_options& how) {
-  if (!done) throw error(errc::invalid_argument, "the callback is empty; nothing would receive the hold");
-  const auto wait = begin_wait(std::move(where), lock, timeout, how,
-                               [done = std::move(done)](async_acquire& over) { done(taken_from(over)); });
+                    std::function<void(Result)> done, const acquire_options& how) {
+  if (!done) throw error(errc::invalid_argument, "the callback is empty; nothing would receive the result");
+  const auto wait =
+      begin_wait(std::move(where), lock, timeout, how,
+                 [done = std::move(done)](async_acquire& over) { done(taken_from<Result>(over)); });
   wait->start(access::lock(lock), how);
 }
 
@@ -97,6 +108,30 @@ awaited_acquire acquire_on(executor where, wanted lock, acquire_options how) {
 awaited_acquire try_acquire_on(executor where, wanted lock, time_limit timeout, acquire_options how) {
   return access::make<awaited_acquire>(std::move(where), std::move(lock), timeout_of_wait{timeout},
                                        std::move(how));
+}
+
+void wait_async(executor where, const latch& on, std::function<void(waited)> done, std::stop_token stop) {
+  call_when_over(std::move(where), access::wait(on), {}, std::move(done), {.stop = std::move(stop)});
+}
+
+void wait_async(executor where, const latch& on, time_limit timeout, std::function<void(waited)> done,
+                std::stop_token stop) {
+  call_when_over(std::move(where), access::wait(on), timeout, std::move(done), {.stop = std::move(stop)});
+}
+
+bool awaited_wait::await_resume() {
+  return acquire_.wait_->take() != nullptr;
+}
+
+awaited_wait wait_on(executor where, const latch& on, std::stop_token stop) {
+  acquire_options how{.stop = std::move(stop)};
+  return access::make<awaited_wait>(acquire_on(std::move(where), access::wait(on), std::move(how)));
+}
+
+awaited_wait wait_on(executor where, const latch& on, time_limit timeout, std::stop_token stop) {
+  acquire_options how{.stop = std::move(stop)};
+  return access::make<awaited_wait>(
+      try_acquire_on(std::move(where), access::wait(on), timeout, std::move(how)));
 }
 
 void release_async(hold held) {

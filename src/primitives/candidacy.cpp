@@ -274,7 +274,8 @@ void candidacy::fail() {
     why = failure_;
   }
   const auto log = [this](const char* what, const std::exception_ptr& thrown) {
-    engine_->shared().log(log_level::error, "{} \"{}\": {}", what, office_.definition.name, thrown_text(thrown));
+    engine_->shared().log(log_level::error, "{} \"{}\": {}", what, office_.definition.name,
+                          thrown_text(thrown));
   };
   try {
     how_.failed ? how_.failed(why) : log("the candidate has failed for", why);

@@ -44,6 +44,8 @@ class latch_lock {
 
   std::int64_t remaining() const { return acquire_.unused(); }
 
+  rowlock::wanted wanted() const { return acquire_.wanted(acquire_.shared()); }
+
   // If the latch is open already, this only reads.
   bool wait(const client_layer::wait_limit& how_long, std::stop_token stop) const {
     auto& engine = acquire_.engine();
@@ -73,6 +75,10 @@ class latch_lock {
 
   acquirer acquire_;
 };
+
+wanted access::wait(const latch& on) {
+  return on.lock_->wanted();
+}
 
 }  // namespace rowlock::primitives
 

@@ -89,6 +89,17 @@ TEST(decide_latch_test, nobody_goes_on_before_zero) {
   EXPECT_THAT(let_go(gives_up), IsEmpty());
 }
 
+TEST(decide_latch_test, who_does_not_wait_is_told_that_it_is_closed) {
+  const auto ask = [](const store::lock_view& view) {
+    return client_layer::decide_acquire(
+        view, {{definition_of(view), model::lock_mode::shared}, me.lease, me.hold, false}, no_skew);
+  };
+  const auto closed = ask(a_latch(3).shared_by(first, 2, {}));
+  EXPECT_EQ(closed.outcome.result, what::busy);
+  EXPECT_TRUE(closed.change.empty());
+  EXPECT_EQ(ask(a_latch(2).shared_by(first, 2, {})).outcome.result, what::granted);
+}
+
 TEST(decide_latch_test, at_zero_all_go_on_but_the_dead) {
   const auto made = count_down(a_latch(2)
                                    .shared_by(third, 1, {})

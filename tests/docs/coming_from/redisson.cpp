@@ -115,6 +115,11 @@ TEST_P(coming_from_test, redisson_other_locks) {
   loaded.count_down();
   loaded.wait();
   EXPECT_EQ(loaded.remaining(), 0);
+  const rowlock::executor pool = [](const std::function<void()>& next) { next(); };
+  std::atomic<bool> is_open{false};
+  const auto opened = [&](const rowlock::waited& got) { is_open = got.open; };
+  rowlock::wait_async(pool, loaded, opened);
+  eventually("it is told", [&] { return is_open.load(); });
   rowlock::mutex a{db, "a"};
   rowlock::mutex b{db, "b"};
   auto both = rowlock::acquire_all({a, b});
