@@ -1,5 +1,6 @@
 // Asynchronous acquire: a coroutine that is suspended while it waits, or a callback. For every lock that can
-// be `wanted`: a mutex, a shared_mutex, shared(…), permits(…), an election. So a latch is waited for.
+// be `wanted`: a mutex, a shared_mutex, shared(…), permits(…), an election. wait_on
+// and wait_async wait in the same way until a latch is open.
 //
 //   rowlock::executor pool = [&](std::function<void()> next) { threads.post(std::move(next)); };
 //

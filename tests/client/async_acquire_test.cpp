@@ -116,6 +116,21 @@ TEST_F(async_acquire_test, dropped_by_its_executor_it_is_released) {
   EXPECT_EQ(continued, 0);
 }
 
+TEST_F(async_acquire_test, dropped_when_its_latch_is_open_it_has_nothing_to_release) {
+  latch opened{db, "opened", 1};
+  opened.count_down();
+  auto wait = made();
+  wait->start({{"opened", model::lock_kind::latch, 1}, model::lock_mode::shared}, {});
+  ASSERT_TRUE(is_settled());
+  const auto sent = [&] {
+    return faults.count("release") + faults.count("hand_over") + faults.count("edit");
+  };
+  const auto before = sent();
+  by_hand.drop_next();
+  db.close();  // sends the releases that are left
+  EXPECT_EQ(sent(), before);
+}
+
 TEST_F(async_acquire_test, its_time_ends_it_without_a_hold) {
   const hold held = mutex(rival, "a").acquire();
   const auto begun = time.now();

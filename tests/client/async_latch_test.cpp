@@ -15,11 +15,6 @@ class async_latch_test : public client_test {
   std::function<void(waited)> keep() {
     return [this](const waited& one) { got.push_back(one); };
   }
-  bool run_one() {
-    if (!eventually([&] { return by_hand.size() > 0; })) return false;
-    by_hand.run_next();
-    return true;
-  }
   bool is_queued(std::size_t count) {
     return eventually([&] { return queued("loaded") == count; });
   }
@@ -39,12 +34,12 @@ TEST_P(async_latch_test, all_are_told_when_it_opens) {
   loaded.count_down();
   EXPECT_EQ(by_hand.size(), 0U);
   same.count_down();
-  ASSERT_TRUE(run_one() && run_one());
+  ASSERT_TRUE(by_hand.run_one() && by_hand.run_one());
   ASSERT_EQ(got.size(), 2U);
   for (const auto& one : got) EXPECT_TRUE(one && !one.failure);
   EXPECT_EQ(queued("loaded"), 0U);
   wait_async(by_hand.get(), loaded, keep());
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   EXPECT_TRUE(got.back()) << "also who comes late";
   EXPECT_EQ(loaded.remaining(), 0) << "a wait uses nothing";
 }
@@ -52,14 +47,14 @@ TEST_P(async_latch_test, all_are_told_when_it_opens) {
 TEST_P(async_latch_test, a_time_that_is_up_leaves_nothing) {
   for (const auto timeout : {20ms, 0ms, -1ms}) {
     wait_async(by_hand.get(), loaded, timeout, keep());
-    ASSERT_TRUE(run_one());
+    ASSERT_TRUE(by_hand.run_one());
     EXPECT_FALSE(got.back());
     EXPECT_FALSE(got.back().failure);
     EXPECT_TRUE(is_queued(0));
   }
   loaded.count_down(2);
   wait_async(by_hand.get(), loaded, 0s, keep());
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   EXPECT_TRUE(got.back());
 }
 
@@ -68,9 +63,9 @@ TEST_P(async_latch_test, a_stop_cancels_and_leaves_nothing) {
   wait_async(by_hand.get(), loaded, keep(), stop.get_token());
   ASSERT_TRUE(is_queued(1));
   stop.request_stop();
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   wait_async(by_hand.get(), loaded, 1h, keep(), stop.get_token());
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   ASSERT_TRUE(got.front().failure);
   EXPECT_EQ(got.front().failure->code(), errc::cancelled);
   EXPECT_FALSE(got.back() || got.back().failure) << "the timed one is empty";
@@ -81,11 +76,11 @@ TEST_P(async_latch_test, says_what_was_wrong) {
   wait_async(by_hand.get(), latch{db, "loaded", 2}, keep());
   ASSERT_TRUE(is_queued(1));
   wait_async(by_hand.get(), latch{db, "loaded", 3}, keep());
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   ASSERT_TRUE(got.back().failure);
   EXPECT_EQ(got.back().failure->code(), errc::mismatch);
   db.close();
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   ASSERT_TRUE(got.back().failure);
   EXPECT_EQ(got.back().failure->code(), errc::closed);
   EXPECT_EQ(code_of([&] { wait_async({}, same, keep()); }), errc::invalid_argument);
@@ -112,11 +107,11 @@ job note_each(executor where, const latch& on, std::vector<bool>& noted) {
 TEST_P(async_latch_test, a_coroutine_waits_for_it) {
   std::vector<bool> noted;
   const auto work = note_each(by_hand.get(), loaded, noted);
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   EXPECT_THAT(noted, ElementsAre(false));
   ASSERT_TRUE(is_queued(1));
   same.count_down(2);
-  while (!work.is_over()) ASSERT_TRUE(run_one());
+  while (!work.is_over()) ASSERT_TRUE(by_hand.run_one());
   EXPECT_NO_THROW(work.rethrow());
   EXPECT_THAT(noted, ElementsAre(false, true, true));
 }
@@ -124,7 +119,7 @@ TEST_P(async_latch_test, a_coroutine_waits_for_it) {
 TEST_P(async_latch_test, a_coroutine_that_is_destroyed_leaves_the_queue) {
   std::vector<bool> noted;
   auto work = std::make_optional(note_each(by_hand.get(), loaded, noted));
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   ASSERT_TRUE(is_queued(1));
   work.reset();
   EXPECT_TRUE(is_queued(0));

@@ -17,11 +17,6 @@ class async_release_test : public client_test {
   void release(hold held) {
     release_async(by_hand.get(), std::move(held), [this](release_result one) { got.push_back(one); });
   }
-  bool run_one() {
-    if (!eventually([&] { return by_hand.size() > 0; })) return false;
-    by_hand.run_next();
-    return true;
-  }
 
   hand_executor by_hand;
   std::vector<release_result> got;
@@ -32,7 +27,7 @@ class async_release_test : public client_test {
 TEST_P(async_release_test, releases_and_tells_the_executor) {
   release(mutex(db, "a").acquire());
   EXPECT_THAT(got, IsEmpty());
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   EXPECT_THAT(got, ElementsAre(release_result::released));
   EXPECT_FALSE(is_held("a"));
 }
@@ -42,7 +37,7 @@ TEST_P(async_release_test, hands_over_to_the_first_waiter) {
   auto next = waiting(other, "a");
   release(std::move(held));
   EXPECT_TRUE(next.take());
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   EXPECT_THAT(got, ElementsAre(release_result::released));
 }
 
@@ -57,13 +52,13 @@ TEST_P(async_release_test, says_what_had_become_of_the_hold) {
   ASSERT_TRUE(admin(other).release("a"));
   ASSERT_TRUE(eventually([&] { return !lost; }));
   release(std::move(lost));
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   hold released = mutex(db, "b").acquire();
   released.release();
   release(std::move(released));
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   release({});
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   EXPECT_THAT(got, ElementsAre(release_result::lost, release_result::released, release_result::lost));
 }
 
@@ -71,12 +66,12 @@ TEST_P(async_release_test, an_inner_hold_of_a_recursive_mutex_only_counts_down) 
   recursive_mutex again{db, "a"};
   hold outer = again.acquire();
   release(again.acquire());
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   EXPECT_THAT(got, ElementsAre(release_result::released));
   EXPECT_TRUE(outer);
   EXPECT_EQ(holder_of("a"), outer.id());
   release(std::move(outer));
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   EXPECT_FALSE(is_held("a"));
 }
 
@@ -95,9 +90,9 @@ TEST_P(async_release_test, is_awaited_by_a_coroutine) {
     got.push_back(co_await release_on(by_hand.get(), hold{}));
   };
   const job run = routine(mutex(db, "a").acquire());
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   EXPECT_FALSE(is_held("a"));
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   EXPECT_TRUE(run.is_over());
   run.rethrow();
   EXPECT_THAT(got, ElementsAre(release_result::released, release_result::lost));

@@ -35,11 +35,6 @@ std::string name_of_this_thread() {
 class async_test : public client_test {
  protected:
   // What a wait has come to, once it has: by running the executor in this thread.
-  bool run_one() {
-    if (!eventually([&] { return by_hand.size() > 0; })) return false;
-    by_hand.run_next();
-    return true;
-  }
   acquired settle(const std::function<void(std::function<void(acquired)>)>& begin) {
     acquired got;
     int calls = 0;
@@ -47,7 +42,7 @@ class async_test : public client_test {
       got = std::move(one);
       ++calls;
     });
-    EXPECT_TRUE(run_one());
+    EXPECT_TRUE(by_hand.run_one());
     EXPECT_EQ(calls, 1);
     return got;
   }
@@ -126,7 +121,7 @@ TEST_P(async_test, is_granted_within_its_time) {
   ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
   EXPECT_EQ(by_hand.size(), 0U);
   held.reset();
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   ASSERT_TRUE(got);
   EXPECT_EQ(got.hold.id(), holder_of("a"));
 }
@@ -162,7 +157,7 @@ TEST_P(async_test, a_stop_cancels_and_leaves_nothing) {
   try_acquire_async(by_hand.get(), mutex{db, "a"}, 1h, done, {.stop = stop.get_token()});
   ASSERT_TRUE(eventually([&] { return queued("a") == 2; }));
   stop.request_stop();
-  ASSERT_TRUE(run_one() && run_one());
+  ASSERT_TRUE(by_hand.run_one() && by_hand.run_one());
   int cancelled = 0;
   for (const auto& one : got) {
     EXPECT_FALSE(one);
@@ -190,7 +185,7 @@ TEST_P(async_test, what_is_granted_beside_a_stop_is_told_or_given_back) {
     acquire_async(by_hand.get(), mutex{db, "a"}, [&](acquired one) { got = std::move(one); },
                   {.stop = stop.get_token()});
     stop.request_stop();
-    ASSERT_TRUE(run_one());
+    ASSERT_TRUE(by_hand.run_one());
     EXPECT_NE(got.hold.valid(), got.failure.has_value());
   }
   EXPECT_EQ(by_hand.size(), 0U);
@@ -230,11 +225,11 @@ TEST_P(async_test, is_granted_in_turn_among_those_who_wait_with_a_thread) {
   ASSERT_TRUE(eventually([&] { return queued("a") == 3; }));
   const auto token = held->token();
   held.reset();
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   EXPECT_EQ(got.back().token(), token + 1);
   got.clear();
   EXPECT_EQ(second.take().token(), token + 2);
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   EXPECT_EQ(got.back().token(), token + 3);
 }
 
@@ -370,7 +365,7 @@ TEST_P(async_test, a_client_that_closes_ends_its_waits) {
   ASSERT_TRUE(eventually([&] { return queued("a") == 2; }));
   db.close();
   EXPECT_EQ(by_hand.size(), 2U) << "the executor has been asked before close() returns";
-  ASSERT_TRUE(run_one() && run_one());
+  ASSERT_TRUE(by_hand.run_one() && by_hand.run_one());
   for (const auto& one : got) {
     ASSERT_TRUE(one.failure);
     EXPECT_EQ(one.failure->code(), errc::closed);
@@ -385,7 +380,7 @@ TEST_P(async_test, a_wait_does_not_keep_its_client_open) {
   acquire_async(by_hand.get(), mutex{*leaving, "a"}, [&](acquired one) { got = std::move(one); });
   ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
   leaving.reset();
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   ASSERT_TRUE(got.failure);
   EXPECT_EQ(got.failure->code(), errc::closed);
 }
@@ -449,7 +444,7 @@ job take_one_after_another(executor where, client on, std::vector<std::thread::i
 TEST_P(async_test, a_coroutine_awaits_one_lock_after_another) {
   std::vector<std::thread::id> threads;
   const auto work = take_one_after_another(by_hand.get(), db, threads);
-  while (!work.is_over()) ASSERT_TRUE(run_one());
+  while (!work.is_over()) ASSERT_TRUE(by_hand.run_one());
   EXPECT_NO_THROW(work.rethrow());
   EXPECT_THAT(threads, ElementsAreArray(std::vector(4, std::this_thread::get_id())));
   for (const auto* name : {"a", "rates", "slots"}) EXPECT_TRUE(free_soon(name)) << name;
@@ -467,15 +462,15 @@ TEST_P(async_test, a_coroutine_is_thrown_what_acquire_throws) {
   const auto cancelled = keep_one(by_hand.get(), mutex{db, "a"}, kept, {.stop = stop.get_token()});
   ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
   stop.request_stop();
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   EXPECT_EQ(code_of([&] { cancelled.rethrow(); }), errc::cancelled);
   const auto mismatched = keep_one(by_hand.get(), mutex{db, "b"}, kept);
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   EXPECT_EQ(code_of([&] { mismatched.rethrow(); }), errc::mismatch);
   const auto waits = keep_one(by_hand.get(), mutex{db, "a"}, kept);
   ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
   db.close();
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   EXPECT_EQ(code_of([&] { waits.rethrow(); }), errc::closed);
   const auto refused = keep_one(by_hand.get(), mutex{db, "a"}, kept);
   EXPECT_TRUE(refused.is_over()) << "without being suspended";
@@ -495,11 +490,11 @@ TEST_P(async_test, a_timed_attempt_of_a_coroutine_is_empty) {
   std::stop_source stop;
   int empty = 0;
   const auto attempts = count_empty(by_hand.get(), db, stop.get_token(), empty);
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   EXPECT_EQ(empty, 1);
   ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
   stop.request_stop();
-  ASSERT_TRUE(run_one());
+  ASSERT_TRUE(by_hand.run_one());
   EXPECT_NO_THROW(attempts.rethrow());
   EXPECT_TRUE(attempts.is_over());
   EXPECT_EQ(empty, 2);

@@ -97,6 +97,7 @@ TEST(decide_latch_test, who_does_not_wait_is_told_that_it_is_closed) {
   const auto closed = ask(a_latch(3).shared_by(first, 2, {}));
   EXPECT_EQ(closed.outcome.result, what::busy);
   EXPECT_TRUE(closed.change.empty());
+  EXPECT_EQ(ask(a_latch(3).queued_to_share(me)).outcome.result, what::queued) << "its place is not lost";
   EXPECT_EQ(ask(a_latch(2).shared_by(first, 2, {})).outcome.result, what::granted);
 }
 

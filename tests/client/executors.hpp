@@ -1,6 +1,8 @@
 // The executors of the tests of async.hpp, and a coroutine.
 #pragma once
 
+#include "client/client_test.hpp"
+
 #include <rowlock/async.hpp>
 
 #include <condition_variable>
@@ -39,6 +41,12 @@ class hand_executor {
   std::size_t size() const {
     const std::lock_guard lock{all_->mutex};
     return all_->given.size();
+  }
+  // Waits for a task and runs it. False: none came within a minute.
+  bool run_one() {
+    if (!eventually([&] { return size() > 0; })) return false;
+    run_next();
+    return true;
   }
   void run_next() { take()(); }
   void drop_next() { take(); }
