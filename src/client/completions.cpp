@@ -24,10 +24,7 @@ void completions::granted(const acquire_ptr& operation, model::token token) {
     restart(operation);
     return;
   }
-  if (operation->answer.complete(hold)) {
-    context_.count.acquired.fetch_add(1, std::memory_order_relaxed);
-    return;
-  }
+  if (operation->answer.complete(hold, context_.count.acquired)) return;
   hold->begin_release();
   holds_.remove(*hold);
   withdraw(*operation);

@@ -66,8 +66,8 @@ std::optional<store::renewal_reply> process_lease::renew(instant sent_at) {
     return {};
   }
   if (sent_at - renewed->confirmed_at() > renewed->ttl() / 2) context_.count.late_renewals.fetch_add(1);
-  renewed->confirm(sent_at, context_.margin(renewed->ttl()));
   context_.count.renewals.fetch_add(1);
+  renewed->confirm(sent_at, context_.margin(renewed->ttl()));
   return reply;
 }
 

@@ -10,6 +10,7 @@
 #include "client/time_source.hpp"
 #include "model/annotated_mutex.hpp"
 
+#include <atomic>
 #include <condition_variable>
 #include <cstdint>
 #include <exception>
@@ -27,6 +28,13 @@ class promised {
   // False: the caller has given up, or has its result already. Then this result belongs to nobody.
   bool complete(Result result) {
     return store([&]() ROWLOCK_REQUIRES(mutex_) { result_ = std::move(result); });
+  }
+  // The same, and counts the result if the caller gets it: before the caller can see it.
+  bool complete(Result result, std::atomic<std::uint64_t>& received) {
+    return store([&]() ROWLOCK_REQUIRES(mutex_) {
+      result_ = std::move(result);
+      received.fetch_add(1, std::memory_order_relaxed);
+    });
   }
   bool fail(const std::exception_ptr& failure) {
     return store([&]() ROWLOCK_REQUIRES(mutex_) { failure_ = copy_of(failure); });

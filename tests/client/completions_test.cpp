@@ -74,6 +74,15 @@ TEST_F(completions_test, a_grant_becomes_a_registered_hold_that_its_caller_gets)
   holds.remove(*hold);
 }
 
+TEST_F(completions_test, counts_a_grant_before_its_caller_can_see_it) {
+  const auto asked = sent("a");
+  std::uint64_t seen = 0;
+  asked->answer.on_complete([&] { seen = shared().count.acquired; });
+  complete.granted(asked, 7);
+  EXPECT_EQ(seen, 1U);
+  holds.remove(*hold_of(asked));
+}
+
 TEST_F(completions_test, a_grant_on_a_lease_that_is_over_counts_for_nobody) {
   const auto asked = sent("a");
   const auto granted_as = asked->hold;
