@@ -1,5 +1,7 @@
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 #include <algorithm>
 
 namespace rowlock::test {
@@ -12,7 +14,7 @@ class acquire_all_test : public client_test {
  protected:
   // On a thread of its own; stopped when the test ends before it.
   auto asking(std::vector<wanted> locks) {
-    return std::async(std::launch::async, [this, locks = std::move(locks)] {
+    return in_background([this, locks = std::move(locks)] {
       return try_acquire_all_for(1h, locks, {.stop = stop_.get_token()});
     });
   }
@@ -71,7 +73,7 @@ TEST_P(acquire_all_test, takes_nothing_when_one_is_held) {
 TEST_P(acquire_all_test, takes_nothing_when_one_is_waited_for) {
   shared_mutex read{db, "a"};
   hold reader = read.acquire_shared();
-  auto writer = std::async(std::launch::async, [this] { return shared_mutex(other, "a").acquire(); });
+  auto writer = in_background([this] { return shared_mutex(other, "a").acquire(); });
   ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
   EXPECT_FALSE(try_acquire_all({b, shared(read)}));
   EXPECT_FALSE(is_held("b"));
@@ -101,7 +103,7 @@ TEST_P(acquire_all_test, leaves_nothing_when_the_time_is_up) {
 TEST_P(acquire_all_test, leaves_nothing_when_it_is_stopped) {
   const auto held = mutex(other, "b").acquire();
   std::stop_source stop;
-  auto asked = std::async(std::launch::async, [&] {
+  auto asked = in_background([&] {
     return code_of([&] { std::ignore = acquire_all({a, b, c}, {.stop = stop.get_token()}); });
   });
   ASSERT_TRUE(eventually([&] { return queued("b") == 1; }));
@@ -221,7 +223,7 @@ TEST_P(acquire_all_test, with_a_ttl_each_has_a_lease_of_its_own) {
 
 TEST_P(acquire_all_test, a_ttl_begins_when_all_are_granted) {
   auto held = std::make_optional(mutex(other, "b").acquire());
-  auto asked = std::async(std::launch::async, [&] { return acquire_all({a, b}, {.ttl = 24h}); });
+  auto asked = in_background([&] { return acquire_all({a, b}, {.ttl = 24h}); });
   ASSERT_TRUE(eventually([&] { return queued("b") == 1; }));
   EXPECT_EQ(lease_of("a"), side().queue("b").front().waiter.lease) << "it stands on its client's lease";
   held.reset();
@@ -258,7 +260,7 @@ TEST_P(acquire_all_test, what_is_given_back_without_the_rest_does_not_rest) {
 TEST_P(acquire_all_test, finds_a_circle_with_what_its_thread_held_before) {
   const hold mine = c.acquire();
   std::promise<void> has_b;
-  auto rival = std::async(std::launch::async, [&] {
+  auto rival = in_background([&] {
     const hold b_there = mutex(other, "b").acquire();
     has_b.set_value();
     return mutex(other, "c").try_acquire_for(1h).valid();
@@ -291,9 +293,7 @@ class acquire_all_doubt_test : public virtual_client_test {
   // An edit whose caller is stopped while it hangs leaves nothing.
   void expect_nothing_left(bool happened) {
     std::stop_source stop;
-    auto asked = std::async(std::launch::async, [&] {
-      return try_acquire_all_for(1h, {a, b}, {.stop = stop.get_token()});
-    });
+    auto asked = in_background([&] { return try_acquire_all_for(1h, {a, b}, {.stop = stop.get_token()}); });
     ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
     EXPECT_EQ(all_are_free(), !happened);
     stop.request_stop();
@@ -320,7 +320,7 @@ TEST_F(acquire_all_doubt_test, an_edit_whose_answer_was_lost_is_one_grant_each) 
   const auto before = token("a");
   for (const bool sent : {true, false}) {
     sent ? faults.lose_answer("edit") : faults.lose_request("edit");
-    auto asked = std::async(std::launch::async, [&] { return acquire_all({a, b}); });
+    auto asked = in_background([&] { return acquire_all({a, b}); });
     ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
     const auto all = asked.get();
     EXPECT_TRUE(all);
@@ -338,9 +338,7 @@ TEST_F(acquire_all_doubt_test, an_edit_whose_answer_was_lost_does_not_wait_for_i
     const auto finds = faults.count("find");
     faults.lose_answer("edit");
     std::stop_source stop;
-    auto asked = std::async(std::launch::async, [&] {
-      return try_acquire_all_for(1h, {a, b}, {.stop = stop.get_token()});
-    });
+    auto asked = in_background([&] { return try_acquire_all_for(1h, {a, b}, {.stop = stop.get_token()}); });
     ASSERT_TRUE(eventually([&] { return faults.count("edit") > edits && !all_are_free(); }));
     server->lock_row(locked);  // as a rival's look does, for a moment
     EXPECT_TRUE(soon([&] { return faults.count("find") > finds || faults.count("edit") > edits + 2; }));
@@ -360,7 +358,7 @@ TEST_F(acquire_all_doubt_test, an_edit_whose_answer_was_lost_does_not_wait_for_i
 TEST_F(acquire_all_doubt_test, what_was_taken_away_in_doubt_is_begun_anew) {
   client other = new_client();
   faults.lose_answer("edit");
-  auto asked = std::async(std::launch::async, [&] { return acquire_all({a, b}); });
+  auto asked = in_background([&] { return acquire_all({a, b}); });
   ASSERT_TRUE(eventually([&] { return !all_are_free(); }));
   const auto first = holder_of("b");
   auto rival = waiting(other, "a");
@@ -377,9 +375,7 @@ TEST_F(acquire_all_doubt_test, what_was_taken_away_in_doubt_is_begun_anew) {
 TEST_F(acquire_all_doubt_test, an_edit_in_doubt_whose_caller_gave_up_leaves_nothing) {
   faults.lose_answer("edit");
   faults.lose_request("find");
-  auto asked = std::async(std::launch::async, [&] {
-    return code_of([&] { std::ignore = try_acquire_all({a, b}); });
-  });
+  auto asked = in_background([&] { return code_of([&] { std::ignore = try_acquire_all({a, b}); }); });
   ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(asked.get(), errc::unreachable);
   EXPECT_TRUE(soon([&] { return all_are_free(); }));
@@ -400,7 +396,7 @@ TEST_F(acquire_all_doubt_test, an_attempt_waits_a_moment_for_a_row_that_is_locke
   for (const bool comes_free : {true, false}) {
     server->lock_row("b");
     const auto edits = faults.count("edit");
-    auto asked = std::async(std::launch::async, [&] { return try_acquire_all({a, b}); });
+    auto asked = in_background([&] { return try_acquire_all({a, b}); });
     ASSERT_TRUE(soon([&] { return faults.count("edit") > edits; }));
     if (comes_free) server->unlock_row("b");
     ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
@@ -412,7 +408,7 @@ TEST_F(acquire_all_doubt_test, an_attempt_waits_a_moment_for_a_row_that_is_locke
 
 TEST_F(acquire_all_doubt_test, waits_through_an_outage) {
   faults.cut(true);
-  auto asked = std::async(std::launch::async, [&] { return acquire_all({a, b}); });
+  auto asked = in_background([&] { return acquire_all({a, b}); });
   ASSERT_TRUE(soon([&] { return faults.count("connect") >= 5; }));
   faults.cut(false);
   ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
@@ -421,13 +417,12 @@ TEST_F(acquire_all_doubt_test, waits_through_an_outage) {
 
 TEST_F(acquire_all_doubt_test, an_outage_until_the_time_is_up_is_told_as_of_one_lock) {
   faults.cut(true);
-  auto several = std::async(std::launch::async, [&] {
+  auto several = in_background([&] {
     return code_of([&] { std::ignore = try_acquire_all_for(10s, {a, b}); });
   });
   ASSERT_TRUE(soon([&] { return several.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(several.get(), errc::unreachable);
-  auto one =
-      std::async(std::launch::async, [&] { return code_of([&] { std::ignore = a.try_acquire_for(10s); }); });
+  auto one = in_background([&] { return code_of([&] { std::ignore = a.try_acquire_for(10s); }); });
   ASSERT_TRUE(soon([&] { return one.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(one.get(), errc::unreachable);
 }
@@ -451,7 +446,7 @@ TEST_F(acquire_all_doubt_test, a_client_that_vanishes_while_it_waits_blocks_nobo
   {
     const mutex one{*vanishing, "a"}, two{*vanishing, "b"};
     std::stop_source stop;
-    auto asked = std::async(std::launch::async, [&] {
+    auto asked = in_background([&] {
       return try_acquire_all_for(1h, {one, two}, {.stop = stop.get_token()});
     });
     ASSERT_TRUE(soon([&] { return queued("b") == 1; }));
@@ -464,7 +459,7 @@ TEST_F(acquire_all_doubt_test, a_client_that_vanishes_while_it_waits_blocks_nobo
   faults.cut(false);
   EXPECT_FALSE(holder_of("a").empty()) << "nobody could give it back";
   held.reset();
-  auto after = std::async(std::launch::async, [&] {
+  auto after = in_background([&] {
     const mutex one{other, "a"}, two{other, "b"};
     return acquire_all({one, two});
   });

@@ -1,5 +1,7 @@
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 #include <unistd.h>
 
 namespace rowlock::test {
@@ -235,7 +237,7 @@ TEST_F(admin_clock_test, a_stored_skew_reaches_those_who_are_connected_with_a_re
   server->expire(lease, 1min);
   EXPECT_FALSE(mutex(db, "a").try_acquire());
   std::stop_source stop;
-  auto waits = std::async(std::launch::async, [&] {
+  auto waits = in_background([&] {
     return code_of(
         [&] { std::ignore = counting_semaphore(db, "s", 1).acquire(1, {.stop = stop.get_token()}); });
   });

@@ -2,6 +2,7 @@
 
 #include "client/client_test.hpp"
 #include "primitives/access.hpp"
+#include "support/background.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -16,7 +17,7 @@ class arrive_test : public virtual_client_test {
   std::future<number> arriving(const client& member, std::int64_t members = 2,
                                const client_layer::wait_limit& how_long = {},
                                const std::stop_token& stop = {}) {
-    return std::async(std::launch::async, [member, members, how_long, stop] {
+    return in_background([member, members, how_long, stop] {
       return client_layer::arrive(*primitives::access::engine(member), barrier_of(members), how_long, stop);
     });
   }

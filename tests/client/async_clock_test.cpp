@@ -2,6 +2,8 @@
 #include "client/client_test.hpp"
 #include "client/executors.hpp"
 
+#include "support/background.hpp"
+
 #include <vector>
 
 namespace rowlock::test {
@@ -125,7 +127,7 @@ TEST_F(async_clock_test, is_told_of_the_close_also_when_the_database_hangs) {
   faults.hang("acquire");
   acquire_async(by_hand.get(), mutex{closing, "a"}, [this](acquired one) { got.push_back(std::move(one)); });
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
-  auto closed = std::async(std::launch::async, [&] { closing.close(); });
+  auto closed = in_background([&] { closing.close(); });
   ASSERT_TRUE(eventually([&] {
     time.advance(10ms);
     return by_hand.size() == 1;

@@ -1,12 +1,14 @@
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 namespace rowlock::test {
 namespace {
 
 using generation = std::int64_t;
 
 std::future<generation> arriving_at(barrier& at) {
-  return std::async(std::launch::async, [&at] { return at.arrive_and_wait(); });
+  return in_background([&at] { return at.arrive_and_wait(); });
 }
 template <class Result>
 bool is_over(const std::future<Result>& arrived) {
@@ -77,8 +79,8 @@ TEST_P(barrier_test, generations_do_not_mix) {
     for (int round = 0; round < 10; ++round) numbers.push_back(at.arrive_and_wait());
     return numbers;
   };
-  auto one = std::async(std::launch::async, march, std::ref(phase));
-  auto two = std::async(std::launch::async, march, std::ref(there));
+  auto one = in_background([&] { return march(phase); });
+  auto two = in_background([&] { return march(there); });
   const auto numbers = march(yonder);
   EXPECT_EQ(one.get(), numbers);
   EXPECT_EQ(two.get(), numbers);
@@ -110,7 +112,7 @@ TEST_P(barrier_test, who_is_stopped_breaks_it_for_the_others) {
   auto one = arriving_at(phase);
   ASSERT_TRUE(are_waiting(1));
   std::stop_source stop;
-  auto two = std::async(std::launch::async, [&] { return there.arrive_and_wait(stop.get_token()); });
+  auto two = in_background([&] { return there.arrive_and_wait(stop.get_token()); });
   ASSERT_TRUE(are_waiting(2));
   stop.request_stop();
   EXPECT_EQ(failure_of(two), errc::cancelled);
@@ -235,7 +237,7 @@ TEST_F(barrier_doubt_test, the_last_arrival_whose_answer_was_lost_completes_one_
 
 TEST_F(barrier_doubt_test, who_gives_up_after_all_have_arrived_goes_on) {
   std::stop_source stop;
-  auto one = std::async(std::launch::async, [&] { return phase.arrive_and_wait_for(1h, stop.get_token()); });
+  auto one = in_background([&] { return phase.arrive_and_wait_for(1h, stop.get_token()); });
   ASSERT_TRUE(are_waiting(1));
   faults.hang("edit");
   stop.request_stop();

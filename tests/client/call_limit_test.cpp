@@ -1,6 +1,8 @@
 // Every call keeps its limit and obeys its stop token, even behind a worker that is busy with something else.
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 namespace rowlock::test {
 namespace {
 
@@ -21,7 +23,7 @@ class call_limit_test : public virtual_client_test {
   // The worker for tasks is kept busy by another call, which gets no answer.
   void keep_the_worker_busy() {
     faults.hang("list");
-    busy_ = std::async(std::launch::async, [this] {
+    busy_ = in_background([this] {
       try {
         std::ignore = admin{db}.list();
       } catch (const error&) {
@@ -34,7 +36,7 @@ class call_limit_test : public virtual_client_test {
   template <class Call>
   std::chrono::nanoseconds duration_of(Call call) {
     const auto begun = time.now();
-    auto running = std::async(std::launch::async, std::move(call));
+    auto running = in_background(std::move(call));
     EXPECT_TRUE(soon([&] { return running.wait_for(0s) == std::future_status::ready; }));
     running.get();
     return time.now() - begun;
@@ -42,7 +44,7 @@ class call_limit_test : public virtual_client_test {
   // The same from the moment at which the call is stopped.
   template <class Call>
   std::chrono::nanoseconds duration_after_stop(Call call) {
-    auto running = std::async(std::launch::async, std::move(call));
+    auto running = in_background(std::move(call));
     const auto hangs = [&] { return server->blocked() > 0; };
     EXPECT_TRUE(soon([&] { return hangs(); }));
     const auto begun = time.now();
@@ -120,7 +122,7 @@ TEST_F(call_limit_test, of_several_locks) {
   mutex a{db, "a"}, b{db, "b"};
   auto held = std::make_optional(mutex(other, "b").acquire());
   const auto took = duration_of([&] {
-    auto asked = std::async(std::launch::async, [&] { return try_acquire_all_for(100ms, {a, b}); });
+    auto asked = in_background([&] { return try_acquire_all_for(100ms, {a, b}); });
     EXPECT_TRUE(eventually([&] { return queued("b") == 1; }));
     keep_the_worker_busy();
     EXPECT_FALSE(asked.get());
@@ -167,7 +169,7 @@ class endless_wait_test : public client_test {
   // The call must wait, and be granted when the hold is gone.
   void expect_waits(const std::string& name, const std::function<bool()>& take) {
     auto held = std::make_optional(mutex(other, name).acquire());
-    auto waiting = std::async(std::launch::async, take);
+    auto waiting = in_background(take);
     EXPECT_TRUE(
         eventually([&] { return queued(name) == 1 || waiting.wait_for(0s) == std::future_status::ready; }));
     held.reset();

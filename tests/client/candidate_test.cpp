@@ -2,6 +2,8 @@
 #include "client/client_test.hpp"
 #include "client/executors.hpp"
 
+#include "support/background.hpp"
+
 #include <atomic>
 #include <mutex>
 #include <vector>
@@ -91,7 +93,7 @@ TEST_P(candidate_test, is_elected_in_its_turn_and_resigns_behind_the_others) {
   EXPECT_FALSE(mine.resign()) << "it does not lead";
   first.reset();
   ASSERT_TRUE(eventually([&] { return mine.state() == candidate_state::leading; }));
-  auto next = std::async(std::launch::async, [&] { return there.campaign(); });
+  auto next = in_background([&] { return there.campaign(); });
   ASSERT_TRUE(eventually([&] { return queued("office") == 1; }));
   EXPECT_TRUE(mine.resign());
   auto successor = std::make_optional(next.get());
@@ -285,7 +287,7 @@ TEST_F(candidate_clock_test, a_close_that_tells_does_so_on_its_thread_and_then_r
   };
   candidate mine{by_hand.get(), here, how};
   ASSERT_TRUE(led());
-  auto closed = std::async(std::launch::async, [&] { mine.close(close_mode::tell); });
+  auto closed = in_background([&] { mine.close(close_mode::tell); });
   ASSERT_TRUE(soon([&] { return closed.wait_for(0s) == std::future_status::ready; }));
   EXPECT_NE(holder, "");
   EXPECT_TRUE(holder_of("office").empty());
@@ -304,9 +306,9 @@ TEST_F(candidate_clock_test, a_close_waits_for_elected_and_stops_its_token) {
   };
   candidate mine{by_hand.get(), here, how};
   ASSERT_TRUE(eventually([&] { return by_hand.size() == 1; }));
-  auto runs = std::async(std::launch::async, [&] { by_hand.run_next(); });
+  auto runs = in_background([&] { by_hand.run_next(); });
   ASSERT_TRUE(eventually([&] { return entered.load(); }));
-  auto closed = std::async(std::launch::async, [&] { mine.close(close_mode::tell); });
+  auto closed = in_background([&] { mine.close(close_mode::tell); });
   EXPECT_EQ(closed.wait_for(20ms), std::future_status::timeout);
   may_end = true;
   ASSERT_TRUE(soon([&] { return closed.wait_for(0s) == std::future_status::ready; }));

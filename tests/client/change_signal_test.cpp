@@ -2,6 +2,8 @@
 #include "client/client_test.hpp"
 #include "client/decisions.hpp"
 
+#include "support/background.hpp"
+
 namespace rowlock::test {
 namespace {
 
@@ -56,7 +58,7 @@ TEST_F(change_signal_test, of_a_fail_over_survives_a_check_that_fails) {
 TEST_F(change_signal_test, of_a_request_survives_a_look_that_fails) {
   const hold held = mutex(db, "a").acquire();
   std::stop_source enough;
-  auto asked = std::async(std::launch::async, [&] {
+  auto asked = in_background([&] {
     return admin{rival}.request_release("a",
                                         {.reason = "a deploy", .within = 1h, .stop = enough.get_token()});
   });
@@ -91,7 +93,7 @@ TEST_F(change_signal_test, of_a_force_before_their_delivery_reaches_holds_that_w
   mutex(db, "b").acquire().release();
   advance(6s);
   faults.hang_answer("edit");
-  auto taken = std::async(std::launch::async, [&] { return acquire_all({mutex{db, "a"}, mutex{db, "b"}}); });
+  auto taken = in_background([&] { return acquire_all({mutex{db, "a"}, mutex{db, "b"}}); });
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
   ASSERT_TRUE(admin{rival}.release("a"));
   const auto before = db.stats().renewals;
@@ -139,9 +141,8 @@ TEST_F(outliving_hold_test, hears_of_a_force) {
 }
 
 TEST_F(outliving_hold_test, hears_of_a_request) {
-  auto asked = std::async(std::launch::async, [&] {
-    return admin{rival}.request_release("a", {.reason = "a deploy", .within = 1h});
-  });
+  auto asked =
+      in_background([&] { return admin{rival}.request_release("a", {.reason = "a deploy", .within = 1h}); });
   EXPECT_TRUE(within(11s, [&] { return held.release_requested().stop_requested(); }));
   held.release();
   EXPECT_TRUE(within(5s, [&] { return asked.wait_for(0s) == std::future_status::ready; }));
@@ -224,7 +225,7 @@ TEST_F(change_signal_test, a_grant_by_the_waiters_own_client_is_not_left_to_the_
   shared_mutex a{both, "a"};
   hold held = a.acquire();
   faults.hang_answer("edit");
-  auto reader = std::async(std::launch::async, [&] { return shared_mutex(both, "a").acquire_shared(); });
+  auto reader = in_background([&] { return shared_mutex(both, "a").acquire_shared(); });
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
   a.downgrade(held);
   server->unblock();

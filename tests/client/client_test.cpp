@@ -3,6 +3,7 @@
 #include "client/closing_handle.hpp"
 #include "client/engine.hpp"
 #include "primitives/access.hpp"
+#include "support/background.hpp"
 #include "support/memory_fixture.hpp"
 #include "support/threads.hpp"
 
@@ -61,7 +62,7 @@ bool eventually(const std::function<bool()>& condition) {
 }
 
 attempt::attempt(client db, const std::string& name, std::chrono::milliseconds ttl) {
-  result_ = std::async(std::launch::async, [db = std::move(db), name, ttl, stop = stop_.get_token()] {
+  result_ = in_background([db = std::move(db), name, ttl, stop = stop_.get_token()] {
     mutex wanted{db, name};
     acquire_options how{.stop = stop};
     if (ttl != 0ms) how.ttl = ttl;

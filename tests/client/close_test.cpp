@@ -1,6 +1,8 @@
 // The end of a client.
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 namespace rowlock::test {
 namespace {
 
@@ -107,7 +109,7 @@ TEST_F(close_clock_test, is_bounded_when_the_database_hangs) {
   const hold held = mutex(db, "a").acquire();
   for (const char* verb : {"release", "hand_over", "edit", "end"}) faults.hang(verb);
   const auto began = time.now();
-  auto closed = std::async(std::launch::async, [&] { db.close(); });
+  auto closed = in_background([&] { db.close(); });
   ASSERT_TRUE(eventually([&] {
     time.advance(10ms);
     return closed.wait_for(1ms) == std::future_status::ready;
@@ -142,7 +144,7 @@ TEST_F(close_clock_test, ends_a_wait_that_enters_the_queue_meanwhile) {
   faults.hang_answer("enqueue");
   attempt asked{db, "a"};
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1 && queued("a") == 1; }));
-  auto closed = std::async(std::launch::async, [&] { db.close(); });
+  auto closed = in_background([&] { db.close(); });
   ASSERT_TRUE(eventually([&] { return mine.loss() == loss::closed; }));
   server->unblock();
   EXPECT_EQ(code_of([&] { std::ignore = asked.take(); }), errc::closed);
@@ -157,7 +159,7 @@ TEST_F(close_clock_test, withdraws_what_is_granted_meanwhile) {
   faults.hang_answer("acquire");
   attempt asked{db, "a"};
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
-  auto closed = std::async(std::launch::async, [&] { db.close(); });
+  auto closed = in_background([&] { db.close(); });
   ASSERT_TRUE(eventually([&] { return mine.loss() == loss::closed; }));
   server->unblock();
   closed.get();
@@ -173,7 +175,7 @@ TEST_F(close_clock_test, is_bounded_when_nothing_can_be_reached) {
   client db = new_client();
   const hold held = mutex(db, "a").acquire();
   faults.cut(true);
-  auto closed = std::async(std::launch::async, [&] { db.close(); });
+  auto closed = in_background([&] { db.close(); });
   EXPECT_TRUE(eventually([&] {
     time.advance(10ms);
     return closed.wait_for(1ms) == std::future_status::ready;

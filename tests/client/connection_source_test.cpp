@@ -1,5 +1,6 @@
 #include "client/connection_source.hpp"
 
+#include "support/background.hpp"
 #include "support/fault_plan.hpp"
 #include "support/virtual_time.hpp"
 
@@ -74,7 +75,7 @@ TEST_F(connection_source_test, asks_the_users_source_from_one_thread_at_a_time) 
   };
   std::vector<std::future<void>> calls;
   for (int i = 0; i < 8; ++i) {
-    calls.push_back(std::async(std::launch::async, [&] {
+    calls.push_back(in_background([&] {
       for (int round = 0; round < 50; ++round) source.database();
     }));
   }
@@ -124,7 +125,7 @@ TEST_F(connection_source_test, close_drops_the_spares_and_makes_no_connection_mo
 
 TEST_F(connection_source_test, close_breaks_off_an_attempt_that_is_under_way) {
   faults->hang("connect");
-  auto attempt = std::async(std::launch::async, [&] {
+  auto attempt = in_background([&] {
     try {
       source.connect({});
     } catch (const error& thrown) {

@@ -1,5 +1,7 @@
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 #include <algorithm>
 #include <atomic>
 #include <limits>
@@ -12,9 +14,8 @@ class counting_semaphore_test : public client_test {
   // Waits on a thread of its own; returns when it stands in the queue.
   std::future<hold> enqueue(client on, std::int64_t permits, std::int64_t capacity = 4) {
     const auto before = queued("a");
-    auto result = std::async(std::launch::async, [on, permits, capacity] {
-      return counting_semaphore(on, "a", capacity).acquire(permits);
-    });
+    auto result = in_background(
+        [on, permits, capacity] { return counting_semaphore(on, "a", capacity).acquire(permits); });
     EXPECT_TRUE(eventually([&] { return queued("a") == before + 1; }));
     return result;
   }
@@ -304,7 +305,7 @@ class semaphore_doubt_test : public virtual_client_test {
   // Lets time pass while a call is made that repeats itself.
   template <class Call>
   auto run(Call call) {
-    auto made = std::async(std::launch::async, call);
+    auto made = in_background(call);
     EXPECT_TRUE(soon([&] { return made.wait_for(0s) == std::future_status::ready; }));
     return made.get();
   }
@@ -336,7 +337,7 @@ TEST_F(semaphore_doubt_test, a_part_whose_answer_was_lost_is_given_back_once) {
 TEST_F(semaphore_doubt_test, what_is_committed_is_done_even_if_nobody_can_be_woken) {
   client rival = new_client();
   hold held = gpus.acquire(8);
-  auto waiter = std::async(std::launch::async, [&] { return counting_semaphore(rival, "a", 8).acquire(); });
+  auto waiter = in_background([&] { return counting_semaphore(rival, "a", 8).acquire(); });
   ASSERT_TRUE(soon([&] { return queued("a") == 1; }));
   faults.deny("send_wakeups");
   gpus.release(held, 2);
@@ -348,7 +349,7 @@ TEST_F(semaphore_doubt_test, what_is_committed_is_done_even_if_nobody_can_be_wok
 TEST_F(semaphore_doubt_test, a_difference_is_in_doubt_if_the_connection_breaks_after_the_commit) {
   client rival = new_client();
   const hold held = gpus.acquire(8);
-  auto waiter = std::async(std::launch::async, [&] { return counting_semaphore(rival, "a", 8).acquire(); });
+  auto waiter = in_background([&] { return counting_semaphore(rival, "a", 8).acquire(); });
   ASSERT_TRUE(soon([&] { return queued("a") == 1; }));
   faults.lose_request("send_wakeups");
   EXPECT_TRUE(run([&] { return is_in_doubt([&] { gpus.resize_by(1); }); }));

@@ -1,6 +1,7 @@
 #include "client/deadlock_search.hpp"
 
 #include "client/client_test.hpp"
+#include "support/background.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -34,7 +35,7 @@ TEST_F(deadlock_search_test, reads_one_name_a_step) {
     waiters.push_back(waiting(db, name));
   }
   std::uint64_t number = 0;
-  auto found = std::async(std::launch::async, [&] { return search_.circle_of(1, number, {}, {}); });
+  auto found = in_background([&] { return search_.circle_of(1, number, {}, {}); });
   for (std::size_t step = 0; step <= names.size(); ++step) {
     const auto before = reads();
     ASSERT_NO_FATAL_FAILURE(run_step());

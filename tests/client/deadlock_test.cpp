@@ -1,6 +1,8 @@
 // Circles of waiters, found by the callers that ask for it and by the operator.
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 #include <mutex>
 #include <set>
 
@@ -21,7 +23,7 @@ class deadlock_test : public client_test {
   };
   rival begin(const client& on, const std::string& first, const std::string& second, bool looks, int& have,
               std::mutex& mutex_of_have) {
-    return {std::async(std::launch::async, [=, this, &have, &mutex_of_have] {
+    return {in_background([=, this, &have, &mutex_of_have] {
       const hold one = mutex(on, first).acquire();
       {
         const std::lock_guard lock{mutex_of_have};
@@ -81,8 +83,7 @@ TEST_P(deadlock_test, a_thread_that_waits_for_itself_learns_it) {
 
 TEST_P(deadlock_test, a_waiter_for_somebody_at_work_goes_on_waiting) {
   auto held = std::make_optional(mutex(db, "a").acquire());
-  auto later =
-      std::async(std::launch::async, [&] { return mutex(other, "a").acquire({.detect_deadlock = true}); });
+  auto later = in_background([&] { return mutex(other, "a").acquire({.detect_deadlock = true}); });
   ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
   const auto before = other.stats().statements;
   ASSERT_TRUE(eventually([&] { return other.stats().statements > before + 10; })) << "it searches";
@@ -97,7 +98,7 @@ TEST_P(deadlock_test, the_operator_sees_who_waits_in_a_circle) {
   std::mutex guard;
   std::stop_source stop;
   const auto take = [&](const client& on, const std::string& first, const std::string& second) {
-    return std::async(std::launch::async, [&, first, second] {
+    return in_background([&, first, second] {
       hold one = mutex(on, first).acquire();
       {
         const std::lock_guard lock{guard};
@@ -140,9 +141,8 @@ class deadlock_doubt_test : public virtual_client_test {
 
 TEST_F(deadlock_doubt_test, a_look_that_fails_leaves_no_request_behind) {
   auto held = std::make_optional(mutex(other, "a").acquire());
-  auto waiting = std::async(std::launch::async, [&] {
-    return code_of([&] { std::ignore = mutex(db, "a").acquire({.detect_deadlock = true}); });
-  });
+  auto waiting = in_background(
+      [&] { return code_of([&] { std::ignore = mutex(db, "a").acquire({.detect_deadlock = true}); }); });
   ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
   server->on_call([](store::memory_call& call) {
     if (call.before("waited_for")) throw error(errc::privilege, "refused by the test");

@@ -1,6 +1,7 @@
 #include "client/dialer.hpp"
 
 #include "client/client_test.hpp"
+#include "support/background.hpp"
 
 #include <gmock/gmock.h>
 
@@ -43,7 +44,7 @@ class dialer_test : public testing::Test {
 
   using session_ptr = std::unique_ptr<store::session>;
   std::future<session_ptr> dialing() {
-    return std::async(std::launch::async, [this] { return dials->connect(database); });
+    return in_background([this] { return dials->connect(database); });
   }
   // The error of an attempt that takes too long.
   error too_late(std::future<session_ptr> attempt) {
@@ -144,7 +145,7 @@ class deaf_connect_test : public virtual_client_test {
   }
   template <class Work>
   static auto beside(Work work) {
-    return std::async(std::launch::async, std::move(work));
+    return in_background(std::move(work));
   }
   client make(const options& settings) {
     return make_virtual_client(deaf, settings, std::shared_ptr<virtual_time>{std::shared_ptr<void>{}, &time});

@@ -1,6 +1,8 @@
 // Where a commit can be read before it is on disk, a grant that was only read counts once it is on disk (I8).
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 #include <gtest/gtest.h>
 
 namespace rowlock::test {
@@ -13,7 +15,7 @@ class durable_read_test : public virtual_client_test {
   // On a thread of its own, while time passes.
   template <class Call>
   auto run(Call call) {
-    auto running = std::async(std::launch::async, std::move(call));
+    auto running = in_background(std::move(call));
     EXPECT_TRUE(soon([&] { return running.wait_for(0s) == std::future_status::ready; }));
     return running.get();
   }

@@ -1,5 +1,7 @@
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 #include <unistd.h>
 
 namespace rowlock::test {
@@ -14,12 +16,12 @@ class election_test : public client_test {
   }
   std::future<term> campaigning(election& in) {
     const auto before = queued("scheduler");
-    auto result = std::async(std::launch::async, [&in] { return in.campaign(); });
+    auto result = in_background([&in] { return in.campaign(); });
     EXPECT_TRUE(eventually([&] { return queued("scheduler") == before + 1; }));
     return result;
   }
   std::future<leadership> waits_for_change(election& in, const leadership& seen) {
-    return std::async(std::launch::async, [&in, seen] { return in.wait_for(30s, seen); });
+    return in_background([&in, seen] { return in.wait_for(30s, seen); });
   }
 
   client db = new_client(observing());
@@ -151,7 +153,7 @@ TEST_P(election_test, a_row_that_nobody_was_granted_is_no_change) {
 
 TEST_P(election_test, who_waits_for_a_change_can_be_stopped) {
   std::stop_source stop;
-  auto waits = std::async(std::launch::async, [&] { return there.wait({}, stop.get_token()); });
+  auto waits = in_background([&] { return there.wait({}, stop.get_token()); });
   stop.request_stop();
   EXPECT_EQ(waits.get(), leadership{});
 }

@@ -1,6 +1,8 @@
 // The client inside a host process: threads, signals, forks, connections that hang.
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 #include <pthread.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -317,8 +319,7 @@ TEST_F(black_hole_test, is_noticed_by_an_acquire_within_the_statement_timeout) {
 TEST_F(black_hole_test, a_try_acquire_ends_with_an_error_and_holds_nothing) {
   mutex(db, "a").acquire().release();
   faults.hang("acquire");
-  auto tried = std::async(std::launch::async,
-                          [&] { return code_of([&] { std::ignore = mutex(db, "a").try_acquire(); }); });
+  auto tried = in_background([&] { return code_of([&] { std::ignore = mutex(db, "a").try_acquire(); }); });
   ASSERT_TRUE(eventually([&] { return server->blocked() >= 1; }));
   faults.cut(true);
   ASSERT_TRUE(eventually([&] {

@@ -2,6 +2,7 @@
 
 #include "client/client_test.hpp"
 #include "primitives/access.hpp"
+#include "support/background.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -12,7 +13,7 @@ class force_release_test : public virtual_client_test {
   // Calls it in a thread of its own, and lets time pass until it has returned.
   template <class Call>
   release_result in_time(Call call) {
-    auto called = std::async(std::launch::async, call);
+    auto called = in_background(call);
     EXPECT_TRUE(soon([&] { return called.wait_for(0s) == std::future_status::ready; }));
     return called.get();
   }
@@ -80,7 +81,7 @@ TEST_F(force_release_test, a_force_hits_no_later_holder) {
   hold first = mutex(other, "a").acquire();
   auto waiter = waiting(other, "a");
   faults.lose_answer("edit");
-  auto forced = std::async(std::launch::async, [&] { return admin{db}.release("a"); });
+  auto forced = in_background([&] { return admin{db}.release("a"); });
   ASSERT_TRUE(soon([&] { return forced.wait_for(0s) == std::future_status::ready; }));
   EXPECT_TRUE(forced.get());
   ASSERT_TRUE(soon([&] { return waiter.is_over(); }));
@@ -95,7 +96,7 @@ TEST_F(force_release_test, a_force_that_was_reported_as_unknown_is_not_done_late
   mutex(db, "b").acquire().release();
   const hold held = mutex(other, "a").acquire();
   faults.refuse("edit", 1'000'000);
-  auto forced = std::async(std::launch::async, [&] { return code_of([&] { admin{db}.release("a"); }); });
+  auto forced = in_background([&] { return code_of([&] { admin{db}.release("a"); }); });
   ASSERT_TRUE(soon([&] { return forced.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(forced.get(), errc::unreachable);
   faults.forget();

@@ -2,6 +2,8 @@
 #include "client/client_test.hpp"
 #include "client/raw_sql.hpp"
 
+#include "support/background.hpp"
+
 namespace rowlock::test {
 namespace {
 
@@ -195,7 +197,7 @@ TEST_P(guard_test, of_a_reader_holds_up_one_for_a_time_no_longer_than_it_lasts) 
   const hold reader = lock.acquire_shared();
   app->run(is_sqlite() ? "BEGIN DEFERRED" : "BEGIN");
   app->guard(reader);
-  auto other = std::async(std::launch::async, [&] { return lock.acquire_shared({.ttl = 30s}); });
+  auto other = in_background([&] { return lock.acquire_shared({.ttl = 30s}); });
   pay(10);
   app->run("COMMIT");
   ASSERT_EQ(other.wait_for(20s), std::future_status::ready);

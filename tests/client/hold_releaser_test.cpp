@@ -1,6 +1,7 @@
 #include "client/hold_releaser.hpp"
 
 #include "client/parts_test.hpp"
+#include "support/background.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -135,7 +136,7 @@ TEST_F(hold_releaser_test, a_worker_that_only_acquires_sends_none) {
       parts(), worker_role::acquires, [this] { return server->open()->connect(); }));
   workers.back()->slot().open();
   const auto hold = stored("a");
-  auto released = std::async(std::launch::async, [&] { return releaser.release(*hold); });
+  auto released = in_background([&] { return releaser.release(*hold); });
   const auto sent = queue().take(worker_role::everything);
   ASSERT_EQ(sent.releases.size(), 1U);
   sent.releases.front()->answer->complete(release_result::pending);
@@ -149,9 +150,7 @@ TEST_F(hold_releaser_test, several_go_in_one_batch_and_each_gets_its_own_result)
   const auto lost = held("b");
   lost->lose(loss::forced);
   const auto other = held("c");
-  auto released = std::async(std::launch::async, [&] {
-    return releaser.release(std::vector<hold_ptr>{one, lost, other});
-  });
+  auto released = in_background([&] { return releaser.release(std::vector<hold_ptr>{one, lost, other}); });
   const auto sent = queue().take(worker_role::everything);
   ASSERT_EQ(sent.releases.size(), 2U);
   sent.releases[1]->answer->complete(release_result::lost);
@@ -167,8 +166,7 @@ TEST_F(hold_releaser_test, in_an_outage_all_callers_share_one_deadline) {
   const auto timeout = shared().settings.close_timeout;
   const auto first = releaser.begin(*held("a"));
   const auto second = releaser.begin(*held("b"));
-  auto one = std::async(std::launch::async,
-                        [&, until = time.now() + timeout] { return releaser.await(first, until); });
+  auto one = in_background([&, until = time.now() + timeout] { return releaser.await(first, until); });
   EXPECT_TRUE(eventually([&] {
     time.advance(100ms);
     return one.wait_for(0s) == std::future_status::ready;
@@ -191,8 +189,7 @@ TEST_F(hold_releaser_test, an_answer_ends_the_shared_deadline) {
   time.advance(5s);
   const auto third = releaser.begin(*held("c"));
   const auto timeout = shared().settings.close_timeout;
-  auto waits = std::async(std::launch::async,
-                          [&, until = time.now() + timeout] { return releaser.await(third, until); });
+  auto waits = in_background([&, until = time.now() + timeout] { return releaser.await(third, until); });
   time.advance(timeout - 1ms);
   third->complete(release_result::released);
   EXPECT_EQ(waits.get(), release_result::released);

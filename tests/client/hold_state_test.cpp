@@ -1,6 +1,7 @@
 #include "client/hold_state.hpp"
 
 #include "client/engine.hpp"
+#include "support/background.hpp"
 #include "support/virtual_time.hpp"
 
 #include <gtest/gtest.h>
@@ -75,8 +76,8 @@ TEST_F(hold_state_test, of_many_that_end_it_one_does) {
   int ended = 0;
   std::vector<std::future<bool>> tries;
   for (int i = 0; i < 8; ++i) {
-    tries.push_back(std::async(
-        std::launch::async, [&, i] { return i % 2 == 0 ? hold.lose(loss::forced) : hold.begin_release(); }));
+    tries.push_back(
+        in_background([&, i] { return i % 2 == 0 ? hold.lose(loss::forced) : hold.begin_release(); }));
   }
   for (auto& one : tries) ended += one.get() ? 1 : 0;
   EXPECT_EQ(ended, 1);

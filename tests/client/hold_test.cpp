@@ -1,5 +1,7 @@
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 #include <utility>
 
 namespace rowlock::test {
@@ -153,7 +155,7 @@ TEST_F(hold_clock_test, released_while_the_database_is_gone_is_unknown_and_done_
   client other = new_client(settings);
   hold held = mutex(other, "b").acquire();
   faults.cut(true);
-  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  auto released = in_background([&] { return held.release(); });
   // Its statement fails and the connection with it; then the caller's patience ends.
   ASSERT_TRUE(eventually([&] {
     time.advance(50ms);
@@ -175,7 +177,7 @@ TEST_F(hold_clock_test, its_destructor_does_not_throw_when_the_database_is_gone)
   client other = new_client(settings);
   auto held = std::make_optional(mutex(other, "b").acquire());
   faults.cut(true);
-  auto gone = std::async(std::launch::async, [&] { held.reset(); });
+  auto gone = in_background([&] { held.reset(); });
   EXPECT_TRUE(eventually([&] {
     time.advance(10ms);
     return gone.wait_for(1ms) == std::future_status::ready;
@@ -200,7 +202,7 @@ TEST_F(hold_clock_test, released_under_a_guard_is_pending_and_done_when_the_guar
 TEST_F(hold_clock_test, released_while_somebody_has_the_row_is_done_when_he_is_gone) {
   hold held = mutex(db, "a").acquire();
   server->lock_row("a");
-  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  auto released = in_background([&] { return held.release(); });
   ASSERT_TRUE(eventually([&] {
     time.advance(20ms);
     return released.wait_for(1ms) == std::future_status::ready;

@@ -1,6 +1,8 @@
 // Lost answers, broken connections, and statements that a server executes after all (I6, I7, I8).
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 namespace rowlock::test {
 namespace {
 
@@ -77,7 +79,7 @@ TEST_F(doubt_test, a_hand_over_whose_answer_was_lost_reaches_its_waiter) {
     hold held = mutex(db, "a").acquire();
     auto waiter = waiting(db, "a");
     sent ? faults.lose_answer("hand_over") : faults.lose_request("hand_over");
-    auto released = std::async(std::launch::async, [&] { return held.release(); });
+    auto released = in_background([&] { return held.release(); });
     hold got = take(waiter);
     EXPECT_EQ(got.token(), token());
     EXPECT_EQ(released.get(), release_result::released);
@@ -105,7 +107,7 @@ TEST_F(doubt_test, a_hand_over_by_an_edit_whose_answer_was_lost_reaches_its_wait
   auto waiter = waiting(db, "a");
   faults.lose_request("hand_over");
   faults.lose_answer("edit");
-  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  auto released = in_background([&] { return held.release(); });
   const hold got = take(waiter);
   EXPECT_EQ(got.token(), token());
   EXPECT_EQ(released.get(), release_result::released);
@@ -135,7 +137,7 @@ TEST_F(doubt_test, a_move_to_an_explicit_ttl_whose_answer_was_lost_is_one_grant)
 TEST_F(doubt_test, a_release_whose_answer_was_lost_was_a_release) {
   hold held = mutex(db, "a").acquire();
   faults.lose_answer("release");
-  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  auto released = in_background([&] { return held.release(); });
   ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(released.get(), release_result::released) << "it held until then";
   EXPECT_EQ(held.loss(), loss::none);
@@ -146,7 +148,7 @@ TEST_F(doubt_test, a_release_whose_answer_was_lost_was_a_release) {
 TEST_F(doubt_test, a_release_that_was_lost_on_its_way_is_sent_again) {
   hold held = mutex(db, "a").acquire();
   faults.lose_request("release");
-  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  auto released = in_background([&] { return held.release(); });
   ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(released.get(), release_result::released);
   expect_free_soon();
@@ -155,7 +157,7 @@ TEST_F(doubt_test, a_release_that_was_lost_on_its_way_is_sent_again) {
 TEST_F(doubt_test, a_repeated_release_frees_no_later_holder) {
   hold held = mutex(db, "a").acquire();
   faults.lose_answer("release");
-  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  auto released = in_background([&] { return held.release(); });
   client other = new_client();
   ASSERT_TRUE(eventually([&] { return holder_of("a").empty(); }));
   const hold next = mutex(other, "a").acquire();
@@ -169,13 +171,13 @@ TEST_F(doubt_test, a_permit_whose_answer_was_lost_is_one_permit) {
   const auto row = [&] { return server->snapshot().locks.at("s").row; };
   const auto before = row().token;
   faults.lose_answer("acquire");
-  auto asked = std::async(std::launch::async, [&] { return lock.acquire_shared(); });
+  auto asked = in_background([&] { return lock.acquire_shared(); });
   ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
   hold held = asked.get();
   EXPECT_EQ(held.token(), before + 1);
   EXPECT_EQ(row().in_use, 1);
   faults.lose_answer("release");
-  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  auto released = in_background([&] { return held.release(); });
   ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(released.get(), release_result::released);
   EXPECT_EQ(row().in_use, 0);
@@ -330,7 +332,7 @@ TEST_F(doubt_test, a_ghost_whose_caller_has_given_up_is_ended_before_anything_is
     faults.leave_ghost("acquire");
     faults.refuse("end_ghost", 3);
     std::stop_source stop;
-    auto asked = std::async(std::launch::async, [&] {
+    auto asked = in_background([&] {
       const acquire_options how{.stop = stop.get_token()};
       return shared ? lock.acquire_shared(how) : mutex(other, "a").acquire(how);
     });
@@ -375,8 +377,7 @@ TEST_F(doubt_test, a_release_that_is_known_to_be_on_disk_is_not_sent_again) {
 
 TEST_F(doubt_test, try_acquire_says_unreachable_when_nothing_can_be_reached) {
   faults.cut(true);
-  auto tried = std::async(std::launch::async,
-                          [&] { return code_of([&] { std::ignore = mutex(db, "a").try_acquire(); }); });
+  auto tried = in_background([&] { return code_of([&] { std::ignore = mutex(db, "a").try_acquire(); }); });
   ASSERT_TRUE(soon([&] { return tried.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(tried.get(), errc::unreachable);
 }

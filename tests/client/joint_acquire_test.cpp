@@ -2,6 +2,7 @@
 
 #include "client/client_test.hpp"
 #include "primitives/access.hpp"
+#include "support/background.hpp"
 
 #include <gmock/gmock.h>
 
@@ -33,7 +34,7 @@ class joint_acquire_test : public virtual_client_test {
   std::future<holds> acquiring(const std::vector<std::string>& names,
                                const client_layer::wait_limit& how_long = {},
                                const acquire_options& how = {}) {
-    return std::async(std::launch::async, [this, names, how_long, how] {
+    return in_background([this, names, how_long, how] {
       client_layer::joint_acquire joint{*engine(), wanted(names), how_long, how};
       return joint.run();
     });

@@ -3,6 +3,7 @@
 #include "client/client_test.hpp"
 #include "client/parts_test.hpp"
 #include "primitives/access.hpp"
+#include "support/background.hpp"
 
 #include <vector>
 
@@ -15,7 +16,7 @@ class joint_move_test : public virtual_client_test {
   joint_move_test() { std::ignore = acquire_all({a, b}); }
 
   std::future<hold_set> asking(const std::stop_token& stop = {}) {
-    return std::async(std::launch::async, [this, stop] {
+    return in_background([this, stop] {
       return try_acquire_all_for(1h, {a, b}, {.ttl = 60s, .stop = stop});
     });
   }
@@ -138,7 +139,7 @@ TEST_F(joint_move_test, one_that_was_taken_away_before_is_acquired_anew) {
 
 TEST_F(joint_move_test, a_close_while_the_move_hangs_leaves_nothing) {
   faults.hang_answer("edit");
-  auto call = std::async(std::launch::async, [&] {
+  auto call = in_background([&] {
     return code_of([&] { std::ignore = acquire_all({a, b}, {.ttl = 60s}); });
   });
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
@@ -147,7 +148,7 @@ TEST_F(joint_move_test, a_close_while_the_move_hangs_leaves_nothing) {
   server->unblock();
   ASSERT_TRUE(soon([&] { return faults.count("edit") > edits && server->blocked() == 1; }));
   EXPECT_TRUE(eventually([&] { return stand_on_their_own(); }));
-  auto closed = std::async(std::launch::async, [&] { db.close(); });
+  auto closed = in_background([&] { db.close(); });
   EXPECT_TRUE(eventually([&] { return db.stats().lost == 2; }));
   server->unblock();
   ASSERT_TRUE(soon([&] { return call.wait_for(0s) == std::future_status::ready; }));

@@ -1,10 +1,12 @@
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 namespace rowlock::test {
 namespace {
 
 std::future<void> waiting_at(latch& at) {
-  return std::async(std::launch::async, [&at] { at.wait(); });
+  return in_background([&at] { at.wait(); });
 }
 bool is_over(const std::future<void>& waiting) {
   return waiting.wait_for(0s) == std::future_status::ready;
@@ -56,8 +58,8 @@ TEST_P(latch_test, more_may_wait_than_are_read_at_once) {
 }
 
 TEST_P(latch_test, all_arrive_and_wait) {
-  auto one = std::async(std::launch::async, [&] { ready.arrive_and_wait(); });
-  auto two = std::async(std::launch::async, [&] { same.arrive_and_wait(); });
+  auto one = in_background([&] { ready.arrive_and_wait(); });
+  auto two = in_background([&] { same.arrive_and_wait(); });
   ASSERT_TRUE(eventually([&] { return queued("ready") == 2; }));
   ready.arrive_and_wait();
   one.get();
@@ -87,8 +89,7 @@ TEST_P(latch_test, what_was_counted_outlives_its_client) {
 TEST_P(latch_test, who_gives_up_leaves_nothing) {
   EXPECT_FALSE(ready.wait_for(20ms));
   std::stop_source stop;
-  auto stopped =
-      std::async(std::launch::async, [&] { return code_of([&] { ready.wait(stop.get_token()); }); });
+  auto stopped = in_background([&] { return code_of([&] { ready.wait(stop.get_token()); }); });
   ASSERT_TRUE(eventually([&] { return queued("ready") == 1; }));
   stop.request_stop();
   EXPECT_EQ(stopped.get(), errc::cancelled);
@@ -192,7 +193,7 @@ TEST_F(latch_doubt_test, who_waits_asks_the_database_to_decide_once) {
 TEST_F(latch_doubt_test, a_wait_that_begins_in_an_outage_outlasts_it) {
   ready.count_down(2);
   faults.cut(true);
-  auto waits = std::async(std::launch::async, [&] { ready.wait(); });
+  auto waits = in_background([&] { ready.wait(); });
   for (int i = 0; i < 8; ++i) advance(1s);
   faults.cut(false);
   EXPECT_TRUE(soon([&] { return queued("ready") == 1 || waits.wait_for(0s) == std::future_status::ready; }));
@@ -204,7 +205,7 @@ TEST_F(latch_doubt_test, a_wait_that_begins_in_an_outage_outlasts_it) {
 TEST_F(latch_doubt_test, a_count_that_may_have_happened_says_so_whatever_failed_later) {
   ready.count_down();
   faults.cut_after(1);
-  auto counts = std::async(std::launch::async, [&] {
+  auto counts = in_background([&] {
     try {
       ready.count_down();
       return false;

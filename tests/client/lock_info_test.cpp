@@ -1,6 +1,8 @@
 // What a lock's own object shows of its holders and its queue.
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 namespace rowlock::test {
 namespace {
 
@@ -95,7 +97,7 @@ TEST_P(lock_info_test, of_readers_and_a_writer_says_which_they_are) {
   shared_mutex catalog{db, "c"};
   const hold one = catalog.acquire_shared();
   const hold two = shared_mutex(other, "c").acquire_shared();
-  auto writer = std::async(std::launch::async, [&] { return shared_mutex(other, "c").acquire(); });
+  auto writer = in_background([&] { return shared_mutex(other, "c").acquire(); });
   ASSERT_TRUE(eventually([&] { return queued("c") == 1; }));
   EXPECT_TRUE(catalog.is_locked());
   const auto seen = catalog.holders();
@@ -111,7 +113,7 @@ TEST_P(lock_info_test, of_readers_and_a_writer_says_which_they_are) {
 TEST_P(lock_info_test, of_a_semaphore_says_how_many_permits) {
   counting_semaphore gpus{db, "s", 4};
   const hold three = gpus.acquire(3);
-  auto two = std::async(std::launch::async, [&] { return counting_semaphore(other, "s", 4).acquire(2); });
+  auto two = in_background([&] { return counting_semaphore(other, "s", 4).acquire(2); });
   ASSERT_TRUE(eventually([&] { return queued("s") == 1; }));
   EXPECT_EQ(gpus.holders().at(0).weight, 3);
   EXPECT_EQ(gpus.waiters().at(0).weight, 2);

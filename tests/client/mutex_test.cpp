@@ -1,5 +1,7 @@
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 #include <atomic>
 
 namespace rowlock::test {
@@ -46,7 +48,7 @@ TEST_P(mutex_test, try_acquire_for_gives_up_and_leaves_nothing_behind) {
 TEST_P(mutex_test, try_acquire_for_waits_for_its_turn) {
   auto held = std::make_optional(mutex(db, "a").acquire());
   mutex wanted{db, "a"};
-  auto later = std::async(std::launch::async, [&] { return wanted.try_acquire_for(20s); });
+  auto later = in_background([&] { return wanted.try_acquire_for(20s); });
   ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
   held.reset();
   const auto got = later.get();
@@ -211,8 +213,8 @@ TEST_P(mutex_test, two_scoped_locks_in_opposite_order_do_not_deadlock) {
     for (int round = 0; round < 5; ++round) const std::scoped_lock both{one, other};
     return true;
   };
-  std::future<bool> done[] = {std::async(std::launch::async, [&] { return take_both(b, a); }),
-                              std::async(std::launch::async, [&] { return take_both(a, b); })};
+  std::future<bool> done[] = {in_background([&] { return take_both(b, a); }),
+                              in_background([&] { return take_both(a, b); })};
   for (auto& each : done) {
     if (each.wait_for(60s) != std::future_status::ready) {
       db.close();  // or else nobody would go on

@@ -1,5 +1,6 @@
 #include "client/promised.hpp"
 
+#include "support/background.hpp"
 #include "support/virtual_time.hpp"
 
 #include <gtest/gtest.h>
@@ -80,7 +81,7 @@ TEST_F(promised_test, can_be_taken_once) {
 }
 
 TEST_F(promised_test, wakes_a_thread_that_waits) {
-  auto waits = std::async(std::launch::async, [&] { return answer.wait(time, {}); });
+  auto waits = in_background([&] { return answer.wait(time, {}); });
   EXPECT_TRUE(answer.complete("result"));
   EXPECT_EQ(waits.get(), "result");
 }
@@ -93,8 +94,7 @@ TEST_F(promised_test, a_result_that_comes_after_the_time_belongs_to_nobody) {
 }
 
 TEST_F(promised_test, a_wait_ends_when_its_time_is_up) {
-  auto waits =
-      std::async(std::launch::async, [&, until = time.now() + 1s] { return answer.wait(time, until); });
+  auto waits = in_background([&, until = time.now() + 1s] { return answer.wait(time, until); });
   time.advance(999ms);
   EXPECT_NE(waits.wait_for(0s), std::future_status::ready);
   time.advance(1ms);
@@ -103,7 +103,7 @@ TEST_F(promised_test, a_wait_ends_when_its_time_is_up) {
 
 TEST_F(promised_test, a_wait_ends_with_its_stop_token) {
   std::stop_source stop;
-  auto waits = std::async(std::launch::async, [&] { return answer.wait(time, {}, stop.get_token()); });
+  auto waits = in_background([&] { return answer.wait(time, {}, stop.get_token()); });
   stop.request_stop();
   EXPECT_EQ(waits.get(), text{});
   EXPECT_TRUE(answer.is_given_up());

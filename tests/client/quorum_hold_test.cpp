@@ -1,5 +1,7 @@
 #include "client/quorum_test.hpp"
 
+#include "support/background.hpp"
+
 #include <atomic>
 
 namespace rowlock::test {
@@ -79,7 +81,7 @@ TEST_F(quorum_hold_test, is_lost_with_its_leases_before_another_is_granted) {
   const std::stop_callback on_loss{held.stop_token(), [&] { told = true; }};
   for (auto& each : databases) each.faults->lose_request("renew", 100'000);
   advance(20s);
-  auto waiting = std::async(std::launch::async, [&] {
+  auto waiting = in_background([&] {
     auto next = two->lock->acquire();
     EXPECT_TRUE(told.load());
     return next.token();

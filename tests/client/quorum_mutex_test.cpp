@@ -1,5 +1,7 @@
 #include "client/quorum_test.hpp"
 
+#include "support/background.hpp"
+
 #include <limits>
 
 namespace rowlock::test {
@@ -147,7 +149,7 @@ TEST_F(quorum_test, rivals_who_split_the_votes_are_granted_in_the_end) {
   std::vector<std::int64_t> tokens;
   std::vector<std::future<void>> running;
   for (auto& rival : rivals) {
-    running.push_back(std::async(std::launch::async, [&] {
+    running.push_back(in_background([&] {
       for (int i = 0; i < 3; ++i) {
         auto held = rival->lock->acquire();
         EXPECT_EQ(inside.fetch_add(1), 0);

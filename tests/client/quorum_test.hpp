@@ -2,6 +2,7 @@
 #pragma once
 
 #include "client/client_test.hpp"
+#include "support/background.hpp"
 
 #include <algorithm>
 #include <array>
@@ -71,7 +72,7 @@ class quorum_test : public testing::Test {
   // In a thread of its own, while time passes.
   template <class Call>
   auto run(Call call) {
-    auto running = std::async(std::launch::async, std::move(call));
+    auto running = in_background(std::move(call));
     EXPECT_TRUE(soon([&] { return running.wait_for(0s) == std::future_status::ready; }));
     return running.get();
   }

@@ -2,6 +2,8 @@
 // rest, and nothing else.
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 #include <vector>
 
 namespace rowlock::test {
@@ -107,8 +109,7 @@ TEST_F(reconciliation_test, holds_and_waits_that_the_client_knows_are_left_alone
   auto waiter = waiting(db, "b");
   barrier phase{db, "phase", 2};
   std::stop_source stop;
-  auto member = std::async(std::launch::async,
-                           [&] { return code_of([&] { phase.arrive_and_wait(stop.get_token()); }); });
+  auto member = in_background([&] { return code_of([&] { phase.arrive_and_wait(stop.get_token()); }); });
   ASSERT_TRUE(eventually([&] { return queued("phase") == 1; }));
   const auto before = server->snapshot();
   read_all();
@@ -221,7 +222,7 @@ TEST_F(reconciliation_test, a_release_that_the_database_refuses_is_retried_while
   hold held = mutex(db, "a").acquire();
   faults.deny("release", 1000);
   faults.deny("edit", 1000);
-  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  auto released = in_background([&] { return held.release(); });
   ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(released.get(), release_result::unknown);
   const auto tries = [&] { return faults.count("release") + faults.count("edit"); };

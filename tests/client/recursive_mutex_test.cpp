@@ -1,5 +1,7 @@
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 namespace rowlock::test {
 namespace {
 
@@ -116,7 +118,7 @@ TEST_P(recursive_mutex_test, another_thread_waits_until_the_last_release) {
   recursive_mutex a{db, "a"};
   auto outer = std::make_optional(a.acquire());
   auto inner = std::make_optional(a.acquire());
-  auto other = std::async(std::launch::async, [&] { return a.acquire(); });
+  auto other = in_background([&] { return a.acquire(); });
   ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
   inner.reset();
   EXPECT_EQ(holder_of("a"), outer->id());

@@ -1,5 +1,7 @@
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 #include <mutex>
 #include <shared_mutex>
 
@@ -51,7 +53,7 @@ TEST_P(recursive_shared_mutex_test, is_entered_again_by_its_writer_without_a_gra
 
 TEST_P(recursive_shared_mutex_test, a_reader_enters_again_before_a_writer_who_waits_and_may_not_write) {
   catalog.lock_shared();
-  auto writer = std::async(std::launch::async, [&] { return shared_mutex(other, "c").acquire(); });
+  auto writer = in_background([&] { return shared_mutex(other, "c").acquire(); });
   ASSERT_TRUE(eventually([&] { return queued("c") == 1; }));
   EXPECT_EQ(grants_of([&] { catalog.lock_shared(); }), 0U);
   EXPECT_EQ(code_of([&] { catalog.lock(); }), errc::deadlock);
@@ -69,7 +71,7 @@ TEST_P(recursive_shared_mutex_test, a_writer_that_stops_writing_before_it_stops_
   catalog.lock();
   catalog.lock_shared();
   const auto id = catalog.current_hold().id();
-  auto writer = std::async(std::launch::async, [&] { return shared_mutex(other, "c").acquire(); });
+  auto writer = in_background([&] { return shared_mutex(other, "c").acquire(); });
   ASSERT_TRUE(eventually([&] { return queued("c") == 1; }));
   catalog.unlock();
   EXPECT_EQ(catalog.holders().at(0).mode, lock_mode::exclusive) << "it writes still";
@@ -108,7 +110,7 @@ TEST_P(recursive_shared_mutex_test, readers_join_a_writer_that_only_reads_now) {
 
 TEST_P(recursive_shared_mutex_test, is_locked_by_one_thread_and_not_by_another) {
   catalog.lock();
-  std::async(std::launch::async, [&] {
+  in_background([&] {
     EXPECT_FALSE(catalog.try_lock());
     EXPECT_FALSE(catalog.try_lock_shared());
     EXPECT_EQ(catalog.write_depth(), 0U);
@@ -117,7 +119,7 @@ TEST_P(recursive_shared_mutex_test, is_locked_by_one_thread_and_not_by_another) 
   }).get();
   catalog.unlock();
   const std::shared_lock reading{catalog};
-  std::async(std::launch::async, [&] { const std::shared_lock also_reading{catalog}; }).get();
+  in_background([&] { const std::shared_lock also_reading{catalog}; }).get();
   EXPECT_EQ(catalog.read_depth(), 1U);
 }
 

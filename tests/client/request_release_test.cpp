@@ -1,6 +1,8 @@
 // Requesting that the holder of a lock releases it.
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 #include <atomic>
 
 namespace rowlock::test {
@@ -11,7 +13,7 @@ class request_release_test : public client_test {
   // Learns of a request at once, or with its next renewal where the store must be polled.
   client holding_client() { return new_client(GetParam() == "mysql" ? quick_to_renew() : slow_to_renew()); }
   std::future<request_result> asking(const std::string& name, request_options how) {
-    return std::async(std::launch::async, [this, name, how] { return admin{db}.request_release(name, how); });
+    return in_background([this, name, how] { return admin{db}.request_release(name, how); });
   }
 
   client db = new_client();

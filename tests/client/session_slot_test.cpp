@@ -1,6 +1,8 @@
 // Connections that cannot be made, that hang, or that lead to a useless server.
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 namespace rowlock::test {
 namespace {
 
@@ -12,7 +14,7 @@ class session_slot_test : public virtual_client_test {
   }
   template <class Work>
   static auto beside(Work work) {
-    return std::async(std::launch::async, std::move(work));
+    return in_background(std::move(work));
   }
 };
 

@@ -1,5 +1,7 @@
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 #include <rowlock/async.hpp>
 
 #include <functional>
@@ -17,7 +19,7 @@ class shared_mutex_test : public client_test {
   // Waits on a thread of its own; returns when it stands in the queue.
   std::future<hold> enqueue(std::function<hold()> acquire) {
     const auto before = queued("a");
-    auto result = std::async(std::launch::async, std::move(acquire));
+    auto result = in_background(std::move(acquire));
     EXPECT_TRUE(eventually([&] { return queued("a") == before + 1; }));
     return result;
   }
@@ -98,9 +100,8 @@ TEST_P(shared_mutex_test, later_readers_do_not_overtake_a_writer_who_waits) {
 TEST_P(shared_mutex_test, a_writer_who_gives_up_lets_the_readers_behind_it_in) {
   const hold held = shared_mutex(db, "a").acquire_shared();
   std::stop_source stop;
-  auto write = std::async(std::launch::async, [&] {
-    return shared_mutex(other, "a").try_acquire_for(1h, {.stop = stop.get_token()});
-  });
+  auto write =
+      in_background([&] { return shared_mutex(other, "a").try_acquire_for(1h, {.stop = stop.get_token()}); });
   ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
   auto late = reader(db);
   stop.request_stop();
@@ -229,7 +230,7 @@ TEST_P(shared_mutex_test, serves_the_standards_locks) {
     std::unique_lock one{wanted};
     EXPECT_EQ(wanted.current_hold().id(), holder_of("a"));
     EXPECT_EQ(code_of([&] { wanted.lock_shared(); }), errc::deadlock);
-    EXPECT_FALSE(std::async(std::launch::async, [&] { return wanted.try_lock_shared(); }).get());
+    EXPECT_FALSE(in_background([&] { return wanted.try_lock_shared(); }).get());
   }
   EXPECT_EQ(code_of([&] { wanted.unlock_shared(); }), errc::hold_lost);
 }
@@ -281,7 +282,7 @@ class shared_mutex_doubt_test : public virtual_client_test {
  protected:
   template <class Call>
   auto run(Call call) {
-    auto running = std::async(std::launch::async, std::move(call));
+    auto running = in_background(std::move(call));
     EXPECT_TRUE(soon([&] { return running.wait_for(0s) == std::future_status::ready; }));
     return running.get();
   }
@@ -351,7 +352,7 @@ TEST_F(shared_mutex_doubt_test, an_upgrade_that_stays_in_doubt_is_released_as_wh
 TEST_F(shared_mutex_doubt_test, a_change_in_doubt_is_read_where_the_row_is_kept) {
   hold held = catalog.acquire_shared();
   faults.lose_answer("edit");
-  auto changing = std::async(std::launch::async, [&] { return catalog.try_upgrade(held); });
+  auto changing = in_background([&] { return catalog.try_upgrade(held); });
   ASSERT_TRUE(eventually([&] { return holder_of("c") == held.id(); }));
   server->lock_row("c");
   ASSERT_TRUE(soon([&] { return changing.wait_for(0s) == std::future_status::ready; }));
@@ -371,7 +372,7 @@ TEST_F(many_readers_test, are_granted_beyond_the_part_of_the_queue_that_is_read)
   auto held = std::make_optional(shared_mutex(db, "a").acquire());
   std::vector<std::future<hold>> readers;
   for (std::size_t i = 0; i < store::queue_window + 8; ++i) {
-    readers.push_back(std::async(std::launch::async, [&] { return shared_mutex(db, "a").acquire_shared(); }));
+    readers.push_back(in_background([&] { return shared_mutex(db, "a").acquire_shared(); }));
   }
   ASSERT_TRUE(soon([&] { return queued("a") == store::queue_window + 8; }));
   held.reset();
@@ -387,7 +388,7 @@ TEST_F(many_readers_test, need_no_edit_where_nobody_waits) {
   const int before = faults.count("edit");
   {
     const hold one = lock.acquire_shared();
-    const hold other = std::async(std::launch::async, [&] { return lock.acquire_shared(); }).get();
+    const hold other = in_background([&] { return lock.acquire_shared(); }).get();
     const hold permits = counted.acquire(3);
     EXPECT_GT(other.token(), one.token());
     EXPECT_EQ(server->snapshot().locks.at("b").row.in_use, 3);

@@ -2,6 +2,8 @@
 // tried.
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 #include <atomic>
 #include <string_view>
 #include <vector>
@@ -112,7 +114,7 @@ TEST_F(statement_worker_test, close_does_not_wait_for_a_withdrawal_that_is_denie
   waiter.stop();
   EXPECT_EQ(code_of([&] { std::ignore = waiter.take(); }), errc::cancelled);
   const auto begun = time.now();
-  auto closed = std::async(std::launch::async, [&] { db.close(); });
+  auto closed = in_background([&] { db.close(); });
   ASSERT_TRUE(soon([&] { return closed.wait_for(0s) == std::future_status::ready; }));
   EXPECT_LT(time.now() - begun, 1s);
   EXPECT_EQ(leases(), 1U);
@@ -136,7 +138,7 @@ TEST_F(statement_worker_test, an_attempt_that_would_not_wait_waits_for_a_row_als
   mutex(db, "a").acquire().release();
   server->lock_row("a");
   faults.lose_request("acquire");
-  auto tried = std::async(std::launch::async, [&] { return mutex(db, "a").try_acquire().valid(); });
+  auto tried = in_background([&] { return mutex(db, "a").try_acquire().valid(); });
   const auto edits = faults.count("edit");
   ASSERT_TRUE(eventually([&] {
     time.advance(5ms);
@@ -154,8 +156,7 @@ TEST_F(statement_worker_test, a_row_that_stays_locked_is_contention_for_an_attem
   mutex(db, "a").acquire().release();
   server->lock_row("a");
   const auto begun = time.now();
-  auto tried = std::async(std::launch::async,
-                          [&] { return code_of([&] { std::ignore = mutex(db, "a").try_acquire(); }); });
+  auto tried = in_background([&] { return code_of([&] { std::ignore = mutex(db, "a").try_acquire(); }); });
   ASSERT_TRUE(soon([&] { return tried.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(tried.get(), errc::contention);
   EXPECT_LT(time.now() - begun, 1500ms);
@@ -167,8 +168,8 @@ TEST_F(statement_worker_test, a_row_that_stays_locked_is_contention_when_the_tim
   client db = new_client();
   mutex(db, "a").acquire().release();
   server->lock_row("a");
-  auto tried = std::async(std::launch::async,
-                          [&] { return code_of([&] { std::ignore = mutex(db, "a").try_acquire_for(2s); }); });
+  auto tried =
+      in_background([&] { return code_of([&] { std::ignore = mutex(db, "a").try_acquire_for(2s); }); });
   ASSERT_TRUE(soon([&] { return tried.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(tried.get(), errc::contention);
   server->unlock_row("a");
@@ -180,8 +181,7 @@ TEST_F(statement_worker_test, a_lock_that_is_held_is_busy_also_while_its_row_is_
   server->lock_row("a");
   client rival = new_client();
   for (const auto limit : {0s, 2s}) {
-    auto tried =
-        std::async(std::launch::async, [&] { return mutex(rival, "a").try_acquire_for(limit).valid(); });
+    auto tried = in_background([&] { return mutex(rival, "a").try_acquire_for(limit).valid(); });
     ASSERT_TRUE(soon([&] { return tried.wait_for(0s) == std::future_status::ready; }));
     EXPECT_FALSE(tried.get());
   }
@@ -196,12 +196,11 @@ TEST_F(statement_worker_test, an_outage_is_reported_when_the_time_is_up_unless_t
   const auto answered = [&](auto& asked) {
     return soon([&] { return asked.wait_for(0s) == std::future_status::ready; });
   };
-  auto queued_before = std::async(std::launch::async, [&] {
-    EXPECT_FALSE(mutex(rival, "a").try_acquire_for(5s)) << "it was seen to be held";
-  });
+  auto queued_before =
+      in_background([&] { EXPECT_FALSE(mutex(rival, "a").try_acquire_for(5s)) << "it was seen to be held"; });
   ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
   faults.cut(true);
-  auto asked = std::async(std::launch::async, timed);
+  auto asked = in_background(timed);
   ASSERT_TRUE(answered(asked));
   EXPECT_EQ(asked.get(), errc::unreachable);
   ASSERT_TRUE(answered(queued_before));
@@ -213,7 +212,7 @@ TEST_F(statement_worker_test, a_release_waits_for_a_row_also_after_a_lost_connec
   hold held = mutex(db, "a").acquire();
   server->lock_row("a");
   faults.lose_request("release");
-  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  auto released = in_background([&] { return held.release(); });
   const auto edits = faults.count("edit");
   ASSERT_TRUE(eventually([&] {
     time.advance(2ms);
@@ -312,7 +311,7 @@ TEST_F(statement_worker_test, a_release_keeps_its_caller_no_longer_than_close_ti
   hold held = mutex(db, "a").acquire();
   faults.hang("release");
   const auto begun = time.now();
-  auto released = std::async(std::launch::async, [&] {
+  auto released = in_background([&] {
     const auto result = held.release();
     return std::pair{result, time.now() - begun};
   });
@@ -336,7 +335,7 @@ TEST_F(statement_worker_test, a_limited_wait_at_a_latch_ends_in_time_behind_a_bu
   attempt asked{db, "a"};
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
   const auto begun = time.now();
-  auto waited = std::async(std::launch::async, [&] {
+  auto waited = in_background([&] {
     const bool open = gate.wait_for(100ms);
     return std::pair{open, time.now() - begun};
   });
@@ -355,7 +354,7 @@ TEST_F(statement_worker_test, without_a_worker_the_leases_connection_sends_relea
   hold held = mutex(db, "a").acquire();
   hold other = mutex(db, "b").acquire();
   break_workers();
-  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  auto released = in_background([&] { return held.release(); });
   ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(released.get(), release_result::released);
   EXPECT_EQ(holder_of("a"), "");
@@ -371,7 +370,7 @@ TEST_F(statement_worker_test, without_a_worker_the_leases_connection_takes_waite
   auto waiter = waiting(db, "a");
   hold mine = mutex(db, "b").acquire();
   break_workers(2);
-  auto released = std::async(std::launch::async, [&] { return mine.release(); });
+  auto released = in_background([&] { return mine.release(); });
   ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
   waiter.stop();
   EXPECT_EQ(code_of([&] { std::ignore = waiter.take(); }), errc::cancelled);
@@ -386,7 +385,7 @@ TEST_F(statement_worker_test, a_renewal_waits_for_one_statement_of_a_release_at_
   advance(8s);
   break_workers();
   faults.hang("release");
-  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  auto released = in_background([&] { return held.release(); });
   ASSERT_TRUE(soon([&] { return server->blocked() == 1; })) << "on the lease's connection";
   const auto tries = [&] { return faults.count("hand_over") + faults.count("edit"); };
   const auto tried = tries();
@@ -409,9 +408,9 @@ TEST_F(statement_worker_test, a_client_without_workers_releases_all_when_it_clos
   hold held = mutex(db, "a").acquire();
   const hold kept = mutex(db, "b").acquire();
   break_workers();
-  auto released = std::async(std::launch::async, [&] { return held.release(); });
+  auto released = in_background([&] { return held.release(); });
   ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
-  auto closed = std::async(std::launch::async, [&] { db.close(); });
+  auto closed = in_background([&] { db.close(); });
   ASSERT_TRUE(soon([&] { return closed.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(holder_of("b"), "");
   EXPECT_EQ(leases(), 0U);
@@ -425,7 +424,7 @@ TEST_F(statement_worker_test, many_that_look_for_a_deadlock_share_their_reads) {
   std::stop_source stop;
   std::vector<std::future<std::optional<errc>>> waits;
   for (int i = 0; i < 8; ++i) {
-    waits.push_back(std::async(std::launch::async, [&] {
+    waits.push_back(in_background([&] {
       return code_of(
           [&] { std::ignore = mutex(db, "a").acquire({.detect_deadlock = true, .stop = stop.get_token()}); });
     }));
@@ -446,13 +445,13 @@ TEST_F(statement_worker_test, a_look_for_a_deadlock_holds_up_no_release) {
   const hold theirs = mutex(other, "a").acquire();
   hold mine = mutex(db, "b").acquire();
   std::stop_source stop;
-  auto asked = std::async(std::launch::async, [&] {
+  auto asked = in_background([&] {
     return code_of(
         [&] { std::ignore = mutex(db, "a").acquire({.detect_deadlock = true, .stop = stop.get_token()}); });
   });
   faults.hang("waited_for");
   ASSERT_TRUE(soon([&] { return server->blocked() == 1; }));
-  auto released = std::async(std::launch::async, [&] { return mine.release(); });
+  auto released = in_background([&] { return mine.release(); });
   EXPECT_TRUE(eventually([&] { return released.wait_for(0s) == std::future_status::ready; }))
       << "while no time passes";
   server->unblock();
@@ -465,9 +464,8 @@ TEST_F(statement_worker_test, a_look_for_a_deadlock_that_is_refused_leaves_no_pl
   client db = new_client();
   const hold held = mutex(db, "a").acquire();
   faults.deny("waited_for", 1);
-  auto asked = std::async(std::launch::async, [&] {
-    return code_of([&] { std::ignore = mutex(db, "a").acquire({.detect_deadlock = true}); });
-  });
+  auto asked = in_background(
+      [&] { return code_of([&] { std::ignore = mutex(db, "a").acquire({.detect_deadlock = true}); }); });
   ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(asked.get(), errc::privilege);
   EXPECT_TRUE(soon([&] { return queued("a") == 0; }));

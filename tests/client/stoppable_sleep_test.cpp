@@ -1,5 +1,6 @@
 #include "client/stoppable_sleep.hpp"
 
+#include "support/background.hpp"
 #include "support/virtual_time.hpp"
 
 #include <gtest/gtest.h>
@@ -14,8 +15,8 @@ using namespace std::chrono_literals;
 class stoppable_sleep_test : public testing::Test {
  protected:
   std::future<bool> sleeper(std::chrono::nanoseconds length, const std::stop_token& stop = {}) {
-    return std::async(std::launch::async,
-                      [this, until = time.now() + length, stop] { return pauses.sleep_until(until, stop); });
+    return in_background(
+        [this, until = time.now() + length, stop] { return pauses.sleep_until(until, stop); });
   }
 
   virtual_time time;

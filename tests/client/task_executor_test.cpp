@@ -1,6 +1,7 @@
 #include "client/task_executor.hpp"
 
 #include "client/parts_test.hpp"
+#include "support/background.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -20,7 +21,7 @@ class task_executor_test : public parts_test {
   // Calls it in a thread of its own, and lets time pass until it has returned.
   template <class Call>
   std::optional<errc> failure_in_time(Call call) {
-    auto called = std::async(std::launch::async, [&] { return code_of(call); });
+    auto called = in_background([&] { return code_of(call); });
     EXPECT_TRUE(eventually([&] {
       time.advance(20ms);
       return called.wait_for(1ms) == std::future_status::ready;
@@ -69,7 +70,7 @@ TEST_F(task_executor_test, runs_nothing_when_it_may_not) {
 TEST_F(task_executor_test, a_call_ends_at_its_limit_and_its_work_keeps_what_it_needs) {
   faults->hang("show");
   const auto kept = std::make_shared<int>();
-  auto called = std::async(std::launch::async, [&, until = time.now() + 1s] {
+  auto called = in_background([&, until = time.now() + 1s] {
     return code_of([&] {
       tasks.result_of([kept](store::session& session) { return session.show("a").has_value(); },
                       {.until = until});
@@ -86,7 +87,7 @@ TEST_F(task_executor_test, a_call_ends_at_its_limit_and_its_work_keeps_what_it_n
 TEST_F(task_executor_test, a_stopped_call_says_that_it_may_have_happened) {
   faults->hang("show");
   std::stop_source stop;
-  auto called = std::async(std::launch::async, [&] {
+  auto called = in_background([&] {
     try {
       tasks.run([](store::session& session) { session.show("a"); }, {.stop = stop.get_token()});
     } catch (const error& thrown) {
@@ -193,8 +194,7 @@ TEST_F(task_executor_test, a_decision_may_be_retried_through_an_outage) {
   EXPECT_EQ(code_of([&] { tasks.decide("a", {}, decide); }), errc::unreachable);
   EXPECT_EQ(decided, 1);
   faults->lose_answer("edit");
-  auto retried =
-      std::async(std::launch::async, [&] { return tasks.decide_with_retry("a", {}, decide).result; });
+  auto retried = in_background([&] { return tasks.decide_with_retry("a", {}, decide).result; });
   EXPECT_TRUE(eventually([&] {
     time.advance(20ms);
     return retried.wait_for(1ms) == std::future_status::ready;
@@ -226,7 +226,7 @@ TEST_F(task_executor_test, creates_a_lock_that_is_missing_before_it_decides) {
 
 TEST_F(task_executor_test, a_closed_client_ends_the_pause_between_two_tries) {
   server->lock_row("a");
-  auto called = std::async(std::launch::async, [&] {
+  auto called = in_background([&] {
     return code_of([&] {
       tasks.decide("a", {}, [](const store::lock_view&) { return deciding(outcome::what::released); });
     });

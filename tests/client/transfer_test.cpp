@@ -4,6 +4,7 @@
 #include "client/engine.hpp"
 #include "client/transfer.hpp"
 #include "primitives/access.hpp"
+#include "support/background.hpp"
 
 #include <unistd.h>
 
@@ -350,8 +351,7 @@ TEST_F(transfer_doubt_test, an_adoption_whose_answer_was_lost_is_asked_again) {
 TEST_F(transfer_doubt_test, an_adoption_that_fails_in_doubt_gives_the_lock_back) {
   const auto text = mutex(db, "a").acquire().transfer(1h);
   faults.lose_answer("edit", 1'000'000);
-  auto adoption =
-      std::async(std::launch::async, [&] { return code_of([&] { std::ignore = adopt(other, text); }); });
+  auto adoption = in_background([&] { return code_of([&] { std::ignore = adopt(other, text); }); });
   ASSERT_TRUE(soon([&] { return adoption.wait_for(0s) == std::future_status::ready; }));
   EXPECT_EQ(adoption.get(), errc::unreachable);
   faults.forget();

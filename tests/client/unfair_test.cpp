@@ -1,6 +1,8 @@
 // Unfair locks: a request gets one whenever it is free, and no wake-up is lost.
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 #include <atomic>
 #include <future>
 #include <vector>
@@ -14,7 +16,7 @@ class unfair_test : public client_test {
  protected:
   std::future<hold> waiting_for(mutex& wanted) {
     const auto before = queued(wanted.name());
-    auto result = std::async(std::launch::async, [&wanted] { return wanted.acquire(); });
+    auto result = in_background([&wanted] { return wanted.acquire(); });
     EXPECT_TRUE(eventually([&] { return queued(wanted.name()) == before + 1; }));
     return result;
   }
@@ -76,7 +78,7 @@ TEST_P(unfair_test, many_that_want_it_all_the_time_exclude_each_other_and_all_co
 TEST_P(unfair_test, small_requests_pass_a_large_one_at_a_semaphore) {
   counting_semaphore slots{db, "s", 3, {.fair = false}};
   hold two = slots.acquire(2);
-  auto large = std::async(std::launch::async, [&] { return slots.acquire(3); });
+  auto large = in_background([&] { return slots.acquire(3); });
   ASSERT_TRUE(eventually([&] { return queued("s") == 1; }));
   EXPECT_TRUE(slots.try_acquire(1)) << "and releases it";
   EXPECT_NE(large.wait_for(0s), std::future_status::ready);
@@ -96,7 +98,7 @@ class unfair_clock_test : public virtual_client_test {
 TEST_F(unfair_clock_test, a_request_overtakes_the_waiter_until_a_sweep_looks_for_it) {
   mutex here{db, "a", unfair};
   hold held = here.acquire();
-  auto waits = std::async(std::launch::async, [&] { return mutex(other, "a", unfair).acquire(); });
+  auto waits = in_background([&] { return mutex(other, "a", unfair).acquire(); });
   ASSERT_TRUE(soon([&] { return queued("a") == 1; }));
   EXPECT_EQ(held.release(), release_result::released);
   EXPECT_EQ(holder_of("a"), "") << "it is not handed over";
@@ -114,7 +116,7 @@ class unfair_semaphore_clock_test : public unfair_clock_test {
   std::future<hold> waiting_for_one() {
     hold three = counting_semaphore{third, "s", 4, {.fair = false}}.acquire(3);
     held.push_back(std::move(three));
-    auto result = std::async(std::launch::async, [this] {
+    auto result = in_background([this] {
       return counting_semaphore{other, "s", 4, {.fair = false}}.acquire();
     });
     EXPECT_TRUE(soon([&] { return queued("s") == 1; }));
@@ -136,7 +138,7 @@ TEST_F(unfair_semaphore_clock_test, a_waiter_finds_what_was_freed_by_a_release_w
   hold one = counting_semaphore{db, "s", 4, {.fair = false}}.acquire();
   auto waits = waiting_for_one();
   faults.lose_answer("release");
-  auto released = std::async(std::launch::async, [&] { return one.release(); });
+  auto released = in_background([&] { return one.release(); });
   EXPECT_TRUE(soon([&] { return waits.wait_for(0s) == std::future_status::ready; }));
   EXPECT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
 }

@@ -5,6 +5,7 @@
 #include "client/closing_handle.hpp"
 #include "client/engine.hpp"
 #include "primitives/access.hpp"
+#include "support/background.hpp"
 #include "support/threads.hpp"
 
 #include <algorithm>
@@ -61,7 +62,7 @@ TEST_F(user_code_client_test, is_not_called_after_the_client_was_closed) {
   client db = new_client(settings);
   const hold held = mutex(db, "a").acquire();
   faults.hang("end");
-  auto closed = std::async(std::launch::async, [&] { db.close(); });
+  auto closed = in_background([&] { db.close(); });
   ASSERT_TRUE(eventually([&] {
     time.advance(10ms);
     return closed.wait_for(1ms) == std::future_status::ready;
@@ -92,7 +93,7 @@ TEST_F(user_code_client_test, a_url_source_is_not_asked_after_the_client_was_clo
   faults.hang("renew");
   clock->advance(10s);
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
-  auto closed = std::async(std::launch::async, [&] { db.close(); });
+  auto closed = in_background([&] { db.close(); });
   ASSERT_TRUE(eventually([&] {
     clock->advance(10ms);
     return closed.wait_for(1ms) == std::future_status::ready;
@@ -127,7 +128,7 @@ TEST_F(user_code_client_test, that_is_under_way_is_waited_for_by_close) {
   faults.lose_request("acquire");
   attempt asked{db, "a"};
   ASSERT_EQ(called.get_future().wait_for(30s), std::future_status::ready);
-  auto closed = std::async(std::launch::async, [&] { db.close(); });
+  auto closed = in_background([&] { db.close(); });
   for (int i = 0; i < 100; ++i) {
     time.advance(50ms);
     EXPECT_EQ(closed.wait_for(1ms), std::future_status::timeout);

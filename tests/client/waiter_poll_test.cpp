@@ -2,6 +2,8 @@
 #include "client/client_test.hpp"
 #include "client/executors.hpp"
 
+#include "support/background.hpp"
+
 #include <vector>
 
 namespace rowlock::test {
@@ -31,7 +33,7 @@ class waiter_poll_test : public virtual_client_test {
   // How many waiters are polled for until `over` waits are over. No regular poll is due.
   std::size_t asked_for(const std::function<void()>& release, std::size_t over) {
     const auto before = server->asked_about();
-    auto released = std::async(std::launch::async, release);
+    auto released = in_background(release);
     EXPECT_TRUE(soon([&] {
       while (by_hand.size() > 0) by_hand.run_next();
       return got.size() == over && released.wait_for(0s) == std::future_status::ready;

@@ -1,6 +1,7 @@
 #include "client/watchdog.hpp"
 
 #include "client/parts_test.hpp"
+#include "support/background.hpp"
 
 #include <optional>
 
@@ -79,9 +80,8 @@ TEST_F(watchdog_test, looks_again_when_a_deadline_has_come_nearer) {
 TEST_F(watchdog_test, breaks_the_connection_of_a_statement_that_hangs) {
   faults->hang("find");
   slot.open();
-  auto statement = std::async(std::launch::async, [&] {
-    return code_of([&] { slot.call([](store::session& session) { return session.find({}); }); });
-  });
+  auto statement = in_background(
+      [&] { return code_of([&] { slot.call([](store::session& session) { return session.find({}); }); }); });
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
   time.advance(shared().settings.statement_timeout);
   EXPECT_EQ(server->blocked(), 1U) << "the server's own timeout may still answer";

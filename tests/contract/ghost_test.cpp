@@ -1,5 +1,7 @@
 #include "contract/contract_test.hpp"
 
+#include "support/background.hpp"
+
 #include <rowlock/error.hpp>
 
 #include <future>
@@ -40,7 +42,7 @@ TEST_P(ghost_test, that_waits_for_a_row_does_nothing_once_ended) {
   fixture().expire(lease, -5s);
   auto rival = fixture().stall_renewals();
   const auto backend = b->backend();
-  auto failed = std::async(std::launch::async, [&] {
+  auto failed = in_background([&] {
     try {
       b->renew(std::vector{lease});
       return false;

@@ -1,5 +1,7 @@
 #include "contract/contract_test.hpp"
 
+#include "support/background.hpp"
+
 #include <rowlock/error.hpp>
 
 #include <future>
@@ -12,7 +14,7 @@ class interrupt_test : public contract_test {
   // Interrupts until the work is done: it may not have begun when the first interrupt comes.
   template <class Work>
   std::optional<error> interrupted(Work work) {
-    auto outcome = std::async(std::launch::async, [&]() -> std::optional<error> {
+    auto outcome = in_background([&]() -> std::optional<error> {
       try {
         work();
         return {};

@@ -1,6 +1,6 @@
 #include "contract/contract_test.hpp"
 
-#include <future>
+#include "support/background.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -28,7 +28,7 @@ constexpr auto long_enough = 20s;  // only a test that fails waits this long
 TEST_P(wakeup_test, a_waiter_hears_that_it_was_granted) {
   held("a");
   const auto waiter = listening_waiter();
-  auto heard = std::async(std::launch::async, [&] { return hears(*b, long_enough); });
+  auto heard = in_background([&] { return hears(*b, long_enough); });
   hand_over_and_notify(waiter);
   EXPECT_TRUE(heard.get());
   EXPECT_EQ(find(waiter).state, where::held);
@@ -139,7 +139,7 @@ TEST_P(wakeup_test, waiting_ends_at_its_timeout) {
 
 TEST_P(wakeup_test, wake_ends_the_wait_of_another_thread) {
   b->listen(new_lease());
-  auto done = std::async(std::launch::async, [&] {
+  auto done = in_background([&] {
     const auto start = std::chrono::steady_clock::now();
     b->wait(long_enough);
     return std::chrono::steady_clock::now() - start;

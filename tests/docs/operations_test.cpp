@@ -3,6 +3,7 @@
 #include "cli/command_process.hpp"
 #include "docs/page_blocks.hpp"
 #include "model/ids.hpp"
+#include "support/background.hpp"
 #include "support/stores.hpp"
 #ifdef ROWLOCK_TEST_MYSQL
 #include "support/mysql_connection.hpp"
@@ -208,7 +209,7 @@ TEST_P(operations_test, an_app_uses_all_locks) {
   const client db = database->connect_as("app");
   const client other = database->connect_as("app");
   hold held = mutex(db, "a").acquire();
-  auto next = std::async(std::launch::async, [&] { return mutex(other, "a").try_acquire_for(60s); });
+  auto next = in_background([&] { return mutex(other, "a").try_acquire_for(60s); });
   admin operate{db};
   while (operate.queue("a").empty() && next.wait_for(1ms) == std::future_status::timeout) {
   }

@@ -3,6 +3,8 @@
 #include "docs/document.hpp"
 #include "migrate/blank_database.hpp"
 
+#include "support/background.hpp"
+
 #include <rowlock/rowlock.hpp>
 
 #include <future>
@@ -31,7 +33,7 @@ TEST_P(notified_test, a_forged_notification_grants_nothing) {
   const auto holder = connect(db.url(), db.settings());
   const auto waiter = connect(db.url(), db.settings());
   hold held = mutex(holder, "billing/nightly").acquire();
-  auto next = std::async(std::launch::async, [&] { return mutex(waiter, "billing/nightly").acquire(); });
+  auto next = in_background([&] { return mutex(waiter, "billing/nightly").acquire(); });
   eventually("it waits", [&] { return !admin{holder}.queue("billing/nightly").empty(); });
 
   const auto reads = waiter.stats().statements;

@@ -4,10 +4,11 @@
 #include "docs/page_blocks.hpp"
 #include "migrate/blank_database.hpp"
 
+#include "support/background.hpp"
+
 #include <rowlock/rowlock.hpp>
 
 #include <filesystem>
-#include <future>
 #include <regex>
 #include <set>
 
@@ -83,9 +84,8 @@ TEST_P(sql_protocol_test, its_queries_show_holders_and_waiters) {
   const hold held = mutex(first, "billing/nightly").acquire();
   const hold read = shared_mutex(first, "report").acquire_shared();
   std::stop_source stop;
-  auto waits = std::async(std::launch::async, [&] {
-    return mutex(second, "billing/nightly").try_acquire_for(60s, {.stop = stop.get_token()});
-  });
+  auto waits = in_background(
+      [&] { return mutex(second, "billing/nightly").try_acquire_for(60s, {.stop = stop.get_token()}); });
   eventually("it waits", [&] { return !admin{first}.queue("billing/nightly").empty(); });
 
   const auto holders = print("Who holds what, and for how long");

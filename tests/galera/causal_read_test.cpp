@@ -4,6 +4,8 @@
 #include "store/backends.hpp"
 #include "store/mysql/mysql_setup.hpp"
 
+#include "support/background.hpp"
+
 #include <rowlock/rowlock.hpp>
 
 #include <future>
@@ -39,7 +41,7 @@ class causal_read_test : public galera_test {
   template <class Call>
   auto behind(store::session& there, Call call) {
     const auto id = there.backend().substr(0, there.backend().find(' '));
-    auto answer = std::async(std::launch::async, std::move(call));
+    auto answer = in_background(std::move(call));
     until("it waits, or has answered", [&] {
       return answer.wait_for(0s) == std::future_status::ready ||
              number(

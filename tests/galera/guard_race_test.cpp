@@ -2,6 +2,8 @@
 // orders them when they commit, by what they have written; only its own node knows of a lock on a row.
 #include "galera_test.hpp"
 
+#include "support/background.hpp"
+
 #include <rowlock/guard/mysql.hpp>
 #include <rowlock/rowlock.hpp>
 
@@ -103,7 +105,7 @@ TEST_F(guard_race_test, of_two_transactions_of_one_hold_at_one_node_waits_and_de
       on.run(guard.write, {guard.parameters[0], guard.parameters[1]});
     };
     write(one);
-    auto other = std::async(std::launch::async, [&] { write(two); });
+    auto other = in_background([&] { write(two); });
     one.run("COMMIT");
     EXPECT_NO_THROW(other.get());
     two.run("COMMIT");
@@ -145,7 +147,7 @@ TEST_F(guard_race_test, refuses_a_commit_that_is_ordered_after_a_loss_which_its_
   };
   late.run("DO 1");  // until here nothing has ended it
   const auto before = sent();
-  auto commit = std::async(std::launch::async, [&] {
+  auto commit = in_background([&] {
     try {
       late.run("COMMIT");
       return 0U;

@@ -1,5 +1,6 @@
 // Runs behind a real PgBouncer in transaction mode (scripts/with-pgbouncer).
 #include "store/open.hpp"
+#include "support/background.hpp"
 #include "support/store_fixture.hpp"
 
 #include <rowlock/doctor.hpp>
@@ -64,7 +65,7 @@ class pooler_test : public testing::Test {
   // The time from a holder's release to the waiter's grant.
   std::chrono::milliseconds hand_over(const client& from, const client& to) const {
     auto held = mutex(from, "a").acquire();
-    auto waits = std::async(std::launch::async, [&] {
+    auto waits = in_background([&] {
       auto got = mutex(to, "a").try_acquire_for(30s);
       return std::pair{got.valid(), std::chrono::steady_clock::now()};
     });
@@ -235,9 +236,7 @@ TEST_F(pooler_test, keeps_two_migrators_apart) {
   settings.schema = "s" + settings.prefix;
   const pqxx_connection own{direct};
   own.run("CREATE SCHEMA " + settings.schema);
-  const auto migrates = [&] {
-    return std::async(std::launch::async, [&] { return migrator{pooler, settings}.up(); });
-  };
+  const auto migrates = [&] { return in_background([&] { return migrator{pooler, settings}.up(); }); };
   std::vector<std::future<std::vector<migration>>> both;
   for (int i = 0; i < 2; ++i) both.push_back(migrates());
   std::vector<std::size_t> applied;

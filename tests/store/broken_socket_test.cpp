@@ -3,6 +3,7 @@
 #include "store/open.hpp"
 #include "store/session_steps.hpp"
 #include "store/stalling_proxy.hpp"
+#include "support/background.hpp"
 #include "support/store_fixture.hpp"
 #include "support/stores.hpp"
 
@@ -11,7 +12,6 @@
 #include <gtest/gtest.h>
 
 #include <cerrno>
-#include <future>
 #include <regex>
 
 namespace rowlock::test {
@@ -43,7 +43,7 @@ TEST_P(broken_socket_test, delivers_nothing_any_more) {
   auto session = store::open(by_proxy, fixture_->options())->connect();
   session->acquire(large_batch());  // from now on it is prepared, and takes one message
   proxy.stall();
-  auto answer = std::async(std::launch::async, [&] {
+  auto answer = in_background([&] {
     try {
       session->acquire(large_batch());
       return errc::internal;

@@ -3,6 +3,8 @@
 // A name that is collected and created again at the same time keeps its tokens rising.
 #include "store/mysql_test.hpp"
 
+#include "support/background.hpp"
+
 namespace rowlock::test {
 namespace {
 
@@ -21,7 +23,7 @@ TEST_F(mysql_collect_test, beside_a_creation_keeps_tokens_rising) {
           used + ", SYSDATE(6))");
   run(*collector, "UPDATE @meta SET token_floor = " + used);
   run(*collector, "DELETE FROM @lock");
-  auto created = std::async(std::launch::async, [&] { create(*session, "a"); });
+  auto created = in_background([&] { create(*session, "a"); });
   until_blocked(connection_of(*session));
   collector->run("COMMIT");
   created.get();

@@ -4,6 +4,7 @@
 #include "store/mysql/mysql_error.hpp"
 #include "store/mysql_test.hpp"
 #include "store/open.hpp"
+#include "support/background.hpp"
 #include "support/loopback.hpp"
 
 #include <arpa/inet.h>
@@ -26,7 +27,7 @@ TEST_F(mysql_doubt_test, a_statement_that_was_killed_may_have_happened) {
   const auto lease = new_lease(*session);
   const auto other = raw();
   run(*other, "START TRANSACTION; SELECT id FROM @lease FOR UPDATE");
-  auto renewed = std::async(std::launch::async, [&] { return renew(*session, lease); });
+  auto renewed = in_background([&] { return renew(*session, lease); });
   until_blocked(connection_of(*session));
   side_->run("KILL QUERY " + connection_of(*session));
   try {
@@ -70,7 +71,7 @@ class relay {
     }
     ::getsockname(listener_, reinterpret_cast<sockaddr*>(&own), &size);
     port_ = ntohs(own.sin_port);
-    end_ = std::async(std::launch::async, [this, server] { return carry(server); });
+    end_ = in_background([this, server] { return carry(server); });
   }
   ~relay() {
     ::close(client_);

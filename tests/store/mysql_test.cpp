@@ -2,6 +2,7 @@
 
 #include "store/mysql_test.hpp"
 
+#include "support/background.hpp"
 #include "support/stores.hpp"
 
 #include <thread>
@@ -33,8 +34,7 @@ std::string mysql_test::put(std::string sql) const {
 std::future<mysql_connection::rows> mysql_test::run_until_blocked(mysql_connection& connection,
                                                                   const std::string& sql) {
   const auto id = connection.id();
-  auto answer =
-      std::async(std::launch::async, [&connection, text = put(sql)] { return connection.run(text); });
+  auto answer = in_background([&connection, text = put(sql)] { return connection.run(text); });
   until_blocked(id);
   return answer;
 }

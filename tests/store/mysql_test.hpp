@@ -2,6 +2,7 @@
 #pragma once
 
 #include "store/session_steps.hpp"
+#include "support/background.hpp"
 #include "support/mysql_connection.hpp"
 #include "support/store_fixture.hpp"
 
@@ -37,7 +38,7 @@ class mysql_test : public testing::Test {
   // let_go() is called.
   template <class Call>
   auto unwaiting(const store::session& session, Call call, const std::function<void()>& let_go) {
-    auto answer = std::async(std::launch::async, std::move(call));
+    auto answer = in_background(std::move(call));
     while (answer.wait_for(std::chrono::milliseconds{10}) != std::future_status::ready) {
       if (!is_blocked(connection_of(session))) continue;
       ADD_FAILURE() << "it waits for a row";

@@ -1,7 +1,7 @@
 // A name that is collected and created again at the same time keeps its tokens rising.
 #include "store/postgres_test.hpp"
 
-#include <future>
+#include "support/background.hpp"
 
 namespace rowlock::test {
 namespace {
@@ -49,7 +49,7 @@ TEST_F(postgres_collect_test, beside_a_creation_that_reads_the_floor_in_its_inse
 
 TEST_F(postgres_collect_test, beside_a_creation_by_the_store_keeps_tokens_rising) {
   collect_uncommitted();
-  auto created = std::async(std::launch::async, [&] { create(*session_, "a"); });
+  auto created = in_background([&] { create(*session_, "a"); });
   until_blocked(*side_, pid_of(*session_));
   collector_->run("COMMIT");
   created.get();
@@ -58,7 +58,7 @@ TEST_F(postgres_collect_test, beside_a_creation_by_the_store_keeps_tokens_rising
 
 TEST_F(postgres_collect_test, that_rolls_back_beside_a_creation_leaves_the_lock) {
   collect_uncommitted();
-  auto created = std::async(std::launch::async, [&] { create(*session_, "a"); });
+  auto created = in_background([&] { create(*session_, "a"); });
   until_blocked(*side_, pid_of(*session_));
   collector_->run("ROLLBACK");
   created.get();

@@ -1,6 +1,8 @@
 // What connect() pins, refuses and says.
 #include "store/postgres_test.hpp"
+#include "support/background.hpp"
 #include "support/loopback.hpp"
+#include "support/shortest_time.hpp"
 
 #include <arpa/inet.h>
 #include <sys/socket.h>
@@ -146,10 +148,10 @@ class silent_server {
 TEST_F(postgres_connect_test, gives_up_a_server_that_answers_nothing_when_its_time_is_up) {
   const silent_server server;
   options_.connect_timeout = 300ms;
-  const auto began = std::chrono::steady_clock::now();
-  const auto thrown = refusal("postgresql://u:hunter2@127.0.0.1:" + server.port() + "/x");
-  const auto took = std::chrono::steady_clock::now() - began;
-  EXPECT_EQ(thrown.code(), errc::unreachable) << thrown.what();
+  const auto took = shortest_time(1900ms, [&] {
+    const auto thrown = refusal("postgresql://u:hunter2@127.0.0.1:" + server.port() + "/x");
+    EXPECT_EQ(thrown.code(), errc::unreachable) << thrown.what();
+  });
   EXPECT_GE(took, 300ms);
   EXPECT_LT(took, 1900ms) << "libpq's own limit is two seconds at the least";
 }
@@ -167,7 +169,7 @@ TEST_F(postgres_connect_test, is_broken_off_by_another_thread) {
   const silent_server server;
   options_.connect_timeout = 60s;
   store::connect_watch watch;
-  auto refused = std::async(std::launch::async, [&] {
+  auto refused = in_background([&] {
     try {
       store::open_postgres("postgresql://u@127.0.0.1:" + server.port() + "/x", options_)->connect(watch);
       return errc::internal;
@@ -187,7 +189,7 @@ TEST_F(postgres_connect_test, is_broken_off_behind_the_login_too) {
   other->run("BEGIN; LOCK TABLE rowlock_meta IN ACCESS EXCLUSIVE MODE");
   options_.statement_timeout = 60s;
   store::connect_watch watch;
-  auto refused = std::async(std::launch::async, [&] {
+  auto refused = in_background([&] {
     try {
       store::open_postgres(url_, options_)->connect(watch);
       return errc::internal;

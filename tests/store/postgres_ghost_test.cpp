@@ -1,6 +1,8 @@
 // A server that does not answer, and what it may still do afterwards.
 #include "store/postgres_test.hpp"
 
+#include "support/background.hpp"
+
 #include <csignal>
 #include <future>
 
@@ -37,7 +39,7 @@ class postgres_ghost_test : public postgres_test {
   }
   // Sends the acquire to a backend that is stopped, and gives up.
   error give_up() {
-    auto outcome = std::async(std::launch::async, [&] {
+    auto outcome = in_background([&] {
       try {
         acquire(*broken_, wanted_);
         return error(errc::internal, "answered");
@@ -111,7 +113,7 @@ TEST_F(postgres_ghost_test, is_told_from_another_backend_with_its_number) {
 
 TEST_F(postgres_ghost_test, ended_while_idle_breaks_its_wait) {
   broken_->listen(wanted_.lease);
-  auto outcome = std::async(std::launch::async, [&] {
+  auto outcome = in_background([&] {
     try {
       while (broken_->wait(10s)) {
       }

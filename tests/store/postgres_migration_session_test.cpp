@@ -3,6 +3,8 @@
 #include "store/postgres_test.hpp"
 #include "store/sql_catalog.hpp"
 
+#include "support/background.hpp"
+
 #include <rowlock/migrate.hpp>
 
 #include <fstream>
@@ -125,7 +127,7 @@ TEST_F(postgres_migration_session_test, keeps_two_migrators_apart) {
   bool inside = false;
   one->exclusively([&] {
     inside = true;
-    second = std::async(std::launch::async, [&] { migrator()->exclusively([&] { EXPECT_FALSE(inside); }); });
+    second = in_background([&] { migrator()->exclusively([&] { EXPECT_FALSE(inside); }); });
     while (side_->value("SELECT count(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted") == "0") {
     }
     // On other tables, nobody waits.
