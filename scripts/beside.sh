@@ -3,7 +3,7 @@
 
 # own_folder PREFIX USER: makes $folder, for servers that run as $user. Servers refuse to run as root, so if the script runs
 # as root, $user is USER. `server COMMAND…` runs a command as $user, in $folder. The folder's name is short, because the path
-# of a Unix socket has at most 107 bytes.
+# of a Unix socket has at most 107 bytes. It stands in ROWLOCK_SERVER_FOLDER, or else in /tmp.
 own_folder() {
   user=$(id -un)
   as_user=()
@@ -12,7 +12,7 @@ own_folder() {
     id -u "$user" >/dev/null 2>&1 || user=nobody
     as_user=(runuser -u "$user" --)
   fi
-  folder=$(mktemp -d "/tmp/rowlock-$1.XXXXXX")
+  folder=$(mktemp -d "${ROWLOCK_SERVER_FOLDER:-/tmp}/rowlock-$1.XXXXXX")
   chmod 755 "$folder"
   [ ${#as_user[@]} = 0 ] || chown "$user" "$folder"
 }
