@@ -1,9 +1,19 @@
 # Shared by the scripts that run a command beside servers of their own. They source it.
 # shellcheck shell=bash
 
-# own_folder PREFIX USER: makes $folder, for servers that run as $user. Servers refuse to run as root, so if the script runs
-# as root, $user is USER. `server COMMAND…` runs a command as $user, in $folder. The folder's name is short, because the path
-# of a Unix socket has at most 107 bytes. It stands in ROWLOCK_SERVER_FOLDER, or else in /tmp.
+# keep_files_in_memory: if there is room, servers and SQLite write to memory. No test then waits for a disk, so more suites
+# can run at the same time.
+keep_files_in_memory() {
+  local folder=/dev/shm room_kb=$((6 * 1024 * 1024))
+  [ -w "$folder" ] || return 0
+  [ "$(df -Pk "$folder" | awk 'NR == 2 {print $4}')" -ge "$room_kb" ] || return 0
+  [ "$(awk '/^MemAvailable:/ {print $2}' /proc/meminfo)" -ge "$room_kb" ] || return 0
+  export ROWLOCK_SERVER_FOLDER=$folder TMPDIR=$folder ROWLOCK_TEST_JOBS=${ROWLOCK_TEST_JOBS:-4}
+}
+
+# own_folder PREFIX USER: makes $folder in ROWLOCK_SERVER_FOLDER or in /tmp, for servers that run as $user. Servers refuse to
+# run as root, so if the script runs as root, $user is USER. `server COMMAND…` runs a command as $user, in $folder. The
+# folder's name is short, because the path of a Unix socket has at most 107 bytes.
 own_folder() {
   user=$(id -un)
   as_user=()
