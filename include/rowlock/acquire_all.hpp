@@ -12,9 +12,9 @@
 //   try_acquire_all_for  | one transaction | takes them in the order of their names and waits in the queue of
 //   acquire_all          | one transaction | each; releases what it has taken when the time has passed
 //
-// While a call waits, it holds the locks whose names come first. Because all calls wait in the order of the
-// names, they never wait for each other in a circle, in whatever order they name the locks. With a ttl, one more
-// transaction gives all holds leases of their own.
+// While a call waits, it holds the locks whose names come first. All calls wait in the order of the names, whatever
+// order they list, so they never wait for each other in a circle. With a ttl, one more transaction gives all holds
+// leases of their own.
 #pragma once
 
 #include <rowlock/counting_semaphore.hpp>
@@ -28,8 +28,8 @@ ROWLOCK_BEGIN_NAMESPACE
 
 class election;
 
-// One lock of several, and how it is wanted: a mutex or shared_mutex exclusively, an election to lead it
-// (make a term of the hold). A value; the object that it was made from need not outlive it.
+// One lock of several, and how it is wanted: a mutex or shared_mutex exclusively, an election to lead it (make a term
+// of the hold). A value; it may outlive the object that it was made from.
 class ROWLOCK_EXPORT wanted {
  public:
   wanted(const mutex& lock);         // NOLINT(google-explicit-constructor): so that {a, b} is enough
@@ -49,11 +49,9 @@ ROWLOCK_EXPORT wanted shared(const shared_mutex& lock);
 // That many permits: 1 to its capacity, otherwise error(invalid_argument).
 ROWLOCK_EXPORT wanted permits(const counting_semaphore& lock, std::int64_t count = 1);
 
-// The holds of several locks, in the order in which they were requested. Each has its own token, stop token
-// and guard, and can be lost on its own. Movable; destroying it releases all that it still has at once, which
-// takes as long as one release.
-//
-// Thread safety: as a hold's.
+// The holds of several locks, in the order of the request. Each has its own token, stop token and guard, and can be
+// lost on its own. Movable; destroying it releases all that it still has, in the time of one release. Thread safety:
+// as a hold's.
 class ROWLOCK_OWNER hold_set {
  public:
   hold_set() noexcept;  // empty
@@ -73,8 +71,7 @@ class ROWLOCK_OWNER hold_set {
   // Moves one hold out; an empty hold remains in its place.
   hold take(std::size_t at) noexcept { return std::move(holds_[at]); }
 
-  // Result i is that of hold i, as hold::release returns it. Waits at most options::close_timeout. Throws
-  // error(forked) in a child process.
+  // Result i is that of hold i's release(). Waits at most options::close_timeout. Throws error(forked) in a child.
   std::vector<release_result> release();
 
  private:
@@ -86,21 +83,21 @@ class ROWLOCK_OWNER hold_set {
 
 // If one of these does not return all holds, it holds none: what it had taken is released in the background.
 //
-// how.ttl and how.min_hold apply to each hold and begin when all are granted: with a ttl all of them end at
-// the same time, and none is renewed. While the call waits, what it has taken is renewed, and rests for no
-// minimum hold time if it is given back. how.detect_deadlock finds circles with what this thread held before.
+// how.ttl and how.min_hold apply to each hold and begin when all are granted: with a ttl all of them end at the same
+// time, and none is renewed. While the call waits, what it has taken is renewed, and has no minimum hold time if it
+// is given back. how.detect_deadlock finds circles with what this thread held before.
 //
-// Waits for ever if necessary. Throws error: cancelled if how.stop is requested; what mutex::acquire throws;
-// mismatch if any of the locks is a mismatch; invalid_argument for an empty list, a name that occurs twice,
-// or locks of more than one client.
+// Waits for ever if necessary. Throws error: cancelled if how.stop is requested; what mutex::acquire throws; mismatch
+// if any of the locks is a mismatch; invalid_argument for an empty list, a name that occurs twice, or locks of more
+// than one client.
 ROWLOCK_EXPORT hold_set acquire_all(const std::vector<wanted>& locks, const acquire_options& how = {});
 
 // Empty: one of them was not available at once. Throws also error(unreachable).
 ROWLOCK_EXPORT hold_set try_acquire_all(const std::vector<wanted>& locks, const acquire_options& how = {});
 
-// One time limit for all of them together; zero or less is try_acquire_all. Empty: the time passed or stop
-// was requested, and nothing of the attempt remains. Throws as try_acquire_all if the database could not be
-// reached when the time passed.
+// One time limit for all of them together; zero or less is try_acquire_all. Empty: the time passed or stop was
+// requested, and nothing of the attempt remains. Throws as try_acquire_all if the database could not be reached when
+// the time passed.
 ROWLOCK_EXPORT hold_set try_acquire_all_for(time_limit timeout, const std::vector<wanted>& locks,
                                             const acquire_options& how = {});
 template <class Clock, class Duration>

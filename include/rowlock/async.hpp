@@ -1,6 +1,6 @@
-// Asynchronous acquire: a coroutine that is suspended while it waits, or a callback. For every lock that can
-// be `wanted`: a mutex, a shared_mutex, shared(…), permits(…), an election. wait_on
-// and wait_async wait in the same way until a latch is open.
+// Asynchronous acquire: a coroutine that is suspended while it waits, or a callback. It works for every lock that can
+// be `wanted`: a mutex, a shared_mutex, shared(…), permits(…), an election. wait_on and wait_async wait for a latch
+// in the same way.
 //
 //   rowlock::executor pool = [&](std::function<void()> next) { threads.post(std::move(next)); };
 //
@@ -11,10 +11,8 @@
 //
 //   acquire_async(pool, nightly, [](rowlock::acquired got) { if (got) use(got.hold); });
 //
-// No call blocks for the database or for a holder. The waiters stand in the same queue as those of the
-// blocking calls; thousands may wait at once.
-//
-// However a wait ends, nothing of it remains except a hold that was delivered:
+// No call blocks for the database or for a holder. The waiters stand in the same queue as those of the blocking
+// calls; thousands may wait at once. However a wait ends, nothing of it remains except a hold that was delivered:
 //
 //                                | the wait                              | what it is or will be granted
 //   the time passes              | ends with an empty hold               | is released
@@ -24,10 +22,9 @@
 //   the executor never runs it   | is over                               | is released when the executor
 //                                |                                       | destroys the function
 //
-// A granted hold may be lost while it waits for its turn in the executor: check it. The thread that destroys
-// a hold waits for its release like hold::release(); release_async() and release_on() do not wait. A wait with
-// a callback does not keep its client open: the end of the client's last handle closes the client. A suspended
-// coroutine keeps a handle.
+// A granted hold may be lost while it waits for the executor: check it. Destroying a hold waits for its release, as
+// hold::release() does; release_async() and release_on() do not wait. A wait with a callback does not keep its client
+// open: the end of the client's last handle closes the client. A suspended coroutine keeps a handle.
 #pragma once
 
 #include <rowlock/acquire_all.hpp>
@@ -42,13 +39,13 @@ namespace client_layer {
 class async_release;
 }
 
-// Runs the given function once, soon, on a thread of the caller's choice. Each wait keeps a copy of the
-// executor, so it should refer to a pool or an event loop, which must outlive the waits and the client.
+// Runs the given function once, soon, on a thread of the caller's choice. Each wait keeps a copy of the executor, so
+// it should refer to a pool or an event loop, which must outlive the waits and the client.
 //
-// It is called under no lock, one call at a time, on a thread that each client has for this alone; once the
-// client is closed, and for the release of an empty hold, on the calling thread. Keep it quick: other
-// completions of the client wait meanwhile. It may run the function at once if that is quick,
-// too, and does not close the client. An exception is logged, and ends the wait like a destroyed function.
+// It is called under no lock, one call at a time, on a thread that each client has for this alone; on the calling
+// thread once the client is closed, and for the release of an empty hold. It must be quick, because the client's
+// other completions wait for it, and must not close the client. It may run the function at once if that is quick,
+// too. An exception is logged, and ends the wait like a destroyed function.
 using executor = std::function<void(std::function<void()>)>;
 
 // The result of an asynchronous acquire. Movable.
@@ -63,10 +60,10 @@ struct acquired {
 
 // ---- with a callback
 
-// As mutex::acquire: waits for ever if necessary. The executor calls done once; exceptions of done pass
-// through the executor. Throws error(invalid_argument), also for detect_deadlock, which knows only circles of
-// threads; closed; forked; read_only; unreachable if a thread cannot be started. Then done is never called. All
-// other errors come as acquired::failure.
+// As mutex::acquire: waits for ever if necessary. The executor calls done once; exceptions of done pass through the
+// executor. Throws error: invalid_argument, also for detect_deadlock, which knows only circles of threads; closed;
+// forked; read_only; unreachable if a thread cannot be started. Then done is never called. All other errors come as
+// acquired::failure.
 ROWLOCK_EXPORT void acquire_async(executor where, const wanted& lock, std::function<void(acquired)> done,
                                   const acquire_options& how = {});
 
@@ -75,12 +72,11 @@ ROWLOCK_EXPORT void acquire_async(executor where, const wanted& lock, std::funct
 ROWLOCK_EXPORT void try_acquire_async(executor where, const wanted& lock, time_limit timeout,
                                       std::function<void(acquired)> done, const acquire_options& how = {});
 
-// ---- with co_await, in a coroutine of any type. Give options with a stop token a name before the co_await:
-// GCC 12.2 destroys an {.stop = token} inside the expression twice, as it does with every aggregate there.
+// ---- with co_await, in a coroutine of any type. Give options with a stop token a name before the co_await: GCC 12.2
+// destroys an {.stop = token} inside the expression twice, as it does with every aggregate there.
 
-// What the functions below return: await it at once, and once. Awaiting it begins the acquire. Destroy a
-// suspended coroutine only where the executor cannot be about to resume it, such as on the executor's only
-// thread.
+// What the functions below return: await it immediately, and only once. Awaiting it begins the acquire. Destroy a
+// suspended coroutine only where the executor cannot be about to resume it, such as on the executor's only thread.
 class ROWLOCK_OWNER awaited_acquire {
  public:
   awaited_acquire(awaited_acquire&& other) noexcept;
@@ -106,8 +102,8 @@ class ROWLOCK_OWNER awaited_acquire {
   std::shared_ptr<client_layer::async_acquire> wait_;
 };
 
-// Gives a hold. Throws what mutex::acquire throws: what acquire_async throws on the awaiting thread, without
-// suspending it; everything else when it is resumed.
+// Gives a hold. Throws what mutex::acquire throws. What acquire_async throws is thrown on the awaiting thread,
+// without suspending it; everything else when it is resumed.
 ROWLOCK_EXPORT awaited_acquire acquire_on(executor where, wanted lock, acquire_options how = {});
 
 // Gives a hold that may be empty, as mutex::try_acquire_for, and mutex::try_acquire for zero or less.
@@ -116,7 +112,7 @@ ROWLOCK_EXPORT awaited_acquire try_acquire_on(executor where, wanted lock, time_
 
 // ---- a latch
 
-// Whether a latch is open, as its waiter learns it.
+// The result of an asynchronous wait for a latch.
 struct waited {
   // False: the time passed, a limited wait was stopped, or it failed.
   bool open = false;
@@ -126,14 +122,14 @@ struct waited {
   explicit operator bool() const noexcept { return open; }
 };
 
-// As latch::wait, and with a timeout as latch::wait_for; zero or less asks whether it is open now. The executor
-// calls done once. Throws what acquire_async throws; all other errors come as waited::failure.
+// As latch::wait, and with a timeout as latch::wait_for; zero or less asks whether it is open now. The executor calls
+// done once. Throws what acquire_async throws; all other errors come as waited::failure.
 ROWLOCK_EXPORT void wait_async(executor where, const latch& on, std::function<void(waited)> done,
                                std::stop_token stop = {});
 ROWLOCK_EXPORT void wait_async(executor where, const latch& on, time_limit timeout,
                                std::function<void(waited)> done, std::stop_token stop = {});
 
-// What wait_on() returns: await it at once, and once. What is said of awaited_acquire is true of it, too.
+// What wait_on() returns. The same rules as for awaited_acquire apply.
 class ROWLOCK_OWNER awaited_wait {
  public:
   bool await_ready() const noexcept { return false; }
@@ -147,26 +143,25 @@ class ROWLOCK_OWNER awaited_wait {
   awaited_acquire acquire_;
 };
 
-// Gives what latch::wait_for returns; true without a timeout. Throws what latch::wait throws: what wait_async
-// throws on the awaiting thread, without suspending it; everything else when it is resumed.
+// Gives what latch::wait_for returns; true without a timeout. Throws what latch::wait throws, and when, as
+// acquire_on.
 ROWLOCK_EXPORT awaited_wait wait_on(executor where, const latch& on, std::stop_token stop = {});
 ROWLOCK_EXPORT awaited_wait wait_on(executor where, const latch& on, time_limit timeout,
                                     std::stop_token stop = {});
 
 // ---- release
 
-// Begins to release the hold, as hold::release(), and returns at once; the hold is over. Throws error(forked)
-// in a child process.
+// Begins to release the hold, as hold::release(), and returns at once; the hold is over. Throws error(forked) in a
+// child process.
 ROWLOCK_EXPORT void release_async(hold held);
 
-// The same, and the executor calls done once, with what hold::release() would have returned: after
-// options::close_timeout at the latest, which is then `unknown`; so it is, at once, if a thread cannot be started.
-// Throws error(invalid_argument) for an empty executor or function; then the hold is
-// released as by its destructor.
+// The same, and the executor calls done once, with what hold::release() would have returned. If there is no result
+// after options::close_timeout, it is `unknown`. If a thread cannot be started, it is `unknown` at once. Throws
+// error(invalid_argument) for an empty executor or function; the hold is then released as by its destructor.
 ROWLOCK_EXPORT void release_async(executor where, hold held, std::function<void(release_result)> done);
 
-// What release_on() returns: await it at once, and once. Awaiting it begins the release. What is said of
-// awaited_acquire is true of it, too; if the coroutine is destroyed meanwhile, the release goes on.
+// What release_on() returns; awaiting it begins the release. The same rules as for awaited_acquire apply, but if the
+// coroutine is destroyed meanwhile, the release goes on.
 class ROWLOCK_OWNER awaited_release {
  public:
   awaited_release(awaited_release&& other) noexcept;
@@ -190,7 +185,7 @@ class ROWLOCK_OWNER awaited_release {
   std::shared_ptr<client_layer::async_release> release_;
 };
 
-// Gives what hold::release() returns. Throws error(invalid_argument) for an empty executor, forked; both on the
+// Gives what hold::release() returns. Throws error: invalid_argument for an empty executor; forked. It throws on the
 // awaiting thread, without suspending it.
 ROWLOCK_EXPORT awaited_release release_on(executor where, hold held);
 

@@ -1,5 +1,5 @@
-// A meeting point with a name, for all processes that use the same database: members wait until all have
-// arrived, continue together, and may meet again.
+// A meeting point with a name, for all processes that use the same database: members wait until all have arrived,
+// continue together, and may meet again.
 //
 //                        | fewer have arrived   | all others have arrived | a waiting member dies or gives up
 //   arrive_and_wait      | waits                | all continue together   | error(broken_barrier) for the
@@ -7,13 +7,11 @@
 //   the timeout passes,  | it gives up; the     | it continues            | error(broken_barrier)
 //   or it is stopped     | generation is broken |                         |
 //
-// A generation ends in one commit, either complete or broken: all of its members continue, or none does. The
-// death of a member is noticed when its lease has expired. A member that lost its own lease while it waited
-// gets error(broken_barrier), even if the others continued at the last moment.
-//
-// Every arrival is a separate member, so one process may arrive more than once, from several threads.
-//
-// A double barrier, where all begin together and nobody leaves before all are done, is two arrivals.
+// A generation ends in one commit, complete or broken: all of its members continue, or none does. The death of a
+// member is noticed when its lease has expired. A member that lost its own lease while it waited gets
+// error(broken_barrier), even if the others continued at the last moment. Every arrival is a separate member, so one
+// process may arrive several times, from several threads. For a double barrier, where all begin together and nobody
+// leaves before all are done, arrive twice.
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -26,29 +24,28 @@ ROWLOCK_BEGIN_NAMESPACE
 // Thread safety: every member may be called from any thread at once.
 class ROWLOCK_EXPORT barrier {
  public:
-  // One statement reads all waiting members, under the lock's row.
+  // Limited because one statement reads all waiting members while it keeps the lock's row.
   static constexpr std::int64_t most_parties = 64;
 
-  // name: as mutex. parties: 1 to most_parties; the same wherever the name is used. If the stored number
-  // differs, the first arrival throws error(mismatch). Sends nothing. Throws error(invalid_argument).
+  // name: as mutex. parties: 1 to most_parties; the same wherever the name is used. If the stored number differs, the
+  // first arrival throws error(mismatch). Sends nothing. Throws error(invalid_argument).
   barrier(client db, std::string name, std::int64_t parties);
   ~barrier();
 
   const std::string& name() const noexcept;
   std::int64_t parties() const noexcept;  // what this object expects
 
-  // Waits until all have arrived, for ever if necessary; a broken connection does not end the wait. Returns
-  // the number of the generation: the same for all of its members and greater than every earlier one, with
-  // gaps. Throws error: broken_barrier; cancelled if stop was requested, which breaks the generation;
-  // mismatch, closed, forked, and what the database refuses permanently. After an error this arrival no
-  // longer counts.
+  // Waits until all have arrived, for ever if necessary; a broken connection does not end the wait. Returns the
+  // number of the generation: the same for all of its members and greater than every earlier one, with gaps. Throws
+  // error: broken_barrier; cancelled if stop was requested, which breaks the generation; mismatch, closed, forked,
+  // and what the database refuses permanently. After an error this arrival no longer counts.
   std::int64_t arrive_and_wait(std::stop_token stop = {});
 
-  // Waits at most that long. Empty: the time passed or stop was requested, and the generation is broken. The
-  // others may have arrived at the last moment; the database decides, which takes another round trip. If it
-  // does not answer for as long as a call may take (options::connect_timeout and twice the
-  // statement_timeout), error(unreachable) with outcome_unknown() is thrown, and the generation breaks when
-  // the database can be reached again or this client's lease has expired.
+  // Waits at most that long. Empty: the time passed or stop was requested, and the generation is broken. The database
+  // decides whether the others had arrived by then, which takes another round trip. If it does not answer for as long
+  // as a call may take (options::connect_timeout and twice the statement_timeout), error(unreachable) with
+  // outcome_unknown() is thrown, and the generation breaks when the database can be reached again or this client's
+  // lease has expired.
   [[nodiscard]] std::optional<std::int64_t> arrive_and_wait_for(time_limit timeout,
                                                                 std::stop_token stop = {});
   template <class Clock, class Duration>

@@ -1,5 +1,5 @@
-// A candidate for an office (election.hpp) that campaigns in the background and tells the program what becomes of
-// it. It needs no thread of its own.
+// A candidate for an office (election.hpp) that campaigns in the background and calls the program when it wins or
+// loses the office. It needs no thread of its own.
 //
 //   rowlock::candidate leader{pool, scheduler, {.elected = [&](rowlock::term& term, std::stop_token over) {
 //                                                 term.proclaim(address);
@@ -24,7 +24,7 @@
 //   the executor drops  | over, without a       | released, over, without a      | -
 //   its function        | notice                | notice                         |
 //
-// After a loss or a resignation it campaigns again, behind all who wait by then, or is over if it was told so.
+// After a loss or a resignation it campaigns again, behind all who wait by then, unless `requeue` is false.
 #pragma once
 
 #include <rowlock/async.hpp>
@@ -41,21 +41,21 @@ namespace primitives {
 class candidacy;
 }
 
-// The functions run on the executor, one at a time. Each call of elected() is followed by one of lost(), unless
-// the candidate is closed silently or the executor drops its function. If one of them takes long, the next
-// waits; the office is renewed meanwhile, and its loss stops `over` at once.
+// The functions run on the executor, one at a time; while one runs, the next waits. The office is renewed meanwhile,
+// and its loss stops `over` at once. Each call of elected() is followed by one of lost(), unless the candidate is
+// closed silently or the executor drops its function.
 struct candidate_options {
-  // It leads from now on. The term stays where it is until lost() has returned, or close(). `over` stops when
-  // the term is lost, resigned or closed. Its callbacks run on the thread that does that: keep them short, and do
-  // not close the candidate in them. An office that is lost before the executor's turn comes is not told. Resign
-  // by candidate::resign(): the candidate does not notice an end that the term itself was asked for elsewhere.
+  // It leads from now on. The term object stays valid until lost() or close() has returned. `over` stops when the
+  // term is lost, resigned or closed. Its callbacks run on the thread that does that: keep them short, and do not
+  // close the candidate in them. Not called for an office that is lost before the executor's turn comes. Resign with
+  // candidate::resign(): the candidate does not notice if the term itself is ended.
   std::function<void(term&, std::stop_token over)> elected;
 
-  // It leads no more. none: it resigned or was closed, and still has the office until this returns.
+  // It no longer leads. If why is none, it resigned or was closed, and still has the office until this returns.
   std::function<void(loss why)> lost{};
 
-  // It is over, because of an error that does not pass (error: mismatch, privilege, closed, cancelled and
-  // others), or of what elected() or lost() has thrown. Empty: the log says so.
+  // It is over because of a permanent error (error: mismatch, privilege, closed, cancelled and others), or because
+  // elected() or lost() has thrown. Empty: the error is logged.
   std::function<void(std::exception_ptr why)> failed{};
 
   // True: the term ends when elected() returns, as if by resign().
@@ -64,7 +64,7 @@ struct candidate_options {
   // Whether it campaigns again after a loss or a resignation.
   bool requeue = true;
 
-  // As election::campaign. A ttl limits each term. A stop ends the wait with error(cancelled).
+  // As for election::campaign. A ttl limits each term. A stop request ends the wait with error(cancelled).
   acquire_options acquire{};
 };
 
@@ -80,13 +80,12 @@ enum class close_mode {
   tell,    // a leader gets a last lost(loss::none), on the closing thread
 };
 
-// Thread safety: every member may be called from any thread at once, also in the functions above; the
-// destructor as that of any object.
+// Thread safety: every member but the destructor may be called from any thread at once, also in the functions above.
 class ROWLOCK_EXPORT candidate {
  public:
-  // Begins to campaign; elected() may be called before this returns. Throws error(invalid_argument) for an
-  // empty executor or elected(), and for detect_deadlock; closed; forked; read_only; unreachable if a thread
-  // cannot be started. Keeps its client open until it is destroyed.
+  // Begins to campaign; elected() may be called before this returns. Throws error(invalid_argument) for an empty
+  // executor or elected(), and for detect_deadlock; closed; forked; read_only; unreachable if a thread cannot be
+  // started. Keeps its client open until it is destroyed.
   candidate(executor where, const election& office, candidate_options how);
   candidate(const candidate&) = delete;
   candidate& operator=(const candidate&) = delete;
@@ -94,12 +93,12 @@ class ROWLOCK_EXPORT candidate {
 
   candidate_state state() const;
 
-  // Ends the term. Returns at once: lost() is called on the executor, and then the office is released. False:
-  // it does not lead, and nothing happens. Throws error(forked).
+  // Ends the term. Returns at once: lost() is called on the executor, and then the office is released. False: it does
+  // not lead, and nothing happens. Throws error(forked).
   bool resign();
 
-  // Waits for a function above that runs, unless it is called in one, and then for the release of the office,
-  // at most options::close_timeout. No function begins after it. Does nothing in a forked child.
+  // Waits for a function above that is running, unless it is called in one, and then at most options::close_timeout
+  // for the release of the office. No function begins after it. Does nothing in a forked child.
   void close(close_mode mode = close_mode::silent);
 
  private:

@@ -21,19 +21,18 @@ struct statistics {
   std::uint64_t statements = 0;  // round trips to the database
 };
 
-// A handle; copies share one client. All members may be called from any thread. A client runs one thread for
-// each connection that sends statements (options::connections - 1; on SQLite one), one that keeps the lease,
-// one that watches deadlines and one that notifies holders of a loss. They start with the first acquire and
-// block all signals. One more, which calls executors, starts with the first use of async.hpp.
+// A handle; copies share one client. Thread safety: every member may be called from any thread at once. The first
+// acquire starts the client's threads: one for each connection that sends statements (options::connections - 1; on
+// SQLite one), one that keeps the lease, one that watches deadlines, and one that notifies holders of a loss. The
+// first use of async.hpp starts one more, which calls executors. All of them block all signals.
 //
-// After fork() the child must not use the client: every call throws error(forked), and destructors do
-// nothing. The child may make a client of its own; on SQLite only after exec, because SQLite's own locks may
-// have been locked at the fork and then stay so in the child.
+// After fork() the child must not use the client: every call throws error(forked), and destructors do nothing. The
+// child may make its own client; on SQLite only after exec, because the fork may have copied SQLite's mutexes locked.
 class ROWLOCK_OWNER client {
  public:
-  // Releases every hold (hold::loss() is then loss::closed), ends the lease and closes the connections. Waits
-  // at most options::close_timeout; whatever was not released by then ends with the lease. Later calls throw
-  // error(closed). Destroying the last handle does the same.
+  // Releases every hold (hold::loss() is then loss::closed), ends the lease and closes the connections. Waits at most
+  // options::close_timeout; whatever was not released by then ends with the lease. Later calls throw error(closed).
+  // Destroying the last handle does the same.
   void close() noexcept;
 
   [[nodiscard]] statistics stats() const;
@@ -48,9 +47,9 @@ class ROWLOCK_OWNER client {
 // Connects, and checks that the schema is migrated and the database writable.
 //
 // url: postgresql://… (passed to libpq unchanged), sqlite:relative.db, sqlite:/absolute.db, or
-// mysql://user:password@host:port/database. mariadb:// is the same as mysql://. host:port,host:port/database
-// names several nodes of one cluster: all connections go to one of them, and to the next one when it fails.
-// MySQL parameters:
+// mysql://user:password@host:port/database. mariadb:// is the same as mysql://. host:port,host:port/database names
+// several nodes of one cluster: all connections go to one of them, and to the next one when it fails. MySQL
+// parameters:
 //   socket             a Unix socket instead of host and port
 //   ssl_ca             file of the authority that signed the server's certificate; requires TLS
 //   ssl_mode           REQUIRED requires TLS; PREFERRED does without if the server offers none;
@@ -62,7 +61,7 @@ class ROWLOCK_OWNER client {
 // Throws error: invalid_argument, unreachable, authentication, privilege, read_only, not_migrated, too_new.
 ROWLOCK_EXPORT client connect(const std::string& url, const options& settings = {});
 
-// Calls url_source for the URL at each (re)connect, for credentials that rotate. rowlock's threads call it,
+// Calls url_source for the URL at each connection attempt, for credentials that rotate. rowlock's threads call it,
 // one at a time. An exception from it counts as unreachable.
 ROWLOCK_EXPORT client connect(std::function<std::string()> url_source, const options& settings = {});
 

@@ -5,9 +5,9 @@
 //   acquire(n)      | granted                       | waits its turn   | waits its turn
 //   drain()         | takes all that are free       | -                | empty hold
 //
-// Requests are granted in the order in which they were made: small requests do not overtake a large one, so
-// it never starves. The permits of a vanished client become free when its lease expires. mutex.hpp says what
-// is promised and what is not.
+// Requests are granted in the order in which they were made: small requests do not overtake a large one, so it never
+// starves. The permits of a vanished client become free when its lease expires. mutex.hpp says what is promised and
+// what is not.
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -16,14 +16,14 @@
 
 ROWLOCK_BEGIN_NAMESPACE
 
-// Unlike the standard's semaphore, permits are released by the hold that took them, and by nobody else. So they
-// cannot be lost or doubled. Thread safety: every member may be called from any thread at once, except that
-// release() must not run concurrently with other calls on the same hold.
+// Only the hold that took permits can release them, unlike the standard's semaphore, so they cannot be lost or
+// doubled. Thread safety: every member may be called from any thread at once, except that release() must not run
+// concurrently with other calls on the same hold.
 class ROWLOCK_EXPORT counting_semaphore {
  public:
-  // capacity: 1 to 1,000,000,000; the same wherever the name is used. If the stored capacity differs, the
-  // first call that reads the database throws error(mismatch). lock: fair = false lets a small request
-  // overtake a large one; a delay is refused. Sends nothing. Throws error(invalid_argument).
+  // capacity: 1 to 1,000,000,000; the same wherever the name is used. If the stored capacity differs, the first call
+  // that reads the database throws error(mismatch). lock: fair = false lets a small request overtake a large one; a
+  // delay is refused. Sends nothing. Throws error(invalid_argument).
   counting_semaphore(client db, std::string name, std::int64_t capacity, const lock_options& lock = {});
   ~counting_semaphore();  // its holds remain valid
 
@@ -43,37 +43,36 @@ class ROWLOCK_EXPORT counting_semaphore {
   // Takes all free permits at once; hold::weight() says how many. Empty: none is free, or somebody waits.
   hold drain(const acquire_options& how = {});
 
-  // Gives back that many permits of the hold, and keeps the rest: hold::weight() is lower by `permits`, its id and token
-  // stay the same. Waiters are granted what has become free in the same commit. If an answer is lost, the request is
+  // Gives back that many permits of the hold and keeps the rest: hold::weight() falls by `permits`; its id and token
+  // stay the same. Waiters are granted what became free in the same commit. If an answer is lost, the request is
   // repeated for as long as a call may take; it never gives back twice.
-  // Throws error: invalid_argument for a hold of another lock, and if `permits` is below 1 or not less than its weight
-  // (hold::release() gives back all); hold_lost if the hold is no longer valid; contention if a guarded transaction of
-  // this hold is open; unreachable. The hold is then unchanged, unless outcome_unknown(): then weight() is lower, and
-  // the permits are free at once or, at the latest, when the hold is released. So do not repeat the call.
+  // Throws error: invalid_argument for a hold of another lock, and unless 1 <= permits < weight (hold::release()
+  // gives back all); hold_lost if the hold is no longer valid; contention if a guarded transaction of this hold is
+  // open; unreachable. The hold is then unchanged, unless outcome_unknown(): then weight() has fallen, and the
+  // permits are free at the latest when the hold is released. Do not repeat the call.
   void release(hold& held, std::int64_t permits);
 
-  // How many permits are free, as last written. Only a hint: it may change at any time, and permits of a
-  // vanished client count as taken until its lease is killed. Throws error: mismatch, unreachable and others.
+  // How many permits are free, as last written. Only a hint: it may change at any time, and permits of a vanished
+  // client count as taken until its lease is killed. Throws error: mismatch, unreachable and others.
   [[nodiscard]] std::int64_t available() const;
 
-  // Changes the stored capacity for everybody. Waiters are granted what has become free. If more permits are
-  // in use than the new capacity, nothing is taken away, and nothing is granted until enough are released.
-  // Waiters that want more than the new capacity, and all objects made with the old one, get error(mismatch).
+  // Changes the stored capacity for everybody. Waiters are granted what has become free. If more permits are in use
+  // than the new capacity, none is taken away, and none granted until enough are released. Waiters that want more
+  // than the new capacity, and all objects made with the old one, get error(mismatch).
   // Throws error: mismatch if the name is no semaphore; contention if somebody keeps its row longer than
-  // options::statement_timeout; unreachable. capacity() is then unchanged. If outcome_unknown(), the stored
-  // capacity may be the new one; the call may be repeated.
+  // options::statement_timeout; unreachable. capacity() is then unchanged. If outcome_unknown(), the stored capacity
+  // may be the new one; the call may be repeated.
   void resize(std::int64_t capacity);
 
-  // Changes the stored capacity by that much, and returns the new one, which capacity() returns from then on. If several
-  // callers do this at once, all their differences count. A name that nobody has used yet begins with capacity().
-  // Waiters and holders as resize().
-  // Throws error as resize(), and invalid_argument if the new capacity would be outside 1 to 1,000,000,000. Nothing is
-  // then changed, unless outcome_unknown(): then the difference may have been added. The call is not repeated, and must
-  // not be repeated without a look at the stored capacity (admin::show), because it would count twice.
+  // Changes the stored capacity by that much, and returns the new one, which capacity() returns from then on.
+  // Concurrent calls all count. A name that nobody has used yet begins with capacity(). Waiters and holders as
+  // resize().
+  // Throws error as resize(), and invalid_argument if the new capacity would be outside 1 to 1,000,000,000. Nothing
+  // is then changed, unless outcome_unknown(): then the difference may have been added. Read the stored capacity
+  // (admin::show) before you repeat the call: a repeated call counts twice.
   std::int64_t resize_by(std::int64_t difference);
 
-  // The permits' holders and the requests that wait, as mutex's: one statement each, which may change at any time, and no
-  // base for a decision. available() says whether a permit is free.
+  // As mutex's. available() says whether a permit is free.
   [[nodiscard]] std::vector<holder_info> holders() const;
   [[nodiscard]] std::vector<waiter_info> waiters() const;
 

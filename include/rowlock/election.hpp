@@ -1,5 +1,5 @@
-// An office with a name, for all processes that use the same database: one process leads, the others stand by
-// or observe.
+// An office with a name, for all processes that use the same database: one process leads, the others stand by or
+// observe.
 //
 //                | nobody leads     | another leads        | the leader's lease expired | this process leads
 //   try_campaign | elected          | empty term           | kills it, elected          | empty term
@@ -7,9 +7,9 @@
 //   proclaim     | error(hold_lost) | error(hold_lost)     | error(hold_lost)           | everybody sees it
 //   observe      | led is false     | the leader's value   | led is false               | as any other
 //
-// The office is held like a mutex; mutex.hpp says what is promised and what is not. Candidates are elected in
-// the order of their campaigns. The leader learns of its loss before another can be elected. Its token is
-// greater than that of every earlier term: pass it to the systems that take orders from the leader.
+// The office is held like a mutex; mutex.hpp says what is promised and what is not. Candidates are elected in the
+// order of their campaigns. The leader learns of its loss before another can be elected. Its token is greater than
+// that of every earlier term: pass it to the systems that take orders from the leader.
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -35,11 +35,11 @@ class ROWLOCK_OWNER term {
   // For everything else: the remaining time, the reason of a loss, the guard for the leader's transactions.
   const hold& office() const noexcept { return office_; }
 
-  // Publishes a value, such as the leader's address, to all who observe: UTF-8, at most 4096 bytes, no NUL.
-  // It replaces the term's previous value; a new term begins with an empty one. Throws error: hold_lost if
-  // the office is not held, which the database checks; invalid_argument; contention if a guarded transaction
-  // of this hold stays open longer than options::statement_timeout (MariaDB, MySQL); unreachable. The value
-  // is then unchanged, unless outcome_unknown(); the call may be repeated.
+  // Publishes a value, such as the leader's address, to all who observe: UTF-8, at most 4096 bytes, no NUL. It
+  // replaces the term's previous value; a new term begins with an empty one. Throws error: hold_lost if the office is
+  // not held, which the database checks; invalid_argument; contention if a guarded transaction of this hold stays
+  // open longer than options::statement_timeout (MariaDB, MySQL); unreachable. The value is then unchanged, unless
+  // outcome_unknown(); the call may be repeated.
   void proclaim(const std::string& value);
 
   // Lets another process continue the term, as term{rowlock::adopt(db, text)}. As hold::transfer.
@@ -82,20 +82,19 @@ class ROWLOCK_EXPORT election {
     return try_campaign_for(time_limit::until(time), how);
   }
 
-  // Who leads, as last written. It may change at any time. Throws error: mismatch if the name is another kind
-  // of lock, unreachable and others.
+  // Who leads, as last written. It may change at any time. Throws error: mismatch if the name is another kind of
+  // lock, unreachable and others.
   [[nodiscard]] leadership observe() const;
 
-  // The leader, if somebody leads, then those who wait to be elected, in order: those whose lease has not
-  // expired. Read in two statements: a leader that resigns between them may be missing. Throws as observe().
+  // The leader, if there is one, then the candidates in queue order, without those whose lease has expired. Reads
+  // twice: a leader that resigns in between may be missing. Throws as observe().
   [[nodiscard]] std::vector<participant> candidates() const;
 
-  // Waits until observe() differs from `seen`, and returns it. For a default leadership it waits until
-  // somebody leads. If the time passes or stop is requested before that, it returns `seen`. Of several
-  // changes in quick succession only the last is seen.
-  // A change wakes it at once, except on MariaDB and MySQL, where it looks every options::poll_interval. An
-  // unreachable database does not end the wait, but if it is still unreachable at the end, error(unreachable)
-  // is thrown. The last look may take options::statement_timeout longer than the timeout.
+  // Waits until observe() differs from `seen`, and returns it; with a default leadership, until somebody leads. If
+  // the time passes or stop is requested first, it returns `seen`. Of several changes in quick succession only the
+  // last is seen. A change wakes it at once, except on MariaDB and MySQL, where it looks every
+  // options::poll_interval. An unreachable database does not end the wait; if it is still unreachable at the end, it
+  // throws error(unreachable). The last look may take options::statement_timeout longer than the timeout.
   [[nodiscard]] leadership wait(const leadership& seen, std::stop_token stop = {}) const {
     return wait_for(forever, seen, std::move(stop));
   }

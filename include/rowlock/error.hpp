@@ -1,8 +1,5 @@
-// Errors that answer questions: what kind, is it transient, is the outcome unknown, what did the database
-// say.
-//
-// "Busy" and "lost" are values, not errors: an empty hold, a release_result, a loss. Everything that is
-// thrown is a rowlock::error.
+// Everything that rowlock throws is a rowlock::error. "Busy" and "lost" are values, not errors: an empty hold, a
+// release_result, a loss.
 #pragma once
 
 #include <rowlock/config.hpp>
@@ -38,8 +35,8 @@ ROWLOCK_EXPORT const char* to_string(errc code) noexcept;
 
 class ROWLOCK_EXPORT error : public std::runtime_error {
  public:
-  // message: what was wrong, what was expected, what to do. It never contains a password.
-  // database_code: the SQLSTATE or the driver's number; empty if the database reported none.
+  // message: what was wrong, what was expected, what to do. It never contains a password. database_code: the SQLSTATE
+  // or the driver's number; empty if the database reported none.
   error(errc code, const std::string& message, std::string database_code = {}, bool outcome_unknown = false);
   ~error() override;
 
@@ -48,8 +45,8 @@ class ROWLOCK_EXPORT error : public std::runtime_error {
   // The same call may succeed later without any intervention.
   bool transient() const noexcept;
 
-  // The statement was sent but its answer was lost, so it may or may not have been executed. rowlock resolves
-  // this itself for acquire, renew and release. Other calls say what it means for them.
+  // The statement was sent but its answer was lost, so it may or may not have been executed. rowlock resolves this
+  // itself for acquire, renew and release. Other calls say what it means for them.
   bool outcome_unknown() const noexcept { return outcome_unknown_; }
 
   const std::string& database_code() const noexcept { return database_code_; }

@@ -36,25 +36,25 @@ struct release_request {
   std::chrono::nanoseconds remaining{0};  // until the requester may release the lock by force
 };
 
-// SQL that proves a hold inside the caller's own transaction; run it before the writes that it guards. One
-// row: the hold is valid, and nobody else can be granted the lock before the transaction ends. No row: the
-// hold is lost; roll back. rowlock/guard/*.hpp does this for the drivers.
+// SQL that proves a hold inside the caller's own transaction; run it before the writes that it guards. If it returns
+// one row, the hold is valid, and nobody else can be granted the lock before the transaction ends. If it returns
+// none, the hold is lost; roll back. rowlock/guard/*.hpp does this for the drivers.
 struct guard_statement {
   std::string sql;                      // with the placeholders of the dialect
   std::vector<std::string> parameters;  // all text, in order
-  // If not empty, run it next, with the same parameters; it must change exactly one row. A Galera cluster
-  // needs it, because it detects conflicts only between writes.
+  // If not empty, run it next, with the same parameters; it must change exactly one row. A Galera cluster needs it,
+  // because it detects conflicts only between writes.
   std::string write;
 };
 
 // One acquisition of a lock. Movable, not copyable. Destroying it releases the lock.
 //
-// A hold does not keep its client alive: client::close(), or the end of the last handle, releases all holds,
-// and loss() is then loss::closed. A client, a mutex or other primitive, and a `wanted` are handles: keep one
-// of them as long as the hold. It need not be the primitive that the hold came from.
+// A hold does not keep its client alive: client::close(), or the end of the last handle, releases all holds, and
+// loss() is then loss::closed. Keep a handle as long as the hold: a client, or any primitive or `wanted` made with
+// it.
 //
-// Thread safety: const members may be called from any thread at once. release(), transfer(), moves and the
-// destructor must not run concurrently with other calls on the same object.
+// Thread safety: const members may be called from any thread at once. release(), transfer(), moves and the destructor
+// must not run concurrently with other calls on the same object.
 class ROWLOCK_OWNER hold {
  public:
   hold() noexcept;  // empty: holds nothing
@@ -62,17 +62,15 @@ class ROWLOCK_OWNER hold {
   hold& operator=(hold&& other) noexcept;  // releases the previous hold
   ~hold();                                 // waits at most options::close_timeout
 
-  // True until the hold is released or lost. An empty hold is false. A true answer is good until remaining()
-  // has passed, no longer.
+  // True until the hold is released or lost; false if it is empty. A true answer is valid only for remaining().
   explicit operator bool() const noexcept { return valid(); }
   bool valid() const noexcept;
 
-  // The fencing token: greater than that of every earlier hold of this name; below 2^53. Renewal and re-entry
-  // do not change it. Each of several holds that share a lock has its own. 0 if empty.
+  // The fencing token: greater than that of every earlier hold of this name; below 2^53. Renewal and re-entry keep
+  // it. Holds that share a lock have different tokens. 0 if empty.
   std::int64_t token() const noexcept;
 
-  // How much of the lock's capacity it has: a semaphore's permits, 1 for a reader, the whole capacity for an
-  // exclusive hold. 0 if empty.
+  // Its part of the capacity: a semaphore's permits, 1 for a reader, all of it for an exclusive hold. 0 if empty.
   std::int64_t weight() const noexcept;
 
   // The lock's name, and this acquisition's 128-bit id as 32 hex digits. "" if empty.
@@ -83,32 +81,31 @@ class ROWLOCK_OWNER hold {
   // CLOCK_BOOTTIME, from before the last confirmed renewal was sent.
   std::chrono::nanoseconds remaining() const noexcept;
 
-  // Stops when the hold is lost, not when it is released. Callbacks run on one thread of rowlock's, under no
-  // lock; keep them short.
+  // Stops when the hold is lost, not when it is released. Callbacks run on a rowlock thread, under no lock; be quick.
   [[nodiscard]] std::stop_token stop_token() const noexcept;
 
   rowlock::loss loss() const noexcept;
 
-  // Stops when somebody requests the release of the lock; callbacks as those of stop_token(). On MariaDB and
-  // MySQL the request is seen with the next renewal, or earlier if another call of this client waits.
+  // Stops when somebody requests the release of the lock. Callbacks as for stop_token(). On MariaDB and MySQL the
+  // request is seen with the next renewal, or earlier if another call of this client waits.
   [[nodiscard]] std::stop_token release_requested() const;
   // The latest request. Empty: there is none.
   [[nodiscard]] std::optional<rowlock::release_request> request() const;
 
-  // Releases the lock; waits at most options::close_timeout. The hold is over in each case: errors of the
+  // Releases the lock; waits at most options::close_timeout. Whatever it returns, the hold is over: errors of the
   // database are not thrown. A second call returns the same result. Throws error(forked) in a child process.
   release_result release();
 
   // Lets another process continue the hold: pass the returned text to rowlock::adopt there within ttl (100
-  // milliseconds to 24 hours), or the lock is lost to the next caller. Here the hold is over, as after
-  // release(). Keep the text as secret as access to the lock, and pass it on unchanged.
-  // Throws error: hold_lost if the hold is no longer valid; invalid_argument; contention if a guarded
-  // transaction keeps the row; unreachable: if outcome_unknown(), the hold is released. After any other error
-  // the hold is unchanged.
+  // milliseconds to 24 hours). After that others can be granted the lock. In this process the hold is over, as after
+  // release(). Pass the text on unchanged and keep it secret: it is all that adopt() needs.
+  // Throws error: hold_lost if the hold is no longer valid; invalid_argument; contention if a guarded transaction
+  // keeps the row; unreachable: if outcome_unknown(), the hold is released. After any other error the hold is
+  // unchanged.
   [[nodiscard("without the text nobody can adopt the hold")]] std::string transfer(time_span ttl);
 
-  // The text with which rowlock::reclaim continues this hold after its process has died; store it. It is
-  // refused while this hold is valid in its process, and useless once the hold is lost. "" if empty.
+  // The text with which rowlock::reclaim continues this hold after its process has died; store it. reclaim() refuses
+  // it while this hold is valid in its process, and it is useless once the hold is lost. "" if empty.
   [[nodiscard]] std::string receipt() const;
 
   // See rowlock::guard_statement. Throws error(hold_lost) if the hold is known to be lost.
@@ -126,8 +123,7 @@ class ROWLOCK_OWNER hold {
 // For rowlock/guard/*.hpp.
 namespace detail {
 [[noreturn]] ROWLOCK_EXPORT void throw_guard_lost(const hold& held);
-// The SQL with its parameters as hexadecimal literals, which mean the same in each character set and SQL
-// mode.
+// The SQL with its parameters as hexadecimal literals, which mean the same in each character set and SQL mode.
 ROWLOCK_EXPORT std::string with_literals(const std::string& sql, const std::vector<std::string>& parameters);
 }  // namespace detail
 

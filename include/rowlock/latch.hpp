@@ -8,10 +8,9 @@
 //   try_wait       | false              | true
 //   reset          | counts anew        | closed; counts anew
 //
-// Unlike a hold, a count stays when the process that counted is gone. A waiter that gives up or dies leaves
-// nothing behind. A latch stays open for latecomers, so `rowlock gc` never deletes one that has been counted
-// down: reset() it or leave it. An untouched latch is deleted like any other name. Until a reset each call of
-// count_down() occupies a row; a latch is meant for at most a few thousand of them.
+// Unlike a hold, a count stays when its process is gone. A waiter that gives up or dies leaves nothing behind. A
+// latch stays open for latecomers, so `rowlock gc` never deletes one that has been counted down, unless it is
+// reset(). Until a reset each count_down() occupies a row; a latch is meant for at most a few thousand of them.
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -21,8 +20,8 @@ ROWLOCK_BEGIN_NAMESPACE
 // Thread safety: every member may be called from any thread at once.
 //
 // Every member throws error: mismatch if the name is stored as another kind of lock or with another count;
-// unreachable, privilege and others if the database does not answer; closed; forked. The count is then
-// unchanged, unless outcome_unknown(): then the call may have taken effect.
+// unreachable, privilege and others if the database does not answer; closed; forked. The count is then unchanged,
+// unless outcome_unknown(): then the call may have taken effect.
 class ROWLOCK_EXPORT latch {
  public:
   // name: as mutex. count: 1 to 1,000,000,000; the same wherever the name is used. Sends nothing. Throws
@@ -65,8 +64,8 @@ class ROWLOCK_EXPORT latch {
     return arrive_and_wait_for(time_limit::until(time), n, std::move(stop));
   }
 
-  // Undoes all counting, as if the latch were new. Waiters keep waiting. A waiter that was woken but has not
-  // noticed yet may wait again, so call this between two uses. It may be repeated after error(unreachable).
+  // Undoes all counting, as if the latch were new; waiters keep waiting. Call it between two uses: a waiter that was
+  // woken but has not noticed yet may wait again. It may be repeated after error(unreachable).
   void reset();
 
  private:

@@ -25,17 +25,17 @@ struct migration_status {
   std::string applied_at;        // UTC, ISO 8601; empty if not recorded
 };
 
-// The migrations that this version ships for a dialect ("postgres" or "postgresql", "mysql" or "mariadb",
-// "sqlite"), by version. Throws error(invalid_argument) for an unknown dialect, or a prefix that does not
-// match [a-z_][a-z0-9_]{0,30}.
+// The migrations that this version ships for a dialect ("postgres" or "postgresql", "mysql" or "mariadb", "sqlite"),
+// by version. Throws error(invalid_argument) for an unknown dialect, or a prefix that does not match
+// [a-z_][a-z0-9_]{0,30}.
 [[nodiscard]] ROWLOCK_EXPORT std::vector<migration> shipped_migrations(
     const std::string& dialect, const std::string& prefix = "rowlock_");
 
 // The schema version that this library needs.
 [[nodiscard]] ROWLOCK_EXPORT int required_schema_version() noexcept;
 
-// One database's schema. Uses one connection. An object is not thread-safe, but migrators in several threads
-// or processes may run at the same time. Of the settings only prefix, schema and the timeouts are used.
+// One database's schema. Uses one connection. An object is not thread-safe, but migrators in several threads or
+// processes may run at the same time. Of the settings only prefix, schema and the timeouts are used.
 // Throws error: invalid_argument, unreachable, authentication, privilege, read_only, schema, too_new.
 class ROWLOCK_EXPORT migrator {
  public:
@@ -44,9 +44,8 @@ class ROWLOCK_EXPORT migrator {
 
   [[nodiscard]] std::vector<migration_status> status();
 
-  // Each of the following returns what it did, or with dry_run would do, in order. Empty: nothing to do.
-  // Migrates up to that version, by default the newest. Refuses a ledger whose checksums differ from the
-  // shipped files.
+  // Each of the following returns what it did, or with dry_run would do, in order. Empty: nothing to do. Migrates up
+  // to that version, by default the newest. Refuses a ledger whose checksums differ from the shipped files.
   std::vector<migration> up(std::optional<int> to = {}, bool dry_run = false);
   // Migrates down to that version, by default one step. Refuses while leases live. Refuses version 0 without
   // destroy_tokens: tokens would begin again, and old ones could be taken for new ones.
@@ -54,8 +53,7 @@ class ROWLOCK_EXPORT migrator {
   // Records migrations that another tool has applied in the ledger.
   std::vector<migration> adopt(bool dry_run = false);
 
-  // How the database differs from this version: missing tables and columns, checksums, versions. Empty: it
-  // does not.
+  // How the database differs from this version: missing tables and columns, checksums, versions. Empty: it does not.
   [[nodiscard]] std::vector<std::string> verify();
 
  private:

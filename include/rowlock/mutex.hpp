@@ -7,9 +7,9 @@
 //   held; the lease | kills the lease, | kills the lease,    | lost if another was     | lost if the lease
 //   has expired     | granted          | then waits its turn | granted the lock        | was killed
 //
-// Not promised: that a holder notices its loss before somebody else is granted the lock, if its process was
-// stopped or its machine's clock ran slow by more than the margin. Then the token and the guard
-// (hold::guard_statement) protect the data.
+// Not promised: that a holder notices its loss before somebody else is granted the lock, if its process was stopped
+// or its machine's clock ran slow by more than the margin. Then the token and the guard (hold::guard_statement)
+// protect the data.
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -18,28 +18,28 @@
 
 ROWLOCK_BEGIN_NAMESPACE
 
-// What mutex, recursive_mutex and shared_mutex have in common: to acquire the lock exclusively, by name, and
-// the standard's Lockable and TimedLockable, so that std::unique_lock and std::scoped_lock work.
+// What mutex, recursive_mutex and shared_mutex have in common: they acquire a lock exclusively, by its name. They are
+// the standard's Lockable and TimedLockable, so std::unique_lock and std::scoped_lock work. Waiters of all processes
+// are granted the lock in the order of their requests.
 //
-// Waiters of all processes are granted the lock in the order in which they asked. Thread safety: every member
-// may be called from any thread at once. What a thread has locked, only the same thread can unlock.
+// Thread safety: every member may be called from any thread at once. Only the thread that has locked it can unlock
+// it.
 class ROWLOCK_EXPORT exclusive_lock {
  public:
   const std::string& name() const noexcept;
 
   // Waits its turn, for ever if necessary, even while the database cannot be reached. Throws error: mismatch,
-  // cancelled, closed, forked, deadlock if that is detected, and what the database refuses permanently
-  // (privilege, not_migrated). If this or one of the following returns no hold, nothing is held: a place in
-  // the queue or a late grant is released in the background.
+  // cancelled, closed, forked, deadlock if that is detected, and what the database refuses permanently (privilege,
+  // not_migrated). If this or one of the following calls returns no hold, nothing is held: its place in the queue, or
+  // a late grant, is released in the background.
   hold acquire(const acquire_options& how = {});
 
-  // Does not wait for a holder. Empty: somebody holds the lock or waits for it. Throws also error:
-  // unreachable, and contention if no holder is known but another transaction has kept the lock's row locked
-  // for 800 ms.
+  // Does not wait for a holder. Empty: somebody holds the lock or waits for it. Throws also error: unreachable, and
+  // contention if no holder is known but another transaction has kept the lock's row locked for 800 ms.
   hold try_acquire(const acquire_options& how = {});
 
-  // Waits at most that long; zero or less is try_acquire. Empty: it was not granted by then, and nothing of
-  // the attempt remains. Throws as try_acquire if every answer of the database was a failure.
+  // Waits at most that long; zero or less is try_acquire. Empty: it was not granted by then, and nothing of the
+  // attempt remains. Throws as try_acquire if every answer of the database was a failure.
   hold try_acquire_for(time_limit timeout, const acquire_options& how = {});
   template <class Clock, class Duration>
   hold try_acquire_until(const std::chrono::time_point<Clock, Duration>& time,
@@ -47,10 +47,10 @@ class ROWLOCK_EXPORT exclusive_lock {
     return try_acquire_for(time_limit::until(time), how);
   }
 
-  // The standard's names. They throw what acquire() throws, and lock() also error(deadlock) if this thread
-  // would wait for itself; the state of the lock is then unchanged. unlock() without lock() throws
-  // error(hold_lost). It does not report that the hold was lost in the meantime: ask current_hold() before if
-  // that matters. What a thread has locked when it ends stays locked until this object is destroyed.
+  // The standard's names. They throw what acquire() throws. lock() also throws error(deadlock) if this thread would
+  // wait for itself; the lock is then unchanged. unlock() without lock() throws error(hold_lost). It does not report
+  // that the hold was lost in the meantime: ask current_hold() first if that matters. What a thread has locked when
+  // it ends stays locked until this object is destroyed.
   void lock();
   [[nodiscard]] bool try_lock();
   [[nodiscard]] bool try_lock_for(time_limit timeout) { return lock_within(timeout); }
@@ -64,19 +64,18 @@ class ROWLOCK_EXPORT exclusive_lock {
   // error(hold_lost) if this thread has not locked this object.
   const hold& current_hold() const;
 
-  // What the database shows of the lock, one statement each. It may change at any time, before the call returns, too:
-  // use it for people, logs and metrics, and never to decide who may do what. Only a hold excludes others. They change
-  // nothing, and throw error: unreachable and others if the database does not answer; closed; forked. is_locked() and
-  // holders() throw error(mismatch) if the name is stored as another kind of lock.
+  // What the database shows of the lock, in one statement each. The answer may be out of date before the call
+  // returns: use it for people, logs and metrics, never to decide who may do what. Only a hold excludes others. These
+  // calls change nothing. They throw error: mismatch if the name is stored as another kind of lock (not waiters());
+  // unreachable and others if the database does not answer; closed; forked.
   //
-  // Whether somebody holds the lock, or it rests. False if the leases of all holders have expired: a caller that
-  // acquires it then kills them.
+  // True if somebody holds the lock, or it is resting. False if the leases of all holders have expired: the next
+  // acquire kills them.
   [[nodiscard]] bool is_locked() const;
-  // Its holders; of a shared_mutex each reader. One whose lease has expired is listed until it is killed, with an
-  // expires_in below zero. A lock that rests has an entry whose hold_id is nobody's (zeros).
+  // Its holders: of a shared_mutex, each reader. One whose lease has expired is listed until it is killed, with a
+  // negative expires_in. A resting lock has an entry whose hold_id is all zeros.
   [[nodiscard]] std::vector<holder_info> holders() const;
-  // The requests that wait, in the order of the queue: the first one is granted next. One that is not `alive` will be
-  // skipped.
+  // The waiting requests in queue order: the first is granted next. One that is not `alive` will be skipped.
   [[nodiscard]] std::vector<waiter_info> waiters() const;
 
  protected:
@@ -90,8 +89,8 @@ class ROWLOCK_EXPORT exclusive_lock {
   std::unique_ptr<primitives::standard_lock> lock_;
 };
 
-// Not recursive: a second acquire waits for the first hold, even in the same thread, and a second lock()
-// throws error(deadlock).
+// Not recursive: a second acquire waits for the first hold, even in the same thread, and a second lock() throws
+// error(deadlock).
 class ROWLOCK_EXPORT mutex : public exclusive_lock {
  public:
   // name: UTF-8, 1 to 512 bytes, no control characters; compared bytewise. Sends nothing. Throws

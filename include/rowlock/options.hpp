@@ -1,6 +1,5 @@
-// How a client, a lock and a single acquire behave. The defaults suit a service on a healthy network.
-// connect() checks a client's options together. If two contradict, it throws error(invalid_argument) with
-// both values.
+// How a client, a lock and a single acquire behave. The defaults suit a service on a healthy network. If two of a
+// client's options contradict each other, connect() throws error(invalid_argument) with both values.
 #pragma once
 
 #include <rowlock/time_limit.hpp>
@@ -23,17 +22,17 @@ struct options {
   // PostgreSQL: the schema of the tables. Empty: the connection's search_path finds them.
   std::string schema;
 
-  // PostgreSQL behind a pooler that gives each transaction another session (PgBouncer with pool_mode =
-  // transaction): a URL past the pooler to the same database, where one connection listens for wake-ups.
-  // Without it waiters poll every 50 to 100 ms. While it cannot be reached, they rely on poll_interval.
+  // PostgreSQL behind a pooler that gives each transaction another session (PgBouncer with pool_mode = transaction):
+  // a URL past the pooler to the same database, where one connection listens for wake-ups. Without it waiters poll
+  // every 50 to 100 ms. While it cannot be reached, they rely on poll_interval.
   std::string listen_url;
 
   // Shown to operators by `rowlock list`, and as application_name in PostgreSQL. Empty: the program's name.
   std::string application;
 
-  // What the process does, shown to operators beside the application, with the host and the user. Everybody who
-  // may read the tables sees it: no secrets. Control characters are left out, and at most 255 bytes kept. Empty:
-  // the program's file name, without its arguments.
+  // What the process does, shown to operators with its application, host and user. Everybody who may read the tables
+  // sees it, so it must contain no secrets. Control characters are left out, and at most 255 bytes kept. Empty: the
+  // program's file name, without its arguments.
   std::string command{};
 
   // How long the holds of a vanished client last. 1 second to 24 hours.
@@ -42,25 +41,24 @@ struct options {
   // How often the client's lease is renewed; at most half of the ttl. Empty: a third of the ttl.
   std::optional<time_span> renew_interval{};
 
-  // A hold counts as lost this long (plus a thousandth of the ttl) before the database would grant the lock
-  // to anyone else. It covers clocks that run at different rates, and gives the program time to notice. At
-  // most a quarter of the ttl. All holders must learn of a loss within the margin, so it limits how many
-  // holds a client may have: 250 per millisecond, and at least a thousand; 32,500 by default. An acquire
-  // beyond that throws error(invalid_argument).
+  // A hold counts as lost this long (plus a thousandth of the ttl) before the database would grant the lock to anyone
+  // else. This covers clocks that run at different rates, and gives the program time to notice. At most a quarter of
+  // the ttl. It also limits how many holds a client may have, because all holders must learn of a loss within it: 250
+  // per millisecond, at least a thousand, 32,500 by default. An acquire beyond that throws error(invalid_argument).
   time_span margin = std::chrono::milliseconds{100};
 
-  // How much later than its expiry another client's lease is killed, at least. Needed where the clocks of
-  // several servers decide. The longer of this and the value stored in the database applies (`rowlock epoch
-  // skew`, admin::set_skew). Prefer the stored value: every client and the command use it.
+  // Another client's lease is killed at least this long after its expiry. Needed where the clocks of several servers
+  // decide. The longer of this and the value stored in the database (`rowlock epoch skew`, admin::set_skew) applies.
+  // Prefer the stored value: every client and the command use it.
   time_span skew = std::chrono::milliseconds{0};
 
-  // How long one statement may take before its connection is considered dead. It also bounds how long a call
-  // outlasts its own timeout. At most a third of the ttl, so that a dead connection is noticed in time.
+  // How long one statement may take before its connection is considered dead. It also bounds how long a call outlasts
+  // its own timeout. At most a third of the ttl, so that a dead connection is noticed in time.
   time_span statement_timeout = std::chrono::seconds{5};
 
-  // How long one attempt to connect may take: name resolution, the login and the first statements together.
-  // Name resolution and MySQL's login cannot be interrupted: an attempt that hangs there is left on a thread.
-  // A client leaves at most a few such threads; beyond that, further attempts fail at once.
+  // How long one attempt to connect may take: name resolution, the login and the first statements together. Name
+  // resolution and MySQL's login cannot be interrupted: an attempt that hangs there is left on a thread. A client
+  // leaves at most a few such threads; beyond that, further attempts fail at once.
   time_span connect_timeout = std::chrono::seconds{5};
 
   // The longest time that a waiter sleeps before it looks at the database again, in case a wake-up was lost.
@@ -72,17 +70,17 @@ struct options {
   // How long close() and destructors wait for the database.
   time_span close_timeout = std::chrono::seconds{2};
 
-  // For programs that only read (admin::list, show, queue; migrator::status, verify). They may connect to a
-  // standby and to a read-only server. Every call that writes, such as an acquire, throws error(read_only).
+  // For programs that only read (admin::list, show, queue; migrator::status, verify). They may connect to a standby
+  // and to a read-only server. Every call that writes, such as an acquire, throws error(read_only).
   bool read_only = false;
 
-  // How many connections the client may open, 2 to 16. One of them keeps the lease and receives wake-ups; the
-  // others send statements. SQLite always uses two, because only one connection can write at a time.
+  // How many connections the client may open, 2 to 16. One of them keeps the lease and receives wake-ups; the others
+  // send statements. SQLite always uses two, because only one connection can write at a time.
   int connections = 3;
 
-  // Receives the log; nothing is logged by default. It is called under no lock and with one line at a time:
-  // by connect(), and later on a thread that does nothing else. Lines that it is too slow for are dropped and
-  // counted. close() waits for a running call. Exceptions are ignored. No line contains a secret.
+  // Receives the log; nothing is logged by default. It is called under no lock and with one line at a time: by
+  // connect(), and later on a thread that does nothing else. Lines that it is too slow for are dropped and counted.
+  // close() waits for a running call. Exceptions are ignored. No line contains a secret.
   std::function<void(log_level, std::string_view)> log;
 };
 
@@ -93,19 +91,18 @@ ROWLOCK_EXPORT const char* to_string(lock_kind kind) noexcept;
 enum class lock_mode : std::uint8_t { exclusive, shared };
 ROWLOCK_EXPORT const char* to_string(lock_mode mode) noexcept;
 
-// What a lock is, besides its name, kind and capacity. It is stored with the lock: pass the same values
-// wherever the name is used.
+// What a lock is, besides its name, kind and capacity. It is stored with the lock: pass the same values wherever the
+// name is used.
 struct lock_options {
-  // False allows barging: a newcomer may take a free lock ahead of the queue, which is served two
-  // milliseconds after a release. Faster where a few processes acquire the lock very often
-  // (`rowlock-bench unfair`), but a waiter may wait very long. A value other than the stored one is
-  // error(mismatch).
+  // False allows barging: a newcomer may take a free lock ahead of the queue, which is served two milliseconds after
+  // a release. Faster where a few processes acquire the lock very often (`rowlock-bench unfair`), but a waiter may
+  // wait very long. A value other than the stored one is error(mismatch).
   bool fair = true;
 
-  // Lock delay: how long the lock stays unavailable after its exclusive holder was lost instead of releasing
-  // it, so that the lost holder's last actions can finish. The time starts when the next acquire or a sweep
-  // finds the loss. The longer of the stored delay and the next acquire's delay applies. A forced release is
-  // not a loss. 0 to 24 hours. Semaphores have none.
+  // Lock delay: how long the lock stays unavailable after its exclusive holder was lost instead of releasing it, so
+  // that the lost holder's last actions can finish. The time starts when the next acquire or a sweep finds the loss.
+  // The longer of the stored delay and the next acquire's delay applies. A forced release is not a loss. 0 to 24
+  // hours. Semaphores have none.
   time_span delay = std::chrono::milliseconds{0};
 };
 
@@ -115,15 +112,14 @@ struct acquire_options {
   // 100 milliseconds to 24 hours. Empty: the hold is renewed in the background until it is released.
   std::optional<time_span> ttl{};
 
-  // Minimum hold time: after an earlier release the lock stays unavailable until this long after the grant.
-  // Two runs of a job on machines whose clocks differ a little then count as one. release() does not wait for
-  // it. If the process dies, the lock may become free as soon as its lease has expired. 0 to 24 hours, at
-  // most the ttl above.
+  // Minimum hold time: if the hold is released earlier, the lock stays unavailable until this long after the grant.
+  // Two runs of a job on machines whose clocks differ a little then count as one. release() does not wait for it. If
+  // the process dies, the lock may become free when its lease expires. 0 to 24 hours, at most the ttl above.
   time_span min_hold = std::chrono::milliseconds{0};
 
-  // While it waits, checks every options::poll_interval for a circle of waiters that includes this call. One
-  // waiter of the circle that has set this throws error(deadlock), which names the circle. A hold counts as
-  // held by the thread that acquired it. Each check reads all locks that have waiters.
+  // While the call waits, it checks every options::poll_interval whether it is part of a circle of waiters. One
+  // waiter of the circle that has set this throws error(deadlock), which names the circle. A hold counts as held by
+  // the thread that acquired it. Each check reads all locks that have waiters.
   bool detect_deadlock = false;
 
   // Stops the wait. acquire() then throws error(cancelled); try_acquire_for() returns an empty hold.

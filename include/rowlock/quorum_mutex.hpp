@@ -1,5 +1,5 @@
-// A mutual exclusion lock on several independent databases, of any kinds. It is held while a majority of them
-// says so, and survives the loss of the others.
+// A mutual exclusion lock on several independent databases, of any kinds. It is held while a majority of them says
+// so, and survives the loss of the others.
 //
 //   rowlock::quorum_mutex global{{db1, db2, db3}, "global"};
 //   if (auto held = global.try_acquire_for(5s)) run(held.token(), held.stop_token());
@@ -9,19 +9,17 @@
 //   try_acquire_for  | granted           | retries until the time passes | retries after a random pause
 //   acquire          | granted           | retries                       | retries after a random pause
 //
-// All members are asked at once. Each has quorum_options::member_timeout to answer; a later grant is
-// released. An attempt that fails releases everything, everywhere. Each member's client renews that member's
-// hold.
+// All members are asked at once. Each has quorum_options::member_timeout to answer; a later grant is released. A
+// failed attempt releases everything, everywhere. Each member's client renews that member's hold. There is no queue
+// and no fairness: a waiter retries after random pauses of up to a quarter of a second. Prefer a mutex in one
+// database that fails over without losing data.
 //
-// It has no queue and is not fair: a waiter retries after random pauses of up to a quarter of a second.
-// Prefer a mutex in one database that fails over without losing data.
-//
-// What it proves: any two majorities have a database in common, so two holders exclude each other as long as
-// the members keep their commits (mutex.hpp says what each of them promises; a member that forgot its latest
-// commits may vote twice). The token rises across all holders, whichever majority granted the lock: it is
-// returned only when a majority of the members has stored it durably. A guarded transaction in one member's
-// database (member_hold(i) provides the guard) proves that member's hold only: a majority of the other
-// members may have granted the lock to somebody else. Compare the token where the data is.
+// What it proves: any two majorities have a database in common, so two holders exclude each other as long as the
+// members keep their commits (a member that forgot its latest commits may vote twice; mutex.hpp says what each
+// promises). The token rises across all holders, whichever majority granted the lock, because it is returned only
+// when a majority has stored it durably. A guarded transaction in one member's database (member_hold(i) provides the
+// guard) proves that member's hold only: a majority of the others may have granted the lock to somebody else. Compare
+// the token where the data is.
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -32,23 +30,20 @@
 ROWLOCK_BEGIN_NAMESPACE
 
 struct quorum_options {
-  // How many databases there are. Empty: as many as clients are given. If one of them is down when the
-  // program starts, leave out its client and set this: the database counts as one that does not answer.
+  // How many databases there are. Empty: as many as clients are given. If one of them is down when the program
+  // starts, leave out its client and set this: the database counts as one that does not answer.
   std::optional<std::size_t> members{};
 
   // How long one member may take to answer. At most a tenth of the shortest ttl of the clients, and of
-  // acquire_options::ttl, because it shortens the remaining time of a new hold. Empty: a fiftieth of that
-  // ttl.
+  // acquire_options::ttl, because it shortens the remaining time of a new hold. Empty: a fiftieth of that ttl.
   std::optional<time_span> member_timeout{};
 
-  // Subtracted from the remaining time of the members' holds, for clocks that run at different rates. Empty:
-  // a hundredth of the shortest ttl, plus 2 milliseconds.
+  // Subtracted from the remaining time of the members' holds, for clocks that run at different rates. Empty: a
+  // hundredth of the shortest ttl, plus 2 milliseconds.
   std::optional<time_span> drift{};
 };
 
-// One acquisition of a quorum_mutex. Movable, not copyable. Destroying it releases it.
-//
-// Thread safety: as a hold's.
+// One acquisition of a quorum_mutex. Movable, not copyable. Destroying it releases it. Thread safety: as a hold's.
 class ROWLOCK_OWNER quorum_hold {
  public:
   quorum_hold() noexcept;  // empty: holds nothing
@@ -56,34 +51,34 @@ class ROWLOCK_OWNER quorum_hold {
   quorum_hold& operator=(quorum_hold&& other) noexcept;  // releases the previous hold
   ~quorum_hold();
 
-  // True until it is released, or fewer than a majority of the members' holds are valid. It never becomes
-  // true again: after a loss, and after the stop token's callbacks, the members' remaining holds are
-  // released, so that others can get a majority while this object exists.
+  // True until it is released, or fewer than a majority of the members' holds are valid; never again after that.
+  // After a loss and the stop token's callbacks the remaining holds are released, so that others can get a majority
+  // while this object exists.
   explicit operator bool() const noexcept { return valid(); }
   bool valid() const noexcept;
 
-  // The fencing token: greater than that of every earlier hold of this name on any majority of the same
-  // members; below 2^53. 0 if empty.
+  // The fencing token: greater than that of every earlier hold of this name on any majority of the same members;
+  // below 2^53. 0 if empty.
   std::int64_t token() const noexcept;
 
   const std::string& name() const noexcept;
 
-  // Time until it counts as lost unless members are renewed before: the remaining time of a majority of the
-  // members' holds, less the drift. Zero if it is not valid.
+  // Time until it counts as lost unless members are renewed before: the remaining time of a majority of the members'
+  // holds, minus the drift. Zero if it is not valid.
   std::chrono::nanoseconds remaining() const noexcept;
 
-  // As hold's. loss() is the reason why the member was lost that the majority depended on.
+  // As hold's. loss() is that of the member's hold whose loss ended the majority.
   [[nodiscard]] std::stop_token stop_token() const noexcept;
   rowlock::loss loss() const noexcept;
 
-  // How many clients the quorum_mutex has, and the hold on one of them; empty if that member has not granted
-  // the lock. Use its token and guard_statement(); see above for what that proves.
+  // How many clients the quorum_mutex has, and the hold on one of them; empty if that member has not granted the
+  // lock. Use its token and guard_statement(); see above for what they prove.
   std::size_t size() const noexcept;
   const hold& member_hold(std::size_t at) const;  // throws std::out_of_range
 
-  // Releases it on all members at once; waits at most the longest options::close_timeout among them.
-  // `released` if a majority says that it was held until now; `lost` if it had been lost before; otherwise
-  // `pending` or `unknown`, as the other members say. A second call returns the same result.
+  // Releases it on all members at once; waits at most the longest options::close_timeout among them. `released` if a
+  // majority says that it was held until now; `lost` if it had been lost before; otherwise `pending` or `unknown`, as
+  // the other members say. A second call returns the same result.
   release_result release();
 
  private:
@@ -96,10 +91,10 @@ class ROWLOCK_OWNER quorum_hold {
 // Thread safety: every member may be called from any thread at once.
 class ROWLOCK_EXPORT quorum_mutex {
  public:
-  // members: clients of databases that fail independently of each other; the same ones wherever the name is
-  // used. On each of them it is a mutex of this name, with these lock options. Sends nothing. Throws
-  // error(invalid_argument): for a name as mutex does; for a client that occurs twice; for fewer clients than
-  // a majority; for times that contradict each other.
+  // members: clients of databases that fail independently of each other; the same ones wherever the name is used. On
+  // each of them it is a mutex of this name, with these lock options. Sends nothing. Throws error(invalid_argument)
+  // for an impossible name, a client that occurs twice, fewer clients than a majority, or times that contradict each
+  // other.
   quorum_mutex(std::vector<client> members, std::string name, const quorum_options& settings = {},
                const lock_options& lock = {});
   ~quorum_mutex();  // its holds remain valid
@@ -107,9 +102,9 @@ class ROWLOCK_EXPORT quorum_mutex {
   const std::string& name() const noexcept;
 
   // As mutex's. What a member refuses permanently (mismatch, privilege, not_migrated, closed) is thrown if no
-  // majority is left without it. If nothing is granted, all members' grants are released; a member that
-  // cannot be reached keeps its grant until its lease has expired. acquire_options::min_hold and
-  // detect_deadlock are not available here and throw error(invalid_argument).
+  // majority is left without it. If nothing is granted, all members' grants are released; a member that cannot be
+  // reached keeps its grant until its lease has expired. acquire_options::min_hold and detect_deadlock are not
+  // available here and throw error(invalid_argument).
   quorum_hold acquire(const acquire_options& how = {});
   quorum_hold try_acquire(const acquire_options& how = {});
   quorum_hold try_acquire_for(time_limit timeout, const acquire_options& how = {});

@@ -12,18 +12,18 @@
 
 ROWLOCK_BEGIN_NAMESPACE
 
-// In the database it is the same lock as a rowlock::shared_mutex of that name. Re-entry is by object and thread; what is
-// counted sends nothing. It has the standard's names alone; use a shared_mutex for holds that are passed on.
+// In the database it is the same lock as a rowlock::shared_mutex of that name. Re-entry is by object and thread; it
+// is counted and sends nothing. Only the standard's names exist; use a shared_mutex for holds that are passed on.
 //
 // Each lock() needs an unlock() and each lock_shared() an unlock_shared(), in any order:
 // - The last unlock() while the thread still reads makes it a reader in one step, as shared_mutex::downgrade(): other
 //   readers join, and no writer comes in between. If that fails, other readers wait until it has unlocked.
 // - The last unlock_shared() while the thread still writes sends nothing.
-// - The last one of both releases the lock.
+// - The last unlock of either kind releases the lock.
 //
-// Thread safety: every member may be called from any thread at once. What a thread has locked, only the same thread can
-// unlock; if it ends before, it stays locked until this object is destroyed. A hold that was lost is not entered again:
-// lock() and lock_shared() then acquire the lock anew, and the unlocks that are still due end the lost hold.
+// Thread safety: every member may be called from any thread at once. Only the thread that has locked it can unlock
+// it; if the thread ends first, it stays locked until this object is destroyed. A lost hold is not entered again:
+// lock() and lock_shared() acquire the lock anew, and the unlocks that are still due end the lost hold.
 class ROWLOCK_EXPORT recursive_shared_mutex {
  public:
   recursive_shared_mutex(client db, std::string name, const lock_options& lock = {});  // as mutex
@@ -31,8 +31,8 @@ class ROWLOCK_EXPORT recursive_shared_mutex {
 
   const std::string& name() const noexcept;
 
-  // To write. It throws what shared_mutex::lock() throws. A thread that reads and does not write gets error(deadlock)
-  // from lock(), and false from the others, at once: it would wait for itself.
+  // To write. Throws what shared_mutex::lock() throws. A thread that only reads would wait for itself: lock() throws
+  // error(deadlock), and the others return false, at once.
   void lock();
   [[nodiscard]] bool try_lock();
   [[nodiscard]] bool try_lock_for(time_limit timeout);
@@ -40,11 +40,11 @@ class ROWLOCK_EXPORT recursive_shared_mutex {
   [[nodiscard]] bool try_lock_until(const std::chrono::time_point<Clock, Duration>& time) {
     return try_lock_for(time_limit::until(time));
   }
-  // Throws error(hold_lost) if this thread has not locked it to write. It does not report that the hold was lost in the
-  // meantime, or that the database does not answer. It waits at most as long as a call may take.
+  // Throws error(hold_lost) if this thread has not locked it to write. Does not report that the hold was lost in the
+  // meantime, or that the database does not answer. Waits at most as long as a call may take.
   void unlock();
 
-  // To read. It throws what shared_mutex::lock_shared() throws, except for error(deadlock).
+  // To read. Throws what shared_mutex::lock_shared() throws, except error(deadlock).
   void lock_shared();
   [[nodiscard]] bool try_lock_shared();
   [[nodiscard]] bool try_lock_shared_for(time_limit timeout);
@@ -55,8 +55,7 @@ class ROWLOCK_EXPORT recursive_shared_mutex {
   // Throws error(hold_lost) if this thread has not locked it to read.
   void unlock_shared();
 
-  // This thread's hold: its token, remaining time, stop token and guard. Throws error(hold_lost) if it has locked
-  // nothing.
+  // This thread's hold: its token, remaining time, stop token and guard. Throws error(hold_lost) if there is none.
   const hold& current_hold() const;
 
   // How often this thread has locked it to write and to read. 0 if its hold was lost.

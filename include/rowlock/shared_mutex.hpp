@@ -6,9 +6,9 @@
 //   try_acquire_shared  | granted | granted               | empty hold       | empty hold
 //   acquire_shared      | granted | granted               | waits its turn   | waits its turn
 //
-// Requests are granted in the order in which they were made: later readers do not overtake a waiting writer,
-// and readers next to each other in the queue are granted together. A holder whose lease has expired does not
-// count: the next caller kills it. mutex.hpp says what is promised and what is not.
+// Requests are granted in the order in which they were made: later readers do not overtake a waiting writer, and
+// adjacent readers in the queue are granted together. A holder whose lease has expired does not count: the next
+// caller kills it. mutex.hpp says what is promised and what is not.
 #pragma once
 
 #include <rowlock/mutex.hpp>
@@ -16,14 +16,13 @@
 ROWLOCK_BEGIN_NAMESPACE
 
 // The members of exclusive_lock acquire it to write. It is also SharedLockable and SharedTimedLockable, so
-// std::shared_lock works. downgrade() and try_upgrade() must not run concurrently with other calls on the
-// same hold.
+// std::shared_lock works. downgrade() and try_upgrade() must not run concurrently with other calls on the same hold.
 class ROWLOCK_EXPORT shared_mutex : public exclusive_lock {
  public:
   shared_mutex(client db, std::string name, const lock_options& lock = {});  // as mutex
 
-  // To read. Every call is a hold with a token of its own: if a writer comes in between two calls of one
-  // thread, the thread and the writer wait for each other. lock_shared() avoids this.
+  // To read. Every call returns a hold with its own token. If a thread calls this twice and a writer asks in between,
+  // the thread and the writer wait for each other; lock_shared() avoids this.
   hold acquire_shared(const acquire_options& how = {});
   hold try_acquire_shared(const acquire_options& how = {});
   hold try_acquire_shared_for(time_limit timeout, const acquire_options& how = {});
@@ -33,24 +32,23 @@ class ROWLOCK_EXPORT shared_mutex : public exclusive_lock {
     return try_acquire_shared_for(time_limit::until(time), how);
   }
 
-  // Makes the writer a reader in one step; its id and token stay the same. Readers at the head of the queue
-  // join it, and a waiting writer does not get in between. A hold that is a reader already is unchanged. If
-  // an answer is lost, the request is repeated for as long as a call may take.
-  // Throws error: hold_lost if the hold is no longer valid; invalid_argument for a hold of another lock;
-  // contention if a guarded transaction of this hold is open; unreachable. The hold is then unchanged, unless
-  // outcome_unknown(): then it counts as a reader's, which is true in either case, and the call may be
-  // repeated.
+  // Makes the writer a reader in one step; its id and token stay the same. Readers at the head of the queue join it,
+  // and no waiting writer gets in between. A hold that is a reader already is unchanged. If an answer is lost, the
+  // request is repeated for as long as a call may take.
+  // Throws error: hold_lost if the hold is no longer valid; invalid_argument for a hold of another lock; contention
+  // if a guarded transaction of this hold is open; unreachable. The hold is then unchanged, unless outcome_unknown():
+  // then it counts as a reader's, which is safe in either case, and the call may be repeated.
   void downgrade(hold& held);
 
-  // Makes the reader the writer in one step if there is no other reader and no waiter. True: it is the writer
-  // now; it has the same id and a new token. False: it is still a reader. Never waits, because two readers
-  // that wait to upgrade would wait for each other. Throws as downgrade(). If outcome_unknown(), nobody else
-  // may be granted the lock before the hold is released, and its token is still the reader's.
+  // Makes the reader the writer in one step if there is no other reader and no waiter. True: it is the writer now,
+  // with the same id and a new token. False: it is still a reader. Never waits, because two readers that wait to
+  // upgrade would wait for each other. Throws as downgrade(). If outcome_unknown(), the lock may be unavailable to
+  // all others until this hold is released; its token is still the reader's.
   [[nodiscard]] bool try_upgrade(hold& held);
 
-  // The standard's names. A thread that has locked this object to read may lock_shared() it again: that is
-  // counted, sends nothing and does not queue behind a writer. lock_shared() throws error(deadlock) if this
-  // thread has locked it to write, and lock() if this thread has locked it at all.
+  // The standard's names. A thread that has locked this object to read may lock_shared() it again: that is counted,
+  // sends nothing and does not queue behind a writer. If this thread has locked it to write, lock_shared() throws
+  // error(deadlock); if it has locked it at all, lock() does.
   void lock_shared();
   [[nodiscard]] bool try_lock_shared();
   [[nodiscard]] bool try_lock_shared_for(time_limit timeout) { return lock_shared_within(timeout); }

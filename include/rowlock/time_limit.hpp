@@ -1,5 +1,4 @@
-// Durations of any std::chrono type: how long a call may wait (time_limit), and how long something lasts
-// (time_span).
+// Durations of any std::chrono type: how long a call may wait (time_limit), and how long something lasts (time_span).
 #pragma once
 
 #include <rowlock/config.hpp>
@@ -36,7 +35,7 @@ class time_limit {
   constexpr time_limit(const std::chrono::duration<Rep, Period>& length) noexcept  // NOLINT: implicit
       : length_(detail::rounded_up<std::chrono::nanoseconds>(length)) {}
 
-  // Until that time of any clock, as the clock reads now.
+  // The time from now until that time, by its own clock.
   template <class Clock, class Duration>
   static time_limit until(const std::chrono::time_point<Clock, Duration>& time) noexcept {
     constexpr auto longest = std::chrono::nanoseconds::max();

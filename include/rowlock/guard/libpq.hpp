@@ -1,6 +1,6 @@
-// A guarded write through libpq; rowlock/guard/pqxx.hpp says what it promises. Call it inside a transaction
-// block: after BEGIN, before the reads and writes that it protects, and before any SAVEPOINT. Rolling back to
-// a savepoint that is older than the guard ends the guard, and later writes are not protected.
+// A guarded write through libpq; rowlock/guard/pqxx.hpp says what it promises. Call it inside a transaction block:
+// after BEGIN, before the reads and writes that it protects, and before any SAVEPOINT. Rolling back to a savepoint
+// that is older than the guard ends the guard, and later writes are not protected.
 #pragma once
 
 #include <rowlock/error.hpp>
@@ -12,9 +12,9 @@
 
 ROWLOCK_BEGIN_NAMESPACE
 
-// Requires: no savepoint is open; this cannot be checked. Throws error(hold_lost) if the hold is not valid:
-// roll the transaction back. Throws error(invalid_argument) outside a transaction block, and error(database)
-// with the server's SQLSTATE; 40001 means: retry the transaction.
+// Requires: no savepoint is open; this cannot be checked. Throws error(hold_lost) if the hold is not valid: roll the
+// transaction back. Throws error(invalid_argument) outside a transaction block, and error(database) with the server's
+// SQLSTATE; 40001 means: retry the transaction.
 inline void guard(PGconn* connection, const hold& held) {
   if (PQtransactionStatus(connection) != PQTRANS_INTRANS) {
     throw error(errc::invalid_argument,

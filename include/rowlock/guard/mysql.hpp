@@ -1,29 +1,28 @@
-// A guarded write through MariaDB's or MySQL's C library: the transaction commits only while the lock is
-// held.
+// A guarded write through MariaDB's or MySQL's C library: the transaction commits only while the lock is held.
 //
 //   START TRANSACTION;
 //   rowlock::guard(connection, hold);   // before the reads and writes that it protects
 //   UPDATE account …;
 //   COMMIT;
 //
-// Nobody else can be granted the lock until the transaction ends; renewals are not delayed. InnoDB locks
-// whole rows, so other callers cannot even join the queue before it ends: keep the transaction shorter than
-// they can wait. The guard of a shared hold does not affect other shared holds of the name.
+// Nobody else can be granted the lock until the transaction ends; renewals are not delayed. InnoDB locks whole rows,
+// so other callers cannot even join the queue before it ends: keep the transaction shorter than they can wait. The
+// guard of a shared hold does not affect other shared holds of the name.
 //
-// It works at every isolation level. Under REPEATABLE READ, the default, a transaction whose snapshot is
-// older than the hold is refused with error(hold_lost), or with the server's error 1020 if
-// innodb_snapshot_isolation is on: begin the transaction after the acquire. Under SERIALIZABLE the server
-// locks all rows that are read, in share mode. If two guarded transactions read the same rows and then write
-// them, one gets error 1213 (SQLSTATE 40001): nothing was written; retry the transaction. MySQL waits at
-// least one second for a row lock (innodb_lock_wait_timeout); MariaDB can be configured not to wait.
+// It works at every isolation level. Under REPEATABLE READ, the default, a transaction whose snapshot is older than
+// the hold is refused with error(hold_lost), or with the server's error 1020 if innodb_snapshot_isolation is on:
+// begin the transaction after the acquire. Under SERIALIZABLE the server locks all rows that are read, in share mode.
+// If two guarded transactions read the same rows and then write them, one gets error 1213 (SQLSTATE 40001): nothing
+// was written; retry the transaction. MySQL waits at least one second for a row lock (innodb_lock_wait_timeout);
+// MariaDB can be configured not to wait.
 //
-// It needs START TRANSACTION. In an XA transaction it is refused, because XA PREPARE releases the lock on the
-// row while the transaction can still be committed. On InnoDB a ROLLBACK TO SAVEPOINT keeps the guard.
+// It needs START TRANSACTION. In an XA transaction it is refused, because XA PREPARE releases the lock on the row
+// while the transaction can still be committed. On InnoDB a ROLLBACK TO SAVEPOINT keeps the guard.
 //
-// On a Galera cluster the guard also writes the lock's row, because a cluster detects conflicts only between
-// writes. There, call it outside any savepoint that may be rolled back. A caller on another node that wants
-// the lock may then abort this transaction, at any of its statements or at COMMIT, with error 1213 (SQLSTATE
-// 40001): nothing was written; retry the transaction.
+// On a Galera cluster the guard also writes the lock's row, because a cluster detects conflicts only between writes.
+// There, call it outside any savepoint that may be rolled back. A caller on another node that wants the lock may then
+// abort this transaction, at any of its statements or at COMMIT, with error 1213 (SQLSTATE 40001): nothing was
+// written; retry the transaction.
 #pragma once
 
 #include <rowlock/error.hpp>
@@ -82,9 +81,9 @@ inline void refuse_mysql_xa(MYSQL* connection) {
 
 }  // namespace detail
 
-// Throws error(hold_lost) if the hold is not valid: roll the transaction back. Throws error(invalid_argument)
-// outside a transaction and in an XA transaction, and error(database) with the server's SQLSTATE; 40001
-// means: retry the transaction. Two round trips.
+// Throws error(hold_lost) if the hold is not valid: roll the transaction back. Throws error(invalid_argument) outside
+// a transaction and in an XA transaction, and error(database) with the server's SQLSTATE; 40001 means: retry the
+// transaction. Two round trips.
 inline void guard(MYSQL* connection, const hold& held) {
   // With autocommit off the guard itself begins a transaction.
   if ((connection->server_status & SERVER_STATUS_IN_TRANS) == 0 &&

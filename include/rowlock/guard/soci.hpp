@@ -5,9 +5,9 @@
 //   sql << "UPDATE account …";
 //   tx.commit();
 //
-// For SOCI's backends mysql and postgresql; rowlock/guard/mysql.hpp and pqxx.hpp say what is promised on
-// each. It takes two round trips, three on PostgreSQL and on a Galera cluster, because SOCI does not tell
-// whether a transaction is open.
+// For SOCI's backends mysql and postgresql; rowlock/guard/mysql.hpp and pqxx.hpp say what is promised on each. It
+// takes two round trips, three on PostgreSQL and on a Galera cluster, because SOCI does not tell whether a
+// transaction is open.
 #pragma once
 
 #include <rowlock/error.hpp>
@@ -34,8 +34,8 @@ inline void require_soci_transaction(soci::session& sql) {
   }
 }
 
-// MySQL and MariaDB refuse XA START inside a transaction, with a word that tells the kind of the transaction,
-// in every language of the server.
+// MySQL and MariaDB refuse XA START inside a transaction, with a word that tells the kind of the transaction, in
+// every language of the server.
 inline void require_plain_mysql_transaction(soci::session& sql) {
   try {
     sql << "XA START 'rowlock_guard'";
@@ -54,8 +54,8 @@ inline void require_plain_mysql_transaction(soci::session& sql) {
 
 }  // namespace detail
 
-// Throws error(hold_lost) if the hold is not valid: roll the transaction back. Throws error(invalid_argument)
-// outside a transaction, in an XA transaction and for other backends, and what SOCI throws.
+// Throws error(hold_lost) if the hold is not valid: roll the transaction back. Throws error(invalid_argument) outside
+// a transaction, in an XA transaction and for other backends, and what SOCI throws.
 inline void guard(soci::session& sql, const hold& held) {
   const std::string backend = sql.get_backend_name();
   if (backend != "mysql" && backend != "postgresql") {
