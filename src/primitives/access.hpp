@@ -1,4 +1,4 @@
-// How rowlock's own code makes the public classes, and reaches what stands behind them.
+// Lets rowlock's own code construct the public classes and reach their implementations.
 #pragma once
 
 #include "client/engine.hpp"
@@ -28,7 +28,8 @@ struct access {
   static const std::shared_ptr<client_layer::engine>& engine(const client& db) noexcept { return db.engine_; }
   static client_layer::task_executor& tasks(const client& db) { return engine(db)->tasks(); }
   static const client_layer::hold_ptr& state(const hold& held) noexcept { return held.state_; }
-  // Ends a hold without releasing it: what remains to be released, and otherwise the result of its release.
+  // Ends a hold without releasing it. `releases` is the state to release; if it is null, `otherwise` is the
+  // result.
   struct ended {
     client_layer::hold_ptr releases;
     release_result otherwise = release_result::lost;

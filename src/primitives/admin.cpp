@@ -25,7 +25,7 @@ client_layer::engine& engine_of(const client& db) {
   return *access::engine(db);
 }
 
-// Which of the holders with tokens up to this one still hold it.
+// The holders whose token is at most this one and whose lease has not expired.
 std::vector<std::string> holders_up_to(const std::optional<store::lock_info>& lock, std::int64_t token) {
   std::vector<std::string> holds;
   if (!lock) return holds;
@@ -36,7 +36,8 @@ std::vector<std::string> holders_up_to(const std::optional<store::lock_info>& lo
   return holds;
 }
 
-// Reads what is recorded, for changes that need no lease. A client that only looks is refused by the change itself.
+// Reads which names are recorded, for changes that need no lease. For a read-only client it does nothing: the
+// change itself is refused.
 void update_recorded(client_layer::engine& on) {
   if (on.shared().settings.read_only) return;
   on.tasks().result_of([&on](store::session& session) {

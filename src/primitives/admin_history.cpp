@@ -1,4 +1,4 @@
-// The part of admin that is about histories.
+// admin's calls for histories.
 #include <rowlock/admin.hpp>
 
 #include "client/engine.hpp"
@@ -32,7 +32,7 @@ history_line to_public(const store::history_line& line) {
           line.program};
 }
 
-// The lease of a lost hold is gone when its line is written; the line of its grant says whose it was.
+// When the line of a lost hold is written, its lease is gone. The line of its grant says who had it.
 void name_the_lost(std::vector<history_line>& lines) {
   std::map<std::string, const history_line*> known;
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) {

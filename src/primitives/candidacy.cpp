@@ -12,7 +12,8 @@ namespace rowlock::primitives {
 using client_layer::async_acquire;
 using client_layer::thrown_text;
 
-// What the executor gets. If the executor drops it, nothing would ever call the candidate again.
+// What the executor receives. If the executor drops it, the candidacy must learn of it, because nothing else
+// would call it again.
 struct candidacy::turn {
   explicit turn(std::shared_ptr<candidacy> whose) : of(std::move(whose)) {}
   turn(const turn&) = delete;
@@ -28,8 +29,8 @@ candidacy::candidacy(std::shared_ptr<client_layer::engine> on, model::lock_reque
                      candidate_options how)
     : engine_(std::move(on)), office_(std::move(office)), where_(std::move(where)), how_(std::move(how)) {}
 
-// The wait is known before it starts, because its continuation may run before start() returns. close() cannot
-// come in between: it waits until no thread is in run().
+// wait_ is set before the wait starts, because its continuation may run before start() returns. close() cannot
+// interfere: it waits until no thread is in run().
 void candidacy::campaign() {
   const auto next = std::make_shared<turn>(shared_from_this());
   const auto wait = std::make_shared<async_acquire>(engine_, client_layer::wait_limit{.waits = true},
@@ -109,7 +110,7 @@ void candidacy::call_executor() {
   }
 }
 
-// Nobody can be told any more. A thread that is in run() looks again before it leaves.
+// The user's functions can no longer be called. A thread that is in run() looks again before it leaves.
 void candidacy::dropped() noexcept {
   if (engine_->is_forked()) return;
   try {
@@ -128,7 +129,7 @@ bool candidacy::is_runner() const {
   return runner_ == std::this_thread::get_id();
 }
 
-// Whatever changes the state calls this afterwards. If a thread is in it already, that thread sees the change.
+// Called after every change of the state. If another thread is in it already, that thread sees the change.
 void candidacy::run() {
   {
     const model::annotated_lock lock{mutex_};
@@ -201,7 +202,7 @@ void candidacy::elect() {
     told_ = true;
     end = end_;
   }
-  // Runs on the thread that notifies of losses, or here if it is lost already.
+  // Runs on the thread that notifies of losses, or here if the hold is already lost.
   on_loss_.emplace(term_->stop_token(), [weak = weak_from_this(), end]() mutable {
     auto alive = weak.lock();
     end.request_stop();
@@ -284,7 +285,8 @@ void candidacy::fail() {
   }
 }
 
-// The first call does everything. The others wait for it, except within it: in lost(), or in what `over` calls.
+// The first call does all the work. Later calls wait for it, unless they come from within it: from lost(), or
+// from a callback of `over`.
 void candidacy::close(close_mode mode) {
   if (engine_->is_forked()) return;
   bool is_inside = false;
@@ -332,7 +334,7 @@ void candidacy::finish_close(close_mode mode, bool is_inside) {
     }
   }
   if (held) engine_->releaser().release(*held);
-  if (is_inside) return;  // the function that called close() may still use the term
+  if (is_inside) return;  // the function that called close() may still use term_
   on_loss_.reset();
   term_.reset();
 }

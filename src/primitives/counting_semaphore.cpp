@@ -34,7 +34,7 @@ class semaphore_lock {
   }
 
   const std::string& name() const { return name_; }
-  // Atomic, so only those that resize wait for each other.
+  // Atomic, so readers do not wait for a resize.
   std::int64_t capacity() const ROWLOCK_UNCHECKED { return capacity_.load(); }
   client_layer::engine& engine() const { return *access::engine(db_); }
 
@@ -106,7 +106,7 @@ class semaphore_lock {
 
   client db_;
   std::string name_;
-  // One resize at a time: what the last one has stored is what this object expects.
+  // One resize at a time, so that capacity_ is what the last one stored.
   model::annotated_mutex resizing_;
   std::atomic<std::int64_t> capacity_ ROWLOCK_GUARDED_BY(resizing_);
   bool fair_;

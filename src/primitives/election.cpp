@@ -13,8 +13,8 @@ namespace rowlock::primitives {
 
 namespace {
 
-// Where wake-ups arrive, polling only covers a lost one, and a leader that vanished without a successor. Some
-// databases send a wake-up for every change to any lock: the pause bounds how often an observer looks.
+// Where wake-ups arrive, polling only covers a lost one and a leader that vanished without a successor. Some
+// databases send a wake-up for every change of any lock, so the pause limits how often an observer reads.
 constexpr int rounds_when_told = 5;
 constexpr auto between_looks = 10ms;
 

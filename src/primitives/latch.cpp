@@ -55,7 +55,7 @@ class latch_lock {
     try {
       if (acquire_.unused(limit) == 0) return true;
     } catch (const error& failure) {
-      // Otherwise it goes on and waits for the database, too, while there is time.
+      // A transient failure is not thrown: the wait below waits for the database, too, while there is time.
       if (!failure.transient() && failure.code() != errc::cancelled) throw;
     }
     auto left = how_long;

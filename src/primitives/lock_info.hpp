@@ -1,4 +1,4 @@
-// What a store shows of a lock, as users see it.
+// Converts what a store shows of a lock to the public types.
 #pragma once
 
 #include "client/engine.hpp"

@@ -1,12 +1,12 @@
-// The part of admin::collect that deletes the lines of histories.
+// The part of admin::collect that deletes lines of histories.
 #pragma once
 
 #include "client/task_executor.hpp"
 
 namespace rowlock::primitives {
 
-// Deletes what is more than what is kept, of all names, whoever has written it. A name that is recorded no more keeps
-// nothing.
+// Deletes, for all names and whoever wrote them, the lines beyond what is kept. A name that is no longer recorded
+// keeps none.
 void prune_histories(client_layer::task_executor& tasks);
 
 }  // namespace rowlock::primitives

@@ -25,7 +25,7 @@ using client_layer::outcome;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// Once a majority has granted, the others get as much time again, and at least this.
+// Once a majority has granted, the other members get as much time again, and at least this.
 constexpr auto grace_at_least = 20ms;
 
 // Rivals that split the votes retry at different times.
@@ -96,7 +96,8 @@ class quorum_lock {
 
   engine& member(std::size_t i) const { return *access::engine(members_[i]); }
   instant now() const { return member(0).shared().time.now(); }
-  // Not as member(0).shared().pauses: a member that is closed is one vote less, and the others are asked again.
+  // Does not use member(0).shared().pauses: if that member is closed, it is one vote less, and the others are
+  // asked again.
   void sleep_until(instant then, const std::stop_token& stop) const {
     client_layer::stoppable_sleep{member(0).shared().time}.sleep_until(then, stop);
   }
@@ -144,14 +145,14 @@ class quorum_lock {
     if (token && remaining_of_majority(holds, majority_) > drift_) {
       return {std::make_unique<quorum_state>(std::move(holds), majority_, drift_, *token), {}};
     }
-    // Waits for it, so that the next attempt does not meet what this one has left.
+    // Waits for the releases, so that the next attempt does not meet this one's holds.
     const auto last = until ? std::min(*until, now() + timeout_) : now() + timeout_;
     release_everywhere(holds, [&](engine&) { return how.stop.stop_requested() ? now() : last; });
     return {nullptr, refusal_of(votes)};
   }
 
-  // Asks all members at once. Waits first for those that answered last time, so that a silent member costs
-  // only the grace.
+  // Asks all members at once. Waits first for those that answered last time, so a silent member costs only the
+  // grace.
   std::vector<vote> ask(instant deadline, const acquire_options& how) {
     const auto begun = now();
     std::vector<vote> votes(members_.size());
@@ -196,7 +197,7 @@ class quorum_lock {
     return by_speed_;
   }
 
-  // Members that did not answer go last.
+  // Moves members that did not answer to the end.
   void remember(const std::vector<vote>& votes) {
     const model::annotated_lock lock{mutex_};
     std::stable_sort(by_speed_.begin(), by_speed_.end(), [&](std::size_t a, std::size_t b) {
@@ -204,8 +205,8 @@ class quorum_lock {
     });
   }
 
-  // The token of a majority's holds: the highest, stored by a majority. Empty: there is no majority, or it
-  // could not be stored.
+  // The highest token of a majority's holds, once a majority has stored it. Empty: there is no majority, or the
+  // token could not be stored.
   std::optional<model::token> agree(const std::vector<hold_ptr>& holds, std::optional<instant> until,
                                     const std::stop_token& stop) const {
     model::token highest = 0;
@@ -233,7 +234,7 @@ class quorum_lock {
            })) >= majority_;
   }
 
-  // One round on all members whose token is lower. A late answer is ignored.
+  // Sends the token once to all members that have a lower one. A late answer is ignored.
   void raise(const std::vector<hold_ptr>& holds, model::token token, instant deadline,
              const std::stop_token& stop) const {
     std::vector<std::pair<const hold_ptr*, client_layer::task_executor::pending_decision>> rounds;
@@ -261,7 +262,7 @@ class quorum_lock {
     }
   }
 
-  // Why no majority was possible, unless another holder is the reason. Prefers a permanent reason.
+  // Why no majority was possible; empty if another holder is the reason. Prefers a permanent reason.
   std::optional<error> refusal_of(const std::vector<vote>& votes) const {
     const error* reason = nullptr;
     std::size_t lasting = 0;

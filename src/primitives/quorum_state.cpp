@@ -46,7 +46,7 @@ quorum_state::quorum_state(std::vector<hold_ptr> members, std::size_t majority, 
   first_ =
       std::find_if(members_.begin(), members_.end(), [](const auto& one) { return one != nullptr; })->get();
   name_ = &first_->name();
-  // A callback runs at once here if its member has been lost already.
+  // If the member is lost already, its callback runs here at once.
   for (const auto& member : members_) {
     if (!member) continue;
     watches_.push_back(std::make_unique<watch>(member->stop_token(),
@@ -92,7 +92,7 @@ void quorum_state::member_was_lost(rowlock::loss reason) noexcept {
 rowlock::loss quorum_state::loss() const noexcept {
   if (const auto told = loss_.load(); told != rowlock::loss::none || over_.load()) return told;
   if (standing() >= majority_) return rowlock::loss::none;
-  // The watchdogs have not noticed yet, but it must not count as valid.
+  // The watchdogs may not have noticed the loss yet, but the hold must not count as valid.
   for (const auto& member : members_) {
     if (member && member->loss() != rowlock::loss::none) return member->loss();
   }

@@ -1,4 +1,4 @@
-// What stands behind a quorum_hold: the members' holds, and the notice when too few of them are valid.
+// The implementation of a quorum_hold: the members' holds, and the notice when too few of them are valid.
 #pragma once
 
 #include "client/engine.hpp"
@@ -17,7 +17,7 @@ namespace rowlock::primitives {
 
 using client_layer::hold_ptr;
 
-// How long a majority of the holds (null: not granted) is valid: the majority-th longest remaining time.
+// How long a majority of the holds (null: not granted) stays valid: the majority-th longest remaining time.
 // Zero: fewer are valid.
 std::chrono::nanoseconds remaining_of_majority(std::span<const hold_ptr> members, std::size_t majority);
 
@@ -63,7 +63,7 @@ class quorum_state {
   std::atomic<rowlock::loss> loss_{rowlock::loss::none};
   std::optional<release_result> released_;
   std::atomic<bool> over_{false};  // release() was called: no more notices
-  // Last, so that none of them runs while the rest is destroyed.
+  // The last member, so that no callback runs while the others are destroyed.
   std::vector<std::unique_ptr<watch>> watches_;
 };
 

@@ -10,7 +10,7 @@ class recursive_lock final : public standard_lock {
  public:
   using standard_lock::standard_lock;
 
-  // Another hold on what this thread already holds, or else a new one.
+  // Another hold of what this thread already holds, or a new one.
   hold acquire(const wait_limit& how_long, const acquire_options& how) const override {
     engine().check_usable();
     auto held = entered();

@@ -8,7 +8,7 @@
 
 ROWLOCK_BEGIN_NAMESPACE
 
-// What each thread has locked. An entry is made, changed and removed by its thread alone, so the mutex guards only the
+// What each thread has locked. Only its own thread makes, changes and removes an entry, so the mutex guards only the
 // list.
 class recursive_shared_mutex::state {
   struct entry {
@@ -24,7 +24,7 @@ class recursive_shared_mutex::state {
 
   shared_mutex& lock() noexcept { return lock_; }
 
-  // Calls `acquire` unless this thread writes already. False: it has given up, or this thread only reads.
+  // Calls `acquire` unless this thread already writes. False: `acquire` gave up, or this thread only reads.
   template <class Acquire>
   bool write(Acquire acquire) {
     if (auto* mine = valid()) {
@@ -54,7 +54,7 @@ class recursive_shared_mutex::state {
       lock_.downgrade(mine->held);
     } catch (const error& failure) {
       if (!mine->held.valid()) return;
-      // A reader that keeps the lock alone excludes more than it must.
+      // Keeping the lock exclusively is safe: it only excludes other readers for longer.
       engine().shared().log(log_level::warning, "\"{}\" is kept alone until it is read no longer: {}",
                             lock_.name(), failure.what());
     }
@@ -94,7 +94,7 @@ class recursive_shared_mutex::state {
     return {errc::hold_lost, "\"" + lock_.name() + "\" is not locked" + what};
   }
 
-  // The calling thread's latest entry of which that is true. Null: there is none.
+  // The calling thread's latest entry that meets the condition. Null: there is none.
   template <class Condition>
   entry* innermost(Condition condition) {
     const model::annotated_lock lock{mutex_};
@@ -116,7 +116,7 @@ class recursive_shared_mutex::state {
     return true;
   }
 
-  // Releases the hold, too, but under no mutex: that is a call to the database.
+  // Also releases the hold. That calls the database, so it happens outside the mutex.
   void remove(const entry& over) {
     std::list<entry> removed;
     {

@@ -8,7 +8,7 @@
 
 namespace rowlock::primitives {
 
-// What lock_shared() has locked, by thread, and how often. Thread-safe.
+// What each thread has locked with lock_shared(), and how often. Thread-safe.
 class read_holds {
   struct entry {
     std::uint64_t owner;
@@ -114,7 +114,7 @@ class shared_lock final : public standard_lock {
 
 namespace {
 
-// A reader's share is also what a hold has for certain while its change is in doubt.
+// While a change of a hold is in doubt, a reader's share is what the hold has in any case.
 constexpr share reader{lock_mode::shared, 1};
 
 shared_lock& of(exclusive_lock& lock) {

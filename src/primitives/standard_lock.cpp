@@ -43,7 +43,7 @@ std::optional<store::lock_info> acquirer::stored(const client_layer::call_limit&
   return found;
 }
 
-// The queue is read first: who is granted the lock in between is seen twice instead of not at all.
+// The queue is read first, so that a request that is granted in between is seen twice instead of not at all.
 std::vector<participant> acquirer::participants() const {
   const auto [queue, stored] = engine().tasks().result_of([name = name()](store::admin_verbs& session) {
     auto waiters = session.queue(name);
@@ -61,7 +61,7 @@ std::vector<participant> acquirer::participants() const {
   model::hold_id leader{};
   if (definition_.kind == model::lock_kind::election && !stored->holders.empty()) {
     const auto& holder = stored->holders.front();
-    // While the office rests, its holder is nil.
+    // While the office is resting, its holder is nil.
     if (is_living(holder) && !holder.hold.is_nil()) {
       leader = holder.hold;
       add(holder.lease, true);
@@ -131,7 +131,7 @@ bool acquirer::change(client_layer::hold_state& held, share wanted, share in_dou
       held.become(wanted.mode, wanted.weight, known->token);
       return true;
     }
-    // It may still happen.
+    // The request may still be executed.
     held.become(in_doubt.mode, in_doubt.weight, held.token());
     throw;
   }
@@ -154,7 +154,7 @@ std::optional<store::holder_info> acquirer::read(const client_layer::hold_state&
         {shared.time.now() + shared.settings.statement_timeout});
     return *own;
   } catch (const error&) {
-    // It stays unknown.
+    // The state stays unknown.
   }
   return {};
 }
@@ -222,7 +222,8 @@ bool standard_lock::lock_within(const wait_limit& how_long) {
   return true;
 }
 
-// Does nothing in a forked child, where a guard that existed at the fork ends: the lock is the parent's.
+// Does nothing in a forked child, when a guard object that existed at the fork is destroyed: the lock is the
+// parent's.
 void standard_lock::unlock() {
   if (!engine().is_forked()) locked_.pop().release();
 }

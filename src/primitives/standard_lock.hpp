@@ -1,4 +1,4 @@
-// What stands behind exclusive_lock: one lock of one client, and what lock() has locked.
+// The implementation of exclusive_lock: one lock of one client, and what lock() has locked.
 #pragma once
 
 #include "client/engine.hpp"
@@ -33,7 +33,7 @@ wait_limit wait_limit_of(time_limit timeout);
 model::lock_definition defined(std::string name, model::lock_kind kind, std::int64_t capacity,
                                const lock_options& lock);
 
-// Which part of a lock a hold has.
+// The mode in which a hold has a lock, and the part of its capacity.
 struct share {
   model::lock_mode mode = model::lock_mode::shared;
   std::int64_t weight = 1;
@@ -48,7 +48,7 @@ class acquirer {
   const model::lock_definition& definition() const noexcept { return definition_; }
 
   client_layer::engine& engine() const noexcept { return *access::engine(db_); }
-  // The lock exclusively, or shared.
+  // Requests the lock exclusively, or shared.
   model::lock_request exclusive() const { return {definition_}; }
   model::lock_request shared(std::int64_t weight = 1) const {
     return {definition_, model::lock_mode::shared, weight};
@@ -59,9 +59,9 @@ class acquirer {
   hold acquire(const model::lock_request& request, const wait_limit& how_long,
                const acquire_options& how) const;
 
-  // The decision gives the hold the share `wanted`. False: it is refused. If the answer is lost, repeats the request,
-  // and finally reads the result. If that fails too, the hold counts as `in_doubt`. Throws error(invalid_argument) for
-  // a hold of another lock or client, error(hold_lost) if it is over.
+  // Gives the hold the share `wanted` by running the decision. False: it is refused. If the answer is lost, repeats
+  // the request, and finally reads the result. If that fails too, the hold counts as `in_doubt`. Throws
+  // error(invalid_argument) for a hold of another lock or client, error(hold_lost) if it is over.
   template <class Decide>
   bool change(const hold& held, share wanted, share in_doubt, Decide decide) const {
     const auto state = state_of(held);
@@ -73,7 +73,7 @@ class acquirer {
 
   // The lock as last written. Empty: nobody has used it yet. Throws error(mismatch).
   std::optional<store::lock_info> stored(const client_layer::call_limit& limit = {}) const;
-  // The leader of an election, and those who wait, in order. Throws error(mismatch).
+  // The leader of an election, and the waiters in queue order. Throws error(mismatch).
   std::vector<participant> participants() const;
   // How much of its capacity is free, as last written.
   std::int64_t unused(const client_layer::call_limit& limit = {}) const;
@@ -85,7 +85,7 @@ class acquirer {
   client_layer::hold_ptr state_of(const hold& held) const;
   bool change(client_layer::hold_state& held, share wanted, share in_doubt,
               const client_layer::lock_decision& decide) const;
-  // The hold as it is stored, read without its row, which somebody may keep locked. Empty: unknown.
+  // The stored hold, read without locking its row, which somebody may keep locked. Empty: unknown.
   std::optional<store::holder_info> read(const client_layer::hold_state& held) const;
   error lost() const;
 
@@ -93,8 +93,8 @@ class acquirer {
   model::lock_definition definition_;
 };
 
-// What lock() has locked, by thread. Thread-safe. Two threads have an entry at the same time if the hold of
-// one was lost and the other has been granted the lock since.
+// What each thread has locked with lock(). Thread-safe. Two threads have an entry at the same time if one's hold was
+// lost and the other has been granted the lock since.
 class locked_holds {
  public:
   explicit locked_holds(std::string name) : name_(std::move(name)) {}
@@ -139,9 +139,10 @@ class standard_lock {
   bool is_locked_by_this_thread() const { return locked_.is_mine(); }
 
  protected:
-  // Throws error(forked) in a forked child, which must not wait for a mutex that a thread of its parent may have locked.
+  // Throws error(forked) in a forked child, which must not wait for a mutex that another thread of its parent may
+  // have locked.
   void check_process() const;
-  // Throws error(deadlock) if the calling thread's lock() would wait for itself.
+  // Throws error(deadlock) if the calling thread would wait for itself in lock().
   virtual void check_lock() const;
 
  private:
