@@ -1,4 +1,4 @@
-// How far an acquire has come with the database, and by which statement it goes on.
+// How far an acquire has come with the database, and which statement comes next.
 //
 //   event      | next is fast                   | enqueue  | edit     | find_out
 //   fast_sent  | enqueue                        | -        | -        | -
@@ -9,12 +9,12 @@
 //   granted    | -                              | -        | -        | -
 //   restart    | fast                           | fast     | fast     | fast
 //
-// Beside the step it remembers three facts. Each is true of every step, so it is no step of its own: a statement
-// is under way (from `sent` to `answered`), it has stood in the queue (from `queued` on, for ever), and others
-// waited when it was granted (from `granted` to `restart`).
+// Besides the step it remembers three facts that are independent of it: a statement is under way (from `sent` to
+// `answered`), the request has stood in the queue (from `queued` on, for ever), and others waited when it was
+// granted (from `granted` to `restart`).
 //
-// "find out": an answer was lost, so the request may have been granted or may stand in the queue. Ghosts are
-// ended first; then an edit finds out by the hold's id (I7).
+// find_out: an answer was lost, so the request may have been granted or may stand in the queue. Ghosts are ended
+// first; then an edit looks for the hold's id (I7).
 #pragma once
 
 #include <rowlock/config.hpp>
@@ -31,7 +31,7 @@ class acquire_progress {
 
   step next() const noexcept { return next_; }
   bool may_try_fast() const noexcept { return next_ == step::fast; }
-  // Only an edit under the lock's row can tell what became of it.
+  // Only an edit under the lock's row can tell what happened to the request.
   bool must_edit() const noexcept { return next_ == step::edit || next_ == step::find_out; }
   bool is_in_doubt() const noexcept { return next_ == step::find_out; }
   // It has stood in the lock's queue, on whatever lease.
@@ -53,7 +53,7 @@ class acquire_progress {
     if (next_ == step::fast) next_ = step::enqueue;
     sent();
   }
-  // may_join: it can be decided together with other requests of its name, so the fast path is worth a try.
+  // may_join: the request can be decided together with others of its name, so the fast path is worth a try.
   void row_locked(bool may_join) noexcept {
     if (!must_edit()) next_ = may_join ? step::fast : step::edit;
   }
@@ -66,7 +66,7 @@ class acquire_progress {
   }
   // The database has granted it. An edit may still follow, which moves it to a lease of its own.
   void granted(bool contended) noexcept { was_contended_ = contended; }
-  // As a new request, under a new hold id.
+  // Begins again as a new request, under a new hold id.
   void restart() noexcept {
     next_ = step::fast;
     was_contended_ = false;

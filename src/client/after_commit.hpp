@@ -1,5 +1,5 @@
-// What decisions call for besides their writes: wake-ups, kills, names to create. It is done after the
-// commit, and before the requests are retried.
+// The follow-up work of decisions: wake-ups, kills, names to create. It is done after the commit, and before the
+// requests are retried.
 #pragma once
 
 #include "client/context.hpp"
@@ -19,8 +19,8 @@ class after_commit {
   explicit after_commit(std::uint64_t checks) : checks_(checks) {}
 
   // Takes a decision whose change is committed. A granted waiter of this process is notified at once, other
-  // clients when run() is called. If waiters beyond the part of the queue that was read may be granted, a
-  // sweep follows.
+  // clients when run() is called. A sweep follows if waiters beyond the part of the queue that was read may be
+  // granted.
   void add(worker_context& client, const std::string& name, const decision& made);
   // A name that does not exist. Call it in name order; a repeated name counts once.
   void add_missing(const model::lock_definition& asked);
@@ -50,8 +50,8 @@ template <class Call>
 void after_commit::run(const context& shared, Call call) {
   make_unique(wake_);
   make_unique(kill_);
-  // Wake-ups come first, because somebody waits for them. They are hints: the poll makes up for a lost one, so a
-  // refusal must not make a failure of what is committed.
+  // Wake-ups come first, because somebody waits for them. They are hints, and the poll makes up for a lost
+  // one. So a refused wake-up must not turn a committed change into a failure.
   try {
     if (!wake_.empty()) call([&](store::wakeup_verbs& session) { session.send_wakeups(wake_); });
   } catch (const error& failure) {

@@ -1,5 +1,5 @@
-// An acquire that no thread waits for. When it is granted, or has failed, an executor of the caller's runs
-// the continuation.
+// An acquire that no thread waits for. When it is granted or has failed, the caller's executor runs the
+// continuation.
 #pragma once
 
 #include "client/async_waiters.hpp"
@@ -32,7 +32,7 @@ class async_acquire : public async_wait, public std::enable_shared_from_this<asy
   // Call it once, in the continuation: returns or throws what engine::acquire does.
   hold_ptr take();
 
-  // The continuation must not begin any more. What was granted, or is granted later, is released. Does
+  // Prevents the continuation from beginning. What was granted, or is granted later, is released. Does
   // nothing if the continuation has begun.
   void abandon() noexcept;
 

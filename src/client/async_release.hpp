@@ -1,4 +1,4 @@
-// A release that no thread waits for. When it is over, an executor of the caller's runs the continuation.
+// A release that no thread waits for. When it is over, the caller's executor runs the continuation.
 #pragma once
 
 #include "client/async_waiters.hpp"
@@ -23,7 +23,7 @@ class async_release : public async_wait, public std::enable_shared_from_this<asy
   // is closed, the executor is called on this thread.
   void start(const hold_ptr& hold, release_result otherwise);
 
-  // The continuation must not begin any more. The release goes on.
+  // Prevents the continuation from beginning. The release goes on.
   void abandon() noexcept { over_.store(true); }
 
   // For async_waiters.

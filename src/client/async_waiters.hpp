@@ -1,6 +1,5 @@
-// The requests of this process that no thread waits for: their deadlines, and those that are settled. A
-// thread of its own calls the executors of their callers. A slow executor delays those behind it and nothing
-// else.
+// The waits of this process that no thread blocks for: their deadlines, and those that are settled. One
+// thread calls the executors of their callers. A slow executor delays only the executors behind it.
 #pragma once
 
 #include "client/time_source.hpp"
@@ -17,7 +16,7 @@
 
 namespace rowlock::client_layer {
 
-// What is settled once, and then calls an executor.
+// A wait that is settled once, and then calls an executor.
 class async_wait {
  public:
   async_wait() = default;
@@ -31,19 +30,20 @@ class async_wait {
   virtual void tell() = 0;     // it is settled: calls the executor
 };
 
-// Thread-safe. Calls nothing under its mutex. The last reference to a wait is dropped only on its own
-// thread or on one of the caller's, because what belongs to the caller goes with it.
+// Thread-safe. Calls nothing under its mutex. The last reference to a wait is dropped only on the waiters'
+// own thread or on a caller's, because the caller's objects are destroyed with it.
 class async_waiters {
  public:
   // False: it is closed.
   bool add(std::shared_ptr<async_wait> wait);
-  // The wait is settled, and its executor is called. Call it once for each that was added, unless remove()
-  // came first.
+  // The wait is settled; its executor will be called. Call this once for each wait that was added, unless
+  // remove() came first.
   void settled(const async_wait& wait);
   // The wait was abandoned: no executor is called.
   void remove(const async_wait& wait);
 
-  // Calls an executor in its turn, for what is no wait. Once the thread has ended, on the caller's thread.
+  // Calls an executor in its turn, without a wait. Once the thread has ended, it is called on the caller's
+  // thread.
   void post(std::function<void()> call);
 
   // Ends the waits whose time is up. Returns the first deadline of the others.

@@ -1,4 +1,4 @@
-// Clears away, at intervals, what the dead of other processes have left.
+// Removes, at intervals, what the dead leases of other clients have left behind.
 #pragma once
 
 #include "client/context.hpp"

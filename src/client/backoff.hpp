@@ -32,13 +32,13 @@ class backoff {
   int tries_ = 0;
 };
 
-// For a row that somebody has locked: rowlock's transactions last about a millisecond, guarded ones as long
-// as they like.
+// For a row that somebody has locked: rowlock's own transactions last about a millisecond, guarded ones as
+// long as the user likes.
 inline backoff row_probe() {
   return {std::chrono::microseconds{200}, std::chrono::milliseconds{50}};
 }
 
-// For a request that failed: it may have been a brief conflict, or the database may refuse it for long.
+// For a request that failed: a brief conflict, or a refusal that may last.
 inline backoff failure_pause() {
   return {std::chrono::milliseconds{1}, std::chrono::seconds{1}};
 }
@@ -54,13 +54,13 @@ inline backoff sweep_pause() {
 }
 
 // For a database that must be polled for wake-ups: soon after something has happened, because more may
-// follow, then rarely enough to cost nothing. The cap bounds how late a client learns of a hand-over by
-// another process.
+// follow, then rarely enough to cost nothing. The cap limits how late a client learns of another process's
+// hand-over.
 inline backoff wakeup_poll_pause() {
   return {std::chrono::milliseconds{2}, std::chrono::milliseconds{140}};
 }
 
-// For a caller that looks whether holders have followed its release request.
+// For a caller that checks whether holders have followed its release request.
 inline backoff request_poll() {
   return {std::chrono::milliseconds{10}, std::chrono::milliseconds{250}};
 }

@@ -1,5 +1,5 @@
-// Signals are the application's. While this lives, the calling thread takes none, and no thread that it
-// starts does.
+// Signals belong to the application. While this object lives, the calling thread and the threads that it
+// starts receive none.
 #pragma once
 
 #include <rowlock/config.hpp>

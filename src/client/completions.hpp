@@ -1,4 +1,4 @@
-// What became of a request, passed to the caller that made it; and what nobody waits for any more, withdrawn.
+// Delivers the outcome of a request to its caller, and withdraws requests that nobody waits for any more.
 #pragma once
 
 #include "client/context.hpp"
@@ -46,20 +46,22 @@ class completions {
   // Before the first operation.
   void attach(lease_keeper& keeper) noexcept { keeper_ = &keeper; }
 
-  // The database has granted the operation's hold. It counts only if the lease is still valid here and now
-  // (I5). Requires: operation->checks was read before the statement that granted it, or found it granted.
+  // The database has granted the operation's hold. The grant counts only if the lease is still valid by this
+  // client's clock (I5). Requires: operation->checks was read before the statement that granted it, or found
+  // it granted.
   void granted(const acquire_ptr& operation, model::token token);
-  // The same for a waiter of this client that another request's statement has granted. If it is not among the
-  // waiters, its owner is about to find the grant, or to withdraw it. checks: see hold_registry::add.
+  // The same for a waiter of this client that was granted by another request's statement. If it is not in the
+  // waiter registry, its owner is about to find the grant, or to withdraw it. checks: see hold_registry::add.
   void granted_to_waiter(model::hold_id hold, model::token token, bool contended, std::uint64_t checks);
-  // It was not granted and does not wait. False: its caller has given up.
+  // The operation was not granted and does not wait. False: its caller has given up.
   bool busy(const acquire_ptr& operation);
-  // It stands in the lock's queue. wakeups: how many had been received before the database put it there.
+  // The operation stands in the lock's queue. wakeups: how many had been received before the database put it
+  // there.
   void queued(const acquire_ptr& operation, std::chrono::microseconds takeover_in, std::uint64_t wakeups);
   void released(const release_ptr& operation, release_result result);
 
-  // The one place where a grant becomes a hold: makes it and registers it. contended: others waited when it
-  // was granted. Null: its lease is over here and now, so it does not count (I5).
+  // Makes a hold of a grant and registers it; no other function does. contended: others waited when it was
+  // granted. Null: the lease is over by this client's clock, so the grant does not count (I5).
   hold_ptr make_hold(const granted_hold& granted, std::uint64_t checks, bool contended,
                      instant keep_until = {});
 

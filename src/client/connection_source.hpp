@@ -1,4 +1,4 @@
-// Where a client's connections come from: the database that the user's source names at the time.
+// Makes a client's connections, to the database that the user's source names at that moment.
 #pragma once
 
 #include "client/context.hpp"
@@ -25,15 +25,15 @@ class connection_source {
   // Calls the user's source. Throws error(unreachable) when it fails.
   std::shared_ptr<store::database> database();
 
-  // Who gets a connection that was made in advance.
+  // For whom a connection was made in advance.
   enum class spare : std::uint8_t { keeper, worker };
-  // Makes both spare connections, or throws: a client that could renew but not release would keep others
+  // Makes both spare connections, or throws: a client that can renew but not release would keep others
   // waiting. Returns the keeper's, which stays here.
   store::session& make_spares(const std::shared_ptr<store::database>& database);
-  // That spare connection, once; otherwise a new one. Throws what the store throws.
+  // Returns that spare connection the first time, otherwise a new one. Throws what the store throws.
   std::unique_ptr<store::session> connect(std::optional<spare> whose);
 
-  // Breaks off attempts that are under way and drops the spares.
+  // Interrupts attempts that are under way and drops the spares.
   void close();
 
  private:

@@ -1,4 +1,4 @@
-// What every part of a client shares: settings, time, counters, ghosts and the log.
+// What all parts of a client share: settings, time, counters, ghosts and the log.
 #pragma once
 
 #include "client/ghosts.hpp"
@@ -36,7 +36,7 @@ struct context {
   std::atomic<std::int64_t> stored_skew_ms{0};  // the database's, as read last
   recorded_names recorded{};
 
-  // How much later than its expiry a lease may be killed: the option, or what is stored, if that is more.
+  // The skew that applies: the larger of the option and the stored value.
   std::chrono::milliseconds skew() const {
     return std::max<std::chrono::milliseconds>(settings.skew,
                                                std::chrono::milliseconds{stored_skew_ms.load()});
@@ -59,13 +59,13 @@ struct context {
     };
   }
 
-  // A call that does not wait for a holder still waits that long for the database.
+  // How long a call waits for the database, even if it does not wait for a holder.
   std::chrono::nanoseconds longest_call() const {
     return settings.connect_timeout + 2 * settings.statement_timeout;
   }
 
-  // How many holds a client may have, so that the holders of all can be notified of a loss within the margin:
-  // 4 microseconds each, about three times what it takes on two busy cores (`rowlock-bench lost`).
+  // The most holds that a client may have, so that all holders can be notified of a loss within the margin: 4
+  // microseconds each, about three times what it takes on two busy cores (`rowlock-bench lost`).
   std::size_t holds_at_most() const {
     constexpr std::size_t in_any_case = 1000;
     return std::max(in_any_case,

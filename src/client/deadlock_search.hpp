@@ -1,6 +1,6 @@
-// Looks for circles of waiters, for all waiters of a client that ask for it. One reading at a time serves all
-// that ask meanwhile. The workers that acquire read one name per step, so a release waits for at most one
-// step if the same worker sends both.
+// Looks for circles of waiters, for all waiters of a client that ask for it. There is one reading at a time;
+// callers that ask meanwhile share its result. The workers that acquire read one name per step, so a release
+// waits for at most one step if the same worker sends both.
 #pragma once
 
 #include "client/hold_registry.hpp"
@@ -22,20 +22,20 @@ class deadlock_search {
  public:
   deadlock_search(context& shared, submission_queue& queue) : context_(shared), queue_(queue) {}
 
-  // The circle that the owner is part of, by a reading with a number above `after`, which becomes that
-  // reading's number. Empty: it is in none, the database cannot be read now, or the wait is over. Throws what
-  // the store throws if it is not transient.
+  // Returns the circle that the owner is part of, from a reading with a number above `after`, and sets
+  // `after` to that number. Empty: the owner is in none, the database cannot be read now, or the wait is
+  // over. Throws what the store throws if it is not transient.
   wait_cycle circle_of(std::uint64_t owner, std::uint64_t& after, std::optional<instant> until,
                        const std::stop_token& stop);
 
-  // Waits for the operation's answer until then, or until stop is requested; null: neither came. Throws
-  // error(deadlock) when the owner waits in a circle: two reads in a row must show the same one. The waiter
-  // whose hold id is greatest gives up first, for one is enough; the others give it a little time.
+  // Waits for the operation's answer until then, or until stop is requested; null if neither came. Throws
+  // error(deadlock) if two readings in a row show the owner in the same circle. One waiter per circle is
+  // enough: the one whose hold id is greatest gives up first, and the others give it a little time.
   hold_ptr wait(acquire_operation& operation, std::uint64_t owner, std::optional<instant> until,
                 const std::stop_token& stop);
 
  private:
-  // What those that wait for a look see of it.
+  // The part of a look that those who wait for it see.
   struct progress {
     enum class state { reads, read, searched, done } now = state::reads;
     std::vector<wait_cycle> cycles{};
@@ -59,13 +59,13 @@ class deadlock_search {
   using look_ptr = std::shared_ptr<look>;
   using state = progress::state;
 
-  // A look cannot name the mutex that guards its progress, so it is reached through this alone.
+  // A look cannot name the mutex that guards its progress, so only this function reaches it.
   progress& of(look& one) ROWLOCK_REQUIRES(mutex_) { return one.progress_; }
 
   look_ptr begin() ROWLOCK_REQUIRES(mutex_);
   void submit_step(const look_ptr& made);
   void read_step(store::admin_verbs& session, look& made);
-  // In the caller's thread: the workers have no time for it. The mutex is unlocked meanwhile.
+  // Runs in the caller's thread with the mutex unlocked, because the workers have no time for it.
   void search(look& found) ROWLOCK_REQUIRES(mutex_);
 
   context& context_;

@@ -8,7 +8,7 @@ namespace rowlock::client_layer {
 // Decides about a request that waits until a latch is open or a barrier's generation is complete.
 decision decide_rendezvous(lock_editor& lock, const store::lock_view& view, const acquire_terms& wish);
 
-// Removes dead waiters. Waiters that an opened latch has left in the queue go on.
+// Removes dead waiters, and releases waiters that an opened latch has left in the queue.
 decision sweep_rendezvous(lock_editor& lock);
 
 }  // namespace rowlock::client_layer

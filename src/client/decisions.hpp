@@ -1,12 +1,12 @@
-// Every decision about a lock, once for all stores. Each is a pure function from what a transaction has read
-// under the lock's row (store::lock_view) to what it writes (store::lock_change) and what became of the
+// Every decision about a lock, shared by all stores. Each is a pure function. It takes what a transaction has read
+// under the lock's row (store::lock_view), and returns what to write (store::lock_change) and the outcome of the
 // request.
 //
-// A mutex, a shared_mutex and a semaphore are one thing here, a weighted fair semaphore: an exclusive request
-// needs the lock free, a shared one of weight n needs n of the capacity. Requests are granted in the order of
-// their tickets, and the first that does not fit stops all behind it. lock_editor.hpp says how.
+// A mutex, a shared_mutex and a semaphore are the same thing here, a weighted fair semaphore: an exclusive request
+// needs the lock free, a shared one of weight n needs n of the capacity. Requests are granted in the order of their
+// tickets, and the first that does not fit blocks all behind it. See lock_editor.hpp.
 //
-// A waiter of a latch or a barrier waits for others to come. decide_rendezvous.cpp decides about these.
+// A waiter of a latch or a barrier waits for others to arrive; decide_rendezvous.cpp decides about these.
 #pragma once
 
 #include "model/lock.hpp"
@@ -33,15 +33,15 @@ struct handed_over {
 struct outcome {
   enum class what {
     granted,   // the request has the lock, with `token` and `weight`
-    queued,    // it waits; the first lease that stands in its way may be killed in `takeover_in`
+    queued,    // it waits; the first lease in its way may be killed in `takeover_in`
     busy,      // it neither has the lock nor waits
-    released,  // the lock or the place in the queue has ended; or what was asked for is done
-    absent,    // it has neither
+    released,  // the hold or the place in the queue has ended, or the change was made
+    absent,    // there is no such hold and no such place in the queue
     guarded,   // a guarded transaction keeps the grant: retry later
-    mismatch,  // the stored lock is another one, see `stored`
+    mismatch,  // the stored lock differs, see `stored`
     expired,   // kill these `leases` first, then retry
     foreign,   // this server is not the recorded one: record its state, then retry
-    again,     // dead waiters were cleared away: retry
+    again,     // dead waiters were removed: retry
     broken,    // of a barrier: another member of its generation has died or given up
     overrun,  // of a latch: it counts down by more than what `remaining` says; of a capacity: it leaves its bounds
   } result = what::busy;
@@ -56,7 +56,7 @@ struct outcome {
   std::int64_t remaining = 0;
   model::lock_definition stored;  // of a mismatch, of an adopted or reclaimed hold, and of a resized lock
 
-  // Something must be put right first; then the same request is decided again.
+  // Something must be done first; then the same request is decided again.
   bool must_retry() const {
     return result == what::expired || result == what::foreign || result == what::again;
   }
@@ -79,9 +79,9 @@ struct acquire_terms : model::lock_request {
 decision decide_acquire(const store::lock_view& view, const acquire_terms& wish,
                         std::chrono::microseconds skew);
 
-// Decides several requests of one client in one transaction. Each is for another name, in name order, and
-// none of them waits. With `all`, all are granted or none; otherwise those before the first that is not free.
-// Decision i is for wishes[i]. A request that stays ungranted because of another one gets `absent`.
+// Decides several requests of one client in one transaction. Each is for another name, in name order, and none of
+// them waits. With `all`, either all or none are granted; without it, all before the first that is not free. Decision
+// i is for wishes[i]. A request that is not granted because of another one gets `absent`.
 std::vector<decision> decide_acquire_together(std::span<const store::edit_result> results,
                                               std::span<const store::lock_view> views,
                                               std::span<const acquire_terms> wishes, bool all,
@@ -92,7 +92,7 @@ struct release_spec {
   hold_id hold;
   std::optional<lease_id> on{};     // only if it stands on that lease
   std::optional<lease_id> ended{};  // an explicit-ttl lease that ends with it
-  // Its minimum time is not over: nobody gets the lock before this lease ends.
+  // Set if the minimum hold time is not over: nobody is granted the lock before this lease ends.
   std::optional<store::lease_record> rest{};
 };
 
@@ -113,8 +113,8 @@ decision decide_move(const store::lock_view& view, hold_id hold, const store::le
 
 // ---- transfer of a hold to another process (decide_transfer.cpp) ----
 
-// Turns a hold on the lease `from` into mine, with its mode, weight and token, and ends `from`. The hold gets
-// my id, so another client that adopts the same hold finds nothing.
+// Turns a hold on the lease `from` into mine, with its mode, weight and token, and ends `from`. The hold gets my id,
+// so another client that adopts the same hold finds none.
 decision decide_adopt(const store::lock_view& view, hold_id old, lease_id from, const model::waiter& mine);
 
 // Replaces a hold on the lease `from` by mine, with the old hold's mode and weight and a new token, ahead of
@@ -123,11 +123,11 @@ decision decide_reclaim(const store::lock_view& view, hold_id old, lease_id from
 
 // ---- latch and barrier (decide_rendezvous.cpp); the functions above decide what they share ----
 
-// Counts a latch down by a permit that never dies. The same hold counts once (I7). At zero all waiters go on.
+// Counts a latch down by a permit that never dies. The same hold counts only once (I7). At zero all waiters continue.
 decision decide_count_down(const store::lock_view& view, const model::lock_definition& definition,
                            hold_id hold, std::int64_t n);
 
-// Undoes all that a latch was counted down by.
+// Undoes all counting of a latch.
 decision decide_reset(const store::lock_view& view, const model::lock_definition& definition);
 
 // ---- changes of a hold or a lock (decide_change.cpp) ----
@@ -148,18 +148,18 @@ decision decide_reduce(const store::lock_view& view, hold_id hold, std::int64_t 
 // it has now. The next grant of the name has a higher token.
 decision decide_raise_token(const store::lock_view& view, hold_id hold, model::token at_least);
 
-// Writes a release request to all holders. Returns released, with the latest token that the request means, or
-// absent if nobody holds the lock.
+// Writes a release request to all holders. Returns released, with the latest token that the request covers, or absent
+// if nobody holds the lock.
 decision decide_request(const store::lock_view& view, const std::string& reason,
                         std::chrono::milliseconds within);
 
-// Writes what the holder proclaims. Returns absent if that hold is not the exclusive one.
+// Writes the holder's proclamation. Returns absent if that hold is not the exclusive one.
 decision decide_proclaim(const store::lock_view& view, hold_id hold, const std::string& value);
 
-// Changes the capacity of a semaphore. If more is in use, nothing is granted until it fits again. Waiters
-// that want more than the new capacity leave the queue.
+// Changes the capacity of a semaphore. If more is in use, nothing is granted until enough is released. Waiters that
+// want more than the new capacity leave the queue.
 decision decide_resize(const store::lock_view& view, std::int64_t capacity, std::chrono::microseconds skew);
-// The same by a difference: repeated, it counts again. Returns overrun if the sum is no capacity.
+// The same by a difference; a repeated call counts again. Returns overrun if the sum is not a valid capacity.
 decision decide_resize_by(const store::lock_view& view, std::int64_t difference,
                           std::chrono::microseconds skew);
 

@@ -1,5 +1,5 @@
-// Connects, each attempt on a thread of its own. So a caller waits no longer than connect_timeout, although
-// name resolution and MySQL's login cannot be interrupted.
+// Connects, with each attempt on its own thread, so that a caller waits no longer than connect_timeout
+// although name resolution and MySQL's login cannot be interrupted.
 #pragma once
 
 #include "client/context.hpp"
@@ -21,8 +21,8 @@ class dialer {
   explicit dialer(context& shared) : context_(shared) {}
 
   // Throws what the store throws, and error(unreachable) if the time is up, the client is closed, too many
-  // earlier attempts still hang, or no thread can be started. An attempt that hangs is left behind; if it
-  // connects later, that connection is closed.
+  // earlier attempts still hang, or no thread can be started. An attempt that hangs is left behind; a
+  // connection that it makes later is closed.
   std::unique_ptr<store::session> connect(std::shared_ptr<store::database> database);
   // Ends all waits.
   void close();
@@ -43,10 +43,10 @@ class dialer {
     result result_;
   };
 
-  // What the threads of attempts need, and all that they keep alive.
+  // What the threads of attempts need. They keep nothing else alive.
   struct exchange {
     void dial(store::database& database, attempt& one);
-    // An attempt cannot name the mutex that guards its result, so that is reached through this alone.
+    // An attempt cannot name the mutex that guards its result, so only this function reaches it.
     result& of(attempt& one) ROWLOCK_REQUIRES(mutex) { return one.result_; }
 
     detached_threads threads;

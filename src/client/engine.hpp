@@ -1,4 +1,5 @@
-// A client's parts put together, and its two calls, acquire and release. This stands behind rowlock::client.
+// The implementation of rowlock::client: the parts of a client put together, and its two calls, acquire and
+// release.
 #pragma once
 
 #include "client/async_waiters.hpp"
@@ -30,7 +31,7 @@
 
 namespace rowlock::client_layer {
 
-// How long an acquire may wait: for ever, not at all, or that long.
+// How long an acquire may wait: for ever, not at all, or up to a limit.
 struct wait_limit {
   bool waits = true;
   std::optional<std::chrono::nanoseconds> limit{};
@@ -59,14 +60,13 @@ class engine : public std::enable_shared_from_this<engine> {
   hold_ptr acquire(const model::lock_request& request, const wait_limit& how_long,
                    const acquire_options& how);
 
-  // The two halves of acquire(), for callers that ask several clients at once. await_acquire() is empty when
-  // it gave up; a later grant is then released.
+  // The two halves of acquire(), for callers that ask several clients at once. await_acquire() returns null
+  // if it gave up; a later grant is then released.
   acquire_ptr begin_acquire(const model::lock_request& request, bool waits, const acquire_options& how);
   std::optional<hold_ptr> await_acquire(const acquire_ptr& operation, std::optional<instant> until,
                                         const std::stop_token& stop);
 
-  // The steps of acquire(), for async_acquire. prepare() sends nothing; it throws where the request cannot be
-  // right.
+  // The steps of acquire(), for async_acquire. prepare() sends nothing; it throws if the request is invalid.
   struct prepared;
   prepared prepare(const model::lock_request& request, const wait_limit& how_long,
                    const acquire_options& how) const;
@@ -76,7 +76,7 @@ class engine : public std::enable_shared_from_this<engine> {
   hold_ptr result_without_answer(const acquire_operation& operation, const wait_limit& how_long,
                                  const std::stop_token& stop) const;
 
-  // Pauses. False: there was no time to pass, or stop was requested. Throws error(closed).
+  // Pauses. Returns false if there was no time left or stop was requested. Throws error(closed).
   bool sleep(std::chrono::nanoseconds length, const std::stop_token& stop);
 
   // ---- lifecycle ----
@@ -85,11 +85,11 @@ class engine : public std::enable_shared_from_this<engine> {
   void check_usable() const;
   void check_may_write() const;  // throws error(read_only)
   bool is_forked() const noexcept;
-  // Throws error(invalid_argument) where the client would have more holds than options::margin allows.
+  // Throws error(invalid_argument) if the client would have more holds than options::margin allows.
   void check_room(std::size_t wanted = 1) const;
-  // Checks that the client may be used to write, and starts its workers.
+  // Checks that the client may write, and starts its workers.
   void begin_work();
-  // Starts the threads that keep the lease, too.
+  // Also starts the threads that keep the lease.
   void start_keeper();
   // Starts the thread that calls executors. Throws error(closed).
   async_waiters& start_async();
@@ -110,7 +110,7 @@ class engine : public std::enable_shared_from_this<engine> {
   lease_keeper& keeper() noexcept { return keeper_; }
   async_waiters& async() noexcept { return async_; }
   thread_entries& entries() noexcept { return entries_; }
-  // A deadline may have come nearer.
+  // Call this when a deadline may have moved closer.
   void check_deadlines() { watchdog_->check_again(); }
 
  private:

@@ -1,5 +1,5 @@
-// The plain cases, one statement for all requests of a batch: free locks are acquired, locks without waiters
-// are released, and a lone request enters the queue. The slow path decides the rest.
+// The simple cases, with one statement for all requests of a batch: free locks are acquired, locks without
+// waiters are released, and a single request enters the queue. The slow path decides the rest.
 #pragma once
 
 #include "client/session_slot.hpp"
@@ -21,7 +21,7 @@ class fast_path {
   void release(batch& work);
   // Releases a hold to the first waiter.
   void hand_over(std::vector<release_ptr>& operations);
-  // Acquires what is free; a lone request enters the queue behind a living holder.
+  // Acquires what is free; a single request enters the queue behind a living holder.
   void acquire_or_enqueue(batch& work);
   // Answers attempts that do not wait and find the lock held.
   void look_first(std::vector<acquire_ptr>& operations);
@@ -29,7 +29,7 @@ class fast_path {
  private:
   bool prepare(const acquire_ptr& operation);
   bool queues(const model::lock_definition& definition) const;
-  // Only an edit writes the history.
+  // Recorded names take the slow path, because only an edit writes the history.
   bool is_recorded(const std::string& name) const { return context_.recorded.contains(name); }
   void acquire(batch& work);
   void enqueue(std::vector<acquire_ptr>& operations, bool contended_only);

@@ -1,4 +1,4 @@
-// What an operator takes away from a lock: holds by force, and what the dead have.
+// What an operator takes from a lock: holds by force, and what the dead have left.
 #pragma once
 
 #include "client/engine.hpp"
@@ -8,11 +8,11 @@
 
 namespace rowlock::client_layer {
 
-// Takes the lock from all its holders, or from the one hold `only`. A holder that is granted the lock later
-// keeps it, even where the answer is lost and the request is sent again. unknown: no answer came in time.
+// Takes the lock from all its holders, or from the hold `only`. A holder that is granted the lock later keeps
+// it, even if the answer is lost and the request is sent again. unknown: no answer came in time.
 release_result force_release(engine& on, const std::string& name, std::chrono::nanoseconds limit,
                              model::hold_id only = {});
-// Frees what the dead have of the lock, and grants to its waiters.
+// Frees what dead leases have of the lock, and grants to its waiters.
 release_result sweep_lock(engine& on, const std::string& name, std::chrono::nanoseconds limit);
 
 }  // namespace rowlock::client_layer

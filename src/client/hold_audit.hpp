@@ -1,5 +1,5 @@
-// Compares the holds of this process with what the database has of them: all of them when a renewal or a
-// wake-up shows that some may be gone, and a few with each renewal, for losses that no notice tells of.
+// Compares the holds of this process with the database: all of them when a renewal or a wake-up shows that
+// some may be gone, and a few with each renewal, for losses that no notice reports.
 #pragma once
 
 #include "client/context.hpp"
@@ -16,27 +16,28 @@
 
 namespace rowlock::client_layer {
 
-// Used by the lease keeper's thread. What a renewal has shown is remembered until the check that it calls for
-// has succeeded.
+// Used by the lease keeper's thread. It remembers what a renewal has shown until the check for it has
+// succeeded.
 class hold_audit {
  public:
   hold_audit(context& shared, submission_queue& queue, hold_registry& holds, recent_releases& releases,
              loss_notifier& loss_notifier, session_slot& slot);
 
-  // The process has a new lease, made in that state of the database. It may still have earlier holds, on
+  // The process has a new lease, made in that state of the database. It may still have earlier holds on
   // explicit-ttl leases.
   void begin(model::lease_id client, const store::database_state& database_state);
   // A renewal was answered.
   void on_renewal(const store::renewal_reply& reply, instant sent_at);
-  // A wake-up came for which no waiter was granted. A hold may have been lost by force, or a release request
-  // may have come.
+  // A wake-up came, but no waiter was granted. A hold may have been lost by force, or a release request may
+  // have come.
   void suspect() noexcept { suspected_ = true; }
 
   // When the next step is due.
   instant next() const;
-  // Sends a statement or two. True: a renewal should come early, because it tells why a hold is missing.
+  // Sends a statement or two. Returns true if a renewal should come early, because it tells why a hold is
+  // missing.
   bool step();
-  // The thread ends: drops the holds that it was about to look at.
+  // Called when the thread ends: drops the holds that were still to be checked.
   void forget();
 
   // Called when all holds have been checked after the database changed.

@@ -26,12 +26,12 @@ using hold_ptr = std::shared_ptr<hold_state>;
 class hold_registry {
  public:
   // How many checks of all holds have begun. Read it before a request is sent, and pass it to add() with the
-  // hold that the request was granted.
+  // hold that the request obtained.
   std::uint64_t checks() const noexcept { return checks_.load(); }
 
-  // False: its lease is over. The hold was not added, and nobody must believe in it. checks_before: checks()
-  // from before the request was sent. A check that has begun since then has consumed news that may concern
-  // this hold. So the hold stays in unchecked() until it has been looked up by itself.
+  // False: its lease is over; the hold was not added, and must not be used. checks_before: checks() from
+  // before the request was sent. A check that has begun since then has consumed news that may concern this
+  // hold, so the hold stays in unchecked() until it has been looked up by itself.
   bool add(const hold_ptr& hold, std::uint64_t checks_before);
   void remove(const hold_state& hold);
   void remove(std::span<const hold_ptr> holds);
@@ -40,7 +40,7 @@ class hold_registry {
   std::vector<hold_ptr> all() const;
   bool empty() const { return size() == 0; }
   std::size_t size() const noexcept { return size_.load(); }
-  // Removes and returns the holds on the lease. Nobody adds another one once the lease has ended.
+  // Removes and returns the holds on the lease. After the lease has ended, no other one is added.
   std::vector<hold_ptr> take(const lease& lease);
 
   // Holds on explicit-ttl leases whose deadline has passed.
@@ -48,7 +48,8 @@ class hold_registry {
   // The first deadline of an explicit-ttl lease.
   std::optional<instant> next_deadline() const;
 
-  // Begins a check and returns all holds. A hold that was requested before and is added later is unchecked.
+  // Begins a check and returns all holds. A hold whose request was sent before and that is added later is
+  // unchecked.
   std::vector<hold_ptr> begin_check();
   std::vector<hold_ptr> unchecked() const;
   bool has_unchecked() const noexcept { return has_unchecked_.load(); }
@@ -56,7 +57,7 @@ class hold_registry {
   // Called by add(), under no mutex, when a hold must be looked up soon. Set it before the first add().
   std::function<void()> on_unchecked;
 
-  // Notices come to this lease from now on. A hold whose notices go to another lease is unreachable: an
+  // From now on notices come to this lease. A hold whose notices go to another lease is unreachable: an
   // explicit-ttl hold that has outlived the lease of its process.
   void receive_as(model::lease_id client);
   bool has_unreachable() const noexcept { return has_unreachable_.load(); }
@@ -89,7 +90,7 @@ class hold_registry {
   std::atomic<bool> has_unreachable_{false};
 };
 
-// Asynchronous releases, until a renewal that was sent after their answer has seen the same marker (I8).
+// Asynchronous releases, until a renewal that was sent after their answer has read the same marker (I8).
 class recent_releases {
  public:
   struct entry {

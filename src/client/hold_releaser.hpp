@@ -25,13 +25,13 @@ class hold_releaser {
 
   // Waits at most options::close_timeout.
   release_result release(hold_state& hold);
-  // In one statement where all are held exclusively and nobody waits. Result i belongs to hold i.
+  // Uses one statement if all are held exclusively and nobody waits. Result i belongs to hold i.
   std::vector<release_result> release(std::span<const hold_ptr> holds);
 
-  // The halves of release(). begin() returns null where the hold was over before. await(): while there is no
-  // connection, all callers share one deadline, a close_timeout after the first of them began to wait.
+  // The halves of release(). begin() returns null if the hold was already over. await(): while there is no
+  // connection, all callers share one deadline, one close_timeout after the first of them began to wait.
   release_answer begin(hold_state& hold);
-  // The same with an answer of the caller's, which is completed also where the hold was over before.
+  // The same with the caller's own answer, which is completed even if the hold was already over.
   void begin(hold_state& hold, const release_answer& answer);
   release_result await(const release_answer& answer, instant until);
 

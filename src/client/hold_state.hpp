@@ -1,5 +1,5 @@
-// The state behind a rowlock::hold. The caller's object, the registry and a release that is under way share
-// it.
+// The implementation of rowlock::hold, shared by the caller's object, the registry and a release that is
+// under way.
 #pragma once
 
 #include "client/lease.hpp"
@@ -40,12 +40,14 @@ class hold_state {
   rowlock::loss loss() const noexcept;
   std::stop_token stop_token();
 
-  // Marks the hold as lost, unless it was released or lost before. True: this call did it, and tell() is due.
+  // Marks the hold as lost, unless it was released or lost before. True: this call did so, and the caller
+  // must call tell().
   bool lose(rowlock::loss reason) noexcept;
   // Fires the stop token. Runs the user's callbacks, so call it under no mutex.
   void tell() noexcept;
 
-  // Stores a release request and its time limit. True: it is the first, and notify_request() is due.
+  // Stores a release request and its time limit. True: it is the first, and the caller must call
+  // notify_request().
   bool request_release(const std::string& reason, instant until);
   void notify_request() noexcept;  // as tell()
   std::stop_token request_token();
@@ -55,8 +57,8 @@ class hold_state {
   bool begin_release() noexcept;
   bool is_released() const noexcept { return fate_.load() == released; }
 
-  // Others waited when it was granted, so a fast release is unlikely to succeed. Set it before the object is
-  // shared.
+  // Others waited when it was granted, so a fast release is unlikely to succeed. Call this before the object
+  // is shared.
   void set_contended(bool contended) noexcept { contended_ = contended; }
   bool is_contended() const noexcept { return contended_; }
 
@@ -64,7 +66,7 @@ class hold_state {
   void set_keep_until(instant then) noexcept { keep_until_.store(then); }
   instant keep_until() const noexcept { return keep_until_.load(); }
 
-  // Whether the statement that ends it may hand it over to the head of the queue.
+  // Whether the statement that ends it may hand the lock over to the head of the queue.
   bool is_fair() const noexcept { return lock_.fair; }
   model::lock_kind kind() const noexcept { return lock_.kind; }
 

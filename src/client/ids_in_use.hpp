@@ -1,5 +1,5 @@
-// The hold ids of this client's requests, from before a request is sent until nobody follows it any more.
-// What the database has under any other id belongs to nobody, unless a registered hold has that id.
+// The hold ids of this client's requests, from before a request is sent until nothing uses the id any more.
+// What the database has under any other id has no owner, unless a registered hold has that id.
 #pragma once
 
 #include "model/annotated_mutex.hpp"
@@ -19,7 +19,7 @@ class ids_in_use {
     model::annotated_mutex mutex;
     std::unordered_map<model::hold_id, int> counts ROWLOCK_GUARDED_BY(mutex);
 
-    // Of one mark. The analysis does not look into destructors.
+    // Called by one mark's destructor, into which the thread-safety analysis does not look.
     void drop(model::hold_id id) {
       const model::annotated_lock lock{mutex};
       const auto found = counts.find(id);

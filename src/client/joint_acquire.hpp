@@ -26,8 +26,8 @@ class joint_acquire {
   joint_acquire& operator=(const joint_acquire&) = delete;
   ~joint_acquire();  // releases what run() has not returned
 
-  // The holds, in the order of the names. Empty: busy, the time is up, or the wait was stopped. An explicit
-  // ttl and a minimum hold time begin when all are granted.
+  // Returns the holds in the order of the names. Empty: busy, the time passed, or the wait was stopped. An
+  // explicit ttl and a minimum hold time begin when all are granted.
   std::vector<hold_ptr> run();
 
  private:
@@ -36,7 +36,7 @@ class joint_acquire {
   enum class progress { all, busy, over };
 
   progress take_what_is_free();
-  // False: the wait is over. Otherwise moving_ remains if one was lost.
+  // False: the wait is over. Otherwise moving_ is still set if one was lost.
   bool move_to_own_leases();
   bool stand() const;
   std::shared_ptr<round> next_round();

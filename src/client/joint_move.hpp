@@ -1,4 +1,4 @@
-// Puts the holds of several locks onto explicit-ttl leases of their own, in one edit: then the ttl of each
+// Moves the holds of several locks onto explicit-ttl leases of their own, in one edit, when the ttl of each
 // begins.
 #pragma once
 
@@ -14,8 +14,8 @@
 
 namespace rowlock::client_layer {
 
-// One caller tries again until result() is another one than `again`. A try that it no longer waits for may
-// still run in a worker's thread.
+// One caller tries again while result() is `again`. A try that the caller no longer waits for may still run in
+// a worker's thread.
 //
 //   result   | what happened                                    | moved()
 //   moved    | every hold stands on its own lease               | all
@@ -33,10 +33,11 @@ class joint_move {
   result outcome() const;
   const std::vector<hold_ptr>& moved() const { return moved_; }
 
-  // The caller has given up, or goes on without them: releases all holds, wherever they stand. A try may still
-  // run; drop_moved() releases what that takes.
+  // The caller has given up, or continues without the holds: releases all of them, wherever they stand. A try
+  // may still run; drop_moved() releases what it takes.
   void withdraw() const;
-  // Releases those that stand on their own leases. In the thread that run() has ended in, or after it.
+  // Releases the holds that stand on their own leases. Call it in the thread that run() has ended in, or after
+  // it.
   void drop_moved();
 
  private:
@@ -50,9 +51,9 @@ class joint_move {
   const std::vector<hold_ptr> from_;
   const std::chrono::milliseconds min_hold_;
   std::vector<ids_in_use::mark> in_use_;
-  // The same ones in each try: one whose answer was lost may have happened (I7).
+  // The same leases in each try, because a try whose answer was lost may have been executed (I7).
   std::vector<store::lease_record> leases_;
-  // When the first of the tries was sent whose answers were lost: the new leases may have begun then.
+  // When the first try whose answer was lost was sent: the new leases may have begun then.
   std::optional<instant> first_sent_at_;
   std::vector<store::edit_result> results_;
   std::vector<decision> made_;

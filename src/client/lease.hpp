@@ -1,4 +1,4 @@
-// A lease as its owner sees it. Its local deadline is the only proof of life that a hold has (I5). It is a
+// A lease as its owner sees it. Only its local deadline proves that a hold is alive (I5). The deadline is the
 // clock reading from before the last confirmed renewal, or the creation, was sent, plus the ttl, minus the
 // margin.
 #pragma once
@@ -13,8 +13,8 @@ namespace rowlock::client_layer {
 
 class lease {
  public:
-  // client: the lease to which notices about its holds go: its own id, or, for an explicit-ttl lease, that of
-  // its process when it was made.
+  // client: the lease to which notices about its holds go: its own id, or, for an explicit-ttl lease, the id
+  // of the process's lease when it was made.
   lease(model::lease_id id, std::chrono::milliseconds ttl, bool renewed, model::lease_id client)
       : id_(id), client_(client), ttl_(ttl), renewed_(renewed) {}
 
@@ -26,8 +26,8 @@ class lease {
   instant deadline() const noexcept { return instant{std::chrono::nanoseconds{deadline_.load()}}; }
   bool is_valid(instant now) const noexcept { return now < deadline(); }
 
-  // The database has confirmed the lease by the answer to a statement that was sent then: the deadline is a
-  // ttl later, less the margin. Death is final: once ended, the deadline never moves again.
+  // The database has confirmed the lease in its answer to a statement that was sent then: the deadline is one
+  // ttl later, minus the margin. Death is final: once ended, the deadline never moves again.
   void confirm(instant sent_at, std::chrono::nanoseconds margin) noexcept {
     const auto deadline = (sent_at + ttl_ - margin).time_since_epoch().count();
     confirmed_at_.store(sent_at.time_since_epoch().count());
@@ -37,7 +37,7 @@ class lease {
   }
   // When the latest confirmed statement was sent.
   instant confirmed_at() const noexcept { return instant{std::chrono::nanoseconds{confirmed_at_.load()}}; }
-  // Returns the deadline that it had.
+  // Ends the lease, and returns the deadline that it had.
   instant end() noexcept { return instant{std::chrono::nanoseconds{deadline_.exchange(ended)}}; }
   bool is_ended() const noexcept { return deadline_.load() == ended; }
 

@@ -1,6 +1,6 @@
-// The thread that keeps a client alive, on a connection of its own: it renews the lease, listens for
-// wake-ups, and between them polls for the waiters, checks the holds and sweeps. While no worker is connected
-// it also sends releases.
+// The thread that keeps a client alive, on a connection of its own: it renews the lease and listens for
+// wake-ups. In between it polls for the waiters, checks the holds and sweeps. While no worker is connected it
+// also sends releases.
 #pragma once
 
 #include "client/background_sweep.hpp"
@@ -44,7 +44,7 @@ class lease_keeper {
 
   // ---- before run() ----
 
-  // The database sends no wake-ups: it is polled while somebody waits.
+  // The database sends no wake-ups, so it is polled while somebody waits.
   void must_poll() noexcept { must_poll_ = true; }
   // session::warning() has been logged with this text.
   void warned_of(std::string danger) { warned_ = std::move(danger); }
@@ -64,12 +64,12 @@ class lease_keeper {
 
   // ---- from any thread ----
 
-  // Brings the next look at the waiters forward to that time.
+  // Moves the next look at the waiters forward to that time.
   void look_at(instant when);
   // Looks at one waiter alone, now.
   void look_up(model::hold_id waiter);
   void renew_soon();
-  // From now on office_signal() tells of changed offices; never where the database must be polled.
+  // From now on office_signal() reports changed offices; never on a database that must be polled.
   void watch_offices();
   bool watches_offices() const noexcept { return watches_offices_.load(); }
   change_signal& office_signal() noexcept { return office_signal_; }
@@ -80,8 +80,8 @@ class lease_keeper {
   std::optional<instant> expire(instant now) { return lease_.expire(now); }
 
  private:
-  // One of the keeper's duties. When it fails it stays due, after a growing pause of its own, and nothing
-  // else waits for it.
+  // One of the keeper's duties. If it fails, it is retried after a growing pause of its own, and nothing else
+  // waits for it.
   struct recurring_step {
     backoff pause = reconnect_pause();
     instant not_before{};

@@ -1,7 +1,7 @@
 // The changes that a decision makes to a lock, and the decision itself.
 //
-// I1, I2 and I9 are enforced here: only grant() makes a holder, it takes the next token, and among the
-// waiters the first living one always comes first.
+// I1, I2 and I9 are enforced here: only grant() makes a holder, it takes the next token, and the first living
+// waiter always comes first.
 #pragma once
 
 #include "client/lock_state.hpp"
@@ -13,20 +13,21 @@ namespace rowlock::client_layer {
 
 class lock_editor : public lock_state {
  public:
-  // Removes the dead, as lock_state says. A barrier that has lost a member is broken.
+  // Removes the dead, as lock_state::remove_dead says. A barrier that has lost a member is broken.
   lock_editor(const store::lock_view& view, std::chrono::microseconds skew);
 
   // Empty: the lock is what was asked for (I11). Otherwise the refusal.
   std::optional<decision> refuse_other(const model::lock_definition& asked);
 
-  // Also with a place beyond the part of the queue that was read.
+  // Also true for a place beyond the part of the queue that was read.
   bool is_queued(hold_id hold) const;
 
   // -- changes --
   void clear_holder();
-  // Clears a dead holder. A lock with a delay rests that long before it is free, unless it has rested.
+  // Clears a dead holder. A lock with a delay rests that long before it is free, unless it has already
+  // rested.
   void remove_dead_holder(std::chrono::milliseconds delay);
-  // Nobody holds the lock, and nobody can until that lease ends: it has no hold, and nobody renews it.
+  // Makes the lock rest until that lease ends, which has no hold and which nobody renews.
   void rest(const store::lease_record& lease);
   void remove_permit(hold_id hold);
   void remove_all_permits();
@@ -42,31 +43,32 @@ class lock_editor : public lock_state {
   void reduce(hold_id hold, std::int64_t weight);
   // Adds a permit that stands on no lease, so it outlives its client.
   void count_down(hold_id hold, std::int64_t n);
-  // All waiters of a latch go on.
+  // Lets all waiters of a latch continue.
   void release_waiters();
-  // All members of a barrier's generation go on, `last` among them, with the generation's number as token.
+  // Lets all members of a barrier's generation continue, including `last`, with the generation's number as
+  // their token.
   void complete(const model::waiter& last);
-  // Removes all waiters of a barrier, and wakes their clients to find that out.
+  // Removes all waiters of a barrier, and wakes their clients so that they find out.
   void break_generation();
-  // A hold that stands becomes shared, with its token, or exclusive, with a new one.
+  // Makes a stored hold shared, with its token, or exclusive, with a new one.
   void make_shared();
   void make_exclusive(const model::permit& permit);
 
   // -- results --
   store::lock_change& change() { return made_.change; }
   client_layer::outcome& outcome() { return made_.outcome; }
-  // Reports a hold that stands: its token, weight and mode, and its lock.
+  // Reports a stored hold: its token, weight and mode, and its lock.
   void report_hold(hold_id hold);
   decision finish(outcome::what result);
   decision unchanged(outcome::what result);  // nothing is written
-  // Moves a hold that stands onto that lease, under the id `as` and with its token, and returns `granted`.
-  // Nothing else is written, and nothing at all if it stands there already (I7). Returns `guarded` if a
-  // guarded transaction relies on the hold; then it stays where it is.
+  // Moves a stored hold onto that lease, under the id `as` and with its token, and returns `granted`. Writes
+  // nothing else, and nothing at all if it stands there already (I7). Returns `guarded` if a guarded
+  // transaction relies on the hold, which then stays where it is.
   decision move_onto(hold_id hold, lease_id onto, hold_id as);
   decision kill_first(std::vector<lease_id> leases);
-  // Empty: it is known who may be granted next. Otherwise the decision that must come first; then the same
-  // request can be decided again. That decision drops all changes made here; it writes at most the removal of
-  // the dead.
+  // Empty: it is known who may be granted next. Otherwise the decision that must be carried out first; the
+  // same request is then decided again. That decision drops all changes made here; it writes at most the
+  // removal of the dead.
   std::optional<decision> must_do_first();
 
  private:

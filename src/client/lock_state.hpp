@@ -1,5 +1,5 @@
-// What a decision knows of a lock: what was read under its row, without the dead, and as the decision has
-// changed it since. It says who holds the lock, who waits, and who comes next; lock_editor makes the changes.
+// What a decision knows of a lock: what was read under its row, without the dead, and with the decision's
+// changes so far. It says who holds the lock, who waits, and who comes next; lock_editor makes the changes.
 #pragma once
 
 #include "client/decisions.hpp"
@@ -18,19 +18,19 @@ class lock_state {
   bool held_by(hold_id hold) const { return row_.hold == hold; }  // exclusively
   bool is_held_by_living() const { return row_.lease && holder_; }
   const model::permit* permit_of(hold_id hold) const;
-  // Empty: the hold does not stand, or its lease is gone.
+  // Empty: there is no such hold, or its lease is gone.
   std::optional<model::token> token_of(hold_id hold) const;
   // Requires: token_of(hold) is not empty.
   const model::lease_view& lease_of(hold_id hold) const;
-  // Whether a guarded transaction may rely on that hold. Then it must stay where it stands.
+  // Whether a guarded transaction may rely on that hold, which must then stay on its lease.
   bool is_guarded(hold_id hold) const;
   bool has_permits() const { return !permits_.empty(); }
   bool is_expired(const model::lease_view& lease) const {
     return lease.expires_in + skew_ <= std::chrono::microseconds{0};
   }
   std::vector<lease_id> expired_holders() const;
-  // How long until the first lease that stands in the way may be killed: a holder's, or that of the head of
-  // the queue if it may be what the others wait for.
+  // The time until the first lease that is in the way may be killed: a holder's, or that of the head of the
+  // queue if the others may be waiting for it.
   std::chrono::microseconds takeover_in() const;
 
   // -- who waits --

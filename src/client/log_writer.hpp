@@ -1,5 +1,4 @@
-// Calls options::log on a thread of its own. Whatever that does, no renewal and no notification of a loss
-// waits for it.
+// Calls options::log on a thread of its own, so that no renewal and no notification of a loss waits for it.
 #pragma once
 
 #include "model/annotated_mutex.hpp"
@@ -25,8 +24,8 @@ class log_writer {
 
   bool is_silent() const noexcept { return !write_; }
 
-  // Written in the caller's thread before start(), and by run() after it. Dropped after stop(), and while too
-  // many lines wait; a line of its own says how many were left out for that.
+  // Before start() the caller's thread writes the line, later run() does. Dropped after stop(), and while too
+  // many lines wait; an extra line then says how many were dropped.
   void write(log_level level, std::string line) noexcept;
 
   void start();  // run() follows

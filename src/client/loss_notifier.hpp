@@ -1,5 +1,5 @@
-// Notifies holders of losses and release requests, on a thread of its own. A callback of the user's that
-// takes long delays nothing but the next one.
+// Notifies holders of losses and release requests, on a thread of its own. A slow callback of the user's
+// delays only the callbacks behind it.
 #pragma once
 
 #include "client/context.hpp"
@@ -18,8 +18,8 @@ class loss_notifier {
  public:
   loss_notifier(context& shared, hold_registry& holds) : context_(shared), holds_(holds) {}
 
-  // Marks the holds as lost and has their holders notified; the log is written after that. Holds that are
-  // released or lost already are left alone.
+  // Marks the holds as lost and has their holders notified; the log is written afterwards. Holds that are
+  // already released or lost are skipped.
   void lose(std::vector<hold_ptr> holds, loss reason);
   void lose(const hold_ptr& hold, loss reason) { lose(std::vector{hold}, reason); }
 

@@ -19,11 +19,11 @@
 
 namespace rowlock::client_layer {
 
-// A request that is under way. The answer is a hold_state, or null for busy. Its weight is that of the whole
-// lock if it is exclusive; after the grant, it is what was granted.
+// A request that is under way. The answer is a hold_state, or null for busy. The weight of an exclusive request is
+// that of the whole lock; after the grant, weight is what was granted.
 //
 // Its state has three parts, each with a table of its own: how far it has come with the database (progress), why it
-// is tried again (retry), and whether its caller still waits (answer).
+// is retried (retry), and whether its caller still waits (answer).
 struct acquire_operation : model::lock_request {
   explicit acquire_operation(model::lock_request asked = {}, bool waits = false)
       : lock_request(std::move(asked)), wait(waits) {
@@ -44,24 +44,24 @@ struct acquire_operation : model::lock_request {
   instant not_before{};  // no poll retries it earlier: a guarded transaction keeps the row of a dead holder
   promised<std::shared_ptr<hold_state>> answer{};
 
-  // One edit may decide it together with other requests for the same name: the lock is one that many hold at
-  // once, and the request is certainly not in the queue, of which an edit reads one row per name.
+  // Whether one edit may decide it together with other requests for the same name: many can hold the lock at once,
+  // and the request is certainly not in the queue, of which an edit reads one row per name.
   bool joins() const {
     return model::is_shareable(definition.kind) && !progress.was_queued() && !progress.is_in_doubt();
   }
-  // Makes it a new request with a new hold id, which has nothing of what the old one may have got.
+  // Makes it a new request with a new hold id, which has no claim to what the old one may have obtained.
   void begin_anew() {
     hold = hold.sibling();
     lease.reset();
     progress.restart();
   }
-  // The reason for a caller whose time runs out. Once it was queued the reason is another one: busy.
+  // The reason given to a caller whose time runs out. Once the request was queued, the reason is busy instead.
   void note_failure(const std::exception_ptr& reason) {
     if (!progress.was_queued()) answer.note_failure(reason);
   }
 };
 
-// Takes something away from a lock; retried until the database has said what became of it.
+// Ends something in a lock; retried until the database has reported the outcome.
 struct release_operation {
   enum class aim : std::uint8_t {
     release,  // one hold, or its place in the queue
@@ -90,11 +90,11 @@ struct release_operation {
   retry_state retry{};
   std::shared_ptr<promised<release_result>> answer{};  // null: nobody waits
 
-  // As acquire_operation::joins. A granted hold is in no queue; a withdrawn request may be, and has no mode.
+  // As acquire_operation::joins. A granted hold is in no queue. A withdrawn request may be in one, and has no mode.
   bool joins() const { return purpose == aim::release && mode == model::lock_mode::shared; }
 };
 
-// Frees what the dead have, and grants to waiters.
+// Frees what the dead have left, and grants to waiters.
 inline std::shared_ptr<release_operation> sweep_of(std::string name) {
   auto sweep = std::make_shared<release_operation>();
   sweep->name = std::move(name);

@@ -46,7 +46,7 @@ class pending_operations {
   void delay(release_ptr operation, instant until);
   void delay(task_ptr operation, instant until);
   instant next_delayed() const { return delayed_.empty() ? instant::max() : delayed_.begin()->first; }
-  // Adds what is due. Returns whether there were acquires or background tasks, and releases.
+  // Adds what is due. Returns whether that includes acquires or background tasks, and whether it includes releases.
   struct due {
     bool acquiring = false;
     bool releasing = false;
@@ -57,15 +57,15 @@ class pending_operations {
   bool has_releases() const { return !releases_.empty(); }
   bool has_tasks() const { return !tasks_.empty(); }
   bool has_background() const { return !background_.empty(); }
-  // Nothing but acquires is left, and no batch is under way.
+  // True if only acquires are left, and no batch is under way.
   bool is_idle() const;
 
-  // Each takes what it can into the batch and reserves the names. What stands behind another request for its name stays.
+  // Each takes what it can into the batch and reserves the names. A request behind another one for its name stays.
   void take_acquires(batch& into) { take_distinct(acquires_, into.acquires, into); }
   void take_releases(batch& into) { take_distinct(releases_, into.releases, into); }
   void take_tasks(batch& into);
   void take_background(batch& into);  // one at most: each may take as long as a statement may
-  // Reserves the name of an operation that was never added. False: a batch has it.
+  // Reserves the name of an operation that was never added. False: another batch has reserved it.
   bool reserve(const std::string& name, batch& into);
   // A batch that was formed is under way until finish(), which frees its names for other batches.
   void begin();
