@@ -10,8 +10,8 @@ namespace rowlock::client_layer {
 
 namespace {
 
-// Whether office watchers may care about it. Without a written row the kind is unknown; then a proclaimed
-// value tells, because only a leader proclaims.
+// Whether the change may concern office watchers. If no row was written, the kind is unknown; then a
+// proclaimed value shows it, because only a leader proclaims.
 bool is_of_an_office(const store::lock_change& change) {
   return change.value ||
          (change.row && change.row->kind == model::lock_kind::election && change.enqueue.empty());

@@ -26,7 +26,7 @@ std::optional<model::token> arrive(engine& on, const model::lock_definition& bar
   if (how_long.limit) until = later(time.now(), *how_long.limit);
   on.parts().queue.submit(operation);
   if (const auto answer = operation->answer.wait_a_while(time, until, stop)) return (*answer)->token();
-  // The other members may have gone on with this one meanwhile. Only the database knows.
+  // The other members may have continued with this one meanwhile. Only the database knows.
   operation->answer.leave();
   if (auto waiting = on.waiters().take(*operation)) on.parts().queue.submit(std::move(waiting));
   if (const auto answer = operation->answer.wait(time, time.now() + on.shared().longest_call())) {

@@ -9,8 +9,8 @@ namespace rowlock::client_layer {
 async_release::async_release(std::shared_ptr<engine> on, executor where, continuation then)
     : engine_(std::move(on)), where_(std::move(where)), then_(std::move(then)) {}
 
-// async_waiters keeps this object until it is settled. The answer must not, because the engine's threads drop
-// it.
+// async_waiters keeps this object until it is settled. The answer must not, because the engine's threads
+// destroy it.
 bool async_release::may_wait() {
   try {
     auto& waiters = engine_->start_async();
@@ -22,7 +22,7 @@ bool async_release::may_wait() {
 }
 
 void async_release::start(const hold_ptr& hold, release_result otherwise) {
-  const auto self = shared_from_this();  // it may be settled, and go on, before this returns
+  const auto self = shared_from_this();  // it may be settled and continue before this returns
   until_ = later(engine_->shared().time.now(), engine_->shared().settings.close_timeout);
   const bool waits = may_wait();
   if (!waits) answer_->on_complete({});

@@ -10,11 +10,11 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How many locks one step reads: few enough that no renewal waits for it. Wake-ups are heard in the pause
+// How many locks one step reads: few enough that no renewal waits for it. Wake-ups are received in the pause
 // before the next step.
 constexpr std::size_t page = 1000;
 constexpr auto pause_between_pages = 5ms;
-// Another pass finds what the killed leases held.
+// Another pass then finds what the killed leases held.
 constexpr auto pause_between_passes = 100ms;
 
 }  // namespace
@@ -29,7 +29,7 @@ void background_sweep::step() {
   const std::chrono::microseconds skew = context_.skew();
   const auto database_state =
       slot_.call([](store::lock_verbs& session) { return session.read_database_state(); });
-  // Leases are judged by this server's clock only once they have been lengthened for it (I5).
+  // This server's clock may judge leases only after they have been lengthened for it (I5).
   if (database_state.identity != database_state.recorded_identity) {
     slot_.call([](store::lock_verbs& session) { return session.record_database_state(); });
   }
@@ -41,7 +41,7 @@ void background_sweep::step() {
                  .size();
   }
   for (const auto& name : found.names) {
-    // A name that this sweep has submitted already is under way, or guarded.
+    // A name that this sweep has already submitted is under way, or guarded.
     if (submitted_.insert(name).second) queue_.submit(sweep_of(name));
   }
   const auto now = context_.time.now();

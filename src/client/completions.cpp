@@ -43,8 +43,8 @@ hold_ptr completions::make_hold(const granted_hold& granted, std::uint64_t check
   return holds_.add(hold, checks) ? hold : nullptr;
 }
 
-// That a latch is open or a generation complete stays true when the lease is gone. Nothing is held, so a caller that
-// gives up has nothing to release.
+// An open latch or a complete generation stays so when the lease is gone. Nothing is held, so a caller that gives up
+// has nothing to release.
 void completions::passed(const acquire_ptr& operation, model::token token) {
   const auto result = make_hold_(granted_to(*operation, token));
   result->begin_release();

@@ -13,7 +13,8 @@ namespace rowlock::client_layer {
 
 std::shared_ptr<store::database> connection_source::database() {
   const model::annotated_lock lock{source_mutex_};
-  const auto source = std::cref(source_);  // the analysis does not see that the lambda is called meanwhile
+  const auto source =
+      std::cref(source_);  // the analysis does not see that the lambda is called under the mutex
   std::shared_ptr<store::database> database;
   const auto failed = [](const std::string& why) {
     return error(errc::unreachable, "the source of the database's URL failed: " + why);

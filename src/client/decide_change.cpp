@@ -14,7 +14,7 @@ using std::chrono::microseconds;
 using store::lock_view;
 using what = outcome::what;
 
-// Granted without a change. So a call that is repeated after a lost answer has the same outcome (I7).
+// Granted without a change, so that a call that is repeated after a lost answer has the same outcome (I7).
 decision done(lock_editor& lock, model::token token) {
   lock.outcome().token = token;
   return lock.unchanged(what::granted);
@@ -44,7 +44,7 @@ decision decide_upgrade(const lock_view& view, hold_id hold, microseconds skew) 
   if (!view.replaceable) return lock.unchanged(what::guarded);
   if (!view.is_recorded_server) return lock.unchanged(what::foreign);
   if (auto first = lock.must_do_first()) return std::move(*first);
-  lock.grant_everybody_next();  // to waiters that only the dead had blocked
+  lock.grant_everybody_next();  // to waiters that were blocked only by the dead
   const auto permit = *lock.permit_of(hold);
   const bool alone = lock.row().in_use == permit.weight;
   if (!alone) {
@@ -127,7 +127,7 @@ decision decide_resize(const lock_view& view, std::int64_t capacity, microsecond
   if (view.row.capacity == capacity) return lock.unchanged(what::released);
   lock.resize(capacity);
   if (!view.is_recorded_server && lock.has_next()) return lock.unchanged(what::foreign);
-  // If only unread rows tell which waiter is next, the sweep that follows finds out: by then the waiters that
+  // If only unread rows tell which waiter is next, the sweep that follows finds out. By then the waiters that
   // want too much have left the queue.
   if (auto first = lock.must_do_first(); first && first->outcome.result == what::expired)
     return std::move(*first);

@@ -46,7 +46,7 @@ decision arrive_at_barrier(lock_editor& barrier, const lock_view& view, const ac
   const bool queued = barrier.is_queued(wish.hold);
   if (wish.arrived && !queued) return barrier.finish(what::broken);
   if (wish.leaving) {
-    // Also if its arrival has not been written yet: otherwise the others would wait in vain.
+    // Even if its own arrival has not been written yet: otherwise the others would wait in vain.
     barrier.break_generation();
     return barrier.finish(what::busy);
   }
@@ -96,7 +96,7 @@ decision decide_count_down(const lock_view& view, const model::lock_definition& 
 decision decide_reset(const lock_view& view, const model::lock_definition& definition) {
   lock_editor latch{view, microseconds{0}};
   if (auto other = latch.refuse_other(definition)) return std::move(*other);
-  // All waiters from when it opened go on, even if the queue was too long to let all go on at once.
+  // All waiters from when it opened continue, even if the queue was too long to release all of them at once.
   if (is_open(latch)) latch.release_waiters();
   if (latch.outcome().more) return latch.finish(what::again);
   latch.remove_all_permits();

@@ -24,7 +24,7 @@ void detached_threads::start(const char* name, std::function<void()> body,
   }
   const blocked_signals blocked;
   try {
-    // It may run before this function goes on, or after it has returned, and has its name in both cases.
+    // It may run before this function continues, or after it has returned; it has its name in both cases.
     std::thread thread{
         [this, own_name = std::string{name}, body = std::move(body), owner = std::move(owner)]() mutable {
           ::pthread_setname_np(::pthread_self(), own_name.c_str());

@@ -15,7 +15,7 @@ using namespace std::chrono_literals;
 
 // If a name server does not answer, each attempt costs a thread until the resolver gives up.
 constexpr int left_behind_at_most = 3;
-// An attempt that was interrupted usually ends at once, and says why it had hung.
+// An interrupted attempt usually ends at once, and reports why it had hung.
 constexpr auto last_words = 50ms;
 
 }  // namespace

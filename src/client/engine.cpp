@@ -68,7 +68,7 @@ engine::~engine() = default;
 void engine::connect_first() {
   const auto database = source_.database();
   auto& session = source_.make_spares(database);
-  // A standby cannot read its state, and a client that only reads kills no lease.
+  // A standby cannot record its state, and a read-only client kills no lease.
   if (!context_.settings.read_only) {
     context_.stored_skew_ms.store(session.read_database_state().skew.count());
   }
@@ -84,7 +84,8 @@ void engine::connect_first() {
   make_workers(database->single_writer() ? 1 : context_.settings.connections - 1);
 }
 
-// Acquires wait for the disk and fast releases do not, so they have workers of their own where there are two.
+// Acquires wait for the disk and fast releases do not, so each have workers of their own if there are at least
+// two.
 void engine::make_workers(int count) {
   std::vector<session_slot*> slots{&keeper_.slot()};
   queue_.split_roles(count > 1);
@@ -207,8 +208,8 @@ std::optional<hold_ptr> engine::await_acquire(const acquire_ptr& operation, std:
   return {};
 }
 
-// An operation in the waiter registry is withdrawn here. One that a worker has is withdrawn by the worker,
-// which sees that nobody waits.
+// Withdraws an operation that is in the waiter registry. A worker that has the operation sees that nobody waits,
+// and withdraws it itself.
 void engine::abandon(const acquire_operation& operation) {
   if (const auto left = waiters_.take(operation)) completions_.withdraw(*left);
   context_.count.busy.fetch_add(1, std::memory_order_relaxed);
@@ -242,7 +243,7 @@ hold_ptr engine::acquire(const model::lock_request& request, const wait_limit& h
   if (how.stop.stop_requested()) return result_without_answer(*operation, how_long, how.stop);
   start_keeper();
   operation->hold = model::hold_id::of_this_thread();
-  // Inline, the caller waits for the statement whatever happens: not where its wait has a limit or may be stopped.
+  // An inline statement cannot be abandoned, so it is used only if the wait has no limit and cannot be stopped.
   const bool may_run_inline = !how_long.limit && !how.stop.stop_possible();
   const auto runs = [&asked = operation](const auto& worker) { return worker->run_inline(asked); };
   if (!may_run_inline || std::ranges::none_of(workers_, runs)) queue_.submit(operation);
@@ -264,7 +265,7 @@ void engine::give_up(acquire_operation& operation) {
   try {
     if (const auto granted = operation.answer.take(); granted && *granted) releaser_.begin(**granted);
   } catch (const error&) {
-    // It had failed: nothing was granted.
+    // The operation had failed: nothing was granted.
   }
 }
 

@@ -15,7 +15,7 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr int hand_overs_at_once = 3;
-// How long a freed unfair lock is left to newcomers before a sweep looks for waiters.
+// How long a freed unfair lock is left to newcomers before a sweep serves its waiters.
 constexpr auto barging_time = 2ms;
 
 store::acquire_item request_of(const acquire_operation& operation) {
@@ -50,8 +50,8 @@ void fast_path::release(batch& work) {
   if (news) wake_office_watchers();
 }
 
-// One round trip instead of an edit's two, if the first waiter lives. A rival that enters the queue locks the
-// row for a moment, so it is tried more than once.
+// Takes one round trip instead of an edit's two, if the first waiter is alive. A rival that enters the queue
+// locks the row for a moment, so it is tried more than once.
 void fast_path::hand_over(std::vector<release_ptr>& operations) {
   if (operations.size() != 1) return;
   const auto& operation = operations.front();
@@ -75,10 +75,12 @@ void fast_path::hand_over(std::vector<release_ptr>& operations) {
   }
 }
 
-// Whether the operation is still wanted and there is a lease for it. On a new lease it is a new request.
+// Returns true if the operation is still wanted and stands on the client's current lease. If that lease is
+// not the one it was sent on, the request starts over under a new hold id. Otherwise the operation is
+// delayed, withdrawn or failed here.
 bool fast_path::prepare(const acquire_ptr& operation) {
-  // A statement of a broken connection may still run: until it has ended, the request is neither repeated nor
-  // withdrawn. What it gets on a lease that is over does not last.
+  // A statement of a broken connection may still run. Until it has ended, the request is neither repeated nor
+  // withdrawn. What it obtains on a lease that is over does not last.
   const bool may_run = operation->progress.is_in_doubt() && operation->lease->is_valid(context_.time.now());
   if (may_run && !slot_.end_ghosts()) {
     client_.queue.delay(operation, operation->retry.row.next());
@@ -86,8 +88,7 @@ bool fast_path::prepare(const acquire_ptr& operation) {
   }
   if (operation->answer.is_complete()) {
     if (!operation->lease) return false;
-    // A ghost that was not seen to end may still be granted the lock, until the server's timeouts have
-    // passed.
+    // A ghost whose end was not seen may still obtain the lock until the server's timeouts have passed.
     if (operation->progress.is_in_doubt()) client_.reconcile.request(3 * context_.settings.statement_timeout);
     client_.complete.withdraw(*operation);
     return false;
@@ -99,7 +100,7 @@ bool fast_path::prepare(const acquire_ptr& operation) {
   }
   if (operation->lease != lease) {
     if (operation->lease && operation->definition.kind == model::lock_kind::barrier) {
-      // Its place in the queue went with the lease, and the other members are about to learn of that.
+      // Its place in the queue was lost with the lease, and the other members are about to learn of that.
       operation->answer.fail(std::make_exception_ptr(broken(operation->definition.name)));
       return false;
     }
@@ -112,7 +113,7 @@ bool fast_path::prepare(const acquire_ptr& operation) {
   return true;
 }
 
-// A recently contended lock is enqueued for first. If that says nothing, the lock may be free.
+// For a recently contended lock, the queue is tried first. If that has no result, the lock may be free.
 void fast_path::acquire_or_enqueue(batch& work) {
   std::erase_if(work.acquires, [&](const acquire_ptr& operation) { return !prepare(operation); });
   enqueue(work.acquires, true);
@@ -120,7 +121,8 @@ void fast_path::acquire_or_enqueue(batch& work) {
   enqueue(work.acquires, false);
 }
 
-// The fast acquire would probably fail. An unfair lock may be free while others queue.
+// Whether to enter the queue first, because a fast acquire would probably fail. An unfair lock may be free
+// while others queue.
 bool fast_path::queues(const model::lock_definition& definition) const {
   return definition.fair && client_.contended.contains(definition.name);
 }
@@ -172,7 +174,7 @@ void fast_path::wake_office_watchers() {
   slot_.call([&](store::wakeup_verbs& session) { session.send_wakeups(whom); });
 }
 
-// One round trip instead of an edit's two, if the holder lives.
+// Takes one round trip instead of an edit's two, if the holder is alive.
 void fast_path::enqueue(std::vector<acquire_ptr>& operations, bool contended_only) {
   if (operations.size() != 1) return;
   const auto operation = operations.front();
@@ -193,8 +195,8 @@ void fast_path::enqueue(std::vector<acquire_ptr>& operations, bool contended_onl
   operations.clear();
 }
 
-// An attempt that does not wait reads first, so that losing costs neither a row lock nor log. A request whose
-// row has been locked for long reads too, to learn whether a holder keeps it.
+// An attempt that does not wait reads first, so that a busy lock costs neither a row lock nor a log write. A
+// request whose row has been locked for long also reads, to learn whether a holder keeps it.
 void fast_path::look_first(std::vector<acquire_ptr>& operations) {
   std::vector<store::hold_query> queries;
   const auto now = context_.time.now();

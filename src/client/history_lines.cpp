@@ -19,7 +19,7 @@ using store::history_event;
 
 constexpr std::size_t lines_at_once = 1000;
 constexpr std::size_t reason_bytes_at_most = 512;
-// The column of MariaDB and MySQL has no more room, and all stores keep the same.
+// What the column of MariaDB and MySQL can hold; all stores keep the same.
 constexpr std::size_t detail_bytes_at_most = 1024;
 
 struct standing_hold {
@@ -36,7 +36,7 @@ const standing_hold* find(const holds& all, model::hold_id hold) {
   return found == all.end() ? nullptr : &*found;
 }
 
-// A resting lock has a lease and nobody's hold, or a permit on a lease that is named after it.
+// A resting lock has a lease and a nil hold, or a permit on a lease that is named after it.
 bool rests(model::hold_id hold, model::lease_id lease) {
   return hold.is_nil() || lease == model::lease_id::belonging_to(hold);
 }
@@ -78,7 +78,7 @@ std::optional<model::waiter> waiter_of(const store::lock_view& view, model::hold
   return {};
 }
 
-// Without a character that the limit would cut in two.
+// Cut to the limit, without half a character at the end.
 std::string fitting(const std::string& detail) {
   return detail.size() <= detail_bytes_at_most
              ? detail
@@ -158,7 +158,7 @@ void update_recorded(context& shared, store::session& session, std::int64_t vers
     if (!recordings.empty()) session.history().check_history();
   } catch (const error& failure) {
     if (failure.code() == errc::unreachable) throw;
-    // Remembering the version would keep this client from ever looking again.
+    // If the version were remembered, this client would never read it again.
     if (is_temporary(failure)) {
       shared.log(log_level::info, "what is recorded is not read now: {}", failure.what());
       return;

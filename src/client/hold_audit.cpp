@@ -25,7 +25,7 @@ hold_audit::hold_audit(context& shared, submission_queue& queue, hold_registry& 
       loss_notifier_(loss_notifier),
       slot_(slot) {}
 
-// What happened meanwhile to earlier holds shows only in their rows: no lease received notices about them.
+// Only their rows show what happened to earlier holds meanwhile: no lease received notices about them.
 void hold_audit::begin(model::lease_id client, const store::database_state& database_state) {
   holds_.receive_as(client);
   news_.reset();
@@ -143,7 +143,7 @@ void hold_audit::look_at_unchecked() {
   holds_.checked(part);
 }
 
-// No notice tells of these. While the database does not change, only a force or a reclaim takes them.
+// No notice reports a loss of these. While the database does not change, only a force or a reclaim takes them.
 void hold_audit::look_at_unreachable() {
   lose(missing(holds_.next_unreachable(holds_per_statement)), loss::forced);
   unreachable_at_ = context_.time.now() + context_.settings.poll_interval;
@@ -158,9 +158,9 @@ void hold_audit::pass_on_request() {
     loss_notifier_.notify_request(hold, stored->request->reason, now + stored->request->within);
 }
 
-// Notes in asked_ the holds that have a release request. A hold that stands on another lease than its own is missing,
-// too: a fail-over has lost its move to a lease of its own. Once it is lost here, the reconciliation that follows a change
-// of the database releases what stands there.
+// Notes in asked_ the holds that have a release request. A hold that stands on another lease than its own is also
+// missing: a fail-over has lost its move to a lease of its own. Once it is lost here, the reconciliation after a
+// change of the database releases what stands there.
 std::vector<hold_ptr> hold_audit::missing(std::span<const hold_ptr> holds) {
   std::vector<hold_ptr> gone;
   if (holds.empty()) return gone;

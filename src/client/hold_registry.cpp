@@ -44,7 +44,7 @@ void hold_registry::remove(std::span<const hold_ptr> holds) {
 }
 
 void hold_registry::forget(const hold_state& hold) {
-  // Another object with the same id may be registered: that one stays.
+  // Another object with the same id may be registered; that one stays.
   const auto found = holds_.find(hold.id());
   if (found == holds_.end() || found->second.get() != &hold) return;
   holds_.erase(found);
@@ -93,7 +93,7 @@ std::vector<hold_ptr> hold_registry::take(const lease& lease) {
     }
     note();
   }
-  // In memory order. Otherwise each of many holds costs the thread that notifies them a few cache misses.
+  // In memory order, because otherwise each hold costs the notifying thread a few cache misses.
   std::sort(taken.begin(), taken.end());
   return taken;
 }

@@ -14,8 +14,8 @@ release_result over(const hold_state& hold) {
 
 }  // namespace
 
-// As far as a release needs it: the connection of a worker that only acquires does not count. Where no worker
-// is connected, the lease's connection carries releases.
+// Whether a release has a connection. A worker that only acquires does not count. While no worker is
+// connected, the lease's connection carries releases.
 bool hold_releaser::is_connected() const {
   if (!queue_.has_connected_worker()) return fallback_.is_connected();
   return std::any_of(workers_.begin(), workers_.end(), [](const auto& worker) {
@@ -41,7 +41,7 @@ instant hold_releaser::end_of_outage() {
   return outage_ends_.load();
 }
 
-// Its release may be decided from the lock's row alone.
+// Whether its release may be decided from the lock's row alone.
 bool hold_releaser::can_be_fast(const hold_state& hold) const {
   const bool known = hold.mode() == model::lock_mode::exclusive || model::is_shareable(hold.kind());
   return known && hold.lease()->is_renewed() && hold.keep_until() <= context_.time.now();
@@ -66,8 +66,9 @@ release_ptr hold_releaser::release_of(const hold_state& hold) const {
 
 release_ptr hold_releaser::operation_of(hold_state& hold) {
   auto operation = release_of(hold);
-  // Also for a hold that close() has ended in another thread: the registry would keep it, and with it the
-  // engine. Not before the release uses the id: reconciliation would take the hold for an orphan.
+  // Also removes a hold that close() has ended in another thread, because the registry would keep it, and
+  // thereby the engine, alive. Not before the release uses the id, or reconciliation would take the hold for
+  // an orphan.
   holds_.remove(hold);
   if (!hold.begin_release()) return nullptr;
   operation->answer = std::make_shared<promised<release_result>>();

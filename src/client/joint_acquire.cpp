@@ -14,7 +14,7 @@ namespace {
 using namespace std::chrono_literals;
 using what = outcome::what;
 
-// As a worker's limit: more rounds than this mean rivals that never rest.
+// As a worker's limit: more rounds than this mean that rivals never pause.
 constexpr int joint_rounds_at_most = 12;
 // One failure may be an old connection that broke in the pool; two mean that the database cannot be reached.
 constexpr int joint_failures_at_most = 2;
@@ -93,7 +93,7 @@ struct joint_acquire::round {
   enum class state { granted, busy, again, locked, lapsed };
 
   // Why requests were not granted. If the caller waits, only the first of them counts, because the caller
-  // goes on with it. Throws error(mismatch).
+  // continues with that one. Throws error(mismatch).
   state what_is_missing() const {
     bool locked = false;
     bool again = false;
@@ -118,7 +118,7 @@ struct joint_acquire::round {
     return busy ? state::busy : again ? state::again : locked ? state::locked : state::granted;
   }
 
-  // Releases whatever the round has: nobody waits for it any more, or nobody knows what it has.
+  // Releases whatever the round has, because nobody waits for it any more, or its outcome is unknown.
   void withdraw() const {
     for (const auto& hold : holds) {
       hold->begin_release();
@@ -170,7 +170,7 @@ std::vector<hold_ptr> joint_acquire::run() {
       case progress::all: {
         if (stand() && !move_to_own_leases()) return nothing();
         if (stand() && !moving_) return std::exchange(holds_, {});
-        // While the call waited for others, one was lost to a force, or the lease ran out.
+        // While the call waited for others, a hold was released by force, or the lease ran out.
         release_all(engine_.shared().time.now() + engine_.shared().settings.close_timeout);
         break;
       }
@@ -218,7 +218,7 @@ bool joint_acquire::move_to_own_leases() {
   }
 }
 
-// The same result as that of an acquire of one lock.
+// The result when nothing was granted, as for an acquire of one lock.
 std::vector<hold_ptr> joint_acquire::nothing() const {
   if (how_.stop.stop_requested()) {
     if (!how_long_.waits || how_long_.limit) return {};
@@ -232,7 +232,7 @@ std::vector<hold_ptr> joint_acquire::nothing() const {
 std::shared_ptr<joint_acquire::round> joint_acquire::next_round() {
   auto lease = engine_.parts().keeper.lease();
   if (lease && lease != lease_) {
-    // What was requested on the previous lease has died with it.
+    // Requests on the previous lease have died with it.
     lease_ = lease;
     in_doubt_.reset();
     ids_.resize(wanted_.size());
@@ -267,8 +267,8 @@ joint_acquire::progress joint_acquire::take_what_is_free() {
                                               [asked] { asked->withdraw(); });
       if (!engine_.tasks().await(task, until_, how_.stop)) return progress::over;
     } catch (const error& failure) {
-      // The next round finds by the holds' ids what this one has done (I7), before anything else is
-      // requested.
+      // Before anything else is requested, the next round looks by the holds' ids for what this one has done
+      // (I7).
       if (!in_doubt_ && asked->lease) in_doubt_ = asked;
       failure_ = std::current_exception();
       if (!failure.transient() || (!how_long_.waits && ++failures == joint_failures_at_most)) throw;
@@ -299,7 +299,7 @@ joint_acquire::progress joint_acquire::take_what_is_free() {
         if (!sleep(probe.next())) return progress::over;
         break;
       case round::state::locked:
-        // A caller that waits does so as for one lock.
+        // A caller that waits continues as for one lock.
         if (how_long_.waits) return progress::busy;
         if (engine_.shared().time.now() > begun + engine_.shared().settings.statement_timeout) {
           return progress::busy;

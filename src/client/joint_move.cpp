@@ -40,7 +40,7 @@ void joint_move::run(store::session& session) {
     return;
   }
   const bool by_this_try = made_.front().change.durable;
-  // What was only read may not be on disk (I8).
+  // What was only read may not be on disk yet (I8).
   if (!by_this_try) session.make_durable(from_.front()->lease()->id());
   for (std::size_t i = 0; i < from_.size(); ++i) take(i, by_this_try ? sent_at : *first_sent_at_, checks);
 }
@@ -69,8 +69,8 @@ std::shared_ptr<lease> joint_move::lease_of(std::size_t i, instant sent_at) cons
   return own;
 }
 
-// The registry and everybody who looks at it have another object from now on. A hold that was lost meanwhile
-// is not taken: its loss was told.
+// From now on the registry, and everybody who uses it, has the new object. A hold that was lost meanwhile is
+// not taken, because its loss has been reported.
 void joint_move::take(std::size_t i, instant sent_at, std::uint64_t checks) {
   auto& old = *from_[i];
   const auto own = lease_of(i, sent_at);
@@ -95,7 +95,7 @@ joint_move::result joint_move::outcome() const {
   return result::lost;
 }
 
-// With the new leases, which end with the holds, also where a hold still stands on the old one.
+// Also releases the new leases, which end with their holds, even if a hold still stands on the old one.
 void joint_move::withdraw() const {
   std::vector<release_ptr> operations;
   for (std::size_t i = 0; i < from_.size(); ++i) {

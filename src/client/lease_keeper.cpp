@@ -26,7 +26,7 @@ lease_keeper::lease_keeper(context& shared, submission_queue& queue, waiter_regi
     watches_offices_.store(false);
     if (const auto current = this->lease()) {
       session.listen(current->id());
-      // What broke the connection may have been a crash, which has forgotten releases: a renewal finds out.
+      // A crash may have broken the connection and lost releases: a renewal finds out.
       renew_now_.store(true);
     }
     // A wake-up may have come while nobody listened.
@@ -59,7 +59,7 @@ void lease_keeper::watch_offices() {
   if (!must_poll_ && !wants_offices_.exchange(true)) slot_.end_wait();
 }
 
-// A change from before is noticed now.
+// An earlier change is noticed now.
 void lease_keeper::listen_to_offices() {
   slot_.call([](store::wakeup_verbs& session) { session.listen(office_watchers()); });
   watches_offices_.store(true);
@@ -95,7 +95,7 @@ void lease_keeper::report(const error& failure) {
   }
   const auto left_out = failures_.due(failure.what(), context_.time.now());
   if (!left_out) return;
-  // The log need not repeat what callers are thrown; the next line is for those that come later.
+  // The log need not repeat what callers are thrown; the next line is for later callers.
   const auto level = failed_acquires > 0 ? log_level::info
                      : is_permanent      ? log_level::error
                                          : log_level::warning;
@@ -123,7 +123,7 @@ void lease_keeper::attempt(recurring_step& what, instant due, Body body) {
 
 void lease_keeper::step() {
   if (!lease()) {
-    // Holders of the old lease learn of their loss before there is a new one, whenever the watchdog looks.
+    // Holders of the old lease learn of their loss before a new one exists, even if the watchdog is late.
     lease_.expire(context_.time.now());
     make_lease();
   }
@@ -141,7 +141,7 @@ void lease_keeper::step() {
   });
   attempt(ending_, lease_.next_end(), [this] { lease_.end_lost(); });
   fallback_->note_connection();
-  // No renewal waits for more than the statement that is under way.
+  // No renewal waits for more than the statement under way.
   attempt(carrying_, queue_.fallback_due(),
           [this] { fallback_->run_fallback(std::max(renewal_due(), renewing_.not_before)); });
   attempt(sweeping_, sweep_.next(), [this] { sweep_.step(); });
@@ -174,8 +174,8 @@ instant lease_keeper::next_event() const {
   return next;
 }
 
-// A wake-up is for a waiter or for a holder whose lock was taken by force; where wake-ups have no address, it
-// may be for neither. One that names waiters is for them alone.
+// A wake-up is for a waiter, or for a holder whose lock was taken by force. If wake-ups have no address, it
+// may be for neither. If a wake-up names waiters, it is only for them.
 void lease_keeper::on_wakeup(const std::vector<hold_id>& granted) {
   poll_.count_wakeup();
   if (!granted.empty()) {
@@ -187,8 +187,8 @@ void lease_keeper::on_wakeup(const std::vector<hold_id>& granted) {
   attempt(looking_, {}, [this] { look(); });
 }
 
-// Where the database cannot say whether something changed, only the waiters are looked at; a holder learns
-// with its next renewal.
+// If the database cannot tell whether something changed, only the waiters are looked up; a holder learns with
+// its next renewal.
 void lease_keeper::poll_wakeups() {
   switch (poll_.poll_wakeups()) {
     case store::wakeup_poll::none: return;
@@ -214,13 +214,13 @@ void lease_keeper::make_lease() {
   audit_.begin(created.made->id(), created.state);
   sweep_.plan_first(created.sent_at);
   lease_.use(created.made);
-  // Those that waited on the lost lease stand in no queue any more.
+  // Requests that waited on the lost lease are no longer in any queue.
   for (auto& operation : waiters_.take_all()) queue_.submit(std::move(operation));
 }
 
 void lease_keeper::renew() {
   const auto sent_at = context_.time.now();
-  // It stays due until it has succeeded.
+  // The renewal stays due until it has succeeded.
   if (renew_now_.exchange(false)) renew_at_ = sent_at;
   const auto reply = lease_.renew(sent_at);
   if (!reply) return;

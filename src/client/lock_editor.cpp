@@ -147,7 +147,8 @@ void lock_editor::release_waiters() {
   made_.outcome.more = !view_.queue_complete;
 }
 
-// Each member finds its permit, and learns by it that it was there. It keeps the permit until it releases it.
+// Each member finds its permit, which proves that the generation is complete. It keeps the permit until it
+// releases it.
 void lock_editor::complete(const model::waiter& last) {
   bump_token();
   const auto pass = [&](const model::waiter& member) {
@@ -160,7 +161,7 @@ void lock_editor::complete(const model::waiter& last) {
   made_.change.durable = true;
 }
 
-// Durable: a row that came back after a crash would be taken for a member that has arrived.
+// Durable, because a row that came back after a crash would be taken for a member that has arrived.
 void lock_editor::break_generation() {
   for (const auto& [waiter, lease] : living_) {
     if (!contains(made_.outcome.wake, lease->client)) made_.outcome.wake.push_back(lease->client);
@@ -203,7 +204,7 @@ decision lock_editor::finish(outcome::what result) {
   const bool changed = row_ != view_.row;
   // A new head alone is not written.
   row_.head_ticket = std::max(row_.head_ticket, head_ticket());
-  // A change beside the row writes the row too: Galera compares only what is written.
+  // If other tables change, the row is written too, because Galera compares only what is written.
   if (others || changed) change.row = row_;
   return std::move(made_);
 }
@@ -254,7 +255,7 @@ decision lock_editor::move_onto(hold_id hold, lease_id onto, hold_id as) {
   return moved;
 }
 
-// Another server's clock may be ahead. It judges no lease before all leases are lengthened for it (I5).
+// Another server's clock may be ahead. It may judge no lease until all leases are lengthened for it (I5).
 decision lock_editor::kill_first(std::vector<lease_id> leases) {
   if (!view_.is_recorded_server) return unchanged(outcome::what::foreign);
   made_.outcome.leases = std::move(leases);

@@ -8,7 +8,7 @@ using std::chrono::microseconds;
 lock_state::lock_state(const store::lock_view& view, microseconds skew)
     : view_(view), skew_(skew), row_(view.row), holder_(view.holder) {}
 
-// A guarded transaction may rely on a dead hold. The hold stays, and counts, until the transaction ends.
+// A guarded transaction may rely on a dead hold. That hold stays, and counts, until the transaction ends.
 lock_state::removed_dead lock_state::remove_dead() {
   removed_dead dead;
   const bool permits_stay = row_.kind == model::lock_kind::latch;

@@ -27,7 +27,7 @@ void log_writer::write(log_level level, std::string text) noexcept {
     lock.unlock();
     changed_.notify_one();
   } catch (...) {
-    // Without memory there is no log.
+    // Out of memory: the line is dropped.
   }
 }
 
@@ -35,7 +35,7 @@ void log_writer::call(log_level level, std::string_view text) const noexcept {
   try {
     write_(level, text);
   } catch (...) {
-    // A log that fails must not fail the lock.
+    // A failing log must not fail the lock.
   }
 }
 

@@ -7,7 +7,7 @@ namespace rowlock::client_layer {
 
 namespace {
 
-// How many of the holds that are lost at one time the log names. It counts the others.
+// How many of the holds that are lost together the log names. It counts the rest.
 constexpr std::size_t logged_by_name = 100;
 
 }  // namespace
@@ -22,7 +22,7 @@ void loss_notifier::lose(std::vector<hold_ptr> holds, loss reason) {
       log_lost(*lost, reason);
     });
   }
-  // Last: to remove many holds takes time, and no notification may wait for it.
+  // Done last, because removing many holds takes time, and no notification may wait for it.
   holds_.remove(holds);
 }
 

@@ -20,7 +20,7 @@ const std::string& name_of(const release_ptr& operation) {
   return operation->name;
 }
 
-// A sweep without a caller: one of them per name is enough.
+// A sweep without a caller. One of them per name is enough.
 bool is_background_sweep(const release_operation& operation) {
   return operation.purpose == release_operation::aim::sweep && !operation.answer &&
          !operation.is_pending_sweep;
@@ -66,8 +66,8 @@ bool pending_operations::is_idle() const {
   return releases_.empty() && tasks_.empty() && background_.empty() && delayed_.empty() && under_way_ == 0;
 }
 
-// A request that may not join closes its name for those behind it. A request to be sent alone is taken if it is the
-// first.
+// A request that may not join closes its name for the requests behind it. A request to be sent alone is taken only
+// if it is the first.
 template <class Operation>
 void pending_operations::take_distinct(std::deque<Operation>& from, std::vector<Operation>& to, batch& into) {
   std::size_t kept = 0;

@@ -35,7 +35,7 @@ void process_lease::use(const std::shared_ptr<lease>& made) {
   queue_.allow_acquires(true);
 }
 
-// Holders learn first. The log is written by another thread.
+// Holders are notified first. Another thread writes the log.
 void process_lease::lose(const std::shared_ptr<lease>& lost, loss reason) {
   {
     const model::annotated_lock lock{mutex_};

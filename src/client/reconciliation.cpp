@@ -12,21 +12,20 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How many names a step reads. That takes some milliseconds, so it hardly delays an acquire that waits for
-// the same connection.
+// How many names a step reads. That takes a few milliseconds, so it hardly delays an acquire on the same
+// connection.
 constexpr std::size_t page_size = 1000;
 constexpr std::chrono::nanoseconds shortest_pause = 1ms;
 constexpr std::chrono::nanoseconds longest_pause = 1s;
-// The interval of the readings that nothing calls for. The pause after one is at least that many times its
-// length.
+// The interval of routine readings. The pause after a reading is at least routine_share times its length.
 constexpr std::chrono::microseconds routine = 10min;
 constexpr int routine_share = 100;
-// By how much the intervals of request_repeatedly() grow, up to that of the routine.
+// The factor by which the intervals of request_repeatedly() grow, up to the routine interval.
 constexpr int repeat_factor = 4;
-// After that long without a reading, the next one begins at once again.
+// After this long without a reading, the next one begins at once again.
 constexpr auto quiet = 2min;
 
-// A lock that rests after its holder has gone, for as long as the lock's or the holder's options say.
+// Whether the entry makes a lock rest after its holder has gone, as the lock's or the holder's options say.
 bool rests(const store::held_entry& entry) {
   return entry.hold.is_nil() || entry.lease == model::lease_id::belonging_to(entry.hold);
 }
@@ -76,7 +75,7 @@ void reconciliation::plan_routine(instant now) {
       now + std::max<std::chrono::nanoseconds>(backoff{routine, routine}.next(), routine_share * took_);
 }
 
-// Nothing stands on the lease that was not requested.
+// Nothing is held, and nothing was requested since the last reading, so there can be no orphans.
 bool reconciliation::is_idle() const {
   return holds_.empty() && asked() == asked_before_;
 }
@@ -144,7 +143,7 @@ bool reconciliation::begin(std::uint64_t number, std::shared_ptr<lease>& client)
   if (number != sent_) return false;
   runs_ = true;
   const auto now = begun_at_ = context_.time.now();
-  // What stood on a lease that is over has gone with it.
+  // What stood on an ended lease is gone with it.
   if (client_ && client_ != current) client_.reset();
   client = client_;
   if (client_) return true;
@@ -198,14 +197,14 @@ void reconciliation::read_page(store::lock_verbs& session, const std::shared_ptr
   if (*repeat_in_ > routine) repeat_in_.reset();
 }
 
-// The order matters: an id that a request used when ids() was asked first may belong to a hold by now, and
-// that of a hold to a release; see the class.
+// The order matters. The id of a request that was in ids() at the first look may belong to a hold by now, and
+// a hold's id to a release; see the class.
 bool reconciliation::is_unknown(const store::held_entry& entry) const {
   return !rests(entry) && !queue_.ids().contains(entry.hold) && !holds_.contains(entry.hold) &&
          !queue_.ids().contains(entry.hold);
 }
 
-// Reads them again first: most have been released since.
+// Reads the entries again first, because most have been released since.
 void reconciliation::give_back(store::lock_verbs& session, const std::shared_ptr<lease>& client,
                                const std::vector<store::held_entry>& unknown) {
   std::vector<store::hold_query> queries;

@@ -57,12 +57,12 @@ void sequential_edit::show(const store::lock_change& change) {
   append(view_.permits, permits);
   leave_out(view_.queue, change.dequeue, [](const auto& entry) { return entry.waiter.hold; });
   for (const auto& waiter : change.enqueue) {
-    // The view shows nobody behind rows that were not read.
+    // The view shows no waiter behind rows that were not read.
     if (view_.queue_complete) view_.add_waiter(waiter, lease_of(waiter.lease, change));
   }
 }
 
-// What a later request removes of an earlier one's additions is never written.
+// An addition of an earlier request that a later one removes is never written.
 void sequential_edit::add(const store::lock_change& change) {
   if (change.row) all_.row = change.row;
   all_.granted_now = all_.granted_now || change.granted_now;

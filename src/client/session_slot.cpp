@@ -55,7 +55,7 @@ void session_slot::connect() {
 bool session_slot::end_ghosts() {
   if (context_.ghosts.empty()) return true;
   store::session& session = ready();
-  // A ghost that cannot be seen (through a pooler) is over when the server's own timeouts have passed.
+  // A ghost that cannot be seen (behind a pooler) is over when the server's own timeouts have passed.
   const auto fading = 2 * context_.settings.statement_timeout;
   for (const auto& one : context_.ghosts.all()) {
     const busy mark{*this};
@@ -111,7 +111,7 @@ void session_slot::drop(bool leaves_ghost) noexcept {
       context_.ghosts.add({std::move(backend), context_.time.now()});
     }
   } catch (...) {
-    // Without memory for the ghost's name there is none for its statement either.
+    // If there is no memory for the ghost's name, there is none for its statement either.
   }
 }
 
@@ -122,7 +122,7 @@ void session_slot::close() noexcept {
 bool session_slot::wait(std::chrono::nanoseconds timeout) {
   const bool anew = !own_session();
   store::session& session = ready();
-  // The new connection has not heard what came while there was none.
+  // The new connection has missed what came while there was none.
   if (anew) return true;
   try {
     return session.wait(timeout);

@@ -1,4 +1,4 @@
-// One connection, which is made again when it breaks. Limits the time of each statement, and passes the
+// One connection, which is made again when it breaks. Limits the time of each statement, and reports the
 // ghosts of broken sessions to the client.
 #pragma once
 
@@ -28,9 +28,9 @@ class session_slot {
  public:
   session_slot(context& shared, connector connect, ghost_kind leaves = ghost_kind::grants);
 
-  // Runs the work of one statement. Connects first if needed, and waits for no ghost. Throws what the store
-  // throws. After error(unreachable) the connection is gone, and the next call makes a new one. The same
-  // holds for error(read_only), because another server may be writable.
+  // Runs the work of one statement. Connects first if needed; does not wait for ghosts. Throws what the store
+  // throws. After error(unreachable) the connection is gone, and the next call makes a new one; after
+  // error(read_only), too, because another server may be writable.
   template <class Work>
   auto call(Work&& work) {
     store::session& session = ready();
@@ -51,14 +51,14 @@ class session_slot {
 
   // Connects if there is no connection. Throws what the store throws.
   void open() { ready(); }
-  // Ends what broken connections of this client may have left running. False: some of it may still run, and
-  // a request that may be part of it must not be sent again now.
+  // Ends the statements that broken connections of this client may have left running. False: some may still
+  // run, and a request that may be one of them must not be sent again now.
   bool end_ghosts();
 
-  // Nothing is sent after that time. A statement that is under way then is ended, and the connection counts
-  // as dead.
+  // Nothing is sent after that time. A statement that is still under way then is interrupted, and the
+  // connection counts as broken.
   void limit_answers(instant until) noexcept { until_ = until; }
-  // Nothing is begun after that time. A statement that is under way then keeps its own time limit.
+  // Nothing is begun after that time. A statement that is still under way then keeps its own time limit.
   void limit_begins(instant until) noexcept { begins_until_ = until; }
 
   // Waits for a wake-up. Without a connection it connects instead, and returns true at once.
@@ -92,8 +92,8 @@ class session_slot {
     session_slot& slot_;
   };
 
-  // For the thread that uses the slot. Unchecked: no other thread changes the pointer, so this one reads it
-  // without the mutex.
+  // For the thread that uses the slot. Unchecked: no other thread changes the pointer, so this thread may
+  // read it without the mutex.
   store::session* own_session() const noexcept ROWLOCK_UNCHECKED { return session_.get(); }
   store::session& ready();
   void connect();

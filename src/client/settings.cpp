@@ -12,8 +12,8 @@ using namespace std::chrono_literals;
 
 namespace {
 
-// If a renewal gets no answer, another one must come in time, on a new connection. This is what the ttl
-// leaves for the time of both statements when everything else is taken off. The new connection gets a tenth.
+// If a renewal gets no answer, another one must succeed in time on a new connection. This is what the ttl
+// leaves for both statements after everything else is subtracted. The new connection gets a tenth.
 std::chrono::milliseconds left_for_a_hung_renewal(const options& settings) {
   const auto margin = settings.margin + settings.ttl / 1000;
   return settings.ttl - renew_interval(settings) - answer_grace(settings) - settings.ttl / 10 - margin;

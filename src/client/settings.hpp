@@ -16,8 +16,8 @@ inline std::chrono::milliseconds renew_interval(const options& settings) {
   return settings.renew_interval.value_or(settings.ttl / 3);
 }
 
-// How much longer than the server's own timeout the client waits for an answer, to tell a slow statement from
-// a dead connection.
+// How much longer than the server's own timeout the client waits for an answer. It distinguishes a slow
+// statement from a broken connection.
 inline std::chrono::milliseconds answer_grace(const options& settings) {
   return std::min(std::chrono::milliseconds{250}, settings.ttl / 20);
 }

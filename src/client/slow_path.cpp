@@ -19,7 +19,7 @@ using what = outcome::what;
 // A row that is locked for longer belongs to a guarded transaction or to a client that hangs. The caller of a
 // release does not wait for that.
 constexpr auto release_row_limit = 100ms;
-// Each round of edits gets something done. More rounds than this mean constant rivals, and a pause helps.
+// Each round of edits makes progress. More rounds than this mean constant rivals, and a pause helps.
 constexpr int rounds_at_most = 12;
 // A rival's transaction lasts two round trips; a probe is one.
 constexpr int probes_at_once = 6;
@@ -55,7 +55,7 @@ void slow_path::decide_all() {
   }
 }
 
-// A lease for one hold of this client, which the client's own lease is notified of.
+// A lease for one hold of this client. Notices about it go to the client's own lease.
 store::lease_record slow_path::explicit_lease(lease_id id, std::chrono::milliseconds ttl) const {
   const auto own = client_.keeper.lease();
   return context_.process.lease(id, own ? own->id() : id, ttl);
@@ -154,7 +154,7 @@ void slow_path::decide_round(after_commit& todo, int round) {
 bool slow_path::finish(request& item, store::edit_result result, after_commit& todo, int round) {
   switch (result) {
     case store::edit_result::skipped:
-      // Somebody may wait for what is released, and rivals lock the row for a moment only: retry at once.
+      // Somebody may wait for this release, and rivals lock the row only for a moment: retry at once.
       if (item.release && round < probes_at_once) return true;
       on_row_locked(item);
       return false;
@@ -237,8 +237,8 @@ bool slow_path::finish_release(request& item) {
       on_row_locked(item);
       return false;
     case what::released:
-      // It is on disk. A release that leaves the lock resting is not sent again either: that would end the
-      // rest.
+      // The release is on disk. One that leaves the lock resting is not sent again either, because that would
+      // end the rest.
       if (item.made.change.durable || operation->keep_until > context_.time.now()) {
         operation->how = store::durability::durable;
       }
@@ -266,7 +266,7 @@ void slow_path::on_row_locked(request& item) {
   retry.row_locked(item.sent_at);
   if (item.acquire) {
     item.acquire->progress.row_locked(item.acquire->joins() && !item.moving_to);
-    // A lock that a holder keeps in a guarded transaction was answered as busy before.
+    // If a holder kept the lock in a guarded transaction, the request was answered as busy before.
     if (!item.acquire->wait && retry.is_locked_out(now)) {
       const auto locked = std::make_exception_ptr(row_is_locked(item.name(), retry_state::row_lock_limit));
       if (item.acquire->answer.fail(locked)) return client_.complete.withdraw(*item.acquire);

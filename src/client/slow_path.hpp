@@ -1,5 +1,5 @@
-// Decides requests under the row of their lock: one edit for all requests of a name, repeated until each is
-// answered.
+// Decides requests under the row of their lock, with one edit for all requests of a name, and repeats this
+// until each is answered.
 #pragma once
 
 #include "client/after_commit.hpp"
@@ -24,9 +24,10 @@ class slow_path {
 
   void add(acquire_ptr operation);
   void add(release_ptr operation);
-  // Answers all that was added, or delays it where the row stays locked. Throws what the store throws.
+  // Answers all requests that were added, or delays those whose row stays locked. Throws what the store
+  // throws.
   void decide_all();
-  // What decide_all() left without an answer when it threw.
+  // Gives back the requests that decide_all() left without an answer when it threw.
   void take_back(batch& work);
 
  private:

@@ -11,10 +11,9 @@ namespace {
 
 // After this many consecutive failures a caller that does not wait is thrown the last one.
 constexpr int failures_at_most = 20;
-// A release is retried for as long as its lease lives, but its caller does not wait for longer than this many
-// refusals.
+// A release is retried for as long as its lease lives, but its caller waits for at most this many refusals.
 constexpr int refusals_until_told = 5;
-// If this many requests fail alone, the fault is not theirs: the database refuses everything.
+// If this many requests fail alone, they are not the cause: the database refuses everything.
 constexpr int refused_alone_at_most = 3;
 
 // Each request that fails has a caller that sees the failure, so the log need not repeat it.
@@ -29,9 +28,9 @@ bool callers_see_failure(const batch& work) {
 
 struct statement_worker::failed {
   bool temporary = false;
-  bool denied = false;                    // a right is missing, so nothing of what was sent has happened
-  bool unknown = false;                   // what was sent may have happened
-  bool connected = false;                 // still
+  bool denied = false;                    // a right is missing, so nothing that was sent has been executed
+  bool unknown = false;                   // what was sent may have been executed
+  bool connected = false;                 // the connection still exists
   bool take_apart = false;                // one request of the batch may have failed the others
   std::chrono::nanoseconds reconnect{0};  // pause, where the connection is gone
 };
@@ -73,7 +72,7 @@ void statement_worker::run() {
   count_connection();
 }
 
-// Another worker is connected and does this one's work.
+// Whether another worker is connected and does this one's work.
 bool statement_worker::is_replaced() const {
   return !slot_.is_connected() && client_.queue.has_connected_worker();
 }
@@ -94,7 +93,7 @@ bool statement_worker::connect() {
     slot_.open();
     complained_ = false;
   } catch (const std::exception& failure) {
-    // A client that is being closed breaks the attempt off itself.
+    // When a client is being closed, the attempt is interrupted on purpose.
     if (!client_.queue.is_stopping() && !std::exchange(complained_, true)) {
       context_.log(log_level::warning, "a connection is missing, and the others do its work: {}",
                    failure.what());
@@ -174,13 +173,13 @@ void statement_worker::carry(batch& work) {
   work.releases.clear();
   work.acquires.clear();
   slow_.decide_all();
-  if (slot_.calls() == calls) return;  // it has asked nothing, so nothing has succeeded
+  if (slot_.calls() == calls) return;  // nothing was sent, so nothing has succeeded
   reconnect_.reset();
   refused_alone_ = 0;
 }
 
-// A task that finds no connection makes one. If that fails, the tasks behind it fail at once, instead of each
-// waiting for the same.
+// A task that finds no connection makes one. If that fails, the tasks behind it fail at once, so that they do
+// not each wait for a connection.
 void statement_worker::run_tasks(std::vector<task_ptr>& tasks) {
   std::exception_ptr unreachable;
   for (auto& task : tasks) {
@@ -203,14 +202,14 @@ void statement_worker::run_tasks(std::vector<task_ptr>& tasks) {
       wanted = task->answer.fail(std::current_exception());
     }
     if (!wanted && task->undo) task->undo();
-    // Its caller may not know what it left in the database.
+    // The task's caller may not know what it left in the database.
     if (!wanted || unknown) client_.reconcile.request();
   }
   tasks.clear();
 }
 
-// Each request of the batch without an answer is retried or fails. Nothing is guessed: a request that may
-// have been granted goes the slow way next time, which finds out by the hold's id (I7).
+// Each unanswered request of the batch is retried or fails. Nothing is guessed: a request that may have been
+// granted takes the slow path next time, which finds out by the hold's id (I7).
 void statement_worker::fail(const std::exception_ptr& cause, const error& failure, batch& work) {
   const bool sent_alone = work.alone;
   count_connection();
@@ -253,7 +252,7 @@ void statement_worker::fail(const acquire_ptr& operation, const std::exception_p
   // One failure may be an idle connection that broke; two mean that the database cannot be reached.
   const int tries = how.connected || operation->progress.must_edit() ? failures_at_most : 2;
   const bool give_up = !how.temporary || (!operation->wait && retry.failures() >= tries);
-  // A request that may have got something comes up once more, to be withdrawn.
+  // A request that may have obtained something is taken up once more, to be withdrawn.
   const bool over = give_up && operation->answer.fail(cause);
   if (over && !(operation->progress.must_edit() && operation->lease)) return;
   client_.queue.delay(operation, std::max<std::chrono::nanoseconds>(how.reconnect, retry.again.next()));
@@ -282,7 +281,7 @@ void statement_worker::fail(const release_ptr& operation, const std::exception_p
   const bool lease_ends_now = how.denied && client_.queue.is_stopping();
   if (releases && !how.temporary && (lease_is_over || lease_ends_now) &&
       retry.failures() >= refusals_until_told) {
-    // The lease is not renewed any more: its ttl ends the hold.
+    // The lease is no longer renewed: its ttl ends the hold.
     if (operation->is_orphan) client_.reconcile.request();
     if (operation->answer) operation->answer->complete(release_result::unknown);
     return;

@@ -1,5 +1,5 @@
-// Sends batches to the database on one connection: by the fast path, and what that leaves by the slow path.
-// Every grant, release and failure of the client passes through here.
+// Sends batches to the database on one connection: on the fast path, and what that leaves on the slow path. Every
+// grant, release and failure of the client passes through here.
 #pragma once
 
 #include "client/fast_path.hpp"
@@ -28,16 +28,15 @@ class statement_worker {
   }
   void run();  // the thread's body, until the queue is stopped and empty; then the connection is closed
 
-  // Sends one request in the caller's thread while the worker is idle, which saves two thread switches; for
-  // an acquire the fast statement alone, because the rest may wait. False: the worker does not carry such
-  // requests or is not idle, so the request belongs in the queue. Any thread may call it. Nothing is sent after `until`; an answer that is missing then breaks
-  // the connection.
+  // Sends one request in the caller's thread while the worker is idle, which saves two thread switches. For an
+  // acquire it sends only the fast statement, because the rest may wait. False: the worker does not carry such
+  // requests or is not idle, so the request belongs in the queue. Any thread may call it. Nothing is sent after
+  // `until`; an answer that is missing then breaks the connection.
   bool run_inline(const acquire_ptr& operation);
   bool run_inline(const release_ptr& operation, instant until);
 
-  // For the fallback worker, called by the thread that owns the connection. run_fallback() begins no
-  // statement after `until`.
-  // Both unchecked: that thread uses it alone, so it does not lock owner_.
+  // For the fallback worker. run_fallback() begins no statement after `until`. Both are unchecked: the thread that
+  // owns the connection calls them, and no other thread uses this worker, so it does not lock owner_.
   void run_fallback(instant until) ROWLOCK_UNCHECKED;
   void note_connection() ROWLOCK_UNCHECKED { count_connection(); }
 
@@ -72,7 +71,7 @@ class statement_worker {
   slow_path slow_ ROWLOCK_GUARDED_BY(owner_);
   backoff reconnect_ ROWLOCK_GUARDED_BY(owner_) = reconnect_pause();
   bool noted_connection_ ROWLOCK_GUARDED_BY(owner_) = false;  // as counted by the queue
-  bool complained_ ROWLOCK_GUARDED_BY(owner_) = false;        // the log has that it cannot connect
+  bool complained_ ROWLOCK_GUARDED_BY(owner_) = false;        // the log already says that it cannot connect
   repeated_failures failures_ ROWLOCK_GUARDED_BY(owner_);
   // Requests that failed alone since the latest success.
   int refused_alone_ ROWLOCK_GUARDED_BY(owner_) = 0;

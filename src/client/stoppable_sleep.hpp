@@ -1,5 +1,5 @@
-// The one way in which a client's threads and callers pause: a pause ends with its time, with a stop token,
-// or when the client is closed.
+// How a client's threads and callers pause: a pause ends when its time has passed, when stop is requested, or
+// when the client is closed.
 #pragma once
 
 #include <rowlock/config.hpp>
@@ -17,7 +17,7 @@ class stoppable_sleep {
  public:
   explicit stoppable_sleep(time_source& time) : time_(time) {}
 
-  // False: it did not last until then, since stop was requested or the client was closed.
+  // False: the pause ended early, because stop was requested or the client was closed.
   bool sleep_until(instant then, const std::stop_token& stop = {}) {
     std::stop_callback on_stop{stop, [this] {
                                  const model::annotated_lock lock{mutex_};

@@ -44,7 +44,7 @@ void submission_queue::count_worker(worker_role role, bool connected) {
   if (stranded) on_fallback_due();
 }
 
-// The fallback worker sends releases now. Not after a stop: it ends with the lease.
+// Whether the fallback worker sends releases now. Not after a stop: it ends with the lease.
 bool submission_queue::is_fallback_needed() const {
   return !stopped_ && fallback_.connected_workers > 0 &&
          acquiring_.connected_workers + releasing_.connected_workers == 0;
@@ -203,7 +203,7 @@ void submission_queue::add_delayed() {
   if (!added.releasing) return;
   side& releasing = serving(worker_role::releases);
   releasing.blocked = fallback_.blocked = false;
-  // The workers that release do not wake by themselves for delayed operations.
+  // The workers that release do not wake up by themselves for delayed operations.
   releasing.work.notify_all();
 }
 

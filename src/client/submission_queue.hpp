@@ -1,5 +1,5 @@
-// The queue of a client, from which its workers take batches. Requests that come while a worker's statement
-// is under way are gathered in its next batch; a lone request waits for nothing.
+// The queue of a client, from which its workers take batches. Requests that arrive while a worker's statement
+// is under way are gathered in its next batch; a single request waits for nothing.
 #pragma once
 
 #include "client/context.hpp"
@@ -13,9 +13,9 @@
 
 namespace rowlock::client_layer {
 
-// What a worker sends. Acquires wait for the disk and fast releases do not: on one connection each release
-// would wait for a commit that is not its own. The fallback worker borrows the lease's connection and sends
-// releases while no worker is connected.
+// What a worker sends. Acquires wait for the disk and fast releases do not: on a shared connection each
+// release would wait for another request's commit. The fallback worker borrows the lease's connection and
+// sends releases while no worker is connected.
 enum class worker_role : std::uint8_t { everything, acquires, releases, fallback };
 
 // Thread-safe.
@@ -31,7 +31,7 @@ class submission_queue {
   void submit(const std::vector<release_ptr>& operations);  // so that one batch may carry them all
   void submit(const task_ptr& operation);
 
-  // Counts connected workers. The other workers do the work of a role that no connected worker has.
+  // Counts connected workers. If no connected worker has a role, the others do its work.
   void count_worker(worker_role role, bool connected);
   bool has_connected_worker() const;  // the fallback worker does not count
   // Called, with no mutex locked, when there may be work for the fallback worker. Set before the first
@@ -39,7 +39,7 @@ class submission_queue {
   std::function<void()> on_fallback_due;
   // When the fallback worker has work: releases, while it is connected and no other worker is.
   instant fallback_due();
-  // A batch of that work. Does not wait; may be empty.
+  // Returns a batch of that work. Does not wait; the batch may be empty.
   batch take_fallback();
   // Returns a batch unchanged, for another worker.
   void put_back(batch work);
@@ -53,15 +53,15 @@ class submission_queue {
   void delay(const acquire_ptr& operation, std::chrono::nanoseconds pause);
   void delay(release_ptr operation, std::chrono::nanoseconds pause);
 
-  // Acquires are given out only while the client has a lease.
+  // Acquires are handed out only while the client has a lease.
   void allow_acquires(bool allowed);
 
-  // Waits for the next batch of that role. Empty: the queue was stopped, and nothing is left that may run.
-  // is_connected: asked of the worker; if it is not connected and another worker is, this returns at once
-  // with batch::must_connect.
+  // Waits for the next batch of that role. Empty: the queue was stopped, and nothing is left that may run. If
+  // is_connected() says that the worker is not connected while another one is, this returns at once with
+  // batch::must_connect.
   batch take(worker_role role, const std::function<bool()>& is_connected = {});
-  // A batch of this one request, for a caller that sends it itself. Empty when others wait before it, its
-  // name is under way, or acquires are not allowed.
+  // A batch of this one request, for a caller that sends it itself. Empty if others wait before it, its name
+  // is in another batch, or acquires are not allowed.
   batch alone(const acquire_ptr& operation);
   batch alone(const release_ptr& operation);
   // Frees the batch's names for other batches.
@@ -85,7 +85,7 @@ class submission_queue {
   }
   // Delayed releases are dropped; take() returns what is left, then empty batches.
   void stop();
-  // Waits until nothing is left or under way. False: that took longer than until then.
+  // Waits until nothing is left or under way. False: something was still left at that time.
   bool drain(instant until);
 
  private:
@@ -102,7 +102,7 @@ class submission_queue {
     return role == worker_role::releases ? releasing_ : acquiring_;
   }
   side& side_of(worker_role role) ROWLOCK_REQUIRES(mutex_) {
-    // Not std::as_const(*this): the analysis would take that for another object.
+    // Not std::as_const(*this): the analysis would take the result for another object.
     return const_cast<side&>(static_cast<const submission_queue*>(this)->side_of(role));
   }
   // Unchecked: a condition variable is notified without the mutex.
@@ -133,7 +133,7 @@ class submission_queue {
   context& context_;
   ids_in_use ids_;
   mutable model::annotated_mutex mutex_;
-  side acquiring_ ROWLOCK_GUARDED_BY(mutex_);  // and everything, where roles are not split
+  side acquiring_ ROWLOCK_GUARDED_BY(mutex_);  // does everything if roles are not split
   side releasing_ ROWLOCK_GUARDED_BY(mutex_);
   side fallback_ ROWLOCK_GUARDED_BY(mutex_);
   std::condition_variable idle_;

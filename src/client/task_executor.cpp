@@ -19,7 +19,7 @@ error stopped(bool in_doubt) {
           in_doubt};
 }
 
-// What was asked for stood before this edit: an earlier try did it, whose answer was lost.
+// What was asked for was done before this edit, by an earlier try whose answer was lost.
 bool has_only_read(const decision& made) {
   const auto result = made.outcome.result;
   return (result == outcome::what::granted || result == outcome::what::released) && made.change.empty();
@@ -89,7 +89,7 @@ task_executor::pending_decision task_executor::begin_decision(const std::string&
     try {
       todo.run(client_.shared, [&](auto work) { return work(session); });
     } catch (const error& failure) {
-      // Whoever asked must not take it for undone.
+      // The caller must not assume that it was not done.
       throw error(failure.code(), failure.what(), failure.database_code(), true);
     }
   });
@@ -121,7 +121,7 @@ outcome task_executor::decide(const std::string& name, model::hold_id about, con
   }
 }
 
-// Retries while the database cannot be reached. If an earlier try is in doubt, so is the outcome.
+// Retries while the database cannot be reached. If an earlier try is in doubt, the outcome is, too.
 template <class Call>
 auto task_executor::with_retry(const call_limit& limit, Call call) {
   const call_limit whole{end_of(client_.shared.longest_call(), limit), limit.stop};

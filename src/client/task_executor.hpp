@@ -1,4 +1,4 @@
-// Everything that is asked of the database besides acquires and releases. A worker runs each task in its
+// Runs everything that is asked of the database besides acquires and releases: a worker runs each task in its
 // turn.
 #pragma once
 
@@ -27,9 +27,9 @@ struct call_limit {
 
 // Thread-safe.
 //
-// Every call ends at its limit, also behind a busy worker: with error(unreachable) when the time is up, with
-// error(cancelled) when stop was requested, with error(closed) when the client is closed. outcome_unknown()
-// then says whether it may have happened.
+// Every call ends at its limit, even behind a busy worker: with error(unreachable) when the time has passed,
+// error(cancelled) when stop was requested, and error(closed) when the client is closed. outcome_unknown()
+// then says whether it may have taken effect.
 class task_executor {
  public:
   // ready: called before each task. It throws when no task may be run.
@@ -38,7 +38,7 @@ class task_executor {
 
   // Runs work with a worker's session, and waits for it. Not retried.
   void run(std::function<void(store::session&)> work, const call_limit& limit = {});
-  // What work returns. It is kept as long as the work, even if the caller gives up.
+  // Returns what work returns. The result lives as long as the work, even if the caller gives up.
   template <class Work>
   auto result_of(Work work, const call_limit& limit = {}) {
     auto result = std::make_shared<std::invoke_result_t<Work, store::session&>>();
@@ -50,16 +50,16 @@ class task_executor {
   bool await(const task_ptr& task, std::optional<instant> until, const std::stop_token& stop = {});
 
   // Decides about a lock, or one hold of it, under its row; repeated while the outcome is expired, foreign,
-  // again or guarded. For a lock that does not exist the outcome is absent. Not retried when the connection
-  // breaks. Throws error(contention) when the row stays locked for longer than a statement may take.
+  // again or guarded. If the lock does not exist, the outcome is absent. Not retried when the connection
+  // breaks. Throws error(contention) if the row stays locked for longer than a statement may take.
   outcome decide(const std::string& name, model::hold_id about, const lock_decision& decide,
                  const call_limit& limit = {});
-  // One round of it. When its task is done, outcome_of() is empty if another round is needed.
+  // One round of decide(). If outcome_of() is empty when its task is done, another round is needed.
   struct pending_decision;
   pending_decision begin_decision(const std::string& name, model::hold_id about, lock_decision decide);
   static std::optional<outcome> outcome_of(const pending_decision& round);
-  // The same, retried while the database cannot be reached, for as long as a call may take. For decisions
-  // that may be made twice.
+  // The same, retried while the database cannot be reached, for as long as a call may take. Only for
+  // decisions that may be made twice.
   outcome decide_with_retry(const std::string& name, model::hold_id about, const lock_decision& decide,
                             const call_limit& limit = {});
   // The same, for a lock that is created if it is missing.

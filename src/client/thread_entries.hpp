@@ -1,5 +1,5 @@
-// The holds of each thread on recursive locks, for re-entry without a round trip. A thread is named by its
-// owner id (model::id128::owner_of_this_thread).
+// The holds of each thread on recursive locks, for re-entry without a round trip. A thread is identified by
+// its owner id (model::id128::owner_of_this_thread).
 #pragma once
 
 #include "client/hold_registry.hpp"
@@ -25,8 +25,8 @@ class thread_entries {
   void put(const std::string& name, std::uint64_t owner, const hold_ptr& hold) {
     const model::annotated_lock lock{mutex_};
     entries_[{name, owner}] = hold;
-    // Entries of holds that are over are removed when they have doubled the map, so each put pays for at most
-    // one.
+    // Entries of holds that are over are removed when they have doubled the map, so on average each put
+    // removes at most one.
     if (entries_.size() < 2 * alive_ + 16) return;
     std::erase_if(entries_, [](const auto& entry) { return entry.second.expired(); });
     alive_ = entries_.size();

@@ -29,10 +29,10 @@ class time_source {
  public:
   virtual ~time_source() = default;
   virtual instant now() const noexcept = 0;
-  // Waits for a notification or until then; may return early for no reason.
+  // Waits for a notification or until then; may wake up spuriously.
   virtual void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
                           instant then) = 0;
-  // How long a wait that this source cannot end by itself may take in real time, if `wish` is its length.
+  // How long in real time a wait of length `wish` may take if this source cannot end it.
   virtual std::chrono::nanoseconds patience(std::chrono::nanoseconds wish) const noexcept = 0;
 };
 

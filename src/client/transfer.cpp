@@ -33,9 +33,9 @@ std::shared_ptr<lease> lease_of(engine& on) {
   }
 }
 
-// Decides until the outcome is known, also after lost answers. If a call fails in doubt, the hold is
-// released, because the call may have happened. Each call takes the hold under an id of its own, so it never
-// releases what is somebody else's.
+// Decides until the outcome is known, even after lost answers. If a call fails in doubt, the hold is
+// released, because the call may have been executed. Each call takes the hold under a new id, so it never
+// releases another caller's hold.
 hold_ptr take(engine& on, const transfer_note& note,
               decision (*decide)(const store::lock_view&, model::hold_id old, model::lease_id from,
                                  const model::waiter& mine)) {
@@ -44,7 +44,7 @@ hold_ptr take(engine& on, const transfer_note& note,
   const auto lease = lease_of(on);
   const auto hold = model::hold_id::of_this_thread();
   const auto checks = on.holds().checks();
-  // Until the last try is over, even one that its caller no longer waits for.
+  // In use until the last try is over, even one that its caller no longer waits for.
   const auto in_use = std::make_shared<ids_in_use::mark>(on.parts().queue.ids().use(hold));
   outcome settled;
   try {
@@ -68,14 +68,14 @@ hold_ptr take(engine& on, const transfer_note& note,
   return taken;
 }
 
-// The holds of this process that somebody could reclaim: those with a receipt. Thread-safe.
+// The holds of this process that could be reclaimed: those with a receipt. Thread-safe.
 class receipts {
  public:
   void add(const hold_ptr& hold) {
     const model::annotated_lock lock{mutex_};
     holds_[hold->id()] = hold;
-    // Entries of holds that are over are removed when they have doubled the map, so each call pays for at
-    // most one.
+    // Entries of holds that are over are removed when they have doubled the map, so on average each call
+    // removes at most one.
     if (holds_.size() < 2 * alive_ + 16) return;
     std::erase_if(holds_, [](const auto& entry) { return entry.second.expired(); });
     alive_ = holds_.size();
@@ -95,7 +95,8 @@ class receipts {
   std::size_t alive_ ROWLOCK_GUARDED_BY(mutex_) = 0;
 };
 
-// A forked child begins with an empty one: its parent's may be locked by a thread that it does not have.
+// A forked child begins with an empty one, because a thread that it does not have may have locked its
+// parent's.
 receipts& receipts_of_this_process() {
   static std::atomic<receipts*> current{nullptr};
   auto* known = current.load();
@@ -104,7 +105,7 @@ receipts& receipts_of_this_process() {
   return current.compare_exchange_strong(known, made.get()) ? *made.release() : *known;
 }
 
-// Whether the holder is another process of this machine that has not ended. Nothing is known of others.
+// Whether the holder is another running process of this machine. False for other machines, where it is unknown.
 bool lives(const store::lease_record& holder, engine& on) {
   if (holder.host != on.shared().process.host || holder.pid == ::getpid()) return false;
   return ::kill(static_cast<pid_t>(holder.pid), 0) == 0 || errno == EPERM;
@@ -178,12 +179,12 @@ hold_ptr reclaim(engine& on, const transfer_note& note) {
 bool extend(engine& on, const transfer_note& note) {
   on.check_usable();
   const bool renewed = on.tasks().result_of([id = note.lease](store::session& session) {
-    // A lease is judged by this server's clock only once it has been lengthened for it.
+    // This server's clock may judge a lease only after the lease has been lengthened for it.
     session.record_database_state();
     return !session.renew({&id, 1}).renewed.empty();
   });
   if (!renewed) return false;
-  // The lease may outlive its hold, which somebody has released by force.
+  // The lease may outlive its hold, if that was released by force.
   const auto stored =
       on.tasks().result_of([name = note.name](store::admin_verbs& session) { return session.show(name); });
   return stored && std::ranges::any_of(stored->holders, [&](const store::holder_info& holder) {

@@ -12,12 +12,12 @@ namespace rowlock::client_layer {
 
 // As hold::receipt.
 std::string receipt(const hold_ptr& hold);
-// Whether the hold of a receipt stands in this process.
+// Whether the hold of a receipt is valid in this process.
 bool is_held_here(const transfer_note& note);
 
 // As hold::hand_over.
 std::string hand_over(const hold_ptr& hold, std::chrono::milliseconds ttl);
-// As rowlock::adopt and rowlock::reclaim. Null: the hold does not stand as the note says.
+// As rowlock::adopt and rowlock::reclaim. Null: the database does not have the hold as the note says.
 hold_ptr adopt(engine& on, const transfer_note& note);
 hold_ptr reclaim(engine& on, const transfer_note& note);
 // As rowlock::extend.

@@ -19,7 +19,7 @@ constexpr std::string_view reclaim_prefix = "rowlock-receipt/2/";
 constexpr std::size_t id_length = 32;
 constexpr std::size_t sum_length = 8;
 
-// Shows a text that is not whole: a name that was cut short is a name as well. FNV-1a.
+// Detects an incomplete text, because a truncated name is also a name. FNV-1a.
 std::string sum_of(std::string_view text) {
   std::uint32_t sum = 2166136261U;
   for (const char c : text) sum = (sum ^ static_cast<std::uint8_t>(c)) * 16777619U;

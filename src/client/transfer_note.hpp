@@ -9,7 +9,7 @@
 
 namespace rowlock::client_layer {
 
-// Which hold is meant, as text: the purpose of the note, the lease that the hold stands on, its id and its
+// Identifies a hold, as text: the purpose of the note, the lease that the hold stands on, its id and its
 // name.
 struct transfer_note {
   enum class purpose { adopt, reclaim };

@@ -4,8 +4,8 @@ namespace rowlock::client_layer {
 
 namespace {
 
-// The innermost call that this thread is inside. A plain pointer: it may be used while the thread's other objects are
-// destroyed, and when a static object closes its client.
+// The innermost call that this thread is inside. A plain pointer, because it may be used while the thread's other
+// objects are destroyed, and when a static object closes its client.
 thread_local const user_code::call* innermost = nullptr;
 
 }  // namespace

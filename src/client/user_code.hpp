@@ -1,5 +1,5 @@
-// Guards the calls of the user's code: options::log and the source of the URL. None is called once the client
-// is closed.
+// Guards the calls of user code: options::log and the source of the URL. None is called once the client is
+// closed.
 #pragma once
 
 #include "model/annotated_mutex.hpp"
@@ -17,7 +17,7 @@ class user_code {
   user_code(const user_code&) = delete;
   user_code& operator=(const user_code&) = delete;
 
-  // Calls it. False: this is closed, and nothing was called.
+  // Calls it. False: closed, so nothing was called.
   template <class Code>
   bool run(Code&& code) {
     const call entered{*this};
@@ -25,10 +25,10 @@ class user_code {
     return entered.may_run();
   }
 
-  // From now on nothing is called. Waits for the calls under way, except those that this thread is inside.
+  // Prevents further calls. Waits for the calls under way, except those that this thread is inside.
   void close();
 
-  // A call of the user's code by this thread, on its stack.
+  // A call of user code by this thread, on its stack.
   class call {
    public:
     explicit call(user_code& entered);

@@ -28,7 +28,7 @@ class graph {
     for (const auto& lock : locks) {
       const auto kind = lock.lock.row.kind;
       if (is_rendezvous(kind) || kind == model::lock_kind::unknown)
-        continue;  // it is not known who will come there
+        continue;  // it is not known who will arrive there
       for (std::size_t i = 0; i < lock.queue.size(); ++i) {
         if (!lock.queue[i].alive || lock.queue[i].expires_in <= milliseconds{0}) continue;
         wishes_.push_back({&lock, i});
@@ -81,7 +81,7 @@ class graph {
   std::unordered_set<owner> stuck_;
 };
 
-// Follows from each waiter the one that it waits for, until one of them comes up again.
+// Follows the chain of waiters until one of them comes up again.
 wait_cycle circle_from(const graph& all, const wish* start) {
   std::vector<const wish*> way;
   for (const auto* at = start; at;) {

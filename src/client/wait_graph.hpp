@@ -1,9 +1,10 @@
 // Who waits for whom, and whether they wait in a circle.
 //
-// An owner is what acquires one lock after another: a thread (hold_id::owner). Again and again an owner is
-// removed whose request would fit once the removed owners had released what they hold. The owners that remain
-// wait for each other for ever. This is the reduction of a resource graph (Holt, "Some Deadlock Properties of
-// Computer Systems", 1972). Unlike a search for circles, it is right for locks that several may hold.
+// An owner is what acquires one lock after another: a thread (hold_id::owner). The search repeatedly removes
+// an owner whose request would fit once the owners removed before had released what they hold. The owners
+// that remain wait for each other for ever. This is the reduction of a resource graph (Holt, "Some Deadlock
+// Properties of Computer Systems", 1972). Unlike a search for circles, it is right for locks that several may
+// hold.
 #pragma once
 
 #include "store/store.hpp"
@@ -24,7 +25,7 @@ struct stuck_waiter {
   store::waiter_info waiter;
 };
 
-// The last waits for what the first has.
+// The last waiter waits for what the first has.
 using wait_cycle = std::vector<stuck_waiter>;
 
 // Reads all locks that somebody waits for. This is not one snapshot. A circle is real if two readings show
@@ -33,7 +34,7 @@ std::vector<contended_lock> read_contended(store::admin_verbs& session);
 // The same for one lock. Empty: nobody waits for it any more.
 std::optional<contended_lock> read_waiters(store::admin_verbs& session, const std::string& name);
 
-// Each stuck waiter is in one of them at most.
+// Each stuck waiter is in at most one of them.
 std::vector<wait_cycle> find_cycles(const std::vector<contended_lock>& locks);
 
 bool is_same_cycle(const wait_cycle& a, const wait_cycle& b);

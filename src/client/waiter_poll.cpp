@@ -12,7 +12,7 @@ using namespace std::chrono_literals;
 
 // How many waiters one statement asks about.
 constexpr std::size_t chunk = 1000;
-// One refusal may be a migration that is under way.
+// One refusal may come from a migration that is under way.
 constexpr int refusals_at_most = 3;
 
 }  // namespace
@@ -40,7 +40,7 @@ instant waiter_poll::next() const {
   return instant{std::chrono::nanoseconds{look_at_.load()}};
 }
 
-// A look that is planned for later stays planned. Otherwise waiters that come and go would each wake this
+// A look that is planned for later stays planned. Otherwise each waiter that comes and goes would wake this
 // thread to plan it again.
 bool waiter_poll::look() {
   const auto now = context_.time.now();
@@ -80,7 +80,7 @@ void waiter_poll::look_at_named() {
 bool waiter_poll::look_at(std::span<const store::hold_query> waiters, instant now) {
   bool delivered = false;
   bool some_wait = false;
-  std::unordered_set<std::string> asked;  // one request per name is enough to have the dead cleared away
+  std::unordered_set<std::string> asked;  // one request per name is enough to have the dead removed
   barrier_dues of_barriers;
   const auto ask_again = [&](model::hold_id hold) {
     if (auto operation = waiters_.take(hold)) queue_.submit(std::move(operation));
@@ -128,11 +128,11 @@ bool waiter_poll::look_at(std::span<const store::hold_query> waiters, instant no
   return delivered;
 }
 
-// How long until a death may change what a waiter waits for. At a latch no death does; at a barrier the death
-// of any member that waits does.
+// How long until a death may change what a waiter waits for. At a latch none does; at a barrier, the death of
+// any waiting member.
 std::chrono::microseconds waiter_poll::due_in(const store::hold_status& status, const std::string& name,
                                               barrier_dues& of_barriers) {
-  // An unfair lock may be free, or have room, without anybody having looked for its waiters.
+  // An unfair lock may be free, or have room, although nobody has looked for its waiters.
   if (!status.fair && status.in_use < status.capacity) return 0us;
   if (!is_rendezvous(status.kind))
     return store::takeover_after(status.takeover_in.value_or(0us), context_.skew());

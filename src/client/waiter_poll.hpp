@@ -1,5 +1,5 @@
-// Looks up in the database what became of this process's waiters: of all of them when a holder in their way
-// may be killed, and at least every poll interval; of some when a wake-up names them.
+// Looks up this process's waiters in the database: all of them when a holder in their way may be killed, and
+// at least every poll interval; some when a wake-up names them.
 #pragma once
 
 #include "client/completions.hpp"
@@ -26,33 +26,33 @@ class waiter_poll {
   waiter_poll(context& shared, submission_queue& queue, waiter_registry& waiters, completions& completions,
               hold_registry& holds, session_slot& slot);
 
-  // Any thread. Brings the next look forward to that time. True: it was planned for later.
+  // Any thread. Moves the next look forward to that time. True: it was planned for later.
   bool plan(instant when);
   instant next() const;
 
-  // Any thread. A waiter that sent its request before this and enters the registry after it is looked up at
-  // once.
+  // Any thread. A waiter whose request was sent before this call and that enters the registry after it is
+  // looked up at once.
   void count_wakeup() noexcept { wakeups_.fetch_add(1); }
   std::uint64_t wakeups() const noexcept { return wakeups_.load(); }
 
-  // Plans the next look first. True: a waiter was granted.
+  // Plans the next look, then looks. True: a waiter was granted.
   bool look();
 
-  // Any thread. These are looked up soon. The cost does not depend on how many others wait.
+  // Any thread. These waiters are looked up soon. The cost does not depend on how many others wait.
   void look_up(std::span<const model::hold_id> waiters);
   instant named_due() const;
-  // Looks those up. They stay due until it has succeeded.
+  // Looks those waiters up. They stay due until it has succeeded.
   void look_at_named();
 
-  // If the database notifies nobody of changes, it is polled while somebody waits, and otherwise left alone.
+  // If the database sends no wake-ups, it is polled while somebody waits, and otherwise left alone.
   bool is_silent() const noexcept { return silent_.load(); }
-  // When it is to be polled. Decides whether it has to be.
+  // When the database is to be polled for wake-ups next. Decides whether it must be polled.
   instant next_question();
   instant question() const noexcept { return ask_at_; }  // as decided last
-  // Plans the next question first.
+  // Plans the next poll, then polls.
   store::wakeup_poll poll_wakeups();
 
-  // The database has refused a look, and the error is not transient. If that happens again and again, the
+  // The database has refused a look with an error that is not transient. If that happens repeatedly, the
   // waiters get the error, as a new caller would.
   void refused(const std::exception_ptr& why);
   void fail_all(const std::exception_ptr& why);

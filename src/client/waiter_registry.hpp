@@ -1,5 +1,5 @@
-// The acquires of this process that stand in a database's queue. The caller that takes one out owns it, and
-// nobody else does.
+// The acquires of this process that stand in a database's queue. A caller that takes one out is its only
+// owner.
 #pragma once
 
 #include "client/operation.hpp"
@@ -16,8 +16,8 @@ namespace rowlock::client_layer {
 // Thread-safe.
 class waiter_registry {
  public:
-  // takeover_at: when the present holder's lease may be killed. False: the registry is closed, and the
-  // operation is still the caller's.
+  // takeover_at: when the current holder's lease may be killed. False: the registry is closed, and the
+  // operation still belongs to the caller.
   bool enter(std::shared_ptr<acquire_operation> operation, instant takeover_at);
 
   // Null: it is not here.
@@ -32,9 +32,9 @@ class waiter_registry {
   void set_takeover(model::hold_id hold, instant at);
 
   std::vector<store::hold_query> queries() const;
-  // Of those, about the ones that are here.
+  // The same, only about those given that are in the registry.
   std::vector<store::hold_query> queries(std::span<const model::hold_id> of) const;
-  // The earliest time at which a holder may be killed that somebody waits for. Empty: nobody waits.
+  // The earliest time at which a holder that somebody waits for may be killed. Empty: nobody waits.
   std::optional<instant> next_takeover() const;
   bool empty() const;
 

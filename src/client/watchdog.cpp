@@ -6,7 +6,7 @@ namespace rowlock::client_layer {
 
 namespace {
 
-// The longest sleep. After a suspend, time has passed that no condition variable has counted.
+// The longest sleep. During a suspend time passes that no condition variable counts.
 constexpr std::chrono::milliseconds round_length{250};
 
 }  // namespace

@@ -1,5 +1,5 @@
-// Watches deadlines: leases that end, statements that hang, waits without a thread whose time is up. It does
-// no I/O, so nothing can delay it.
+// Watches deadlines: leases that end, statements that hang, waits without a thread whose time has passed. It
+// does no I/O, so nothing can delay it.
 #pragma once
 
 #include "client/async_waiters.hpp"
@@ -25,7 +25,7 @@ class watchdog {
 
   void run();  // the thread's body, until stop()
   void stop();
-  // A deadline may have come nearer.
+  // Call this when a deadline may have moved closer.
   void check_again();
 
  private:
