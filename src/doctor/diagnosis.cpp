@@ -8,7 +8,7 @@ namespace rowlock::doctor {
 
 namespace {
 
-// Empty if all facts that the check reads are known, or one of them is absent.
+// Why the check cannot be decided. Empty if all facts that it reads are known, or one of them is absent.
 std::string what_is_unknown(const store::check& check, const store::server_facts& facts) {
   for (const auto& name : check.reads) {
     if (const auto* reason = facts.why_unknown(name))

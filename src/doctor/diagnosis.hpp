@@ -1,4 +1,4 @@
-// Goes through a store's checks.
+// Evaluates a store's checks.
 #pragma once
 
 #include "store/check.hpp"
@@ -12,11 +12,11 @@
 
 namespace rowlock::doctor {
 
-// Puts the values of facts in place of {name}; the value of a fact that is not known is empty.
+// Replaces each {name} by the value of that fact; by nothing if the value is not known.
 std::string filled(std::string_view text, const store::server_facts& facts);
 
-// What the checks find in these facts, the worst first. A check whose facts are absent finds nothing; one whose
-// facts are unknown is a finding of its own.
+// What the checks find in these facts, the worst first. A check with an absent fact finds nothing. A check with
+// an unknown fact gives a finding that says so.
 std::vector<finding> judge(std::span<const store::check> checks, const store::server_facts& facts);
 
 }  // namespace rowlock::doctor

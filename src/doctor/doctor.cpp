@@ -9,7 +9,7 @@ ROWLOCK_BEGIN_NAMESPACE
 
 namespace {
 
-// A client may be refused for a reason that no check knows.
+// A client may be refused for a reason that no check looks for.
 void add_refusal(std::vector<finding>& findings, const std::string& url,
                  const store::store_options& reading) {
   const bool is_known = !findings.empty() && findings.front().level == severity::error;

@@ -41,7 +41,7 @@ std::string describe_column(const std::string& line) {
   return line.find(" NOT NULL") == std::string::npos ? described : described + " not null";
 }
 
-// The columns of the tables in a file of schema/: each has a line of its own, which its name begins.
+// The columns of the tables in a file of schema/. Each column has its own line, which begins with its name.
 std::vector<std::string> columns_of(std::string_view schema) {
   std::istringstream lines{std::string{schema}};
   std::vector<std::string> result;

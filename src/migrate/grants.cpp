@@ -86,7 +86,7 @@ std::vector<std::string> for_mysql(const std::string& role, role_use use, const 
   const bool has_host = at != std::string::npos && at > 0;
   auto user = quoted(role.substr(0, has_host ? at : role.size()), '`');
   if (has_host) user += '@' + quoted(role.substr(at + 1), '`');
-  // In `database`.* the name is a pattern.
+  // MySQL reads the name in `database`.* as a pattern.
   auto pattern = schema;
   replace_all(pattern, "_", "\\_");
   return filled("mysql", use, prefix,

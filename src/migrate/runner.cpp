@@ -127,7 +127,7 @@ std::vector<migration> runner::up(std::optional<int> to, bool dry_run) {
   }
   std::vector<migration> done;
   guard(dry_run, [&] {
-    // Read under the lock: another migrator may have been at work until now.
+    // Read under the lock, because another migrator may have run until now.
     const auto now = session_.state();
     if (now.min_library > newest()) throw error(errc::too_new, forbids_this(now, newest()));
     check_recorded(now);
@@ -216,7 +216,7 @@ std::vector<std::string> runner::verify() {
       }
     }
   }
-  // An older schema lacks what the missing migrations add; a line above already says that.
+  // An older schema lacks what the missing migrations add, which an earlier line already reports.
   if (now.version >= newest()) {
     for (auto& line : differences(expected_, session_.describe(), prefix_)) result.push_back(std::move(line));
   }

@@ -12,8 +12,8 @@
 
 namespace rowlock::migrate {
 
-// The public members do what those of rowlock::migrator do. This library knows the versions up to the newest
-// file's.
+// The public members do the same as those of rowlock::migrator, with the newest file's version as the newest
+// that the library knows.
 class runner {
  public:
   // expected: the lines that describe() must return after all files. The session must outlive the runner.

@@ -12,8 +12,8 @@
 
 namespace rowlock::migrate {
 
-// Makes migration 1, "locks", of "0001_locks.up" and "0001_locks.down". Sorts by version and puts the prefix
-// in. Throws error(internal) for a name of another form, a missing number, or a half without its other half.
+// Makes migration 1, "locks", of "0001_locks.up" and "0001_locks.down". Sorts by version and inserts the
+// prefix. Throws error(internal) for any other form of name, a missing number, or half a pair.
 std::vector<migration> pair_files(std::span<const embedded::file> files, std::string_view prefix);
 
 }  // namespace rowlock::migrate

@@ -9,9 +9,9 @@
 //   const model::annotated_lock lock{mutex_};
 //
 // Every mutex in src is one; tests/model/annotated_mutex_test.cpp checks that. The analysis does not look
-// into constructors, destructors and handlers of exceptions, so what they do under a mutex is in functions
-// that they call. It loses sight of what is guarded where a function returns a reference to it: such a
-// function ROWLOCK_REQUIRES.
+// into constructors, destructors and exception handlers, so what they do under a mutex is in functions that
+// they call. It cannot follow a returned reference to what is guarded, so a function that returns one is
+// marked ROWLOCK_REQUIRES.
 #pragma once
 
 #include <rowlock/config.hpp>
@@ -52,8 +52,8 @@ class ROWLOCK_THREAD_ANNOTATION(capability("mutex")) annotated_mutex {
   std::mutex native_;
 };
 
-// Locks the mutex for a scope, as std::unique_lock does. It converts to one, so that it can be given to a
-// condition variable, which returns with the mutex locked again.
+// Locks the mutex for a scope, as std::unique_lock does. It converts to one for a condition variable, which
+// returns with the mutex locked again.
 class ROWLOCK_THREAD_ANNOTATION(scoped_lockable) annotated_lock {
  public:
   explicit annotated_lock(annotated_mutex& mutex) ROWLOCK_ACQUIRE(mutex) : native_{mutex.native_} {}

@@ -28,12 +28,12 @@ class id128 {
   // 32 lower-case hex digits.
   ROWLOCK_FOR_STORES std::string to_string() const;
 
-  // The first half. Ids made for one owner share it; a random id shares it with no other.
+  // The first half. All ids made for one owner share it; random ids never share it.
   constexpr std::uint64_t owner() const noexcept { return words_[0]; }
   // As random(), but all ids that the calling thread makes have one owner.
   static id128 of_this_thread();
-  // The owner of the ids that the calling thread makes. No other thread ever has it; a std::thread::id is
-  // reused when its thread has ended.
+  // The owner of the ids that the calling thread makes. No other thread ever has it, unlike a
+  // std::thread::id, which is reused when its thread has ended.
   static std::uint64_t owner_of_this_thread();
   // Another id of the same owner.
   id128 sibling() const;
@@ -46,7 +46,7 @@ class id128 {
   std::array<std::uint64_t, 2> words_{};
 };
 
-// Each kind of id has a type, so a hold's id cannot be passed where a lease's is expected.
+// Each kind of id has its own type, so a hold's id cannot be passed where a lease's is expected.
 template <class Tag>
 class id : public id128 {
  public:
@@ -55,7 +55,7 @@ class id : public id128 {
   static id parse(std::string_view text) { return id{id128::parse(text)}; }
   static id of_this_thread() { return id{id128::of_this_thread()}; }
   id sibling() const { return id{id128::sibling()}; }
-  // The id of something that belongs to what the other id names, and to nothing else.
+  // The id of something that belongs only to what the other id names.
   template <class Other>
   static constexpr id belonging_to(const model::id<Other>& other) {
     return id{other};

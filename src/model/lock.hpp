@@ -1,4 +1,4 @@
-// The rows of the model as values, in the words of docs/design.md. No I/O.
+// The rows of the database model as values, in the words of docs/design.md. No I/O.
 #pragma once
 
 #include "model/ids.hpp"
@@ -19,7 +19,7 @@ constexpr bool is_shareable(lock_kind kind) {
   return kind == lock_kind::shared_mutex || kind == lock_kind::semaphore;
 }
 
-// Whether its waiters wait for one another, not for a holder: they are released together.
+// Whether its waiters wait for each other instead of a holder: they are released together.
 constexpr bool is_rendezvous(lock_kind kind) {
   return kind == lock_kind::latch || kind == lock_kind::barrier;
 }
@@ -48,14 +48,14 @@ inline constexpr std::int64_t shared_mutex_capacity = 1'000'000;
 // The limit for a semaphore's permits and for a latch's count.
 inline constexpr std::int64_t highest_capacity = 1'000'000'000;
 
-// What a name must be in the database, or becomes when it is missing.
+// What a stored lock must be, or is created as if the name is missing.
 struct lock_definition {
   std::string name;
   lock_kind kind = lock_kind::mutex;
   std::int64_t capacity = 1;
   bool fair = true;  // a request never overtakes waiters
-  // How long the lock rests when its exclusive holder was lost and did not release it. The longer one counts:
-  // the delay that the creator of the name stored, or the delay that the next caller gives.
+  // How long the lock rests after its exclusive holder was lost instead of releasing it. The longer of the
+  // stored delay and the next caller's delay applies.
   std::chrono::milliseconds delay{0};
 };
 
@@ -76,8 +76,8 @@ struct lock_row {
   std::int64_t in_use = 0;
   model::token token = 0;
   std::int64_t next_ticket = 1;
-  // No row of its queue has a smaller ticket. A queue is read from this ticket on, and so not over the rows
-  // of waiters that have left: the database may keep those for as long as an old snapshot lives.
+  // No row of its queue has a smaller ticket. Queues are read from this ticket on, to skip the rows of
+  // waiters that have left: the database may keep those for as long as an old snapshot lives.
   std::int64_t head_ticket = 0;
   std::optional<lease_id> lease;
   std::optional<hold_id> hold;
@@ -88,10 +88,10 @@ struct lock_row {
   bool operator==(const lock_row&) const = default;
 };
 
-// What a row is, to tell a caller that expected something else.
+// The definition of a stored lock, for comparison with what a caller expected.
 lock_definition definition_of(const lock_row& row);
 
-// Whether a lock is the expected one (I11). The delay may differ: it is its creator's.
+// Whether a lock is the expected one (I11). The delay may differ: its creator chose it.
 bool is_same_lock(const lock_definition& asked, const lock_definition& stored) noexcept;
 
 // One row of `permit`: a shared hold.
@@ -119,8 +119,7 @@ struct lease_view {
   std::chrono::microseconds expires_in{0};  // on the database's clock; negative: past
 };
 
-// The token that a grant must have: above every earlier token of the name, and at least the epoch's floor
-// (I2).
+// The token of a new grant: above every earlier token of the name, and at least the epoch's floor (I2).
 constexpr token next_token(token stored, token epoch_floor) {
   return stored + 1 > epoch_floor ? stored + 1 : epoch_floor;
 }

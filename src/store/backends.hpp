@@ -1,4 +1,4 @@
-// Where the sessions of each database come from.
+// Opens each database's sessions.
 #pragma once
 
 #include "store/migration_session.hpp"
@@ -10,7 +10,7 @@
 
 namespace rowlock::store {
 
-// Connect to nothing yet. Throw error(invalid_argument).
+// These do not connect yet. They throw error(invalid_argument).
 // A URL as libpq takes it, or mysql://… or mariadb://…, see mysql_endpoint.
 std::unique_ptr<database> open_postgres(const std::string& url, const store_options& options);
 std::unique_ptr<database> open_mysql(const std::string& url, const store_options& options);
@@ -18,8 +18,8 @@ std::unique_ptr<database> open_mysql(const std::string& url, const store_options
 // after a chdir() find the same file. connect() never creates the file.
 std::unique_ptr<database> open_sqlite(const std::string& url_or_path, const store_options& options);
 
-// Connect. Throw as database::connect() does, except not_migrated and too_new. The last one creates a missing
-// file.
+// These connect. They throw as database::connect() does, except not_migrated and too_new. The last one
+// creates a missing file.
 std::unique_ptr<migration_session> open_postgres_for_migration(const std::string& url,
                                                                const store_options& options);
 std::unique_ptr<migration_session> open_mysql_for_migration(const std::string& url,
@@ -27,8 +27,8 @@ std::unique_ptr<migration_session> open_mysql_for_migration(const std::string& u
 std::unique_ptr<migration_session> open_sqlite_for_migration(const std::string& url_or_path,
                                                              const store_options& options);
 
-// Connect, read what their checks judge, and disconnect. Throw as the functions above, for a missing database
-// too; a missing SQLite file counts as a missing schema.
+// These connect, read what their checks judge, and disconnect. They throw as the functions above, also for a
+// missing database. A missing SQLite file counts as a missing schema.
 server_facts read_postgres_facts(const std::string& url, const store_options& options);
 server_facts read_mysql_facts(const std::string& url, const store_options& options);
 server_facts read_sqlite_facts(const std::string& url_or_path, const store_options& options);

@@ -1,4 +1,4 @@
-// One thing that `rowlock doctor` looks for. Each store has a list of its own; src/doctor goes through it.
+// A problem that `rowlock doctor` looks for. Each store has its own list; src/doctor evaluates it.
 #pragma once
 
 #include "store/server_facts.hpp"
@@ -16,13 +16,13 @@ struct check {
   severity level;
   std::vector<std::string_view> reads;  // facts; if one of them is unknown, so is the answer
   bool (*is_so)(const server_facts&);   // called if they are all known
-  // Texts for people. {name} stands for the value of that fact.
+  // Texts for people. {name} is replaced by the value of that fact.
   std::string_view found;
   std::string_view why;
   std::string_view remedy;
 };
 
-// What every database has in common.
+// The checks that all databases share.
 std::vector<check> common_checks();
 
 std::span<const check> postgres_checks();

@@ -8,7 +8,7 @@
 
 namespace rowlock::store {
 
-// For one attempt. Thread-safe.
+// Watches one attempt. Thread-safe.
 class connect_watch {
  public:
   connect_watch() = default;
@@ -16,7 +16,7 @@ class connect_watch {
   connect_watch& operator=(const connect_watch&) = delete;
 
   // A part of the attempt that may wait for the server. `interrupt` ends that wait from another thread. It
-  // must not throw, and is not called after this object is destroyed. Throws error(unreachable) when the
+  // must not throw, and is not called after this object is destroyed. Throws error(unreachable) if the
   // attempt was interrupted before.
   class step {
    public:
@@ -29,12 +29,12 @@ class connect_watch {
     connect_watch& watch_;
   };
 
-  // Any thread. The running step ends, and no other one begins.
+  // Any thread. Ends the running step and prevents further steps.
   ROWLOCK_FOR_STORES void interrupt() noexcept;
   ROWLOCK_FOR_STORES bool is_interrupted() const;
 
  private:
-  // The two ends of a step: the analysis does not look into constructors and destructors.
+  // The start and the end of a step, because the analysis does not look into constructors and destructors.
   void begin(std::function<void()> interrupt);
   void end();
 

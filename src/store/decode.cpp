@@ -60,7 +60,7 @@ holder_info read_holder(const rows& row) {
           .expires_in = row.shown_time("expires_time")};
 }
 
-// The lease of a holder or waiter that an edit reads. Empty: that one is dead.
+// The lease of a holder or waiter that an edit reads. Empty: the holder or waiter is dead.
 std::optional<model::lease_view> read_living(const rows& row) {
   if (row.null("client_id")) return {};
   return model::lease_view{row.id<lease_id>("lease_id"), row.id<lease_id>("client_id"),

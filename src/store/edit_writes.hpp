@@ -1,4 +1,4 @@
-// What an edit writes, in its order, once for all dialects.
+// What an edit writes, and in which order, for all dialects.
 #pragma once
 
 #include "store/lock_columns.hpp"
@@ -13,8 +13,9 @@ namespace rowlock::store {
 //   row(statement, values...)  a row of a statement that may take many of them;
 //   history(name, place, entry)  a line of the history;
 //   lease(record), request(name, request), value(name, value)  the only row of a statement.
-// A waiter is removed before another one is added, so that it may be replaced. A permit that is replaced is updated: a
-// guarded transaction that waits for its row would find a deleted one gone, though the hold is valid.
+// A waiter is removed before another one is added, so that it can be replaced. A permit that is replaced is updated
+// instead: if it were deleted, a guarded transaction that waits for its row would not find it, although the hold is
+// valid.
 template <class Writer>
 void write_change(const std::string& name, const lock_change& change, Writer& writer) {
   for (const auto& made : change.create_leases) writer.lease(made);
@@ -37,7 +38,7 @@ void write_change(const std::string& name, const lock_change& change, Writer& wr
   }
   if (change.request) writer.request(name, *change.request);
   if (change.value) writer.value(name, *change.value);
-  // Before a lease ends: the lines say whose it is.
+  // Written before a lease ends, because the lines say whose it is.
   std::int64_t place = 0;
   for (const auto& line : change.history) {
     writer.history(name, ++place, line);

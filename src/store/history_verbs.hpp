@@ -1,5 +1,5 @@
-// The history of locks: what is recorded, and reading it. An edit writes it (lock_change::history), in the
-// transaction of the change.
+// The history of locks: which names are recorded, and reading it. An edit writes it (lock_change::history),
+// in the transaction of the change.
 #pragma once
 
 #include "store/lock_verbs.hpp"
@@ -27,7 +27,7 @@ constexpr bool is_recorded(std::string_view name, std::string_view pattern) {
   return name.starts_with(pattern.substr(0, pattern.size() - 1));
 }
 
-// How much is kept of that name: the most that a pattern says which fits. Empty: it is not recorded.
+// How much is kept of that name: the most that any matching pattern says. Empty: it is not recorded.
 inline std::optional<recording> recording_of(std::string_view name, std::span<const recording> recordings) {
   std::optional<recording> most;
   for (const auto& one : recordings) {
@@ -56,14 +56,16 @@ struct history_line {
 class history_verbs {
  public:
   virtual std::vector<recording> recordings() = 0;  // by pattern
-  // Writes nothing. Throws error(privilege) if this role may not write lines: an edit with lines would fail.
+  // Writes nothing. Throws error(privilege) if this role may not write lines, because an edit with lines
+  // would fail.
   virtual void check_history() = 0;
-  // Adds or replaces it, and changes database_state::recordings.
+  // Adds or replaces the recording, and changes database_state::recordings.
   virtual void record(const recording& what) = 0;
-  // The same; false: there was none with this pattern. The lines stay until they are deleted.
+  // Removes it, and changes the same. False: there was none with this pattern. The lines stay until they are
+  // deleted.
   virtual bool stop_recording(const std::string& pattern) = 0;
 
-  // The latest lines of a name before that one, the latest first.
+  // The latest lines of a name before line `before`, the latest first.
   virtual std::vector<history_line> read_history(const std::string& name, std::int64_t before,
                                                  std::size_t limit) = 0;
   // Deletes lines of a name that are too many or too old, at most `limit` of them. Returns how many.

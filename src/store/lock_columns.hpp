@@ -1,5 +1,5 @@
-// The columns of a lock's row, once for all dialects. A new field of model::lock_row does not compile here
-// until it is added.
+// The columns of a lock's row, for all dialects. A new field of model::lock_row does not compile here until it is
+// added.
 #pragma once
 
 #include "model/lock.hpp"
@@ -10,7 +10,7 @@
 namespace rowlock::store {
 
 // Calls use() with the columns that an edit writes, in the order in which edit_write_lock takes them. A row that is
-// not const passes them for writing.
+// not const is passed for writing.
 template <class LockRow, class Use>
 decltype(auto) with_written_columns(LockRow& row, Use use) {
   auto& [name, kind, capacity, in_use, latest_token, next_ticket, head_ticket, lease, hold, has_queue, fair,

@@ -19,7 +19,7 @@ using model::token;
 
 // ---- leases ------------------------------------------------------------------------------------------
 
-// A lease to be stored. A process's own lease has client == id; an explicit-ttl lease names its process.
+// A lease to be stored. A process's own lease has client == id; an explicit-ttl lease names its process's lease.
 struct lease_record {
   lease_id id;
   lease_id client;
@@ -31,7 +31,7 @@ struct lease_record {
   std::string program{};  // what it runs
 };
 
-// Shows whether the database is still the same server in the same history.
+// Shows whether the database is still the same server with the same history.
 struct database_state {
   std::string identity;  // of this server, now (PostgreSQL: system identifier and timeline)
   std::string
@@ -83,7 +83,7 @@ struct release_item {
   model::lock_mode mode = model::lock_mode::exclusive;
 };
 
-// The grant to the head of the queue that came with a release.
+// The grant to the head of the queue that a release made.
 struct hand_over_reply {
   hold_id granted;
   lease_id client;  // the client of the granted waiter
@@ -125,7 +125,7 @@ struct lock_view {
   bool is_recorded_server =
       true;  // this server's identity is the recorded one; nothing may be granted otherwise
 
-  // The next row of the queue, as far as the window reaches.
+  // Adds the next row of the queue, as far as the window reaches.
   void add_waiter(const model::waiter& waiter, const std::optional<model::lease_view>& lease);
 };
 
@@ -194,9 +194,9 @@ enum class edit_result : std::uint8_t {
   missing,    // no such lock; decide was not called
 };
 
-// Decides about all locks of an edit at once, so that all change or none does. results[i], views[i] and the
-// returned change i belong to request i. Where the result is not `committed`, the view has no meaning and the
-// change is empty. Called once, when everything has been read; must not throw, wait or do I/O.
+// Decides about all locks of an edit at once, so that all change or none does. results[i], views[i] and the returned
+// change i belong to request i. If the result is not `committed`, the view has no meaning and the change must be
+// empty. Called once, after everything has been read; must not throw, wait or do I/O.
 using joint_decision = std::function<std::vector<lock_change>(std::span<const edit_result> results,
                                                               std::span<const lock_view> views)>;
 
@@ -214,9 +214,9 @@ struct hold_status {
   bool has_queue = false;         // when held: there are waiters, or there were
   bool is_asked_for = false;      // when held: a release request means it, see lock_info
   std::optional<lease_id> lease;  // on which it is held or queued
-  // When queued or absent: how long until the first lease that stands in the way may be killed. These are the
-  // holders' leases and, where there is no exclusive holder, that of the head of the queue. Zero: the lock is
-  // free or one of them is dead, so an edit would grant. Negative: that time is past. Empty: no such lock.
+  // When queued or absent: how long until the first lease in the way may be killed. These are the holders' leases
+  // and, if there is no exclusive holder, that of the head of the queue. Zero: the lock is free or one of them is
+  // dead, so an edit would grant. Negative: that time has passed. Empty: no such lock.
   std::optional<std::chrono::microseconds> takeover_in;
   // The stored lock; without meaning if there is none.
   model::lock_kind kind = model::lock_kind::unknown;
@@ -225,7 +225,8 @@ struct hold_status {
   bool fair = true;
 };
 
-// takeover_in for a client that kills a lease that much later than its expiry. What is free or dead needs no kill.
+// takeover_in for a client that kills a lease that much later than its expiry. A free lock or a dead lease needs no
+// kill.
 constexpr std::chrono::microseconds takeover_after(std::chrono::microseconds takeover_in,
                                                    std::chrono::microseconds skew) {
   return takeover_in == std::chrono::microseconds{0} ? takeover_in : takeover_in + skew;
@@ -234,7 +235,7 @@ constexpr std::chrono::microseconds takeover_after(std::chrono::microseconds tak
 // Requires: the lock exists.
 model::lock_definition definition_of(const std::string& name, const hold_status& status);
 
-// What stands on a client's leases: a grant, or a place in a queue.
+// What stands on a client's leases: a hold, or a place in a queue.
 struct held_entry {
   std::string name;
   hold_id hold;
@@ -298,8 +299,8 @@ class lock_verbs {
   // that holder's lease may be killed. Empty: an edit must decide.
   virtual std::optional<std::chrono::microseconds> enqueue(const acquire_item& request,
                                                            std::chrono::microseconds skew) = 0;
-  // Hands a mutex, shared_mutex or election over from this exclusive hold to an exclusive head of its queue,
-  // durably, and wakes that client unless it is the releaser. Not if the hold is guarded. Empty: an edit must
+  // Hands a mutex, shared_mutex or election over from this exclusive hold to an exclusive head of its queue, durably,
+  // and wakes that client unless it is the releaser's. Does nothing if the hold is guarded. Empty: an edit must
   // decide.
   virtual std::optional<hand_over_reply> hand_over(const release_item& request,
                                                    std::chrono::microseconds skew) = 0;
@@ -308,19 +309,18 @@ class lock_verbs {
   // Creates the locks that are missing, each with a token above the floor and the epoch's. Requires: the
   // names are distinct and sorted.
   virtual void create(std::span<const model::lock_definition> locks) = 0;
-  // One transaction: locks the rows in name order, skipping locked ones; reads all of them; then decides
-  // about each; writes the changes; commits. Requires: the names are distinct and sorted. Result i belongs to
-  // request i.
+  // In one transaction: locks the rows in name order, skipping locked ones; reads all of them; then decides about
+  // each; writes the changes; commits. Requires: the names are distinct and sorted. Result i belongs to request i.
   std::vector<edit_result> edit(std::span<const edit_request> requests);
-  // The same with one decision about all; the requests' own decisions are not called.
+  // The same with one decision about all locks; the requests' own decisions are not called.
   virtual std::vector<edit_result> edit_together(std::span<const edit_request> requests,
                                                  const joint_decision& decide) = 0;
 
   // -- reading: no row lock, no transaction id, no log --
   virtual std::vector<hold_status> find(std::span<const hold_query> holds) = 0;  // reply i for query i
-  // Afterwards everything that this session has read is on disk. Called before a grant is believed that was only read
-  // (I8): InnoDB shows a commit before it is on disk. There it renews `own`, because the log is written in order, and
-  // that commit comes later. PostgreSQL and SQLite show nothing earlier, so they have nothing to do.
+  // Ensures that everything that this session has read is on disk. Called before a client relies on a grant that was
+  // only read (I8), because InnoDB shows a commit before it is on disk. There it renews `own`: the log is written in
+  // order, and that commit comes later. PostgreSQL and SQLite show no commit early, so they do nothing.
   virtual void make_durable(lease_id own) { static_cast<void>(own); }
   // What stands on the client's leases, among the next `limit` names after `after`, in bytewise order. The
   // permits of a latch stand on no lease.

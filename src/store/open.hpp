@@ -14,19 +14,18 @@
 
 namespace rowlock::store {
 
-// What the client's options say of the database and its connections.
+// The client's options that concern the database and its connections.
 store_options to_store_options(const options& settings);
 
-// Throws error(invalid_argument) for a URL, prefix or schema that cannot be right, or if the store is not
-// linked.
+// Throws error(invalid_argument) for an invalid URL, prefix or schema, or if the store is not linked.
 std::unique_ptr<database> open(const std::string& url, const store_options& options);
 
 // A connection for the migrator: it does not need a migrated schema. Creates a missing SQLite file.
 std::unique_ptr<migration_session> open_for_migration(const std::string& url, const store_options& options);
 
-// What this database says about itself, and what to look for in that. Reads only. It needs no migrated schema,
-// and accepts servers that open() refuses. Throws as open_for_migration, except that a missing SQLite file
-// counts as a missing schema.
+// What this database says about itself, and the checks for it. Only reads. It needs no migrated schema, and
+// accepts servers that open() refuses. Throws as open_for_migration, except that a missing SQLite file counts
+// as a missing schema.
 server_facts read_facts(const std::string& url, const store_options& options);
 std::vector<check> checks_of(std::string_view dialect);
 

@@ -14,7 +14,7 @@ struct place {
   std::atomic<const linked_store*> store = nullptr;
 };
 
-// Ready before any constructor runs, as the stores' run before those of this file.
+// Initialized before any constructor runs, because the stores' constructors run before those of this file.
 constinit place places[] = {{"postgres"}, {"mysql"}, {"sqlite"}};
 
 }  // namespace

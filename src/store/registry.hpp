@@ -1,5 +1,5 @@
-// The stores that are linked into this program. The core knows none by name: a store is a library of its own, and a
-// program loads the drivers of the stores that it links.
+// The stores that are linked into this program. The core knows none by name: each store is a library of its own, and
+// a program loads only the drivers of the stores that it links.
 #pragma once
 
 #include "model/for_stores.hpp"
@@ -25,17 +25,17 @@ struct linked_store {
   std::span<const embedded::file> (*migrations)() = nullptr;
 };
 
-// How a store gets into the table, in each of its libraries (<store>/<store>_store.cpp):
+// How a store enters the table, in each of its libraries (<store>/<store>_store.cpp):
 //   - a constructor calls add_store() when the library is loaded, or, in an archive, before the program's own static
-//     objects are made: its priority is higher than theirs;
-//   - the library defines a symbol, rowlock_store_<dialect>, that nothing in the program refers to. Whoever links
-//     rowlock::<dialect> names it to the linker (src/CMakeLists.txt), so the linker neither passes over the archive's
+//     objects are made, because its priority is higher than theirs;
+//   - the library defines a symbol, rowlock_store_<dialect>, that nothing in the program refers to. Linking
+//     rowlock::<dialect> names it to the linker (src/CMakeLists.txt), so the linker neither skips the archive's
 //     member with the constructor nor drops the shared library as unneeded.
 // A constructor's priority.
 inline constexpr int before_static_objects = 1000;
 
-// The store must live as long as the process. Thread-safe: a plug-in may load a store at any time. Ignores a dialect
-// that is no store's of rowlock.
+// The store must live as long as the process. Thread-safe: a plug-in may load a store at any time. Ignores an unknown
+// dialect.
 ROWLOCK_FOR_STORES void add_store(const linked_store& store) noexcept;
 
 // Null if this dialect's store is not linked.

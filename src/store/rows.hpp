@@ -1,4 +1,4 @@
-// The rows of a query's result, one at a time, each column by its name. It is the same for all dialects.
+// The rows of a query's result, one at a time, with columns by name; the same for all dialects.
 #pragma once
 
 #include "model/for_stores.hpp"
@@ -11,8 +11,8 @@
 
 namespace rowlock::store {
 
-// Begins before the first row. A column is named, or numbered from 0 where a statement returns a single one;
-// an unknown name throws error(internal).
+// Begins before the first row. Columns have names, or numbers from 0 if a statement returns a single one. An
+// unknown name throws error(internal).
 class ROWLOCK_FOR_STORES rows {
  public:
   virtual ~rows() = default;
@@ -37,7 +37,7 @@ class ROWLOCK_FOR_STORES rows {
   std::string text(const Column& column) const {
     return std::string{text_at(at(column))};
   }
-  // The same, without a copy. It ends with the row.
+  // The same, without a copy. Valid until the next row.
   template <class Column>
   std::string_view view(const Column& column) const {
     return text_at(at(column));
@@ -60,7 +60,8 @@ class ROWLOCK_FOR_STORES rows {
   std::chrono::milliseconds milliseconds(const Column& column) const {
     return std::chrono::milliseconds{integer(column)};
   }
-  // A time span that is only shown. A dialect's statements give it in milliseconds unless it says otherwise.
+  // A time span that is only displayed. A dialect's statements give it in milliseconds unless it overrides
+  // this.
   virtual std::chrono::milliseconds shown_time(std::string_view column) const { return milliseconds(column); }
 
  protected:
@@ -82,7 +83,7 @@ class ROWLOCK_FOR_STORES rows {
   static int at(int index) { return index; }
   int at(std::string_view column) const;
 
-  mutable int next_ = 0;  // where the next column probably is: they are read in their order
+  mutable int next_ = 0;  // where the next column probably is, because they are read in order
 };
 
 }  // namespace rowlock::store

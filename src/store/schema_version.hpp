@@ -18,12 +18,12 @@ extern const int library_schema_version;
 // schema.
 ROWLOCK_FOR_STORES std::string migrate_command(const store_options& options, const std::string& global = {});
 
-// Throws error(not_migrated) or error(too_new) unless this library can work with the schema that was found.
-// where: the place, for the message.
+// Throws error(not_migrated) or error(too_new) unless this library can work with that schema. where: the
+// place, for the message.
 ROWLOCK_FOR_STORES void check_schema_version(const schema_state& found, const store_options& options,
                                              const std::string& where, const std::string& global = {});
 
-// For a table that lacks its one row.
+// The error for a table that lacks its one row.
 ROWLOCK_FOR_STORES error missing_meta_row(const store_options& options, const std::string& global = {});
 
 }  // namespace rowlock::store

@@ -52,7 +52,7 @@ void compare_clocks(server_facts& facts,
   const auto now = [] {
     return std::chrono::floor<std::chrono::microseconds>(system_clock::now()).time_since_epoch();
   };
-  // The fastest of three round trips says most.
+  // The fastest of three round trips is the most accurate.
   std::optional<std::chrono::microseconds> uncertainty;
   std::chrono::microseconds offset{0};
   for (int attempt = 0; attempt < 3; ++attempt) {

@@ -13,8 +13,8 @@
 
 namespace rowlock::store {
 
-// Values by name. A setting has the server's own name. Three cases: a fact is known, or it is unknown because
-// this user may not see it, or it is absent because it does not apply to this server.
+// Values by name. A setting has the server's own name. A fact is known, unknown (this user may not see it),
+// or absent (it does not apply to this server).
 class ROWLOCK_FOR_STORES server_facts {
  public:
   void set(std::string name, std::string value) { values_[std::move(name)] = std::move(value); }
@@ -40,7 +40,7 @@ class ROWLOCK_FOR_STORES server_facts {
 };
 
 // Compares the server's clock with this machine's: sets clock_offset_ms, which is positive if the server is
-// ahead, and clock_uncertainty_ms, half of the time that the question took.
+// ahead, and clock_uncertainty_ms, half of the round trip's time.
 ROWLOCK_FOR_STORES void compare_clocks(server_facts& facts,
                                        const std::function<std::chrono::microseconds()>& read_server_clock);
 

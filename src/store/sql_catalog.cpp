@@ -16,10 +16,11 @@ namespace {
 constexpr std::string_view name_marker = "-- name: ";
 constexpr std::string_view only_marker = "-- only: ";
 
-// What a statement writes as :name. Values that C++ uses too are computed from the C++ constant.
+// The values of the words like :name in statements. If C++ uses a value too, it is computed from the C++
+// constant.
 std::vector<std::pair<std::string_view, std::string>> constants() {
   return {
-      // One row more than a view shows tells that the queue is longer.
+      // One row more than a view shows, which reveals that the queue is longer.
       {":queue_read_limit", std::to_string(queue_window + 1)},
       {":seconds_per_old_epoch", std::to_string(model::seconds_per_old_epoch)},
       // More rows than a batch can have. A limit keeps MySQL from merging a derived table into its statement.
@@ -88,7 +89,7 @@ class file_reader {
     add(marker == first ? behind.substr(only.size()) : line.substr(0, marker), only);
   }
 
-  // only: the one name that gets the line; empty: all.
+  // only: the one name that the line belongs to; empty: all.
   void add(std::string_view line, std::string_view only) {
     if (open_.empty()) refuse(file_, "a statement has no name");
     line = line.substr(0, line.find_last_not_of(' ') + 1);
@@ -105,7 +106,7 @@ class file_reader {
 
   void finish() {
     for (auto& each : open_) {
-      // A semicolon makes the file valid for other tools; a prepared statement does without it.
+      // A semicolon makes the file valid for other tools; a prepared statement must not have one.
       while (each.text.ends_with(';') || each.text.ends_with('\n')) each.text.pop_back();
       if (each.text.empty()) refuse(file_, "the statement " + each.name + " is empty");
       finished_.push_back(std::move(each));

@@ -19,9 +19,9 @@ std::string with_prefix(std::string_view sql, std::string_view prefix);
 // belongs to that name alone. Words like :queue_read_limit stand for the constants listed in sql_catalog.cpp.
 class ROWLOCK_FOR_STORES sql_catalog {
  public:
-  // Comment lines and empty lines are left out, so that the server need not parse them each time.
-  // Throws error(internal) for text above the first name, for a name that has no text or stands twice, and
-  // for `-- only:` with a name that the text does not have.
+  // Comment lines and empty lines are removed, so that the server need not parse them each time. Throws
+  // error(internal) for text above the first name, for a name without text or that occurs twice, and for `--
+  // only:` with a name that the text does not have.
   sql_catalog(std::span<const embedded::file> files, std::string_view prefix);
 
   // Throws error(internal) for an unknown name.

@@ -1,4 +1,4 @@
-// The reading verbs of a migration session, once for all dialects.
+// The reading verbs of a migration session, for all dialects.
 #pragma once
 
 #include "model/for_stores.hpp"

@@ -1,6 +1,6 @@
-// The seam between rowlock and a database: verbs that work on batches. Below it there is only SQL and the
-// mapping of errors. Time, retry, waiting, batching and every decision are above it, once (docs/design.md,
-// "Layers").
+// The interface between rowlock and a database: verbs that work on batches. Below it there is only SQL and
+// the mapping of errors. Time, retry, waiting, batching and every decision are above it, each in one place
+// (docs/design.md, "Layers").
 //
 // Rules that every store keeps (docs/design.md, "Rules for every statement"):
 //   - a statement that writes never decides from a row that another transaction may be changing;
@@ -52,11 +52,11 @@ struct store_options {
   std::string application{};
   std::chrono::milliseconds statement_timeout{5'000};
   std::chrono::milliseconds connect_timeout{5'000};
-  bool read_only = false;    // sessions only read, on a standby too
+  bool read_only = false;    // sessions only read, even on a standby
   std::string listen_url{};  // PostgreSQL behind a pooler: a URL past it, for wake-ups
 };
 
-// Where sessions come from. Thread-safe.
+// Makes sessions. Thread-safe.
 class database {
  public:
   virtual ~database() = default;
@@ -65,19 +65,20 @@ class database {
     connect_watch nobody;
     return connect(nobody);
   }
-  // The same. The watch can break it off while it waits for the server: for the connection, the login or the
+  // The same. The watch can interrupt it while it waits for the server: for the connection, the login or the
   // first statements.
   virtual std::unique_ptr<session> connect(connect_watch& watch) = 0;
   virtual std::string_view dialect() const noexcept = 0;  // postgres, mysql, sqlite, memory
-  // The whole database has one writer at a time, so a second worker would only wait.
+  // True if the database has one writer at a time, so that a second worker would only wait.
   virtual bool single_writer() const noexcept { return false; }
-  // It sends no wake-ups: waiters must poll (session::poll_wakeups). Known once a session has connected.
+  // True if it sends no wake-ups, so that waiters must poll (session::poll_wakeups). Known once a session has
+  // connected.
   virtual bool must_poll() const noexcept { return false; }
   // The statement that proves a hold inside the caller's own transaction. Its parameters are the name and the
-  // hold's id, as text. It returns one row if the hold stands.
+  // hold's id, as text. It returns one row if the hold is valid.
   virtual std::string guard_sql(model::lock_mode mode) const = 0;
-  // A statement to run after it, with the same parameters, where a row lock alone is not enough; it changes
-  // one row. Known once a session has connected. Empty: none.
+  // A statement to run after it, with the same parameters, if a row lock alone is not enough; it changes one
+  // row. Known once a session has connected. Empty: none.
   virtual std::string guard_write_sql(model::lock_mode) const { return {}; }
 };
 

@@ -22,7 +22,7 @@ constexpr std::string_view hidden = "***";
   throw error(errc::invalid_argument, message);
 }
 
-// Empty if there is none: the text before the colon may then be anything, even a password.
+// Empty if there is no scheme: the text before the colon may then be anything, even a password.
 std::string_view scheme_of(std::string_view url) {
   const auto colon = url.find(':');
   if (colon == std::string_view::npos || colon > 20) return {};
@@ -67,7 +67,7 @@ char hex_value(char digit) {
   return static_cast<char>(std::tolower(static_cast<unsigned char>(digit)) - 'a' + 10);
 }
 
-// libpq decodes keys too, so p%61ssword is one.
+// libpq decodes keys too, so p%61ssword means password.
 std::string decode_lower(std::string_view text) {
   std::string result;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -97,7 +97,7 @@ std::string hide_parameters(std::string_view text) {
     const bool secret = equals != std::string_view::npos && is_secret(part.substr(0, equals));
     result += secret ? part.substr(0, equals + 1) : part;
     if (secret) result += hidden;
-    // A quoted value may contain any of the separators: nothing after it is shown.
+    // A quoted value may contain any separator, so nothing after it is shown.
     if (secret && part.substr(equals + 1).starts_with('\'')) return result;
     if (separator == std::string_view::npos) return result;
     result += text[separator];
@@ -113,14 +113,14 @@ bool is_plain_word(std::string_view text) {
   return !text.empty() && text.size() <= 30 && std::all_of(text.begin(), text.end(), fits);
 }
 
-// Without capitals, dashes and underscores, which are easily mixed up.
+// Without capitals, dashes and underscores, which are often confused.
 std::string spelled_plainly(std::string_view name) {
   auto result = decode_lower(name);
   std::erase_if(result, [](char c) { return c == '_' || c == '-'; });
   return result;
 }
 
-// How many letters must be changed, inserted or removed to turn one into the other.
+// How many letters must be changed, inserted or removed to turn one text into the other.
 std::size_t edits_between(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   std::iota(row.begin(), row.end(), std::size_t{0});
@@ -220,8 +220,8 @@ std::string hide_secret(std::string message, std::string_view secret) {
 
 std::string redact(std::string_view url) {
   if (scheme_of(url) == "sqlite") return hide_parameters(url);  // a path may contain both : and @
-  // From the first colon after the scheme to the last @, wherever they are: a password that was not
-  // percent-encoded may contain any character, and hiding too much is the lesser fault.
+  // From the first colon after the scheme to the last @: a password that was not percent-encoded may contain
+  // any character, and hiding too much is better than too little.
   const auto authority = url.find("://");
   const auto from = authority == std::string_view::npos ? 0 : authority + 3;
   const auto colon = url.find(':', from);

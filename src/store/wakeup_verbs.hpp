@@ -1,4 +1,4 @@
-// How clients tell each other that something may have changed: hints, never proof.
+// Wake-ups, by which clients tell each other that something may have changed. They are hints, never proof.
 #pragma once
 
 #include "model/for_stores.hpp"
@@ -38,14 +38,14 @@ class wakeup_verbs {
  public:
   virtual void listen(lease_id client) = 0;                     // from now on wait() receives its wake-ups
   virtual void send_wakeups(std::span<const wakeup> told) = 0;  // asynchronous commit
-  // Waits until something may have changed for the client, end_wait() is called or the timeout passes. True
-  // when something may have changed. Throws error(unreachable) when the connection is gone.
+  // Waits until something may have changed for the client, end_wait() is called or the timeout passes.
+  // Returns true if something may have changed. Throws error(unreachable) if the connection is gone.
   virtual bool wait(std::chrono::nanoseconds timeout) = 0;
-  // The waiters that the latest wake-ups named as granted; returned once. Empty: it may be anything. Not
-  // every database names them, and an earlier version of rowlock did not.
+  // The waiters that the latest wake-ups named as granted; each is returned once. Empty: anything may have
+  // changed. Not every database names them, and earlier versions of rowlock did not.
   virtual std::vector<hold_id> woken_waiters() { return {}; }
-  // For database::must_poll(), where only end_wait() ends wait(): whether something may have changed, since
-  // the last call, for the clients that this session listens for. At most one small statement.
+  // For database::must_poll(), where only end_wait() ends wait(): whether something may have changed since
+  // the last call for the clients that this session listens for. At most one small statement.
   virtual wakeup_poll poll_wakeups() { return wakeup_poll::unknown; }
   virtual void end_wait() noexcept = 0;
 

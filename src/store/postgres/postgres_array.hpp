@@ -1,4 +1,4 @@
-// Values as the texts of a statement's arguments, and the columns of a batch as those of arrays.
+// Formats a statement's arguments as text, and the columns of a batch as arrays.
 #pragma once
 
 #include <array>

@@ -91,8 +91,8 @@ void postgres_connection::drain() {
   }
 }
 
-// The kernel drops what it has not delivered yet. Otherwise a closed socket would go on trying for minutes,
-// and the server would execute a statement long after the client has given it up.
+// Makes the kernel drop what it has not delivered yet. Otherwise a closed socket would go on trying for
+// minutes, and the server would execute a statement long after the client has abandoned it.
 void postgres_connection::break_generation() noexcept {
   broken_ = true;
   const linger none{.l_onoff = 1, .l_linger = 0};

@@ -32,13 +32,13 @@ class postgres_connection {
   postgres_connection(const postgres_conninfo& conninfo, const sql_catalog& catalog, connect_watch& watch);
   ~postgres_connection();
 
-  // The session at the other end changes with each transaction. `settings` is a script.
+  // From now on the server's session changes with each transaction. `settings` is a script.
   void set_pooled(std::string settings) { settings_ = std::move(settings); }
   bool is_pooled() const noexcept { return settings_.has_value(); }
   // Whether libpq and the server name the same backend. Asks the server.
   bool has_own_backend(std::chrono::milliseconds limit);
 
-  // A script starts with begin(), to open a transaction, or with settings(): then its statements are one
+  // A script starts with begin(), to open a transaction, or with settings(), which makes its statements one
   // transaction. Both are needed again after a COMMIT.
   std::string begin() const { return "BEGIN;\n" + settings(); }
   std::string settings() const { return settings_.value_or(""); }
@@ -69,8 +69,8 @@ class postgres_connection {
     });
   }
 
-  // "EXECUTE statement(arguments);" for a script: several statements in one round trip, each with a snapshot
-  // of its own, in one transaction. The script's result is that of its last statement.
+  // "EXECUTE statement(arguments);" for a script: several statements in one round trip and one transaction,
+  // each with its own snapshot. The script's result is that of its last statement.
   template <class... Args>
   std::string execute(const std::string& statement, const Args&... args) {
     return execute_texts(statement, std::vector<std::string>{postgres_text(args)...});
@@ -117,9 +117,9 @@ class postgres_connection {
 
   const postgres_conninfo& conninfo_;
   const sql_catalog& catalog_;
-  std::string warning_;  // the server's latest: it says why it ends a session
+  std::string warning_;  // the server's latest, which says why it ends a session
   std::unique_ptr<pqxx_compat::connection> connection_;
-  // A duplicate: interrupt() cannot hit a number that libpq has closed and another file has taken.
+  // A duplicate, so that interrupt() cannot hit a number that libpq has closed and another file has reused.
   owned_fd socket_;
   std::optional<std::string> settings_;  // set with each transaction; none: the session has them
   std::set<std::string, std::less<>> prepared_;

@@ -23,7 +23,7 @@ namespace {
 
 using options_ptr = std::unique_ptr<PQconninfoOption, decltype(&PQconninfoFree)>;
 
-// libpq quotes what it could not read, which may be a part of the password.
+// libpq quotes what it could not read, which may be part of the password.
 std::string without_quoted(std::string_view text) {
   std::string result;
   bool inside = false;
@@ -110,7 +110,7 @@ std::optional<bool> take_pooled(std::string& url) {
   return pooled;
 }
 
-// libpq would report it only when it connects, like a server that cannot be reached.
+// libpq would report it only when it connects, as if the server could not be reached.
 void check_port(std::string_view port) {
   int number = 0;
   const auto [end, failure] = std::from_chars(port.data(), port.data() + port.size(), number);
@@ -152,7 +152,7 @@ postgres_conninfo::postgres_conninfo(const std::string& url, const store_options
   unless_given("keepalives_interval", "", std::to_string(whole_seconds(limit / 4)));
   unless_given("keepalives_count", "", "3");
   unless_given("tcp_user_timeout", "", std::to_string(limit.count()));
-  // If there are several servers, only the primary is useful, except to a client that only reads.
+  // If there are several servers, only the primary is useful, except to a read-only client.
   if (servers().size() > 1 && !options.read_only)
     unless_given("target_session_attrs", "PGTARGETSESSIONATTRS", "read-write");
 }

@@ -33,7 +33,7 @@ class postgres_conninfo {
   std::string text(const postgres_server& server) const;
   // In the URL's order; at least one.
   std::vector<postgres_server> servers() const;
-  // The URL's, or that of the options.
+  // From the URL, or else from the options.
   std::chrono::milliseconds connect_timeout() const noexcept { return connect_timeout_; }
 
   // Whether the session of a connection changes with each transaction; empty: the connection finds out.

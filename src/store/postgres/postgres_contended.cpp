@@ -1,5 +1,5 @@
-// A single request for a lock that other clients want too: one round trip, in which each statement has a
-// snapshot of its own.
+// Handles a single request for a lock that other clients want too, in one round trip in which each statement
+// has its own snapshot.
 #include "store/decode.hpp"
 #include "store/postgres/postgres_session.hpp"
 
@@ -16,7 +16,8 @@ std::optional<std::chrono::microseconds> postgres_session::enqueue(const acquire
   return entered.microseconds("takeover_us");
 }
 
-// The wake-up follows the commit in the same script: the waiter need not wait until this client sends it.
+// The wake-up follows the commit in the same script, so the waiter does not wait for another message of this
+// client.
 std::optional<hand_over_reply> postgres_session::hand_over(const release_item& request,
                                                            std::chrono::microseconds skew) {
   const auto& [name, lease, hold, mode] = request;
@@ -31,7 +32,7 @@ std::optional<hand_over_reply> postgres_session::hand_over(const release_item& r
     return read_hand_over(given);
   } catch (const error& failure) {
     connection_.rollback();
-    // It may be the wake-up that failed, after the commit.
+    // The wake-up may have failed, after the commit.
     throw error(failure.code(), failure.what(), failure.database_code(), true);
   }
 }

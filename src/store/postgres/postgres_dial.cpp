@@ -90,7 +90,7 @@ raw_connection dial(const postgres_conninfo& conninfo, connect_watch& watch, std
       if (!refusal.starts_with("connection to ")) refusal = addresses[i].host + ": " + refusal;
       said += (said.empty() ? "" : "; ") + refusal.substr(0, refusal.find_last_not_of('\n') + 1);
     }
-    // Another server of the same URL would say the same.
+    // Another server of the same URL would refuse it too.
     if (postgres_connect_error(refusal).code() == errc::authentication) break;
   }
   throw postgres_connect_error(conninfo.scrub(said));

@@ -1,5 +1,5 @@
-// Connects without blocking in libpq: it keeps the time limit to the millisecond, and another thread can
-// interrupt it.
+// Connects without blocking in libpq, so that the time limit is exact to the millisecond and another thread
+// can interrupt it.
 #pragma once
 
 #include "store/connect_watch.hpp"

@@ -11,7 +11,7 @@ namespace rowlock::store {
 
 namespace {
 
-// A guarded transaction proves its hold by the row. An edit that took the hold away would be a bug.
+// A guarded transaction proves its hold by the row, so an edit that took the hold away would be a bug.
 void check_grant_stays(const lock_view& view, const lock_change& change) {
   if (view.replaceable || !change.row) return;
   const bool guarded_goes = std::any_of(view.permits.begin(), view.permits.end(), [&](const auto& entry) {
@@ -50,8 +50,8 @@ class edit_script {
     row("edit_history", name, place, to_string(line.event), line.token, line.hold, line.lease, line.detail);
   }
 
-  // The statements that wait for a lease's row come last, so that the locks' rows are kept locked no longer
-  // than needed.
+  // The statements that wait for a lease's row come last, so that the locks' rows are not locked longer than
+  // needed.
   std::string text() {
     auto script = leases_;
     for (const auto* statement :

@@ -31,7 +31,7 @@ meaning meaning_of(std::string_view state) {
   return {errc::database, ""};
 }
 
-// libpq ends its texts with a line break; the lines after the first show the statement.
+// libpq ends its texts with a line break. The lines after the first repeat the statement.
 std::string_view first_line(std::string_view text) {
   text = text.substr(0, text.find('\n'));
   if (text.starts_with("ERROR:  ") || text.starts_with("FATAL:  ")) text.remove_prefix(8);

@@ -1,4 +1,4 @@
-// Turns errors of PostgreSQL and libpqxx into rowlock::error. All of them are mapped here.
+// Maps all errors of PostgreSQL and libpqxx to rowlock::error.
 #pragma once
 
 #include <rowlock/error.hpp>
@@ -12,7 +12,7 @@ namespace rowlock::store {
 // For a statement that failed. doing: its name. If the connection broke, the outcome is unknown.
 error postgres_error(const std::exception& cause, std::string_view doing);
 
-// For an attempt to connect that failed. libpq gives only a text, no SQLSTATE. said: that text without
+// For an attempt to connect that failed. libpq gives only a text, without SQLSTATE. said: that text without
 // secrets.
 error postgres_connect_error(std::string_view said);
 

@@ -1,4 +1,4 @@
-// Grants and releases that the lock's row alone decides: one statement for each mode.
+// Grants and releases that can be decided from the lock's row alone, with one statement for each mode.
 #include "store/by_mode.hpp"
 #include "store/decode.hpp"
 #include "store/postgres/postgres_session.hpp"

@@ -19,15 +19,15 @@ class postgres_listener {
   postgres_listener(const postgres_context& context, std::string place);
 
   void listen(const std::string& channel);
-  // Takes what has arrived. Connects if there is no connection and none was tried for some time. True: a
-  // notification may have been missed.
+  // Takes what has arrived. Connects if there is no connection and none was tried for some time. Returns true
+  // if a notification may have been missed.
   bool drain();
   std::vector<std::string> take_heard() noexcept;
   // -1: no connection.
   int socket() const noexcept { return connection_ ? connection_->socket() : -1; }
-  // When drain() has something to do even if nothing arrives.
+  // When drain() next has something to do even if nothing arrives.
   std::chrono::steady_clock::time_point retry_at() const noexcept;
-  // Why no notifications are received now; empty: they are.
+  // Why no notifications are received now; empty: they are received.
   const std::string& complaint() const noexcept { return complaint_; }
 
   // Any thread. A running attempt to connect fails, and so do all that follow.

@@ -4,8 +4,8 @@
 
 namespace rowlock::store {
 
-// Statements have no time limit: one of them waits for another migrator, and the files set their own limit
-// for locks.
+// Statements have no time limit, because one of them waits for another migrator. The files set their own
+// limit for locks.
 postgres_migration_session::postgres_migration_session(const std::string& url, const store_options& options)
     : context_{url, options}, opened_{open_connection(context_, std::chrono::milliseconds{0}, nobody_)} {}
 

@@ -22,7 +22,7 @@ class postgres_migration_session final : public sql_migration_session {
   void read(const std::string& statement, const std::function<void(rows&&)>& use) override;
   const std::string& prefix() const override { return context_.options.prefix; }
   void write_entry(const ledger_entry& entry);
-  // One transaction with its own lock: behind a pooler no session keeps one.
+  // One transaction with its own lock, because behind a pooler no session keeps a lock.
   void together(const std::function<void()>& work);
   void run(const std::string& what, const std::string& sql, const std::function<void()>& write_ledger);
 

@@ -34,7 +34,7 @@ database_state postgres_session::read_database_state() {
   return store::read_database_state(found, found.text("identity"));
 }
 
-// `decide` gets the locked row of meta, and ends the transaction.
+// `decide` receives the locked row of meta, and ends the transaction.
 template <class Decide>
 auto postgres_session::with_meta(const std::string& verb, Decide decide) {
   try {

@@ -21,8 +21,8 @@ struct postgres_context {
   sql_catalog catalog;
 };
 
-// Stands for a backend that may change with each transaction. Such a backend is never ended: it may serve a
-// stranger.
+// The name of a backend that may change with each transaction. Such a backend is never ended, because it may
+// serve another client.
 inline constexpr std::string_view pooled_backend = "pooled";
 
 struct postgres_facts {

@@ -10,7 +10,7 @@ void postgres_session::create(std::span<const model::lock_definition> locks) {
     all.add(lock.name, to_string(lock.kind), lock.capacity, lock.fair, lock.delay);
   }
   // The commit need not wait for the disk. The log is in order: if a grant of the name is on disk, so are its
-  // creation and the floor that this read. A creation that a crash loses is repeated.
+  // creation and the floor that this statement read. A creation that a crash loses is repeated.
   const auto script = connection_.begin() + "SET LOCAL synchronous_commit = off;\n" +
                       connection_.execute("create", all) +
                       connection_.execute("create_tokens", all.columns()[0]) + "COMMIT";
