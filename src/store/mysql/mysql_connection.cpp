@@ -36,8 +36,8 @@ bool is_name_char(char c) {
   return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
 }
 
-// Calls change(at, length) for each :name in the text. It may change the text there, and returns where to go
-// on.
+// Calls change(at, length) for each :name in the text. It may change the text there, and returns the position
+// at which to continue.
 template <class Change>
 void at_each_use(std::string& sql, const std::string& name, Change change) {
   const auto word = ":" + name;
@@ -72,7 +72,8 @@ std::string with_literals(std::string sql, const mysql_values& values) {
   return sql;
 }
 
-// The server's own form of a statement: a question mark for each :name. `uses` gets the names in their order.
+// The server's own form of a statement: a question mark for each :name. `uses` receives the names in their
+// order.
 std::string with_question_marks(std::string_view sql, std::vector<std::string>& uses) {
   std::string result;
   for (std::size_t at = 0; at < sql.size();) {
@@ -112,7 +113,7 @@ struct mysql_connection::driver {
   MYSQL* connection() { return static_cast<soci::mysql_session_backend*>(session.get_backend())->conn_; }
   int socket() { return static_cast<int>(connection()->net.fd); }
 
-  // A block that has returned rows tells only after them how it ended. SOCI does not read that far.
+  // Only after the rows does a block report how it ended, and SOCI does not read that far.
   void read_to_the_end() {
     int next = -1;
     while ((next = mysql_next_result(connection())) == 0) {
@@ -144,7 +145,7 @@ mysql_connection::mysql_connection(const mysql_endpoint& endpoint, const sql_cat
 }
 
 mysql_connection::~mysql_connection() {
-  // An orderly end could take as long as reading an answer.
+  // Closing properly could take as long as reading an answer.
   if (broken_) interrupt();
 }
 
@@ -158,8 +159,8 @@ std::optional<std::int64_t> mysql_connection::local_server() const {
   return server.pid;
 }
 
-// When the socket is closed, the kernel drops what it has not sent yet: nobody waits any more for a statement
-// that the server would receive later.
+// When the socket is closed, the kernel drops what it has not sent yet, so the server does not receive a
+// statement that nobody waits for any more.
 void mysql_connection::interrupt() noexcept {
   const linger none{.l_onoff = 1, .l_linger = 0};
   ::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &none, sizeof none);

@@ -1,5 +1,5 @@
 // One connection through SOCI: statements by name, errors as rowlock::error, and a way to break it from
-// another thread. It hides SOCI's headers.
+// another thread. SOCI's headers are included only by its source.
 #pragma once
 
 #include "store/mysql/mysql_endpoint.hpp"
@@ -26,7 +26,7 @@
 
 namespace rowlock::store {
 
-// SQL that is put into a statement as it is: literals that need no quoting, see mysql_list.
+// SQL that is inserted into a statement unchanged: literals that need no quoting, see mysql_list.
 struct mysql_literals {
   std::string text;
 };
@@ -71,8 +71,7 @@ class mysql_connection {
   mysql_connection(const mysql_connection&) = delete;
   mysql_connection& operator=(const mysql_connection&) = delete;
 
-  // The rows of a statement. Of a block: those of the one statement in it that returns rows, if it was
-  // reached.
+  // The rows of a statement. For a block: those of its one statement that returns rows, if that was reached.
   mysql_rows read(const std::string& statement, const mysql_values& values = {});
   // How many rows a statement matched; INSERT ... ON DUPLICATE KEY UPDATE counts differently.
   std::int64_t write(const std::string& statement, const mysql_values& values = {});
@@ -85,7 +84,7 @@ class mysql_connection {
   // What the last write set with LAST_INSERT_ID(expression). Meaningless if it matched no row.
   std::int64_t last_insert_id();
 
-  // never: the server does not wait for a locked row; that is error 1205 at once.
+  // never: the server does not wait for a locked row, but reports error 1205 at once.
   enum class waiting : std::uint8_t { as_set, never };
   // Several statements of the catalog in order, with `before` and `after` around them (START TRANSACTION,
   // COMMIT): in one round trip if the server takes blocks (MariaDB), else one by one. None may return rows.

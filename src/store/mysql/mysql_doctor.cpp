@@ -93,7 +93,7 @@ void read_schema(server_facts& facts, mysql_connection& connection, const std::s
     facts.set("min_library", state.min_library);
   });
   if (facts.is("has_meta", "0")) {
-    // The server hides what this user has no right to: a missing table and a missing right look the same.
+    // The server hides what this user may not use: a missing table and a missing right look the same.
     if (!facts.has("schema_version")) {
       facts.set("schema_version", 0);
       facts.set("min_library", 0);
@@ -150,7 +150,7 @@ server_facts read_mysql_facts(const std::string& url, const store_options& optio
   auto facts = place.facts;
   if (has_left_its_cluster(facts)) return facts;
   facts.set("takes_writes", takes_writes(facts) ? "true" : "false");
-  // The variable has another name on each of the two.
+  // The variable is named differently on MariaDB and MySQL.
   facts.set("isolation", facts[facts.has("tx_isolation") ? "tx_isolation" : "transaction_isolation"]);
   read_server(facts, *place.connection);
   read_schema(facts, *place.connection, options.prefix);

@@ -92,15 +92,15 @@ void mysql_edit::read(const std::string& asked) {
   read_guards();
 }
 
-// Only one statement for each name lets the server start at the head of the queue. Otherwise it starts at the
-// rows of waiters that have left; they stay as long as an old snapshot lives.
+// One statement per name lets the server start at the head of the queue. Otherwise it starts at the rows of
+// waiters that have left, which stay as long as an old snapshot lives.
 void mysql_edit::read_queue(std::size_t at) {
   const auto head = found_.views[at].row.head_ticket;
   auto rows = connection_.read("edit_read_queue", {mysql_text("name", requests_[at].name), {"head", head}});
   while (rows.next()) found_.read(rows, at);
 }
 
-// The guard of a permit locks that permit alone. Nobody can guard a permit of a latch or a barrier.
+// The guard of a permit locks only that permit. Nobody can guard a permit of a latch or a barrier.
 void mysql_edit::read_guards() {
   mysql_json names;
   std::vector<std::size_t> places;

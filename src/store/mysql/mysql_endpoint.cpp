@@ -149,10 +149,10 @@ mysql_endpoint::address mysql_endpoint::read_address(std::string_view text) {
   auto host = decoded(text, "host");
   if (!port.empty()) {
     check_port(port);
-    // The client library takes "localhost" for the Unix socket and ignores the port.
+    // The client library would use the Unix socket for "localhost" and ignore the port.
     if (host.empty() || host == "localhost") host = "127.0.0.1";
   }
-  // In a host with other characters the client library would read options, or the name of a plugin.
+  // The client library would read options, or the name of a plugin, from a host with other characters.
   if (!std::all_of(host.begin(), host.end(), is_host_char)) {
     refuse(fmt::format("the host in the MySQL URL is neither a name nor an address; expected {}", form));
   }
@@ -228,7 +228,7 @@ void mysql_endpoint::read_parameters(std::string_view query) {
   if (!has_ca && (values.contains("ssl_cert") || values.contains("ssl_key"))) {
     refuse("ssl_cert and ssl_key need ssl_ca: SOCI's MySQL backend uses TLS only with it");
   }
-  // A URL that names an authority wants the server checked against it, so it never silently goes without TLS.
+  // A URL that names an authority wants the server to be verified, so TLS is never silently omitted.
   must_encrypt_ = verify_ || mode == "REQUIRED" || (has_ca && mode != "PREFERRED");
   for (const auto& [key, option] :
        {std::pair{"ssl_ca", "sslca"}, {"ssl_cert", "sslcert"}, {"ssl_key", "sslkey"}}) {
@@ -243,8 +243,8 @@ std::string mysql_endpoint::connect_string(std::chrono::milliseconds connect_tim
   const auto& [host, port] = places_.at(place);
   auto text = text_;
   if (verify_) {
-    // SOCI passes no such option on. But MariaDB's client library takes a connection string in place of a
-    // host (its mariadb_connect() does no more than that). With this option it leaves a server without TLS
+    // SOCI does not pass this option on. But MariaDB's client library accepts a connection string in place of
+    // a host (its mariadb_connect() does no more than that). With this option it leaves a server without TLS
     // before the login.
     text += assignment("host", fmt::format("host={{{}}};ssl-verify-server-cert=1", host));
   } else if (!host.empty()) {

@@ -13,8 +13,8 @@ class mysql_endpoint {
  public:
   // mysql://user:password@host:port/database?parameters, or mariadb://; every part may be percent-encoded.
   // Several places, as in host,host:port, each have their own port. Parameters: socket, ssl_mode, ssl_ca,
-  // ssl_cert, ssl_key. Throws error(invalid_argument) for a URL that cannot be read or obeyed; the message
-  // repeats only names of the URL.
+  // ssl_cert, ssl_key. Throws error(invalid_argument) for a URL that cannot be read or followed; the message
+  // repeats only names from the URL.
   explicit mysql_endpoint(std::string_view url);
 
   // How many places the URL names.
@@ -24,7 +24,7 @@ class mysql_endpoint {
   std::string connect_string(std::chrono::milliseconds connect_timeout,
                              std::chrono::milliseconds read_timeout, std::size_t place = 0) const;
 
-  // The connection must be encrypted: to be checked after connecting.
+  // Whether the connection must be encrypted, which is checked after connecting.
   bool must_encrypt() const noexcept { return must_encrypt_; }
   const std::string& database() const noexcept { return database_; }
 

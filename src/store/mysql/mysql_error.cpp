@@ -109,7 +109,7 @@ meaning meaning_of(unsigned number) {
   }
 }
 
-// Whether the commit may have succeeded all the same: the statement was killed, or the commit itself failed.
+// Whether the commit may have succeeded nevertheless: the statement was killed, or the commit itself failed.
 bool may_follow_a_commit(unsigned number) {
   switch (number) {
     case 1180:  // an error during COMMIT
@@ -145,7 +145,7 @@ error mysql_error(const std::exception& cause, std::string_view doing) {
   if (const auto* known = dynamic_cast<const error*>(&cause)) return *known;
   const auto number = mysql_error_number(cause);
   if (number == 0) {
-    // The client library or our own code gave up in the middle of an answer: nobody knows what the server
+    // The client library or our own code gave up in the middle of an answer, so it is unknown what the server
     // did.
     const bool of_the_connection = dynamic_cast<const soci::mysql_soci_error*>(&cause) != nullptr;
     return error(of_the_connection ? errc::unreachable : errc::internal,

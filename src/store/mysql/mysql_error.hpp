@@ -1,4 +1,4 @@
-// Turns errors of MySQL and SOCI into rowlock::error. All of them are mapped here.
+// Maps all errors of MySQL and SOCI to rowlock::error.
 #pragma once
 
 #include <rowlock/error.hpp>

@@ -1,11 +1,11 @@
-// Grants and releases that the lock's row alone decides.
+// Grants and releases that can be decided from the lock's row alone.
 //
 // MariaDB: one statement that waits for no row. If a row of its batch is locked, it fails with 1205 at once
-// and changes nothing; then the batch takes a longer way that skips locked rows. MySQL, which cannot be told
-// not to wait, always takes that way.
+// and changes nothing; the batch then takes a longer way that skips locked rows. MySQL always takes that way,
+// because it cannot be told not to wait.
 //
 // Shared requests write two tables, so they are a block of statements that skips locked rows by itself. MySQL
-// has no blocks outside of stored programs: there an edit handles them.
+// has no blocks outside of stored programs; there an edit handles them.
 #include "store/by_mode.hpp"
 #include "store/decode.hpp"
 #include "store/mysql/mysql_json.hpp"

@@ -17,8 +17,8 @@ bool is_refused_engine(std::string_view code) {
 
 }  // namespace
 
-// Statements have no time limit: one of them waits for another migrator, and the files set their own limit
-// for locks.
+// Statements have no time limit, because one of them waits for another migrator. The files set their own
+// limit for locks.
 mysql_migration_session::mysql_migration_session(const std::string& url, const store_options& options)
     : context_{url, options}, opened_{open_connection(context_, std::chrono::milliseconds{0}, nobody_)} {}
 
@@ -57,7 +57,7 @@ void mysql_migration_session::run(const std::string& what, const std::string& sq
     try {
       connection_.execute(what, statement);
     } catch (const error& failure) {
-      // An InnoDB table does as well for the marker, together with the time of the server's start.
+      // An InnoDB table together with the time of the server's start is as good a marker.
       const auto engine = statement.find(memory_engine);
       if (engine == std::string::npos || !is_refused_engine(failure.database_code())) throw;
       connection_.execute(what, statement.replace(engine, memory_engine.size(), "ENGINE = InnoDB"));
@@ -75,7 +75,7 @@ void mysql_migration_session::forget(int version) {
   if (has_ledger()) connection_.write("forget", {{"version", version}});
 }
 
-// The ledger comes first: an entry above meta's version tells that a migration was interrupted, while a
+// The ledger is written first: an entry above meta's version shows that a migration was interrupted, while a
 // version without its entry would look like the work of another tool.
 void mysql_migration_session::apply(const std::string& sql, const ledger_entry& entry) {
   record(entry);

@@ -16,7 +16,7 @@ namespace rowlock::store {
 
 namespace {
 
-// In one order, so that two transactions that take the same rows wait for each other in one direction only.
+// Sorted, so that two transactions that take the same rows wait for each other in one direction only.
 mysql_json sorted_ids(std::span<const lease_id> leases) {
   std::vector<lease_id> sorted{leases.begin(), leases.end()};
   std::sort(sorted.begin(), sorted.end());

@@ -31,7 +31,7 @@ class mysql_session final : public session, public history_verbs {
   std::vector<grant> acquire(std::span<const acquire_item> requests) override;
   std::vector<hold_id> release(std::span<const release_item> requests, durability how) override;
 
-  // In one block of statements. MySQL has no blocks outside of stored programs; there an edit does it.
+  // A block of statements. MySQL has no blocks outside of stored programs; there an edit does it.
   std::optional<std::chrono::microseconds> enqueue(const acquire_item& request,
                                                    std::chrono::microseconds skew) override;
   std::optional<hand_over_reply> hand_over(const release_item& request,

@@ -67,7 +67,7 @@ void check_cluster(names_and_values& status) {
                   status["wsrep_ready"], status["wsrep_cluster_status"]));
 }
 
-// The two also differ if the clock was set back meanwhile. Being equal by chance three times is not possible.
+// The two also differ if the clock was set back meanwhile. They cannot be equal by chance three times.
 void check_clock(mysql_connection& connection) {
   for (int attempt = 0; attempt < 3; ++attempt) {
     auto clock = connection.read("connect_clock");

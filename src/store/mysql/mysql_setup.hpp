@@ -54,7 +54,7 @@ struct mysql_opened {
   mysql_facts facts;
 };
 
-// Connects and sets up, at the context's place, or at the next one if that cannot be reached or is read-only.
+// Connects and sets up at the context's place, or at the next one if that cannot be reached or is read-only.
 // The places share options::connect_timeout. Throws the error of the last place.
 mysql_opened open_connection(const mysql_context& context, std::chrono::milliseconds statement_timeout,
                              connect_watch& watch);

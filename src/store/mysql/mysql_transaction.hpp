@@ -10,7 +10,7 @@ namespace rowlock::store {
 class mysql_transaction {
  public:
   // first: statements that are sent together with START TRANSACTION, in one round trip if the server allows
-  // it.
+  // that.
   explicit mysql_transaction(mysql_connection& connection, std::string_view doing,
                              std::span<const mysql_statement> first = {});
   ~mysql_transaction();

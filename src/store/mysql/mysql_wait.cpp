@@ -99,9 +99,10 @@ void mysql_session::interrupt() noexcept {
   end_wait();
 }
 
-// A server counts its connections from its start, so the number together with the time of that start names
-// one connection. There is one exception: a server that was started twice within a second, or twice at the
-// same time because its clock was set back. Then the port of our end, or the process behind the Unix socket,
+// A server counts its connections from its start, so the number and the time of that start together identify
+// a connection. There is one exception: a server that was started twice within a second, or twice at the same
+// time because its clock was set back. Then the port of our end, or the process behind the Unix socket,
+// distinguishes another client's connection from ours.
 // tells a stranger's connection from ours.
 std::string mysql_session::backend() const {
   return fmt::format("{} {} {} {}", facts_.connection, facts_.up_since, facts_.peer, facts_.node);
@@ -118,12 +119,11 @@ bool mysql_session::end_ghost(const std::string& backend) {
   if (local && asked.peer != facts_.peer) return false;
   const mysql_value id{"id", asked.connection};
   const auto deadline = clock::now() + std::min<clock::duration>(1s, context_->options.statement_timeout);
-  // A connection leaves the list after its transaction has ended. If it does not react, the caller must wait
-  // for it.
+  // A connection leaves the list after its transaction has ended. If it does not react, the caller must wait.
   for (auto pause = 1ms;; pause = std::min(pause * 2, 50ms)) {
     auto found = connection_.read("end_ghost_find", {id});
     if (found.next() && found.text(0) != (local ? "localhost" : asked.peer)) return true;
-    // Another user's connection may not be listed; then only the number tells that it is gone.
+    // Another user's connection may not be listed; then only the number shows that it is gone.
     try {
       connection_.write("end_ghost", {id});
     } catch (const error& refused) {

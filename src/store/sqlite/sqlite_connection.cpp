@@ -36,7 +36,7 @@ void sqlite_connection::open(missing_file missing, bool read_only) {
   flags |= read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE;
   if (missing == missing_file::create && !read_only) flags |= SQLITE_OPEN_CREATE;
   open_as(path_, flags);
-  // SQLite opens a file that it may not write for reading only, and tells so only here.
+  // If a file may not be written, SQLite opens it for reading only, and reports that only here.
   if (!read_only && sqlite3_db_readonly(database_, "main") == 1) fail(SQLITE_READONLY);
   // The first read finds out whether the file is a database.
   const int code = sqlite3_exec(database_, "SELECT count(*) FROM sqlite_master", nullptr, nullptr, nullptr);
@@ -107,8 +107,7 @@ void sqlite_connection::use_wal() {
   const auto turn_on = [&] {
     return sqlite3_exec(database_, "PRAGMA journal_mode = WAL", read, &mode, nullptr);
   };
-  // SQLite does not call on_busy() when two connections turn it on at once: it refuses one of them
-  // immediately.
+  // If two connections turn it on at once, SQLite refuses one of them immediately, without calling on_busy().
   const auto since = std::chrono::steady_clock::now();
   int code = turn_on();
   for (int attempts = 0; (code & 0xff) == SQLITE_BUSY && wait_for_lock(attempts, since); ++attempts) {
@@ -171,7 +170,8 @@ int sqlite_connection::on_busy(void* connection, int attempts) {
 
 bool sqlite_connection::wait_for_lock(int attempts, std::chrono::steady_clock::time_point since) const {
   if (interrupted_ || std::chrono::steady_clock::now() - since >= wait_limit_) return false;
-  // Nothing tells when the lock is free. A durable commit takes a tenth of a millisecond to a few
+  // Nothing reports when the lock is free. A durable commit takes a tenth of a millisecond to a few
+  // milliseconds.
   // milliseconds.
   std::this_thread::sleep_for(std::min<std::chrono::microseconds>(100us + attempts * 50us, 1ms));
   return true;

@@ -23,8 +23,8 @@ namespace rowlock::store {
 class sqlite_connection {
  public:
   // timeout: how long to wait for the write lock. read_only: nothing is written, and the file and its folder
-  // need not be writable. Throws as check_sqlite_file does, and error(database) for a file that is no SQLite
-  // database.
+  // need not be writable. Throws as check_sqlite_file does, and error(database) for a file that is not an
+  // SQLite database.
   sqlite_connection(std::string path, std::shared_ptr<const sql_catalog> catalog,
                     std::chrono::milliseconds timeout, missing_file missing, bool read_only = false);
   ~sqlite_connection();
@@ -41,8 +41,8 @@ class sqlite_connection {
   // Runs a file of statements. It may change how SQLite waits, so rowlock's own way is restored.
   void execute_script(const std::string& sql);
 
-  // Only outside of a transaction. FULL: a commit is on disk when it returns. NORMAL: with the next FULL
-  // commit.
+  // Only outside of a transaction. durable: a commit is on disk when it returns; asynchronous: with the next
+  // durable commit.
   void set_durability(durability how);
   // Begins a transaction with the write lock. False: others have kept the lock for that long, or for the
   // connection's timeout.
@@ -56,8 +56,8 @@ class sqlite_connection {
   void interrupt() noexcept;
   bool interrupted() const noexcept { return interrupted_; }
   void throw_if_interrupted() const;
-  // Throws error(unreachable) if the file was opened as a quiet one and somebody writes to it now: what was
-  // read last may be inconsistent.
+  // Throws error(unreachable) if the file was opened as a quiet one and somebody has written to it since:
+  // what was read last may be inconsistent.
   void throw_if_written() const;
 
   [[noreturn]] void fail(int code, bool outcome_unknown = false);

@@ -8,7 +8,7 @@
 namespace rowlock::store {
 namespace {
 
-// How long an edit waits for another transaction, twice at most; the edit is retried.
+// How long an edit waits for another transaction, at most twice; then the edit is retried.
 constexpr std::chrono::milliseconds wait_limit_of_an_edit{25};
 
 // Runs each row of a change as a statement of its own.

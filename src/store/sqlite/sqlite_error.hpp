@@ -1,4 +1,4 @@
-// Turns SQLite's result codes into rowlock::error. All of them are mapped here.
+// Maps all of SQLite's result codes to rowlock::error.
 #pragma once
 
 #include <rowlock/error.hpp>
@@ -9,7 +9,7 @@
 namespace rowlock::store {
 
 // code: an extended result code. said: SQLite's message. path: the database file. outcome_unknown: the code
-// came from a COMMIT, which may be on disk all the same.
+// came from a COMMIT, which may be on disk nevertheless.
 error sqlite_error(int code, std::string_view said, std::string_view path, bool outcome_unknown = false);
 
 }  // namespace rowlock::store

@@ -126,8 +126,7 @@ sqlite_file::sqlite_file(std::string path) : path_{std::move(path)} {
   }
   device_ = makedev(status.stx_dev_major, status.stx_dev_minor);
   inode_ = status.stx_ino;
-  // The number of an inode is soon reused after its file was deleted; the birth time tells the two files
-  // apart.
+  // An inode's number is soon reused after its file was deleted; the birth time distinguishes the two files.
   const bool has_birth = (status.stx_mask & STATX_BTIME) != 0;
   identity_ = fmt::format("{:x}:{:x}:{}.{:09}", device_, inode_, has_birth ? status.stx_btime.tv_sec : 0,
                           has_birth ? status.stx_btime.tv_nsec : 0);

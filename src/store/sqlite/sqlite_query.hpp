@@ -31,8 +31,8 @@ class sqlite_query final : public rows {
 
   // Throws what sqlite_error says.
   bool next() override;
-  // Runs it to its end; returns how many rows it changed. Not for statements that change none by their
-  // nature: SQLite then tells the number of the statement before.
+  // Runs the statement to its end; returns how many rows it changed. Not for statements that never change
+  // rows: for these SQLite returns the number of the statement before.
   std::int64_t run();
 
   // Listings give time spans in microseconds.

@@ -15,7 +15,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How long a request, which is retried soon, and a new lease wait for another transaction, twice at most.
+// How long a request, which is soon retried, and a new lease wait for another transaction, at most twice.
 constexpr auto wait_limit_of_a_request = 25ms;
 constexpr auto wait_limit_of_a_lease = 200ms;
 

@@ -66,7 +66,7 @@ class sqlite_session final : public session, public history_verbs {
                              std::size_t limit) override;
   std::vector<std::string> names_with_history(const std::string& after, std::size_t limit) override;
 
-  // The file itself tells of every commit: there is nothing to announce.
+  // Every commit is visible in the file itself, so nothing needs to be announced.
   void listen(lease_id client) override;
   void send_wakeups(std::span<const wakeup> told) override;
   bool wait(std::chrono::nanoseconds timeout) override;
@@ -78,14 +78,14 @@ class sqlite_session final : public session, public history_verbs {
   bool end_ghost(const std::string&) override { return true; }
 
  private:
-  // The write lock, while the file is still the one at its path. finish() commits and checks that again:
-  // nobody else would see a grant in a file that has been replaced.
+  // Holds the write lock while the file is still the one at its path. finish() commits and checks that again,
+  // because nobody else would see a grant in a file that has been replaced.
   class writing {
    public:
-    // Throws error(contention) when the lock was not free within the statement timeout.
+    // Throws error(contention) if the lock was not free within the statement timeout.
     writing(sqlite_session& session, durability how);
-    // Gives up, and then is false, when the lock was not free and nobody has committed for `wait_limit`: then
-    // one transaction keeps it.
+    // Gives up, and is then false, if the lock was not free and nobody has committed for `wait_limit`, which
+    // means that one transaction keeps it.
     writing(sqlite_session& session, durability how, std::chrono::milliseconds wait_limit);
     explicit operator bool() const noexcept { return transaction_.has_value(); }
     void finish();

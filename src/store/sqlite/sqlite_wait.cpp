@@ -11,8 +11,8 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-// A database that is busy with other things wakes a waiter no more often than this, and so rarely that the
-// caller's reaction takes at most a twentieth of a core: checking a thousand waiters is expensive.
+// Limits how often a database that is busy with other things wakes a waiter, so that the caller's reaction
+// takes at most a twentieth of a core: checking a thousand waiters is expensive.
 constexpr auto between_reports = 1ms;
 constexpr auto between_costly_reports = 100ms;
 constexpr int share_of_core = 20;
@@ -38,7 +38,7 @@ std::int64_t sqlite_session::data_version() {
   return query.integer(0);
 }
 
-// The file itself tells every client.
+// The file itself notifies every client.
 void sqlite_session::listen(lease_id) {
   watch_.start();
 }

@@ -52,7 +52,7 @@ void sqlite_watch::start() {
 }
 
 void sqlite_watch::watch_log() {
-  // If there is none yet, the folder tells of its creation.
+  // If there is no log yet, the folder reports its creation.
   log_watch_ = ::inotify_add_watch(inotify_.get(), log_.c_str(), IN_MODIFY);
 }
 

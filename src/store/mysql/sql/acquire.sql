@@ -1,5 +1,5 @@
 -- name: acquire
--- Grants a batch: :requests as [name, kind, capacity, lease, hold, fair]. acquire_result tells which were granted.
+-- Grants a batch: :requests as [name, kind, capacity, lease, hold, fair]. acquire_result returns which were granted.
 UPDATE (
   SELECT k.name, UNHEX(a.lease) AS lease_id, UNHEX(a.hold) AS hold_id
   FROM JSON_TABLE(:requests, '$[*]' COLUMNS (name VARCHAR(1024) PATH '$[0]', kind VARCHAR(32) PATH '$[1]',
@@ -26,9 +26,9 @@ FROM JSON_TABLE(:requests, '$[*]' COLUMNS (name VARCHAR(1024) PATH '$[0]', hold 
 STRAIGHT_JOIN rowlock_lock AS l ON l.name = UNHEX(a.name) AND l.hold_id = UNHEX(a.hold);
 
 -- name: acquire_nowait
--- MariaDB only. Grants a batch as acquire_one does, and tells which of :holds have their lock now; a hold belongs
--- to one name. :kind, :capacity, :fair, :lease and :hold choose a value by the name. If one row of :names is
--- locked, the whole batch fails with error 1205 at once.
+-- MariaDB only. Grants a batch as acquire_one does, and returns which of :holds have their lock now; a hold belongs
+-- to one name. :kind, :capacity, :fair, :lease and :hold choose a value by the name. If one row of :names is locked,
+-- the whole batch fails with error 1205 at once.
 BEGIN NOT ATOMIC
   SET STATEMENT innodb_lock_wait_timeout = 0 FOR
   UPDATE rowlock_lock FORCE INDEX (PRIMARY)
@@ -62,7 +62,7 @@ WHERE name = :name AND kind = :kind AND capacity = :capacity AND fair = :fair
   AND (SELECT m.identity FROM rowlock_meta AS m WHERE m.id = 1) = :identity;
 
 -- name: acquire_shared
--- MariaDB only. Grants a batch of permits and tells their tokens: :requests as [name, kind, capacity, lease, hold,
+-- MariaDB only. Grants a batch of permits and returns their tokens: :requests as [name, kind, capacity, lease, hold,
 -- fair, weight]. As acquire_shared_one; a locked row excludes only its own name, a locked gap the whole batch.
 BEGIN NOT ATOMIC
   DECLARE taken LONGTEXT;
@@ -113,8 +113,8 @@ BEGIN NOT ATOMIC
 END;
 
 -- name: acquire_shared_one
--- MariaDB only. Grants a permit and tells its token. If the request does not fit, nothing changes and no row is
--- returned; an edit decides then.
+-- MariaDB only. Grants a permit and returns its token. If the request does not fit, nothing changes and no row is
+-- returned; an edit then decides.
 -- The lock's row comes first. If it is locked, even by the guard of another reader, it is skipped. Later
 -- statements, which have snapshots of their own, read everything else that decides. A permit changes only under
 -- its lock's row, so the INSERT meets no other permit of this hold. It may meet a gap that a guard has locked; it

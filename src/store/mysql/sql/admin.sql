@@ -1,6 +1,6 @@
 -- name: read_database_state
--- What tells whether the database is on another server, or in an earlier state, than before; the server's own
--- identity is asked when a session connects.
+-- Shows whether the database is on another server, or in an earlier state, than before. The server's own identity is
+-- read when a session connects.
 SELECT m.identity AS recorded_identity, m.epoch_floor,
        COALESCE((SELECT value FROM rowlock_marker WHERE id = 1), '') AS marker, m.skew_ms,
        m.cluster_seen, m.recordings

@@ -49,6 +49,6 @@ DELETE FROM rowlock_history WHERE name = :name AND id <= :cut ORDER BY id LIMIT 
 SELECT DISTINCT name FROM rowlock_history WHERE name > :after ORDER BY name LIMIT :most;
 
 -- name: check_history
--- Fails where the right is missing, and writes nothing.
+-- Writes nothing, and fails if the right is missing.
 INSERT INTO rowlock_history
 SELECT * FROM rowlock_history AS o WHERE FALSE;

@@ -1,6 +1,6 @@
 -- name: create_lease
--- Sent again after a lost answer, it renews the lease. A lease that has expired meanwhile stays as it is, and the
--- inserted id is 2.
+-- If it is sent again after a lost answer, it renews the lease. A lease that has expired meanwhile is unchanged, and
+-- the inserted id is 2.
 INSERT INTO rowlock_lease (id, client_id, host, pid, application, ttl_ms, username, program, created_at, expires_at)
 VALUES (UNHEX(:lease), UNHEX(:client), LEFT(:host, 255), :pid, LEFT(:application, 1024), :ttl_ms,
         LEFT(:username, 255), LEFT(:program, 255), SYSDATE(6),
@@ -34,7 +34,7 @@ LEFT JOIN (JSON_TABLE(:leases, '$[*]' COLUMNS (id VARCHAR(32) PATH '$')) AS a
 WHERE m.id = 1;
 
 -- name: renew_one
--- The server checks WHERE once it has locked the row, and SYSDATE reads the clock then: a renewal that waited does
+-- The server checks WHERE after it has locked the row, and SYSDATE reads the clock then: a renewal that waited does
 -- not renew a lease that has expired meanwhile.
 UPDATE rowlock_lease
 SET expires_at = SYSDATE(6) + INTERVAL ttl_ms * 1000 MICROSECOND
@@ -51,7 +51,7 @@ WHERE m.id = 1;
 
 -- name: kill_take
 -- :leases, sorted. A locked row is being renewed or killed, so it is skipped. If meta does not name this server,
--- nothing is killed: its clock may be another one.
+-- nothing is killed, because its clock may differ.
 SELECT HEX(l.id) AS id
 FROM JSON_TABLE(:leases, '$[*]' COLUMNS (id VARCHAR(32) PATH '$')) AS a
 STRAIGHT_JOIN rowlock_lease AS l FORCE INDEX (PRIMARY) ON l.id = UNHEX(a.id)

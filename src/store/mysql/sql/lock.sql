@@ -6,10 +6,10 @@ LEFT JOIN rowlock_lock AS l ON l.name = UNHEX(a.name)
 WHERE l.name IS NULL;
 
 -- name: create
--- :locks as [name, kind, capacity, fair, delay], sorted: two transactions that create the same names then wait for
--- each other in one direction only. The share lock on meta comes before the first row: no collection can raise the
--- floor and delete the same name in between. If another client has created a name meanwhile, its row stays as it
--- is.
+-- :locks as [name, kind, capacity, fair, delay], sorted, so that two transactions that create the same names wait for
+-- each other in one direction only. The share lock on meta comes before the first row, so that no collection can
+-- raise the floor and delete the same name in between. If another client has created a name meanwhile, its row is
+-- unchanged.
 INSERT INTO rowlock_lock (name, kind, capacity, fair, delay_ms, token, used_at)
 SELECT UNHEX(a.name), a.kind, a.capacity, a.fair, a.delay_ms, GREATEST(m.token_floor, m.epoch_floor), SYSDATE(6)
 FROM rowlock_meta AS m
@@ -32,8 +32,8 @@ FROM (
 ) AS t;
 
 -- name: edit_guard_permits
--- Which permits of :names no guarded transaction relies on, as the position of the name and the hold. They are
--- locked, so that none can before this transaction ends.
+-- Returns which permits of :names no guarded transaction relies on, as the position of the name and the hold. They
+-- are locked, so that none can rely on them before this transaction ends.
 SELECT a.n, HEX(p.hold_id) AS hold_id
 FROM JSON_TABLE(:names, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$')) AS a
 STRAIGHT_JOIN rowlock_permit AS p FORCE INDEX (PRIMARY) ON p.name = UNHEX(a.name)
@@ -122,7 +122,7 @@ SET request_token = :token,
 WHERE name = :name;
 
 -- name: edit_add_permits
--- :rows as [name, hold, lease, weight, token]. A permit that stands there is replaced.
+-- :rows as [name, hold, lease, weight, token]. An existing permit is replaced.
 INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token, granted_at)
 SELECT UNHEX(a.name), UNHEX(a.hold), UNHEX(a.lease), a.weight, a.token, SYSDATE(6)
 FROM JSON_TABLE(:rows, '$[*]' COLUMNS (name VARCHAR(1024) PATH '$[0]', hold VARCHAR(32) PATH '$[1]',
@@ -165,17 +165,16 @@ FROM (
 STRAIGHT_JOIN rowlock_lease AS l FORCE INDEX (PRIMARY) ON l.id = t.id;
 
 -- name: edit_notice
--- :rows, leases whose owners must check their holds. None is skipped: if one is locked, the whole edit is
--- retried.
+-- :rows, leases whose owners must check their holds. None is skipped: if one is locked, the whole edit is retried.
 UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (id VARCHAR(32) PATH '$')) AS a
 STRAIGHT_JOIN rowlock_lease AS l FORCE INDEX (PRIMARY) ON l.id = UNHEX(a.id)
 SET l.notice = l.notice + 1;
 
 -- name: list
 -- name: show
--- Locks with the number of their living waiters, which is counted once for each lock and not once for each
--- holder: a row for each holder, and one row if there is none.
--- list reads a page: the names after :after, at most :most. show is the same statement for one lock, :name.
+-- Locks with the number of their living waiters, which is counted once for each lock instead of once for each holder:
+-- one row for each holder, or one row if there is none. list reads a page: the names after :after, at most :most.
+-- show is the same statement for one lock, :name.
 WITH page AS (SELECT * FROM rowlock_lock WHERE name > :after ORDER BY name LIMIT :most) -- only: list
 SELECT l.name, l.kind, l.capacity, l.in_use, l.token, l.next_ticket, l.head_ticket,
        HEX(l.lease_id) AS lease_id, HEX(l.hold_id) AS hold_id, l.has_queue,
@@ -229,8 +228,8 @@ ORDER BY k.name
 LIMIT :most;
 
 -- name: collect_take
--- Checks :names again now that their rows are locked, and with them their queues and permits. This transaction has
--- locked the row of meta before.
+-- Checks :names again now that their rows, and thereby their queues and permits, are locked. This transaction has
+-- already locked the row of meta.
 SELECT HEX(k.name) AS name, k.token
 FROM JSON_TABLE(:names, '$[*]' COLUMNS (name VARCHAR(1024) PATH '$')) AS a
 STRAIGHT_JOIN rowlock_lock AS k FORCE INDEX (PRIMARY) ON k.name = UNHEX(a.name)

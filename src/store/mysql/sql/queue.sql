@@ -1,7 +1,7 @@
 -- name: enqueue
--- MariaDB only. Puts a waiter behind the living holder of a lock, and tells how long until that holder may be
--- killed. Every other case (dead, expired, locked, another kind, asked again) is left to an edit; then nothing
--- changes and no row is returned.
+-- MariaDB only. Puts a waiter behind the living holder of a lock, and returns how long until that holder may be
+-- killed. Every other case (dead, expired, locked, another kind, sent again) is left to an edit; then nothing changes
+-- and no row is returned.
 -- The lock's row comes first. Later statements, which have snapshots of their own, read everything else that
 -- decides. The statement waits for nobody while it holds the row.
 BEGIN NOT ATOMIC
@@ -32,8 +32,8 @@ BEGIN NOT ATOMIC
 END;
 
 -- name: find
--- :holds as [name, hold]. A hold or waiter whose lease is missing is dead, and so absent. takeover_us is that of
--- the first lease that stands in the way: the exclusive holder's, or else of the permits and of the first waiter.
+-- :holds as [name, hold]. A hold or waiter whose lease is missing is dead, so it is absent. takeover_us is that of
+-- the first lease in the way: the exclusive holder's, or else of the permits and of the first waiter.
 SELECT a.n,
        COALESCE(l.hold_id = UNHEX(a.hold) AND h.id IS NOT NULL, 0) OR g.id IS NOT NULL AS held,
        COALESCE(p.token, l.token) AS token,
@@ -82,7 +82,7 @@ SELECT name FROM rowlock_queue GROUP BY name;
 
 -- name: send_wakeups
 -- :woken, leases of clients for whom something has changed; the clients see it with poll_wakeups. A lease that its
--- renewal has locked is left out: its client's regular poll makes up for that.
+-- renewal has locked is left out; its client's regular poll makes up for that.
 UPDATE (
   SELECT k.id
   FROM JSON_TABLE(:woken, '$[*]' COLUMNS (id VARCHAR(32) PATH '$')) AS a

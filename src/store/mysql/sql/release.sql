@@ -15,8 +15,8 @@ STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = UNHEX(a.name)
 SET l.lease_id = NULL, l.hold_id = NULL, l.in_use = 0;
 
 -- name: release_nowait
--- MariaDB only. Frees all of :holds or none. None: one of them is locked, lost or has waiters, and the error is
--- that of a locked row. :lease chooses a value by the name; :count is the number of holds.
+-- MariaDB only. Frees all of :holds or none. None: one of them is locked, lost or has waiters; the error is that of a
+-- locked row. :lease chooses a value by the name; :count is the number of holds.
 BEGIN NOT ATOMIC
   START TRANSACTION;
   SET STATEMENT innodb_lock_wait_timeout = 0 FOR
@@ -39,7 +39,7 @@ SET lease_id = NULL, hold_id = NULL, in_use = 0
 WHERE name = :name AND lease_id = UNHEX(:lease) AND hold_id = UNHEX(:hold) AND NOT (has_queue AND fair);
 
 -- name: release_shared
--- MariaDB only. Frees a batch of permits and tells which: :requests as [name, lease, hold]. As release_shared_one;
+-- MariaDB only. Frees a batch of permits and returns which: :requests as [name, lease, hold]. As release_shared_one;
 -- a locked row excludes only its own name.
 BEGIN NOT ATOMIC
   DECLARE taken LONGTEXT;
@@ -89,8 +89,8 @@ BEGIN NOT ATOMIC
 END;
 
 -- name: release_shared_one
--- MariaDB only. Frees a permit and tells so. A permit that a guarded transaction relies on is locked: it stays,
--- and others of the name can go.
+-- MariaDB only. Frees a permit and returns it. A permit that a guarded transaction relies on is locked: it stays, and
+-- others of the name can be freed.
 -- The lock's row comes first. A later statement, which has a snapshot of its own, reads the permit; nobody else
 -- can change it meanwhile.
 BEGIN NOT ATOMIC
@@ -119,8 +119,8 @@ BEGIN NOT ATOMIC
 END;
 
 -- name: hand_over
--- MariaDB only. Grants a lock to the first waiter if that is alive and exclusive, marks its client's lease, and
--- tells the hold, the client, the token, and whether others may wait behind it. Every other case is left to an
+-- MariaDB only. Grants a lock to the first waiter if that is alive and exclusive, and marks its client's lease.
+-- Returns the hold, the client, the token, and whether others may wait behind it. Every other case is left to an
 -- edit; then nothing changes and no row is returned.
 -- The lock's row comes first. Later statements, which have snapshots of their own, read everything else that
 -- decides. The statement waits for nobody while it holds the row: a client's lease that its renewal has locked is

@@ -7,17 +7,16 @@ ROLLBACK AND NO CHAIN NO RELEASE;
 SET NAMES utf8mb4 COLLATE utf8mb4_bin;
 
 -- name: connect_settings
--- Sets every session variable that changes the meaning of a statement of ours or makes it fail; the server's
--- defaults and init_connect may have changed each of them. :timeout_ms and :timeout_s limit a statement, 0: no
--- limit; :lock_wait_s are the seconds to wait for a lock.
--- Sessions of ours are idle between renewals, which may be hours apart: the server must not close them for that.
--- A table's rows are found by their key, even in a small table: a scan would meet rows that others have locked,
--- and wait.
--- MariaDB reads JSON_TABLE's columns in the character set of the database; one with two bytes for a letter gives
--- no hex digits.
--- A transaction that has locked rows of locks waits for nobody on MariaDB; MySQL has no wait shorter than a
--- second.
--- Inside a transaction, nothing of ours is idle for longer than a statement may take; for MySQL see
+-- Sets every session variable that changes the meaning of our statements or makes them fail; the server's defaults
+-- and init_connect may have changed each of them. :timeout_ms and :timeout_s limit a statement, 0: no limit;
+-- :lock_wait_s is how many seconds to wait for a lock.
+-- Our sessions are idle between renewals, which may be hours apart, and the server must not close them for that.
+-- A table's rows are found by their key, even in a small table, because a scan would meet rows that others have
+-- locked, and wait.
+-- MariaDB reads JSON_TABLE's columns in the database's character set; one with two bytes for a letter would yield no
+-- hex digits.
+-- On MariaDB a transaction that has locked rows of locks waits for nobody; MySQL has no wait shorter than a second.
+-- Inside a transaction, our sessions are never idle for longer than a statement may take; for MySQL see
 -- transaction_begins.
 SET @rowlock_idle_s = :lock_wait_s, SESSION completion_type = 'NO_CHAIN',
   autocommit = 1,
@@ -47,11 +46,11 @@ SET @rowlock_idle_s = :lock_wait_s, SESSION completion_type = 'NO_CHAIN',
 SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE;
 
 -- name: connect_read_only
--- For a session that only reads, on a replica too.
+-- For a session that only reads, even on a replica.
 SET SESSION TRANSACTION READ ONLY;
 
 -- name: connect_facts
--- What this connection is.
+-- Describes this connection.
 SELECT VERSION() AS version, CONNECTION_ID() AS connection, @@SESSION.character_set_database AS character_set,
        (SELECT host FROM information_schema.processlist WHERE id = CONNECTION_ID()) AS peer,
        (SELECT engine
@@ -59,7 +58,7 @@ SELECT VERSION() AS version, CONNECTION_ID() AS connection, @@SESSION.character_
         WHERE table_schema = DATABASE() AND table_name = 'rowlock_marker') AS marker_engine;
 
 -- name: connect_clock
--- With sysdate-is-now SYSDATE() stands still during a statement; then the two are equal.
+-- With sysdate-is-now SYSDATE() does not advance during a statement; then the two are equal.
 SELECT SYSDATE(6), SLEEP(0.001), SYSDATE(6);
 
 -- name: connect_variables
@@ -73,22 +72,21 @@ SHOW STATUS WHERE Variable_name IN
   ('Ssl_cipher', 'wsrep_ready', 'wsrep_cluster_status', 'wsrep_cluster_state_uuid');
 
 -- name: connect_cluster
--- Sets what a cluster adds. Before each statement or transaction of ours, the node applies everything that was
--- committed on the others until then: a client's connections may lead to different nodes, and a missing row is
--- believed to be deleted. A node that has left the primary component answers no read, and no transaction is
--- replicated in pieces.
+-- Adds the settings for a cluster. Before each of our statements or transactions, the node applies everything that
+-- was committed on the others until then, because a client's connections may lead to different nodes, and a missing
+-- row counts as deleted. A node that has left the primary component answers no read, and no transaction is replicated
+-- in pieces.
 SET SESSION wsrep_sync_wait = 7, wsrep_dirty_reads = OFF, wsrep_trx_fragment_size = 0;
 
 -- name: connect_start
--- The second in which this server was started. Both times are taken at the start of the statement, so the result
--- is always the same, whatever was done to the clock.
+-- The second in which this server was started. Both times are taken at the start of the statement, so the result is
+-- always the same, even if the clock was changed.
 SELECT UNIX_TIMESTAMP(NOW()) - CAST(variable_value AS SIGNED)
 FROM /*M! information_schema.global_status */ /*!80000 performance_schema.global_status */
 WHERE variable_name = 'Uptime';
 
 -- name: transaction_begins
--- MySQL has no limit for an idle transaction: it disconnects a client that stands still inside of one after this
--- time.
+-- MySQL has no limit for an idle transaction. After this time it disconnects a client that is idle inside one.
 SET SESSION wait_timeout = @rowlock_idle_s;
 
 -- name: transaction_ended
@@ -135,8 +133,8 @@ ON DUPLICATE KEY UPDATE title = :title, checksum = :checksum, applied_at = SYSDA
 DELETE FROM rowlock_migration WHERE version = :version;
 
 -- name: describe
--- One row for each column, as in the schema's file. The display width of integers means nothing, and MySQL has
--- dropped it.
+-- One row for each column, as in the schema's file. The display width of integers has no meaning, and MySQL has
+-- removed it.
 SELECT table_name AS table_name, column_name AS column_name,
        IF(data_type IN ('bigint', 'int', 'smallint', 'tinyint'), data_type, column_type) AS column_type,
        is_nullable = 'NO' AS not_null

@@ -1,10 +1,9 @@
 -- name: acquire
 -- Grants a batch. $1 names, $2 kinds, $3 capacities, $4 leases, $5 holds, $6 fairness: arrays of one length.
--- The locking step never waits. The conditions stand twice because a row may change between this statement's
--- snapshot and its lock. The new version of such a row is not in the snapshot, so the row is left to the slow
--- path.
--- If meta names another server, nothing is granted. connect_settings sets rowlock.system, because reading the
--- system identifier again would cost as much as the rest of the statement.
+-- The locking step never waits. The conditions are repeated because a row may change between this statement's
+-- snapshot and its lock. The new version of such a row is not in the snapshot, so that row is left to the slow path.
+-- If meta names another server, nothing is granted. connect_settings sets rowlock.system, because reading the system
+-- identifier again would cost as much as the rest of the statement.
 WITH world AS MATERIALIZED (
   SELECT epoch_floor
   FROM rowlock_meta

@@ -1,5 +1,5 @@
 -- name: read_database_state
--- What tells whether the database is on another server, or in an earlier state, than before.
+-- Shows whether the database is on another server, or in an earlier state, than before.
 SELECT (SELECT system_identifier FROM pg_control_system()) || '/'
          || left(pg_walfile_name(pg_current_wal_lsn()), 8) AS identity,
        m.identity AS recorded_identity,
@@ -11,7 +11,7 @@ FROM rowlock_meta AS m
 WHERE m.id = 1;
 
 -- name: take_meta
--- Only one transaction at a time passes this statement. The statements after it see what the transaction before it
+-- Only one transaction at a time passes this statement. The statements after it see what the previous transaction
 -- did.
 SELECT identity <> (SELECT system_identifier FROM pg_control_system()) || '/'
                    || left(pg_walfile_name(pg_current_wal_lsn()), 8) AS moved,
@@ -55,7 +55,7 @@ UPDATE rowlock_meta SET skew_ms = $1::bigint WHERE id = 1;
 
 -- name: end_ghost
 -- $1 pid, $2 its start in microseconds. No row: that backend has ended. The start of another role's backend is
--- hidden; then the server refuses this, unless the role may signal it.
+-- hidden; the server then refuses this, unless the role may signal that backend.
 SELECT pg_terminate_backend(pid)
 FROM pg_stat_activity
 WHERE pid = $1::integer

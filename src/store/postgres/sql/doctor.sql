@@ -1,8 +1,8 @@
 -- What `rowlock doctor` reads. Nothing here writes, and a role with the rights of `watcher` may run all of it. A
--- value is NULL where the role may not see it.
+-- value is NULL if the role may not see it.
 
 -- name: doctor_settings
--- As they are before rowlock sets its own.
+-- The values before rowlock sets its own.
 SELECT name AS fact, reset_val AS value
 FROM pg_settings
 WHERE name IN ('fsync', 'full_page_writes', 'synchronous_commit', 'synchronous_standby_names',

@@ -4,7 +4,7 @@ SELECT 1 FROM rowlock_lock WHERE name = $1 AND hold_id = $2::uuid FOR KEY SHARE;
 
 -- name: guard_shared
 -- As guard, for a shared hold. The permit may be deleted while this waits for the lock's row, and the snapshot would
--- still show it. So the permit is locked too, after the row: a deleted row cannot be locked.
+-- still show it. So the permit is locked as well, after the row: a deleted row cannot be locked.
 WITH l AS MATERIALIZED (SELECT name FROM rowlock_lock WHERE name = $1 FOR KEY SHARE)
 SELECT 1
 FROM rowlock_permit AS p

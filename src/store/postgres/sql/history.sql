@@ -74,6 +74,6 @@ WITH RECURSIVE names AS (
 SELECT name FROM names WHERE name IS NOT NULL ORDER BY name;
 
 -- name: check_history
--- Fails where the right is missing, and writes nothing.
+-- Writes nothing, and fails if the right is missing.
 INSERT INTO rowlock_history
 SELECT * FROM rowlock_history WHERE false;

@@ -1,7 +1,7 @@
 -- name: create_lease
 -- $1 id, $2 client, $3 host, $4 pid, $5 application, $6 ttl in milliseconds, $7 user, $8 program.
--- Sent again after a lost answer, it renews the lease. A lease that has expired meanwhile stays as it is, and no
--- row is written.
+-- If it is sent again after a lost answer, it renews the lease. A lease that has expired meanwhile is unchanged, and
+-- no row is written.
 INSERT INTO rowlock_lease AS l (id, client_id, host, pid, application, ttl_ms, username, program, expires_at)
 VALUES ($1::uuid, $2::uuid, $3::text, $4::bigint, $5::text, $6::bigint, $7::text, $8::text,
         clock_timestamp() + $6::bigint * interval '1 millisecond')
@@ -11,8 +11,8 @@ WHERE l.expires_at > clock_timestamp();
 
 -- name: renew
 -- $1 leases. Returns the columns of read_database_state, with one row for each lease that was renewed and at least one row.
--- The clock is read after all rows are locked, whatever the plan, because it stands behind an aggregate of the
--- locking step. (The server does not check a WHERE again after the transaction that it waited for rolls back.)
+-- The clock is read after all rows are locked, whatever the plan is, because it is read behind an aggregate of the
+-- locking step. (The server does not check a WHERE again after a transaction that it waited for rolls back.)
 WITH taken AS MATERIALIZED (
   SELECT id FROM rowlock_lease WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE
 ),
@@ -74,8 +74,8 @@ WITH taken AS MATERIALIZED (
 DELETE FROM rowlock_lease AS l USING taken AS t WHERE l.id = t.id;
 
 -- name: read_held
--- Reads the next names and what stands on the leases of a client there. The row without a hold names the last of
--- them if there may be more. $1 client, $2 after which name, $3 how many names.
+-- Reads the next names, and what stands on a client's leases there. The row without a hold names the last of them if
+-- there may be more. $1 client, $2 after which name, $3 how many names.
 WITH page AS MATERIALIZED (
   SELECT l.name, l.hold_id, l.lease_id
   FROM rowlock_lock AS l

@@ -26,8 +26,8 @@ FROM (
 ) AS taken;
 
 -- name: edit_guard
--- Which of those rows no guarded transaction relies on. Only there may an edit replace the exclusive hold, and
--- none of their permits is guarded.
+-- Finds which of those rows no guarded transaction relies on. Only in these may an edit replace the exclusive hold,
+-- and none of their permits is guarded.
 SELECT set_config('rowlock.replaceable', coalesce(array_agg(name), '{}')::text, true)
 FROM (
   SELECT name
@@ -38,8 +38,8 @@ FROM (
 ) AS free;
 
 -- name: edit_guard_permits
--- Which permits of the other rows no guarded transaction relies on. They are locked, so that none can before this
--- transaction ends.
+-- Finds which permits of the other rows no guarded transaction relies on. They are locked, so that none can rely on
+-- them before this transaction ends.
 SELECT set_config('rowlock.loose', coalesce(array_agg(hold_id), '{}')::text, true)
 FROM (
   SELECT hold_id
@@ -152,7 +152,7 @@ SET request_token = $2::bigint,
 WHERE name = $1::text;
 
 -- name: edit_add_permits
--- $1 names, $2 holds, $3 leases, $4 weights, $5 tokens. A permit that stands there is replaced.
+-- $1 names, $2 holds, $3 leases, $4 weights, $5 tokens. An existing permit is replaced.
 INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token)
 SELECT name, hold_id, lease_id, weight, token
 FROM unnest($1::text[], $2::uuid[], $3::uuid[], $4::bigint[], $5::bigint[])
@@ -186,17 +186,17 @@ CROSS JOIN LATERAL (
 WHERE q.ctid = found.place;
 
 -- name: edit_end_leases
--- $1 explicit-ttl leases. This transaction has locked rows of locks, so it waits for nobody: a lease that is
--- skipped is being killed, or expires by itself.
+-- $1 explicit-ttl leases. This transaction has locked rows of locks, so it waits for nobody: a lease that is skipped
+-- is being killed, or expires by itself.
 DELETE FROM rowlock_lease AS l
 WHERE l.id = ANY (ARRAY (
   SELECT id FROM rowlock_lease WHERE id = ANY ($1::uuid[]) ORDER BY id FOR UPDATE SKIP LOCKED
 ));
 
 -- name: edit_notice
--- $1 leases whose owners must check their holds. Only here does a transaction wait while it has rows of locks
--- locked. A notice must not be skipped, and a renewal keeps its lease locked for one statement and waits for no
--- lock's row.
+-- $1 leases whose owners must check their holds. Only here does a transaction wait while it has rows of locks locked:
+-- a notice must not be skipped, and a renewal keeps its lease locked for only one statement and waits for no lock's
+-- row.
 WITH taken AS MATERIALIZED (
   SELECT id FROM rowlock_lease WHERE id = ANY ($1::uuid[]) ORDER BY id FOR NO KEY UPDATE
 )
@@ -204,9 +204,9 @@ UPDATE rowlock_lease AS l SET notice = l.notice + 1 FROM taken AS t WHERE l.id =
 
 -- name: list
 -- name: show
--- Locks with the number of their living waiters: a row for each holder, and one row if there is none. list reads a
--- page: $1 after which name, $2 how many names. OFFSET 0 makes the server count the waiters once for each lock and not once for each holder.
--- show is the same statement for one lock: $1 name.
+-- Locks with the number of their living waiters: one row for each holder, or one row if there is none. list reads a
+-- page: $1 after which name, $2 how many names. show is the same statement for one lock: $1 name. OFFSET 0 makes the
+-- server count the waiters once for each lock instead of once for each holder.
 SELECT l.name, l.kind, l.capacity, l.in_use, l.token, l.next_ticket, l.head_ticket, l.lease_id, l.hold_id, l.has_queue,
        l.fair, l.delay_ms,
        l.waiters,
@@ -243,7 +243,7 @@ ORDER BY
 
 -- name: collect_take
 -- $1 idle time in milliseconds, $2 limit. Locks the rows that may be deleted, and remembers them. This transaction
--- has locked the row of meta before. Kinds of a later version are left alone.
+-- has already locked the row of meta. Kinds of a later version are left alone.
 SELECT set_config('rowlock.rows', coalesce(array_agg(name), '{}')::text, true)
 FROM (
   SELECT name

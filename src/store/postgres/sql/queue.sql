@@ -13,8 +13,8 @@ FROM (
 
 -- name: enqueue
 -- Puts a waiter behind the holder of enqueue_take's lock: $1 name, $2 lease, $3 hold, $4 skew in microseconds. An
--- earlier statement has locked the row. A holder that is dead or expired, and a waiter that the lock knows
--- already, are left to an edit. A place in the queue need not be on disk.
+-- earlier statement has locked the row. A holder that is dead or expired, and a waiter that the lock already knows,
+-- are left to an edit. A place in the queue need not be on disk.
 WITH counted AS (
   UPDATE rowlock_lock AS l
   SET next_ticket = l.next_ticket + 1,
@@ -37,12 +37,12 @@ FROM counted;
 
 -- name: find
 -- name: find_one
--- $1 names, $2 holds; several holds may be of one name. A hold or waiter whose lease is missing is dead, and so
--- absent. takeover_us is that of the first lease that stands in the way: the exclusive holder's, or else of the
--- permits and of the first waiter. It is read once for each name. OFFSET 0 makes each look-up by name and hold one
--- look-up of the key, whatever the tables were like when the statement was planned; joined otherwise, each hold
--- would meet all holds of its name.
--- find_one is the same statement for one hold: $1 name, $2 hold. It needs no window, which would double its price.
+-- $1 names, $2 holds; several holds may belong to one name. A hold or waiter whose lease is missing is dead, so it is
+-- absent. takeover_us is that of the first lease in the way: the exclusive holder's, or else of the permits and of
+-- the first waiter. It is read once for each name. OFFSET 0 makes each look-up by name and hold one look-up of the
+-- key, whatever the tables were like when the statement was planned; otherwise each hold would be joined with all
+-- holds of its name.
+-- find_one is the same statement for one hold: $1 name, $2 hold. It needs no window, which would double its cost.
 SELECT a.n,
        coalesce(l.hold_id = a.hold_id AND h.id IS NOT NULL, false) OR p.lease_id IS NOT NULL AS held,
        coalesce(p.token, l.token) AS token,
@@ -114,7 +114,7 @@ ORDER BY q.ticket;
 SELECT DISTINCT name FROM rowlock_queue ORDER BY name;
 
 -- name: send_wakeups
--- $1 channels, $2 a payload each: the hold that was granted, or nothing. NOTIFY holds a lock of the whole server
+-- $1 channels, $2 a payload for each: the hold that was granted, or nothing. NOTIFY holds a lock of the whole server
 -- while it commits, so the commit does not wait for the disk.
 SELECT pg_notify(channel, payload), set_config('synchronous_commit', 'off', true)
 FROM unnest($1::text[], $2::text[]) AS word (channel, payload);

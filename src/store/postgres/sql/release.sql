@@ -1,7 +1,7 @@
 -- name: release
 -- Frees a batch. $1 names, $2 leases, $3 holds, $4 synchronous_commit for this commit alone.
 -- Unlike the lock that acquire takes, FOR UPDATE conflicts with the FOR KEY SHARE of a guarded transaction: such a
--- row is skipped and its hold stands. RETURNING runs for every row written, so the setting cannot be left out.
+-- row is skipped and its hold stays. RETURNING runs for every written row, so the setting cannot be left out.
 WITH taken AS MATERIALIZED (
   SELECT l.ctid AS place, a.lease_id, a.hold_id
   FROM rowlock_lock AS l
@@ -111,10 +111,10 @@ WHERE l.ctid = (SELECT place FROM taken)
 RETURNING $3::uuid AS hold_id, set_config('synchronous_commit', $4::text, true);
 
 -- name: hand_over_take
--- $1 name, $2 lease, $3 hold. Locks a mutex, shared_mutex or election that is held as said and has waiters, and
--- remembers that it did. FOR UPDATE conflicts with the FOR KEY SHARE of a guarded transaction: such a row is
--- skipped and its hold stands. A sub-query locks the row, because expressions beside FOR UPDATE are evaluated
--- before the lock is taken.
+-- $1 name, $2 lease, $3 hold. Locks a mutex, shared_mutex or election that is held as given and has waiters, and
+-- remembers that it did. FOR UPDATE conflicts with the FOR KEY SHARE of a guarded transaction: such a row is skipped
+-- and its hold stays. A sub-query locks the row, because expressions beside FOR UPDATE are evaluated before the lock
+-- is taken.
 SELECT set_config('rowlock.taken', $3::text, true)
 FROM (
   SELECT
@@ -160,10 +160,9 @@ WHERE name = $1::text
                      THEN nullif(split_part(current_setting('rowlock.handed', true), ' ', 2), '')::uuid END;
 
 -- name: hand_over_wake
--- Tells what hand_over did for the hold $1, and wakes the client that was granted the lock, unless that is the
--- releaser, $2; $3 is the prefix of the channels. It runs after the commit of hand_over, because NOTIFY holds a
--- lock of the whole server while it commits; so this commit does not wait for the disk. The payload names the
--- waiter.
+-- Returns what hand_over did for the hold $1, and wakes the client that was granted the lock, unless that is the
+-- releaser, $2; $3 is the prefix of the channels. It runs after the commit of hand_over, because NOTIFY holds a lock
+-- of the whole server while it commits; so this commit does not wait for the disk. The payload names the waiter.
 SELECT words[2] AS granted, words[3] AS client, words[4] AS token, words[5] AS has_queue,
        CASE WHEN words[3] <> $2::text THEN pg_notify($3::text || words[3], words[2]) END,
        set_config('rowlock.handed', '', false),

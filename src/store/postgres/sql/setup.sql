@@ -12,7 +12,7 @@ SELECT set_config('application_name', $1::text, $4::boolean),
        set_config('client_encoding', 'UTF8', $4::boolean),
        set_config('client_min_messages', 'error', $4::boolean),
        set_config('exit_on_error', 'off', $4::boolean),
-       -- What texts mean.
+       -- How texts are read.
        set_config('standard_conforming_strings', 'on', $4::boolean),
        set_config('escape_string_warning', 'off', $4::boolean),
        set_config('array_nulls', 'on', $4::boolean),
@@ -22,7 +22,7 @@ SELECT set_config('application_name', $1::text, $4::boolean),
        set_config('TimeZone', 'UTC', $4::boolean),
        set_config('extra_float_digits', '1', $4::boolean),
        set_config('xmloption', 'content', $4::boolean),
-       -- What a row is compared with. A policy that would hide rows is an error.
+       -- How a row is compared. A policy that would hide rows is an error.
        set_config('transform_null_equals', 'off', $4::boolean),
        set_config('row_security', 'off', $4::boolean),
        -- Transactions.
@@ -39,7 +39,7 @@ SELECT set_config('application_name', $1::text, $4::boolean),
             THEN set_config('transaction_timeout', '0', $4::boolean) END,
        CASE WHEN current_setting('idle_session_timeout', true) IS NOT NULL
             THEN set_config('idle_session_timeout', '0', $4::boolean) END,
-       -- A statement whose client has gone ends by itself, where the server's system can tell.
+       -- Ends a statement whose client has gone, if the server's system can tell.
        CASE WHEN current_setting('client_connection_check_interval', true) IS NOT NULL
                  AND version() LIKE '%linux%'
             THEN set_config('client_connection_check_interval', ($3::integer / 4)::text, $4::boolean) END,
@@ -55,7 +55,7 @@ SELECT set_config('application_name', $1::text, $4::boolean),
        CASE WHEN $2::text <> '' THEN set_config('search_path', quote_ident($2::text), $4::boolean) END;
 
 -- name: connect_facts
--- What this connection is. $1 schema or '', $2 name of the meta table.
+-- Describes this connection. $1 schema or '', $2 name of the meta table.
 SELECT current_setting('server_version_num')::integer AS version,
        pg_is_in_recovery() AS in_recovery,
        current_setting('default_transaction_read_only')::boolean AS read_only,
@@ -74,7 +74,7 @@ SELECT current_setting('server_version_num')::integer AS version,
        current_user AS role;
 
 -- name: connect_place
--- Which database of which server this is.
+-- Identifies the server and its database.
 SELECT system_identifier || '/' || current_database() FROM pg_control_system();
 
 -- name: schema_state
@@ -87,7 +87,8 @@ SELECT schema_version, min_library FROM rowlock_meta WHERE id = 1;
 SELECT EXISTS (SELECT FROM pg_class WHERE oid = to_regclass($1::text));
 
 -- name: has_ledger
--- $1 its name. A ledger that this role may not read is as if it were not there, as MariaDB and MySQL have it: only the
+-- $1 its name. A ledger that this role may not read counts as missing, as on MariaDB and MySQL: only the role that
+-- migrates may read it.
 -- role that migrates may read it.
 SELECT EXISTS (SELECT FROM pg_class WHERE oid = to_regclass($1::text) AND has_table_privilege(oid, 'SELECT'));
 

@@ -1,5 +1,5 @@
 -- name: acquire
--- ?6 is the floor of the epoch, read in the same transaction; ?7 is fairness.
+-- ?6 is the epoch's floor, read in the same transaction; ?7 is fairness.
 UPDATE rowlock_lock
    SET lease_id = ?2, hold_id = ?3, in_use = capacity, token = max(token + 1, ?6),
        used_at = :now_us

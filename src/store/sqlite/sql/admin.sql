@@ -1,5 +1,5 @@
 -- name: read_database_state
--- What tells whether this is another file, or an earlier state of it.
+-- Shows whether this is another file, or an earlier state of it.
 SELECT identity AS recorded_identity, epoch_floor,
        coalesce((SELECT value FROM rowlock_marker WHERE id = 1), '') AS marker, skew_ms, recordings
   FROM rowlock_meta

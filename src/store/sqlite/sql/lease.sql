@@ -1,5 +1,5 @@
 -- name: create_lease
--- Sent again after a lost answer, it renews the lease. A lease that has expired meanwhile stays as it is.
+-- If it is sent again after a lost answer, it renews the lease. A lease that has expired meanwhile is unchanged.
 INSERT INTO rowlock_lease (id, client_id, host, pid, application, ttl_ms, username, program, created_at, expires_at)
 VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8,
         :now_us,

@@ -58,7 +58,7 @@ UPDATE rowlock_lock
  WHERE name = ?1;
 
 -- name: edit_add_permits
--- A permit that stands there is replaced.
+-- An existing permit is replaced.
 INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token, granted_at)
 VALUES (?1, ?2, ?3, ?4, ?5, :now_us)
 ON CONFLICT (name, hold_id) DO UPDATE
@@ -78,9 +78,9 @@ UPDATE rowlock_lease SET notice = notice + 1 WHERE id = ?1;
 
 -- name: list
 -- name: show
--- Locks with the number of their living waiters, which is counted once for each lock and not once for each
--- holder: a row for each holder, and one row if there is none.
--- list reads a page: ?1 after which name, ?2 how many names. show is the same statement for one lock, ?1.
+-- Locks with the number of their living waiters, which is counted once for each lock instead of once for each holder:
+-- one row for each holder, or one row if there is none. list reads a page: ?1 after which name, ?2 how many names.
+-- show is the same statement for one lock, ?1.
 WITH page AS MATERIALIZED (SELECT * FROM rowlock_lock WHERE name > ?1 ORDER BY name LIMIT ?2) -- only: list
 SELECT k.name, k.kind, k.capacity, k.in_use, k.token, k.next_ticket, 0 AS head_ticket, k.lease_id, k.hold_id, k.has_queue,
        k.fair, k.delay_ms,

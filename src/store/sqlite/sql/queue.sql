@@ -1,6 +1,6 @@
 -- name: find
--- A hold or waiter whose lease is missing is dead, and so absent. takeover_us is that of the first lease that
--- stands in the way: the exclusive holder's, or else of the permits and of the first waiter.
+-- A hold or waiter whose lease is missing is dead, so it is absent. takeover_us is that of the first lease in the
+-- way: the exclusive holder's, or else of the permits and of the first waiter.
 SELECT (k.hold_id IS ?2 AND h.id IS NOT NULL) OR pl.id IS NOT NULL AS held,
        coalesce(p.token, k.token) AS token, coalesce(p.lease_id, k.lease_id) AS lease_id,
        w.id AS queued_lease_id,
