@@ -27,7 +27,7 @@ struct acquire_words {
   std::string ttl;
 };
 
-// As hold::transfer checks it, but before the wait.
+// The same check as in hold::transfer, but before the wait.
 milliseconds checked_ttl(const std::string& text) {
   const auto ttl = parse_duration("--ttl", text);
   if (ttl >= 100ms && ttl <= 24h) return ttl;

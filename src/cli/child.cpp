@@ -27,7 +27,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   return result;
 }
 
-// Runs between fork and exec, in a copy of a process with threads: it calls only what a signal handler may
+// Runs between fork and exec, in a copy of a process with threads, so it calls only what a signal handler may
 // call. It starts when the other end of the gate closes.
 [[noreturn]] void become(char* const* words, char* const* environment, const sigset_t& mask, pid_t parent,
                          const terminal* foreground, int failure_pipe, const int gate[2]) {
@@ -50,7 +50,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
 // what a signal handler may call.
 [[noreturn]] void guard(pid_t group, int end_pipe) {
   prctl(PR_SET_NAME, "rowlock-guard");
-  setpgid(0, 0);  // a terminal's signals are not for it
+  setpgid(0, 0);  // a terminal's signals are not meant for it
   for (int other = 0; other < end_pipe; ++other) close(other);
   close_range(static_cast<unsigned>(end_pipe) + 1, ~0U, 0);
   char nothing = 0;
@@ -104,7 +104,7 @@ child::~child() {
   end_guard();
 }
 
-// If there is none, a SIGKILL of this process still ends the command itself.
+// Without a guard, a SIGKILL of this process still ends the command itself.
 void child::start_guard() {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return;

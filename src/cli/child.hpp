@@ -1,4 +1,4 @@
-// A command that runs while a lock is held. It has a process group of its own: its processes end with it when
+// A command that runs while a lock is held. It has its own process group: all its processes are ended when
 // the lock is lost, and when this process dies.
 #pragma once
 
@@ -29,17 +29,17 @@ class child {
   // Starts words[0], found in PATH, with this environment and signal mask. On a terminal its group becomes
   // the foreground group. If this process dies by SIGKILL, the group dies too: the kernel kills the command
   // when the thread that calls this ends, so that thread must live as long as the child; a guard process
-  // kills the others. Throws not_started, error(internal) when no process could be made.
+  // kills the others. Throws not_started, or error(internal) if no process could be made.
   child(const std::vector<std::string>& words, const std::vector<std::string>& environment,
         const sigset_t& mask);
   ~child();  // kills its group if it still runs
   child(const child&) = delete;
   child& operator=(const child&) = delete;
 
-  // Sends it to the whole group, even if the command itself has ended.
+  // Sends the signal to the whole group, even if the command itself has ended.
   void send(int signal) noexcept;
-  // Does not wait. It also does what a shell does: a command that waits for the terminal gets it, and when
-  // the terminal stops the command (Ctrl-Z), this process stops too, and both continue together.
+  // Does not wait. Also does the work of a shell: a command that waits for the terminal gets it, and when the
+  // terminal stops the command (Ctrl-Z), this process stops too, and both continue together.
   bool ended();
   bool group_ended() const noexcept;  // and no other process of the group runs
   int exit_code() const noexcept;  // the command's, or 128 + the signal that ended it. Requires: it has ended

@@ -86,7 +86,8 @@ class executioner {
                 : valid    ? "the lease cannot be renewed"
                            : fmt::format("the hold is lost ({})", to_string(held_.loss())));
     }
-    // A late renewal changes nothing: a command that keeps running would hold the lock for ever.
+    // A late renewal changes nothing, because a command that keeps running would otherwise hold the lock for
+    // ever.
     nanoseconds grace = *stopped_at_ + kill_after_ - clock::now();
     if (valid) grace = std::min<nanoseconds>(grace, remaining);
     if (held_.loss() == loss::expired) grace = 0ns;
@@ -128,7 +129,7 @@ void wait_for_either(int first, int second, std::optional<nanoseconds> timeout) 
   pollfd watched[] = {{first, POLLIN, 0}, {second, POLLIN, 0}};
   timespec time{};
   if (timeout) {
-    // Rounded up: at the next call the signal must be due.
+    // Rounded up, because the signal must be due at the next call.
     const auto whole = std::max(*timeout, nanoseconds{0}) + 1ms;
     time.tv_sec = static_cast<time_t>(whole / 1s);
     time.tv_nsec = static_cast<long>((whole % 1s).count());
@@ -143,7 +144,7 @@ watch_result watch(child& command, const hold& held, signal_queue& signals, cons
   watch_result result;
   alarm bell{held};
   executioner judge{command, held, how, note};
-  // No event says that the rest of the group has ended, so it is polled.
+  // No event reports that the rest of the group has ended, so it is polled.
   constexpr nanoseconds look_again = 20ms;
   while (!command.ended() || (judge.stopped() && !judge.killed() && !command.group_ended())) {
     auto until = judge.act();

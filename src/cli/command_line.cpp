@@ -43,7 +43,7 @@ bool has_subcommands(const CLI::App& app) {
   return !app.get_subcommands([](const CLI::App*) { return true; }).empty();
 }
 
-// The first word that is neither an option nor the value of one.
+// The first word that is neither an option nor an option's value.
 std::string subcommand_of(const std::vector<std::string>& words) {
   for (std::size_t i = 0; i < words.size(); ++i) {
     if (words[i] == "--url" || words[i] == "--prefix" || words[i] == "--schema" ||
@@ -60,7 +60,8 @@ bool runs_command(const std::string& subcommand) {
   return subcommand == "run" || subcommand == "elect";
 }
 
-// What follows "--" belongs to that command. CLI11 would take a word such as "[a,b]" there for a list.
+// The words after "--" belong to the command that is run. CLI11 would read a word such as "[a,b]" there as a
+// list.
 std::vector<std::string> split_command(std::vector<std::string>& words, const std::string& subcommand) {
   const auto mark = std::ranges::find(words, "--");
   if (!runs_command(subcommand) || mark == words.end()) return {};
@@ -89,7 +90,7 @@ std::string did_you_mean(const std::string& word, const std::vector<std::string>
   return near.empty() ? "" : fmt::format("; did you mean {}?", near);
 }
 
-// What the first misspelt word of a command line may have meant, after it was parsed as far as possible.
+// A suggestion for the first misspelt word of a command line that was parsed as far as possible.
 std::string did_you_mean(const CLI::App& root) {
   std::vector<std::string> options;
   const CLI::App* chosen = &root;
@@ -214,7 +215,7 @@ command_syntax command_line::root() {
   return {*parsed_, action_};
 }
 
-// Empty: parsed, go on. Otherwise the exit code.
+// Empty: parsed, continue. Otherwise the exit code.
 std::optional<int> command_line::parse(std::vector<std::string> words) {
   std::string place = global_.program;
   if (has_subcommands(*parsed_)) {

@@ -57,8 +57,8 @@ class command_syntax {
                                 const std::string& example);
   void require_subcommand();
 
-  // What the program does when it was called with this command, unless one of its subcommands has an action
-  // too. The action returns the exit code, and may throw.
+  // Sets what the program does when it is called with this command, unless one of its subcommands also has an
+  // action. The action returns the exit code, and may throw.
   void set_action(action act);
 
  private:

@@ -43,7 +43,7 @@ std::string read_secret(const std::string& path) {
   return url;
 }
 
-// By default it prints warnings and errors of the background; -q hides them, and -v prints everything.
+// By default it prints warnings and errors of background work; -q hides them, and -v prints everything.
 std::function<void(log_level, std::string_view)> logger(const context& global) {
   if (global.quiet) return {};
   return [&global](log_level level, std::string_view message) {

@@ -25,7 +25,7 @@ struct elect_words {
   bool repeats = false;
 };
 
-// A command that ends at once must not be started again at once.
+// A command that ends at once must not be restarted at once.
 constexpr auto shortest_round = 1s;
 
 term campaign(election& office, const wait_limit& limit, const acquire_options& how) {

@@ -1,12 +1,13 @@
-// Patterns of names, as a shell has them: "billing/*".
+// Patterns of names, as in a shell: "billing/*".
 #pragma once
 
 #include <string_view>
 
 namespace rowlock::cli {
 
-// Whether the whole name fits the pattern. "*" is any text, also "/" and none; "?" is one character; a backslash
-// takes its meaning from the next one. Takes time in proportion to the product of both lengths at worst.
+// Whether the whole name matches the pattern. "*" matches any text, even "/" and none; "?" matches one
+// character; a backslash removes the meaning of the next character. At worst the time is proportional to the
+// product of both lengths.
 bool matches(std::string_view name, std::string_view pattern);
 
 }  // namespace rowlock::cli

@@ -1,4 +1,4 @@
-// The command that runs while a lock is held: what run and elect have in common.
+// Runs a command while a lock is held; shared by run and elect.
 #pragma once
 
 #include "cli/child_watch.hpp"
@@ -43,7 +43,7 @@ struct command_result {
   int signal = 0;     // see watch_result
 };
 
-// Runs the command and then calls release. Everything that happened has been printed.
+// Runs the command and then calls release. Prints everything that happens.
 command_result run_holding(const context& global, const command_settings& chosen, const hold& held,
                            const std::function<release_result()>& release, signal_queue& signals);
 

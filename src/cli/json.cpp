@@ -40,7 +40,7 @@ ordered_json converted(const json::object& members) {
   return result;
 }
 
-// JSON allows DEL and the C1 controls in a string. A terminal obeys them.
+// JSON allows DEL and the C1 controls in a string, but a terminal obeys them.
 std::string escaped(std::string_view text) {
   std::string result;
   for (std::size_t at = 0; at < text.size(); ++at) {

@@ -1,4 +1,4 @@
-// What programs read: --json always prints one array.
+// Output for programs: --json always prints one array.
 #pragma once
 
 #include <rowlock/admin.hpp>
@@ -34,14 +34,14 @@ class json {
 json::object to_json(const lock_info& lock);
 json::object to_json(const waiter_info& waiter);
 
-// One array, over several lines. Bytes that are not UTF-8 become U+FFFD, so that the text is always JSON.
-// Control characters are escaped.
+// One array, over several lines. Invalid UTF-8 becomes U+FFFD, so that the text is always valid JSON. Control
+// characters are escaped.
 std::string json_text(const json::array& values);
 
 // One object on one line, escaped in the same way.
 std::string json_line(const json::object& members);
 
-// Prints such an array element by element, for those that are too long to keep.
+// Prints such an array element by element, if it may be too long to keep.
 class json_printer {
  public:
   void add(const json::object& element);
@@ -51,7 +51,7 @@ class json_printer {
   bool is_empty_ = true;
 };
 
-// Prints that text with a line's end.
+// Prints the text and a line break.
 void print_json(const json::array& values);
 
 }  // namespace rowlock::cli

@@ -11,7 +11,7 @@ namespace rowlock::cli {
 
 namespace {
 
-// Prints the locks as they come, at most one page of them at once in memory.
+// Prints the locks as they are read, with at most one page of them in memory.
 class printer {
  public:
   explicit printer(bool as_json) : as_json_{as_json} {}

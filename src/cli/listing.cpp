@@ -25,7 +25,7 @@ std::chrono::milliseconds age_of(const lock_info& lock) {
   return oldest;
 }
 
-// The longest held, or those with the most waiters, first; then by name.
+// The longest held, or those with the most waiters, come first; then by name.
 bool comes_before(const lock_info& one, const lock_info& other, const std::string& sort) {
   if (sort == "age" && age_of(one) != age_of(other)) return age_of(one) > age_of(other);
   if (sort == "waiters" && one.waiters != other.waiters) return one.waiters > other.waiters;

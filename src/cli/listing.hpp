@@ -1,4 +1,4 @@
-// What list and watch have in common: which locks they show, in which order, and as which cells.
+// Shared by list and watch: which locks they show, in which order, and in which cells.
 #pragma once
 
 #include "cli/command_line.hpp"
@@ -26,8 +26,8 @@ struct listing_words {
 // PATTERN, --held, --waiting, --limit and --sort.
 void add_listing_options(command_syntax command, listing_words& words);
 
-// Reads the locks that are chosen, one page after the other: by name, `use` gets each page as it comes; in another
-// order it gets all at once. It gets no more than the limit.
+// Reads the chosen locks page by page. In the order of names `use` receives each page as it is read; in another
+// order it receives all at once. It receives at most as many as the limit.
 void read_listing(admin& db, const listing_words& words,
                   const std::function<void(const std::vector<lock_info>&)>& use);
 

@@ -8,7 +8,7 @@ namespace rowlock::cli {
 
 namespace {
 
-// Everything but what the clock alone changes.
+// Everything except what changes only with the time.
 std::string fingerprint(const lock_info& lock) {
   auto text = fmt::format("{} {} {} {}", lock.token, lock.in_use, lock.capacity, lock.waiters);
   for (const auto& holder : lock.holders) {

@@ -1,4 +1,4 @@
-// What has changed between two looks at the locks.
+// Finds what has changed between two readings of the locks.
 #pragma once
 
 #include <rowlock/admin.hpp>
@@ -23,9 +23,10 @@ std::string state_text(const lock_info& lock);
 // Keeps a short text of each lock, not the lock itself.
 class lock_changes {
  public:
-  // A part of a look. Returns those that are new, or changed since the last look. Durations are no change.
+  // Takes a part of a reading. Returns the locks that are new or changed since the last reading. Durations
+  // are no change.
   std::vector<lock_change_line> look_at(const std::vector<lock_info>& locks);
-  // After the last part: those that the look did not show.
+  // After the last part: the locks that the reading did not show.
   std::vector<lock_change_line> finish();
 
  private:

@@ -1,4 +1,4 @@
-// The lock that run and acquire ask for: their common words and options.
+// The arguments and options that run and acquire share: which lock they ask for, and how.
 #pragma once
 
 #include "cli/command_line.hpp"
@@ -35,7 +35,7 @@ struct lock_words {
   lock_options options() const;
 };
 
-// NAME, --wait, --no-wait, -E, --delay and --unfair, which elect has too.
+// NAME, --wait, --no-wait, -E, --delay and --unfair, which elect also has.
 void add_name_and_wait(command_syntax command, lock_words& words);
 // --shared, --exclusive, --permits and --capacity.
 void add_kind(command_syntax command, lock_words& words);

@@ -34,8 +34,8 @@ int main(int count, char** words) {
   add_migrate(root);
   root.require_subcommand();
   const int exit_code = program.run(count, words);
-  // A thread that still connects, to a server that does not answer, uses OpenSSL. exit() would take OpenSSL down
-  // beneath it, and a crash would hide the exit code.
+  // A thread that is still connecting to a silent server uses OpenSSL. exit() would clean up OpenSSL while it is
+  // in use, and a crash would hide the exit code.
   std::fflush(nullptr);
   std::_Exit(exit_code);
 }

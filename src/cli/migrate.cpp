@@ -60,7 +60,7 @@ int report(const context& global, const migrate_words& words, const std::vector<
   return success;
 }
 
-// A newer schema is fine unless it forbids this version. Here a person sees the note.
+// A newer schema is accepted unless it forbids this version. Here a person sees the note.
 void note_newer(const context& global, const std::vector<migration_status>& lines) {
   if (lines.empty() || lines.back().version <= required_schema_version()) return;
   global.note(fmt::format("the schema has version {}, and this rowlock knows {}: {}", lines.back().version,

@@ -31,7 +31,7 @@ std::string one_statement(const std::string& sql, migration_format format) {
   return "-- +goose StatementBegin\n" + sql + "-- +goose StatementEnd\n";
 }
 
-// RESET would undo a setting of the tool's own.
+// RESET would undo the tool's own setting.
 std::string within_schema(const std::string& sql, const export_settings& settings) {
   if (settings.schema.empty()) return sql;
   const auto enter = fmt::format(
@@ -47,7 +47,7 @@ std::string within_schema(const std::string& sql, const export_settings& setting
   return one_statement(enter, settings.format) + '\n' + sql + '\n' + one_statement(leave, settings.format);
 }
 
-// The schema becomes SQL text. The library checks prefixes the same way.
+// The schema is written into the SQL text. The library checks prefixes the same way.
 void check_schema(const std::string& schema) {
   const auto fits = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
   const bool starts_with_digit = !schema.empty() && schema[0] >= '0' && schema[0] <= '9';
@@ -56,7 +56,7 @@ void check_schema(const std::string& schema) {
   }
 }
 
-// What a tool calls the migration, and what tells two sets of tables in one folder apart: rowlock_locks.
+// A tool's name for the migration, which also distinguishes two sets of tables in one folder: rowlock_locks.
 std::string title_of(const migration& file, const export_settings& settings) {
   const auto schema = settings.schema.empty() ? "" : settings.schema + '_';
   return schema + settings.prefix + file.title;
@@ -72,7 +72,7 @@ std::string as_rollback(const std::string& sql) {
   return result;
 }
 
-// Only a DO block has semicolons inside, and the JDBC drivers of the other databases take one statement at a time.
+// Only a DO block contains semicolons, and the JDBC drivers of the other databases take one statement at a time.
 std::string for_liquibase(const migration& file, const export_settings& settings) {
   const auto schema = settings.schema.empty() ? "" : settings.schema + '_';
   const bool split = !settings.dialect.starts_with("postgres");
@@ -106,7 +106,7 @@ std::vector<unnumbered_file> files_of(const migration& file, const std::string& 
 
 numbering numbering_of(const export_settings& settings) {
   numbering how{.start = settings.start_version, .timestamps = settings.timestamps};
-  // As the tools' own commands make them.
+  // The same form that the tools' own commands create.
   if (settings.format == migration_format::golang_migrate) how.digits = 6;
   if (settings.format == migration_format::goose) how.digits = 5;
   return how;

@@ -33,17 +33,17 @@ struct export_settings {
   std::string folder;  // into which the files are to be written; may be empty
 };
 
-// The files of each migration, the up files first, in order. Those that the folder has already keep their names; the
-// others come after the newest migration of the folder. A schema becomes the search_path while the file runs, and
-// the path is restored at its end; this works in psql and in the tools' transactions. Throws error(invalid_argument)
-// for a schema that is not [a-z_][a-z0-9_]{0,30}, and for a folder that has a migration twice, or a later one
-// without an earlier one.
+// The files of each migration in order, the up files first. Migrations that the folder already has keep their names;
+// the others come after the folder's newest migration. A schema is the search_path while the file runs, and the path
+// is restored at its end; this works in psql and in the tools' transactions. Throws error(invalid_argument) for a
+// schema that is not [a-z_][a-z0-9_]{0,30}, and for a folder that has a migration twice, or a later one without an
+// earlier one.
 std::vector<migration_file> migration_files(const std::vector<migration>& migrations,
                                             const export_settings& settings);
 
-// Writes them into the folder, which it creates. Returns the paths. Throws error(invalid_argument) for a file
-// that exists with other content, and leaves it unchanged: it is another version of a migration, which may
-// have run.
+// Writes them into the folder, which it creates. Returns the paths. Throws error(invalid_argument) for a file that
+// exists with other content, and leaves it unchanged: it is another version of a migration that may have been
+// applied.
 std::vector<std::string> write_files(const std::vector<migration_file>& files, const std::string& folder);
 
 }  // namespace rowlock::cli

@@ -15,8 +15,8 @@ namespace rowlock::cli {
 
 namespace {
 
-// When the migration was made. It never changes: an export after an update of rowlock has the same names. The up file
-// says it. The first two do not, and no file changes once it may have been applied.
+// When the migration was made, as its up file says. It never changes, so an export after an update of rowlock has the
+// same names. The first two files do not say it, and no file changes once it may have been applied.
 std::uint64_t time_of(const migration& one) {
   constexpr std::uint64_t of_the_first[] = {20261120123205, 20261122172457};
   constexpr std::string_view mark = "-- Made at ";
@@ -35,7 +35,7 @@ bool is_digit(char c) {
   return c >= '0' && c <= '9';
 }
 
-// The time that YYYYMMDDhhmmss says, if it says one.
+// The time that YYYYMMDDhhmmss stands for. Empty: it is not a valid time.
 std::optional<std::chrono::sys_seconds> as_time(std::uint64_t version) {
   using namespace std::chrono;
   const auto take = [&](unsigned modulus) {

@@ -1,4 +1,4 @@
-// Which version a migration gets in the folder of another tool: `rowlock migrate sql --out`.
+// Chooses a migration's version in another tool's folder: `rowlock migrate sql --out`.
 #pragma once
 
 #include <rowlock/migrate.hpp>
@@ -25,7 +25,7 @@ struct numbering {
   int digits = 4;                      // of the first version in a folder without any
 };
 
-// A file that is there. Its name is 0007_locks.up.sql, V7__locks.sql or V1.2__locks.sql (of version 1).
+// An existing file. Its name is 0007_locks.up.sql, V7__locks.sql or V1.2__locks.sql (of version 1).
 struct numbered_file {
   std::string name;
   std::string version;  // 0007
@@ -36,12 +36,12 @@ struct numbered_file {
 // The files of a folder whose names begin with a version.
 class numbered_folder {
  public:
-  // heads: the letters of which one stands before each version; empty: none does. Folders below it are not read. A folder
-  // that does not exist is an empty one.
+  // heads: one of these letters precedes each version; empty: none does. Subfolders are not read. A folder that does
+  // not exist counts as empty.
   numbered_folder(const std::string& path, std::string_view heads);
 
-  // The file that has this migration: under its own name with any version, or under another name with the same text.
-  // Throws error(invalid_argument) if there are two.
+  // The file that has this migration: its own name with any version, or another name with the same text. Throws
+  // error(invalid_argument) if there are two.
   const numbered_file* find(const unnumbered_file& wanted) const;
   // The file with the highest version.
   const numbered_file* newest() const;
@@ -50,7 +50,7 @@ class numbered_folder {
   std::vector<numbered_file> files_;
 };
 
-// Hands out versions, each higher than every one before it and than those of the folder.
+// Assigns versions, each higher than all before it and than those of the folder.
 class version_sequence {
  public:
   version_sequence(const numbered_folder& folder, const numbering& how);

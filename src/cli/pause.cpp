@@ -6,7 +6,7 @@ namespace rowlock::cli {
 
 namespace {
 
-// The condition never comes true, so there is nothing to guard.
+// The condition never becomes true, so there is nothing to guard.
 struct no_lock {
   void lock() {}
   void unlock() {}

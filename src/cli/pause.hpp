@@ -1,4 +1,4 @@
-// A pause that a stop request ends.
+// A pause that a stop request can end.
 #pragma once
 
 #include <chrono>

@@ -10,7 +10,7 @@ namespace rowlock::cli {
 std::string receipt_of(const std::string& word) {
   if (word != "-") return word;
   std::string text{std::istreambuf_iterator<char>{std::cin}, {}};
-  // A name may end in a space, but in no line break.
+  // A name may end in a space, but contains no line break.
   text.erase(text.find_last_not_of("\r\n") + 1);
   return text;
 }

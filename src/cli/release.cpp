@@ -66,7 +66,7 @@ int ask(const context& global, admin& db, const release_words& chosen) {
 
 int release_own(const context& global, const std::string& receipt) {
   const auto db = global.connect();
-  // A hold that has expired can still be adopted, if nobody has taken the lock. It counts as lost all the same.
+  // A hold that has expired can still be adopted if nobody has taken the lock. It counts as lost nevertheless.
   const bool has_lasted = extend(db, receipt);
   auto held = rowlock::adopt(db, receipt);
   const auto name = held.name();

@@ -52,7 +52,7 @@ screen::~screen() {
   tcsetattr(STDIN_FILENO, TCSANOW, &before_);
 }
 
-// A terminal that does not tell its size has the usual one.
+// A terminal that does not report its size gets the usual one.
 std::size_t screen::columns() {
   const auto size = window();
   return size.ws_col == 0 ? 80 : size.ws_col;

@@ -1,4 +1,4 @@
-// The whole terminal, for a table that is drawn again and again.
+// The whole terminal, for a table that is redrawn repeatedly.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 
 namespace rowlock::cli {
 
-// While it lives, the terminal shows what is drawn, and keys are read one by one, Ctrl-C too. Afterwards it shows what
-// stood there before. Used by one thread at a time.
+// While it lives, the terminal shows what is drawn, and keys are read one by one, even Ctrl-C. Afterwards the
+// terminal shows its former contents. Used by one thread at a time.
 class screen {
  public:
   // Whether standard input and output are the terminal, and this process is in the foreground.
@@ -25,7 +25,8 @@ class screen {
   static std::size_t rows();
   // Lines that are too long or too many are cut.
   void draw(const std::vector<std::string>& lines);
-  // Reads the keys that were pressed, at least one. Whether q or Ctrl-C was among them, or the terminal is gone.
+  // Reads the keys that were pressed, at least one. Returns whether q or Ctrl-C was among them, or the terminal is
+  // gone.
   bool asks_to_quit();
 
  private:

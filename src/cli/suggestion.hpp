@@ -1,4 +1,4 @@
-// What a misspelt word may have meant.
+// Guesses what a misspelt word meant.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace rowlock::cli {
 
-// The candidate that most resembles the word, counted in letters that were missed, added, changed or swapped.
-// Empty if none resembles it: more than a third of the letters are wrong.
+// The candidate with the fewest missing, added, changed or swapped letters. Empty if more than a third of the
+// letters differ in each.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 }  // namespace rowlock::cli

@@ -7,7 +7,7 @@
 
 namespace rowlock::cli {
 
-// How many characters fit into a line of standard output, if it is a terminal; otherwise any number.
+// How many characters fit into a line of standard output if it is a terminal; otherwise no limit.
 std::size_t terminal_columns();
 
 // Used by one thread.

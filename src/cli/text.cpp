@@ -48,8 +48,8 @@ std::size_t width(std::string_view text) {
 
 constexpr std::string_view space = " \t\n\v\f\r";
 
-// Replaces what stands between ':' and the last '@' of a URL's word. Not by a regular expression: the standard
-// library's overflows the stack on long words.
+// Replaces the text between ':' and the last '@' of a URL's word. Does not use a regular expression, because
+// the standard library's overflows the stack on long words.
 std::string hide_in_urls(std::string_view text) {
   std::string result;
   std::size_t done = 0;

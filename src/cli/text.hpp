@@ -1,4 +1,4 @@
-// Text for people: tables, and text from the database that may contain anything.
+// Text for people: tables, and text from the database, which may contain anything.
 #pragma once
 
 #include <cstddef>
@@ -16,19 +16,19 @@ std::string printable(std::string_view text);
 // command line.
 std::string without_passwords(std::string_view text);
 
-// A message as one line for people: printable, without passwords, and with a space for each line break. (What
-// libpq says has several lines.)
+// A message as one line for people: printable, without passwords, and with a space for each line break.
+// (libpq's messages have several lines.)
 std::string one_line(std::string_view message);
 
-// Rows of cells, aligned, two spaces between columns, the first row being the heading. Cells are made
+// Rows of cells, aligned, with two spaces between columns; the first row is the heading. Cells are made
 // printable.
 std::string table(const std::vector<std::vector<std::string>>& rows);
-// The same in parts: the columns get at least the widths of the parts before, which are updated. Where a line
+// The same in parts: the columns get at least the widths of the earlier parts, which are updated. If a line
 // would be longer than `longest`, its first cell is cut, to no less than 12 characters.
 std::string table(const std::vector<std::vector<std::string>>& rows, std::vector<std::size_t>& widths,
                   std::size_t longest);
 
-// At most that many characters, and at least 3; "..." stands for what is left out.
+// At most that many characters, and at least 3; "..." replaces what is cut off.
 std::string cut(const std::string& text, std::size_t most);
 
 // "1 lock", "2 locks".

@@ -26,7 +26,7 @@ class signal_watch {
 
   std::stop_token token() const { return stop_.get_token(); }
 
-  // Ends the watch; returns the signal, or 0.
+  // Ends the watch. Returns the signal, or 0.
   int finish() {
     if (thread_.joinable()) {
       const std::uint64_t one = 1;

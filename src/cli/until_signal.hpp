@@ -1,4 +1,4 @@
-// Waits that a signal ends.
+// A wait that a signal ends.
 #pragma once
 
 #include "cli/signal_queue.hpp"

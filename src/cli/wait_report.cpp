@@ -17,7 +17,8 @@ namespace {
 using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
-// When the next line is due: 1 s, 10 s, 30 s, 1 min, and then twice the time each, but at least once an hour.
+// When the next line is due: after 1 s, 10 s, 30 s, 1 min, and then after twice the time each, but at least
+// once an hour.
 clock::duration after(clock::duration said) {
   if (said < 1s) return 1s;
   if (said < 10s) return 10s;
@@ -51,7 +52,7 @@ std::string who_keeps(const context& global, const client& db, const std::string
     if (lock && lock->waiters > 0) return fmt::format("; {} waiting", lock->waiters);
     return {};
   } catch (const error&) {
-    return {};  // it only explains
+    return {};  // the report only explains the wait
   }
 }
 

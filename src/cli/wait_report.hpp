@@ -1,4 +1,4 @@
-// Says on stderr who keeps a command waiting.
+// Reports on stderr who keeps a command waiting.
 #pragma once
 
 #include "cli/context.hpp"
@@ -19,13 +19,13 @@ std::string holders_text(const std::optional<lock_info>& lock);
 // "; held by ..." as read from the database. Empty if nobody holds it, the database does not answer, or with -q.
 std::string who_keeps(const context& global, const client& db, const std::string& name);
 
-// While it lives, it says that the command waits: after a second, and then less and less often. -q silences
-// it. Its destructor waits for a look at the database that is under way.
+// While it lives, it reports that the command waits: after a second, and then less and less often. -q silences
+// it. Its destructor waits for a reading of the database that is under way.
 class wait_report {
  public:
   wait_report(const context& global, client db, std::string name);
 
-  // With -v: that the lock was granted, with that token, or 0: that it was not.
+  // With -v: reports that the lock was granted, with that token, or, for 0, that it was not.
   void tell_end(std::int64_t token) const;
 
  private:

@@ -34,7 +34,7 @@ struct watch_words {
   std::string interval = "2s";
 };
 
-// Shows one look after the other. A look may fail; then the next one is taken.
+// Shows one reading after the other. If a reading fails, the next one follows.
 class viewer {
  public:
   virtual ~viewer() = default;
@@ -43,7 +43,7 @@ class viewer {
   virtual bool lost(const error& problem) = 0;
 };
 
-// A table, drawn again with each look.
+// A table that is redrawn with each reading.
 class table_viewer final : public viewer {
  public:
   explicit table_viewer(const listing_words& words) : words_{words} {}
@@ -127,7 +127,7 @@ class line_viewer final : public viewer {
   bool is_lost_ = false;
 };
 
-// Takes looks on a thread of its own: one that hangs must not keep the user from leaving.
+// Reads on a thread of its own, so that the user can leave even if a reading hangs.
 class looker {
  public:
   looker(admin& db, viewer& shown, milliseconds interval)
@@ -145,7 +145,7 @@ class looker {
 
   int descriptor() const { return done_; }  // readable when it has ended by itself
   void ask_to_stop() { thread_.request_stop(); }
-  // Waits for the look that is under way. Returns what ended it, if that was an error.
+  // Waits for the reading that is under way. Returns what ended it, if that was an error.
   std::exception_ptr finish() {
     thread_.request_stop();
     if (thread_.joinable()) thread_.join();
@@ -159,7 +159,7 @@ class looker {
         try {
           is_read = shown.look(db);
         } catch (const error& problem) {
-          if (stop.stop_requested()) return;  // it was broken off
+          if (stop.stop_requested()) return;  // it was interrupted
           if (!problem.transient()) throw;
           is_read = shown.lost(problem);
         }
@@ -180,7 +180,7 @@ int wait_for_end(signal_queue& signals, const looker& looks, screen* keys) {
   for (;;) {
     pollfd watched[] = {{signals.descriptor(), POLLIN, 0},
                         {looks.descriptor(), POLLIN, 0},
-                        // The reader of a pipe may leave while nothing changes.
+                        // The reader of a pipe may leave although nothing changes.
                         {keys ? STDIN_FILENO : STDOUT_FILENO, static_cast<short>(keys ? POLLIN : 0), 0}};
     poll(watched, 3, -1);
     while (const auto signal = signals.take()) {
@@ -196,7 +196,7 @@ int watch_locks(const context& global, const watch_words& words) {
   const auto interval = parse_duration("--interval", words.interval);
   if (interval < milliseconds{100})
     throw error(errc::invalid_argument, "--interval " + words.interval + " is less than 100ms");
-  // Before the client starts its threads: signals that are not blocked there would end the process.
+  // Before the client starts its threads, because signals that are not blocked there would end the process.
   signal_queue signals;
   auto client = global.connect_to_read();
   admin db{client};
@@ -208,9 +208,9 @@ int watch_locks(const context& global, const watch_words& words) {
   looker looks{db, shown, interval};
   const int code = wait_for_end(signals, looks, table ? &table->keys() : nullptr);
   looks.ask_to_stop();
-  client.close();  // ends a look that hangs
+  client.close();  // ends a reading that hangs
   const auto failure = looks.finish();
-  table.reset();  // the message of an error appears on the screen from before
+  table.reset();  // so that the error message appears on the original screen
   if (failure) std::rethrow_exception(failure);
   return code;
 }
