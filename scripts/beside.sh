@@ -1,4 +1,4 @@
-# Shared by the scripts that run a command beside servers of their own. They source it.
+# Shared by the scripts that run a command beside servers of their own, which source it.
 # shellcheck shell=bash
 
 # keep_files_in_memory: if there is room, servers and SQLite write to memory. No test then waits for a disk, so more suites
@@ -28,8 +28,8 @@ own_folder() {
 }
 server() { (cd "$folder" && "${as_user[@]}" "$@"); }
 
-# end_with_script FUNCTION: when this script ends, even by a SIGKILL, calls FUNCTION, which ends the servers, and removes the
-# folder.
+# end_with_script FUNCTION: when this script ends, even by SIGKILL, calls FUNCTION, which ends the servers, and
+# removes the folder.
 end_with_script() {
   end_servers=$1
   child=

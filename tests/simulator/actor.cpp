@@ -86,7 +86,8 @@ nanoseconds actor::longest_call() const {
   return in_nanoseconds(plan().settings.connect_timeout + 2 * plan().settings.statement_timeout);
 }
 
-// What a call may take longer than its limit: rowlock promises a statement's time; the rest is the threads' own.
+// How much longer than its limit a call may take: rowlock promises a statement's time; the rest is for the
+// threads.
 nanoseconds actor::slack() const {
   return in_nanoseconds(plan().settings.statement_timeout) + 400 * millisecond;
 }
@@ -145,7 +146,7 @@ void actor::close() {
   const auto began = runs_.now();
   const auto still = home_.stalled_in_total;
   db_->close();
-  // A slow logger or callback is the user's own, and close() waits for it.
+  // A slow logger or callback belongs to the user, and close() waits for it.
   checks_.call_ended("close", began, still,
                      in_nanoseconds(plan().settings.close_timeout) + 300 * millisecond + plan().slow_log * 3 +
                          plan().slow_callback * 3);
@@ -165,7 +166,7 @@ void actor::perform(const operation& one, int thread) {
   }
 }
 
-// Errors that come without any fault.
+// Errors that may occur without any fault.
 bool actor::is_expected(const operation& one, const error& failure) const {
   switch (failure.code()) {
     case errc::closed: return true;  // another thread of the program connects again
@@ -177,7 +178,7 @@ bool actor::is_expected(const operation& one, const error& failure) const {
       return one.what == action::wrong_kind || one.where == place::semaphore ||
              one.what == action::acquire_all || one.what == action::acquire_all_within ||
              one.what == action::acquire_nested;
-    case errc::invalid_argument: return true;  // a latch is counted down further than it goes
+    case errc::invalid_argument: return true;  // a latch is counted down below zero
     case errc::contention: return true;        // a guarded transaction is open
     default: return false;
   }
@@ -222,7 +223,7 @@ void actor::act(const operation& one) {
   }
 }
 
-// ---- what operations are made of ----
+// ---- the parts of operations ----
 
 template <class Call>
 auto actor::timed(const operation& one, nanoseconds limit, Call call) {
@@ -253,7 +254,7 @@ void actor::release(hold& got) {
   checks_.released(name, id, result);
 }
 
-// Its user looks at it now and then, and stops when it is lost or another asks for it.
+// The hold's user looks at it now and then, and stops when it is lost or its release is requested.
 void actor::look_after(const hold& got, nanoseconds length) {
   const auto until = runs_.now() + length;
   std::optional<std::stop_callback<std::function<void()>>> on_loss;
@@ -266,7 +267,7 @@ void actor::look_after(const hold& got, nanoseconds length) {
   while (got.valid() && runs_.now() < until && !got.release_requested().stop_requested())
     pause(std::min<nanoseconds>(100 * millisecond, std::max<nanoseconds>(until - runs_.now(), millisecond)));
   if (got.valid() || plan().slow_callback > 0 || got.loss() == loss::none) return;
-  // It is lost, so its stop token has fired or is about to.
+  // The hold is lost, so its stop token has fired or is about to.
   for (int i = 0; i < 20 && !checks_.is_told(got); ++i) pause(50 * millisecond);
   checks_.lost(got);
 }
@@ -293,7 +294,7 @@ void actor::keep(hold_set got, const operation& one) {
                      in_nanoseconds(plan().settings.close_timeout) + 400 * millisecond);
 }
 
-// A transaction of the user's own, in which the hold is proved before the writes.
+// A user's transaction, in which the hold is proved before the writes.
 void actor::guard(hold& got, const operation& one) {
   const auto state = primitives::access::state(got);
   const auto name = got.name();
@@ -462,7 +463,7 @@ void actor::use_semaphore(const operation& one) {
     }
     case action::drain: return keep(timed(one, longest_call() + slack(), [&] { return lock.drain(); }), one);
     case action::resize: {
-      // To another capacity, at which those that know the old one are refused, and back.
+      // Changes the capacity, so that those that know the old one are refused, and restores it.
       lock.resize(semaphore_capacity + (one.amount % 2 == 0 ? one.amount : -1));
       pause(one.keep / 8);
       for (int tries = 0; tries < 40; ++tries) {
@@ -638,7 +639,7 @@ void actor::pass_on(const operation& one) {
   if (one.what == action::adopt) {
     return keep(timed(one, 3 * longest_call() + slack(), [&] { return adopt(*db_, text); }), one);
   }
-  // It takes the hold away, and its holder learns of that later.
+  // reclaim() takes the hold away, and its holder learns of that later.
   checks_.force_begins(name_of(place::first_mutex));
   try {
     hold got = timed(one, 3 * longest_call() + slack(), [&] { return reclaim(*db_, text); });
@@ -701,7 +702,7 @@ void actor::operate(const operation& one) {
 
 void actor::reopen(const operation& one) {
   if (threads() != 1) return;
-  // It closes with what it has.
+  // It closes with the holds that it has.
   mutex lock{*db_, name_of(place::first_mutex)};
   hold got = timed(one, limit_of(one), [&] { return lock.try_acquire_for(in_chrono(one.limit)); });
   if (got.token() != 0) {

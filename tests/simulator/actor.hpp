@@ -24,10 +24,10 @@ namespace rowlock::simulator {
 struct shared_desk {
   std::deque<std::string> transfers;
   std::deque<std::string> receipts;
-  bool at_rest = false;  // the holds that are kept to the end may go
+  bool at_rest = false;  // the holds that are kept to the end may be released
   bool closing = false;  // the clients close
 
-  // Where threads wait for one of these. They do not look again and again: that took most of a run's time.
+  // Where threads wait for one of these. Polling them took most of a run's time.
   void wait_until(scheduler& runs, const bool& set) const {
     while (!set) runs.wait(this, nullptr, never);
   }
@@ -45,7 +45,7 @@ class actor {
   // Starts its threads. second_life: a program that starts again after a crash.
   void start(bool second_life);
   process& home() { return home_; }
-  bool is_idle() const { return done_ == plan().threads; }  // its operations are over
+  bool is_idle() const { return done_ == plan().threads; }  // its operations have ended
   bool is_closed() const { return closed_; }
   int threads() const { return plan().threads; }
   std::string pending() const;

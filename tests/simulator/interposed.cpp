@@ -1,6 +1,6 @@
-// These take the place of the C library's functions in this program. During a run the scheduler does what they do;
-// outside of a run there is one thread, and they are as simple as that allows.
-// The C++ library must find them, though this project hides its own names.
+// These functions replace those of the C library in this program. During a run the scheduler does their work.
+// Outside of a run there is one thread, and they are as simple as possible. The C++ library must find them,
+// although this project hides its own names.
 #pragma GCC visibility push(default)
 #include "simulator/native.hpp"
 #include "simulator/scheduler.hpp"
@@ -50,7 +50,7 @@ long call_futex(const int* word, int operation, int value, const timespec* timeo
     case FUTEX_WAIT:
     case FUTEX_WAIT_BITSET:
       if (__atomic_load_n(word, __ATOMIC_SEQ_CST) != value) return -EAGAIN;
-      // A relative or an absolute time is not told apart: the callers' waits here have none.
+      // Relative and absolute times are not distinguished: the callers' waits here have none.
       if (timeout != nullptr)
         running()->sleep_until(running()->now() + millisecond);
       else
@@ -207,7 +207,7 @@ pid_t getpid() noexcept {
   return static_cast<pid_t>(rowlock::simulator::native_syscall(SYS_getpid, 0, 0, 0, 0, 0, 0));
 }
 
-// A process of a run exists until it is killed; asking for it is all that rowlock does with this.
+// A process of a run exists until it is killed. rowlock uses this only to ask whether one exists.
 int kill(pid_t whom, int signal) noexcept {
   long result = -ESRCH;
   if (auto* run = running()) {
@@ -236,7 +236,7 @@ long syscall(long number, ...) noexcept {
   return -1;
 }
 
-// std::random_device, with which back-offs are seeded, reads the processor.
+// std::random_device, which seeds back-offs, would use the processor's random numbers.
 unsigned seeded_random_device(void*) __asm__("_ZNSt13random_device9_M_getvalEv");
 unsigned seeded_random_device(void*) {
   unsigned value = 0;

@@ -158,7 +158,7 @@ int run_many(const arguments& asked) {
 }  // namespace
 
 int main(int count, char** words) {
-  // Containers that are ordered by addresses must be in the same order each time.
+  // Containers that are ordered by address must have the same order each time.
   const int now = ::personality(0xffffffff);
   if (now >= 0 && (now & ADDR_NO_RANDOMIZE) == 0 &&
       ::personality(static_cast<unsigned long>(now | ADDR_NO_RANDOMIZE)) >= 0) {

@@ -1,4 +1,4 @@
-// The system's own functions, for what takes their place in interposed.cpp.
+// The system's own functions that interposed.cpp replaces.
 #pragma once
 
 #include <pthread.h>

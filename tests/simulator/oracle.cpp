@@ -152,7 +152,7 @@ void oracle::check_exclusion(const watched_lock& was, const watched_lock& is,
   };
   const auto weights = sum(is, [&](const auto& lease) { return after.find_lease(lease) != nullptr; });
   if (weights <= is.row.capacity) return;
-  // A semaphore that was made smaller keeps what it has granted.
+  // A semaphore whose capacity was lowered keeps what it has granted.
   const auto before = sum(was, [&](const auto& lease) { return leases_.contains(lease); });
   if (weights <= before) return;
   fail("I1", fmt::format("\"{}\" has a capacity of {}, and living leases hold {}", is.row.name,
@@ -165,7 +165,7 @@ void oracle::check_order(const watched_lock& was, const watched_lock& is, const 
   if (!is.row.fair) return;
   for (const auto& one : granted) {
     const auto place = find_hold(was.queue, one.hold);
-    // A hold that is reclaimed goes on, and nobody gets in between.
+    // A reclaimed hold continues, and nobody gets in between.
     if (place == was.queue.end() && forced_[is.row.name] > 0) continue;
     const auto ticket = place == was.queue.end() ? std::numeric_limits<std::int64_t>::max() : place->ticket;
     for (const auto& waiter : is.queue) {
@@ -233,7 +233,7 @@ bool oracle::is_valid(const live_hold& one) const {
   return valid;
 }
 
-// It has not had its turn for a while, so it cannot know yet.
+// The process has not run for a while, so it cannot know yet.
 bool oracle::was_still(const process& home) const {
   return home.stalled_until + 100 * millisecond > runs_.now();
 }
@@ -249,7 +249,7 @@ void oracle::delivered(const hold& got, bool alone) {
     fail("I7", fmt::format("\"{}\": a call returned hold {} with token {}, which was never granted", name,
                            short_id(id), got.token()));
   }
-  // Each poll would find it: a wake-up comes at once.
+  // A poll would find it each time; a wake-up must do so at once.
   if (const auto since = granted_to_waiter_at_.find(id); since != granted_to_waiter_at_.end()) {
     const auto took = runs_.now() - since->second;
     granted_to_waiter_at_.erase(since);

@@ -1,4 +1,4 @@
-// Checks every commit of the server, and what the users see, against the invariants of docs/design.md.
+// Checks every commit of the server, and what the users observe, against the invariants of docs/design.md.
 #pragma once
 
 #include "memory/memory_server.hpp"
@@ -21,7 +21,7 @@
 
 namespace rowlock::simulator {
 
-// Called with a rule and what broke it. It does not return.
+// Called with a rule and what broke it. Must not return.
 using violation = std::function<void(std::string_view rule, const std::string& what)>;
 
 class oracle final : public store::memory_observer {
@@ -34,20 +34,21 @@ class oracle final : public store::memory_observer {
   void refused(std::string_view why) override;
 
   // ---- the users ----
-  // A call returned this hold. alone: it asked for nothing else.
+  // A call returned this hold. alone: the call asked for nothing else.
   void delivered(const hold& got, bool alone = true);
-  // It is lost since a while.
+  // The hold has been lost for a while.
   void lost(const hold& was);
   bool is_told(const hold& was) const;
-  // Its user is about to release it, or passes it on.
+  // Its user is about to release it, or to pass it on.
   void given_up(const hold& was);
   void released(const std::string& name, const std::string& id, release_result how);
-  // A call that takes holds away from their holders begins and ends. In doubt: it may still happen.
+  // The beginning and the end of a call that takes holds from their holders. In doubt: it may still be
+  // executed.
   void force_begins(const std::string& name) { ++forced_[name]; }
   void force_ends(const std::string& name, bool in_doubt) { forced_[name] -= in_doubt ? 0 : 1; }
   // The guarded transaction of that hold has committed.
   void guarded_write(const std::string& name, const model::hold_id& hold, std::int64_t token);
-  // A call that may take that long, the time left out for which its process stood still.
+  // A call that may take that long, without the time during which its process stood still.
   void call_ended(std::string_view what, nanoseconds began, nanoseconds stalled_before, nanoseconds limit);
   void logged(std::string_view line);
   void call_failed(std::string_view what, const error& failure, bool expected);

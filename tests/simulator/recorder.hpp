@@ -1,4 +1,4 @@
-// What happens in a run, for people: counted always, printed on request. Printing changes nothing in the run.
+// What happens in a run, for people: always counted, printed on request. Printing changes nothing in the run.
 #pragma once
 
 #include "simulator/scheduler.hpp"
@@ -60,7 +60,7 @@ class recorder {
  public:
   recorder(scheduler& runs, bool prints) : runs_(runs), prints_(prints) {}
 
-  // An event: a verb of the store, a fault, a user's call or its result. detail() gives a text.
+  // An event: a verb of the store, a fault, a user's call or its result. detail() returns a text.
   template <class Detail>
   void event(std::string_view what, Detail detail) {
     ++events_;

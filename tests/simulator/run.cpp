@@ -20,7 +20,7 @@
 extern "C" {
 [[gnu::weak]] int __lsan_do_recoverable_leak_check();
 [[gnu::visibility("default")]] const char* __lsan_default_suppressions();
-// A process forgets the receipts of another one, as after a fork(); the clients of a run are processes here.
+// A process forgets another one's receipts, as after a fork(); here the clients of a run are processes.
 const char* __lsan_default_suppressions() {
   return "leak:receipts_of_this_process\nleak:client_layer::receipt\n";
 }
@@ -115,13 +115,13 @@ class run {
     return longest * millisecond;
   }
 
-  // Until every lease of the dead has expired, with some time for what clients repair in the background.
+  // Waits until every dead lease has expired, and some time for what clients repair in the background.
   void rest() {
     const bool steps = plan_.has(fault_kind::clock_stepped);
     pause(2 * longest_ttl() + 4 * second + (steps ? 20 : 0) * second);
   }
 
-  // By an operator, who is a client of its own.
+  // The work of an operator, who is a client of its own.
   void sweep() {
     process& home = runs_.add_process();
     home.client = 1;

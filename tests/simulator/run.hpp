@@ -23,7 +23,7 @@ struct run_result {
   std::array<std::uint64_t, fault_kinds> faults{};
 };
 
-// Runs it in this process, which ends with it.
+// Runs the story in this process, which ends with it.
 [[noreturn]] void run_and_exit(const story& plan, bool prints, run_result& into);
 
 }  // namespace rowlock::simulator

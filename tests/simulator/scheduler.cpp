@@ -383,7 +383,7 @@ int scheduler::create(pthread_t* made, const pthread_attr_t*, void* (*body)(void
 }
 
 int scheduler::join(pthread_t whom, void** result) {
-  // The system may use a handle again, so the latest thread that had it is meant.
+  // The system may reuse a handle, so the latest thread that had it is meant.
   for (std::size_t i = threads_.size(); i-- > 0;) {
     thread_record& one = *threads_[i];
     if (!::pthread_equal(one.native, whom)) continue;

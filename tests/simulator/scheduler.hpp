@@ -1,8 +1,8 @@
 // Runs the threads of a program one at a time, in virtual time, in an order that a seed decides.
 //
-// The threads are real ones, but only one of them has the turn; the others sleep in the kernel. Whatever they call to
-// lock, wait, sleep, start a thread, read a clock or draw random bytes comes here (interposed.cpp), and at each such
-// call the turn may pass to another thread. When no thread can run, the clock jumps to the earliest end of a wait. So a
+// The threads are real ones, but only one of them has the turn; the others sleep in the kernel. Their calls to lock,
+// wait, sleep, start a thread, read a clock or draw random bytes come here (interposed.cpp), and at each such call
+// the turn may pass to another thread. When no thread can run, the clock jumps to the earliest end of a wait. So a
 // seed decides everything, and the same seed gives the same run.
 #pragma once
 
@@ -27,7 +27,7 @@ inline constexpr nanoseconds microsecond = 1'000;
 inline constexpr nanoseconds millisecond = 1'000'000;
 inline constexpr nanoseconds second = 1'000'000'000;
 
-// A clock that runs at a rate of its own.
+// A clock with its own rate.
 struct drifting_clock {
   std::int64_t parts_per_million = 0;  // faster than true time
   nanoseconds offset = 0;
@@ -36,7 +36,7 @@ struct drifting_clock {
     return true_time + static_cast<nanoseconds>(static_cast<wide>(true_time) * parts_per_million / million) +
            offset;
   }
-  // The first true time at which the clock shows that.
+  // The first true time at which the clock shows that reading.
   nanoseconds true_time(nanoseconds reading) const {
     const auto since = static_cast<wide>(reading - offset);
     return since <= 0 ? 0 : static_cast<nanoseconds>(since * million / (million + parts_per_million)) + 2;
@@ -54,7 +54,7 @@ struct process {
   drifting_clock clock{};
   nanoseconds stalled_until = 0;
   bool dead = false;
-  nanoseconds stalled_in_total = 0;  // how long it has stood still
+  nanoseconds stalled_in_total = 0;  // how long it has stood still in total
 };
 
 struct thread_record;
@@ -62,7 +62,7 @@ struct thread_record;
 // How threads are chosen.
 struct scheduling {
   std::uint64_t points_per_switch = 64;  // how many calls a thread makes on average before another may run
-  bool by_priority = false;              // the most urgent thread runs; priorities change now and then
+  bool by_priority = false;              // the most urgent thread runs; priorities change from time to time
   std::uint64_t points_per_delay =
       0;  // how many calls there are on average before a thread is delayed; 0: never
   nanoseconds longest_delay = 0;
@@ -72,7 +72,7 @@ struct scheduling {
 
 class scheduler {
  public:
-  // Makes the calling thread the first one. `failed` is called when the run cannot go on; it must not return.
+  // Makes the calling thread the first one. `failed` is called when the run cannot continue; it must not return.
   scheduler(std::uint64_t seed, const scheduling& how, std::function<void(const std::string&)> failed);
   ~scheduler();
   scheduler(const scheduler&) = delete;
@@ -92,9 +92,10 @@ class scheduler {
   int threads_of(const process& whom) const;
   std::string describe() const;
 
-  // While a thread has locked one of these mutexes, it is inside the database server, which nobody stalls or kills.
+  // While a thread has locked one of these mutexes, it is inside the database server, which is never stalled or
+  // killed.
   void set_server(const void* first, const void* last) noexcept;
-  // The next readings of this thread are of that process's clock. Null: of its own.
+  // The next readings of this thread are of that process's clock. Null: of its own process's.
   void read_clock_of(const process* other) noexcept;
 
   // ---- what a run has done ----
@@ -105,7 +106,7 @@ class scheduler {
   std::uint64_t points() const noexcept { return points_; }
   std::uint64_t delays() const noexcept { return delays_; }
   std::uint64_t spurious() const noexcept { return spurious_; }
-  // From now on no thread is delayed, and no wait ends without a reason.
+  // From now on no thread is delayed, and no wait ends spuriously.
   void calm_down() noexcept;
 
   // ---- what interposed.cpp calls ----
@@ -173,7 +174,7 @@ class uninterrupted {
   uninterrupted& operator=(const uninterrupted&) = delete;
 };
 
-// Runs the calling thread as one of a process, for a while.
+// Runs the calling thread for a while as one of a process.
 class as_process {
  public:
   explicit as_process(process& other) : before_(scheduler::active()->home()) {

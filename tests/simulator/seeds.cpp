@@ -79,7 +79,7 @@ void run_child(std::uint64_t seed, const omissions& without, bool prints, run_re
   }
 }
 
-// Handing the turn over is several times faster on one processor than between two.
+// Passing the turn is several times faster on one processor than between two.
 void stay_on_one_processor(int which) {
   cpu_set_t allowed;
   CPU_ZERO(&allowed);
@@ -182,7 +182,8 @@ omissions shrink(std::uint64_t seed, const std::string& rule) {
     best = std::move(tried);
     return true;
   };
-  // What one client or one thread does, then each operation and fault by itself, until nothing more can go.
+  // Leaves out what one client or one thread does, then each operation and fault by itself, until nothing
+  // more can go.
   for (const auto& plan : {true, false}) {
     for (int client = 1; client <= static_cast<int>(whole.clients.size()); ++client) {
       for (int thread = plan ? -1 : 0; thread < (plan ? 0 : 3); ++thread) {

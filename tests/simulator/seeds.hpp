@@ -1,4 +1,4 @@
-// Many runs, each in a process of its own, and what they have shown together.
+// Many runs, each in its own process, and their results together.
 #pragma once
 
 #include "simulator/run.hpp"
@@ -40,7 +40,7 @@ struct seeds_summary {
 run_result run_seed(std::uint64_t seed, const omissions& without, bool prints);
 seeds_summary run_seeds(const seed_range& range);
 
-// Leaves out what the failure does not need.
+// Leaves out everything that the failure does not need.
 omissions shrink(std::uint64_t seed, const std::string& rule);
 
 }  // namespace rowlock::simulator

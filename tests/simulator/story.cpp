@@ -141,7 +141,7 @@ constexpr std::string_view verbs[] = {"",
                                       "find_stale",
                                       "show"};
 
-// Of these a ghost has no meaning, or the memory server knows none.
+// For these a ghost has no meaning, or the memory server has none.
 bool may_be_ghost(std::string_view verb) {
   return verb != "edit" && verb != "end_ghost" && verb != "listen";
 }
@@ -232,7 +232,7 @@ void add_faults(story& into, random_stream& random) {
     }
     made.number = static_cast<int>(into.faults.size());
     into.faults.push_back(made);
-    // A holder that believes too long in its last renewal shows it only if no other renewal follows.
+    // A holder that trusts its last renewal for too long is revealed only if no other renewal follows.
     if (made.kind == fault_kind::process_stalled_beyond_ttl && random.one_in(2)) {
       const auto& settings = into.clients[static_cast<std::size_t>(made.client) - 1].settings;
       fault before = made;
@@ -245,7 +245,7 @@ void add_faults(story& into, random_stream& random) {
       into.faults.push_back(before);
     }
   }
-  // At most one client dies, so that somebody is left to see it.
+  // At most one client dies, so that another one is left to see it.
   bool dies = false;
   std::erase_if(into.faults, [&](const fault& one) {
     return one.kind == fault_kind::process_crashed && std::exchange(dies, true);

@@ -16,7 +16,7 @@ bool is_reply(fault_kind kind) {
          kind == fault_kind::reply_stalled || kind == fault_kind::reply_dropped_alive;
 }
 
-// An edit decides in its caller, and the others belong to a session that is gone.
+// An edit decides in its caller's thread; the other verbs belong to a session that is gone.
 bool may_be_ghost(std::string_view verb) {
   return verb != "edit" && verb != "end_ghost" && verb != "listen" && verb != "poll_wakeups";
 }
@@ -124,7 +124,7 @@ void world::happen(const fault& one) {
       try {
         server_->run_ghosts();
       } catch (const error&) {
-        // Its caller is gone.
+        // The caller of the statement is gone.
       }
       return;
     case fault_kind::wakeups_lost: note(); return server_->lose_wakeups(static_cast<std::size_t>(one.amount));
@@ -207,7 +207,7 @@ void world::run_faults() {
   };
   for (const auto& one : plan_.faults) {
     until(begin + one.at);
-    // Two promotions within one second of the clock may give out the same tokens. That is documented.
+    // Two promotions within one second of the clock may issue the same tokens. That is documented.
     const bool moves = one.kind == fault_kind::fail_over || one.kind == fault_kind::commits_lost;
     while (moves && runs_.now() < checks_.epoch_raised_at() + 1200 * millisecond) {
       until(checks_.epoch_raised_at() + 1200 * millisecond);
@@ -226,7 +226,7 @@ void world::end_faults() {
   try {
     server_->run_ghosts();
   } catch (const error&) {
-    // Its caller is gone.
+    // The caller of the statement is gone.
   }
   runs_.calm_down();
 }

@@ -1,4 +1,4 @@
-// The database server of a run, and what goes wrong with it and on the way to it.
+// The database server of a run, and the faults in it and on the way to it.
 #pragma once
 
 #include "memory/memory_server.hpp"
@@ -29,7 +29,7 @@ class world {
   bool begin_guard(const std::string& name, const model::hold_id& hold);
   bool end_guard(const std::string& name, const model::hold_id& hold);
 
-  // Lets the faults happen, each at its time. Returns when the last one is over and undone.
+  // Makes each fault happen at its time. Returns when the last one is over and undone.
   void run_faults();
 
  private:

@@ -1,4 +1,4 @@
-// A call that runs beside its test.
+// Runs a call beside its test.
 #pragma once
 
 #include <functional>
@@ -8,8 +8,8 @@
 
 namespace rowlock::test {
 
-// std::async in a thread of its own. It is instantiated once for each type of result, not once for each call: that took a
-// third of the time in which the tests compile.
+// std::async in a new thread. It is instantiated once for each type of result instead of once for each call, which
+// took a third of the tests' compile time.
 template <class Call>
 auto in_background(Call call) {
   return std::async(std::launch::async, std::function<std::invoke_result_t<Call&>()>{std::move(call)});

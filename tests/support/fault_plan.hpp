@@ -13,30 +13,31 @@
 
 namespace rowlock::test {
 
-// Thread-safe. Lives as long as any call that it may touch, even after the test has ended.
+// Thread-safe. Lives as long as any call that it may affect, even after the test has ended.
 class fault_plan : public std::enable_shared_from_this<fault_plan> {
  public:
   // Takes the server's only hook until detach().
   static std::shared_ptr<fault_plan> of(std::shared_ptr<store::memory_server> server);
-  // Ends all faults; a call that hangs goes on.
+  // Ends all faults; a call that hangs continues.
   void detach();
   fault_plan(const fault_plan&) = delete;
   fault_plan& operator=(const fault_plan&) = delete;
 
-  // The next calls of the verb break their connection: before anything happens, or with the answer lost.
+  // The next calls of the verb break their connection, either before anything happens or with the answer
+  // lost.
   void lose_request(const std::string& verb, int times = 1) { plan(verb, kind::lose_request, times); }
   void lose_answer(const std::string& verb, int times = 1) { plan(verb, kind::lose_answer, times); }
   // The next calls are refused with a contention error.
   void refuse(const std::string& verb, int times = 1) { plan(verb, kind::refuse, times); }
-  // The next calls are refused for good, as if a privilege were missing.
+  // The next calls are refused permanently, as if a privilege were missing.
   void deny(const std::string& verb, int times = 1) { plan(verb, kind::deny, times); }
-  // skip: this many calls are left alone first.
+  // skip: how many calls are left alone first.
   void refuse_read_only(const std::string& verb, int times = 1) { plan(verb, kind::read_only, times); }
   void refuse_unreachable(const std::string& verb, int times = 1, int skip = 0) {
     plan(verb, kind::unreachable, times, skip);
   }
-  // The next calls hang until memory_server::unblock(): before anything happens, or before the answer.
-  // skip: this many calls are left alone first.
+  // The next calls hang until memory_server::unblock(), either before anything happens or before the answer.
+  // skip: how many calls are left alone first.
   void hang(const std::string& verb, int skip = 0) { plan(verb, kind::hang, 1, skip); }
   void hang_answer(const std::string& verb, int skip = 0) { plan(verb, kind::hang_answer, 1, skip); }
   // The next calls are executed only by memory_server::run_ghosts(), after their caller has given up.

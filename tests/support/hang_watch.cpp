@@ -19,7 +19,7 @@ void set_alarm(std::chrono::milliseconds in) {
   ::setitimer(ITIMER_REAL, &once, nullptr);
 }
 
-// What is written when the alarm comes. It changes only while no alarm is set.
+// What is written when the alarm goes off. It changes only while no alarm is set.
 std::string& last_words() {
   static std::string text;
   return text;

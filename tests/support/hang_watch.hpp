@@ -1,5 +1,4 @@
-// Ends the test program with the test's name when a test does not end. This is the only limit that every test
-// has.
+// Ends the test program, and names the test, when a test does not end. No other limit applies to every test.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -26,7 +25,7 @@ class hang_watch : public testing::EmptyTestEventListener {
 
  private:
   const std::chrono::milliseconds limit_;
-  // Count the tests that have ended.
+  // These count the tests that have ended.
   int passed_ = 0;
   int failed_ = 0;
 };

@@ -1,4 +1,4 @@
-// Writes what a process invokes and gets as a history for rowlock-check: one line of JSON for each event.
+// Writes a process's calls and their results as a history for rowlock-check, one line of JSON for each event.
 //
 // Thread safety: all members may be called from any thread at once.
 #pragma once
@@ -62,8 +62,8 @@ class history_recorder {
     write({{"event", "fail"}, {"op", "acquire"}, {"name", name}, {"actor", actor}, {"call", call}});
   }
 
-  // Writes when the release begins and what came of it. A process that may be stopped at any moment passes when
-  // the hold was valid for the last time: it may have been lost since.
+  // Writes when the release begins and what its result was. A process that may be stopped at any moment passes
+  // when the hold was last known to be valid, because it may have been lost since.
   release_result releases(hold& held, const std::string& actor, std::optional<std::int64_t> valid_at = {}) {
     const json about{{"op", "release"}, {"name", held.name()}, {"actor", actor}, {"hold", held.id()}};
     note("invoke", about, valid_at.value_or(now()));
@@ -94,7 +94,7 @@ class history_recorder {
     return std::int64_t{time.tv_sec} * 1'000'000'000 + time.tv_nsec;
   }
 
-  // What the database shows. A holder that calls it records the tickets of those that wait.
+  // Records what the database shows. A holder that calls it records the tickets of the waiters.
   void state(admin& database, const std::string& name) {
     const auto since = now();
     const auto shown = database.show(name);

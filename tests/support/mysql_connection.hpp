@@ -55,14 +55,14 @@ class mysql_connection {
 std::string mysql_server_url();
 // The same server's URL with another database.
 std::string with_database(const std::string& url, const std::string& database);
-// The same URL as the user of the tests' own connections: the server's process list then shows them apart
-// from rowlock's.
+// The same URL as the user of the tests' own connections, which distinguishes them from rowlock's in the
+// server's process list.
 std::string as_application(const std::string& url);
 // The same URL as a user without special privileges, for whom the server runs init_connect
 // (hostile_init_connect).
 std::string as_ordinary(const std::string& url);
-// What an administrator may have set for every ordinary user. Each setting breaks some statement that relies
-// on the default.
+// What an administrator may have set for every ordinary user. Each setting breaks a statement that relies on
+// the default.
 extern const char* const hostile_init_connect;
 // A shell command that runs the command-line client there: plain values, one row a line. It stops at the
 // first error.

@@ -11,7 +11,7 @@ namespace rowlock::test {
 
 namespace {
 
-// Not the default, so a statement that forgets the prefix finds no table.
+// Not the default prefix, so that a statement that forgets the prefix finds no table.
 constexpr const char* prefix = "my_";
 
 class mysql_fixture final : public store_fixture {
@@ -37,7 +37,7 @@ class mysql_fixture final : public store_fixture {
       if (!has_roles_) return;
       for (const auto use : uses_of_roles()) side_.run("DROP USER " + user_of(use));
     } catch (const std::exception&) {
-      // The server may be gone, and the tables with it.
+      // The server may be gone, and with it the tables.
     }
   }
 
@@ -47,7 +47,7 @@ class mysql_fixture final : public store_fixture {
       case capability::targeted_wakeups:
       case capability::short_cuts:
       case capability::backends: return true;
-      // No InnoDB lock lets a row's other columns change.
+      // InnoDB has no row lock that lets other columns change.
       case capability::enqueue_beside_guard: return false;
     }
     return false;

@@ -28,7 +28,7 @@ std::string server_url() {
   return url;
 }
 
-// Settings that a role may have for its sessions: a statement that relies on the defaults fails under them.
+// Settings that a role may have for its sessions. A statement that relies on the defaults fails under them.
 constexpr std::string_view hostile_settings[] = {"array_nulls = off",
                                                  "standard_conforming_strings = off",
                                                  "DateStyle = 'SQL, DMY'",
@@ -53,7 +53,7 @@ constexpr std::string_view hostile_settings[] = {"array_nulls = off",
                                                  "jit = on",
                                                  "jit_above_cost = 0"};
 
-// Behind a pooler (scripts/with-pgbouncer), this URL goes past it.
+// This URL bypasses the pooler, if there is one (scripts/with-pgbouncer).
 std::string direct_url() {
   const char* url = std::getenv("ROWLOCK_TEST_POSTGRES_DIRECT_URL");
   return url ? url : "";
@@ -113,7 +113,7 @@ class postgres_fixture final : public store_fixture {
     try {
       drop_everything();
     } catch (const std::exception&) {
-      // The server may be gone, and the tables with it.
+      // The server may be gone, and with it the tables.
     }
   }
 
@@ -189,7 +189,7 @@ class postgres_fixture final : public store_fixture {
               connection.reset();
             }};
   }
-  // In a schema of its own, as docs/operations.md, "Rights" says.
+  // In its own schema, as docs/operations.md, "Rights" says.
   void migrate_as_role() {
     side_.run_script("CREATE SCHEMA " + schema_ + "; SET search_path = " + schema_);
     for (const auto use : uses_of_roles()) {
@@ -208,7 +208,7 @@ class postgres_fixture final : public store_fixture {
     }
   }
   void make_hostile_role() {
-    // Everybody may use the schema public. Two suites that granted it at once would have one of them refused.
+    // Everybody may use the schema public. If two suites granted that at the same time, one would be refused.
     auto script = "CREATE ROLE " + role_ + " LOGIN;";
     for (const std::string table :
          {"lease", "lock", "permit", "queue", "meta", "marker", "recording", "history"}) {

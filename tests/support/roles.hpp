@@ -18,8 +18,8 @@ const std::vector<role_use>& uses_of_roles();
 // t1234_run, of the fixture with this prefix.
 std::string role_name(const std::string& prefix, role_use use);
 
-// url: a fixture's, of the run role. The same of another role; unchanged without ROWLOCK_TEST_AS_ROLES, or if its user is
-// no such role.
+// The URL of a fixture's run role with another role in its place. Unchanged without ROWLOCK_TEST_AS_ROLES, or if its
+// user is not such a role.
 std::string as_role(std::string url, role_use use);
 
 }  // namespace rowlock::test

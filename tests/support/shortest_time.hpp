@@ -1,4 +1,4 @@
-// How long a call takes on a machine that has other work to do.
+// Measures a call on a machine that has other work to do.
 #pragma once
 
 #include <algorithm>
@@ -6,7 +6,7 @@
 
 namespace rowlock::test {
 
-// The shortest of five tries, or the first one below the bound: a call that must be over by then is, at least once.
+// The shortest of five tries, or the first one below the bound: a call that meets the bound does so at least once.
 template <class Call>
 std::chrono::nanoseconds shortest_time(std::chrono::nanoseconds bound, Call call) {
   auto shortest = std::chrono::nanoseconds::max();

@@ -10,8 +10,7 @@
 
 namespace rowlock::test {
 
-// Runs each up file with the prefix put in. Runs the made-up next migration too if the environment asks for
-// it.
+// Runs each up file with the prefix inserted, and an invented next migration if the environment asks for it.
 void migrate(std::span<const embedded::file> files, std::string_view prefix,
              const std::function<void(const std::string& sql)>& run);
 

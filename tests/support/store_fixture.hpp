@@ -26,7 +26,7 @@ std::string_view to_string(capability what);
 
 class store_fixture {
  public:
-  // A rival's open transaction. It ends without having written when the last copy is gone.
+  // A rival's open transaction. It is rolled back when the last copy is destroyed.
   using rival = std::shared_ptr<void>;
 
   store_fixture() = default;
@@ -36,19 +36,19 @@ class store_fixture {
 
   virtual bool can(capability what) const = 0;
 
-  // Opens the database as each client process would. Any number may be open over the same tables.
+  // Opens the database as each client process would. Any number of them may be open on the same tables.
   virtual std::unique_ptr<store::database> open() = 0;
   // What rowlock::connect and the command take. The memory store has no URL.
   virtual std::string url() const { return {}; }
   virtual store::store_options options() const { return {}; }
 
-  // Sets the lease's expiry to this long ago on the database's clock; a negative value lies that far ahead.
+  // Sets the lease's expiry to this long ago on the database's clock; a negative value means the future.
   virtual void expire(const model::lease_id& lease,
                       std::chrono::microseconds ago = std::chrono::seconds{1}) = 0;
   // Makes the lock and its permits look as if they were last acquired this long ago.
   virtual void age(const std::string& name, std::chrono::microseconds unused_for) = 0;
 
-  // Makes the lock one of a later version, with a kind that this version does not know.
+  // Gives the lock a kind that this version does not know, as a later version might.
   virtual void make_unknown(const std::string& name) = 0;
 
   virtual rival lock_row(const std::string& name) = 0;
@@ -57,16 +57,16 @@ class store_fixture {
     return guard(name, hold, model::lock_mode::exclusive);
   }
   virtual rival guard(const std::string& name, const model::hold_id& hold, model::lock_mode mode) = 0;
-  // Renewals wait until it ends.
+  // A transaction that makes renewals wait until it ends.
   virtual rival stall_renewals() = 0;
-  // Whether a session's backend waits for another's lock. Requires capability::backends.
+  // Whether a session's backend waits for another one's lock. Requires capability::backends.
   virtual bool is_blocked(const std::string& /*backend*/) {
     throw std::logic_error("this store has no backends");
   }
 
-  // As after a crash of the server.
+  // The state after a crash of the server.
   virtual void lose_marker() = 0;
-  // As after a fail-over: this server's identity is not the recorded one.
+  // The state after a fail-over: this server's identity is not the recorded one.
   virtual void change_identity() = 0;
 };
 

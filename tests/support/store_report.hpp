@@ -1,5 +1,5 @@
-// Prints at the end of a run how many cases each store executed and which it skipped, so no skip goes
-// unnoticed. scripts/test reads these lines.
+// Prints at the end of a run how many cases each store executed and which it skipped, so that no skip is
+// overlooked. scripts/run-tests reads these lines.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// The stores that tests run against: all of them, or those that --stores=memory,sqlite names.
+// The stores that tests run on: all of them, or those that --stores=memory,sqlite names.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ const std::vector<std::string>& selected_stores();
 // Takes --stores out of the arguments. Throws std::invalid_argument for an unknown store.
 void select_stores(int& argc, char** argv);
 
-// The selected stores among `names`; a suite for SQL stores alone passes their names.
+// The selected stores among `names`; a suite only for SQL stores passes their names.
 std::vector<std::string> selected_of(std::initializer_list<std::string_view> names);
 
 inline std::string store_test_name(const testing::TestParamInfo<std::string>& info) {

@@ -12,7 +12,7 @@ constexpr std::chrono::milliseconds glance{2};
 constexpr int glances_at_most = 250;
 // A waiter that was about to sleep when the clock moved looks again within this time.
 constexpr std::chrono::milliseconds second_look{20};
-// Long, because on a busy machine a thread waits for a processor while the clock would go on without it.
+// Long, because on a busy machine the clock would otherwise move while a thread waits for a processor.
 constexpr std::chrono::milliseconds rest_at_most{500};
 constexpr std::chrono::microseconds between_looks{200};
 

@@ -1,4 +1,5 @@
-// A clock that stands still until a test moves it, or until its owner waits for what only time can bring.
+// A clock that stands still until a test moves it, or until its owner waits for something that only time can
+// bring.
 #pragma once
 
 #include "client/time_source.hpp"
@@ -11,10 +12,10 @@
 
 namespace rowlock::test {
 
-// Thread-safe. The clock moves only while no other thread of the process has anything to do, as far as some
-// milliseconds of watching can tell: on a busy machine a deadline must not pass because a thread waits for a
-// processor. When the thread that made the clock has itself waited for long, no thread is left to move it, so
-// the clock moves by itself.
+// Thread-safe. The clock moves only while no other thread of the process has work, as far as some
+// milliseconds of watching can tell: on a busy machine no deadline may pass because a thread waits for a
+// processor. If the thread that made the clock has itself waited for long, no thread is left to move the
+// clock, so it moves by itself.
 class virtual_time final : public client_layer::time_source {
  public:
   client_layer::instant now() const noexcept override;
@@ -23,7 +24,7 @@ class virtual_time final : public client_layer::time_source {
   std::chrono::nanoseconds patience(std::chrono::nanoseconds wish) const noexcept override;
 
   void advance(std::chrono::nanoseconds by);
-  // How far to move the clock next while waiting for something: what takes a second or more must not need
+  // How far to move the clock next while waiting for something, so that a wait of seconds does not need
   // thousands of steps of a millisecond.
   static std::chrono::milliseconds next_step(int steps) noexcept;
   // Waits until the process's other threads wait for something; gives up after a moment.
