@@ -1,5 +1,5 @@
-// What most scenarios are: threads do something over and over with rowlock, connections do what stands for it
-// without, and the best number of connections is the floor.
+// The form of most scenarios: threads repeat an operation with rowlock, connections repeat its equivalent
+// without rowlock, and the best number of connections is the floor.
 #pragma once
 
 #include "bench/floor.hpp"
@@ -13,7 +13,7 @@ namespace rowlock::bench {
 
 struct contest {
   std::string scenario;
-  std::vector<int> threads = {};      // a result each
+  std::vector<int> threads = {};      // one result for each
   std::vector<int> connections = {};  // of the floor, ascending; what the server has no room for is left out
   rowlock::client client;             // rowlock's side is on it
   std::function<void(int thread)> pair;  // of acquire and release

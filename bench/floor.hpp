@@ -1,6 +1,5 @@
-// The floor: what the same database does for a program that locks with plain updates, without rowlock. It
-// goes to the driver directly, and uses one table of its own, <prefix>bench_floor, which it creates and
-// drops.
+// The floor: how fast the same database is for a program that locks with plain updates, without rowlock. It
+// uses the driver directly, and one table of its own, <prefix>bench_floor, which it creates and drops.
 #pragma once
 
 #include "bench/scenario.hpp"
@@ -12,7 +11,7 @@
 
 namespace rowlock::bench {
 
-// One connection with prepared statements and a row of its own. For one thread at a time.
+// One connection with prepared statements and a row of its own. Used by one thread at a time.
 class floor_connection {
  public:
   floor_connection() = default;
@@ -21,10 +20,10 @@ class floor_connection {
   virtual ~floor_connection() = default;
 
   virtual void update() = 0;  // one durable single-row update
-  // So many rows, at most floor_rows, in one durable transaction.
+  // Updates that many rows, at most floor_rows, in one durable transaction.
   virtual void update_together(int rows) = 0;
-  // What a reader or the holder of a permit leaves in a table: a row that comes and goes, two durable
-  // statements. Nothing is counted under a row that all share, so nobody is kept out.
+  // Inserts and deletes a row, as for a reader or the holder of a permit: two durable statements. Nothing is
+  // counted in a shared row, so nobody is excluded.
   virtual void insert_and_delete() = 0;
   void pair() {
     update();
@@ -39,26 +38,26 @@ class floor_database {
   floor_database& operator=(const floor_database&) = delete;
   virtual ~floor_database() = default;  // drops the table
 
-  // Throws the driver's exception when the server has no connection left.
+  // Throws the driver's exception if the server has no connection left.
   virtual std::unique_ptr<floor_connection> connect(int row) = 0;
 
   // The settings that decide whether a commit is durable, as the server reports them.
   virtual std::string durability() = 0;
 
-  // Counts since some start; only differences mean something. What the counting itself causes is left out.
+  // Counts since some start; only differences have a meaning. What the counting itself causes is left out.
   // PostgreSQL: statements (or transactions) of this database. MariaDB: statements of the server. SQLite:
   // committed write transactions of the file.
   virtual std::int64_t activity() = 0;
   virtual std::string activity_name() = 0;
 
-  // Rows of rowlock's tables that were written; MariaDB: of the whole server's. SQLite has no counter: it
-  // compares all rows with those of the call before, so a row changed twice between two calls counts once.
+  // Written rows of rowlock's tables; MariaDB: of the whole server's. SQLite has no counter: it compares all
+  // rows with those of the previous call, so a row changed twice between two calls counts once.
   virtual std::int64_t rows_written() = 0;
   virtual std::string rows_written_name() = 0;
-  // What the migrator leaves when it has gone down to nothing: its ledger, and SQLite's file.
+  // What the migrator leaves after it has reverted everything: its ledger, and SQLite's file.
   virtual void drop_remains() = 0;
 
-  // How late a connection that went idle may publish what it has counted.
+  // How late a connection that became idle may publish what it has counted.
   virtual std::chrono::seconds counts_within() const { return std::chrono::seconds{0}; }
 };
 
@@ -76,7 +75,7 @@ bool is_sqlite(const plan& plan);
 bool is_mysql(const plan& plan);
 
 inline constexpr int floor_rows = 64;
-// Of the row that comes and goes beside the one that stays.
+// The number of the row that is inserted and deleted, beside the one that stays.
 constexpr int passing_row(int row) {
   return floor_rows + row;
 }

@@ -9,8 +9,8 @@ namespace rowlock::bench {
 
 namespace {
 
-// What SOCI calls the parts of mysql://user:password@host:port/database. A bench's URL needs no more; what
-// rowlock::connect has accepted before is not checked again.
+// SOCI's names for the parts of mysql://user:password@host:port/database. A bench's URL needs no more, and
+// rowlock::connect has already checked it.
 std::string soci_words(const std::string& url) {
   const auto begin = url.find("://") + 3;
   const auto whole = url.substr(begin, url.find('?', begin) - begin);
@@ -128,7 +128,7 @@ class mysql_floor final : public floor_database {
   }
 
   std::int64_t activity() override {
-    ++own_;  // this very statement is among those that it counts
+    ++own_;  // this statement is among those that it counts
     return status("Questions") - own_;
   }
   std::string activity_name() override { return "statements, by Questions of the whole server"; }

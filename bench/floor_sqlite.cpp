@@ -136,7 +136,7 @@ class sqlite_floor final : public floor_database {
   std::int64_t rows_written() override {
     std::set<std::string> now = all_rows();
     if (read_once_) {
-      // A changed row is gone in its old form and new in its new one.
+      // A changed row counts as removed in its old form and added in its new one.
       std::int64_t removed = 0;
       std::int64_t added = 0;
       for (const std::string& row : rows_) removed += now.contains(row) ? 0 : 1;

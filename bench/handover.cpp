@@ -22,15 +22,15 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t samples_max = 1 << 20;
-// In one process the releaser requests the lock again at once. Held this long, the lock finds it in the queue,
-// and what is measured is the hand-over alone.
+// In one process the releaser requests the lock again at once. The lock is held this long, so that the request
+// is in the queue by then, and only the hand-over is measured.
 constexpr auto lining_up = 2ms;
 
-// What processes or threads share. Only the lock's holder touches anything but stop, so the lock itself keeps
-// it in order.
+// What processes or threads share. Only the lock's holder uses anything but stop, so the lock itself protects
+// it.
 struct baton {
   std::atomic<bool> stop = false;
-  std::int64_t released_at_ns = 0;  // when the release that made the present holder began
+  std::int64_t released_at_ns = 0;  // when the release that made the current holder began
   int releaser = -1;
   std::size_t count = 0;
   std::int64_t took_ns[samples_max];
@@ -52,7 +52,8 @@ class shared_baton {
   baton* baton_;
 };
 
-// One of those who pass the lock on: acquires, notes how long ago its predecessor began to release, releases.
+// One of the workers that pass the lock on: acquires, notes how long ago its predecessor began to release,
+// releases.
 void pass_around(const rowlock::client& db, int me, const shared_baton& shared,
                  std::chrono::milliseconds held_for = 0ms) {
   rowlock::mutex passed{db, "bench/passed"};

@@ -18,8 +18,8 @@ using namespace std::chrono_literals;
 constexpr int names_held = 10'000;
 constexpr auto interval = 2s;
 
-// A client that holds `count` locks and renews its lease every two seconds; sweeps are off, so renewals are
-// all it does.
+// A client that holds `count` locks and renews its lease every two seconds. Sweeps are off, so it does
+// nothing else.
 class holder {
  public:
   holder(const plan& plan, int count) : client_{rowlock::connect(plan.url, settings(plan))} {
@@ -31,14 +31,15 @@ class holder {
   }
 
   ~holder() {
-    // By the same threads, so that they go in batches; closing with them would report each as lost.
+    // Released by the same threads, so that they are sent in batches; closing with them would report each as
+    // lost.
     for_each_parallel(static_cast<int>(holds_.size()), 64,
                       [this](int i) { holds_[static_cast<std::size_t>(i)].release(); });
   }
   holder(const holder&) = delete;
   holder& operator=(const holder&) = delete;
 
-  // Returns once the next renewal was confirmed and its traces are there to be counted.
+  // Returns when the next renewal is confirmed and what it wrote can be counted.
   void await_renewal() {
     std::uint64_t before = client_.stats().renewals;
     auto give_up = std::chrono::steady_clock::now() + 5 * interval;
@@ -47,7 +48,7 @@ class holder {
         throw std::runtime_error("the lease is not renewed any more");
       std::this_thread::sleep_for(10ms);
     }
-    // PostgreSQL's backends publish their counters when they go idle, just after the answer.
+    // PostgreSQL's backends publish their counters when they become idle, just after the answer.
     std::this_thread::sleep_for(interval / 4);
   }
 
@@ -73,7 +74,7 @@ class holder {
 
 double rows_a_renewal(const plan& plan, floor_database& database, int count) {
   holder holder{plan, count};
-  // The acquires must be out of the way.
+  // The acquires must be over.
   auto settled = std::chrono::steady_clock::now() + database.counts_within();
   do {
     holder.await_renewal();

@@ -28,7 +28,7 @@ std::string lost_name(int i) {
   return fmt::format("bench/lost/{:08}", i);
 }
 
-// Counts who was told, and when the last one was.
+// Counts the holders that were notified, and when the last one was.
 class roll_call {
  public:
   explicit roll_call(int count) : missing_(count) {}
@@ -60,12 +60,12 @@ std::vector<rowlock::hold> acquire(const rowlock::client& client, int count) {
   return holds;
 }
 
-// From when the holds were seen valid last until the last stop callback was called.
+// The time from when the holds were last seen valid until the last stop callback was called.
 double told_within_ms(const plan& plan, store::session& side, int count) {
   rowlock::options settings = plan.settings;
   settings.renew_interval = 500ms;
-  settings.log = {};  // it would tell of each round
-  // As options::margin asks for.
+  settings.log = {};  // it would report each round
+  // As options::margin requires.
   settings.margin =
       std::max<std::chrono::milliseconds>(settings.margin, std::chrono::milliseconds{count / 200});
   rowlock::client client = rowlock::connect(plan.url, settings);
@@ -75,7 +75,7 @@ double told_within_ms(const plan& plan, store::session& side, int count) {
   for (const rowlock::hold& hold : holds) {
     callbacks.push_back(std::make_unique<callback>(hold.stop_token(), [&] { told.tell(); }));
   }
-  // The next renewal finds that its lease is gone.
+  // The next renewal notices that its lease is gone.
   const model::lease_id lease[] = {side.show(lost_name(0)).value().row.lease.value()};
   side.end(lease);
   std::int64_t begun = monotonic_ns();

@@ -31,8 +31,8 @@ int run(const cli::context& global, const words& chosen) {
   if (chosen.seconds > 0)
     plan.slice = std::chrono::milliseconds{static_cast<std::int64_t>(chosen.seconds * 1000)};
 
-  // Says what is missing (exit 78 and the like) before the bench makes a table. Handover forks, so nothing
-  // may run on.
+  // Reports what is missing (exit 78 and the like) before the bench makes a table. Handover forks, so no
+  // thread may be left running.
   global.connect().close();
 
   std::vector<result> results;

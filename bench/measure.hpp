@@ -17,7 +17,7 @@ namespace rowlock::bench {
 // CLOCK_MONOTONIC, which all processes of a machine share.
 std::int64_t monotonic_ns();
 
-// The processor time that this process has used, all threads.
+// The processor time that all threads of this process have used.
 std::chrono::nanoseconds cpu_time();
 
 // The value below which `fraction` of the values lie. Requires: values is not empty.
@@ -40,10 +40,10 @@ class first_failure {
 // Measures both sides in each round. The sides take turns to begin, which may be an advantage or a disadvantage.
 void in_turn(int rounds, const std::function<void()>& rowlock, const std::function<void()>& floor);
 
-// Throws unless the release gave back what was held: the measurement is void then.
+// Throws unless the release returned what was held, because the measurement would be invalid.
 void require_released(rowlock::release_result result);
 
-// Runs work(i) over and over in `threads` threads for `slice`, and returns how many calls a second were
+// Runs work(i) repeatedly in `threads` threads for `slice`, and returns how many calls per second were
 // completed. The first exception of a thread ends the measurement and is thrown.
 double calls_per_second(int threads, std::chrono::nanoseconds slice, const std::function<void(int)>& work);
 
@@ -52,11 +52,11 @@ class pair_rates {
  public:
   explicit pair_rates(std::vector<rowlock::client> clients) : clients_(std::move(clients)) {}
 
-  // One more measurement, as calls_per_second. Nothing else runs on the clients meanwhile.
+  // One more measurement, as calls_per_second. Nothing else may run on the clients meanwhile.
   void measure(int threads, std::chrono::nanoseconds slice, const std::function<void(int)>& pair);
 
   double per_second() const { return median(rates_); }
-  // By the clients' own count, all together: an edit is one, whatever its round trips.
+  // By the count of all clients together: an edit is one, however many round trips it takes.
   double statements_per_pair() const;
 
  private:
@@ -71,7 +71,7 @@ class pair_rates {
 // Calls work(i) once for each i below count, from `threads` threads. Throws the first exception.
 void for_each_parallel(int count, int threads, const std::function<void(int)>& work);
 
-// Threads made from now on have small stacks: a thousand waiting threads then fit anywhere.
+// Threads made from now on have small stacks, so that a thousand waiting threads fit anywhere.
 void use_small_stacks();
 
 }  // namespace rowlock::bench

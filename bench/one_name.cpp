@@ -1,4 +1,4 @@
-// Many threads with one name: what a shared hold or a permit costs, and what fairness does.
+// Many threads with one name: the cost of a shared hold or a permit, and of fairness.
 #include "bench/contest.hpp"
 #include "bench/measure.hpp"
 
@@ -12,8 +12,7 @@ namespace rowlock::bench {
 
 namespace {
 
-// Which calls write: one in twenty. The callers begin at different ones, so that they do not all write at
-// once.
+// Which calls write: one in twenty. The callers begin at different ones, so they do not all write at once.
 class turns {
  public:
   explicit turns(int callers) : next_(static_cast<std::size_t>(callers)) {
@@ -27,7 +26,7 @@ class turns {
   std::vector<int> next_;
 };
 
-// One thread is compared with one connection, many with the best of several numbers of them.
+// One thread is compared with one connection, many threads with the best of several numbers of connections.
 std::vector<result> compete_by_threads(const plan& plan, contest sides) {
   auto database = open_floor(plan);
   std::vector<result> results;
@@ -65,7 +64,7 @@ std::vector<result> readers(const plan& plan) {
 
 std::vector<result> semaphore(const plan& plan) {
   auto client = rowlock::connect(plan.url, plan.settings);
-  // The capacity is stored, so another one is another name.
+  // The capacity is stored, so another capacity needs another name.
   rowlock::counting_semaphore permits{client, fmt::format("bench/permits/{}", plan.capacity), plan.capacity};
   permits.acquire().release();
   auto results =
@@ -104,7 +103,7 @@ class rivalry {
 }  // namespace
 
 std::vector<result> unfair(const plan& plan) {
-  // Two clients are as two processes: what one hands to the other goes through the database.
+  // Two clients are like two processes: a hand-over from one to the other goes through the database.
   std::vector<rowlock::client> clients;
   for (int i = 0; i < 2; ++i) clients.push_back(rowlock::connect(plan.url, plan.settings));
   const int threads = plan.threads.value_or(8);

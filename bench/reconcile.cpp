@@ -17,13 +17,13 @@ using namespace std::chrono_literals;
 using clock = std::chrono::steady_clock;
 
 constexpr int names_stored = 1'000'000;
-constexpr std::size_t page_size = 1000;  // as a client reads
+constexpr std::size_t page_size = 1000;  // as a client reads them
 
 double ms_since(clock::time_point begun) {
   return std::chrono::duration<double, std::milli>(clock::now() - begun).count();
 }
 
-// Those that are missing are made; they stay, as other scenarios' locks do.
+// Creates the missing locks; they stay, like those of other scenarios.
 void create_names(store::session& session, int count) {
   std::vector<model::lock_definition> some;
   for (int i = 0; i < count; ++i) {

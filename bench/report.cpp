@@ -25,7 +25,7 @@ nlohmann::ordered_json rounded(nlohmann::ordered_json json) {
   return json;
 }
 
-// The machine's load: one that is busy with something else gives ratios that say little.
+// The machine's load: if it is busy with something else, the ratios mean little.
 std::string load() {
   double average = 0;
   getloadavg(&average, 1);

@@ -9,7 +9,7 @@
 namespace rowlock::bench {
 
 std::string as_table(const std::vector<result>& results);
-// An array of objects, one a line; each has scenario, threads, unit, rowlock, floor and ratio.
+// An array of objects, one on each line, with scenario, threads, unit, rowlock, floor and ratio.
 std::string as_json(const std::vector<result>& results);
 
 }  // namespace rowlock::bench

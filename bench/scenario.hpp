@@ -1,5 +1,5 @@
-// What `rowlock-bench` measures: each scenario beside its floor, in one run, so that a busy machine slows
-// both.
+// The scenarios of `rowlock-bench`. Each is measured beside its floor in the same run, so that a busy machine
+// slows both.
 #pragma once
 
 #include <rowlock/rowlock.hpp>
@@ -49,13 +49,13 @@ std::vector<result> all(const plan& plan);
 // connection, and the best of 4, 16 and 64, that inserts and deletes a row for a reader, and updates one
 // twice for a writer.
 std::vector<result> readers(const plan& plan);
-// Such threads take a permit each of one semaphore; against such connections that insert and delete a row.
+// The same threads take a permit each of one semaphore; against connections that insert and delete a row.
 std::vector<result> semaphore(const plan& plan);
 // Pairs of acquire and release of a quorum_mutex on three sets of tables (of SQLite: files), which it makes
-// and drops, against three connections that commit an update each, at once, and another.
+// and drops; against three connections that each commit an update at the same time, and then another.
 std::vector<result> quorum(const plan& plan);
-// Processes pass one name around: from the start of a release to the next holder's return, against one
-// durable commit.
+// Processes pass one name on: from the start of a release until the next holder's acquire returns, against
+// one durable commit.
 std::vector<result> handover(const plan& plan);
 // The same between threads of one process.
 std::vector<result> handover_local(const plan& plan);
@@ -64,10 +64,10 @@ std::vector<result> handover_local(const plan& plan);
 std::vector<result> waiters(const plan& plan);
 // Rows that a renewal writes with 10,000 locks held, against one held.
 std::vector<result> held(const plan& plan);
-// How long a client takes to read what it holds among 1,000,000 names, by pages, without the pauses between
-// them; against as many statements that read one row.
+// How long a client takes to read its holds among 1,000,000 names, page by page, without the pauses in
+// between; against as many statements that read one row.
 std::vector<result> reconcile(const plan& plan);
-// How long it takes to tell 50,000 holders that their lease is lost, against one.
+// How long it takes to notify 50,000 holders that their lease is lost, against one holder.
 std::vector<result> lost(const plan& plan);
 
 struct scenario {

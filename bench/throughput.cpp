@@ -9,7 +9,7 @@ namespace rowlock::bench {
 
 namespace {
 
-// Locks, one a thread, that were acquired once: the rows are there, the connections warm.
+// Locks, one for each thread, acquired once, so that their rows exist and the connections are warm.
 class locks {
  public:
   locks(const rowlock::client& client, int count) {

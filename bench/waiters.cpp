@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 std::string waited_name(int waiter) {
-  // Half of them stand in one queue, the others in one each.
+  // Half of them stand in one queue, the others each in a queue of their own.
   return waiter % 2 == 0 ? "bench/waited/all" : fmt::format("bench/waited/{}", waiter);
 }
 
@@ -85,7 +85,7 @@ struct cost {
 cost measure(const plan& plan, floor_database& database, rowlock::admin& admin, int count,
              std::chrono::milliseconds slice) {
   waiting crowd{plan, admin, count};
-  // What the enqueuing left behind (wake-ups, statistics on their way) is not part of waiting.
+  // What the enqueuing left behind (wake-ups, statistics that are still to be sent) is not part of waiting.
   std::this_thread::sleep_for(2s);
   auto begin = std::chrono::steady_clock::now();
   auto stats_before = crowd.stats();
@@ -104,8 +104,8 @@ cost measure(const plan& plan, floor_database& database, rowlock::admin& admin, 
           .renewals = stats.renewals - stats_before.renewals};
 }
 
-// From the start of a release to the return of the acquire that waited, while others of the waiter's process
-// wait too.
+// From the start of a release until the waiting acquire returns, while others of the waiter's process wait,
+// too.
 std::vector<double> hand_overs_ms(const plan& plan, const rowlock::client& holder, rowlock::admin& admin,
                                   int waiting_beside, std::chrono::milliseconds slice) {
   waiting crowd{plan, admin, waiting_beside};
@@ -123,7 +123,7 @@ std::vector<double> hand_overs_ms(const plan& plan, const rowlock::client& holde
     while (admin.show(name).value().waiters == 0 &&
            returned_at.wait_for(1ms) == std::future_status::timeout) {
     }
-    // It is in the queue; its client goes back to listening.
+    // The waiter is in the queue; its client goes back to listening.
     std::this_thread::sleep_for(5ms);
     const auto begun = monotonic_ns();
     held.release();
@@ -142,7 +142,7 @@ std::vector<result> waiters(const plan& plan) {
   auto slice = plan.slice.value_or(60s);
   auto database = open_floor(plan);
 
-  // The holder's lease outlives the run without a renewal, so that all that is counted is the waiters'.
+  // The holder's lease outlives the run without a renewal, so only the waiters' statements are counted.
   bench::plan long_lived = plan;
   long_lived.settings.ttl = 1h;
   rowlock::client holder = rowlock::connect(plan.url, long_lived.settings);
@@ -151,7 +151,8 @@ std::vector<result> waiters(const plan& plan) {
   for (int i = 1; i < crowds[1]; i += 2) holds.push_back(rowlock::mutex{holder, waited_name(i)}.acquire());
   rowlock::admin admin{holder};
 
-  // The single one first: what a thousand leave behind when they give up would be counted with it.
+  // The single waiter comes first, because what a thousand leave behind when they give up would be counted
+  // with it.
   cost single = measure(plan, *database, admin, 1, slice / 4);
   cost many = measure(plan, *database, admin, count, slice);
 

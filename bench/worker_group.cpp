@@ -24,7 +24,7 @@ std::array<int, 2> make_pipe() {
   return ends;
 }
 
-// One byte, or false at the end of the stream.
+// Reads one byte. False: the stream has ended.
 bool read_byte(int file) {
   char byte = 0;
   ssize_t got = -1;
@@ -55,7 +55,7 @@ worker_group::worker_group(int count, const std::function<void(int, worker_chann
       running_.push_back(child);
       continue;
     }
-    // A killed bench must not leave processes behind that pass a lock around.
+    // A killed bench must not leave behind processes that pass a lock around.
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent) _exit(1);
     close(ready[0]);

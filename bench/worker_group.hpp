@@ -1,4 +1,4 @@
-// Forked processes that begin together. Requires: no other thread exists while they are made.
+// Forked processes that begin together. Requires: no other thread exists when they are made.
 #pragma once
 
 #include <sys/types.h>
@@ -9,11 +9,11 @@
 
 namespace rowlock::bench {
 
-// A worker's end.
+// A worker's end of the channel.
 class worker_channel {
  public:
   worker_channel(int ready, int go) : ready_{ready}, go_{go} {}
-  // Says that this worker is prepared, and waits until all are.
+  // Reports that this worker is prepared, and waits until all are.
   void ready_and_wait();
 
  private:
@@ -23,8 +23,8 @@ class worker_channel {
 
 class worker_group {
  public:
-  // Each child runs work(index, channel) and exits; an exception of it goes to standard error and into the
-  // exit status.
+  // Each child runs work(index, channel) and exits. Its exception goes to standard error and sets the exit
+  // status.
   worker_group(int count, const std::function<void(int, worker_channel&)>& work);
   ~worker_group();  // kills and reaps what still runs
   worker_group(const worker_group&) = delete;
