@@ -12,9 +12,8 @@
 //   try_acquire_all_for  | one transaction | takes them in the order of their names and waits in the queue of
 //   acquire_all          | one transaction | each; releases what it has taken when the time has passed
 //
-// While a call waits, it holds the locks whose names come first. All calls wait in the order of the names, whatever
-// order they list, so they never wait for each other in a circle. With a ttl, one more transaction gives all holds
-// leases of their own.
+// While a call waits, it holds the locks whose names come first. All calls wait in the order of the names, so they
+// never wait for each other in a circle. With a ttl, one more transaction gives all holds leases of their own.
 #pragma once
 
 #include <rowlock/counting_semaphore.hpp>
@@ -50,8 +49,7 @@ ROWLOCK_EXPORT wanted shared(const shared_mutex& lock);
 ROWLOCK_EXPORT wanted permits(const counting_semaphore& lock, std::int64_t count = 1);
 
 // The holds of several locks, in the order of the request. Each has its own token, stop token and guard, and can be
-// lost on its own. Movable; destroying it releases all that it still has, in the time of one release. Thread safety:
-// as a hold's.
+// lost on its own. Movable; destroying it releases all in the time of one release. Thread safety: as a hold's.
 class ROWLOCK_OWNER hold_set {
  public:
   hold_set() noexcept;  // empty
@@ -87,17 +85,15 @@ class ROWLOCK_OWNER hold_set {
 // time, and none is renewed. While the call waits, what it has taken is renewed, and has no minimum hold time if it
 // is given back. how.detect_deadlock finds circles with what this thread held before.
 //
-// Waits for ever if necessary. Throws error: cancelled if how.stop is requested; what mutex::acquire throws; mismatch
-// if any of the locks is a mismatch; invalid_argument for an empty list, a name that occurs twice, or locks of more
-// than one client.
+// Waits for ever if necessary. Throws what mutex::acquire throws, and error: mismatch if any lock is a mismatch;
+// invalid_argument for an empty list, a name that occurs twice, or locks of more than one client.
 ROWLOCK_EXPORT hold_set acquire_all(const std::vector<wanted>& locks, const acquire_options& how = {});
 
 // Empty: one of them was not available at once. Throws also error(unreachable).
 ROWLOCK_EXPORT hold_set try_acquire_all(const std::vector<wanted>& locks, const acquire_options& how = {});
 
-// One time limit for all of them together; zero or less is try_acquire_all. Empty: the time passed or stop was
-// requested, and nothing of the attempt remains. Throws as try_acquire_all if the database could not be reached when
-// the time passed.
+// One time limit for all; zero or less is try_acquire_all. Empty: the time passed or stop was requested, and nothing
+// of the attempt remains. Throws as try_acquire_all if the database could not be reached when the time passed.
 ROWLOCK_EXPORT hold_set try_acquire_all_for(time_limit timeout, const std::vector<wanted>& locks,
                                             const acquire_options& how = {});
 template <class Clock, class Duration>

@@ -60,13 +60,11 @@ struct history_line {
   std::string command;
 };
 
-// Uses its client's connections and makes no lease. Thread safety: every member may be called from any thread at
-// once.
+// Uses its client's connections and makes no lease. Thread safety: any thread may call any member at once.
 //
 // Throws error as connect() does, and error(unreachable) if the connection breaks or there is no answer for as long
-// as a call may take (options::connect_timeout and twice the statement_timeout); outcome_unknown() then says whether
-// it may have taken effect. After any other error nothing has changed, except what sweep() and collect() had already
-// done.
+// as a call may take; outcome_unknown() then says whether it may have taken effect. After any other error nothing has
+// changed, except what sweep() and collect() had already done.
 class ROWLOCK_EXPORT admin {
  public:
   explicit admin(client db);
@@ -85,8 +83,8 @@ class ROWLOCK_EXPORT admin {
 
   // Releases the lock by force: the hold with that id, or all of them. The token rises, and the first waiter is
   // granted. The holders learn of it (loss::forced) at once; on MariaDB and MySQL with the next renewal, or earlier
-  // if a call of their client waits. False: nobody held it. A latch is never held. Throws error: invalid_argument for
-  // an impossible name or id; contention if a guarded transaction of a holder keeps the row longer than
+  // if a call of their client waits. False: nobody held it; a latch is never held. Throws error: invalid_argument for
+  // an impossible name or id; contention if a holder's guarded transaction keeps the row beyond
   // options::statement_timeout.
   bool release(const std::string& name, const std::string& hold_id = {});
 
@@ -99,8 +97,8 @@ class ROWLOCK_EXPORT admin {
   // Kills expired leases and frees what they held. Always safe; clients do this in the background, too.
   sweep_result sweep();
 
-  // The latest `limit` lines of a name's history, the latest first. Empty for a name that is not recorded, and for a
-  // latch and a barrier, which nobody holds.
+  // The latest `limit` lines of a name's history, the latest first. Empty for a latch, a barrier and unrecorded
+  // names.
   [[nodiscard]] std::vector<history_line> history(const std::string& name, std::size_t limit);
   [[nodiscard]] std::vector<recording> recordings();  // by pattern
   // Records the history of these names from now on, or changes how much is kept. Clients learn of it with their next
@@ -116,13 +114,12 @@ class ROWLOCK_EXPORT admin {
 
   [[nodiscard]] std::int64_t epoch();
   // For use after a restore from a backup: later tokens of every name are greater than `above` and than all tokens
-  // that the current epoch allows. Returns the new epoch. Grants whose statement is being executed at this moment may
-  // still carry the old epoch.
+  // that the current epoch allows. Returns the new epoch. Grants under way at this moment may still carry the old
+  // one.
   std::int64_t raise_epoch(std::int64_t above = 0);
 
-  // How much later than its expiry a lease may be killed, as stored in the database for all clients. Each client uses
-  // the longer of this and its own options::skew; a connected client reads it with each renewal. 0 to 24 hours,
-  // otherwise error(invalid_argument).
+  // How much later than its expiry a lease may be killed, as stored for all clients. Each client uses the longer of
+  // this and its options::skew, and reads it with each renewal. 0 to 24 hours, otherwise error(invalid_argument).
   [[nodiscard]] std::chrono::milliseconds skew();
   void set_skew(time_span skew);
 

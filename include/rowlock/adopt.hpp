@@ -26,8 +26,7 @@ ROWLOCK_BEGIN_NAMESPACE
 ROWLOCK_EXPORT hold adopt(client db, const std::string& text);
 
 // Lets a hold that hold::transfer has offered last for that call's ttl from now on; the text stays valid. For work
-// that belongs to no process, such as the steps of a build. False: the hold is over, or somebody has adopted it. A
-// hold that has expired stays expired.
+// that belongs to no process, such as a build. False: the hold is over (an expired one, too) or was adopted.
 //
 // Throws as adopt(). The hold then lasts at least as long as before, and the call may be repeated.
 [[nodiscard]] ROWLOCK_EXPORT bool extend(client db, const std::string& text);

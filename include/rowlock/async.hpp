@@ -1,6 +1,5 @@
-// Asynchronous acquire: a coroutine that is suspended while it waits, or a callback. It works for every lock that can
-// be `wanted`: a mutex, a shared_mutex, shared(…), permits(…), an election. wait_on and wait_async wait for a latch
-// in the same way.
+// Asynchronous acquire, with a suspended coroutine or a callback, for every lock that can be `wanted`: a mutex, a
+// shared_mutex, shared(…), permits(…), an election. wait_on and wait_async wait for a latch in the same way.
 //
 //   rowlock::executor pool = [&](std::function<void()> next) { threads.post(std::move(next)); };
 //
@@ -60,9 +59,9 @@ struct acquired {
 
 // ---- with a callback
 
-// As mutex::acquire: waits for ever if necessary. The executor calls done once; exceptions of done pass through the
-// executor. Throws error: invalid_argument, also for detect_deadlock, which knows only circles of threads; closed;
-// forked; read_only; unreachable if a thread cannot be started. Then done is never called. All other errors come as
+// As mutex::acquire: waits for ever if necessary. The executor calls done once; exceptions of done pass through it.
+// Throws error: invalid_argument, also for detect_deadlock, which knows circles of threads; closed; forked;
+// read_only; unreachable if a thread cannot be started. Then done is never called. All other errors come as
 // acquired::failure.
 ROWLOCK_EXPORT void acquire_async(executor where, const wanted& lock, std::function<void(acquired)> done,
                                   const acquire_options& how = {});
@@ -143,16 +142,14 @@ class ROWLOCK_OWNER awaited_wait {
   awaited_acquire acquire_;
 };
 
-// Gives what latch::wait_for returns; true without a timeout. Throws what latch::wait throws, and when, as
-// acquire_on.
+// Gives what latch::wait_for returns; true without a timeout. Throws what latch::wait throws, when acquire_on does.
 ROWLOCK_EXPORT awaited_wait wait_on(executor where, const latch& on, std::stop_token stop = {});
 ROWLOCK_EXPORT awaited_wait wait_on(executor where, const latch& on, time_limit timeout,
                                     std::stop_token stop = {});
 
 // ---- release
 
-// Begins to release the hold, as hold::release(), and returns at once; the hold is over. Throws error(forked) in a
-// child process.
+// Begins to release the hold, as hold::release(), and returns at once; the hold is over. Throws error(forked).
 ROWLOCK_EXPORT void release_async(hold held);
 
 // The same, and the executor calls done once, with what hold::release() would have returned. If there is no result
@@ -185,8 +182,8 @@ class ROWLOCK_OWNER awaited_release {
   std::shared_ptr<client_layer::async_release> release_;
 };
 
-// Gives what hold::release() returns. Throws error: invalid_argument for an empty executor; forked. It throws on the
-// awaiting thread, without suspending it.
+// Gives what hold::release() returns. Throws error, without suspending: invalid_argument for an empty executor;
+// forked.
 ROWLOCK_EXPORT awaited_release release_on(executor where, hold held);
 
 ROWLOCK_END_NAMESPACE

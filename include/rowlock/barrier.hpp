@@ -1,5 +1,4 @@
-// A meeting point with a name, for all processes that use the same database: members wait until all have arrived,
-// continue together, and may meet again.
+// A meeting point with a name, for all processes that use the same database: members wait until all have arrived.
 //
 //                        | fewer have arrived   | all others have arrived | a waiting member dies or gives up
 //   arrive_and_wait      | waits                | all continue together   | error(broken_barrier) for the
@@ -7,11 +6,10 @@
 //   the timeout passes,  | it gives up; the     | it continues            | error(broken_barrier)
 //   or it is stopped     | generation is broken |                         |
 //
-// A generation ends in one commit, complete or broken: all of its members continue, or none does. The death of a
-// member is noticed when its lease has expired. A member that lost its own lease while it waited gets
-// error(broken_barrier), even if the others continued at the last moment. Every arrival is a separate member, so one
-// process may arrive several times, from several threads. For a double barrier, where all begin together and nobody
-// leaves before all are done, arrive twice.
+// A generation ends in one commit, complete or broken: all of its members continue, or none does. A member's death is
+// noticed when its lease has expired. A member that lost its own lease while it waited gets error(broken_barrier),
+// even if the others continued at the last moment. Every arrival is a separate member, so one process may arrive
+// several times. For a double barrier, where all begin together and nobody leaves before all are done, arrive twice.
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -43,9 +41,8 @@ class ROWLOCK_EXPORT barrier {
 
   // Waits at most that long. Empty: the time passed or stop was requested, and the generation is broken. The database
   // decides whether the others had arrived by then, which takes another round trip. If it does not answer for as long
-  // as a call may take (options::connect_timeout and twice the statement_timeout), error(unreachable) with
-  // outcome_unknown() is thrown, and the generation breaks when the database can be reached again or this client's
-  // lease has expired.
+  // as a call may take, throws error(unreachable) with outcome_unknown(), and the generation breaks when the database
+  // can be reached again or this client's lease has expired.
   [[nodiscard]] std::optional<std::int64_t> arrive_and_wait_for(time_limit timeout,
                                                                 std::stop_token stop = {});
   template <class Clock, class Duration>

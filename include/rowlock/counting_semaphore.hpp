@@ -6,8 +6,7 @@
 //   drain()         | takes all that are free       | -                | empty hold
 //
 // Requests are granted in the order in which they were made: small requests do not overtake a large one, so it never
-// starves. The permits of a vanished client become free when its lease expires. mutex.hpp says what is promised and
-// what is not.
+// starves. A vanished client's permits become free when its lease expires. mutex.hpp says what is promised.
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -64,9 +63,8 @@ class ROWLOCK_EXPORT counting_semaphore {
   // may be the new one; the call may be repeated.
   void resize(std::int64_t capacity);
 
-  // Changes the stored capacity by that much, and returns the new one, which capacity() returns from then on.
-  // Concurrent calls all count. A name that nobody has used yet begins with capacity(). Waiters and holders as
-  // resize().
+  // Changes the stored capacity by that much, and returns the new one, which is capacity() from then on. Concurrent
+  // calls all count. A name that nobody has used yet begins with capacity(). Waiters and holders as resize().
   // Throws error as resize(), and invalid_argument if the new capacity would be outside 1 to 1,000,000,000. Nothing
   // is then changed, unless outcome_unknown(): then the difference may have been added. Read the stored capacity
   // (admin::show) before you repeat the call: a repeated call counts twice.

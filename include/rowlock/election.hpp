@@ -1,5 +1,4 @@
-// An office with a name, for all processes that use the same database: one process leads, the others stand by or
-// observe.
+// An office with a name, for all processes that use the same database: one leads, the others stand by or observe.
 //
 //                | nobody leads     | another leads        | the leader's lease expired | this process leads
 //   try_campaign | elected          | empty term           | kills it, elected          | empty term
@@ -35,11 +34,11 @@ class ROWLOCK_OWNER term {
   // For everything else: the remaining time, the reason of a loss, the guard for the leader's transactions.
   const hold& office() const noexcept { return office_; }
 
-  // Publishes a value, such as the leader's address, to all who observe: UTF-8, at most 4096 bytes, no NUL. It
-  // replaces the term's previous value; a new term begins with an empty one. Throws error: hold_lost if the office is
-  // not held, which the database checks; invalid_argument; contention if a guarded transaction of this hold stays
-  // open longer than options::statement_timeout (MariaDB, MySQL); unreachable. The value is then unchanged, unless
-  // outcome_unknown(); the call may be repeated.
+  // Publishes the term's value, such as the leader's address, to all who observe: UTF-8, at most 4096 bytes, no NUL.
+  // It replaces the previous value; a new term has an empty one. Throws error: hold_lost if the office is not held,
+  // which the database checks; invalid_argument; contention if a guarded transaction of this hold stays open longer
+  // than options::statement_timeout (MariaDB, MySQL); unreachable. The value is then unchanged, unless
+  // outcome_unknown(). The call may be repeated.
   void proclaim(const std::string& value);
 
   // Lets another process continue the term, as term{rowlock::adopt(db, text)}. As hold::transfer.
@@ -82,8 +81,8 @@ class ROWLOCK_EXPORT election {
     return try_campaign_for(time_limit::until(time), how);
   }
 
-  // Who leads, as last written. It may change at any time. Throws error: mismatch if the name is another kind of
-  // lock, unreachable and others.
+  // Who leads, as last written. It may change at any time. Throws error: mismatch for another kind, unreachable,
+  // others.
   [[nodiscard]] leadership observe() const;
 
   // The leader, if there is one, then the candidates in queue order, without those whose lease has expired. Reads

@@ -1,5 +1,4 @@
-// Everything that rowlock throws is a rowlock::error. "Busy" and "lost" are values, not errors: an empty hold, a
-// release_result, a loss.
+// Everything thrown is a rowlock::error. Busy and lost are values instead: an empty hold, a release_result, a loss.
 #pragma once
 
 #include <rowlock/config.hpp>

@@ -50,8 +50,7 @@ struct guard_statement {
 // One acquisition of a lock. Movable, not copyable. Destroying it releases the lock.
 //
 // A hold does not keep its client alive: client::close(), or the end of the last handle, releases all holds, and
-// loss() is then loss::closed. Keep a handle as long as the hold: a client, or any primitive or `wanted` made with
-// it.
+// loss() is then loss::closed. A client, any primitive and a `wanted` are handles: keep one as long as the hold.
 //
 // Thread safety: const members may be called from any thread at once. release(), transfer(), moves and the destructor
 // must not run concurrently with other calls on the same object.
@@ -99,9 +98,8 @@ class ROWLOCK_OWNER hold {
   // Lets another process continue the hold: pass the returned text to rowlock::adopt there within ttl (100
   // milliseconds to 24 hours). After that others can be granted the lock. In this process the hold is over, as after
   // release(). Pass the text on unchanged and keep it secret: it is all that adopt() needs.
-  // Throws error: hold_lost if the hold is no longer valid; invalid_argument; contention if a guarded transaction
-  // keeps the row; unreachable: if outcome_unknown(), the hold is released. After any other error the hold is
-  // unchanged.
+  // Throws error: hold_lost; invalid_argument; contention if a guarded transaction keeps the row; unreachable, where
+  // the hold is released if outcome_unknown(). After any other error the hold is unchanged.
   [[nodiscard("without the text nobody can adopt the hold")]] std::string transfer(time_span ttl);
 
   // The text with which rowlock::reclaim continues this hold after its process has died; store it. reclaim() refuses

@@ -24,8 +24,7 @@ ROWLOCK_BEGIN_NAMESPACE
 // unless outcome_unknown(): then the call may have taken effect.
 class ROWLOCK_EXPORT latch {
  public:
-  // name: as mutex. count: 1 to 1,000,000,000; the same wherever the name is used. Sends nothing. Throws
-  // error(invalid_argument).
+  // name: as mutex. count: 1 to 1,000,000,000, the same everywhere. Sends nothing. Throws error(invalid_argument).
   latch(client db, std::string name, std::int64_t count);
   ~latch();
 
@@ -42,8 +41,8 @@ class ROWLOCK_EXPORT latch {
   // Whether it is open.
   [[nodiscard]] bool try_wait() const;
 
-  // Waits until it is open, for ever if necessary, even while the database cannot be reached. Throws also
-  // error(cancelled) if stop is requested.
+  // Waits until it is open, for ever if necessary, even without a connection. Throws also error(cancelled) on a
+  // stop.
   void wait(std::stop_token stop = {});
 
   // Waits at most that long. False: it was not open by then, or stop was requested.

@@ -25,9 +25,8 @@ struct migration_status {
   std::string applied_at;        // UTC, ISO 8601; empty if not recorded
 };
 
-// The migrations that this version ships for a dialect ("postgres" or "postgresql", "mysql" or "mariadb", "sqlite"),
-// by version. Throws error(invalid_argument) for an unknown dialect, or a prefix that does not match
-// [a-z_][a-z0-9_]{0,30}.
+// The migrations that this version ships for a dialect (postgres or postgresql, mysql or mariadb, sqlite), by
+// version. Throws error(invalid_argument) for an unknown dialect, or a prefix that is not [a-z_][a-z0-9_]{0,30}.
 [[nodiscard]] ROWLOCK_EXPORT std::vector<migration> shipped_migrations(
     const std::string& dialect, const std::string& prefix = "rowlock_");
 

@@ -7,9 +7,8 @@
 //   held; the lease | kills the lease, | kills the lease,    | lost if another was     | lost if the lease
 //   has expired     | granted          | then waits its turn | granted the lock        | was killed
 //
-// Not promised: that a holder notices its loss before somebody else is granted the lock, if its process was stopped
-// or its machine's clock ran slow by more than the margin. Then the token and the guard (hold::guard_statement)
-// protect the data.
+// Not promised: that a holder notices its loss before the lock is granted to somebody else, if its process was
+// stopped or its clock ran slow by more than the margin. Then the token and hold::guard_statement protect the data.
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -22,16 +21,15 @@ ROWLOCK_BEGIN_NAMESPACE
 // the standard's Lockable and TimedLockable, so std::unique_lock and std::scoped_lock work. Waiters of all processes
 // are granted the lock in the order of their requests.
 //
-// Thread safety: every member may be called from any thread at once. Only the thread that has locked it can unlock
-// it.
+// Thread safety: every member may be called from any thread at once. Only the thread that has locked can unlock.
 class ROWLOCK_EXPORT exclusive_lock {
  public:
   const std::string& name() const noexcept;
 
   // Waits its turn, for ever if necessary, even while the database cannot be reached. Throws error: mismatch,
-  // cancelled, closed, forked, deadlock if that is detected, and what the database refuses permanently (privilege,
-  // not_migrated). If this or one of the following calls returns no hold, nothing is held: its place in the queue, or
-  // a late grant, is released in the background.
+  // cancelled, closed, forked, deadlock if that is detected, and permanent refusals (privilege, not_migrated). If
+  // this or one of the following calls returns no hold, nothing is held: its place in the queue, or a late grant, is
+  // released in the background.
   hold acquire(const acquire_options& how = {});
 
   // Does not wait for a holder. Empty: somebody holds the lock or waits for it. Throws also error: unreachable, and
@@ -69,8 +67,7 @@ class ROWLOCK_EXPORT exclusive_lock {
   // calls change nothing. They throw error: mismatch if the name is stored as another kind of lock (not waiters());
   // unreachable and others if the database does not answer; closed; forked.
   //
-  // True if somebody holds the lock, or it is resting. False if the leases of all holders have expired: the next
-  // acquire kills them.
+  // True if it is held or resting. False if the leases of all holders have expired: the next acquire kills them.
   [[nodiscard]] bool is_locked() const;
   // Its holders: of a shared_mutex, each reader. One whose lease has expired is listed until it is killed, with a
   // negative expires_in. A resting lock has an entry whose hold_id is all zeros.
@@ -89,8 +86,7 @@ class ROWLOCK_EXPORT exclusive_lock {
   std::unique_ptr<primitives::standard_lock> lock_;
 };
 
-// Not recursive: a second acquire waits for the first hold, even in the same thread, and a second lock() throws
-// error(deadlock).
+// Not recursive: a second acquire waits for the first hold, even in the same thread; lock() throws error(deadlock).
 class ROWLOCK_EXPORT mutex : public exclusive_lock {
  public:
   // name: UTF-8, 1 to 512 bytes, no control characters; compared bytewise. Sends nothing. Throws

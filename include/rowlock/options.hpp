@@ -31,8 +31,7 @@ struct options {
   std::string application;
 
   // What the process does, shown to operators with its application, host and user. Everybody who may read the tables
-  // sees it, so it must contain no secrets. Control characters are left out, and at most 255 bytes kept. Empty: the
-  // program's file name, without its arguments.
+  // sees it: no secrets. Cut to 255 bytes, and control characters are left out. Empty: the program's file name alone.
   std::string command{};
 
   // How long the holds of a vanished client last. 1 second to 24 hours.
@@ -52,8 +51,9 @@ struct options {
   // Prefer the stored value: every client and the command use it.
   time_span skew = std::chrono::milliseconds{0};
 
-  // How long one statement may take before its connection is considered dead. It also bounds how long a call outlasts
-  // its own timeout. At most a third of the ttl, so that a dead connection is noticed in time.
+  // How long one statement may take before its connection is considered dead, and how much a call may exceed its own
+  // timeout. At most a third of the ttl, so that a dead connection is noticed in time. These headers call
+  // connect_timeout plus twice this "as long as a call may take".
   time_span statement_timeout = std::chrono::seconds{5};
 
   // How long one attempt to connect may take: name resolution, the login and the first statements together. Name
@@ -91,18 +91,16 @@ ROWLOCK_EXPORT const char* to_string(lock_kind kind) noexcept;
 enum class lock_mode : std::uint8_t { exclusive, shared };
 ROWLOCK_EXPORT const char* to_string(lock_mode mode) noexcept;
 
-// What a lock is, besides its name, kind and capacity. It is stored with the lock: pass the same values wherever the
-// name is used.
+// What a lock is, besides its name, kind and capacity. It is stored: pass the same values wherever the name is used.
 struct lock_options {
   // False allows barging: a newcomer may take a free lock ahead of the queue, which is served two milliseconds after
   // a release. Faster where a few processes acquire the lock very often (`rowlock-bench unfair`), but a waiter may
   // wait very long. A value other than the stored one is error(mismatch).
   bool fair = true;
 
-  // Lock delay: how long the lock stays unavailable after its exclusive holder was lost instead of releasing it, so
-  // that the lost holder's last actions can finish. The time starts when the next acquire or a sweep finds the loss.
-  // The longer of the stored delay and the next acquire's delay applies. A forced release is not a loss. 0 to 24
-  // hours. Semaphores have none.
+  // Lock delay: how long the lock stays unavailable after its exclusive holder was lost (a forced release is no
+  // loss), so that the lost holder's last actions can finish. The time starts when the next acquire or a sweep finds
+  // the loss. The longer of the stored and the next acquire's delay applies. 0 to 24 hours; 0 for semaphores.
   time_span delay = std::chrono::milliseconds{0};
 };
 

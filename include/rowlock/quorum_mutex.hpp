@@ -1,5 +1,4 @@
-// A mutual exclusion lock on several independent databases, of any kinds. It is held while a majority of them says
-// so, and survives the loss of the others.
+// A mutual exclusion lock on several independent databases, of any kinds. It is held while a majority says so.
 //
 //   rowlock::quorum_mutex global{{db1, db2, db3}, "global"};
 //   if (auto held = global.try_acquire_for(5s)) run(held.token(), held.stop_token());
@@ -16,10 +15,9 @@
 //
 // What it proves: any two majorities have a database in common, so two holders exclude each other as long as the
 // members keep their commits (a member that forgot its latest commits may vote twice; mutex.hpp says what each
-// promises). The token rises across all holders, whichever majority granted the lock, because it is returned only
-// when a majority has stored it durably. A guarded transaction in one member's database (member_hold(i) provides the
-// guard) proves that member's hold only: a majority of the others may have granted the lock to somebody else. Compare
-// the token where the data is.
+// promises). The token rises across all holders, because it is returned only when a majority has stored it durably. A
+// guarded transaction in one member's database (member_hold(i) provides the guard) proves that member's hold only: a
+// majority of the others may have granted the lock to somebody else. Compare the token where the data is.
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -52,13 +50,11 @@ class ROWLOCK_OWNER quorum_hold {
   ~quorum_hold();
 
   // True until it is released, or fewer than a majority of the members' holds are valid; never again after that.
-  // After a loss and the stop token's callbacks the remaining holds are released, so that others can get a majority
-  // while this object exists.
+  // After a loss and the stop token's callbacks the remaining holds are released, so that others can get a majority.
   explicit operator bool() const noexcept { return valid(); }
   bool valid() const noexcept;
 
-  // The fencing token: greater than that of every earlier hold of this name on any majority of the same members;
-  // below 2^53. 0 if empty.
+  // The fencing token: greater than that of every earlier hold of this name on any majority; below 2^53. 0 if empty.
   std::int64_t token() const noexcept;
 
   const std::string& name() const noexcept;
@@ -91,10 +87,9 @@ class ROWLOCK_OWNER quorum_hold {
 // Thread safety: every member may be called from any thread at once.
 class ROWLOCK_EXPORT quorum_mutex {
  public:
-  // members: clients of databases that fail independently of each other; the same ones wherever the name is used. On
-  // each of them it is a mutex of this name, with these lock options. Sends nothing. Throws error(invalid_argument)
-  // for an impossible name, a client that occurs twice, fewer clients than a majority, or times that contradict each
-  // other.
+  // members: clients of databases that fail independently; the same ones wherever the name is used. On each it is a
+  // mutex of this name, with these lock options. Sends nothing. Throws error(invalid_argument) for an impossible
+  // name, a client that occurs twice, fewer clients than a majority, or times that contradict each other.
   quorum_mutex(std::vector<client> members, std::string name, const quorum_options& settings = {},
                const lock_options& lock = {});
   ~quorum_mutex();  // its holds remain valid

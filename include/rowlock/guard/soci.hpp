@@ -5,9 +5,8 @@
 //   sql << "UPDATE account …";
 //   tx.commit();
 //
-// For SOCI's backends mysql and postgresql; rowlock/guard/mysql.hpp and pqxx.hpp say what is promised on each. It
-// takes two round trips, three on PostgreSQL and on a Galera cluster, because SOCI does not tell whether a
-// transaction is open.
+// For SOCI's backends mysql and postgresql; guard/mysql.hpp and guard/pqxx.hpp say what is promised on each. It takes
+// two round trips, three on PostgreSQL and Galera, because SOCI does not tell whether a transaction is open.
 #pragma once
 
 #include <rowlock/error.hpp>
@@ -34,8 +33,7 @@ inline void require_soci_transaction(soci::session& sql) {
   }
 }
 
-// MySQL and MariaDB refuse XA START inside a transaction, with a word that tells the kind of the transaction, in
-// every language of the server.
+// MySQL and MariaDB refuse XA START inside a transaction, with a word that tells its kind in every language.
 inline void require_plain_mysql_transaction(soci::session& sql) {
   try {
     sql << "XA START 'rowlock_guard'";
