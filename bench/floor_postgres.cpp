@@ -120,8 +120,7 @@ class postgres_floor final : public floor_database {
   std::string setting(const std::string& name) {
     return work_.exec1("SELECT current_setting(" + work_.quote(name) + ")")[0].c_str();
   }
-  // The extension may have been created although it was not loaded at the server's start; then it only raises
-  // errors.
+  // The extension may have been created although it was not loaded at the server's start; then it only raises errors.
   bool has_statement_statistics() {
     return work_
         .exec1(

@@ -26,8 +26,7 @@ constexpr std::size_t samples_max = 1 << 20;
 // is in the queue by then, and only the hand-over is measured.
 constexpr auto lining_up = 2ms;
 
-// What processes or threads share. Only the lock's holder uses anything but stop, so the lock itself protects
-// it.
+// What processes or threads share. Only the lock's holder uses anything but stop, so the lock itself protects it.
 struct baton {
   std::atomic<bool> stop = false;
   std::int64_t released_at_ns = 0;  // when the release that made the current holder began
@@ -52,8 +51,7 @@ class shared_baton {
   baton* baton_;
 };
 
-// One of the workers that pass the lock on: acquires, notes how long ago its predecessor began to release,
-// releases.
+// One of the workers that pass the lock on: acquires, notes how long ago its predecessor began to release, releases.
 void pass_around(const rowlock::client& db, int me, const shared_baton& shared,
                  std::chrono::milliseconds held_for = 0ms) {
   rowlock::mutex passed{db, "bench/passed"};

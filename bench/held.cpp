@@ -18,8 +18,7 @@ using namespace std::chrono_literals;
 constexpr int names_held = 10'000;
 constexpr auto interval = 2s;
 
-// A client that holds `count` locks and renews its lease every two seconds. Sweeps are off, so it does
-// nothing else.
+// A client that holds `count` locks and renews its lease every two seconds. Sweeps are off, so it does nothing else.
 class holder {
  public:
   holder(const plan& plan, int count) : client_{rowlock::connect(plan.url, settings(plan))} {
@@ -31,8 +30,7 @@ class holder {
   }
 
   ~holder() {
-    // Released by the same threads, so that they are sent in batches; closing with them would report each as
-    // lost.
+    // Released by the same threads, so that they are sent in batches; closing with them would report each as lost.
     for_each_parallel(static_cast<int>(holds_.size()), 64,
                       [this](int i) { holds_[static_cast<std::size_t>(i)].release(); });
   }

@@ -37,13 +37,11 @@ struct result {
 
 // Pairs of acquire and release by one thread, against one connection that commits two updates a pair.
 std::vector<result> uncontended(const plan& plan);
-// The same by many threads of one process, each with a name of its own, against the best of 4, 16 and 64
-// connections.
+// The same by many threads of one process, each with a name of its own, against the best of 4, 16 and 64 connections.
 std::vector<result> parallel(const plan& plan);
 // Pairs of acquire and release of one name by threads of two clients, unfair against fair.
 std::vector<result> unfair(const plan& plan);
-// Pairs of acquire and release of 2, 8 and 32 names together, against two transactions with that many updates
-// each.
+// Pairs of acquire and release of 2, 8 and 32 names together, against two transactions with that many updates each.
 std::vector<result> all(const plan& plan);
 // 1 and 16 threads of one process read one name of a shared_mutex, and every twentieth call writes; against 1
 // connection, and the best of 4, 16 and 64, that inserts and deletes a row for a reader, and updates one

@@ -104,8 +104,7 @@ cost measure(const plan& plan, floor_database& database, rowlock::admin& admin, 
           .renewals = stats.renewals - stats_before.renewals};
 }
 
-// From the start of a release until the waiting acquire returns, while others of the waiter's process wait,
-// too.
+// From the start of a release until the waiting acquire returns, while others of the waiter's process wait, too.
 std::vector<double> hand_overs_ms(const plan& plan, const rowlock::client& holder, rowlock::admin& admin,
                                   int waiting_beside, std::chrono::milliseconds slice) {
   waiting crowd{plan, admin, waiting_beside};
@@ -151,8 +150,7 @@ std::vector<result> waiters(const plan& plan) {
   for (int i = 1; i < crowds[1]; i += 2) holds.push_back(rowlock::mutex{holder, waited_name(i)}.acquire());
   rowlock::admin admin{holder};
 
-  // The single waiter comes first, because what a thousand leave behind when they give up would be counted
-  // with it.
+  // The single waiter comes first, because what a thousand leave behind when they give up would be counted with it.
   cost single = measure(plan, *database, admin, 1, slice / 4);
   cost many = measure(plan, *database, admin, count, slice);
 

@@ -23,8 +23,7 @@ class worker_channel {
 
 class worker_group {
  public:
-  // Each child runs work(index, channel) and exits. Its exception goes to standard error and sets the exit
-  // status.
+  // Each child runs work(index, channel) and exits. Its exception goes to standard error and sets the exit status.
   worker_group(int count, const std::function<void(int, worker_channel&)>& work);
   ~worker_group();  // kills and reaps what still runs
   worker_group(const worker_group&) = delete;

@@ -82,8 +82,8 @@ class ROWLOCK_OWNER hold_set {
 // If one of these does not return all holds, it holds none: what it had taken is released in the background.
 //
 // how.ttl and how.min_hold apply to each hold and begin when all are granted: with a ttl all of them end at the same
-// time, and none is renewed. While the call waits, what it has taken is renewed, and has no minimum hold time if it
-// is given back. how.detect_deadlock finds circles with what this thread held before.
+// time, and none is renewed. While the call waits, what it has taken is renewed, and has no minimum hold time if it is
+// given back. how.detect_deadlock finds circles with what this thread held before.
 //
 // Waits for ever if necessary. Throws what mutex::acquire throws, and error: mismatch if any lock is a mismatch;
 // invalid_argument for an empty list, a name that occurs twice, or locks of more than one client.
@@ -92,8 +92,8 @@ ROWLOCK_EXPORT hold_set acquire_all(const std::vector<wanted>& locks, const acqu
 // Empty: one of them was not available at once. Throws also error(unreachable).
 ROWLOCK_EXPORT hold_set try_acquire_all(const std::vector<wanted>& locks, const acquire_options& how = {});
 
-// One time limit for all; zero or less is try_acquire_all. Empty: the time passed or stop was requested, and nothing
-// of the attempt remains. Throws as try_acquire_all if the database could not be reached when the time passed.
+// One time limit for all; zero or less is try_acquire_all. Empty: the time passed or stop was requested, and nothing of
+// the attempt remains. Throws as try_acquire_all if the database could not be reached when the time passed.
 ROWLOCK_EXPORT hold_set try_acquire_all_for(time_limit timeout, const std::vector<wanted>& locks,
                                             const acquire_options& how = {});
 template <class Clock, class Duration>

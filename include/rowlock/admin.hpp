@@ -62,8 +62,8 @@ struct history_line {
 
 // Uses its client's connections and makes no lease. Thread safety: any thread may call any member at once.
 //
-// Throws error as connect() does, and error(unreachable) if the connection breaks or there is no answer for as long
-// as a call may take; outcome_unknown() then says whether it may have taken effect. After any other error nothing has
+// Throws error as connect() does, and error(unreachable) if the connection breaks or there is no answer for as long as
+// a call may take; outcome_unknown() then says whether it may have taken effect. After any other error nothing has
 // changed, except what sweep() and collect() had already done.
 class ROWLOCK_EXPORT admin {
  public:
@@ -76,46 +76,44 @@ class ROWLOCK_EXPORT admin {
   [[nodiscard]] std::optional<lock_info> show(const std::string& name);   // empty: no such lock
   [[nodiscard]] std::vector<waiter_info> queue(const std::string& name);  // by ticket
 
-  // The circles of waiters that wait for each other for ever. Each is listed once; its last waiter waits for its
-  // first. All acquires of one thread count as one party, so a hold that another thread will release may show a
-  // circle that is none. Reads twice and returns what existed both times.
+  // The circles of waiters that wait for each other for ever. Each is listed once; its last waiter waits for its first.
+  // All acquires of one thread count as one party, so a hold that another thread will release may show a circle that is
+  // none. Reads twice and returns what existed both times.
   [[nodiscard]] std::vector<std::vector<stuck_waiter>> cycles();
 
   // Releases the lock by force: the hold with that id, or all of them. The token rises, and the first waiter is
-  // granted. The holders learn of it (loss::forced) at once; on MariaDB and MySQL with the next renewal, or earlier
-  // if a call of their client waits. False: nobody held it; a latch is never held. Throws error: invalid_argument for
-  // an impossible name or id; contention if a holder's guarded transaction keeps the row beyond
+  // granted. The holders learn of it (loss::forced) at once; on MariaDB and MySQL with the next renewal, or earlier if
+  // a call of their client waits. False: nobody held it; a latch is never held. Throws error: invalid_argument for an
+  // impossible name or id; contention if a holder's guarded transaction keeps the row beyond
   // options::statement_timeout.
   bool release(const std::string& name, const std::string& hold_id = {});
 
   // Asks all holders to release the lock, and waits until they have. They learn of the request and its reason by
   // hold::release_requested(), and may ignore it. Later holders are not asked. Throws as release(), and error:
-  // invalid_argument for impossible options; cancelled if stopped before the database has confirmed the request. If
-  // it is stopped later, it returns `kept` at once.
+  // invalid_argument for impossible options; cancelled if stopped before the database has confirmed the request. If it
+  // is stopped later, it returns `kept` at once.
   [[nodiscard]] request_result request_release(const std::string& name, const request_options& how = {});
 
   // Kills expired leases and frees what they held. Always safe; clients do this in the background, too.
   sweep_result sweep();
 
-  // The latest `limit` lines of a name's history, the latest first. Empty for a latch, a barrier and unrecorded
-  // names.
+  // The latest `limit` lines of a name's history, the latest first. Empty for a latch, a barrier and unrecorded names.
   [[nodiscard]] std::vector<history_line> history(const std::string& name, std::size_t limit);
   [[nodiscard]] std::vector<recording> recordings();  // by pattern
   // Records the history of these names from now on, or changes how much is kept. Clients learn of it with their next
-  // renewal. Each acquire and release of such a name takes the slow path: docs/performance.md says what that costs.
-  // It throws error(invalid_argument) for an impossible pattern or limit.
+  // renewal. Each acquire and release of such a name takes the slow path: docs/performance.md says what that costs. It
+  // throws error(invalid_argument) for an impossible pattern or limit.
   void record(const recording& what);
   // Ends it; collect() deletes the lines. False: there was no such pattern.
   bool stop_recording(const std::string& pattern);
 
-  // Deletes locks that are free and have not been used for that long; returns how many. The tokens of their names
-  // keep rising. It also deletes the lines of histories that are more than what is kept.
+  // Deletes locks that are free and have not been used for that long; returns how many. The tokens of their names keep
+  // rising. It also deletes the lines of histories that are more than what is kept.
   std::int64_t collect(time_span idle);
 
   [[nodiscard]] std::int64_t epoch();
-  // For use after a restore from a backup: later tokens of every name are greater than `above` and than all tokens
-  // that the current epoch allows. Returns the new epoch. Grants under way at this moment may still carry the old
-  // one.
+  // For use after a restore from a backup: later tokens of every name are greater than `above` and than all tokens that
+  // the current epoch allows. Returns the new epoch. Grants under way at this moment may still carry the old one.
   std::int64_t raise_epoch(std::int64_t above = 0);
 
   // How much later than its expiry a lease may be killed, as stored for all clients. Each client uses the longer of

@@ -20,13 +20,13 @@ ROWLOCK_BEGIN_NAMESPACE
 // Continues a hold that hold::transfer has offered: with its name, mode, weight and token, and a new id. This client
 // renews it from now on. If several calls use the same text, also within one client, one of them gets the hold.
 //
-// Throws error: invalid_argument if the text is not transfer()'s or is incomplete; contention if a guarded
-// transaction of this lock lasts longer than options::statement_timeout; unreachable. Nothing has changed then,
-// unless outcome_unknown(): then the hold may have been adopted, in which case it is released.
+// Throws error: invalid_argument if the text is not transfer()'s or is incomplete; contention if a guarded transaction
+// of this lock lasts longer than options::statement_timeout; unreachable. Nothing has changed then, unless
+// outcome_unknown(): then the hold may have been adopted, in which case it is released.
 ROWLOCK_EXPORT hold adopt(client db, const std::string& text);
 
-// Lets a hold that hold::transfer has offered last for that call's ttl from now on; the text stays valid. For work
-// that belongs to no process, such as a build. False: the hold is over (an expired one, too) or was adopted.
+// Lets a hold that hold::transfer has offered last for that call's ttl from now on; the text stays valid. For work that
+// belongs to no process, such as a build. False: the hold is over (an expired one, too) or was adopted.
 //
 // Throws as adopt(). The hold then lasts at least as long as before, and the call may be repeated.
 [[nodiscard]] ROWLOCK_EXPORT bool extend(client db, const std::string& text);
@@ -34,10 +34,10 @@ ROWLOCK_EXPORT hold adopt(client db, const std::string& text);
 // Continues a hold of a process that has died, such as this program before its restart, while its lease lives. No
 // waiter gets in between. text: from hold::receipt.
 //
-// The token is a new one, and a guarded transaction of the old process is refused. So a process that was wrongly
-// taken for dead cannot damage guarded data. But it learns of its loss only with its next renewal: do not reclaim
-// from a process that may be alive. On the same machine this is checked: throws error(contention) if the process,
-// which may be this one, still runs. Otherwise it throws as adopt().
+// The token is a new one, and a guarded transaction of the old process is refused. So a process that was wrongly taken
+// for dead cannot damage guarded data. But it learns of its loss only with its next renewal: do not reclaim from a
+// process that may be alive. On the same machine this is checked: throws error(contention) if the process, which may be
+// this one, still runs. Otherwise it throws as adopt().
 ROWLOCK_EXPORT hold reclaim(client db, const std::string& text);
 
 ROWLOCK_END_NAMESPACE

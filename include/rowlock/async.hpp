@@ -10,8 +10,8 @@
 //
 //   acquire_async(pool, nightly, [](rowlock::acquired got) { if (got) use(got.hold); });
 //
-// No call blocks for the database or for a holder. The waiters stand in the same queue as those of the blocking
-// calls; thousands may wait at once. However a wait ends, nothing of it remains except a hold that was delivered:
+// No call blocks for the database or for a holder. The waiters stand in the same queue as those of the blocking calls;
+// thousands may wait at once. However a wait ends, nothing of it remains except a hold that was delivered:
 //
 //                                | the wait                              | what it is or will be granted
 //   the time passes              | ends with an empty hold               | is released
@@ -38,13 +38,13 @@ namespace client_layer {
 class async_release;
 }
 
-// Runs the given function once, soon, on a thread of the caller's choice. Each wait keeps a copy of the executor, so
-// it should refer to a pool or an event loop, which must outlive the waits and the client.
+// Runs the given function once, soon, on a thread of the caller's choice. Each wait keeps a copy of the executor, so it
+// should refer to a pool or an event loop, which must outlive the waits and the client.
 //
 // It is called under no lock, one call at a time, on a thread that each client has for this alone; on the calling
-// thread once the client is closed, and for the release of an empty hold. It must be quick, because the client's
-// other completions wait for it, and must not close the client. It may run the function at once if that is quick,
-// too. An exception is logged, and ends the wait like a destroyed function.
+// thread once the client is closed, and for the release of an empty hold. It must be quick, because the client's other
+// completions wait for it, and must not close the client. It may run the function at once if that is quick, too. An
+// exception is logged, and ends the wait like a destroyed function.
 using executor = std::function<void(std::function<void()>)>;
 
 // The result of an asynchronous acquire. Movable.
@@ -60,14 +60,13 @@ struct acquired {
 // ---- with a callback
 
 // As mutex::acquire: waits for ever if necessary. The executor calls done once; exceptions of done pass through it.
-// Throws error: invalid_argument, also for detect_deadlock, which knows circles of threads; closed; forked;
-// read_only; unreachable if a thread cannot be started. Then done is never called. All other errors come as
-// acquired::failure.
+// Throws error: invalid_argument, also for detect_deadlock, which only works for threads; closed; forked; read_only;
+// unreachable if a thread cannot be started. Then done is never called. All other errors come as acquired::failure.
 ROWLOCK_EXPORT void acquire_async(executor where, const wanted& lock, std::function<void(acquired)> done,
                                   const acquire_options& how = {});
 
-// As mutex::try_acquire_for. Zero or less is try_acquire, which does not wait for a holder, but still for the
-// database. For a point in time pass time_limit::until(time).
+// As mutex::try_acquire_for. Zero or less is try_acquire, which does not wait for a holder, but still for the database.
+// For a point in time pass time_limit::until(time).
 ROWLOCK_EXPORT void try_acquire_async(executor where, const wanted& lock, time_limit timeout,
                                       std::function<void(acquired)> done, const acquire_options& how = {});
 
@@ -101,8 +100,8 @@ class ROWLOCK_OWNER awaited_acquire {
   std::shared_ptr<client_layer::async_acquire> wait_;
 };
 
-// Gives a hold. Throws what mutex::acquire throws. What acquire_async throws is thrown on the awaiting thread,
-// without suspending it; everything else when it is resumed.
+// Gives a hold. Throws what mutex::acquire throws. What acquire_async throws is thrown on the awaiting thread, without
+// suspending it; everything else when it is resumed.
 ROWLOCK_EXPORT awaited_acquire acquire_on(executor where, wanted lock, acquire_options how = {});
 
 // Gives a hold that may be empty, as mutex::try_acquire_for, and mutex::try_acquire for zero or less.
@@ -182,8 +181,7 @@ class ROWLOCK_OWNER awaited_release {
   std::shared_ptr<client_layer::async_release> release_;
 };
 
-// Gives what hold::release() returns. Throws error, without suspending: invalid_argument for an empty executor;
-// forked.
+// Gives what hold::release() returns. Throws error, without suspending: invalid_argument for an empty executor; forked.
 ROWLOCK_EXPORT awaited_release release_on(executor where, hold held);
 
 ROWLOCK_END_NAMESPACE

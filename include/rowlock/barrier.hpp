@@ -7,9 +7,9 @@
 //   or it is stopped     | generation is broken |                         |
 //
 // A generation ends in one commit, complete or broken: all of its members continue, or none does. A member's death is
-// noticed when its lease has expired. A member that lost its own lease while it waited gets error(broken_barrier),
-// even if the others continued at the last moment. Every arrival is a separate member, so one process may arrive
-// several times. For a double barrier, where all begin together and nobody leaves before all are done, arrive twice.
+// noticed when its lease has expired. A member that lost its own lease while it waited gets error(broken_barrier), even
+// if the others continued at the last moment. Every arrival is a separate member, so one process may arrive several
+// times. For a double barrier, where all begin together and nobody leaves before all are done, arrive twice.
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -33,10 +33,10 @@ class ROWLOCK_EXPORT barrier {
   const std::string& name() const noexcept;
   std::int64_t parties() const noexcept;  // what this object expects
 
-  // Waits until all have arrived, for ever if necessary; a broken connection does not end the wait. Returns the
-  // number of the generation: the same for all of its members and greater than every earlier one, with gaps. Throws
-  // error: broken_barrier; cancelled if stop was requested, which breaks the generation; mismatch, closed, forked,
-  // and what the database refuses permanently. After an error this arrival no longer counts.
+  // Waits until all have arrived, for ever if necessary; a broken connection does not end the wait. Returns the number
+  // of the generation: the same for all of its members and greater than every earlier one, with gaps. Throws error:
+  // broken_barrier; cancelled if stop was requested, which breaks the generation; mismatch, closed, forked, and what
+  // the database refuses permanently. After an error this arrival no longer counts.
   std::int64_t arrive_and_wait(std::stop_token stop = {});
 
   // Waits at most that long. Empty: the time passed or stop was requested, and the generation is broken. The database

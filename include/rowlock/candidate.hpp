@@ -1,5 +1,5 @@
-// A candidate for an office (election.hpp) that campaigns in the background and calls the program when it wins or
-// loses the office. It needs no thread of its own.
+// A candidate for an office (election.hpp) that campaigns in the background and calls the program when it wins or loses
+// the office. It needs no thread of its own.
 //
 //   rowlock::candidate leader{pool, scheduler, {.elected = [&](rowlock::term& term, std::stop_token over) {
 //                                                 term.proclaim(address);
@@ -45,9 +45,9 @@ class candidacy;
 // and its loss stops `over` at once. Each call of elected() is followed by one of lost(), unless the candidate is
 // closed silently or the executor drops its function.
 struct candidate_options {
-  // It leads from now on. The term object stays valid until lost() or close() has returned. `over` stops when the
-  // term is lost, resigned or closed. Its callbacks run on the thread that does that: keep them short, and do not
-  // close the candidate in them. Not called for an office that is lost before the executor's turn comes. Resign with
+  // It leads from now on. The term object stays valid until lost() or close() has returned. `over` stops when the term
+  // is lost, resigned or closed. Its callbacks run on the thread that does that: keep them short, and do not close the
+  // candidate in them. Not called for an office that is lost before the executor's turn comes. Resign with
   // candidate::resign(): the candidate does not notice if the term itself is ended.
   std::function<void(term&, std::stop_token over)> elected;
 
@@ -97,8 +97,8 @@ class ROWLOCK_EXPORT candidate {
   // not lead, and nothing happens. Throws error(forked).
   bool resign();
 
-  // Waits for a function above that is running, unless it is called in one, and then at most options::close_timeout
-  // for the release of the office. No function begins after it. Does nothing in a forked child.
+  // Waits for a function above that is running, unless it is called in one, and then at most options::close_timeout for
+  // the release of the office. No function begins after it. Does nothing in a forked child.
   void close(close_mode mode = close_mode::silent);
 
  private:

@@ -23,8 +23,8 @@ struct statistics {
 
 // A handle; copies share one client. Thread safety: every member may be called from any thread at once. The first
 // acquire starts the client's threads: one for each connection that sends statements (options::connections - 1; on
-// SQLite one), one that keeps the lease, one that watches deadlines, and one that notifies holders of a loss. The
-// first use of async.hpp starts one more, which calls executors. All of them block all signals.
+// SQLite one), one that keeps the lease, one that watches deadlines, and one that notifies holders of a loss. The first
+// use of async.hpp starts one more, which calls executors. All of them block all signals.
 //
 // After fork() the child must not use the client: every call throws error(forked), and destructors do nothing. The
 // child may make its own client; on SQLite only after exec, because the fork may have copied SQLite's mutexes locked.
@@ -48,8 +48,7 @@ class ROWLOCK_OWNER client {
 //
 // url: postgresql://… (passed to libpq unchanged), sqlite:relative.db, sqlite:/absolute.db, or
 // mysql://user:password@host:port/database. mariadb:// is the same as mysql://. host:port,host:port/database names
-// several nodes of one cluster: all connections go to one of them, and to the next one when it fails. MySQL
-// parameters:
+// several nodes of one cluster: all connections go to one of them, and to the next one when it fails. MySQL parameters:
 //   socket             a Unix socket instead of host and port
 //   ssl_ca             file of the authority that signed the server's certificate; requires TLS
 //   ssl_mode           REQUIRED requires TLS; PREFERRED does without if the server offers none;
@@ -61,8 +60,8 @@ class ROWLOCK_OWNER client {
 // Throws error: invalid_argument, unreachable, authentication, privilege, read_only, not_migrated, too_new.
 ROWLOCK_EXPORT client connect(const std::string& url, const options& settings = {});
 
-// Calls url_source for the URL at each connection attempt, for credentials that rotate. rowlock's threads call it,
-// one at a time. An exception from it counts as unreachable.
+// Calls url_source for the URL at each connection attempt, for credentials that rotate. rowlock's threads call it, one
+// at a time. An exception from it counts as unreachable.
 ROWLOCK_EXPORT client connect(std::function<std::string()> url_source, const options& settings = {});
 
 ROWLOCK_END_NAMESPACE

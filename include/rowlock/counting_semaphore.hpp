@@ -15,9 +15,9 @@
 
 ROWLOCK_BEGIN_NAMESPACE
 
-// Only the hold that took permits can release them, unlike the standard's semaphore, so they cannot be lost or
-// doubled. Thread safety: every member may be called from any thread at once, except that release() must not run
-// concurrently with other calls on the same hold.
+// Only the hold that took permits can release them, unlike the standard's semaphore, so they cannot be lost or doubled.
+// Thread safety: every member may be called from any thread at once, except that release() must not run concurrently
+// with other calls on the same hold.
 class ROWLOCK_EXPORT counting_semaphore {
  public:
   // capacity: 1 to 1,000,000,000; the same wherever the name is used. If the stored capacity differs, the first call
@@ -45,10 +45,10 @@ class ROWLOCK_EXPORT counting_semaphore {
   // Gives back that many permits of the hold and keeps the rest: hold::weight() falls by `permits`; its id and token
   // stay the same. Waiters are granted what became free in the same commit. If an answer is lost, the request is
   // repeated for as long as a call may take; it never gives back twice.
-  // Throws error: invalid_argument for a hold of another lock, and unless 1 <= permits < weight (hold::release()
-  // gives back all); hold_lost if the hold is no longer valid; contention if a guarded transaction of this hold is
-  // open; unreachable. The hold is then unchanged, unless outcome_unknown(): then weight() has fallen, and the
-  // permits are free at the latest when the hold is released. Do not repeat the call.
+  // Throws error: invalid_argument for a hold of another lock, and unless 1 <= permits < weight (hold::release() gives
+  // back all); hold_lost if the hold is no longer valid; contention if a guarded transaction of this hold is open;
+  // unreachable. The hold is then unchanged, unless outcome_unknown(): then weight() has fallen, and the permits are
+  // free at the latest when the hold is released. Do not repeat the call.
   void release(hold& held, std::int64_t permits);
 
   // How many permits are free, as last written. Only a hint: it may change at any time, and permits of a vanished
@@ -56,8 +56,8 @@ class ROWLOCK_EXPORT counting_semaphore {
   [[nodiscard]] std::int64_t available() const;
 
   // Changes the stored capacity for everybody. Waiters are granted what has become free. If more permits are in use
-  // than the new capacity, none is taken away, and none granted until enough are released. Waiters that want more
-  // than the new capacity, and all objects made with the old one, get error(mismatch).
+  // than the new capacity, none is taken away, and none granted until enough are released. Waiters that want more than
+  // the new capacity, and all objects made with the old one, get error(mismatch).
   // Throws error: mismatch if the name is no semaphore; contention if somebody keeps its row longer than
   // options::statement_timeout; unreachable. capacity() is then unchanged. If outcome_unknown(), the stored capacity
   // may be the new one; the call may be repeated.
@@ -65,8 +65,8 @@ class ROWLOCK_EXPORT counting_semaphore {
 
   // Changes the stored capacity by that much, and returns the new one, which is capacity() from then on. Concurrent
   // calls all count. A name that nobody has used yet begins with capacity(). Waiters and holders as resize().
-  // Throws error as resize(), and invalid_argument if the new capacity would be outside 1 to 1,000,000,000. Nothing
-  // is then changed, unless outcome_unknown(): then the difference may have been added. Read the stored capacity
+  // Throws error as resize(), and invalid_argument if the new capacity would be outside 1 to 1,000,000,000. Nothing is
+  // then changed, unless outcome_unknown(): then the difference may have been added. Read the stored capacity
   // (admin::show) before you repeat the call: a repeated call counts twice.
   std::int64_t resize_by(std::int64_t difference);
 

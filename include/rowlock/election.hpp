@@ -6,9 +6,9 @@
 //   proclaim     | error(hold_lost) | error(hold_lost)     | error(hold_lost)           | everybody sees it
 //   observe      | led is false     | the leader's value   | led is false               | as any other
 //
-// The office is held like a mutex; mutex.hpp says what is promised and what is not. Candidates are elected in the
-// order of their campaigns. The leader learns of its loss before another can be elected. Its token is greater than
-// that of every earlier term: pass it to the systems that take orders from the leader.
+// The office is held like a mutex; mutex.hpp says what is promised and what is not. Candidates are elected in the order
+// of their campaigns. The leader learns of its loss before another can be elected. Its token is greater than that of
+// every earlier term: pass it to the systems that take orders from the leader.
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -34,11 +34,11 @@ class ROWLOCK_OWNER term {
   // For everything else: the remaining time, the reason of a loss, the guard for the leader's transactions.
   const hold& office() const noexcept { return office_; }
 
-  // Publishes the term's value, such as the leader's address, to all who observe: UTF-8, at most 4096 bytes, no NUL.
-  // It replaces the previous value; a new term has an empty one. Throws error: hold_lost if the office is not held,
-  // which the database checks; invalid_argument; contention if a guarded transaction of this hold stays open longer
-  // than options::statement_timeout (MariaDB, MySQL); unreachable. The value is then unchanged, unless
-  // outcome_unknown(). The call may be repeated.
+  // Publishes the term's value, such as the leader's address, to all who observe: UTF-8, at most 4096 bytes, no NUL. It
+  // replaces the previous value; a new term has an empty one. Throws error: hold_lost if the office is not held, which
+  // the database checks; invalid_argument; contention if a guarded transaction of this hold stays open longer than
+  // options::statement_timeout (MariaDB, MySQL); unreachable. The value is then unchanged, unless outcome_unknown().
+  // The call may be repeated.
   void proclaim(const std::string& value);
 
   // Lets another process continue the term, as term{rowlock::adopt(db, text)}. As hold::transfer.
@@ -89,11 +89,11 @@ class ROWLOCK_EXPORT election {
   // twice: a leader that resigns in between may be missing. Throws as observe().
   [[nodiscard]] std::vector<participant> candidates() const;
 
-  // Waits until observe() differs from `seen`, and returns it; with a default leadership, until somebody leads. If
-  // the time passes or stop is requested first, it returns `seen`. Of several changes in quick succession only the
-  // last is seen. A change wakes it at once, except on MariaDB and MySQL, where it looks every
-  // options::poll_interval. An unreachable database does not end the wait; if it is still unreachable at the end, it
-  // throws error(unreachable). The last look may take options::statement_timeout longer than the timeout.
+  // Waits until observe() differs from `seen`, and returns it; with a default leadership, until somebody leads. If the
+  // time passes or stop is requested first, it returns `seen`. Of several changes in quick succession only the last is
+  // seen. A change wakes it at once, except on MariaDB and MySQL, where it looks every options::poll_interval. An
+  // unreachable database does not end the wait; if it is still unreachable at the end, it throws error(unreachable).
+  // The last look may take options::statement_timeout longer than the timeout.
   [[nodiscard]] leadership wait(const leadership& seen, std::stop_token stop = {}) const {
     return wait_for(forever, seen, std::move(stop));
   }

@@ -37,8 +37,8 @@ struct release_request {
 };
 
 // SQL that proves a hold inside the caller's own transaction; run it before the writes that it guards. If it returns
-// one row, the hold is valid, and nobody else can be granted the lock before the transaction ends. If it returns
-// none, the hold is lost; roll back. rowlock/guard/*.hpp does this for the drivers.
+// one row, the hold is valid, and nobody else can be granted the lock before the transaction ends. If it returns none,
+// the hold is lost; roll back. rowlock/guard/*.hpp does this for the drivers.
 struct guard_statement {
   std::string sql;                      // with the placeholders of the dialect
   std::vector<std::string> parameters;  // all text, in order
@@ -49,8 +49,8 @@ struct guard_statement {
 
 // One acquisition of a lock. Movable, not copyable. Destroying it releases the lock.
 //
-// A hold does not keep its client alive: client::close(), or the end of the last handle, releases all holds, and
-// loss() is then loss::closed. A client, any primitive and a `wanted` are handles: keep one as long as the hold.
+// A hold does not keep its client alive: client::close(), or the end of the last handle, releases all holds, and loss()
+// is then loss::closed. A client, any primitive and a `wanted` are handles: keep one as long as the hold.
 //
 // Thread safety: const members may be called from any thread at once. release(), transfer(), moves and the destructor
 // must not run concurrently with other calls on the same object.
@@ -65,8 +65,8 @@ class ROWLOCK_OWNER hold {
   explicit operator bool() const noexcept { return valid(); }
   bool valid() const noexcept;
 
-  // The fencing token: greater than that of every earlier hold of this name; below 2^53. Renewal and re-entry keep
-  // it. Holds that share a lock have different tokens. 0 if empty.
+  // The fencing token: greater than that of every earlier hold of this name; below 2^53. Renewal and re-entry keep it.
+  // Holds that share a lock have different tokens. 0 if empty.
   std::int64_t token() const noexcept;
 
   // Its part of the capacity: a semaphore's permits, 1 for a reader, all of it for an exclusive hold. 0 if empty.
@@ -95,15 +95,15 @@ class ROWLOCK_OWNER hold {
   // database are not thrown. A second call returns the same result. Throws error(forked) in a child process.
   release_result release();
 
-  // Lets another process continue the hold: pass the returned text to rowlock::adopt there within ttl (100
-  // milliseconds to 24 hours). After that others can be granted the lock. In this process the hold is over, as after
-  // release(). Pass the text on unchanged and keep it secret: it is all that adopt() needs.
+  // Lets another process continue the hold: pass the returned text to rowlock::adopt there within ttl (100 milliseconds
+  // to 24 hours). After that others can be granted the lock. In this process the hold is over, as after release(). Pass
+  // the text on unchanged and keep it secret: it is all that adopt() needs.
   // Throws error: hold_lost; invalid_argument; contention if a guarded transaction keeps the row; unreachable, where
   // the hold is released if outcome_unknown(). After any other error the hold is unchanged.
   [[nodiscard("without the text nobody can adopt the hold")]] std::string transfer(time_span ttl);
 
-  // The text with which rowlock::reclaim continues this hold after its process has died; store it. reclaim() refuses
-  // it while this hold is valid in its process, and it is useless once the hold is lost. "" if empty.
+  // The text with which rowlock::reclaim continues this hold after its process has died; store it. reclaim() refuses it
+  // while this hold is valid in its process, and it is useless once the hold is lost. "" if empty.
   [[nodiscard]] std::string receipt() const;
 
   // See rowlock::guard_statement. Throws error(hold_lost) if the hold is known to be lost.

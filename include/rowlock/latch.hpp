@@ -8,9 +8,9 @@
 //   try_wait       | false              | true
 //   reset          | counts anew        | closed; counts anew
 //
-// Unlike a hold, a count stays when its process is gone. A waiter that gives up or dies leaves nothing behind. A
-// latch stays open for latecomers, so `rowlock gc` never deletes one that has been counted down, unless it is
-// reset(). Until a reset each count_down() occupies a row; a latch is meant for at most a few thousand of them.
+// Unlike a hold, a count stays when its process is gone. A waiter that gives up or dies leaves nothing behind. A latch
+// stays open for latecomers, so `rowlock gc` never deletes one that has been counted down, unless it is reset(). Until
+// a reset each count_down() occupies a row; a latch is meant for at most a few thousand of them.
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -19,9 +19,9 @@ ROWLOCK_BEGIN_NAMESPACE
 
 // Thread safety: every member may be called from any thread at once.
 //
-// Every member throws error: mismatch if the name is stored as another kind of lock or with another count;
-// unreachable, privilege and others if the database does not answer; closed; forked. The count is then unchanged,
-// unless outcome_unknown(): then the call may have taken effect.
+// Every member throws error: mismatch if the name is stored as another kind of lock or with another count; unreachable,
+// privilege and others if the database does not answer; closed; forked. The count is then unchanged, unless
+// outcome_unknown(): then the call may have taken effect.
 class ROWLOCK_EXPORT latch {
  public:
   // name: as mutex. count: 1 to 1,000,000,000, the same everywhere. Sends nothing. Throws error(invalid_argument).
@@ -41,8 +41,7 @@ class ROWLOCK_EXPORT latch {
   // Whether it is open.
   [[nodiscard]] bool try_wait() const;
 
-  // Waits until it is open, for ever if necessary, even without a connection. Throws also error(cancelled) on a
-  // stop.
+  // Waits until it is open, for ever if necessary, even without a connection. Throws also error(cancelled) on a stop.
   void wait(std::stop_token stop = {});
 
   // Waits at most that long. False: it was not open by then, or stop was requested.
@@ -53,8 +52,8 @@ class ROWLOCK_EXPORT latch {
     return wait_for(time_limit::until(time), std::move(stop));
   }
 
-  // count_down(n), then wait(). If stop is requested while it counts, it throws error(cancelled); if
-  // outcome_unknown(), it may have counted. The timed forms count down without a limit, then wait.
+  // count_down(n), then wait(). If stop is requested while it counts, it throws error(cancelled); if outcome_unknown(),
+  // it may have counted. The timed forms count down without a limit, then wait.
   void arrive_and_wait(std::int64_t n = 1, std::stop_token stop = {});
   [[nodiscard]] bool arrive_and_wait_for(time_limit timeout, std::int64_t n = 1, std::stop_token stop = {});
   template <class Clock, class Duration>

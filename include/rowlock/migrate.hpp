@@ -25,8 +25,8 @@ struct migration_status {
   std::string applied_at;        // UTC, ISO 8601; empty if not recorded
 };
 
-// The migrations that this version ships for a dialect (postgres or postgresql, mysql or mariadb, sqlite), by
-// version. Throws error(invalid_argument) for an unknown dialect, or a prefix that is not [a-z_][a-z0-9_]{0,30}.
+// The migrations that this version ships for a dialect (postgres or postgresql, mysql or mariadb, sqlite), by version.
+// Throws error(invalid_argument) for an unknown dialect, or a prefix that is not [a-z_][a-z0-9_]{0,30}.
 [[nodiscard]] ROWLOCK_EXPORT std::vector<migration> shipped_migrations(
     const std::string& dialect, const std::string& prefix = "rowlock_");
 
@@ -43,8 +43,8 @@ class ROWLOCK_EXPORT migrator {
 
   [[nodiscard]] std::vector<migration_status> status();
 
-  // Each of the following returns what it did, or with dry_run would do, in order. Empty: nothing to do. Migrates up
-  // to that version, by default the newest. Refuses a ledger whose checksums differ from the shipped files.
+  // Each of the following returns what it did, or with dry_run would do, in order. Empty: nothing to do. Migrates up to
+  // that version, by default the newest. Refuses a ledger whose checksums differ from the shipped files.
   std::vector<migration> up(std::optional<int> to = {}, bool dry_run = false);
   // Migrates down to that version, by default one step. Refuses while leases live. Refuses version 0 without
   // destroy_tokens: tokens would begin again, and old ones could be taken for new ones.

@@ -7,8 +7,8 @@
 //   held; the lease | kills the lease, | kills the lease,    | lost if another was     | lost if the lease
 //   has expired     | granted          | then waits its turn | granted the lock        | was killed
 //
-// Not promised: that a holder notices its loss before the lock is granted to somebody else, if its process was
-// stopped or its clock ran slow by more than the margin. Then the token and hold::guard_statement protect the data.
+// Not promised: that a holder notices its loss before the lock is granted to somebody else, if its process was stopped
+// or its clock ran slow by more than the margin. Then the token and hold::guard_statement protect the data.
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -27,8 +27,8 @@ class ROWLOCK_EXPORT exclusive_lock {
   const std::string& name() const noexcept;
 
   // Waits its turn, for ever if necessary, even while the database cannot be reached. Throws error: mismatch,
-  // cancelled, closed, forked, deadlock if that is detected, and permanent refusals (privilege, not_migrated). If
-  // this or one of the following calls returns no hold, nothing is held: its place in the queue, or a late grant, is
+  // cancelled, closed, forked, deadlock if that is detected, and permanent refusals (privilege, not_migrated). If this
+  // or one of the following calls returns no hold, nothing is held: its place in the queue, or a late grant, is
   // released in the background.
   hold acquire(const acquire_options& how = {});
 
@@ -36,8 +36,8 @@ class ROWLOCK_EXPORT exclusive_lock {
   // contention if no holder is known but another transaction has kept the lock's row locked for 800 ms.
   hold try_acquire(const acquire_options& how = {});
 
-  // Waits at most that long; zero or less is try_acquire. Empty: it was not granted by then, and nothing of the
-  // attempt remains. Throws as try_acquire if every answer of the database was a failure.
+  // Waits at most that long; zero or less is try_acquire. Empty: it was not granted by then, and nothing of the attempt
+  // remains. Throws as try_acquire if every answer of the database was a failure.
   hold try_acquire_for(time_limit timeout, const acquire_options& how = {});
   template <class Clock, class Duration>
   hold try_acquire_until(const std::chrono::time_point<Clock, Duration>& time,
@@ -47,8 +47,8 @@ class ROWLOCK_EXPORT exclusive_lock {
 
   // The standard's names. They throw what acquire() throws. lock() also throws error(deadlock) if this thread would
   // wait for itself; the lock is then unchanged. unlock() without lock() throws error(hold_lost). It does not report
-  // that the hold was lost in the meantime: ask current_hold() first if that matters. What a thread has locked when
-  // it ends stays locked until this object is destroyed.
+  // that the hold was lost in the meantime: ask current_hold() first if that matters. What a thread has locked when it
+  // ends stays locked until this object is destroyed.
   void lock();
   [[nodiscard]] bool try_lock();
   [[nodiscard]] bool try_lock_for(time_limit timeout) { return lock_within(timeout); }
@@ -62,9 +62,9 @@ class ROWLOCK_EXPORT exclusive_lock {
   // error(hold_lost) if this thread has not locked this object.
   const hold& current_hold() const;
 
-  // What the database shows of the lock, in one statement each. The answer may be out of date before the call
-  // returns: use it for people, logs and metrics, never to decide who may do what. Only a hold excludes others. These
-  // calls change nothing. They throw error: mismatch if the name is stored as another kind of lock (not waiters());
+  // What the database shows of the lock, in one statement each. The answer may be out of date before the call returns:
+  // use it for people, logs and metrics, never to decide who may do what. Only a hold excludes others. These calls
+  // change nothing. They throw error: mismatch if the name is stored as another kind of lock (not waiters());
   // unreachable and others if the database does not answer; closed; forked.
   //
   // True if it is held or resting. False if the leases of all holders have expired: the next acquire kills them.

@@ -22,9 +22,9 @@ struct options {
   // PostgreSQL: the schema of the tables. Empty: the connection's search_path finds them.
   std::string schema;
 
-  // PostgreSQL behind a pooler that gives each transaction another session (PgBouncer with pool_mode = transaction):
-  // a URL past the pooler to the same database, where one connection listens for wake-ups. Without it waiters poll
-  // every 50 to 100 ms. While it cannot be reached, they rely on poll_interval.
+  // PostgreSQL behind a pooler that gives each transaction another session (PgBouncer with pool_mode = transaction): a
+  // URL past the pooler to the same database, where one connection listens for wake-ups. Without it waiters poll every
+  // 50 to 100 ms. While it cannot be reached, they rely on poll_interval.
   std::string listen_url;
 
   // Shown to operators by `rowlock list`, and as application_name in PostgreSQL. Empty: the program's name.
@@ -70,8 +70,8 @@ struct options {
   // How long close() and destructors wait for the database.
   time_span close_timeout = std::chrono::seconds{2};
 
-  // For programs that only read (admin::list, show, queue; migrator::status, verify). They may connect to a standby
-  // and to a read-only server. Every call that writes, such as an acquire, throws error(read_only).
+  // For programs that only read (admin::list, show, queue; migrator::status, verify). They may connect to a standby and
+  // to a read-only server. Every call that writes, such as an acquire, throws error(read_only).
   bool read_only = false;
 
   // How many connections the client may open, 2 to 16. One of them keeps the lease and receives wake-ups; the others
@@ -93,14 +93,14 @@ ROWLOCK_EXPORT const char* to_string(lock_mode mode) noexcept;
 
 // What a lock is, besides its name, kind and capacity. It is stored: pass the same values wherever the name is used.
 struct lock_options {
-  // False allows barging: a newcomer may take a free lock ahead of the queue, which is served two milliseconds after
-  // a release. Faster where a few processes acquire the lock very often (`rowlock-bench unfair`), but a waiter may
-  // wait very long. A value other than the stored one is error(mismatch).
+  // False allows barging: a newcomer may take a free lock ahead of the queue, which is served two milliseconds after a
+  // release. Faster where a few processes acquire the lock very often (`rowlock-bench unfair`), but a waiter may wait
+  // very long. A value other than the stored one is error(mismatch).
   bool fair = true;
 
-  // Lock delay: how long the lock stays unavailable after its exclusive holder was lost (a forced release is no
-  // loss), so that the lost holder's last actions can finish. The time starts when the next acquire or a sweep finds
-  // the loss. The longer of the stored and the next acquire's delay applies. 0 to 24 hours; 0 for semaphores.
+  // Lock delay: how long the lock stays unavailable after its exclusive holder was lost (a forced release is no loss),
+  // so that the lost holder's last actions can finish. The time starts when the next acquire or a sweep finds the loss.
+  // The longer of the stored and the next acquire's delay applies. 0 to 24 hours; 0 for semaphores.
   time_span delay = std::chrono::milliseconds{0};
 };
 
@@ -110,14 +110,14 @@ struct acquire_options {
   // 100 milliseconds to 24 hours. Empty: the hold is renewed in the background until it is released.
   std::optional<time_span> ttl{};
 
-  // Minimum hold time: if the hold is released earlier, the lock stays unavailable until this long after the grant.
-  // Two runs of a job on machines whose clocks differ a little then count as one. release() does not wait for it. If
-  // the process dies, the lock may become free when its lease expires. 0 to 24 hours, at most the ttl above.
+  // Minimum hold time: if the hold is released earlier, the lock stays unavailable until this long after the grant. Two
+  // runs of a job on machines whose clocks differ a little then count as one. release() does not wait for it. If the
+  // process dies, the lock may become free when its lease expires. 0 to 24 hours, at most the ttl above.
   time_span min_hold = std::chrono::milliseconds{0};
 
-  // While the call waits, it checks every options::poll_interval whether it is part of a circle of waiters. One
-  // waiter of the circle that has set this throws error(deadlock), which names the circle. A hold counts as held by
-  // the thread that acquired it. Each check reads all locks that have waiters.
+  // While the call waits, it checks every options::poll_interval whether it is part of a circle of waiters. One waiter
+  // of the circle that has set this throws error(deadlock), which names the circle. A hold counts as held by the thread
+  // that acquired it. Each check reads all locks that have waiters.
   bool detect_deadlock = false;
 
   // Stops the wait. acquire() then throws error(cancelled); try_acquire_for() returns an empty hold.

@@ -8,10 +8,10 @@
 //   try_acquire_for  | granted           | retries until the time passes | retries after a random pause
 //   acquire          | granted           | retries                       | retries after a random pause
 //
-// All members are asked at once. Each has quorum_options::member_timeout to answer; a later grant is released. A
-// failed attempt releases everything, everywhere. Each member's client renews that member's hold. There is no queue
-// and no fairness: a waiter retries after random pauses of up to a quarter of a second. Prefer a mutex in one
-// database that fails over without losing data.
+// All members are asked at once. Each has quorum_options::member_timeout to answer; a later grant is released. A failed
+// attempt releases everything, everywhere. Each member's client renews that member's hold. There is no queue and no
+// fairness: a waiter retries after random pauses of up to a quarter of a second. Prefer a mutex in one database that
+// fails over without losing data.
 //
 // What it proves: any two majorities have a database in common, so two holders exclude each other as long as the
 // members keep their commits (a member that forgot its latest commits may vote twice; mutex.hpp says what each
@@ -28,8 +28,8 @@
 ROWLOCK_BEGIN_NAMESPACE
 
 struct quorum_options {
-  // How many databases there are. Empty: as many as clients are given. If one of them is down when the program
-  // starts, leave out its client and set this: the database counts as one that does not answer.
+  // How many databases there are. Empty: as many as clients are given. If one of them is down when the program starts,
+  // leave out its client and set this: the database counts as one that does not answer.
   std::optional<std::size_t> members{};
 
   // How long one member may take to answer. At most a tenth of the shortest ttl of the clients, and of
@@ -49,8 +49,8 @@ class ROWLOCK_OWNER quorum_hold {
   quorum_hold& operator=(quorum_hold&& other) noexcept;  // releases the previous hold
   ~quorum_hold();
 
-  // True until it is released, or fewer than a majority of the members' holds are valid; never again after that.
-  // After a loss and the stop token's callbacks the remaining holds are released, so that others can get a majority.
+  // True until it is released, or fewer than a majority of the members' holds are valid; never again after that. After
+  // a loss and the stop token's callbacks the remaining holds are released, so that others can get a majority.
   explicit operator bool() const noexcept { return valid(); }
   bool valid() const noexcept;
 
@@ -67,8 +67,8 @@ class ROWLOCK_OWNER quorum_hold {
   [[nodiscard]] std::stop_token stop_token() const noexcept;
   rowlock::loss loss() const noexcept;
 
-  // How many clients the quorum_mutex has, and the hold on one of them; empty if that member has not granted the
-  // lock. Use its token and guard_statement(); see above for what they prove.
+  // How many clients the quorum_mutex has, and the hold on one of them; empty if that member has not granted the lock.
+  // Use its token and guard_statement(); see above for what they prove.
   std::size_t size() const noexcept;
   const hold& member_hold(std::size_t at) const;  // throws std::out_of_range
 
@@ -88,18 +88,18 @@ class ROWLOCK_OWNER quorum_hold {
 class ROWLOCK_EXPORT quorum_mutex {
  public:
   // members: clients of databases that fail independently; the same ones wherever the name is used. On each it is a
-  // mutex of this name, with these lock options. Sends nothing. Throws error(invalid_argument) for an impossible
-  // name, a client that occurs twice, fewer clients than a majority, or times that contradict each other.
+  // mutex of this name, with these lock options. Sends nothing. Throws error(invalid_argument) for an impossible name,
+  // a client that occurs twice, fewer clients than a majority, or times that contradict each other.
   quorum_mutex(std::vector<client> members, std::string name, const quorum_options& settings = {},
                const lock_options& lock = {});
   ~quorum_mutex();  // its holds remain valid
 
   const std::string& name() const noexcept;
 
-  // As mutex's. What a member refuses permanently (mismatch, privilege, not_migrated, closed) is thrown if no
-  // majority is left without it. If nothing is granted, all members' grants are released; a member that cannot be
-  // reached keeps its grant until its lease has expired. acquire_options::min_hold and detect_deadlock are not
-  // available here and throw error(invalid_argument).
+  // As mutex's. What a member refuses permanently (mismatch, privilege, not_migrated, closed) is thrown if no majority
+  // is left without it. If nothing is granted, all members' grants are released; a member that cannot be reached keeps
+  // its grant until its lease has expired. acquire_options::min_hold and detect_deadlock are not available here and
+  // throw error(invalid_argument).
   quorum_hold acquire(const acquire_options& how = {});
   quorum_hold try_acquire(const acquire_options& how = {});
   quorum_hold try_acquire_for(time_limit timeout, const acquire_options& how = {});

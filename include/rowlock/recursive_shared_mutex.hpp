@@ -12,8 +12,8 @@
 
 ROWLOCK_BEGIN_NAMESPACE
 
-// In the database it is the same lock as a rowlock::shared_mutex of that name. Re-entry is by object and thread; it
-// is counted and sends nothing. Only the standard's names exist; use a shared_mutex for holds that are passed on.
+// In the database it is the same lock as a rowlock::shared_mutex of that name. Re-entry is by object and thread; it is
+// counted and sends nothing. Only the standard's names exist; use a shared_mutex for holds that are passed on.
 //
 // Each lock() needs an unlock() and each lock_shared() an unlock_shared(), in any order:
 // - The last unlock() while the thread still reads makes it a reader in one step, as shared_mutex::downgrade(): other
@@ -21,9 +21,9 @@ ROWLOCK_BEGIN_NAMESPACE
 // - The last unlock_shared() while the thread still writes sends nothing.
 // - The last unlock of either kind releases the lock.
 //
-// Thread safety: every member may be called from any thread at once. Only the thread that has locked it can unlock
-// it; if the thread ends first, it stays locked until this object is destroyed. A lost hold is not entered again:
-// lock() and lock_shared() acquire the lock anew, and the unlocks that are still due end the lost hold.
+// Thread safety: every member may be called from any thread at once. Only the thread that has locked it can unlock it;
+// if the thread ends first, it stays locked until this object is destroyed. A lost hold is not entered again: lock()
+// and lock_shared() acquire the lock anew, and the unlocks that are still due end the lost hold.
 class ROWLOCK_EXPORT recursive_shared_mutex {
  public:
   recursive_shared_mutex(client db, std::string name, const lock_options& lock = {});  // as mutex

@@ -7,8 +7,8 @@
 //   acquire_shared      | granted | granted               | waits its turn   | waits its turn
 //
 // Requests are granted in the order in which they were made: later readers do not overtake a waiting writer, and
-// adjacent readers in the queue are granted together. A holder whose lease has expired does not count: the next
-// caller kills it. mutex.hpp says what is promised and what is not.
+// adjacent readers in the queue are granted together. A holder whose lease has expired does not count: the next caller
+// kills it. mutex.hpp says what is promised and what is not.
 #pragma once
 
 #include <rowlock/mutex.hpp>
@@ -35,15 +35,15 @@ class ROWLOCK_EXPORT shared_mutex : public exclusive_lock {
   // Makes the writer a reader in one step; its id and token stay the same. Readers at the head of the queue join it,
   // and no waiting writer gets in between. A hold that is a reader already is unchanged. If an answer is lost, the
   // request is repeated for as long as a call may take.
-  // Throws error: hold_lost if the hold is no longer valid; invalid_argument for a hold of another lock; contention
-  // if a guarded transaction of this hold is open; unreachable. The hold is then unchanged, unless outcome_unknown():
-  // then it counts as a reader's, which is safe in either case, and the call may be repeated.
+  // Throws error: hold_lost if the hold is no longer valid; invalid_argument for a hold of another lock; contention if
+  // a guarded transaction of this hold is open; unreachable. The hold is then unchanged, unless outcome_unknown(): then
+  // it counts as a reader's, which is safe in either case, and the call may be repeated.
   void downgrade(hold& held);
 
-  // Makes the reader the writer in one step if there is no other reader and no waiter. True: it is the writer now,
-  // with the same id and a new token. False: it is still a reader. Never waits, because two readers that wait to
-  // upgrade would wait for each other. Throws as downgrade(). If outcome_unknown(), the lock may be unavailable to
-  // all others until this hold is released; its token is still the reader's.
+  // Makes the reader the writer in one step if there is no other reader and no waiter. True: it is the writer now, with
+  // the same id and a new token. False: it is still a reader. Never waits, because two readers that wait to upgrade
+  // would wait for each other. Throws as downgrade(). If outcome_unknown(), the lock may be unavailable to all others
+  // until this hold is released; its token is still the reader's.
   [[nodiscard]] bool try_upgrade(hold& held);
 
   // The standard's names. A thread that has locked this object to read may lock_shared() it again: that is counted,

@@ -86,8 +86,7 @@ class executioner {
                 : valid    ? "the lease cannot be renewed"
                            : fmt::format("the hold is lost ({})", to_string(held_.loss())));
     }
-    // A late renewal changes nothing, because a command that keeps running would otherwise hold the lock for
-    // ever.
+    // A late renewal changes nothing, because a command that keeps running would otherwise hold the lock for ever.
     nanoseconds grace = *stopped_at_ + kill_after_ - clock::now();
     if (valid) grace = std::min<nanoseconds>(grace, remaining);
     if (held_.loss() == loss::expired) grace = 0ns;

@@ -29,10 +29,9 @@ struct watch_result {
 // Waits until the child has ended, and forwards signals to its group. Signals that it sends because of the hold
 // or of at_most go to the whole group; it then also waits for the rest of the group.
 //
-// If the hold is not renewed, it sends SIGTERM when remaining() has fallen to kill_after. If the hold was taken
-// away, or at_most has passed, it sends SIGTERM at once. In all cases SIGKILL follows kill_after later, at the
-// latest at the local deadline, before the database grants the lock to another client. note receives a line for
-// each.
+// If the hold is not renewed, it sends SIGTERM when remaining() has fallen to kill_after. If the hold was taken away,
+// or at_most has passed, it sends SIGTERM at once. In all cases SIGKILL follows kill_after later, at the latest at the
+// local deadline, before the database grants the lock to another client. note receives a line for each.
 watch_result watch(child& command, const hold& held, signal_queue& signals, const watch_settings& how,
                    const std::function<void(std::string_view)>& note);
 

@@ -60,8 +60,7 @@ bool runs_command(const std::string& subcommand) {
   return subcommand == "run" || subcommand == "elect";
 }
 
-// The words after "--" belong to the command that is run. CLI11 would read a word such as "[a,b]" there as a
-// list.
+// The words after "--" belong to the command that is run. CLI11 would read a word such as "[a,b]" there as a list.
 std::vector<std::string> split_command(std::vector<std::string>& words, const std::string& subcommand) {
   const auto mark = std::ranges::find(words, "--");
   if (!runs_command(subcommand) || mark == words.end()) return {};

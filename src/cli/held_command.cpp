@@ -56,8 +56,7 @@ command_settings parse(const context& global, const command_words& words) {
   auto& kill_after = result.watch.kill_after;
   kill_after = words.kill_after.empty() ? std::min<milliseconds>(5s, result.ttl / 4)
                                         : parse_duration("--kill-after", words.kill_after);
-  // A healthy lease is renewed when a third of its ttl has passed, so the command must not be ended before
-  // that.
+  // A healthy lease is renewed when a third of its ttl has passed, so the command must not be ended before that.
   if (kill_after > result.ttl / 2) {
     throw error(
         errc::invalid_argument,

@@ -42,8 +42,7 @@ std::vector<migration_file> migration_files(const std::vector<migration>& migrat
                                             const export_settings& settings);
 
 // Writes them into the folder, which it creates. Returns the paths. Throws error(invalid_argument) for a file that
-// exists with other content, and leaves it unchanged: it is another version of a migration that may have been
-// applied.
+// exists with other content, and leaves it unchanged: it is another version of a migration that may have been applied.
 std::vector<std::string> write_files(const std::vector<migration_file>& files, const std::string& folder);
 
 }  // namespace rowlock::cli

@@ -24,8 +24,7 @@ class terminal {
   bool is_used() const noexcept;
   // Makes the group the foreground group. Async-signal-safe.
   void give_to(pid_t group) const noexcept;
-  // If `group` is the foreground group, makes this process's group the foreground group; otherwise returns
-  // false.
+  // If `group` is the foreground group, makes this process's group the foreground group; otherwise returns false.
   bool take_back_from(pid_t group) const noexcept;
 
  private:

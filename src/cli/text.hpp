@@ -20,8 +20,7 @@ std::string without_passwords(std::string_view text);
 // (libpq's messages have several lines.)
 std::string one_line(std::string_view message);
 
-// Rows of cells, aligned, with two spaces between columns; the first row is the heading. Cells are made
-// printable.
+// Rows of cells, aligned, with two spaces between columns; the first row is the heading. Cells are made printable.
 std::string table(const std::vector<std::vector<std::string>>& rows);
 // The same in parts: the columns get at least the widths of the earlier parts, which are updated. If a line
 // would be longer than `longest`, its first cell is cut, to no less than 12 characters.

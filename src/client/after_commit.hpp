@@ -18,9 +18,8 @@ class after_commit {
   // checks: hold_registry::checks() from before the decisions' statement was sent, see hold_registry::add.
   explicit after_commit(std::uint64_t checks) : checks_(checks) {}
 
-  // Takes a decision whose change is committed. A granted waiter of this process is notified at once, other
-  // clients when run() is called. A sweep follows if waiters beyond the part of the queue that was read may be
-  // granted.
+  // Takes a decision whose change is committed. A granted waiter of this process is notified at once, other clients
+  // when run() is called. A sweep follows if waiters beyond the part of the queue that was read may be granted.
   void add(worker_context& client, const std::string& name, const decision& made);
   // A name that does not exist. Call it in name order; a repeated name counts once.
   void add_missing(const model::lock_definition& asked);
@@ -59,8 +58,7 @@ void after_commit::run(const context& shared, Call call) {
     shared.log(log_level::warning, "other processes are not woken, and will look by themselves: {}",
                failure.what());
   }
-  // Before any kill: a kill judges leases by this server's clock, and this lengthens them for that clock
-  // (I5).
+  // Before any kill: a kill judges leases by this server's clock, and this lengthens them for that clock (I5).
   if (refresh_) {
     const auto database_state =
         call([](store::lock_verbs& session) { return session.record_database_state(); });

@@ -6,8 +6,7 @@
 
 namespace rowlock::client_layer {
 
-// What the executor receives. If the executor drops it, the continuation never runs, and the grant is
-// released.
+// What the executor receives. If the executor drops it, the continuation never runs, and the grant is released.
 struct async_acquire::ticket {
   explicit ticket(std::shared_ptr<async_acquire> of) : wait(std::move(of)) {}
   ticket(const ticket&) = delete;
@@ -39,8 +38,7 @@ void async_acquire::start(const model::lock_request& request, const acquire_opti
   if (asks) engine_->start_keeper();
   operation_ = std::move(asked.operation);
   until_ = asked.until;
-  // async_waiters keeps this object until then. The operation must not, because the engine's threads destroy
-  // it.
+  // async_waiters keeps this object until then. The operation must not, because the engine's threads destroy it.
   operation_->answer.on_complete([this, &waiters] { waiters.settled(*this); });
   const auto self = shared_from_this();  // the wait may be settled and continue before this returns
   if (!waiters.add(self)) {

@@ -1,5 +1,4 @@
-// An acquire that no thread waits for. When it is granted or has failed, the caller's executor runs the
-// continuation.
+// An acquire that no thread waits for. When it is granted or has failed, the caller's executor runs the continuation.
 #pragma once
 
 #include "client/async_waiters.hpp"

@@ -9,8 +9,7 @@ namespace rowlock::client_layer {
 async_release::async_release(std::shared_ptr<engine> on, executor where, continuation then)
     : engine_(std::move(on)), where_(std::move(where)), then_(std::move(then)) {}
 
-// async_waiters keeps this object until it is settled. The answer must not, because the engine's threads
-// destroy it.
+// async_waiters keeps this object until it is settled. The answer must not, because the engine's threads destroy it.
 bool async_release::may_wait() {
   try {
     auto& waiters = engine_->start_async();

@@ -42,8 +42,7 @@ class async_waiters {
   // The wait was abandoned: no executor is called.
   void remove(const async_wait& wait);
 
-  // Calls an executor in its turn, without a wait. Once the thread has ended, it is called on the caller's
-  // thread.
+  // Calls an executor in its turn, without a wait. Once the thread has ended, it is called on the caller's thread.
   void post(std::function<void()> call);
 
   // Ends the waits whose time is up. Returns the first deadline of the others.

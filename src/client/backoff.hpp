@@ -53,9 +53,8 @@ inline backoff sweep_pause() {
   return {std::chrono::milliseconds{1}, std::chrono::seconds{5}};
 }
 
-// For a database that must be polled for wake-ups: soon after something has happened, because more may
-// follow, then rarely enough to cost nothing. The cap limits how late a client learns of another process's
-// hand-over.
+// For a database that must be polled for wake-ups: soon after something has happened, because more may follow, then
+// rarely enough to cost nothing. The cap limits how late a client learns of another process's hand-over.
 inline backoff wakeup_poll_pause() {
   return {std::chrono::milliseconds{2}, std::chrono::milliseconds{140}};
 }

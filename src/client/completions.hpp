@@ -46,17 +46,15 @@ class completions {
   // Before the first operation.
   void attach(lease_keeper& keeper) noexcept { keeper_ = &keeper; }
 
-  // The database has granted the operation's hold. The grant counts only if the lease is still valid by this
-  // client's clock (I5). Requires: operation->checks was read before the statement that granted it, or found
-  // it granted.
+  // The database has granted the operation's hold. The grant counts only if the lease is still valid by this client's
+  // clock (I5). Requires: operation->checks was read before the statement that granted it, or found it granted.
   void granted(const acquire_ptr& operation, model::token token);
   // The same for a waiter of this client that was granted by another request's statement. If it is not in the
   // waiter registry, its owner is about to find the grant, or to withdraw it. checks: see hold_registry::add.
   void granted_to_waiter(model::hold_id hold, model::token token, bool contended, std::uint64_t checks);
   // The operation was not granted and does not wait. False: its caller has given up.
   bool busy(const acquire_ptr& operation);
-  // The operation stands in the lock's queue. wakeups: how many had been received before the database put it
-  // there.
+  // The operation stands in the lock's queue. wakeups: how many had been received before the database put it there.
   void queued(const acquire_ptr& operation, std::chrono::microseconds takeover_in, std::uint64_t wakeups);
   void released(const release_ptr& operation, release_result result);
 

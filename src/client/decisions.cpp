@@ -50,8 +50,7 @@ bool stands_on(const lock_view& view, hold_id hold, lease_id lease) {
 decision decide_acquire(const lock_view& view, const acquire_terms& wish, microseconds skew) {
   lock_editor lock{view, skew};
   const auto& stored = view.row;
-  // A hold that the lock knows was compared when it was granted. A resize may have changed the capacity
-  // since.
+  // A hold that the lock knows was compared when it was granted. A resize may have changed the capacity since.
   const auto token = is_rendezvous(stored.kind) ? std::nullopt : lock.token_of(wish.hold);
   if (token) {
     const auto* permit = lock.permit_of(wish.hold);

@@ -136,8 +136,7 @@ decision decide_reset(const store::lock_view& view, const model::lock_definition
 // join it. No waiting writer gets in between.
 decision decide_downgrade(const store::lock_view& view, hold_id hold, std::chrono::microseconds skew);
 
-// Makes a shared hold the exclusive one, with a new token, if nobody else holds or waits. Otherwise returns
-// busy.
+// Makes a shared hold the exclusive one, with a new token, if nobody else holds or waits. Otherwise returns busy.
 decision decide_upgrade(const store::lock_view& view, hold_id hold, std::chrono::microseconds skew);
 
 // Lowers a permit's weight to `weight`, never raises it, with the same token. Waiters are granted what has become free.

@@ -84,8 +84,7 @@ void engine::connect_first() {
   make_workers(database->single_writer() ? 1 : context_.settings.connections - 1);
 }
 
-// Acquires wait for the disk and fast releases do not, so each have workers of their own if there are at least
-// two.
+// Acquires wait for the disk and fast releases do not, so each have workers of their own if there are at least two.
 void engine::make_workers(int count) {
   std::vector<session_slot*> slots{&keeper_.slot()};
   queue_.split_roles(count > 1);

@@ -1,5 +1,4 @@
-// The implementation of rowlock::client: the parts of a client put together, and its two calls, acquire and
-// release.
+// The implementation of rowlock::client: the parts of a client put together, and its two calls, acquire and release.
 #pragma once
 
 #include "client/async_waiters.hpp"

@@ -17,16 +17,14 @@ error copy_of(const std::exception_ptr& failure);
 // What a user's function threw, which may be anything, as text for the log.
 std::string thrown_text(const std::exception_ptr& thrown);
 
-// True if retrying may help: the database is unreachable, there was a conflict, or the server became
-// read-only.
+// True if retrying may help: the database is unreachable, there was a conflict, or the server became read-only.
 bool is_temporary(const error& failure);
 
 error closed_client();
 error closed_during_wait();
 // The stored lock of that name differs from the one that the caller asked for (I11).
 error mismatch(const model::lock_definition& asked, const model::lock_definition& stored);
-// The database did not answer within the time that a call waits for it, even if it does not wait for a
-// holder.
+// The database did not answer within the time that a call waits for it, even if it does not wait for a holder.
 error no_answer(std::chrono::nanoseconds within);
 // Another member of the barrier's generation has died or given up.
 error broken(const std::string& name);

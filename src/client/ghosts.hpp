@@ -23,8 +23,7 @@ class ghosts {
  public:
   void add(ghost one);
   void remove(const ghost& one);
-  // Removes a ghost whose end nobody has seen. The server's timeouts should have ended it, but that is no
-  // proof.
+  // Removes a ghost whose end nobody has seen. The server's timeouts should have ended it, but that is no proof.
   void forget(const ghost& one);
   // Called by forget(), under no mutex. Set it before the first add().
   std::function<void()> on_forgotten{};

@@ -16,8 +16,7 @@
 
 namespace rowlock::client_layer {
 
-// Used by the lease keeper's thread. It remembers what a renewal has shown until the check for it has
-// succeeded.
+// Used by the lease keeper's thread. It remembers what a renewal has shown until the check for it has succeeded.
 class hold_audit {
  public:
   hold_audit(context& shared, submission_queue& queue, hold_registry& holds, recent_releases& releases,
@@ -28,14 +27,12 @@ class hold_audit {
   void begin(model::lease_id client, const store::database_state& database_state);
   // A renewal was answered.
   void on_renewal(const store::renewal_reply& reply, instant sent_at);
-  // A wake-up came, but no waiter was granted. A hold may have been lost by force, or a release request may
-  // have come.
+  // A wake-up came, but no waiter was granted. A hold may have been lost by force, or a release request may have come.
   void suspect() noexcept { suspected_ = true; }
 
   // When the next step is due.
   instant next() const;
-  // Sends a statement or two. Returns true if a renewal should come early, because it tells why a hold is
-  // missing.
+  // Sends a statement or two. Returns true if a renewal should come early, because it tells why a hold is missing.
   bool step();
   // Called when the thread ends: drops the holds that were still to be checked.
   void forget();

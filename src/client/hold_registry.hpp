@@ -48,8 +48,7 @@ class hold_registry {
   // The first deadline of an explicit-ttl lease.
   std::optional<instant> next_deadline() const;
 
-  // Begins a check and returns all holds. A hold whose request was sent before and that is added later is
-  // unchecked.
+  // Begins a check and returns all holds. A hold whose request was sent before and that is added later is unchecked.
   std::vector<hold_ptr> begin_check();
   std::vector<hold_ptr> unchecked() const;
   bool has_unchecked() const noexcept { return has_unchecked_.load(); }

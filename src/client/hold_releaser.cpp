@@ -66,9 +66,8 @@ release_ptr hold_releaser::release_of(const hold_state& hold) const {
 
 release_ptr hold_releaser::operation_of(hold_state& hold) {
   auto operation = release_of(hold);
-  // Also removes a hold that close() has ended in another thread, because the registry would keep it, and
-  // thereby the engine, alive. Not before the release uses the id, or reconciliation would take the hold for
-  // an orphan.
+  // Also removes a hold that close() has ended in another thread, because the registry would keep it, and thereby the
+  // engine, alive. Not before the release uses the id, or reconciliation would take the hold for an orphan.
   holds_.remove(hold);
   if (!hold.begin_release()) return nullptr;
   operation->answer = std::make_shared<promised<release_result>>();

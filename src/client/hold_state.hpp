@@ -1,5 +1,4 @@
-// The implementation of rowlock::hold, shared by the caller's object, the registry and a release that is
-// under way.
+// The implementation of rowlock::hold, shared by the caller's object, the registry and a release that is under way.
 #pragma once
 
 #include "client/lease.hpp"
@@ -46,8 +45,7 @@ class hold_state {
   // Fires the stop token. Runs the user's callbacks, so call it under no mutex.
   void tell() noexcept;
 
-  // Stores a release request and its time limit. True: it is the first, and the caller must call
-  // notify_request().
+  // Stores a release request and its time limit. True: it is the first, and the caller must call notify_request().
   bool request_release(const std::string& reason, instant until);
   void notify_request() noexcept;  // as tell()
   std::stop_token request_token();
@@ -57,8 +55,7 @@ class hold_state {
   bool begin_release() noexcept;
   bool is_released() const noexcept { return fate_.load() == released; }
 
-  // Others waited when it was granted, so a fast release is unlikely to succeed. Call this before the object
-  // is shared.
+  // Others waited when it was granted, so a fast release is unlikely to succeed. Call this before the object is shared.
   void set_contended(bool contended) noexcept { contended_ = contended; }
   bool is_contended() const noexcept { return contended_; }
 

@@ -267,8 +267,7 @@ joint_acquire::progress joint_acquire::take_what_is_free() {
                                               [asked] { asked->withdraw(); });
       if (!engine_.tasks().await(task, until_, how_.stop)) return progress::over;
     } catch (const error& failure) {
-      // Before anything else is requested, the next round looks by the holds' ids for what this one has done
-      // (I7).
+      // Before anything else is requested, the next round looks by the holds' ids for what this one has done (I7).
       if (!in_doubt_ && asked->lease) in_doubt_ = asked;
       failure_ = std::current_exception();
       if (!failure.transient() || (!how_long_.waits && ++failures == joint_failures_at_most)) throw;

@@ -1,5 +1,4 @@
-// Moves the holds of several locks onto explicit-ttl leases of their own, in one edit, when the ttl of each
-// begins.
+// Moves the holds of several locks onto explicit-ttl leases of their own, in one edit, when the ttl of each begins.
 #pragma once
 
 #include "client/decisions.hpp"
@@ -36,8 +35,7 @@ class joint_move {
   // The caller has given up, or continues without the holds: releases all of them, wherever they stand. A try
   // may still run; drop_moved() releases what it takes.
   void withdraw() const;
-  // Releases the holds that stand on their own leases. Call it in the thread that run() has ended in, or after
-  // it.
+  // Releases the holds that stand on their own leases. Call it in the thread that run() has ended in, or after it.
   void drop_moved();
 
  private:

@@ -1,6 +1,5 @@
-// A lease as its owner sees it. Only its local deadline proves that a hold is alive (I5). The deadline is the
-// clock reading from before the last confirmed renewal, or the creation, was sent, plus the ttl, minus the
-// margin.
+// A lease as its owner sees it. Only its local deadline proves that a hold is alive (I5). The deadline is the clock
+// reading from before the last confirmed renewal, or the creation, was sent, plus the ttl, minus the margin.
 #pragma once
 
 #include "client/time_source.hpp"

@@ -1,6 +1,5 @@
-// The thread that keeps a client alive, on a connection of its own: it renews the lease and listens for
-// wake-ups. In between it polls for the waiters, checks the holds and sweeps. While no worker is connected it
-// also sends releases.
+// The thread that keeps a client alive, on a connection of its own: it renews the lease and listens for wake-ups. In
+// between it polls for the waiters, checks the holds and sweeps. While no worker is connected it also sends releases.
 #pragma once
 
 #include "client/background_sweep.hpp"

@@ -147,8 +147,7 @@ void lock_editor::release_waiters() {
   made_.outcome.more = !view_.queue_complete;
 }
 
-// Each member finds its permit, which proves that the generation is complete. It keeps the permit until it
-// releases it.
+// Each member finds its permit, which proves that the generation is complete. It keeps the permit until it releases it.
 void lock_editor::complete(const model::waiter& last) {
   bump_token();
   const auto pass = [&](const model::waiter& member) {

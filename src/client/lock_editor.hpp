@@ -24,8 +24,7 @@ class lock_editor : public lock_state {
 
   // -- changes --
   void clear_holder();
-  // Clears a dead holder. A lock with a delay rests that long before it is free, unless it has already
-  // rested.
+  // Clears a dead holder. A lock with a delay rests that long before it is free, unless it has already rested.
   void remove_dead_holder(std::chrono::milliseconds delay);
   // Makes the lock rest until that lease ends, which has no hold and which nobody renews.
   void rest(const store::lease_record& lease);
@@ -45,8 +44,7 @@ class lock_editor : public lock_state {
   void count_down(hold_id hold, std::int64_t n);
   // Lets all waiters of a latch continue.
   void release_waiters();
-  // Lets all members of a barrier's generation continue, including `last`, with the generation's number as
-  // their token.
+  // Lets all members of a barrier's generation continue, including `last`, with the generation's number as their token.
   void complete(const model::waiter& last);
   // Removes all waiters of a barrier, and wakes their clients so that they find out.
   void break_generation();
@@ -66,9 +64,8 @@ class lock_editor : public lock_state {
   // transaction relies on the hold, which then stays where it is.
   decision move_onto(hold_id hold, lease_id onto, hold_id as);
   decision kill_first(std::vector<lease_id> leases);
-  // Empty: it is known who may be granted next. Otherwise the decision that must be carried out first; the
-  // same request is then decided again. That decision drops all changes made here; it writes at most the
-  // removal of the dead.
+  // Empty: it is known who may be granted next. Otherwise the decision that must be carried out first; the same request
+  // is then decided again. That decision drops all changes made here; it writes at most the removal of the dead.
   std::optional<decision> must_do_first();
 
  private:

@@ -12,8 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// How many names a step reads. That takes a few milliseconds, so it hardly delays an acquire on the same
-// connection.
+// How many names a step reads. That takes a few milliseconds, so it hardly delays an acquire on the same connection.
 constexpr std::size_t page_size = 1000;
 constexpr std::chrono::nanoseconds shortest_pause = 1ms;
 constexpr std::chrono::nanoseconds longest_pause = 1s;

@@ -48,8 +48,7 @@ options checked_settings(options settings) {
   if (settings.connections < 2 || settings.connections > 16) {
     refuse(fmt::format("{} connections were asked for; 2 to 16 are possible", settings.connections));
   }
-  // A dead connection must be noticed while there is time for another renewal. A short ttl lowers the
-  // default.
+  // A dead connection must be noticed while there is time for another renewal. A short ttl lowers the default.
   const auto left = left_for_a_hung_renewal(settings);
   const auto longest = std::min(settings.ttl / 3, left);
   if (settings.statement_timeout == options{}.statement_timeout) {

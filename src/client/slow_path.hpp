@@ -24,8 +24,7 @@ class slow_path {
 
   void add(acquire_ptr operation);
   void add(release_ptr operation);
-  // Answers all requests that were added, or delays those whose row stays locked. Throws what the store
-  // throws.
+  // Answers all requests that were added, or delays those whose row stays locked. Throws what the store throws.
   void decide_all();
   // Gives back the requests that decide_all() left without an answer when it threw.
   void take_back(batch& work);

@@ -34,8 +34,7 @@ class submission_queue {
   // Counts connected workers. If no connected worker has a role, the others do its work.
   void count_worker(worker_role role, bool connected);
   bool has_connected_worker() const;  // the fallback worker does not count
-  // Called, with no mutex locked, when there may be work for the fallback worker. Set before the first
-  // take().
+  // Called, with no mutex locked, when there may be work for the fallback worker. Set before the first take().
   std::function<void()> on_fallback_due;
   // When the fallback worker has work: releases, while it is connected and no other worker is.
   instant fallback_due();

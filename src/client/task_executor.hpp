@@ -1,5 +1,4 @@
-// Runs everything that is asked of the database besides acquires and releases: a worker runs each task in its
-// turn.
+// Runs everything that is asked of the database besides acquires and releases: a worker runs each task in its turn.
 #pragma once
 
 #include "client/decisions.hpp"

@@ -95,8 +95,7 @@ class receipts {
   std::size_t alive_ ROWLOCK_GUARDED_BY(mutex_) = 0;
 };
 
-// A forked child begins with an empty one, because a thread that it does not have may have locked its
-// parent's.
+// A forked child begins with an empty one, because a thread that it does not have may have locked its parent's.
 receipts& receipts_of_this_process() {
   static std::atomic<receipts*> current{nullptr};
   auto* known = current.load();

@@ -9,8 +9,7 @@
 
 namespace rowlock::client_layer {
 
-// Identifies a hold, as text: the purpose of the note, the lease that the hold stands on, its id and its
-// name.
+// Identifies a hold, as text: the purpose of the note, the lease that the hold stands on, its id and its name.
 struct transfer_note {
   enum class purpose { adopt, reclaim };
   purpose what = purpose::adopt;

@@ -1,5 +1,4 @@
-// Guards the calls of user code: options::log and the source of the URL. None is called once the client is
-// closed.
+// Guards the calls of user code: options::log and the source of the URL. None is called once the client is closed.
 #pragma once
 
 #include "model/annotated_mutex.hpp"

@@ -1,10 +1,9 @@
 // Who waits for whom, and whether they wait in a circle.
 //
-// An owner is what acquires one lock after another: a thread (hold_id::owner). The search repeatedly removes
-// an owner whose request would fit once the owners removed before had released what they hold. The owners
-// that remain wait for each other for ever. This is the reduction of a resource graph (Holt, "Some Deadlock
-// Properties of Computer Systems", 1972). Unlike a search for circles, it is right for locks that several may
-// hold.
+// An owner is what acquires one lock after another: a thread (hold_id::owner). The search repeatedly removes an owner
+// whose request would fit once the owners removed before had released what they hold. The owners that remain wait for
+// each other for ever. This is the reduction of a resource graph (Holt, "Some Deadlock Properties of Computer Systems",
+// 1972). Unlike a search for circles, it is right for locks that several may hold.
 #pragma once
 
 #include "store/store.hpp"

@@ -148,8 +148,7 @@ std::chrono::microseconds waiter_poll::due_in(const store::hold_status& status, 
 }
 
 instant waiter_poll::next_question() {
-  // The order matters: a waiter that enters the registry after the question finds silent_ set, and ends the
-  // silence.
+  // The order matters: a waiter that enters the registry after the question finds silent_ set, and ends the silence.
   silent_.store(true);
   if (waiters_.empty()) return ask_at_ = instant::max();
   silent_.store(false);

@@ -1,5 +1,4 @@
-// The acquires of this process that stand in a database's queue. A caller that takes one out is its only
-// owner.
+// The acquires of this process that stand in a database's queue. A caller that takes one out is its only owner.
 #pragma once
 
 #include "client/operation.hpp"

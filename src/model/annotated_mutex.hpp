@@ -1,6 +1,5 @@
-// A mutex that Clang's thread-safety analysis understands: a member marked ROWLOCK_GUARDED_BY(mutex_) is used
-// only while mutex_ is locked, or a build with Clang warns. Other compilers see a plain std::mutex and no
-// attributes.
+// A mutex that Clang's thread-safety analysis understands: a member marked ROWLOCK_GUARDED_BY(mutex_) is used only
+// while mutex_ is locked, or a build with Clang warns. Other compilers see a plain std::mutex and no attributes.
 //
 //   model::annotated_mutex mutex_;
 //   int count_ ROWLOCK_GUARDED_BY(mutex_) = 0;

@@ -128,8 +128,7 @@ constexpr token next_token(token stored, token epoch_floor) {
 // clock, so tokens stay below 2^53 for a century. The schema computes the same floor (meta.epoch_floor).
 inline constexpr int epoch_shift = 21;
 
-// Version 1 of the schema left room for 2^27 tokens, so that one of its epochs is as long as this many
-// seconds.
+// Version 1 of the schema left room for 2^27 tokens, so that one of its epochs is as long as this many seconds.
 inline constexpr int old_epoch_shift = 27;
 inline constexpr std::int64_t seconds_per_old_epoch = std::int64_t{1} << (old_epoch_shift - epoch_shift);
 

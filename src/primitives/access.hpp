@@ -28,8 +28,7 @@ struct access {
   static const std::shared_ptr<client_layer::engine>& engine(const client& db) noexcept { return db.engine_; }
   static client_layer::task_executor& tasks(const client& db) { return engine(db)->tasks(); }
   static const client_layer::hold_ptr& state(const hold& held) noexcept { return held.state_; }
-  // Ends a hold without releasing it. `releases` is the state to release; if it is null, `otherwise` is the
-  // result.
+  // Ends a hold without releasing it. `releases` is the state to release; if it is null, `otherwise` is the result.
   struct ended {
     client_layer::hold_ptr releases;
     release_result otherwise = release_result::lost;

@@ -1,5 +1,4 @@
-// The implementation of a candidate. After each event it decides what to do next, in one executor thread at a
-// time.
+// The implementation of a candidate. After each event it decides what to do next, in one executor thread at a time.
 #pragma once
 
 #include "client/async_acquire.hpp"
@@ -64,8 +63,7 @@ class candidacy : public std::enable_shared_from_this<candidacy> {
   std::shared_ptr<client_layer::async_acquire> wait_ ROWLOCK_GUARDED_BY(mutex_);
   std::exception_ptr failure_ ROWLOCK_GUARDED_BY(mutex_);
 
-  // Of the current term. The hold's own state is consulted, because the user may use the term in another
-  // thread.
+  // Of the current term. The hold's own state is consulted, because the user may use the term in another thread.
   client_layer::hold_ptr held_ ROWLOCK_GUARDED_BY(mutex_);
   bool told_ ROWLOCK_GUARDED_BY(mutex_) = false;     // elected() was called, and lost() was not
   bool resigns_ ROWLOCK_GUARDED_BY(mutex_) = false;  // by resign(), or because elected() has ended or thrown

@@ -151,8 +151,7 @@ class quorum_lock {
     return {nullptr, refusal_of(votes)};
   }
 
-  // Asks all members at once. Waits first for those that answered last time, so a silent member costs only the
-  // grace.
+  // Asks all members at once. Waits first for those that answered last time, so a silent member costs only the grace.
   std::vector<vote> ask(instant deadline, const acquire_options& how) {
     const auto begun = now();
     std::vector<vote> votes(members_.size());

@@ -222,8 +222,7 @@ bool standard_lock::lock_within(const wait_limit& how_long) {
   return true;
 }
 
-// Does nothing in a forked child, when a guard object that existed at the fork is destroyed: the lock is the
-// parent's.
+// Does nothing in a forked child, when a guard object that existed at the fork is destroyed: the lock is the parent's.
 void standard_lock::unlock() {
   if (!engine().is_forked()) locked_.pop().release();
 }

@@ -1,5 +1,4 @@
-// For calls of the fast path that use one statement for exclusive requests and another one for shared
-// requests.
+// For calls of the fast path that use one statement for exclusive requests and another one for shared requests.
 #pragma once
 
 #include "store/store.hpp"
@@ -12,8 +11,7 @@
 
 namespace rowlock::store {
 
-// Returns the answers of both statements together. Nearly all calls have only one mode; they are passed on
-// unchanged.
+// Returns the answers of both statements together. Nearly all calls have only one mode; they are passed on unchanged.
 template <class Request, class Exclusive, class Shared>
 auto by_mode(std::span<const Request> requests, Exclusive exclusive, Shared shared) {
   const auto is_exclusive = [](const Request& one) { return one.mode == model::lock_mode::exclusive; };

@@ -56,13 +56,11 @@ struct history_line {
 class history_verbs {
  public:
   virtual std::vector<recording> recordings() = 0;  // by pattern
-  // Writes nothing. Throws error(privilege) if this role may not write lines, because an edit with lines
-  // would fail.
+  // Writes nothing. Throws error(privilege) if this role may not write lines, because an edit with lines would fail.
   virtual void check_history() = 0;
   // Adds or replaces the recording, and changes database_state::recordings.
   virtual void record(const recording& what) = 0;
-  // Removes it, and changes the same. False: there was none with this pattern. The lines stay until they are
-  // deleted.
+  // Removes it, and changes the same. False: there was none with this pattern. The lines stay until they are deleted.
   virtual bool stop_recording(const std::string& pattern) = 0;
 
   // The latest lines of a name before line `before`, the latest first.

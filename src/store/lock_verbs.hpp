@@ -287,8 +287,7 @@ class lock_verbs {
   // without an exclusive holder and room for its weight beside in_use, which also counts the dead; it gets a
   // permit, but no second one. Requests that are not granted are absent from the reply, for whatever reason.
   //
-  // Exclusive and shared requests may be mixed. If an error comes after a part of them, its outcome is
-  // unknown.
+  // Exclusive and shared requests may be mixed. If an error comes after a part of them, its outcome is unknown.
   virtual std::vector<grant> acquire(std::span<const acquire_item> requests) = 0;
   // Releases holds of locks that have no queue, or are unfair, and are not guarded; returns them. The weight
   // of a shared hold leaves in_use with its permit. Holds that are not released are absent from the reply.
@@ -300,8 +299,7 @@ class lock_verbs {
   virtual std::optional<std::chrono::microseconds> enqueue(const acquire_item& request,
                                                            std::chrono::microseconds skew) = 0;
   // Hands a mutex, shared_mutex or election over from this exclusive hold to an exclusive head of its queue, durably,
-  // and wakes that client unless it is the releaser's. Does nothing if the hold is guarded. Empty: an edit must
-  // decide.
+  // and wakes that client unless it is the releaser's. Does nothing if the hold is guarded. Empty: an edit must decide.
   virtual std::optional<hand_over_reply> hand_over(const release_item& request,
                                                    std::chrono::microseconds skew) = 0;
 

@@ -41,8 +41,7 @@ class ROWLOCK_FOR_STORES migration_session {
   virtual void apply(const std::string& sql, const ledger_entry& entry) = 0;
   virtual void revert(const std::string& sql, int version) = 0;
   virtual void record(const ledger_entry& entry) = 0;  // adopt: the ledger alone
-  // "table.column type [not null]" lines of rowlock's tables, sorted, with the prefix of the files
-  // (rowlock_).
+  // "table.column type [not null]" lines of rowlock's tables, sorted, with the prefix of the files (rowlock_).
   virtual std::vector<std::string> describe() = 0;
 };
 

@@ -60,8 +60,7 @@ class ROWLOCK_FOR_STORES rows {
   std::chrono::milliseconds milliseconds(const Column& column) const {
     return std::chrono::milliseconds{integer(column)};
   }
-  // A time span that is only displayed. A dialect's statements give it in milliseconds unless it overrides
-  // this.
+  // A time span that is only displayed. A dialect's statements give it in milliseconds unless it overrides this.
   virtual std::chrono::milliseconds shown_time(std::string_view column) const { return milliseconds(column); }
 
  protected:

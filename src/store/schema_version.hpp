@@ -14,8 +14,7 @@ namespace rowlock::store {
 // The version that this library needs, and the newest one that it knows.
 extern const int library_schema_version;
 
-// The command that creates or updates the tables. `global`: options of the command before the prefix and the
-// schema.
+// The command that creates or updates the tables. `global`: options of the command before the prefix and the schema.
 ROWLOCK_FOR_STORES std::string migrate_command(const store_options& options, const std::string& global = {});
 
 // Throws error(not_migrated) or error(too_new) unless this library can work with that schema. where: the

@@ -16,8 +16,7 @@ namespace {
 constexpr std::string_view name_marker = "-- name: ";
 constexpr std::string_view only_marker = "-- only: ";
 
-// The values of the words like :name in statements. If C++ uses a value too, it is computed from the C++
-// constant.
+// The values of the words like :name in statements. If C++ uses a value too, it is computed from the C++ constant.
 std::vector<std::pair<std::string_view, std::string>> constants() {
   return {
       // One row more than a view shows, which reveals that the queue is longer.

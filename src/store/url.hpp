@@ -34,9 +34,8 @@ struct unknown_parameter {
 ROWLOCK_FOR_STORES std::optional<unknown_parameter> find_unknown_parameter(
     std::string_view query, std::span<const std::string_view> known);
 
-// The message with the secret hidden wherever it is used as one: between ':' and '@' of a URL, or as the
-// value of a key. Elsewhere the same letters mean something else, and hiding a short secret would make the
-// message unreadable.
+// The message with the secret hidden wherever it is used as one: between ':' and '@' of a URL, or as the value of a
+// key. Elsewhere the same letters mean something else, and hiding a short secret would make the message unreadable.
 ROWLOCK_FOR_STORES std::string hide_secret(std::string message, std::string_view secret);
 
 // The value between apostrophes, as the connect strings of libpq and SOCI take it.

@@ -86,8 +86,7 @@ nanoseconds actor::longest_call() const {
   return in_nanoseconds(plan().settings.connect_timeout + 2 * plan().settings.statement_timeout);
 }
 
-// How much longer than its limit a call may take: rowlock promises a statement's time; the rest is for the
-// threads.
+// How much longer than its limit a call may take: rowlock promises a statement's time; the rest is for the threads.
 nanoseconds actor::slack() const {
   return in_nanoseconds(plan().settings.statement_timeout) + 400 * millisecond;
 }

@@ -42,8 +42,7 @@ class oracle final : public store::memory_observer {
   // Its user is about to release it, or to pass it on.
   void given_up(const hold& was);
   void released(const std::string& name, const std::string& id, release_result how);
-  // The beginning and the end of a call that takes holds from their holders. In doubt: it may still be
-  // executed.
+  // The beginning and the end of a call that takes holds from their holders. In doubt: it may still be executed.
   void force_begins(const std::string& name) { ++forced_[name]; }
   void force_ends(const std::string& name, bool in_doubt) { forced_[name] -= in_doubt ? 0 : 1; }
   // The guarded transaction of that hold has committed.

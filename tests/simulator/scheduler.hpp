@@ -92,8 +92,7 @@ class scheduler {
   int threads_of(const process& whom) const;
   std::string describe() const;
 
-  // While a thread has locked one of these mutexes, it is inside the database server, which is never stalled or
-  // killed.
+  // While a thread has locked one of these mutexes, it is inside the database server, which is never stalled or killed.
   void set_server(const void* first, const void* last) noexcept;
   // The next readings of this thread are of that process's clock. Null: of its own process's.
   void read_clock_of(const process* other) noexcept;

@@ -182,8 +182,7 @@ omissions shrink(std::uint64_t seed, const std::string& rule) {
     best = std::move(tried);
     return true;
   };
-  // Leaves out what one client or one thread does, then each operation and fault by itself, until nothing
-  // more can go.
+  // Leaves out what one client or one thread does, then each operation and fault by itself, until nothing more can go.
   for (const auto& plan : {true, false}) {
     for (int client = 1; client <= static_cast<int>(whole.clients.size()); ++client) {
       for (int thread = plan ? -1 : 0; thread < (plan ? 0 : 3); ++thread) {

@@ -23,8 +23,7 @@ class fault_plan : public std::enable_shared_from_this<fault_plan> {
   fault_plan(const fault_plan&) = delete;
   fault_plan& operator=(const fault_plan&) = delete;
 
-  // The next calls of the verb break their connection, either before anything happens or with the answer
-  // lost.
+  // The next calls of the verb break their connection, either before anything happens or with the answer lost.
   void lose_request(const std::string& verb, int times = 1) { plan(verb, kind::lose_request, times); }
   void lose_answer(const std::string& verb, int times = 1) { plan(verb, kind::lose_answer, times); }
   // The next calls are refused with a contention error.

@@ -31,8 +31,7 @@ class mysql_connection {
  public:
   using rows = std::vector<std::vector<std::string>>;
 
-  // url: mysql://user:password@host:port/database, as rowlock takes it. Throws mysql_failure, like every
-  // member.
+  // url: mysql://user:password@host:port/database, as rowlock takes it. Throws mysql_failure, like every member.
   explicit mysql_connection(const std::string& url);
 
   // Runs one statement with parameters, written `?` in order or $1, $2…; or any number of statements without
@@ -58,14 +57,12 @@ std::string with_database(const std::string& url, const std::string& database);
 // The same URL as the user of the tests' own connections, which distinguishes them from rowlock's in the
 // server's process list.
 std::string as_application(const std::string& url);
-// The same URL as a user without special privileges, for whom the server runs init_connect
-// (hostile_init_connect).
+// The same URL as a user without special privileges, for whom the server runs init_connect (hostile_init_connect).
 std::string as_ordinary(const std::string& url);
 // What an administrator may have set for every ordinary user. Each setting breaks a statement that relies on
 // the default.
 extern const char* const hostile_init_connect;
-// A shell command that runs the command-line client there: plain values, one row a line. It stops at the
-// first error.
+// A shell command that runs the command-line client there: plain values, one row a line. It stops at the first error.
 std::string mysql_client_command(const std::string& url);
 
 }  // namespace rowlock::test

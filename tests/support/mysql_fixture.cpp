@@ -132,8 +132,7 @@ class mysql_fixture final : public store_fixture {
   std::shared_ptr<mysql_connection> transaction() const {
     auto connection = std::make_shared<mysql_connection>(as_application(url()));
     connection->run("BEGIN");
-    // After a client has left, its connection keeps its row locks until the server notices. A rollback
-    // releases them.
+    // After a client has left, its connection keeps its row locks until the server notices. A rollback releases them.
     auto* raw = connection.get();
     return {raw, [connection = std::move(connection)](mysql_connection* open) mutable {
               try {

@@ -70,10 +70,9 @@ class store_fixture {
   virtual void change_identity() = 0;
 };
 
-// name: memory, sqlite, postgres or mysql. ROWLOCK_TEST_EXTRA_MIGRATION=1 adds a migration that a later
-// version might ship. ROWLOCK_TEST_HOSTILE_SETTINGS=1 opens mysql as a user whose sessions begin with
-// settings that break what relies on the defaults. Throws std::runtime_error if the store's server is not
-// there.
+// name: memory, sqlite, postgres or mysql. ROWLOCK_TEST_EXTRA_MIGRATION=1 adds a migration that a later version might
+// ship. ROWLOCK_TEST_HOSTILE_SETTINGS=1 opens mysql as a user whose sessions begin with settings that break what relies
+// on the defaults. Throws std::runtime_error if the store's server is not there.
 std::unique_ptr<store_fixture> make_store_fixture(const std::string& name);
 
 std::unique_ptr<store_fixture> make_memory_fixture();

@@ -1,5 +1,4 @@
-// A clock that stands still until a test moves it, or until its owner waits for something that only time can
-// bring.
+// A clock that stands still until a test moves it, or until its owner waits for something that only time can bring.
 #pragma once
 
 #include "client/time_source.hpp"

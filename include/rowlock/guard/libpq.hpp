@@ -1,6 +1,6 @@
 // A guarded write through libpq; rowlock/guard/pqxx.hpp says what it promises. Call it inside a transaction block:
-// after BEGIN, before the reads and writes that it protects, and before any SAVEPOINT. Rolling back to a savepoint
-// that is older than the guard ends the guard, and later writes are not protected.
+// after BEGIN, before the reads and writes that it protects, and before any SAVEPOINT. Rolling back to a savepoint that
+// is older than the guard ends the guard, and later writes are not protected.
 #pragma once
 
 #include <rowlock/error.hpp>

@@ -5,12 +5,12 @@
 //   tx.exec("UPDATE account …");
 //   tx.commit();
 //
-// Nobody else can be granted the lock until the transaction ends. Others can still join the queue, and renewals are
-// not delayed. A hold that is released meanwhile becomes free when the transaction ends, so keep the transaction
-// shorter than the lock's other users can wait.
+// Nobody else can be granted the lock until the transaction ends. Others can still join the queue, and renewals are not
+// delayed. A hold that is released meanwhile becomes free when the transaction ends, so keep the transaction shorter
+// than the lock's other users can wait.
 //
-// It works at every isolation level. Under REPEATABLE READ and SERIALIZABLE begin the transaction after the
-// acquire: an older snapshot is refused, with error(hold_lost) or the server's serialization failure (40001).
+// It works at every isolation level. Under REPEATABLE READ and SERIALIZABLE begin the transaction after the acquire: an
+// older snapshot is refused, with error(hold_lost) or the server's serialization failure (40001).
 #pragma once
 
 #include <rowlock/error.hpp>
@@ -23,10 +23,10 @@ ROWLOCK_BEGIN_NAMESPACE
 // Throws error(hold_lost) if the hold is not valid: roll the transaction back. Throws what libpqxx throws; the
 // transaction then proves nothing.
 //
-// Guard the whole transaction, before any savepoint: rolling back a pqxx::subtransaction or a savepoint ends the
-// guard, and later writes are not protected. In a pqxx::nontransaction the guard would end with its statement. Both
-// are refused: by the compiler, and through a reference to their base class with error(invalid_argument). Requires:
-// no savepoint was opened by SQL; this cannot be checked.
+// Guard the whole transaction, before any savepoint: rolling back a pqxx::subtransaction or a savepoint ends the guard,
+// and later writes are not protected. In a pqxx::nontransaction the guard would end with its statement. Both are
+// refused: by the compiler, and through a reference to their base class with error(invalid_argument). Requires: no
+// savepoint was opened by SQL; this cannot be checked.
 inline void guard(pqxx::transaction_base& tx, const hold& held) {
   if (dynamic_cast<pqxx::subtransaction*>(&tx) != nullptr ||
       dynamic_cast<pqxx::nontransaction*>(&tx) != nullptr) {

@@ -52,8 +52,8 @@ inline void require_plain_mysql_transaction(soci::session& sql) {
 
 }  // namespace detail
 
-// Throws error(hold_lost) if the hold is not valid: roll the transaction back. Throws error(invalid_argument) outside
-// a transaction, in an XA transaction and for other backends, and what SOCI throws.
+// Throws error(hold_lost) if the hold is not valid: roll the transaction back. Throws error(invalid_argument) outside a
+// transaction, in an XA transaction and for other backends, and what SOCI throws.
 inline void guard(soci::session& sql, const hold& held) {
   const std::string backend = sql.get_backend_name();
   if (backend != "mysql" && backend != "postgresql") {

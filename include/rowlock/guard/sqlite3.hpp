@@ -5,10 +5,10 @@
 //   UPDATE account …;
 //   COMMIT;
 //
-// It takes SQLite's write lock and renews the lease inside the transaction. Until the transaction ends, no lock in
-// this file can be granted and no lease renewed, so keep it much shorter than the ttl. Call it before any SAVEPOINT:
-// rolling back to one keeps the write lock, but undoes the renewal. If a deferred transaction has read before the
-// guard and somebody has written since, SQLite refuses it with SQLITE_BUSY_SNAPSHOT.
+// It takes SQLite's write lock and renews the lease inside the transaction. Until the transaction ends, no lock in this
+// file can be granted and no lease renewed, so keep it much shorter than the ttl. Call it before any SAVEPOINT: rolling
+// back to one keeps the write lock, but undoes the renewal. If a deferred transaction has read before the guard and
+// somebody has written since, SQLite refuses it with SQLITE_BUSY_SNAPSHOT.
 #pragma once
 
 #include <rowlock/error.hpp>
@@ -20,8 +20,8 @@
 
 ROWLOCK_BEGIN_NAMESPACE
 
-// Throws error(hold_lost) if the hold is not valid: roll the transaction back. Throws error(invalid_argument) outside
-// a transaction, and error(database) with SQLite's extended result code; BUSY means: retry the transaction.
+// Throws error(hold_lost) if the hold is not valid: roll the transaction back. Throws error(invalid_argument) outside a
+// transaction, and error(database) with SQLite's extended result code; BUSY means: retry the transaction.
 inline void guard(sqlite3* connection, const hold& held) {
   if (sqlite3_get_autocommit(connection) != 0) {
     throw error(errc::invalid_argument, "a guard needs an open transaction: BEGIN IMMEDIATE before it");

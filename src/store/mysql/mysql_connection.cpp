@@ -72,8 +72,7 @@ std::string with_literals(std::string sql, const mysql_values& values) {
   return sql;
 }
 
-// The server's own form of a statement: a question mark for each :name. `uses` receives the names in their
-// order.
+// The server's own form of a statement: a question mark for each :name. `uses` receives the names in their order.
 std::string with_question_marks(std::string_view sql, std::vector<std::string>& uses) {
   std::string result;
   for (std::size_t at = 0; at < sql.size();) {

@@ -77,8 +77,7 @@ class mysql_connection {
   std::int64_t write(const std::string& statement, const mysql_values& values = {});
   // MariaDB: as write, for a statement that is sent often: the server parses it once.
   std::int64_t write_prepared(const std::string& statement, const mysql_values& values);
-  // MariaDB: a block that begins and ends a transaction. A block that fails leaves none open. read_block
-  // prepares it.
+  // MariaDB: a block that begins and ends a transaction. A block that fails leaves none open. read_block prepares it.
   mysql_rows read_block(const std::string& statement, const mysql_values& values);
   void write_block(const std::string& statement, const mysql_values& values);
   // What the last write set with LAST_INSERT_ID(expression). Meaningless if it matched no row.
@@ -102,8 +101,7 @@ class mysql_connection {
   // Through a Unix socket: the process that listens there, 0 if it is in another container. Empty otherwise.
   std::optional<std::int64_t> local_server() const;
 
-  // Any thread, while this object lives. The running statement fails as unreachable, and so do all that
-  // follow.
+  // Any thread, while this object lives. The running statement fails as unreachable, and so do all that follow.
   void interrupt() noexcept;
 
  private:

@@ -243,9 +243,8 @@ std::string mysql_endpoint::connect_string(std::chrono::milliseconds connect_tim
   const auto& [host, port] = places_.at(place);
   auto text = text_;
   if (verify_) {
-    // SOCI does not pass this option on. But MariaDB's client library accepts a connection string in place of
-    // a host (its mariadb_connect() does no more than that). With this option it leaves a server without TLS
-    // before the login.
+    // SOCI does not pass this option on. But MariaDB's client library accepts a connection string in place of a host
+    // (its mariadb_connect() does no more than that). With this option it leaves a server without TLS before the login.
     text += assignment("host", fmt::format("host={{{}}};ssl-verify-server-cert=1", host));
   } else if (!host.empty()) {
     text += assignment("host", host);

@@ -145,8 +145,7 @@ error mysql_error(const std::exception& cause, std::string_view doing) {
   if (const auto* known = dynamic_cast<const error*>(&cause)) return *known;
   const auto number = mysql_error_number(cause);
   if (number == 0) {
-    // The client library or our own code gave up in the middle of an answer, so it is unknown what the server
-    // did.
+    // The client library or our own code gave up in the middle of an answer, so it is unknown what the server did.
     const bool of_the_connection = dynamic_cast<const soci::mysql_soci_error*>(&cause) != nullptr;
     return error(of_the_connection ? errc::unreachable : errc::internal,
                  fmt::format("{}: {}", doing, said_by(cause)), {}, true);

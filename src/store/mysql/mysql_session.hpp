@@ -63,8 +63,7 @@ class mysql_session final : public session, public history_verbs {
                              std::size_t limit) override;
   std::vector<std::string> names_with_history(const std::string& after, std::size_t limit) override;
 
-  // MySQL sends no notifications: send_wakeups() leaves a mark on the client's lease, and poll_wakeups()
-  // looks for it.
+  // MySQL sends no notifications: send_wakeups() leaves a mark on the client's lease, and poll_wakeups() looks for it.
   void listen(lease_id client) override;
   void send_wakeups(std::span<const wakeup> told) override;
   wakeup_poll poll_wakeups() override;

@@ -79,8 +79,7 @@ void check_clock(mysql_connection& connection) {
       "renewed after they have expired. Start the server without that option");
 }
 
-// MySQL before 8.0.31 reads JSON_TABLE's columns in the database's character set. On MariaDB we set another
-// one.
+// MySQL before 8.0.31 reads JSON_TABLE's columns in the database's character set. On MariaDB we set another one.
 void check_character_set(const std::string& of_database, const mysql_context& context) {
   if (!of_database.starts_with("utf16") && !of_database.starts_with("utf32") && of_database != "ucs2") return;
   throw error(errc::database,
@@ -89,8 +88,7 @@ void check_character_set(const std::string& of_database, const mysql_context& co
                           context.endpoint.database(), of_database));
 }
 
-// Refuses settings under which two clients could be granted one lock, or under which no write of ours can be
-// logged.
+// Refuses settings under which two clients could be granted one lock, or under which no write of ours can be logged.
 void check_replication(names_and_values& variables) {
   const bool logs = variables["log_bin"] == "ON" || variables["log_bin"] == "1";
   if (logs && variables["binlog_format"] == "STATEMENT") {

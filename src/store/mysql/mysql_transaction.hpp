@@ -9,8 +9,7 @@ namespace rowlock::store {
 
 class mysql_transaction {
  public:
-  // first: statements that are sent together with START TRANSACTION, in one round trip if the server allows
-  // that.
+  // first: statements that are sent together with START TRANSACTION, in one round trip if the server allows that.
   explicit mysql_transaction(mysql_connection& connection, std::string_view doing,
                              std::span<const mysql_statement> first = {});
   ~mysql_transaction();

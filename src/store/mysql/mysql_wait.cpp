@@ -110,8 +110,7 @@ std::string mysql_session::backend() const {
 
 bool mysql_session::end_ghost(const std::string& backend) {
   const auto asked = parse_ghost(backend);
-  // Another node of the cluster cannot be seen from here. The caller waits until the statement must have
-  // ended.
+  // Another node of the cluster cannot be seen from here. The caller waits until the statement must have ended.
   if (asked.node != facts_.node) return false;
   // It ended when the server was restarted. If the start is later than now, a clock was set back.
   if (asked.up_since != facts_.up_since) return asked.up_since < facts_.up_since;

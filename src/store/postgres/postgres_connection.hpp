@@ -1,7 +1,6 @@
-// One connection: prepared statements by name, scripts, errors as rowlock::error, and a way to break it from
-// another thread. Behind a pooler that gives each transaction another session, nothing is prepared or set for
-// longer than a transaction: each script begins with the settings, and statements carry their arguments as
-// literals.
+// One connection: prepared statements by name, scripts, errors as rowlock::error, and a way to break it from another
+// thread. Behind a pooler that gives each transaction another session, nothing is prepared or set for longer than a
+// transaction: each script begins with the settings, and statements carry their arguments as literals.
 #pragma once
 
 #include "store/connect_watch.hpp"
@@ -93,8 +92,7 @@ class postgres_connection {
   std::vector<std::string> take_heard() noexcept { return std::exchange(heard_, {}); }
   int socket() const noexcept { return socket_.get(); }
 
-  // Any thread, while this object lives. The running statement fails as unreachable, and so do all that
-  // follow.
+  // Any thread, while this object lives. The running statement fails as unreachable, and so do all that follow.
   void interrupt() noexcept;
 
  private:

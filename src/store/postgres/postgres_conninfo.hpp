@@ -26,8 +26,7 @@ class postgres_conninfo {
   postgres_conninfo(const std::string& url, const store_options& options,
                     std::chrono::milliseconds at_most = std::chrono::milliseconds::max());
 
-  // Key and value pairs for libpq: those of the URL, and time limits that detect a dead server unless it has
-  // its own.
+  // Key and value pairs for libpq: those of the URL, and time limits that detect a dead server unless it has its own.
   std::string text() const;
   // The same for one of the servers.
   std::string text(const postgres_server& server) const;

@@ -16,8 +16,7 @@ std::optional<std::chrono::microseconds> postgres_session::enqueue(const acquire
   return entered.microseconds("takeover_us");
 }
 
-// The wake-up follows the commit in the same script, so the waiter does not wait for another message of this
-// client.
+// The wake-up follows the commit in the same script, so the waiter does not wait for another message of this client.
 std::optional<hand_over_reply> postgres_session::hand_over(const release_item& request,
                                                            std::chrono::microseconds skew) {
   const auto& [name, lease, hold, mode] = request;

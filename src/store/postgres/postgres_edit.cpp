@@ -50,8 +50,7 @@ class edit_script {
     row("edit_history", name, place, to_string(line.event), line.token, line.hold, line.lease, line.detail);
   }
 
-  // The statements that wait for a lease's row come last, so that the locks' rows are not locked longer than
-  // needed.
+  // The statements that wait for a lease's row come last, so that the locks' rows are not locked longer than needed.
   std::string text() {
     auto script = leases_;
     for (const auto* statement :

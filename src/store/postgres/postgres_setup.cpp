@@ -35,8 +35,7 @@ void pin_settings(postgres_connection& connection, const postgres_context& conte
       options.application.empty() ? std::string{"rowlock"} : "rowlock " + options.application, options.schema,
       limit, pooled ? "t" : "f"};
   if (pooled) {
-    // Another client may have set the session's search_path; connect_settings sets another one if a schema
-    // was given.
+    // Another client may have set the session's search_path; connect_settings sets another one if a schema was given.
     return connection.set_pooled(
         fmt::format("SET LOCAL statement_timeout = {};\nSET TRANSACTION ISOLATION LEVEL READ COMMITTED{};\n"
                     "SET LOCAL search_path TO DEFAULT;\n{};\n",

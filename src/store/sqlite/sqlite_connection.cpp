@@ -170,8 +170,7 @@ int sqlite_connection::on_busy(void* connection, int attempts) {
 
 bool sqlite_connection::wait_for_lock(int attempts, std::chrono::steady_clock::time_point since) const {
   if (interrupted_ || std::chrono::steady_clock::now() - since >= wait_limit_) return false;
-  // Nothing reports when the lock is free. A durable commit takes a tenth of a millisecond to a few
-  // milliseconds.
+  // Nothing reports when the lock is free. A durable commit takes a tenth of a millisecond to a few milliseconds.
   // milliseconds.
   std::this_thread::sleep_for(std::min<std::chrono::microseconds>(100us + attempts * 50us, 1ms));
   return true;

@@ -22,9 +22,8 @@ namespace rowlock::store {
 // Used by one thread at a time, except interrupt().
 class sqlite_connection {
  public:
-  // timeout: how long to wait for the write lock. read_only: nothing is written, and the file and its folder
-  // need not be writable. Throws as check_sqlite_file does, and error(database) for a file that is not an
-  // SQLite database.
+  // timeout: how long to wait for the write lock. read_only: nothing is written, and the file and its folder need not
+  // be writable. Throws as check_sqlite_file does, and error(database) for a file that is not an SQLite database.
   sqlite_connection(std::string path, std::shared_ptr<const sql_catalog> catalog,
                     std::chrono::milliseconds timeout, missing_file missing, bool read_only = false);
   ~sqlite_connection();
@@ -47,12 +46,10 @@ class sqlite_connection {
   // Begins a transaction with the write lock. False: others have kept the lock for that long, or for the
   // connection's timeout.
   bool take_write_lock(std::chrono::milliseconds wait_limit);
-  // Turns on write-ahead logging, with which readers and the writer do not block each other. The file keeps
-  // it.
+  // Turns on write-ahead logging, with which readers and the writer do not block each other. The file keeps it.
   void use_wal();
 
-  // Any thread. Ends a running statement and the wait for the write lock. The connection is useless
-  // afterwards.
+  // Any thread. Ends a running statement and the wait for the write lock. The connection is useless afterwards.
   void interrupt() noexcept;
   bool interrupted() const noexcept { return interrupted_; }
   void throw_if_interrupted() const;

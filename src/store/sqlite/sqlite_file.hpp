@@ -14,10 +14,9 @@ enum class missing_file : std::uint8_t { refuse, create };
 // "sqlite:" and a path, or the path alone; made absolute.
 std::string sqlite_file_path(std::string_view url_or_path);
 
-// Throws a rowlock::error that describes the problem with the file more precisely than SQLite would:
-// not_migrated if it is missing and must exist, unreachable if its folder is missing, invalid_argument if it
-// is not a file, privilege, read_only. Opens nothing, because closing a descriptor of the file would drop
-// SQLite's locks on it.
+// Throws a rowlock::error that describes the problem with the file more precisely than SQLite would: not_migrated if it
+// is missing and must exist, unreachable if its folder is missing, invalid_argument if it is not a file, privilege,
+// read_only. Opens nothing, because closing a descriptor of the file would drop SQLite's locks on it.
 void check_sqlite_file(const std::string& path, missing_file missing, bool read_only = false);
 
 // A file to which nobody writes: its log is missing or empty. A user who may not create SQLite's files beside

@@ -118,8 +118,7 @@ class sqlite_session final : public session, public history_verbs {
   // since the last report.
   std::chrono::nanoseconds left_at_processor_time_{0};
   std::chrono::nanoseconds spent_on_report_{0};
-  // Kept from one wait() to the next: a write that was noticed before the last one returned may become
-  // visible later.
+  // Kept from one wait() to the next: a write that was noticed before the last one returned may become visible later.
   std::chrono::nanoseconds next_look_{std::chrono::hours{1}};
 };
 
