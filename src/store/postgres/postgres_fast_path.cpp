@@ -6,41 +6,35 @@
 namespace rowlock::store {
 
 std::vector<grant> postgres_session::acquire(std::span<const acquire_item> requests) {
+  if (requests.size() == 1) return acquire_one(requests.front());
   return by_mode(
       requests, [&](auto exclusive) { return acquire_exclusive(exclusive); },
       [&](auto shared) { return acquire_shared(shared); });
 }
 
+std::vector<grant> postgres_session::acquire_one(const acquire_item& one) {
+  if (one.mode == model::lock_mode::shared) {
+    return read_grants(connection_.call("acquire_shared_one", one.name, to_string(one.kind), one.capacity,
+                                        one.lease, one.hold, one.fair, one.weight));
+  }
+  return read_grants(connection_.call("acquire_one", one.name, to_string(one.kind), one.capacity, one.lease,
+                                      one.hold, one.fair));
+}
+
 std::vector<grant> postgres_session::acquire_exclusive(std::span<const acquire_item> requests) {
-  const auto ask = [&] {
-    if (requests.size() == 1) {
-      const auto& one = requests.front();
-      return connection_.call("acquire_one", one.name, to_string(one.kind), one.capacity, one.lease, one.hold,
-                              one.fair);
-    }
-    postgres_batch<6> all;
-    for (const auto& one : requests) {
-      all.add(one.name, to_string(one.kind), one.capacity, one.lease, one.hold, one.fair);
-    }
-    return connection_.call("acquire", all);
-  };
-  return read_grants(ask());
+  postgres_batch<6> all;
+  for (const auto& one : requests) {
+    all.add(one.name, to_string(one.kind), one.capacity, one.lease, one.hold, one.fair);
+  }
+  return read_grants(connection_.call("acquire", all));
 }
 
 std::vector<grant> postgres_session::acquire_shared(std::span<const acquire_item> requests) {
-  const auto ask = [&] {
-    if (requests.size() == 1) {
-      const auto& one = requests.front();
-      return connection_.call("acquire_shared_one", one.name, to_string(one.kind), one.capacity, one.lease,
-                              one.hold, one.fair, one.weight);
-    }
-    postgres_batch<7> all;
-    for (const auto& one : requests) {
-      all.add(one.name, to_string(one.kind), one.capacity, one.lease, one.hold, one.fair, one.weight);
-    }
-    return connection_.call("acquire_shared", all);
-  };
-  return read_grants(ask());
+  postgres_batch<7> all;
+  for (const auto& one : requests) {
+    all.add(one.name, to_string(one.kind), one.capacity, one.lease, one.hold, one.fair, one.weight);
+  }
+  return read_grants(connection_.call("acquire_shared", all));
 }
 
 std::vector<hold_id> postgres_session::release(std::span<const release_item> requests, durability how) {

@@ -76,6 +76,7 @@ class postgres_session final : public session, public history_verbs {
  private:
   template <class Decide>
   auto with_meta(const std::string& verb, Decide decide);
+  std::vector<grant> acquire_one(const acquire_item& request);
   std::vector<grant> acquire_exclusive(std::span<const acquire_item> requests);
   std::vector<grant> acquire_shared(std::span<const acquire_item> requests);
   // statement: for several requests; `statement`_one is for a single one.
