@@ -56,10 +56,10 @@ class alarm {
 };
 
 // Decides when to end the command, and with which signal.
-class executioner {
+class kill_schedule {
  public:
-  executioner(child& command, const hold& held, const watch_settings& how,
-              const std::function<void(std::string_view)>& note)
+  kill_schedule(child& command, const hold& held, const watch_settings& how,
+                const std::function<void(std::string_view)>& note)
       : command_{command},
         held_{held},
         kill_after_{how.kill_after},
@@ -142,11 +142,11 @@ watch_result watch(child& command, const hold& held, signal_queue& signals, cons
                    const std::function<void(std::string_view)>& note) {
   watch_result result;
   alarm bell{held};
-  executioner judge{command, held, how, note};
+  kill_schedule schedule{command, held, how, note};
   // No event reports that the rest of the group has ended, so it is polled.
   constexpr nanoseconds look_again = 20ms;
-  while (!command.ended() || (judge.stopped() && !judge.killed() && !command.group_ended())) {
-    auto until = judge.act();
+  while (!command.ended() || (schedule.stopped() && !schedule.killed() && !command.group_ended())) {
+    auto until = schedule.act();
     if (command.ended()) until = std::min(until.value_or(look_again), look_again);
     wait_for_either(signals.descriptor(), bell.descriptor(), until);
     bell.drain();
@@ -156,8 +156,8 @@ watch_result watch(child& command, const hold& held, signal_queue& signals, cons
       command.send(*signal);
     }
   }
-  result.timed_out = judge.timed_out();
-  result.lost = (judge.stopped() && !judge.timed_out()) || !held.valid();
+  result.timed_out = schedule.timed_out();
+  result.lost = (schedule.stopped() && !schedule.timed_out()) || !held.valid();
   return result;
 }
 

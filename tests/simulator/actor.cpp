@@ -39,7 +39,7 @@ lock_options options_of(place where) {
 }  // namespace
 
 actor::actor(const story& plan, int client, process& home, scheduler& runs, recorder& records, oracle& checks,
-             world& where, shared_desk& desk)
+             world& where, shared_state& shared)
     : story_(plan),
       client_(client),
       home_(home),
@@ -47,7 +47,7 @@ actor::actor(const story& plan, int client, process& home, scheduler& runs, reco
       records_(records),
       checks_(checks),
       world_(where),
-      desk_(desk) {
+      shared_(shared) {
   home_.client = client;
   home_.clock = this->plan().clock;
   endings_.resize(static_cast<std::size_t>(this->plan().threads));
@@ -132,7 +132,7 @@ void actor::run_thread(int thread, std::vector<operation> todo) {
     mine.waits_in.clear();
   }
   ++done_;
-  desk_.wait_until(runs_, desk_.closing);
+  shared_.wait_until(runs_, shared_.closing);
   ++left_;
   if (thread != 0) return;
   while (left_ < threads()) pause(5 * millisecond);
@@ -388,7 +388,7 @@ void actor::acquire_exclusively(const operation& one) {
       hold got = within();
       if (got.token() == 0) return;
       checks_.delivered(got);
-      desk_.wait_until(runs_, desk_.at_rest);
+      shared_.wait_until(runs_, shared_.at_rest);
       return release(got);
     }
     default: return;
@@ -620,18 +620,18 @@ void actor::pass_on(const operation& one) {
     hold got = timed(one, limit_of(one), [&] { return lock.try_acquire_for(in_chrono(one.limit)); });
     if (got.token() == 0) return;
     checks_.delivered(got);
-    desk_.receipts.push_back(got.receipt());
+    shared_.receipts.push_back(got.receipt());
     pause(one.keep / 2);
     checks_.given_up(got);
     try {
-      desk_.transfers.push_back(got.transfer(std::chrono::seconds{2}));
+      shared_.transfers.push_back(got.transfer(std::chrono::seconds{2}));
     } catch (...) {
       std::ignore = got.release();
       throw;
     }
     return;
   }
-  auto& texts = one.what == action::adopt ? desk_.transfers : desk_.receipts;
+  auto& texts = one.what == action::adopt ? shared_.transfers : shared_.receipts;
   if (texts.empty()) return;
   const auto text = texts.front();
   if (one.number % 3 != 0) texts.pop_front();  // else another may use it as well
@@ -653,7 +653,7 @@ void actor::pass_on(const operation& one) {
 // ---- operators ----
 
 void actor::operate(const operation& one) {
-  admin desk{*db_};
+  admin console{*db_};
   const auto name = name_of(one.where);
   switch (one.what) {
     case action::force:
@@ -662,11 +662,12 @@ void actor::operate(const operation& one) {
       checks_.force_begins(name);
       try {
         if (one.what == action::force) {
-          std::ignore = desk.release(name);
+          std::ignore = console.release(name);
         } else {
-          std::ignore = desk.request_release(name, {.reason = "simulated",
-                                                    .within = milliseconds{one.limit / millisecond / 2 + 1},
-                                                    .then_force = one.number % 2 == 0});
+          std::ignore =
+              console.request_release(name, {.reason = "simulated",
+                                             .within = milliseconds{one.limit / millisecond / 2 + 1},
+                                             .then_force = one.number % 2 == 0});
         }
       } catch (const error&) {
         checks_.force_ends(name, true);
@@ -674,16 +675,16 @@ void actor::operate(const operation& one) {
       }
       return checks_.force_ends(name, false);
     }
-    case action::sweep: std::ignore = desk.sweep(); return;
-    case action::collect: std::ignore = desk.collect(milliseconds{one.limit / millisecond}); return;
+    case action::sweep: std::ignore = console.sweep(); return;
+    case action::collect: std::ignore = console.collect(milliseconds{one.limit / millisecond}); return;
     case action::look:
-      std::ignore = desk.list();
-      std::ignore = desk.show(name);
-      std::ignore = desk.queue(name);
-      std::ignore = desk.cycles();
+      std::ignore = console.list();
+      std::ignore = console.show(name);
+      std::ignore = console.queue(name);
+      std::ignore = console.cycles();
       return;
-    case action::raise_epoch: std::ignore = desk.raise_epoch(); return;
-    case action::set_skew: return desk.set_skew(milliseconds{one.amount * 20});
+    case action::raise_epoch: std::ignore = console.raise_epoch(); return;
+    case action::set_skew: return console.set_skew(milliseconds{one.amount * 20});
     default: {
       // I11: the name is another kind of lock.
       mutex real{*db_, "kind"};

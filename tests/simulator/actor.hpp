@@ -21,7 +21,7 @@
 namespace rowlock::simulator {
 
 // Texts that pass from one program to another, and the end of the story.
-struct shared_desk {
+struct shared_state {
   std::deque<std::string> transfers;
   std::deque<std::string> receipts;
   bool at_rest = false;  // the holds that are kept to the end may be released
@@ -40,7 +40,7 @@ struct shared_desk {
 class actor {
  public:
   actor(const story& plan, int client, process& home, scheduler& runs, recorder& records, oracle& checks,
-        world& where, shared_desk& desk);
+        world& where, shared_state& shared);
 
   // Starts its threads. second_life: a program that starts again after a crash.
   void start(bool second_life);
@@ -98,7 +98,7 @@ class actor {
   recorder& records_;
   oracle& checks_;
   world& world_;
-  shared_desk& desk_;
+  shared_state& shared_;
   std::optional<client> db_;
   std::vector<ending> endings_;
   int done_ = 0;

@@ -58,7 +58,7 @@ class run {
     rest();
     if (checks_.has_untold_holds()) rest();
     checks_.check_holds_at_rest();
-    desk_.set(runs_, desk_.at_rest);
+    shared_.set(runs_, shared_.at_rest);
     wait_until_idle();
     rest();
     sweep();
@@ -82,7 +82,8 @@ class run {
     } else {
       places.push_back(&home);
     }
-    actors_.push_back(std::make_shared<actor>(plan_, client, home, runs_, records_, checks_, world_, desk_));
+    actors_.push_back(
+        std::make_shared<actor>(plan_, client, home, runs_, records_, checks_, world_, shared_));
     actors_.back()->start(again);
   }
 
@@ -134,9 +135,9 @@ class run {
           client db = primitives::access::make<client>(client_layer::closing_handle(
               client_layer::engine::open([database] { return database; }, plan_.clients.front().settings,
                                          client_layer::system_time())));
-          admin desk{db};
+          admin console{db};
           for (int round = 0; round < 3; ++round) {
-            std::ignore = desk.sweep();
+            std::ignore = console.sweep();
             // The first one may be the first to see another server, and lengthens all leases then.
             pause(round == 0 ? longest_ttl() + second : 400 * millisecond);
           }
@@ -150,7 +151,7 @@ class run {
 
   void close() {
     pause(200 * millisecond);
-    desk_.set(runs_, desk_.closing);
+    shared_.set(runs_, shared_.closing);
     const auto closed = [this] {
       return std::ranges::all_of(actors_, [](const auto& one) { return one->is_closed(); });
     };
@@ -194,7 +195,7 @@ class run {
   recorder records_;
   oracle checks_;
   world world_;
-  shared_desk desk_;
+  shared_state shared_;
   std::vector<std::shared_ptr<actor>> actors_;
   std::vector<std::shared_ptr<actor>> dead_;
   std::vector<int> crashed_;
