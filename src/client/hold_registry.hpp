@@ -101,9 +101,9 @@ class recent_releases {
 
   // True when there are so many that a renewal should come early.
   bool add(entry release);
-  // Forgets those that were answered before: they are on disk.
+  // Forgets the releases that were answered before that time, because they are on disk.
   void confirm(instant sent_at);
-  // Removes and returns all: they may be lost.
+  // Removes and returns all releases, because they may be lost.
   std::vector<entry> take_all();
 
  private:

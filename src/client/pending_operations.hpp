@@ -1,6 +1,6 @@
-// What a client has submitted and no worker has taken yet. Forms the batches. A name is in one batch at a time, so a
-// process never waits for its own row locks. A batch has a name once, except for requests that one edit decides
-// together.
+// The requests that a client has submitted and no worker has taken yet. Forms the batches. A name is in one batch at
+// a time, so a process never waits for its own row locks. A batch has a name once, except for requests that one edit
+// decides together.
 #pragma once
 
 #include "client/operation.hpp"
@@ -73,12 +73,12 @@ class pending_operations {
   // Puts a batch before all others. Its names stay reserved until finish().
   void put_back(batch& work);
 
-  // Removes acquires, delayed ones included: all of them, or those that do not wait. Those that stay note the failure,
-  // too.
+  // Removes acquires, including delayed ones: all of them, or those that do not wait. Those that stay also note the
+  // failure.
   std::vector<acquire_ptr> remove_acquires(const std::exception_ptr& failure, bool also_waiting);
   std::deque<task_ptr> remove_tasks();
   std::deque<task_ptr> remove_background();  // delayed ones included
-  // Drops all that is delayed. Returns the releases among it.
+  // Drops all delayed operations. Returns the releases among them.
   std::vector<release_ptr> drop_delayed();
 
  private:
@@ -88,7 +88,7 @@ class pending_operations {
     task_ptr task{};
   };
 
-  // False: a background sweep of the name is waiting already, and is enough.
+  // False: a background sweep of the name is already waiting, which is enough.
   bool is_needed(const release_operation& operation);
   void now_taken(const acquire_operation&) {}
   void now_taken(const release_operation& operation);

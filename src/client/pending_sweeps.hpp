@@ -1,5 +1,5 @@
-// Unfair locks that this process has freed without a look at their queue. A sweep looks for their waiters a
-// moment later, once for all releases in between.
+// The unfair locks that this process has freed without reading their queue. A moment later a sweep looks for
+// their waiters, once for all releases until then.
 #pragma once
 
 #include "model/annotated_mutex.hpp"
@@ -14,12 +14,12 @@ namespace rowlock::client_layer {
 // Thread-safe.
 class pending_sweeps {
  public:
-  // True: no sweep of that name is pending yet, so the caller submits one.
+  // True: no sweep of that name is pending, so the caller must submit one.
   bool add(const std::string& name) {
     const model::annotated_lock lock{mutex_};
     return names_.insert(name).second;
   }
-  // Call it before the look: a release that comes later then adds the name again.
+  // Call it before the sweep reads the queue, so that a later release adds the name again.
   void take(const std::string& name) {
     const model::annotated_lock lock{mutex_};
     names_.erase(name);

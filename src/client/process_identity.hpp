@@ -1,4 +1,4 @@
-// This process as its leases name it, for operators to see.
+// How a process's leases describe it to operators.
 #pragma once
 
 #include "store/store.hpp"
@@ -17,7 +17,7 @@ struct process_identity {
   std::string user;
   std::string program;
 
-  // application: empty for the program's name, which the kernel cuts. command: empty for its file name.
+  // application: empty means the program's name, which the kernel truncates. command: empty means its file name.
   static process_identity of_this_process(const std::string& application, const std::string& command = {});
 
   store::lease_record lease(model::lease_id id, model::lease_id client, std::chrono::milliseconds ttl) const {
@@ -25,7 +25,7 @@ struct process_identity {
   }
 };
 
-// The user with that number, from the text of /etc/passwd. Empty: it is not there.
+// The name of the user with that number, from the text of /etc/passwd. Empty: it is not there.
 std::string user_in(std::string_view passwd, std::uint64_t uid);
 
 }  // namespace rowlock::client_layer

@@ -1,5 +1,5 @@
-// The one lease of a client, from its creation to its loss. Its successor is another lease: a lease dies once
-// (I3).
+// The current lease of a client, from its creation to its loss. A lease dies only once (I3), so its successor
+// is another lease.
 #pragma once
 
 #include "client/context.hpp"
@@ -22,10 +22,10 @@ class process_lease {
                 session_slot& slot)
       : context_(shared), queue_(queue), holds_(holds), notifier_(notifier), slot_(slot) {}
 
-  // The lease for new requests. Null while there is none, or when it is past its deadline.
+  // The lease for new requests. Null if there is none, or it is past its deadline.
   std::shared_ptr<lease> current() const;
 
-  // A new lease, and the state of the database that it was made in.
+  // A new lease, and the state of the database in which it was made.
   struct created {
     std::shared_ptr<lease> made;
     store::database_state state;
@@ -35,14 +35,14 @@ class process_lease {
   // Makes it the current one: from now on acquires are sent.
   void use(const std::shared_ptr<lease>& made);
 
-  // Renews the current lease. Empty: there is none, or it was lost with this answer.
+  // Renews the current lease. Empty: there is none, or this answer showed that it is lost.
   std::optional<store::renewal_reply> renew(instant sent_at);
 
-  // Loses the lease if its deadline has passed. Returns the deadline that it still has.
+  // Loses the lease if its deadline has passed. Otherwise returns the deadline.
   std::optional<instant> expire(instant now);
 
-  // Lost leases end in the database too, so that nobody waits for one whose last renewal was answered too
-  // late to count. Not before this time:
+  // When lost leases may be ended in the database, too. They are, so that nobody waits for a lease whose last
+  // renewal was answered too late to count.
   instant next_end() const;
   void end_lost();
   // Ends the current lease and the lost ones that may end. Its holds say loss::closed.

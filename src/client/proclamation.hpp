@@ -1,5 +1,5 @@
-// What the holder of an office proclaims, as it is stored: after the token of its term. So a new term begins
-// without a proclamation, and the fast paths need not know of it.
+// The stored form of a proclamation: the token of the term, and then the value. So a new term begins without
+// one, and the fast paths need not clear it.
 #pragma once
 
 #include "model/lock.hpp"

@@ -25,11 +25,11 @@ namespace rowlock::client_layer {
 template <class Result>
 class promised {
  public:
-  // False: the caller has given up, or has its result already. Then this result belongs to nobody.
+  // False: the caller has given up, or already has its result. The caller of complete() must then dispose of this one.
   bool complete(Result result) {
     return store([&]() ROWLOCK_REQUIRES(mutex_) { result_ = std::move(result); });
   }
-  // The same, and counts the result if the caller gets it: before the caller can see it.
+  // The same, but counts the result if the caller gets it, before the caller can see it.
   bool complete(Result result, std::atomic<std::uint64_t>& received) {
     return store([&]() ROWLOCK_REQUIRES(mutex_) {
       result_ = std::move(result);
@@ -45,18 +45,18 @@ class promised {
     return is_over();
   }
 
-  // For a caller whose thread does not wait: called once, on completion, by the thread that completes, with
-  // no mutex locked. Set before the operation is shared. Dropped when the caller gives up.
+  // For a caller whose thread does not wait: called once, by the thread that completes, under no mutex. Set
+  // it before the operation is shared. Dropped when the caller gives up.
   void on_complete(std::function<void()> next) {
     const model::annotated_lock lock{mutex_};
     next_ = std::move(next);
   }
-  // The caller gave up before there was a result.
+  // Whether the caller gave up before there was a result.
   bool is_given_up() const {
     const model::annotated_lock lock{mutex_};
     return state_ == state::given_up;
   }
-  // The caller still waits, but only to learn the outcome: whoever works on the result is to end that soon.
+  // The caller still waits, but only to learn the outcome, which should now come soon.
   void leave() {
     const model::annotated_lock lock{mutex_};
     if (state_ == state::open) state_ = state::leaving;
@@ -65,7 +65,7 @@ class promised {
     const model::annotated_lock lock{mutex_};
     return state_ == state::leaving;
   }
-  // True: nobody waits any more, and no result will come. False: there was a result before.
+  // True: nobody waits any more, and no result will come. False: there already was a result.
   bool give_up() {
     std::function<void()> dropped;  // destroyed with no mutex locked
     const model::annotated_lock lock{mutex_};
@@ -83,7 +83,7 @@ class promised {
     const model::annotated_lock lock{mutex_};
     return last_failure_;
   }
-  // The result, once; as wait() returns or throws it.
+  // Returns or throws the result once, as wait() does.
   std::optional<Result> take() {
     const model::annotated_lock lock{mutex_};
     if (failure_) throw copy_of(*failure_);
@@ -95,7 +95,7 @@ class promised {
                              const std::stop_token& stop = {}) {
     return wait(time, then, stop, true);
   }
-  // The same for a caller that goes on waiting: a result may still come.
+  // The same for a caller that will wait again: a result may still come.
   std::optional<Result> wait_a_while(time_source& time, std::optional<instant> then,
                                      const std::stop_token& stop) {
     return wait(time, then, stop, false);
@@ -137,8 +137,8 @@ class promised {
       store_result();
       next.swap(next_);
     }
-    // With the mutex unlocked, else the woken thread would block on it at once. The caller of complete()
-    // keeps this object alive.
+    // With the mutex unlocked, because the woken thread would otherwise block on it at once. The caller of
+    // complete() keeps this object alive.
     changed_.notify_one();
     if (next) next();
     return true;

@@ -1,5 +1,4 @@
-// The names for which this process recently had to queue. For these a fast acquire would only cost a round
-// trip.
+// The names for which this process recently had to queue. For these a fast acquire would only waste a round trip.
 #pragma once
 
 #include "model/annotated_mutex.hpp"

@@ -1,6 +1,6 @@
 // Compares what the database has on this client's leases with what the client knows, and releases the rest: a
-// grant that came late, a release that a fail-over has lost, a place in a queue that nobody waits in. The
-// lease under them is renewed with all others, so nothing else would end them.
+// grant that came late, a release that a fail-over has lost, a place in a queue in which nobody waits. Their
+// lease is renewed with the others, so nothing else would end them.
 #pragma once
 
 #include "client/backoff.hpp"
@@ -21,27 +21,26 @@ namespace rowlock::client_layer {
 
 class lease_keeper;
 
-// Thread-safe. It reads the names page by page, with pauses, in the workers that acquire: never on the
+// Thread-safe. Reads the names page by page, with pauses, on the workers that acquire: never on the
 // connection that renews leases, and no release waits for it.
 //
-// It releases nothing that has an owner. An id is known from before it is sent until nobody follows it: to
-// ids_in_use while a request uses it, then to the registry while it is a hold, then to ids_in_use while a
-// release uses it. Ids never come again. So what was read under an id that is in neither was over before they
-// were asked. It is released only if it still stands on the lease that was read.
+// It releases nothing that has an owner. An id is known from before it is sent until nothing uses it any
+// more: to ids_in_use while a request uses it, then to the registry while it is a hold, then to ids_in_use
+// while a release uses it. Ids are never reused. So if neither knows an id that was read, its use was over
+// before they were asked. What it names is released only if it still stands on the lease that was read.
 class reconciliation {
  public:
   reconciliation(context& shared, submission_queue& queue, hold_registry& holds, lease_keeper& keeper);
 
-  // Has all names read once more, beginning no earlier than after that time.
+  // Requests one reading of all names, which begins after that time.
   void request(std::chrono::nanoseconds in = {});
-  // The same, repeated at growing intervals: a ghost that nobody has seen end may still do something.
+  // The same, repeated at growing intervals, for a ghost whose end nobody has seen: it may still be executed.
   void request_repeatedly();
-  // Call it once. From now on all is also read every five to ten minutes, to find orphans of any cause. It is
-  // not read if nothing is held and nothing was requested since the last reading. All this takes a hundredth
-  // of the time at most.
+  // Call it once. From now on all names are also read every five to ten minutes, to find orphans of any cause, unless
+  // nothing is held and nothing was requested since the last reading. This takes at most a hundredth of the time.
   void begin_routine();
-  // As request(), when the database is another one, or was not what it seemed. All its clients notice that at
-  // about the same time. So each begins after a random pause, and they do not all read at once.
+  // As request(), after a change of the database. All its clients notice the change at about the same time,
+  // so each begins after a random pause, and they do not all read at once.
   void request_in(const store::database_state& database_state);
 
  private:
@@ -49,7 +48,7 @@ class reconciliation {
     std::uint64_t number;
     std::chrono::nanoseconds pause;
   };
-  // The step that counts from now on. The caller unlocks the mutex, and then sends it.
+  // Plans the step that counts from now on. The caller unlocks the mutex, and then sends the step.
   next_step plan(std::chrono::nanoseconds pause) ROWLOCK_REQUIRES(mutex_);
   void send(const next_step& planned);
   void step(store::lock_verbs& session, std::uint64_t number);
@@ -59,7 +58,7 @@ class reconciliation {
                  const std::vector<store::held_entry>& unknown);
   bool is_unknown(const store::held_entry& entry) const;
   void after_step(std::uint64_t number);
-  // The next one, after the step that has just run. Empty: none is needed.
+  // The step that follows the one that has just run. Empty: none is needed.
   std::optional<next_step> following(instant now) ROWLOCK_REQUIRES(mutex_);
   void plan_routine(instant now) ROWLOCK_REQUIRES(mutex_);
   bool is_idle() const ROWLOCK_REQUIRES(mutex_);
@@ -72,7 +71,7 @@ class reconciliation {
   lease_keeper& keeper_;
 
   model::annotated_mutex mutex_;
-  // The earliest requested time that no reading has met, and the latest.
+  // The earliest requested time that no reading has satisfied, and the latest.
   std::optional<instant> first_ ROWLOCK_GUARDED_BY(mutex_);
   instant last_ ROWLOCK_GUARDED_BY(mutex_){};
   std::string identity_ ROWLOCK_GUARDED_BY(mutex_);    // of the database that is meant; empty: any

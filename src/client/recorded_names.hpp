@@ -1,5 +1,5 @@
-// The names whose history is recorded, as read last. Requests for them take the slow path, whose edits write the
-// history; no other name pays for it.
+// The names whose history is recorded, as last read. Requests for them take the slow path, whose edits write the
+// history; other names cost nothing.
 #pragma once
 
 #include "model/annotated_mutex.hpp"
@@ -20,17 +20,16 @@ class recorded_names {
  public:
   // version: database_state::recordings.
   void use(std::int64_t version, std::vector<store::recording> recordings);
-  // Of what is in use. 0: nothing was ever recorded.
+  // The version in use. 0: nothing was ever recorded.
   std::int64_t version() const { return version_.load(std::memory_order_relaxed); }
 
   bool contains(std::string_view name) const {
     return !empty_.load(std::memory_order_relaxed) && fits_a_pattern(name);
   }
-  // The longest that is kept, if several patterns fit.
+  // The recording of that name; the one that keeps most, if several patterns match.
   std::optional<store::recording> find(std::string_view name) const;
 
-  // Names that this client has written lines of, to be pruned. A thousand at most are remembered; `gc` prunes the
-  // others.
+  // Remembers names whose lines this client has written and must prune, at most a thousand; `gc` prunes the others.
   void note_written(const std::string& name);
   bool has_written() const;
   std::vector<std::string> take_written();

@@ -1,4 +1,4 @@
-// Which failures are worth a line in the log: each text at once, and then at growing intervals.
+// Chooses which failures to log: each text at once, and then at growing intervals.
 #pragma once
 
 #include "client/time_source.hpp"
@@ -16,7 +16,7 @@ namespace rowlock::client_layer {
 // Used by one thread at a time.
 class repeated_failures {
  public:
-  // Empty: leave this one out. Otherwise log it; the number says how many of that text were left out since
+  // Empty: do not log this one. Otherwise log it; the number says how many with that text were left out since
   // the last line.
   std::optional<std::uint64_t> due(const std::string& text, instant now) {
     if (seen_.size() >= most && !seen_.contains(text)) seen_.clear();
@@ -25,7 +25,7 @@ class repeated_failures {
       ++known.left_out;
       return {};
     }
-    // After a long quiet it counts as new.
+    // After a long quiet time it counts as new.
     if (now > known.next + longest) known.interval = first;
     known.next = now + known.interval;
     known.interval = std::min(known.interval * 2, longest);

@@ -1,5 +1,5 @@
-// When an operation comes up again whose row was locked or whose statement failed. Each pause grows until its
-// cause has ended.
+// When to retry an operation whose row was locked or whose statement failed. Each pause grows until its cause
+// has ended.
 //
 //   event      | row                            | consecutive failures | in its next batch
 //   row_locked | locked, since the first of it  | -                    | -
@@ -21,7 +21,7 @@ class retry_state {
   // A row that stays locked for longer is reported to callers, unless a holder keeps it.
   static constexpr std::chrono::milliseconds row_lock_limit{800};
 
-  // The row has been locked at every try since then. Empty: it was not, at the latest one.
+  // Since when the row has been locked at every try. Empty: it was not locked at the latest one.
   const std::optional<instant>& locked_since() const { return locked_since_; }
   bool is_locked_out(instant now) const { return locked_since_ && now > *locked_since_ + row_lock_limit; }
   bool has_looked() const { return looked_; }

@@ -1,5 +1,5 @@
-// Several requests for one lock, decided one after the other in one transaction. Each finds the lock as the
-// requests before it leave it, and one change is written for all of them.
+// Decides several requests for one lock in one transaction. Each finds the lock as the previous requests
+// leave it, and one change is written for all of them.
 #pragma once
 
 #include "client/decisions.hpp"
@@ -13,16 +13,16 @@ class sequential_edit {
   // ttl: of the leases that the view does not name; they belong to the requests.
   sequential_edit(const store::lock_view& read, std::chrono::milliseconds ttl) : view_(read), ttl_(ttl) {}
 
-  // What the next request is decided from.
+  // The view from which the next request is decided.
   const store::lock_view& view() const { return view_; }
   void decided(const store::lock_change& change);
 
-  // What all of them change together.
+  // The change that all of them make together.
   store::lock_change change() && { return std::move(all_); }
 
  private:
-  // An unknown lease counts as living. To take a dead lease for a living one delays others until that is
-  // found out. To take a living one for dead would grant twice.
+  // An unknown lease counts as living. Treating a dead lease as living delays others until that is found out.
+  // Treating a living one as dead would grant twice.
   model::lease_view lease_of(model::lease_id id, const store::lock_change& change) const;
   void show(const store::lock_change& change);
   void add(const store::lock_change& change);

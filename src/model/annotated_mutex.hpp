@@ -23,19 +23,19 @@
 #define ROWLOCK_THREAD_ANNOTATION(...)
 #endif
 
-// Of a member: the mutex that guards it, or that guards what it points to.
+// On a member: the mutex that guards it, or that guards what it points to.
 #define ROWLOCK_GUARDED_BY(mutex) ROWLOCK_THREAD_ANNOTATION(guarded_by(mutex))
 #define ROWLOCK_PT_GUARDED_BY(mutex) ROWLOCK_THREAD_ANNOTATION(pt_guarded_by(mutex))
-// Of a function or a lambda, after its parameters: the caller has locked, or has not locked, the mutex.
+// On a function or a lambda, after its parameters: the caller has locked, or has not locked, the mutex.
 #define ROWLOCK_REQUIRES(...) ROWLOCK_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
 #define ROWLOCK_EXCLUDES(...) ROWLOCK_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
-// Of a function: it locks or unlocks the mutex; without an argument, its own object.
+// On a function: it locks or unlocks the mutex; without an argument, its own object.
 #define ROWLOCK_ACQUIRE(...) ROWLOCK_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
 #define ROWLOCK_TRY_ACQUIRE(...) ROWLOCK_THREAD_ANNOTATION(try_acquire_capability(__VA_ARGS__))
 #define ROWLOCK_RELEASE(...) ROWLOCK_THREAD_ANNOTATION(release_capability(__VA_ARGS__))
-// Of a function that returns a reference to the mutex.
+// On a function that returns a reference to the mutex.
 #define ROWLOCK_RETURNS_MUTEX(mutex) ROWLOCK_THREAD_ANNOTATION(lock_returned(mutex))
-// Of a function that the analysis cannot follow; say why beside it.
+// On a function that the analysis cannot follow; say why beside it.
 #define ROWLOCK_UNCHECKED ROWLOCK_THREAD_ANNOTATION(no_thread_safety_analysis)
 
 namespace rowlock::model {
