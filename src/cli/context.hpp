@@ -32,8 +32,8 @@ struct context {
   // Throws error(invalid_argument) when there is none.
   std::string database_url() const;
 
-  // Prefix, schema, log and application (--application, or the program and its subcommand) are set; the rest are the library's
-  // defaults.
+  // Prefix, schema, log and application (--application, or the program and its subcommand) are set; the rest are the
+  // library's defaults.
   rowlock::options client_options() const;
 
   // The same for a command that only reads; it works on a standby too.

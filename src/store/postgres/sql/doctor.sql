@@ -59,8 +59,8 @@ FROM pg_roles
 WHERE rolname IN ('rds_superuser', 'cloudsqlsuperuser', 'alloydbsuperuser', 'azure_pg_admin');
 
 -- name: doctor_rights
--- $1 the tables that a client writes, $2 the meta table, $3 the lock table, $4 the recordings, $5 the history. Who may not
--- use locks need not write their history. Nothing is absent for an owner or a superuser.
+-- $1 the tables that a client writes, $2 the meta table, $3 the lock table, $4 the recordings, $5 the history. A role
+-- that may not use locks need not write their history. Nothing is absent for an owner or a superuser.
 SELECT 'unreadable_tables' AS fact,
        coalesce(string_agg(c.relname::text, ', ' ORDER BY c.relname), '') AS value
 FROM pg_class AS c

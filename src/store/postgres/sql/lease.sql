@@ -10,7 +10,7 @@ SET expires_at = clock_timestamp() + l.ttl_ms * interval '1 millisecond'
 WHERE l.expires_at > clock_timestamp();
 
 -- name: renew
--- $1 leases. Returns the columns of read_database_state, with one row for each lease that was renewed and at least one row.
+-- $1 leases. Returns the columns of read_database_state, with a row for each renewed lease, and at least one row.
 -- The clock is read after all rows are locked, whatever the plan is, because it is read behind an aggregate of the
 -- locking step. (The server does not check a WHERE again after a transaction that it waited for rolls back.)
 WITH taken AS MATERIALIZED (
