@@ -100,6 +100,8 @@ struct permit {
   lease_id lease;
   std::int64_t weight = 1;
   model::token token = 0;
+
+  bool operator==(const permit&) const = default;
 };
 
 // One row of `queue`: a waiter, in ticket order. The weight of an exclusive one is the lock's capacity.
@@ -109,6 +111,8 @@ struct waiter {
   lease_id lease;
   std::int64_t weight = 1;
   lock_mode mode = lock_mode::exclusive;
+
+  bool operator==(const waiter&) const = default;
 };
 
 // What is known of a lease that exists. A lease is dead when its row is missing. An expired lease lives until

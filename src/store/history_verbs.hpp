@@ -50,6 +50,8 @@ struct history_line {
   std::int64_t pid = 0;
   std::string application;
   std::string program;
+
+  bool operator==(const history_line&) const = default;
 };
 
 // As session says.

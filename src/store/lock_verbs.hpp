@@ -29,6 +29,8 @@ struct lease_record {
   std::chrono::milliseconds ttl{0};
   std::string user{};     // whose process it is
   std::string program{};  // what it runs
+
+  bool operator==(const lease_record&) const = default;
 };
 
 // Shows whether the database is still the same server with the same history.
@@ -134,6 +136,8 @@ struct release_request {
   token upto = 0;                       // of the latest hold that is meant
   std::chrono::milliseconds within{0};  // how long the requester waits; as read: still, zero or more
   std::string reason;
+
+  bool operator==(const release_request&) const = default;
 };
 
 enum class history_event : std::uint8_t {
@@ -158,6 +162,8 @@ struct history_entry {
   hold_id hold;
   lease_id lease;        // of the hold
   std::string detail{};  // who did it, if that is not the holder, and why
+
+  bool operator==(const history_entry&) const = default;
 };
 
 // What the transaction writes before it commits. An empty change writes nothing and rolls back.

@@ -7,6 +7,8 @@
 //   - lock rows are locked in name order and never waited for: a row that is locked is skipped;
 //   - time is the database's clock, read while the row is locked;
 //   - the affected rows, matched by hold_id, say what happened;
+//   - each verb sees all that was committed before it was called, at whatever node of a cluster: the layers above
+//     believe that what is not found is not there. Only what a read-only session reads may be older;
 //   - a conflict is a value, never an error and never a line in the server's log.
 #pragma once
 

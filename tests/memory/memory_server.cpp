@@ -31,12 +31,20 @@ void throw_unreachable(bool in_doubt) {
 void memory_call::block() {
   std::unique_lock lock{server.mutex_};
   const auto generation = server.unblocked_;
-  const auto broken = [&] { return session ? session->broken_ : broken_off; };
   ++server.blocked_;
   server.changed_.notify_all();
-  server.changed_.wait(lock, [&] { return server.unblocked_ != generation || broken(); });
+  server.changed_.wait(lock, [&] { return server.unblocked_ != generation || is_broken(); });
   --server.blocked_;
-  if (broken()) throw_unreachable();
+  if (is_broken()) throw_unreachable();
+}
+
+void memory_call::pause(std::chrono::nanoseconds length) {
+  std::unique_lock lock{server.mutex_};
+  if (server.changed_.wait_for(lock, length, [&] { return is_broken(); })) throw_unreachable();
+}
+
+bool memory_call::is_broken() const {
+  return session ? session->broken_ : broken_off;
 }
 
 void memory_call::break_off() {
@@ -96,6 +104,21 @@ void memory_server::delete_lock(const std::string& name) {
   tables_.locks.erase(name);
   tables_.permits.erase(name);
   tables_.queues.erase(name);
+}
+
+void memory_server::make_cluster(std::size_t nodes) {
+  const std::lock_guard lock{mutex_};
+  nodes_.resize(nodes);
+}
+
+void memory_server::fall_behind(std::size_t node) {
+  const std::lock_guard lock{mutex_};
+  nodes_.at(node).fall_behind(tables_, commits_);
+}
+
+void memory_server::catch_up(std::size_t node) {
+  const std::lock_guard lock{mutex_};
+  nodes_.at(node).catch_up();
 }
 
 std::size_t memory_server::sessions() const {
@@ -240,23 +263,47 @@ void memory_server::call_hook(memory_call& call) {
   if (around) around(call);
 }
 
-void memory_server::transact(const std::function<void(memory_transaction&)>& work) {
+memory_node::moment memory_server::send(std::size_t node) const {
   const std::lock_guard lock{mutex_};
-  transact_locked(work);
+  if (!nodes_.at(node).is_behind()) return {};
+  return {commits_, std::make_shared<const memory_tables>(tables_)};
 }
 
-void memory_server::transact_locked(const std::function<void(memory_transaction&)>& work) {
-  memory_transaction transaction{.tables = tables_,
+void memory_server::transact(const std::function<void(memory_transaction&)>& work, std::size_t node,
+                             const memory_node::moment& sent) {
+  const std::lock_guard lock{mutex_};
+  memory_node& there = nodes_.at(node);
+  if (!there.is_behind()) return transact_locked(work);
+  there.apply(sent);
+  transact_locked(work, &there);
+}
+
+// At a node that is behind: with the tables that the node has.
+void memory_server::transact_locked(const std::function<void(memory_transaction&)>& work,
+                                    memory_node* behind) {
+  std::optional<memory_tables> made;
+  if (behind != nullptr) made = behind->tables();
+  std::optional<memory_tables> before;
+  if (keeps_history_) before = tables_;
+  memory_transaction transaction{.tables = made ? *made : tables_,
                                  .marker = marker_,
                                  .identity = identity_,
                                  .locked_rows = locked_rows_,
                                  .guards = guards_,
                                  .now = now()};
-  std::optional<memory_tables> before;
-  if (keeps_history_) before = tables_;
   work(transaction);
-  if (before && transaction.wrote) history_.push_back({std::move(*before), transaction.how});
-  if (observer_ != nullptr && transaction.wrote) observer_->committed(tables_, now(), transaction.how);
+  if (transaction.wrote && behind != nullptr) {
+    if (!certify(behind->tables(), *made, tables_)) {
+      if (observer_ != nullptr) observer_->conflicted();
+      throw error(errc::contention, "another node has changed the row before", "1213");
+    }
+    behind->commit(tables_, commits_ + 1);
+  }
+  for (const wakeup& one : transaction.told) announce(one);
+  if (!transaction.wrote) return;
+  ++commits_;
+  if (before) history_.push_back({std::move(*before), transaction.how});
+  if (observer_ != nullptr) observer_->committed(tables_, now(), transaction.how);
 }
 
 void memory_server::announce(const wakeup& told) {
@@ -272,6 +319,7 @@ void memory_server::announce(const wakeup& told) {
 
 void memory_server::break_sessions() {
   for (memory_session* session : sessions_) session->broken_ = true;
+  for (memory_node& node : nodes_) node.catch_up();
   // The rivals' transactions are gone with their connections.
   locked_rows_.clear();
   guards_.clear();

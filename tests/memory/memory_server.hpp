@@ -5,6 +5,7 @@
 // Thread safety: every member may be called from any thread. Hooks run under no lock.
 #pragma once
 
+#include "memory/memory_cluster.hpp"
 #include "memory/memory_tables.hpp"
 
 #include <algorithm>
@@ -33,17 +34,26 @@ struct memory_call {
   memory_session* session = nullptr;  // null for connect
   bool ghost = false;
   bool broken_off = false;  // guarded by the server's mutex
+  memory_node::moment sent{};
+
+  // Its node was behind the others when it was sent. Before the verb a hook may let it wait for that, or fail.
+  bool at_node_behind() const { return sent.tables != nullptr; }
 
   bool before(std::string_view name) const { return at == phase::before && verb == name; }
   bool after(std::string_view name) const { return at == phase::after && verb == name; }
 
   // Waits until memory_server::unblock(), or until interrupt(), which ends it with error(unreachable).
   void block();
+  // Waits that long, or until interrupt(), which ends it in the same way.
+  void pause(std::chrono::nanoseconds length);
   // Any thread: a connect that is blocked fails.
   void break_off();
   // Before a verb: its caller gets error(unreachable) with outcome_unknown, and the verb happens later, at
   // memory_server::run_ghosts(), unless end_ghost() has ended its backend by then. Not for edit.
   void leave_ghost() { ghost = true; }
+
+ private:
+  bool is_broken() const;  // Requires: the server's mutex.
 };
 
 // The connection broke; in doubt: the verb may have happened.
@@ -59,6 +69,7 @@ struct memory_transaction {
   timestamp now{0};
   bool wrote = false;  // nothing was written: nothing is remembered
   durability how = durability::durable;
+  std::vector<wakeup> told{};  // are sent when it has committed
 
   bool is_recorded_server() const { return identity == tables.recorded_identity; }
   bool is_guarded(const std::string& name, const hold_id& hold) const {
@@ -76,6 +87,8 @@ class memory_observer {
   virtual void taken_back(const memory_tables& after) = 0;
   // A change that no layer above may make was refused.
   virtual void refused(std::string_view why) = 0;
+  // A node's transaction was rolled back, because another node had changed one of its rows before.
+  virtual void conflicted() {}
 };
 
 class memory_server : public std::enable_shared_from_this<memory_server> {
@@ -108,6 +121,17 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   void unguard(const std::string& name);  // ends the latest
   // Commits the guarded transaction of that hold. False: its connection was lost, and it is rolled back.
   bool end_guard(const std::string& name, const hold_id& hold);
+
+  // -- a cluster --
+  // Sessions that connect from now on lead to so many nodes of one cluster in turn.
+  void make_cluster(std::size_t nodes);
+  // From now on the node lags behind the others: it applies no more of their commits than the seam demands. Each verb
+  // sees there what was committed before it was called, or a later state that the node has. What it writes is
+  // compared with the latest commits: if another node has changed one of the same rows since, it fails with
+  // error(contention).
+  void fall_behind(std::size_t node);
+  // The node has applied everything.
+  void catch_up(std::size_t node);
 
   // From now on it tells nobody of changes: sessions hear of them by asking. For clients opened after this.
   void tell_nobody();
@@ -165,8 +189,12 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
 
   timestamp now() const;  // Requires: mutex_ is held.
   void call_hook(memory_call& call);
-  void transact(const std::function<void(memory_transaction&)>& work);
-  void transact_locked(const std::function<void(memory_transaction&)>& work);
+  // A verb is sent to that node.
+  memory_node::moment send(std::size_t node) const;
+  // It is executed there.
+  void transact(const std::function<void(memory_transaction&)>& work, std::size_t node,
+                const memory_node::moment& sent);
+  void transact_locked(const std::function<void(memory_transaction&)>& work, memory_node* behind = nullptr);
   void announce(const wakeup& told);  // Requires: mutex_ is held.
   void break_sessions();              // Requires: mutex_ is held.
 
@@ -183,6 +211,8 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   std::set<memory_session*> sessions_;
   hook hook_;
   std::vector<ghost> ghosts_;
+  std::vector<memory_node> nodes_{1};
+  std::uint64_t commits_ = 0;
   std::vector<commit> history_;
   bool keeps_history_ = false;
   bool names_backends_ = false;
@@ -194,6 +224,7 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   std::uint64_t unblocked_ = 0;
   std::size_t blocked_ = 0;
   std::uint64_t next_backend_ = 1;
+  std::size_t next_node_ = 0;
   std::atomic<std::size_t> asked_about_{0};
 };
 

@@ -109,6 +109,7 @@ void apply(memory_transaction& transaction, const std::string& name, const lock_
 memory_session::memory_session(std::shared_ptr<memory_server> server) : server_(std::move(server)) {
   const std::lock_guard lock{server_->mutex_};
   if (server_->names_backends_) backend_ = "memory-" + std::to_string(server_->next_backend_++);
+  node_ = server_->next_node_++ % server_->nodes_.size();
   server_->sessions_.insert(this);
 }
 
@@ -297,7 +298,7 @@ std::optional<std::chrono::microseconds> memory_session::enqueue(const acquire_i
 std::optional<hand_over_reply> memory_session::hand_over(const release_item& request,
                                                          std::chrono::microseconds skew) {
   using answer = std::optional<hand_over_reply>;
-  return run("hand_over", [server = server_.get(), request, skew](memory_transaction& transaction) -> answer {
+  return run("hand_over", [request, skew](memory_transaction& transaction) -> answer {
     memory_tables& tables = transaction.tables;
     const auto found = tables.locks.find(request.name);
     const auto queue = tables.queues.find(request.name);
@@ -322,7 +323,7 @@ std::optional<hand_over_reply> memory_session::hand_over(const release_item& req
     if (!row.has_queue) tables.queues.erase(queue);
     found->second.used_at = transaction.now;
     transaction.wrote = true;
-    if (next->record.client != request.lease) server->announce({next->record.client, head.hold});
+    if (next->record.client != request.lease) transaction.told.push_back({next->record.client, head.hold});
     return hand_over_reply{head.hold, next->record.client, row.token, row.has_queue};
   });
 }
@@ -348,7 +349,7 @@ void memory_session::create(std::span<const model::lock_definition> locks) {
 
 std::vector<edit_result> memory_session::edit_together(std::span<const edit_request> requests,
                                                        const joint_decision& decide) {
-  memory_call call{.server = *server_, .verb = "edit", .session = this};
+  memory_call call{.server = *server_, .verb = "edit", .session = this, .sent = server_->send(node_)};
   return around(call, [&] {
     if (call.ghost) throw error(errc::internal, "an edit decides in its caller and cannot become a ghost");
     const bool ordered = std::ranges::adjacent_find(requests, std::ranges::greater_equal{},
@@ -356,7 +357,7 @@ std::vector<edit_result> memory_session::edit_together(std::span<const edit_requ
     if (!ordered) throw error(errc::internal, "the names of an edit are not distinct and sorted");
 
     std::vector<edit_result> results(requests.size(), edit_result::committed);
-    server_->transact([&](memory_transaction& transaction) {
+    const auto work = [&](memory_transaction& transaction) {
       std::vector<lock_view> views(requests.size());
       transaction.how = durability::asynchronous;
       for (std::size_t i = 0; i < requests.size(); ++i) {
@@ -376,7 +377,8 @@ std::vector<edit_result> memory_session::edit_together(std::span<const edit_requ
         transaction.wrote = true;
         if (changes[i].durable) transaction.how = durability::durable;
       }
-    });
+    };
+    server_->transact(work, node_, call.sent);
     return results;
   });
 }
@@ -476,8 +478,8 @@ void memory_session::listen(lease_id client) {
 }
 
 void memory_session::send_wakeups(std::span<const wakeup> told) {
-  run("send_wakeups", [server = server_.get(), all = copy_of(told)](memory_transaction&) {
-    for (const wakeup& one : all) server->announce(one);
+  run("send_wakeups", [all = copy_of(told)](memory_transaction& transaction) {
+    transaction.told = all;
     return true;
   });
 }

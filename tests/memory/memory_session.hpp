@@ -87,14 +87,15 @@ class memory_session final : public session, public history_verbs {
   // session.
   template <class Work>
   auto run(std::string_view verb, Work work) {
-    memory_call call{.server = *server_, .verb = verb, .session = this};
+    memory_call call{.server = *server_, .verb = verb, .session = this, .sent = server_->send(node_)};
     return around(call, [&] {
       std::invoke_result_t<Work, memory_transaction&> result{};
       if (call.ghost) {
         add_ghost([work = std::move(work)](memory_transaction& transaction) { work(transaction); });
         throw_unreachable();
       }
-      server_->transact([&](memory_transaction& transaction) { result = work(transaction); });
+      server_->transact([&](memory_transaction& transaction) { result = work(transaction); }, node_,
+                        call.sent);
       return result;
     });
   }
@@ -119,6 +120,7 @@ class memory_session final : public session, public history_verbs {
 
   std::shared_ptr<memory_server> server_;
   std::string backend_;
+  std::size_t node_ = 0;
   // Guarded by the server's mutex.
   std::set<lease_id> listens_for_;
   std::vector<hold_id> heard_;    // as wakeup::granted

@@ -17,11 +17,15 @@ struct memory_lease {
   lease_record record;
   timestamp expires_at{0};
   std::int64_t notice = 0;
+
+  bool operator==(const memory_lease&) const = default;
 };
 
 struct memory_permit {
   model::permit permit;
   timestamp granted_at{0};
+
+  bool operator==(const memory_permit&) const = default;
 };
 
 struct memory_lock {
@@ -30,11 +34,15 @@ struct memory_lock {
   std::optional<std::string> value{};
   std::optional<release_request> request{};
   timestamp request_until{0};
+
+  bool operator==(const memory_lock&) const = default;
 };
 
 struct memory_history_line {
   timestamp happened_at{0};
   history_line line{};
+
+  bool operator==(const memory_history_line&) const = default;
 };
 
 // The marker is not here: it does not survive a crash.

@@ -694,7 +694,8 @@ void actor::operate(const operation& one) {
       release(got);
       counting_semaphore other{*db_, "kind", 2};
       const hold wrong = other.try_acquire_for(in_chrono(one.limit));
-      if (wrong.token() != 0 && !story_.has(action::collect))
+      // Where the mutex itself was lost or collected, the name is free for another kind.
+      if (wrong.token() != 0 && !story_.has(action::collect) && !story_.has(fault_kind::commits_lost))
         checks_.fail("I11", "a mutex was granted as a semaphore");
     }
   }

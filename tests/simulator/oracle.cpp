@@ -64,14 +64,25 @@ void oracle::refused(std::string_view why) {
   fail("internal error", std::string{why});
 }
 
+void oracle::conflicted() {
+  records_.fault(fault_kind::commit_conflicted, [] { return std::string{current_verb}; });
+}
+
 void oracle::remember(const store::memory_tables& after) {
   for (auto at = locks_.begin(); at != locks_.end();) {
-    at = after.locks.contains(at->first) ? std::next(at) : locks_.erase(at);
+    if (after.locks.contains(at->first)) {
+      ++at;
+      continue;
+    }
+    note_gone(at->second, {});
+    at = locks_.erase(at);
   }
   for (const auto& [name, lock] : after.locks) {
     auto& watched = locks_[name];
     watched.row = lock.row;
-    watched.entries = entries_of(after, lock);
+    auto entries = entries_of(after, lock);
+    note_gone(watched, entries);
+    watched.entries = std::move(entries);
     watched.queue.clear();
     if (const auto found = after.queues.find(name); found != after.queues.end()) {
       for (const auto& [ticket, waiter] : found->second) watched.queue.push_back(waiter);
@@ -79,6 +90,28 @@ void oracle::remember(const store::memory_tables& after) {
   }
   leases_ = after.leases;
   if (std::exchange(epoch_, after.epoch) != after.epoch) epoch_raised_at_ = runs_.now();
+}
+
+void oracle::note_gone(const watched_lock& was, const std::vector<entry>& entries) {
+  for (const auto& one : was.entries) {
+    if (find_hold(entries, one.hold) != entries.end()) continue;
+    for (auto [first, last] = holds_.equal_range(one.hold); first != last; ++first)
+      check_loss(first->second, one);
+    gone_.insert(one.hold);
+  }
+}
+
+// What is said to be forced or gone does not stand any more. A clock that steps ends leases too early.
+void oracle::check_loss(const live_hold& one, const entry& stands) {
+  if (!is_safe() || one.home->dead || gone_.contains(one.id) || !leases_.contains(stands.lease)) return;
+  // A fail-over has lost its move to a lease of its own.
+  if (one.state->lease()->id() != stands.lease) return;
+  runs_.read_clock_of(one.home);
+  const auto said = one.state->loss();
+  runs_.read_clock_of(nullptr);
+  if (said != loss::forced && said != loss::gone) return;
+  fail("loss", fmt::format("\"{}\": hold {} of client {} says that it is lost ({}), and it stands", one.name,
+                           short_id(one.id), one.home->id, to_string(said)));
 }
 
 void oracle::check_lock(const std::string& name, const store::memory_tables& after, store::timestamp now,
@@ -276,6 +309,10 @@ bool oracle::is_told(const hold& was) const {
 
 void oracle::lost(const hold& was) {
   const uninterrupted now;
+  for (const auto& [id, one] : holds_) {
+    const auto& entries = locks_[one.name].entries;
+    if (const auto stands = find_hold(entries, id); stands != entries.end()) check_loss(one, *stands);
+  }
   if (is_told(was) || was_still(runs_.home())) return;
   const auto state = primitives::access::state(was);
   fail("I5", fmt::format("\"{}\": hold {} is lost ({}), and its stop token has not fired", state->name(),

@@ -32,6 +32,7 @@ class oracle final : public store::memory_observer {
   void committed(const store::memory_tables& after, store::timestamp now, store::durability how) override;
   void taken_back(const store::memory_tables& after) override;
   void refused(std::string_view why) override;
+  void conflicted() override;
 
   // ---- the users ----
   // A call returned this hold. alone: the call asked for nothing else.
@@ -96,6 +97,8 @@ class oracle final : public store::memory_observer {
                           const std::vector<entry>& granted);
   void check_leases(const store::memory_tables& after, store::timestamp now, store::durability how);
   void remember(const store::memory_tables& after);
+  void note_gone(const watched_lock& was, const std::vector<entry>& entries);
+  void check_loss(const live_hold& one, const entry& stands);
   bool is_valid(const live_hold& one) const;
   bool was_still(const process& home) const;
   bool is_safe() const { return plan_.how != severity::unbounded; }
@@ -115,6 +118,7 @@ class oracle final : public store::memory_observer {
   std::map<std::string, model::token> written_;
   std::map<std::string, int> forced_;  // how many calls may take holds away
   std::set<model::hold_id> taken_by_force_;
+  std::set<model::hold_id> gone_;  // stood once, and then did not
   std::multimap<model::hold_id, live_hold> holds_;
 };
 

@@ -250,9 +250,27 @@ void add_faults(story& into, random_stream& random) {
   std::erase_if(into.faults, [&](const fault& one) {
     return one.kind == fault_kind::process_crashed && std::exchange(dies, true);
   });
-  std::ranges::stable_sort(into.faults, {}, &fault::at);
-  for (const auto& one : into.faults) {
-    into.ends_faults = std::max(into.ends_faults, one.at + std::max<nanoseconds>(one.length, 0));
+}
+
+// The connections lead to the nodes of a cluster, and some nodes lag behind.
+void add_cluster(story& into, random_stream& random) {
+  const auto many = random.between(3, 10);
+  for (std::int64_t i = 0; i < many; ++i) {
+    fault made;
+    made.kind = fault_kind::node_behind;
+    made.at = static_cast<nanoseconds>(random.below(5000)) * millisecond;
+    made.length = static_cast<nanoseconds>(random.between(50, 4000)) * millisecond;
+    made.amount = random.between(0, static_cast<std::int64_t>(cluster_nodes) - 1);
+    made.number = static_cast<int>(into.faults.size());
+    into.faults.push_back(made);
+  }
+  into.polls = true;  // no server of that kind tells of changes
+}
+
+void put_in_order(story& of) {
+  std::ranges::stable_sort(of.faults, {}, &fault::at);
+  for (const auto& one : of.faults) {
+    of.ends_faults = std::max(of.ends_faults, one.at + std::max<nanoseconds>(one.length, 0));
   }
 }
 
@@ -371,7 +389,12 @@ story make_story(std::uint64_t seed) {
     places.push_back(static_cast<place>(random.below(static_cast<std::uint64_t>(place::count))));
   if (places.size() > 4) places.resize(4);
   add_operations(made, random, places);
-  if (made.how != severity::calm) add_faults(made, random);
+  if (made.how != severity::calm) {
+    add_faults(made, random);
+    random_stream of_cluster{seed, 11};
+    if (of_cluster.one_in(5)) add_cluster(made, of_cluster);
+    put_in_order(made);
+  }
   // An epoch that is raised by hand is ahead of the clock. If a fail-over loses that commit, the next epoch is lower.
   if (made.has(fault_kind::commits_lost)) {
     for (auto& one : made.operations) {

@@ -38,6 +38,7 @@ std::string name_of(place where);
 inline constexpr std::int64_t semaphore_capacity = 3;
 inline constexpr std::int64_t latch_count = 3;
 inline constexpr std::int64_t barrier_parties = 2;
+inline constexpr std::size_t cluster_nodes = 3;
 
 enum class action : std::uint8_t {
   acquire,

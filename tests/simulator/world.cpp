@@ -38,6 +38,7 @@ world::world(const story& plan, scheduler& runs, recorder& records, oracle& chec
   server_->name_backends();
   server_->observe(&checks_);
   server_->open()->connect()->record_database_state();
+  if (plan.has(fault_kind::node_behind)) server_->make_cluster(cluster_nodes);
   if (plan.has(fault_kind::asynchronous_commits_lost) || plan.has(fault_kind::commits_lost))
     server_->keep_history();
   if (plan.polls) server_->tell_nobody();
@@ -73,11 +74,25 @@ void world::on_call(store::memory_call& call) {
   if (cut_ > 0) store::throw_unreachable(call.verb != "connect");
   if (read_only_ > 0 && before && call.verb != "wait")
     throw error(errc::read_only, "the server is read-only", "25006");
+  if (before && call.at_node_behind()) wait_for_node(call);
   if (fault* one = armed_for(call)) {
     const fault now = *one;
     if (--one->amount <= 0) armed_.remove_if([&](const fault& other) { return &other == one; });
     strike(now, call);
   }
+}
+
+// Until it has applied what was committed before the call.
+void world::wait_for_node(store::memory_call& call) {
+  const auto& client = plan_.clients[static_cast<std::size_t>(runs_.home().client) - 1];
+  const std::chrono::nanoseconds limit{client.settings.statement_timeout};
+  if (random_.one_in(16)) {
+    records_.fault(fault_kind::node_too_late, [&] { return std::string{call.verb}; });
+    call.pause(limit);
+    throw error(errc::contention, "the node has not caught up", "1205");
+  }
+  const auto at_most = random_.one_in(4) ? limit : limit / 20;
+  call.pause(std::chrono::nanoseconds{random_.below(static_cast<std::uint64_t>(at_most.count()))});
 }
 
 void world::strike(const fault& one, store::memory_call& call) {
@@ -161,6 +176,12 @@ void world::happen(const fault& one) {
       note();
       server_->lock_row(name_of(one.where));
       return later(one.length, [this, name = name_of(one.where)] { server_->unlock_row(name); });
+    case fault_kind::node_behind: {
+      note();
+      const auto node = static_cast<std::size_t>(one.amount);
+      server_->fall_behind(node);
+      return later(one.length, [this, node] { server_->catch_up(node); });
+    }
     case fault_kind::clock_stepped: note(); return server_->advance(microseconds{one.length / microsecond});
     default:
       armed_.push_back(one);

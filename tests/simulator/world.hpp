@@ -39,6 +39,7 @@ class world {
   void undo_due();
   void later(nanoseconds length, std::function<void()> undo);
   fault* armed_for(store::memory_call& call);
+  void wait_for_node(store::memory_call& call);
   void pause(nanoseconds length);
   void end_faults();
 
