@@ -438,13 +438,28 @@ void actor::use_shared_mutex(const operation& one) {
   }
 }
 
+// The first such call of a program: if it is refused, what the program has there is the call's.
+template <class Call>
+hold actor::permits(Call call) {
+  const bool alone = ++semaphore_calls_ == 1;
+  try {
+    return call();
+  } catch (const error& failure) {
+    if (alone && semaphore_calls_ == 1 && failure.code() == errc::mismatch)
+      checks_.refused_as_other(name_of(place::semaphore));
+    throw;
+  }
+}
+
 void actor::use_semaphore(const operation& one) {
   counting_semaphore lock{*db_, name_of(place::semaphore), semaphore_capacity};
   switch (one.what) {
-    case action::permits: return keep(lock.acquire(one.amount), one);
+    case action::permits: return keep(permits([&] { return lock.acquire(one.amount); }), one);
     case action::permits_within: {
-      hold got =
-          timed(one, limit_of(one), [&] { return lock.try_acquire_for(in_chrono(one.limit), one.amount); });
+      hold got = permits([&] {
+        return timed(one, limit_of(one),
+                     [&] { return lock.try_acquire_for(in_chrono(one.limit), one.amount); });
+      });
       if (got.weight() < 2) return keep(std::move(got), one);
       checks_.delivered(got);
       try {
@@ -460,7 +475,9 @@ void actor::use_semaphore(const operation& one) {
       }
       return release(got);
     }
-    case action::drain: return keep(timed(one, longest_call() + slack(), [&] { return lock.drain(); }), one);
+    case action::drain:
+      ++semaphore_calls_;
+      return keep(timed(one, longest_call() + slack(), [&] { return lock.drain(); }), one);
     case action::resize: {
       // Changes the capacity, so that those that know the old one are refused, and restores it.
       lock.resize(semaphore_capacity + (one.amount % 2 == 0 ? one.amount : -1));
@@ -558,7 +575,10 @@ void actor::acquire_several(const operation& one) {
   std::vector<wanted> all{a};
   if (one.number % 2 == 0) all.emplace_back(b);
   if (one.number % 3 == 0) all.push_back(shared(c));
-  if (one.number % 5 == 0) all.push_back(permits(d, one.amount));
+  if (one.number % 5 == 0) {
+    ++semaphore_calls_;
+    all.push_back(rowlock::permits(d, one.amount));
+  }
   acquire_options how;
   if (one.number % 4 < 2) how.ttl = ttl_of(one);
   if (one.what == action::acquire_all) return keep(acquire_all(all, how), one);

@@ -73,6 +73,8 @@ class actor {
   void acquire_exclusively(const operation& one);
   void use_shared_mutex(const operation& one);
   void use_semaphore(const operation& one);
+  template <class Call>
+  hold permits(Call call);
   void use_rendezvous(const operation& one);
   void use_election(const operation& one);
   void use_recursive(const operation& one);
@@ -101,6 +103,7 @@ class actor {
   shared_state& shared_;
   std::optional<client> db_;
   std::vector<ending> endings_;
+  int semaphore_calls_ = 0;
   int done_ = 0;
   int left_ = 0;
   bool closed_ = false;

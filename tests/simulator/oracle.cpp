@@ -319,6 +319,16 @@ void oracle::lost(const hold& was) {
                          short_id(state->id()), to_string(was.loss())));
 }
 
+void oracle::refused_as_other(const std::string& name) {
+  const uninterrupted now;
+  for (const auto& one : locks_[name].entries) {
+    const auto lease = leases_.find(one.lease);
+    if (one.exclusive || lease == leases_.end() || lease->second.record.pid != runs_.pid()) continue;
+    fail("I7", fmt::format("\"{}\": a call was refused as for another lock, and hold {} was granted to it",
+                           name, short_id(one.hold)));
+  }
+}
+
 void oracle::given_up(const hold& was) {
   const uninterrupted now;
   const auto state = primitives::access::state(was);

@@ -40,6 +40,8 @@ class oracle final : public store::memory_observer {
   // The hold has been lost for a while.
   void lost(const hold& was);
   bool is_told(const hold& was) const;
+  // The only call of this program that has asked for permits of that semaphore was refused: it is another kind or size.
+  void refused_as_other(const std::string& name);
   // Its user is about to release it, or to pass it on.
   void given_up(const hold& was);
   void released(const std::string& name, const std::string& id, release_result how);

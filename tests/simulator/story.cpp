@@ -267,6 +267,54 @@ void add_cluster(story& into, random_stream& random) {
   into.polls = true;  // no server of that kind tells of changes
 }
 
+// As the first of its thread. Its number decides what it does in detail: it leaves the given remainder by four.
+operation& add_first(story& into, int client, action what, place where, int remainder = 0) {
+  operation made;
+  made.client = client;
+  made.what = what;
+  made.where = where;
+  for (const auto& one : into.operations) made.number = std::max(made.number, one.number + 1);
+  while (made.number % 4 != remainder) ++made.number;
+  return *into.operations.insert(into.operations.begin(), made);
+}
+
+// A reply to a statement of that verb is lost, at once or after the client has waited for it.
+void lose_reply(story& into, random_stream& random, int client, std::string_view verb, nanoseconds at,
+                std::int64_t spares) {
+  constexpr fault_kind kinds[] = {fault_kind::reply_stalled, fault_kind::reply_stalled,
+                                  fault_kind::reply_dropped, fault_kind::reply_dropped_alive};
+  fault made;
+  made.kind = kinds[random.below(std::size(kinds))];
+  made.client = client;
+  made.verb = verb;
+  made.at = at;
+  made.length = random.between(100, 800) * millisecond;
+  made.amount = 1;
+  made.spares = spares;
+  made.number = static_cast<int>(into.faults.size());
+  into.faults.push_back(made);
+}
+
+// A waiter asks for its place again, because the reply was lost, while another changes the capacity. So its request is
+// no longer for the lock as it is, and yet may have been granted.
+void add_resize_meets_waiter(story& into, random_stream& random) {
+  into.clients[0].threads = std::max(into.clients[0].threads, 2);
+  auto& holds = add_first(into, 1, action::permits, place::semaphore);
+  holds.amount = semaphore_capacity;
+  holds.keep = random.between(800, 3000) * millisecond;
+  auto& resizes = add_first(into, 1, action::resize, place::semaphore);
+  resizes.thread = 1;
+  resizes.amount = 2;
+  resizes.pause = random.between(60, 700) * millisecond;
+  resizes.keep = random.between(1000, 12'000) * millisecond;
+  auto& waits = add_first(into, 2, action::permits_within, place::semaphore);
+  waits.amount = random.between(1, 2);
+  waits.pause = random.between(40, 120) * millisecond;
+  waits.limit = 5 * second;
+  waits.keep = random.between(20, 400) * millisecond;
+  lose_reply(into, random, 2, "edit", waits.pause, 0);
+}
+
 void put_in_order(story& of) {
   std::ranges::stable_sort(of.faults, {}, &fault::at);
   for (const auto& one : of.faults) {
@@ -393,6 +441,11 @@ story make_story(std::uint64_t seed) {
     add_faults(made, random);
     random_stream of_cluster{seed, 11};
     if (of_cluster.one_in(5)) add_cluster(made, of_cluster);
+    random_stream of_meetings{seed, 12};
+    switch (of_meetings.below(10)) {
+      case 0: add_resize_meets_waiter(made, of_meetings); break;
+      default: break;
+    }
     put_in_order(made);
   }
   // An epoch that is raised by hand is ahead of the clock. If a fail-over loses that commit, the next epoch is lower.

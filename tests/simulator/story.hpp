@@ -109,6 +109,7 @@ struct fault {
   std::string_view verb;  // of the next call that it meets; empty: any
   nanoseconds length = 0;
   std::int64_t amount = 0;
+  std::int64_t spares = 0;  // so many such calls before
   place where = place::first_mutex;
 };
 

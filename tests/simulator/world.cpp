@@ -58,6 +58,10 @@ fault* world::armed_for(store::memory_call& call) {
     if (is_of_connect(one.kind) != (call.verb == "connect")) continue;
     if (call.verb == "wait") continue;
     if (one.kind == fault_kind::ghost && !may_be_ghost(call.verb)) continue;
+    if (one.spares > 0) {
+      --one.spares;
+      continue;
+    }
     return &one;
   }
   return nullptr;
