@@ -315,6 +315,22 @@ void add_resize_meets_waiter(story& into, random_stream& random) {
   lose_reply(into, random, 2, "edit", waits.pause, 0);
 }
 
+// Several locks are moved to leases of their own, and a reply to that is lost, while a rival waits for the end of the
+// ttl.
+void add_joint_ttl(story& into, random_stream& random) {
+  auto& holds = add_first(into, 1, random.one_in(2) ? action::acquire_all : action::acquire_all_within,
+                          place::first_mutex, static_cast<int>(random.below(2)));
+  holds.limit = 5 * second;
+  holds.pause = random.between(10, 60) * millisecond;
+  holds.keep = random.between(500, 3000) * millisecond;
+  const auto begin = holds.pause;
+  // Edits find that the locks are missing, acquire them, and move them.
+  lose_reply(into, random, 1, "edit", begin, random.between(0, 3));
+  auto& rival = add_first(into, 2, action::acquire, place::first_mutex);
+  rival.pause = begin + random.between(20, 400) * millisecond;
+  rival.keep = 50 * millisecond;
+}
+
 void put_in_order(story& of) {
   std::ranges::stable_sort(of.faults, {}, &fault::at);
   for (const auto& one : of.faults) {
@@ -444,6 +460,7 @@ story make_story(std::uint64_t seed) {
     random_stream of_meetings{seed, 12};
     switch (of_meetings.below(10)) {
       case 0: add_resize_meets_waiter(made, of_meetings); break;
+      case 1: add_joint_ttl(made, of_meetings); break;
       default: break;
     }
     put_in_order(made);
