@@ -1,7 +1,6 @@
 // One client's connections lead to different nodes: one node may have yet to apply what another has
 // committed.
 #include "galera_test.hpp"
-#include "store/backends.hpp"
 #include "store/mysql/mysql_setup.hpp"
 
 #include "support/background.hpp"
@@ -25,9 +24,6 @@ class causal_read_test : public galera_test {
                  "table_name = 'valve'",
                  2) == 1;
     });
-  }
-  static std::unique_ptr<store::session> session_at(const std::string& url) {
-    return store::open_mysql(url, {})->connect();
   }
   // What the first node commits from here on waits at the second one, until the valve is opened.
   void close_valve() {
@@ -56,14 +52,14 @@ class causal_read_test : public galera_test {
 };
 
 TEST_F(causal_read_test, finds_a_hold_that_its_node_has_yet_to_apply) {
-  const auto here = session_at(url(1));
+  const auto here = session_at(1);
   here->record_database_state();
   store::lease_record lease;
   lease.id = lease.client = model::lease_id::random();
   lease.ttl = 1min;
   here->create_lease(lease);
   here->create(std::vector<model::lock_definition>{{"a"}});
-  const auto there = session_at(url(2));
+  const auto there = session_at(2);
   until("the second node has the lock", [&] { return number("SELECT count(*) FROM rowlock_lock", 2) == 1; });
   const auto hold = model::hold_id::random();
   for (const bool release : {false, true}) {

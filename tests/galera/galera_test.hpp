@@ -3,6 +3,7 @@
 
 #include "cluster.hpp"
 #include "ledger.hpp"
+#include "store/backends.hpp"
 #include "worker.hpp"
 
 #include <gmock/gmock.h>
@@ -35,6 +36,10 @@ class galera_test : public testing::Test {
   worker_settings settings(int node) const;
   worker start(int node) const { return worker{settings(node)}; }
 
+  // What a client sends its statements through.
+  std::unique_ptr<store::session> session_at(int node) const {
+    return store::open_mysql(url(node), {})->connect();
+  }
   std::unique_ptr<sql_session> sql(int node) const { return sql_session::open(url(node)); }
   std::int64_t number(const std::string& sql, int node = 1) const { return this->sql(node)->number(sql); }
   // What the ledger says when the session's node has applied all that was committed at the others.

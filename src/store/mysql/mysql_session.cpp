@@ -46,7 +46,8 @@ bool mysql_session::is_unseen(std::int64_t cluster_seen) const {
 }
 
 database_state mysql_session::world_of(const rows& row) {
-  // The longer identity is never recorded: until the epoch is raised, this session grants and kills nothing.
+  // The longer identity is never recorded: until this session has read that the epoch was raised, it grants
+  // and kills nothing.
   identity_ = facts_.identity + (is_unseen(row.integer("cluster_seen")) ? " (started since)" : "");
   auto now = store::read_database_state(row, identity_);
   if (facts_.marker_stays && !now.marker.empty()) now.marker += fmt::format("@{}", facts_.up_since);
