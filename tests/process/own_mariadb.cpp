@@ -55,6 +55,7 @@ class own_mariadb final : public own_server {
   }
 
   const std::string& url() const noexcept override { return url_; }
+  std::string said() const override { return home_.said(); }
   std::string local_url() const override {
     return "mysql://rowlock:rowlock@/rowlock_test?socket=" + home_.path() + "/socket";
   }

@@ -45,6 +45,7 @@ class own_postgres final : public own_server {
   }
 
   const std::string& url() const noexcept override { return url_; }
+  std::string said() const override { return home_.said(); }
   std::string local_url() const override { return url_; }
 
   void start() override {

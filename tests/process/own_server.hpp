@@ -20,6 +20,8 @@ class own_server {
   virtual const std::string& url() const noexcept = 0;
   // The URL of its Unix socket.
   virtual std::string local_url() const = 0;
+  // The text of its log.
+  virtual std::string said() const = 0;
 
   virtual void start() = 0;  // returns when it answers
   // Ends every process of it at once; nothing is written. PostgreSQL is asked to, as by an immediate shutdown.

@@ -55,18 +55,22 @@ void print_answers(site& where, std::ostream& to) {
   }
 }
 
-void print_logs(const std::string& folder, std::ostream& to) {
+void print_end(std::istream& log, std::ostream& to) {
   constexpr std::size_t lines = 8;
+  std::deque<std::string> last;
+  for (std::string line; std::getline(log, line);) {
+    last.push_back(line);
+    if (last.size() > lines) last.pop_front();
+  }
+  for (const auto& line : last) to << "    " << line << '\n';
+}
+
+void print_logs(const std::string& folder, std::ostream& to) {
   for (const auto& entry : std::filesystem::directory_iterator{folder}) {
     if (entry.path().extension() != ".log") continue;
-    std::deque<std::string> last;
-    std::ifstream from{entry.path()};
-    for (std::string line; std::getline(from, line);) {
-      last.push_back(line);
-      if (last.size() > lines) last.pop_front();
-    }
     to << "  " << entry.path().filename().string() << '\n';
-    for (const auto& line : last) to << "    " << line << '\n';
+    std::ifstream from{entry.path()};
+    print_end(from, to);
   }
 }
 
@@ -80,6 +84,13 @@ std::string facts_of(site& where, const load_settings& load) {
     text << "  " << failure.what() << '\n';
   }
   print_logs(load.folder, text);
+  return text.str();
+}
+
+std::string end_of_server_log(const site& where) {
+  std::istringstream log{where.server_log()};
+  std::ostringstream text;
+  print_end(log, text);
   return text.str();
 }
 

@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <fstream>
 #include <iostream>
 #include <sstream>
 
@@ -44,6 +45,16 @@ void strike_again_and_again(scene& now, const fault& what, const row_settings& s
     now.workers.refill();
     if (what.mend) what.mend(now);
   } while (std::chrono::steady_clock::now() < end);
+}
+
+// A process of the server that ended without being asked to. PostgreSQL then restarts, and clients see no more
+// than lost connections.
+std::string crash_in(const std::string& log) {
+  std::istringstream lines{log};
+  for (std::string line; std::getline(lines, line);) {
+    if (line.find("was terminated by signal") != std::string::npos) return line;
+  }
+  return {};
 }
 
 }  // namespace
@@ -97,6 +108,16 @@ row_result make_row(site& where, const fault& what, const row_settings& settings
     throw;
   } catch (const std::exception& failure) {
     made.violations.push_back(failure.what());
+  }
+  // Other faults end processes of the server, or a full disk does.
+  if (where.has() == equipment::clock) {
+    const auto crash = crash_in(where.server_log());
+    if (!crash.empty()) made.violations.push_back("the server crashed by itself: " + crash);
+  }
+  if (!settings.keep.empty()) std::ofstream{load.folder + "/server.log"} << where.server_log();
+  if (!made.violations.empty()) {
+    std::cerr << what.name << " on " << where.database() << ": the server's log ends\n"
+              << end_of_server_log(where);
   }
   return made;
 }

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
-#include <fstream>
 #include <utility>
 
 namespace rowlock::test {
@@ -20,40 +19,15 @@ std::string socket_folder(const own_server& server) {
   return server.url().substr(server.url().find("host=") + 5);
 }
 
-// Where Debian has it; empty if it is not installed.
-std::string clock_library() {
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator{"/usr/lib", ignored}) {
-    const auto library = entry.path() / "faketime" / "libfaketimeMT.so.1";
-    if (std::filesystem::exists(library, ignored)) return library;
-  }
-  return {};
-}
-
-// Processes that are started meanwhile have the clock of the file.
-class preload {
- public:
-  explicit preload(const std::filesystem::path& clock) {
-    const std::pair<const char*, std::string> all[] = {
-        {"LD_PRELOAD", clock_library()}, {"FAKETIME_TIMESTAMP_FILE", clock.string()},
-        {"FAKETIME_NO_CACHE", "1"},      {"FAKETIME_DONT_FAKE_MONOTONIC", "1"},
-        {"DONT_FAKE_MONOTONIC", "1"},    {"FAKETIME_DISABLE_SHM", "1"}};
-    for (const auto& [name, value] : all) ::setenv(name, value.c_str(), 1);
-  }
-  ~preload() { ::unsetenv("LD_PRELOAD"); }
-  preload(const preload&) = delete;
-  preload& operator=(const preload&) = delete;
-};
-
 }  // namespace
 
 bool is_available(equipment what) {
   switch (what) {
-    case equipment::clock: return !clock_library().empty();
     case equipment::small_disk: return small_disk::can_be_made();
     case equipment::pooler: return own_pooler::is_installed();
     case equipment::cluster: return std::getenv("ROWLOCK_TEST_GALERA_URLS") != nullptr;
     case equipment::nothing:
+    case equipment::clock:
     case equipment::asynchronous_standby:
     case equipment::synchronous_standby: break;
   }
@@ -62,11 +36,11 @@ bool is_available(equipment what) {
 
 const char* missing_for(equipment what) {
   switch (what) {
-    case equipment::clock: return "libfaketime";
     case equipment::small_disk: return "root";
     case equipment::pooler: return "PgBouncer";
     case equipment::cluster: return "scripts/with-galera";
     case equipment::nothing:
+    case equipment::clock:
     case equipment::asynchronous_standby:
     case equipment::synchronous_standby: break;
   }
@@ -81,10 +55,10 @@ site::site(const std::string& database, equipment what) : database_{database}, h
     // MariaDB's log alone takes 96 MB.
     disk_.emplace(folder_.path(), database == "mariadb" ? "192m" : database == "postgres" ? "64m" : "8m");
   }
-  std::optional<preload> clock;
+  std::optional<server_clock::preload> preloaded;
   if (has_ == equipment::clock) {
-    std::ofstream{clock_file()} << "+0\n";
-    clock.emplace(clock_file());
+    clock_.emplace((folder_.path() / "clock").string());
+    preloaded.emplace(*clock_);
   }
   if (database == "sqlite") url_ = "sqlite:" + (folder_.path() / "database").string();
   if (database == "postgres") start_postgres();
@@ -200,14 +174,10 @@ void site::fail_over(std::chrono::milliseconds behind) {
 void site::step_clock(std::chrono::seconds by) {
   const char* seconds = database_ == "postgres" ? "SELECT extract(epoch FROM clock_timestamp())::bigint"
                                                 : "SELECT unix_timestamp(sysdate())";
-  clock_ += by;
-  const auto file = clock_file().string();
-  // In one step: the server may read it at any moment.
-  std::ofstream{file + ".new"} << (clock_ < 0s ? "" : "+") << clock_.count() << '\n';
-  std::filesystem::rename(file + ".new", file);
+  clock_->set_ahead(clock_->ahead() + by);
   const auto server = session();
-  until("the server's clock is " + std::to_string(clock_.count()) + " s ahead", [&] {
-    const auto ahead = server->number(seconds) - std::time(nullptr) - clock_.count();
+  until("the server's clock is " + std::to_string(clock_->ahead().count()) + " s ahead", [&] {
+    const auto ahead = server->number(seconds) - std::time(nullptr) - clock_->ahead().count();
     return ahead >= -1 && ahead <= 1;
   });
 }

@@ -5,6 +5,7 @@
 #include "fault_proxy.hpp"
 #include "own_pooler.hpp"
 #include "own_server.hpp"
+#include "server_clock.hpp"
 #include "small_disk.hpp"
 #include "sql_session.hpp"
 #include "support/temporary_folder.hpp"
@@ -22,7 +23,7 @@ enum class equipment {
   nothing,
   asynchronous_standby,  // PostgreSQL
   synchronous_standby,
-  clock,       // the server's own, by libfaketime
+  clock,       // the server's own
   small_disk,  // with the database's files on it
   pooler,      // PgBouncer
   cluster,     // of three Galera nodes
@@ -53,6 +54,8 @@ class site {
     std::string application_url;
   };
   std::vector<place> places(bool proxied) const;
+  // What its own server has written into its log; empty if it has no server of its own.
+  std::string server_log() const { return server_ ? server_->said() : std::string{}; }
   // Ends a standstill, so that everything answers again.
   void go_on();
   // Sets the server's clock forward or back.
@@ -69,7 +72,6 @@ class site {
   std::unique_ptr<sql_session> session() const;
 
  private:
-  std::filesystem::path clock_file() const { return folder_.path() / "clock"; }
   void start_postgres();
   void start_mariadb();
   void start_cluster();
@@ -78,7 +80,7 @@ class site {
   const equipment has_;
   temporary_folder folder_;
   std::optional<small_disk> disk_;
-  std::chrono::seconds clock_{0};
+  std::optional<server_clock> clock_;
   std::unique_ptr<own_server> server_;
   std::unique_ptr<own_server> standby_;
   int next_link_ = 0;
