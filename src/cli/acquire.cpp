@@ -99,7 +99,7 @@ void add_acquire(command_syntax root) {
                           "receipt=$(rowlock acquire billing/nightly --ttl 10m --wait 30s)\n"
                           "  ./bill-everyone && rowlock renew \"$receipt\" && ./send-bills\n"
                           "  rowlock release --receipt \"$receipt\"\n"
-                          "The lock is held until it is released or the time has passed. 75: busy.");
+                          "The lock is held until it is released or its ttl has passed. Exit code 75: busy.");
   auto words = std::make_shared<acquire_words>();
   add_name_and_wait(command, words->lock);
   add_kind(command, words->lock);
@@ -112,15 +112,16 @@ void add_acquire(command_syntax root) {
 
 void add_renew(command_syntax root) {
   auto command = root.add_subcommand(
-      "renew", "Let a hold of `rowlock acquire` last for its ttl from now on. Exit code 76: it was lost.",
+      "renew", "Extend a hold of `rowlock acquire` to its full ttl from now. Exit code 76: it was lost.",
       "rowlock renew \"$receipt\"\n"
       "  receipt=$(rowlock renew \"$receipt\" --ttl 1h)\n"
       "  rowlock renew - <receipt.txt\n"
-      "It prints the receipt. With --ttl it is a new one, and the old one is void.");
+      "It prints the receipt. With --ttl it prints a new one, and the old one is void.");
   auto receipt = std::make_shared<std::string>();
   auto ttl = std::make_shared<std::string>();
-  command.add("RECEIPT", *receipt, "What acquire has printed; -: read it from standard input").required();
-  command.add("--ttl", *ttl, "Change the ttl to this; prints a new receipt").value_name("DURATION");
+  command.add("RECEIPT", *receipt, "The receipt that acquire has printed; -: read it from standard input")
+      .required();
+  command.add("--ttl", *ttl, "Change the ttl; prints a new receipt").value_name("DURATION");
   command.set_action([receipt, ttl](const context& global) { return renew(global, *receipt, *ttl); });
 }
 

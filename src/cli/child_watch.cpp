@@ -82,7 +82,7 @@ class kill_schedule {
       if (valid && remaining > kill_after_ && left > 0ns)
         return std::min<nanoseconds>(remaining - kill_after_, left);
       timed_out_ = valid && remaining > kill_after_;
-      terminate(timed_out_ ? "the command has had its time (--at-most)"
+      terminate(timed_out_ ? "the command has run for the time of --at-most"
                 : valid    ? "the lease cannot be renewed"
                            : fmt::format("the hold is lost ({})", to_string(held_.loss())));
     }

@@ -29,12 +29,12 @@ void add_global_options(CLI::App& app, context& global) {
   app.add_option("--listen-url", global.listen_url,
                  "PostgreSQL behind a pooler: the server itself, for wake-ups. Default: ROWLOCK_LISTEN_URL");
   app.add_option("--application", global.application,
-                 "What holders and waiters are shown as (default: rowlock and the command)")
+                 "The name that operators see for this holder or waiter (default: rowlock and the command)")
       ->envname("ROWLOCK_APPLICATION");
   app.add_flag("--json", global.json, "Print one JSON array of objects");
   auto* quiet = app.add_flag("-q,--quiet", global.quiet, "Print nothing on stderr except errors");
   app.add_flag("-v,--verbose", global.verbose,
-               "Print on stderr what happens: grants, releases, the background")
+               "Report on stderr what happens: waits, grants, releases, background work")
       ->excludes(quiet);
   app.set_version_flag("-V,--version", global.program + " " ROWLOCK_VERSION);
 }

@@ -50,8 +50,7 @@ int doctor(const context& global) {
 void add_doctor(command_syntax root) {
   root.add_subcommand(
           "doctor",
-          "Look for what would break rowlock's promises here: settings, rights, replication, clocks. Exit "
-          "code 1: there are errors.",
+          "Check whether rowlock can keep its promises on this database. Exit code 1: it found errors.",
           "rowlock doctor --json")
       .set_action(doctor);
 }

@@ -54,15 +54,16 @@ int elect(const context& global, const elect_words& words) {
       return by_signal + signal;
     }
     if (!leads) {
-      global.note(fmt::format("another leads '{}'{}", office.name(), who_keeps(global, db, office.name())));
+      global.note(
+          fmt::format("another process leads '{}'{}", office.name(), who_keeps(global, db, office.name())));
       return words.office.busy_code;
     }
     if (!words.value.empty()) leads.proclaim(words.value);
     const auto done = run_holding(
         global, chosen, leads.office(), [&] { return leads.resign(); }, signals);
     if (!words.repeats || !done.ran || done.signal != 0) return done.exit_code;
-    global.note(
-        fmt::format("the command has ended with {}; standing for '{}' again", done.exit_code, office.name()));
+    global.note(fmt::format("the command has exited with {}; standing by for '{}' again", done.exit_code,
+                            office.name()));
     signal = until_signal(signals,
                           [&](const std::stop_token& stop) { pause_until(began + shortest_round, stop); });
     if (signal != 0) return by_signal + signal;

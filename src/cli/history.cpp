@@ -81,7 +81,7 @@ int show_patterns(const context& global) {
 int record(const context& global, const history_words& words) {
   const auto age = std::chrono::ceil<std::chrono::hours>(parse_duration("--age", words.age));
   admin{global.connect()}.record({words.record, words.keep, age});
-  global.note(fmt::format("'{}' is recorded; running clients begin with their next renewal", words.record));
+  global.note(fmt::format("'{}' is recorded; running clients start with their next renewal", words.record));
   return success;
 }
 
@@ -99,15 +99,15 @@ void add_history(command_syntax root) {
                           "rowlock history --record 'billing/*' --keep 1000 --age 30d\n"
                           "  rowlock history billing/nightly\n"
                           "  rowlock history --stop 'billing/*'\n"
-                          "Nothing is recorded by default. An acquire or release of a recorded name costs "
-                          "one or two round trips more.");
+                          "Nothing is recorded by default. An acquire or release of a recorded name takes "
+                          "one or two more round trips.");
   auto words = std::make_shared<history_words>();
   const auto name = command.add("NAME", words->name, "The lock's name");
   const auto limit = command.add("--limit", words->limit, "Show at most the latest N lines (default 50)")
                          .value_name("N")
                          .positive();
   const auto record_option =
-      command.add("--record", words->record, "Record these names: a name, or a beginning and a *")
+      command.add("--record", words->record, "Record these names: a name, or a prefix and a *")
           .value_name("PATTERN");
   const auto keep = command.add("--keep", words->keep, "How many lines of each name are kept (default 1000)")
                         .value_name("N")
@@ -115,9 +115,10 @@ void add_history(command_syntax root) {
   const auto age =
       command.add("--age", words->age, "How long they are kept (default 30d)").value_name("DURATION");
   const auto stop_option =
-      command.add("--stop", words->stop, "Record these names no more; gc deletes their history")
+      command.add("--stop", words->stop, "Stop recording these names; gc deletes their history")
           .value_name("PATTERN");
-  const auto patterns = command.add_flag("--patterns", words->patterns, "List what is recorded");
+  const auto patterns =
+      command.add_flag("--patterns", words->patterns, "List the patterns of the names that are recorded");
   auto chosen = record_option;
   chosen.excludes(name).excludes(limit).excludes(stop_option).excludes(patterns);
   auto stopping = stop_option;

@@ -31,7 +31,7 @@ class printer {
     if (as_json_) {
       array_.finish();
     } else if (count_ == 0) {
-      global.note(all ? "there are no locks" : "no lock fits");
+      global.note(all ? "there are no locks" : "no lock matches");
     }
   }
 

@@ -35,12 +35,12 @@ bool comes_before(const lock_info& one, const lock_info& other, const std::strin
 }  // namespace
 
 void add_listing_options(command_syntax command, listing_words& words) {
-  command.add("PATTERN", words.pattern, "Only names that fit; * is any text, ? one character");
+  command.add("PATTERN", words.pattern, "Only names that match; * is any text, ? one character");
   command.add_flag("--held", words.held, "Only locks that are held");
   command.add_flag("--waiting", words.waiting, "Only locks that somebody waits for");
   command.add("--limit", words.limit, "At most this many locks").value_name("N").positive();
   command
-      .add("--sort", words.sort, "name (default), age (the longest held first), or waiters (the most first)")
+      .add("--sort", words.sort, "name (default), age (longest held first), or waiters (most waiters first)")
       .value_name("ORDER")
       .one_of({"name", "age", "waiters"});
 }

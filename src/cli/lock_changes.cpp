@@ -38,7 +38,7 @@ std::string state_text(const lock_info& lock) {
                                       time_text(-first.held_for), first.token);
     if (others > 0) text += fmt::format(", and by {} more", others);
   } else if (is_held_by_the_dead(lock)) {
-    text = "held by the dead";
+    text = "held by a dead holder";
   } else if (lock.in_use > 0) {
     text = fmt::format("{} of {} used", lock.in_use, lock.capacity);
   }

@@ -83,7 +83,7 @@ void add_name_and_wait(command_syntax command, lock_words& words) {
            "How long the lock rests after its holder was lost (default 0); stored with the name")
       .value_name("DURATION");
   command.add_flag("--unfair", words.unfair,
-                   "Grant the free lock to any request, and not to the first waiter; stored with the name");
+                   "Grant the free lock to any request, even before the waiters; stored with the name");
 }
 
 void add_kind(command_syntax command, lock_words& words) {
@@ -97,7 +97,7 @@ void add_kind(command_syntax command, lock_words& words) {
                      .positive();
   auto capacity = command
                       .add("--capacity", words.capacity,
-                           "How many permits the lock has; all users of the name must say the same number")
+                           "How many permits the lock has; all users of the name must give the same number")
                       .value_name("M")
                       .positive();
   permits.needs(capacity);

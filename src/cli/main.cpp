@@ -7,7 +7,7 @@ int main(int count, char** words) {
   using namespace rowlock::cli;
   command_line program{
       "rowlock", "Locks with leases, tokens and a fair queue in your SQL database.",
-      "The help of one command: rowlock help COMMAND.\n"
+      "Help for one command: rowlock help COMMAND.\n"
       "Example:\n"
       "  export ROWLOCK_URL=postgresql://app@db/shop\n"
       "  rowlock migrate up\n"

@@ -173,9 +173,8 @@ int grants(const context& global, const migrate_words& words) {
   for (const auto& one : statements) fmt::print("{};\n", one);
   if (statements.empty()) {
     fmt::print(
-        "-- SQLite has no roles: a user of locks must be able to write the file and its folder, and one "
-        "that\n"
-        "-- only looks must be able to read the file.\n");
+        "-- SQLite has no roles. A user who takes locks must be able to write the file and its folder;\n"
+        "-- a user who only reads must be able to read the file.\n");
   }
   return success;
 }
@@ -215,35 +214,34 @@ void add_migrate(command_syntax root) {
   add_dry_run(
       add("adopt", "Record migrations that another tool has applied.", "rowlock migrate adopt", adopt));
 
-  auto print = add("sql", "Print the migrations for another tool. Needs no database.",
+  auto print = add("sql", "Print the migrations for another tool. Connects to no database.",
                    "rowlock migrate sql --dialect postgres --format flyway --out db/migration", sql);
   print.add("--dialect", words->dialect, "postgresql, mysql, mariadb or sqlite").required();
   print
       .add("--format", words->format,
-           "plain (default), flyway, golang-migrate, goose, dbmate or liquibase: the names and marks of the "
-           "files")
+           "The tool whose file names and markers to use: plain (default), flyway, golang-migrate, goose, "
+           "dbmate or liquibase")
       .one_of(migration_formats());
-  auto rights = add("grants", "Print the GRANT statements that a role needs. Needs no database.",
+  auto rights = add("grants", "Print the GRANT statements that a role needs. Connects to no database.",
                     "rowlock migrate grants --dialect postgres --schema locks --role app --as run", grants);
   rights.add("--dialect", words->dialect, "postgresql, mysql, mariadb or sqlite").required();
   rights.add("--role", words->role, "The role; on MariaDB and MySQL a user may have a host: app@10.0.0.%")
       .required();
   rights
       .add("--as", words->use,
-           "run (uses locks), observe (only looks), operate (runs, and sees all that doctor asks for), "
-           "migrate, or "
-           "write (guarded writes alone)")
+           "run (uses locks), observe (only reads), operate (as run, and sees what doctor needs), migrate, "
+           "or write (only guarded writes)")
       .required()
       .one_of({"run", "observe", "operate", "migrate", "write"});
 
   auto start = print
                    .add("--start-version", words->start_version,
-                        "The first version of new files; default: after the newest in the folder")
+                        "The version of the first new file; default: after the newest in the folder")
                    .positive();
-  print.add_flag("--timestamp", words->timestamp, "New files have a time as version: YYYYMMDDhhmmss")
+  print.add_flag("--timestamp", words->timestamp, "Use a time as the version of new files: YYYYMMDDhhmmss")
       .excludes(start);
   print.add("--out", words->out,
-            "Write the files into this folder, where files that it has stay; default: print the up files");
+            "Write new files into this folder and keep existing ones; default: print the up files");
 }
 
 }  // namespace rowlock::cli

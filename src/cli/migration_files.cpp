@@ -191,7 +191,7 @@ std::vector<std::string> write_files(const std::vector<migration_file>& files, c
     const auto path = std::filesystem::path{folder} / file.name;
     if (const auto there = read(path)) {
       if (*there == file.text) continue;
-      refuse(fmt::format("'{}' exists with other content; move it away if it never ran", path.string()));
+      refuse(fmt::format("'{}' exists with other content; remove it if it was never applied", path.string()));
     }
     std::ofstream output{path, std::ios::binary};
     output << file.text;

@@ -112,13 +112,12 @@ int release(const context& global, const release_words& chosen) {
 }  // namespace
 
 void add_release(command_syntax root) {
-  auto command =
-      root.add_subcommand("release",
-                          "Release a hold of `rowlock acquire`; or a lock that others hold: by force, or by "
-                          "a request to its holders.",
-                          "rowlock release --receipt \"$receipt\"\n"
-                          "  rowlock release billing/nightly --force\n"
-                          "  rowlock release billing/nightly --ask --reason deploy --within 1m --then-force");
+  auto command = root.add_subcommand(
+      "release",
+      "Release a hold of `rowlock acquire`; or a lock that others hold, by force or by a request to them.",
+      "rowlock release --receipt \"$receipt\"\n"
+      "  rowlock release billing/nightly --force\n"
+      "  rowlock release billing/nightly --ask --reason deploy --within 1m --then-force");
   auto chosen = std::make_shared<release_words>();
   auto name = command.add("NAME", chosen->name, "The name of a lock that others hold");
   auto receipt =
@@ -128,7 +127,7 @@ void add_release(command_syntax root) {
   auto hold = command.add("--hold", chosen->hold_id, "Release only this hold").value_name("HOLD_ID");
   auto force = command.add_flag("--force", chosen->force,
                                 "Confirm that the holders lose the lock, even if they are at work");
-  auto ask = command.add_flag("--ask", chosen->ask, "Ask the holders to release it, and wait for them");
+  auto ask = command.add_flag("--ask", chosen->ask, "Request that the holders release it, and wait for them");
   command.add("--reason", chosen->reason, "The reason that the holders see").value_name("TEXT").needs(ask);
   command.add("--within", chosen->within, "How long to wait for the holders (default 30s)")
       .value_name("DURATION")

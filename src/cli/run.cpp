@@ -58,9 +58,9 @@ void add_run(command_syntax root) {
       "rowlock run billing/nightly --wait 30s -- ./bill-everyone\n"
       "  rowlock run catalog --shared -- ./report\n"
       "  rowlock run gpu --permits 2 --capacity 8 -- ./train\n"
-      "Without --wait it waits without a limit. The command has ROWLOCK_NAME and ROWLOCK_TOKEN in its\n"
+      "Without --wait it waits for ever. The command has ROWLOCK_NAME and ROWLOCK_TOKEN in its\n"
       "environment. The exit code is the command's; 75: busy; 76: the hold was lost while the command ran;\n"
-      "124: the command was ended by --at-most.");
+      "124: --at-most ended the command.");
   auto words = std::make_shared<run_words>();
   add_name_and_wait(command, words->lock);
   add_kind(command, words->lock);

@@ -64,7 +64,7 @@ class table_viewer final : public viewer {
       table_.push_back(text.substr(from, end - from));
       from = end + 1;
     }
-    if (rows.size() == 1) table_.emplace_back(words_.chooses() ? "no lock fits" : "there are no locks");
+    if (rows.size() == 1) table_.emplace_back(words_.chooses() ? "no lock matches" : "there are no locks");
     draw("q: quit");
     return true;
   }
@@ -224,10 +224,10 @@ void add_watch(command_syntax root) {
       "  rowlock watch --waiting --sort waiters --interval 5s\n"
       "  rowlock watch --json | jq -r .name\n"
       "Lines begin with the time. --json prints one object per line: at, change (seen, changed or gone),\n"
-      "name, and lock as in list. What comes and goes between two looks is not shown.");
+      "name, and lock as in list. Changes that are reversed between two reads are not shown.");
   auto words = std::make_shared<watch_words>();
   add_listing_options(command, words->listing);
-  command.add("--interval", words->interval, "Time between two looks (default 2s; at least 100ms)")
+  command.add("--interval", words->interval, "Time between two reads (default 2s; at least 100ms)")
       .value_name("DURATION");
   command.set_action([words](const context& global) { return watch_locks(global, *words); });
 }

@@ -55,14 +55,14 @@ void after_commit::run(const context& shared, Call call) {
     if (!wake_.empty()) call([&](store::wakeup_verbs& session) { session.send_wakeups(wake_); });
   } catch (const error& failure) {
     if (failure.code() == errc::unreachable) throw;
-    shared.log(log_level::warning, "other processes are not woken, and will look by themselves: {}",
+    shared.log(log_level::warning, "cannot send wake-ups, so other processes will poll instead: {}",
                failure.what());
   }
   // Before any kill: a kill judges leases by this server's clock, and this lengthens them for that clock (I5).
   if (refresh_) {
     const auto database_state =
         call([](store::lock_verbs& session) { return session.record_database_state(); });
-    shared.log(log_level::warning, "this is another server than before: the epoch is now {}",
+    shared.log(log_level::warning, "the database is on another server than before: the epoch is now {}",
                database_state.epoch);
   }
   if (!kill_.empty()) {

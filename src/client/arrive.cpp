@@ -34,8 +34,8 @@ std::optional<model::token> arrive(engine& on, const model::lock_definition& bar
   }
   if (const auto waiting = on.waiters().take(*operation)) on.parts().complete.withdraw(*waiting);
   throw error(errc::unreachable,
-              "\"" + barrier.name +
-                  "\" was left, but the database gave no answer: whether all had arrived before is unknown",
+              "the wait at \"" + barrier.name +
+                  "\" has ended, but the database did not answer: whether all had arrived is unknown",
               {}, true);
 }
 

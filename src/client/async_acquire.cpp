@@ -29,8 +29,9 @@ async_acquire::~async_acquire() {
 
 void async_acquire::start(const model::lock_request& request, const acquire_options& how) {
   if (how.detect_deadlock) {
-    throw error(errc::invalid_argument,
-                "detect_deadlock finds circles of threads, but no thread waits here: leave it out");
+    throw error(
+        errc::invalid_argument,
+        "detect_deadlock works only for waiting threads, and an asynchronous acquire has none; leave it out");
   }
   auto asked = engine_->prepare(request, how_long_, how);
   auto& waiters = engine_->start_async();
@@ -113,7 +114,8 @@ void async_acquire::abandon() noexcept {
   } catch (const error&) {
     // It had failed: nothing was granted.
   } catch (const std::exception& failure) {
-    engine_->shared().log(log_level::error, "cannot release what nobody waits for: {}", failure.what());
+    engine_->shared().log(log_level::error, "cannot release a hold that nobody waits for any more: {}",
+                          failure.what());
   }
 }
 

@@ -45,7 +45,8 @@ void async_release::tell() {
   try {
     where([self = shared_from_this(), then = std::move(then)] { self->go_on(then); });
   } catch (...) {
-    engine_->shared().log(log_level::error, "an executor failed, so nobody hears of a release: {}",
+    engine_->shared().log(log_level::error,
+                          "an executor failed, so the result of a release was not delivered: {}",
                           thrown_text(std::current_exception()));
   }
 }

@@ -109,7 +109,7 @@ void completions::released(const release_ptr& operation, release_result result) 
     if (operation->is_orphan) {
       context_.log(
           log_level::warning,
-          "hold {} of \"{}\" stood on this client's lease, and nothing in this client knew it: released",
+          "released hold {} of \"{}\", which belonged to this client's lease but was unknown to the client",
           operation->hold.to_string(), operation->name);
     }
     if (operation->how == store::durability::asynchronous &&

@@ -26,7 +26,7 @@ std::shared_ptr<store::database> connection_source::database() {
   } catch (const std::exception& failure) {
     throw failed(failure.what());
   } catch (...) {
-    throw failed("it threw something that is no std::exception");
+    throw failed("it threw something that is not a std::exception");
   }
   return database;
 }

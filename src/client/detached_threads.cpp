@@ -46,10 +46,9 @@ void detached_threads::start_once(const std::string& role, const char* name, std
   try {
     start(name, std::move(body), std::move(owner));
   } catch (const std::system_error& failure) {
-    throw error(errc::unreachable,
-                fmt::format("a thread of the client's cannot be started: {}; it is tried again with the next "
-                            "call",
-                            failure.what()));
+    throw error(
+        errc::unreachable,
+        fmt::format("the client cannot start a thread: {}; the next call tries again", failure.what()));
   }
   roles_.insert(role);
 }

@@ -32,8 +32,9 @@ std::unique_ptr<store::session> dialer::connect(std::shared_ptr<store::database>
   if (all.left_behind >= left_behind_at_most) {
     throw error(
         errc::unreachable,
-        fmt::format("{} earlier attempts to connect still hang; another one is made when they have ended",
-                    all.left_behind));
+        fmt::format(
+            "{} earlier attempts to connect still hang; the next one is made when one of them has ended",
+            all.left_behind));
   }
   lock.unlock();
   try {

@@ -140,7 +140,8 @@ void engine::keep_lease() {
   try {
     keeper_.end_lease();
   } catch (const std::exception& failure) {
-    context_.log(log_level::warning, "the lease was not ended and runs out by itself: {}", failure.what());
+    context_.log(log_level::warning, "the lease could not be ended, so it expires by itself: {}",
+                 failure.what());
   }
   keeper_.slot().close();
 }
@@ -174,7 +175,8 @@ void engine::check_usable() const {
 
 void engine::check_may_write() const {
   if (!context_.settings.read_only) return;
-  throw error(errc::read_only, "this client was made to read alone (options::read_only)");
+  throw error(errc::read_only,
+              "this client only reads (options::read_only); connect without that option to use locks");
 }
 
 void engine::check_room(std::size_t wanted) const {
@@ -183,10 +185,10 @@ void engine::check_room(std::size_t wanted) const {
   if (wanted <= most && present <= most - wanted) return;
   throw error(
       errc::invalid_argument,
-      fmt::format("this client has {} holds and asks for {} more; with options::margin at {} ms it may "
-                  "have {}, so that a loss can be told to all in time: set a longer margin, or use "
-                  "another client",
-                  present, wanted, context_.settings.margin.count(), most));
+      fmt::format(
+          "this client has {} holds and requests {} more; with options::margin at {} ms it may have {}, so "
+          "that all can be notified of a loss in time: set a longer margin, or use another client",
+          present, wanted, context_.settings.margin.count(), most));
 }
 
 acquire_ptr engine::begin_acquire(const model::lock_request& request, bool waits,

@@ -60,21 +60,22 @@ error closed_during_wait() {
 
 error mismatch(const model::lock_definition& asked, const model::lock_definition& stored) {
   return {errc::mismatch,
-          fmt::format("\"{}\" is stored as {}, and was asked for as {}: use it as it is stored, or "
+          fmt::format("\"{}\" is stored as {}, but was requested as {}: use it as it is stored, or "
                       "another name",
                       asked.name, described(stored), described(asked))};
 }
 
 error no_answer(std::chrono::nanoseconds within) {
   return {errc::unreachable,
-          fmt::format("the database gave no answer within {} ms",
+          fmt::format("the database did not answer within {} ms",
                       std::chrono::duration_cast<std::chrono::milliseconds>(within).count())};
 }
 
 error broken(const std::string& name) {
-  return {errc::broken_barrier, "a member of this generation of \"" + name +
-                                    "\" died or gave up before all had arrived; agree what to do, and arrive "
-                                    "again"};
+  return {errc::broken_barrier,
+          "a member of this generation of \"" + name +
+              "\" died or gave up before all had arrived; decide what to do, and arrive "
+              "again"};
 }
 
 error row_is_locked(const std::string& name, std::chrono::milliseconds since) {

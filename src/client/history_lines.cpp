@@ -160,11 +160,11 @@ void update_recorded(context& shared, store::session& session, std::int64_t vers
     if (failure.code() == errc::unreachable) throw;
     // If the version were remembered, this client would never read it again.
     if (is_temporary(failure)) {
-      shared.log(log_level::info, "what is recorded is not read now: {}", failure.what());
+      shared.log(log_level::info, "cannot read which names are recorded: {}", failure.what());
       return;
     }
     recordings.clear();
-    shared.log(log_level::warning, "no history is recorded by this client: {}", failure.what());
+    shared.log(log_level::warning, "this client records no history: {}", failure.what());
   }
   shared.recorded.use(version, std::move(recordings));
 }
@@ -179,7 +179,7 @@ void prune_written(context& shared, session_slot& slot) {
         session.history().prune_history(name, what->keep, what->age, lines_at_once);
       } catch (const error& failure) {
         if (failure.code() == errc::unreachable) throw;
-        shared.log(log_level::info, "the history of {} is not pruned now: {}", name, failure.what());
+        shared.log(log_level::info, "cannot prune the history of {} now: {}", name, failure.what());
       }
     }
   });

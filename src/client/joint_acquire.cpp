@@ -338,7 +338,7 @@ void joint_acquire::release_all(std::optional<instant> until) noexcept {
       if (until && answer) engine_.releaser().await(answer, *until);
     }
   } catch (const std::exception& failure) {
-    engine_.shared().log(log_level::error, "cannot release what was acquired of several locks: {}",
+    engine_.shared().log(log_level::error, "cannot release the locks that were acquired so far: {}",
                          failure.what());
   }
   lease_.reset();  // so that the next round has ids of its own

@@ -27,7 +27,7 @@ store::session& session_slot::ready() {
 
 void session_slot::check_time() const {
   if (context_.time.now() < std::min(until_, begins_until_)) return;
-  throw error(errc::contention, "the time of the call was over before all of it was sent");
+  throw error(errc::contention, "the time limit of the call passed before all of it was sent");
 }
 
 void session_slot::connect() {
@@ -67,7 +67,8 @@ bool session_slot::end_ghosts() {
         note(failure);
         throw;
       }
-      context_.log(log_level::debug, "a broken connection's backend cannot be ended: {}", failure.what());
+      context_.log(log_level::debug, "cannot terminate the backend of a broken connection: {}",
+                   failure.what());
     }
     if (gone) {
       context_.ghosts.remove(one);

@@ -29,7 +29,7 @@ options checked_settings(options settings) {
   const auto refuse = [](const std::string& message) { throw error(errc::invalid_argument, message); };
   const auto positive = [&](const char* what, std::chrono::milliseconds value) {
     if (value <= 0ms || value > 24h) {
-      refuse(fmt::format("{} is {} ms; above 0 and at most 24 hours is expected", what, value.count()));
+      refuse(fmt::format("{} is {} ms; it must be above 0 and at most 24 hours", what, value.count()));
     }
   };
   positive("statement_timeout", settings.statement_timeout);
@@ -37,16 +37,16 @@ options checked_settings(options settings) {
   positive("poll_interval", settings.poll_interval);
   positive("close_timeout", settings.close_timeout);
   if (settings.margin < 0ms || settings.margin > settings.ttl / 4) {
-    refuse(
-        fmt::format("a margin of {} ms does not suit a ttl of {} ms: from 0 to a quarter of it is expected",
-                    settings.margin.count(), settings.ttl.count()));
+    refuse(fmt::format(
+        "a margin of {} ms does not fit a ttl of {} ms: it must be from 0 to a quarter of the ttl",
+        settings.margin.count(), settings.ttl.count()));
   }
   if (settings.skew < 0ms || settings.skew > 24h) {
     refuse(fmt::format("a skew of {} ms is outside 0 to 24 hours", settings.skew.count()));
   }
   if (settings.sweep_interval) positive("sweep_interval", *settings.sweep_interval);
   if (settings.connections < 2 || settings.connections > 16) {
-    refuse(fmt::format("{} connections were asked for; 2 to 16 are possible", settings.connections));
+    refuse(fmt::format("options::connections is {}; it must be from 2 to 16", settings.connections));
   }
   // A dead connection must be noticed while there is time for another renewal. A short ttl lowers the default.
   const auto left = left_for_a_hung_renewal(settings);
@@ -56,16 +56,16 @@ options checked_settings(options settings) {
         std::clamp<std::chrono::milliseconds>(settings.statement_timeout, 1ms, std::max(longest, 1ms));
   }
   if (settings.statement_timeout > settings.ttl / 3) {
-    refuse(fmt::format(
-        "a statement_timeout of {} ms does not suit a ttl of {} ms: at most a third of it is expected, "
-        "so that a dead connection is noticed before the lease ends",
-        settings.statement_timeout.count(), settings.ttl.count()));
+    refuse(
+        fmt::format("a statement_timeout of {} ms does not fit a ttl of {} ms: it must be at most a third of "
+                    "the ttl, so that a dead connection is noticed before the lease ends",
+                    settings.statement_timeout.count(), settings.ttl.count()));
   }
   if (settings.statement_timeout > left) {
     refuse(fmt::format(
-        "a ttl of {} ms does not survive one renewal that gets no answer: a renew_interval of {} ms, a "
-        "statement_timeout of {} ms and a margin of {} ms leave no time for another one on a new connection; "
-        "{} ms are missing",
+        "a ttl of {} ms is too short to survive one unanswered renewal: a renew_interval of {} ms, a "
+        "statement_timeout of {} ms and a margin of {} ms leave no time for another renewal on a new "
+        "connection; {} ms are missing",
         settings.ttl.count(), renew_interval(settings).count(), settings.statement_timeout.count(),
         settings.margin.count(), (settings.statement_timeout - left).count()));
   }

@@ -14,7 +14,7 @@ namespace {
 
 error stopped(bool in_doubt) {
   return {errc::cancelled,
-          in_doubt ? "the call was stopped; whether it happened is unknown" : "the call was stopped",
+          in_doubt ? "the call was stopped; whether it took effect is unknown" : "the call was stopped",
           {},
           in_doubt};
 }
@@ -48,8 +48,8 @@ instant task_executor::end_of(std::chrono::nanoseconds longest, const call_limit
 void task_executor::await_answer(const task_ptr& task, const call_limit& limit) {
   if (await(task, end_of(client_.shared.longest_call(), limit), limit.stop)) return;
   if (limit.stop.stop_requested()) throw stopped(true);
-  throw error(errc::unreachable, "the database gave no answer in time; whether it happened is unknown", {},
-              true);
+  throw error(errc::unreachable,
+              "the database did not answer in time; whether the call took effect is unknown", {}, true);
 }
 
 // Before the next try.
@@ -114,8 +114,8 @@ outcome task_executor::decide(const std::string& name, model::hold_id about, con
     if (auto settled = outcome_of(round)) return std::move(*settled);
     if (client_.shared.time.now() >= until) {
       throw error(errc::contention, "the row of \"" + name +
-                                        "\" is kept by a guarded transaction, or by a client that hangs; ask "
-                                        "again when that has ended");
+                                        "\" is locked by a guarded transaction, or by a client that hangs; "
+                                        "try again when it has ended");
     }
     sleep(pause.next(), {until, limit.stop}, false);
   }

@@ -131,7 +131,7 @@ std::string hand_over(const hold_ptr& hold, std::chrono::milliseconds ttl) {
   if (hold->depth() > 1) {
     throw error(errc::invalid_argument, "\"" + hold->name() + "\" was entered " +
                                             std::to_string(hold->depth()) +
-                                            " times; leave it until one entry is left, then hand it over");
+                                            " times; release it until one level is left, then transfer it");
   }
   const transfer_note note{transfer_note::purpose::adopt, model::lease_id::random(), hold->id(),
                            hold->name()};
@@ -168,8 +168,8 @@ hold_ptr reclaim(engine& on, const transfer_note& note) {
   for (const auto& holder : stored->holders) {
     if (holder.hold != note.hold || !lives(holder.lease, on)) continue;
     throw error(errc::contention,
-                fmt::format("process {} on this machine holds \"{}\" and has not ended; reclaim "
-                            "the hold when it has ended, or have it handed over",
+                fmt::format("process {} on this machine holds \"{}\" and has not ended; reclaim the hold "
+                            "when it has ended, or let it transfer the hold",
                             holder.lease.pid, note.name));
   }
   return take(on, note, decide_reclaim);

@@ -49,7 +49,7 @@ transfer_note transfer_note::parse(const std::string& text, purpose expected) {
       std::string_view{text}.substr(prefix.size(), sum_length + 1) != sum_of(body) + '/') {
     throw error(
         errc::invalid_argument,
-        fmt::format("this text of {} is not whole: something is missing, was added or changed", origin));
+        fmt::format("this text of {} is damaged: something is missing, was added or was changed", origin));
   }
   transfer_note note{expected, model::lease_id::parse(body.substr(0, id_length)),
                      model::hold_id::parse(body.substr(id_length + 1, id_length)),

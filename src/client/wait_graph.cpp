@@ -147,9 +147,10 @@ bool is_same_cycle(const wait_cycle& a, const wait_cycle& b) {
 std::string describe(const wait_cycle& cycle) {
   std::string text;
   for (const auto& [name, waiter] : cycle) {
-    text += text.empty() ? fmt::format("{} waits for \"{}\"", described(waiter.lease), name)
-                         : fmt::format("; {}, which holds that or waits before it, waits for \"{}\"",
-                                       described(waiter.lease), name);
+    text += text.empty()
+                ? fmt::format("{} waits for \"{}\"", described(waiter.lease), name)
+                : fmt::format("; {}, which holds that lock or is ahead in its queue, waits for \"{}\"",
+                              described(waiter.lease), name);
   }
   return text;
 }

@@ -42,7 +42,7 @@ std::vector<finding> judge(std::span<const store::check> checks, const store::se
     if (!unknown.empty()) {
       findings.push_back(
           {std::string{check.code}, severity::unknown, unknown,
-           fmt::format("So this was not checked. If it were found: {}", filled(check.why, facts)),
+           fmt::format("So the doctor did not check this. If it were so: {}", filled(check.why, facts)),
            "run rowlock doctor once with more rights (PostgreSQL: pg_read_all_stats; MariaDB and "
            "MySQL: PROCESS; rowlock's tables: SELECT)"});
     } else if (applies(check, facts) && check.is_so(facts)) {

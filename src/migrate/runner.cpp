@@ -110,7 +110,7 @@ std::vector<migration_status> runner::status() {
     result.push_back(
         {.version = version,
          .title = fmt::format("{} (newer than this rowlock{})", recorded ? found->second.title : "unknown",
-                              forbidden ? ", which the schema forbids" : "; it may run beside it"),
+                              forbidden ? ", which the schema forbids" : "; the two work together"),
          .applied = true,
          .recorded = recorded,
          .checksum_matches = true,
@@ -148,16 +148,16 @@ std::vector<migration> runner::down(std::optional<int> to, bool destroy_tokens, 
     const int target = to.value_or(now.version - 1);
     if (target >= now.version || now.version == 0) return;
     if (now.version > newest()) {
-      refuse(fmt::format(
-          "the schema has version {} and this rowlock ships up to {}; the version that went up has the "
-          "files to go down",
-          now.version, newest()));
+      refuse(
+          fmt::format("the schema has version {} and this rowlock ships up to {}; use the version that went "
+                      "up, which has the files to go down",
+                      now.version, newest()));
     }
     if (target == 0 && !destroy_tokens) {
       throw error(
           errc::invalid_argument,
-          "version 0 drops every token: tokens would begin again, and an old one could pass for a new "
-          "one. If nothing remembers them, pass --destroy-tokens (destroy_tokens in the library)");
+          "version 0 drops every token: tokens would start again, and an old one could be mistaken for a new "
+          "one. If nothing has stored any, pass --destroy-tokens (destroy_tokens in the library)");
     }
     if (const auto leases = session_.leases(); leases > 0) {
       refuse(

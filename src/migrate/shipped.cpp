@@ -75,7 +75,7 @@ std::vector<migration> shipped_migrations(const std::string& dialect, const std:
   const std::string meant = dialect == "postgresql" ? "postgres" : dialect == "mariadb" ? "mysql" : dialect;
   if (const auto* found = store::find_store(meant)) return migrate::pair_files(found->migrations(), prefix);
   throw error(errc::invalid_argument,
-              fmt::format("'{}' is no dialect that this program has a store for; it has: {}", dialect,
+              fmt::format("this program has no store for the dialect '{}'; it has: {}", dialect,
                           store::linked_dialects_text()));
 }
 

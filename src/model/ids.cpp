@@ -27,7 +27,7 @@ void fill(entropy_block& block) {
     if (got > 0) {
       done += static_cast<std::size_t>(got);
     } else if (errno != EINTR) {
-      throw error(errc::internal, "the kernel gave no random bytes for an id");
+      throw error(errc::internal, "the kernel returned no random bytes for an id");
     }
   }
   block.used = 0;

@@ -127,8 +127,8 @@ bool admin::release(const std::string& name, const std::string& hold_id) {
     case release_result::pending:
       throw error(errc::contention,
                   "\"" + name +
-                      "\" is kept by a guarded transaction of its holder; it is released when that ends, if "
-                      "this process still runs then. End that transaction, or retry");
+                      "\" is locked by a guarded transaction of its holder; it is released when that ends, "
+                      "if this process still runs then. End that transaction, or retry");
     case release_result::unknown: break;
   }
   throw error(errc::unreachable,
@@ -238,8 +238,7 @@ void admin::set_skew(time_span skew) {
 
 std::int64_t admin::raise_epoch(std::int64_t above) {
   if (above < 0 || above >= std::int64_t{1} << 52) {
-    throw error(errc::invalid_argument,
-                "a token of " + std::to_string(above) + " is impossible; 0 to 2^52 is expected");
+    throw error(errc::invalid_argument, "a token of " + std::to_string(above) + " is outside 0 to 2^52");
   }
   return access::tasks(db_).result_of(
       [above](store::admin_verbs& session) { return session.raise_epoch(above); });

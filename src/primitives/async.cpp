@@ -64,7 +64,9 @@ std::shared_ptr<client_layer::async_release> begin_release(executor where, const
 }
 
 void check_executor(const executor& where) {
-  if (!where) throw error(errc::invalid_argument, "the executor is empty; nothing could tell of the release");
+  if (!where)
+    throw error(errc::invalid_argument,
+                "the executor is empty; nothing could deliver the result of the release");
 }
 
 }  // namespace
@@ -143,7 +145,9 @@ void release_async(hold held) {
 }
 
 void release_async(executor where, hold held, std::function<void(release_result)> done) {
-  if (!done) throw error(errc::invalid_argument, "the callback is empty; nothing would hear of the release");
+  if (!done)
+    throw error(errc::invalid_argument,
+                "the callback is empty; nothing would receive the result of the release");
   check_executor(where);
   if (!access::state(held)) return where([done = std::move(done)] { done(release_result::lost); });
   const auto begun = begin_release(std::move(where), held, std::move(done));

@@ -15,8 +15,7 @@ class barrier_lock {
     static_assert(barrier::most_parties <= static_cast<std::int64_t>(store::queue_window));
     if (parties >= 1 && parties <= barrier::most_parties) return;
     throw error(errc::invalid_argument,
-                fmt::format("a barrier of {} parties is impossible; 1 to {} are expected", parties,
-                            barrier::most_parties));
+                fmt::format("a barrier of {} members is outside 1 to {}", parties, barrier::most_parties));
   }
 
   client_layer::engine& engine() const { return acquire_.engine(); }

@@ -47,17 +47,15 @@ class semaphore_lock {
     if (wanted >= 1 && wanted <= capacity()) return acquiring().shared(wanted);
     throw error(
         errc::invalid_argument,
-        fmt::format("{} permits of \"{}\" are impossible; 1 to {} are expected", wanted, name_, capacity()));
+        fmt::format("{} permits of \"{}\" were requested; 1 to {} are allowed", wanted, name_, capacity()));
   }
 
   void release(const hold& held, std::int64_t permits) const {
     if (permits < 1 || permits >= held.weight()) {
-      throw error(
-          errc::invalid_argument,
-          fmt::format(
-              "{} of the {} permits of a hold of \"{}\" cannot be given back alone: at least one is given "
-              "back, and one kept; hold::release() gives back all",
-              permits, held.weight(), name_));
+      throw error(errc::invalid_argument,
+                  fmt::format("cannot release {} of the {} permits of a hold of \"{}\": release at least one "
+                              "and keep at least one; hold::release() releases all",
+                              permits, held.weight(), name_));
     }
     const share kept{model::lock_mode::shared, held.weight() - permits};
     acquiring().change(held, kept, kept, [kept](const store::lock_view& view, model::hold_id id, auto skew) {

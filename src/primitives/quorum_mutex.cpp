@@ -56,7 +56,7 @@ class quorum_lock {
     timeout_ = settings.member_timeout.value_or(ttl_ / 50);
     drift_ = settings.drift.value_or(ttl_ / 100 + 2ms);
     if (timeout_ <= 0ms || drift_ < 0ms) {
-      throw refused("a member_timeout above zero and a drift of at least zero are expected");
+      throw refused("member_timeout must be above zero, and drift must not be negative");
     }
     check_timeout(ttl_);
     by_speed_.resize(members_.size());
@@ -184,7 +184,7 @@ class quorum_lock {
       if (auto answer = member(i).await_acquire(asked, deadline, how.stop)) {
         into.hold = std::move(*answer);
       } else {
-        into.refusal.emplace(errc::unreachable, "it gave no answer in time");
+        into.refusal.emplace(errc::unreachable, "it did not answer in time");
       }
     } catch (const error& failure) {
       into.refusal.emplace(client_layer::copy_of(failure));

@@ -47,7 +47,7 @@ class recursive_shared_mutex::state {
   void unlock() {
     if (engine().is_forked()) return;
     auto* mine = innermost([](const entry& one) { return one.writes > 0; });
-    if (mine == nullptr) throw not_locked(" to write by this thread; call lock() first");
+    if (mine == nullptr) throw not_locked(" for writing by this thread; call lock() first");
     if (--mine->writes > 0) return;
     if (mine->reads == 0) return remove(*mine);
     try {
@@ -55,15 +55,17 @@ class recursive_shared_mutex::state {
     } catch (const error& failure) {
       if (!mine->held.valid()) return;
       // Keeping the lock exclusively is safe: it only excludes other readers for longer.
-      engine().shared().log(log_level::warning, "\"{}\" is kept alone until it is read no longer: {}",
-                            lock_.name(), failure.what());
+      engine().shared().log(
+          log_level::warning,
+          "\"{}\" stays locked for writing until its last reader in this thread has unlocked it: {}",
+          lock_.name(), failure.what());
     }
   }
 
   void unlock_shared() {
     if (engine().is_forked()) return;
     auto* mine = innermost([](const entry& one) { return one.reads > 0; });
-    if (mine == nullptr) throw not_locked(" to read by this thread; call lock_shared() first");
+    if (mine == nullptr) throw not_locked(" for reading by this thread; call lock_shared() first");
     if (--mine->reads == 0 && mine->writes == 0) remove(*mine);
   }
 
@@ -84,7 +86,7 @@ class recursive_shared_mutex::state {
   void check_not_reading() {
     if (const auto* mine = valid(); mine == nullptr || mine->writes > 0) return;
     throw error(errc::deadlock, "this thread has locked \"" + lock_.name() +
-                                    "\" to read and would wait for itself; unlock it first");
+                                    "\" for reading and would wait for itself; unlock it first");
   }
 
  private:

@@ -45,7 +45,7 @@ class read_holds {
     const auto mine = innermost(held_);
     if (mine == held_.end()) {
       throw error(errc::hold_lost,
-                  "\"" + name + "\" is not locked to read by this thread; call lock_shared() first");
+                  "\"" + name + "\" is not locked for reading by this thread; call lock_shared() first");
     }
     if (--mine->entries > 0) return nullptr;
     auto last = std::move(mine->held);
@@ -77,7 +77,7 @@ class shared_lock final : public standard_lock {
     if (reads_.enter()) return;
     if (is_locked_by_this_thread()) {
       throw error(errc::deadlock, "this thread has locked \"" + name() +
-                                      "\" to write and would wait for itself; unlock it first");
+                                      "\" for writing and would wait for itself; unlock it first");
     }
     reads_.push(acquire_shared({.waits = true}, {}));
   }

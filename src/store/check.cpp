@@ -35,7 +35,7 @@ std::vector<check> common_checks() {
        .is_so =
            [](const server_facts& facts) { return facts.number("min_library") > library_schema_version; },
        .found =
-           "the schema demands a library that knows version {min_library} (meta.min_library), and this one "
+           "the schema needs a library that knows version {min_library} (meta.min_library), and this one "
            "knows {library_version}",
        .why = "This rowlock could break what newer clients rely on, so it refuses to connect.",
        .remedy = "install a newer rowlock"},
@@ -45,17 +45,15 @@ std::vector<check> common_checks() {
        .is_so = clocks_differ,
        .found = "the server's clock differs from this machine's by {clock_offset_ms} ms, give or take "
                 "{clock_uncertainty_ms} ms",
-       .why = "One of the two clocks is wrong. If it is the server's and it is set while leases live, they "
-              "expire "
-              "too early or too late.",
+       .why = "One of the two clocks is wrong. If it is the server's, and somebody corrects it while leases "
+              "live, they expire too early or too late.",
        .remedy = "run NTP on both machines: chronyc tracking"},
       {.code = "dead-holders",
        .level = severity::warning,
        .reads = {"dead_leases"},
        .is_so = [](const server_facts& facts) { return facts.number("dead_leases") > 0; },
        .found = "{dead_leases} leases expired more than five minutes ago, and nobody has cleared them",
-       .why = "What they hold looks held, and stays so until the next request for it; no living client "
-              "sweeps here.",
+       .why = "What they hold looks held until the next request for it; no live client sweeps here.",
        .remedy = "rowlock sweep"},
       {.code = "idle-names",
        .level = severity::note,

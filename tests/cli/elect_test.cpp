@@ -75,7 +75,7 @@ TEST_P(elect_test, repeat_stands_by_again) {
   second->send(SIGTERM);
   const auto stopped = second->wait();
   EXPECT_EQ(stopped.exit_code, 128 + SIGTERM);
-  EXPECT_THAT(stopped.err, HasSubstr("the command has ended with 3; standing for 'office' again"));
+  EXPECT_THAT(stopped.err, HasSubstr("the command has exited with 3; standing by for 'office' again"));
   first->send(SIGTERM);
   EXPECT_EQ(first->wait().exit_code, 128 + SIGTERM) << "it does not stand by again";
 }
@@ -113,7 +113,7 @@ TEST_P(elect_test, without_a_wait_another_leader_is_75) {
   EXPECT_EQ(leader->read_line(), "leads");
   const auto result = rowlock({"elect", "office", "-n", "--", "true"});
   EXPECT_EQ(result.exit_code, 75);
-  EXPECT_THAT(result.err, HasSubstr("another leads 'office'"));
+  EXPECT_THAT(result.err, HasSubstr("another process leads 'office'"));
   EXPECT_EQ(rowlock({"elect", "office", "--wait", "50ms", "-E", "9", "--", "true"}).exit_code, 9);
   EXPECT_THAT(json_of({"queue", "office"}), IsEmpty());
 }

@@ -71,7 +71,7 @@ TEST_P(listing_test, list_filters_and_sorts) {
   EXPECT_EQ(names({"--sort", "age", "--limit", "2"}), (words{"a/older", "b/newer"}));
   EXPECT_EQ(names({"--limit", "2"}), (words{"a/free", "a/older"}));
   EXPECT_EQ(names({"*free", "--held"}), words{});
-  EXPECT_THAT(rowlock({"list", "*free", "--held"}).err, HasSubstr("no lock fits"));
+  EXPECT_THAT(rowlock({"list", "*free", "--held"}).err, HasSubstr("no lock matches"));
   for (const words& wrong : {words{"list", "--sort", "size"}, {"list", "--limit", "0"}, {"list", "a", "b"}}) {
     EXPECT_EQ(rowlock(wrong).exit_code, 64);
   }

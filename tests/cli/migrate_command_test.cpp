@@ -137,7 +137,7 @@ TEST_P(migrate_command_test, says_in_words_that_the_schema_is_newer) {
   EXPECT_EQ(up.exit_code, 0);
   EXPECT_THAT(up.err, HasSubstr(fmt::format("the schema has version {}, and this rowlock knows {}",
                                             newest + 1, newest)));
-  EXPECT_THAT(migrate({"status"}).out, HasSubstr("newer than this rowlock; it may run beside it"));
+  EXPECT_THAT(migrate({"status"}).out, HasSubstr("newer than this rowlock; the two work together"));
   EXPECT_EQ(rowlock({"list", "--prefix", prefix_}).exit_code, 0);
 
   std::ofstream{path("forbid.sql")} << "UPDATE " << prefix_ << "meta SET min_library = " << newest + 1

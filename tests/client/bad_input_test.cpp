@@ -114,7 +114,7 @@ TEST_P(bad_input_test, a_mismatch_speaks_of_what_the_user_has_said) {
     FAIL() << "nothing was thrown";
   } catch (const error& thrown) {
     EXPECT_THAT(thrown.what(),
-                testing::HasSubstr("stored as a shared_mutex, and was asked for as a semaphore with "
+                testing::HasSubstr("stored as a shared_mutex, but was requested as a semaphore with "
                                    "4 permits"));
   }
 }

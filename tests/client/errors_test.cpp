@@ -43,7 +43,7 @@ TEST(errors_test, a_mismatch_names_the_lock_and_both_definitions) {
       client_layer::mismatch({"a", lock_kind::semaphore, 3, true}, {"a", lock_kind::election, 1, false});
   EXPECT_EQ(said.code(), errc::mismatch);
   EXPECT_THAT(said.what(), AllOf(HasSubstr("\"a\""), HasSubstr("stored as an unfair election"),
-                                 HasSubstr("asked for as a semaphore with 3 permits")));
+                                 HasSubstr("requested as a semaphore with 3 permits")));
 }
 
 TEST(errors_test, a_mismatch_shows_a_capacity_where_the_user_has_given_one) {

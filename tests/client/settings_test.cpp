@@ -66,7 +66,7 @@ INSTANTIATE_TEST_SUITE_P(
             "no_close_timeout", [](auto& s) { s.close_timeout = -1ms; }, {"close_timeout", "-1 ms"}},
         contradiction{"an_absurd_close_timeout", [](auto& s) { s.close_timeout = 25h; }, {"close_timeout"}},
         contradiction{"a_negative_sweep", [](auto& s) { s.sweep_interval = -1s; }, {"sweep_interval"}},
-        contradiction{"one_connection", [](auto& s) { s.connections = 1; }, {"1 connections", "2 to 16"}},
+        contradiction{"one_connection", [](auto& s) { s.connections = 1; }, {"connections is 1;", "2 to 16"}},
         contradiction{"too_many_connections", [](auto& s) { s.connections = 17; }, {"17"}},
         contradiction{"no_time_for_a_renewal_after_one_that_hung",
                       [](auto& s) {

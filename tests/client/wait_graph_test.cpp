@@ -80,10 +80,11 @@ TEST(wait_graph_test, two_that_want_what_the_other_has_wait_in_a_circle) {
       find_cycles({a_mutex("a").held_by(me).wanted_by(you), a_mutex("b").held_by(you).wanted_by(me)});
   ASSERT_THAT(cycles, SizeIs(1));
   EXPECT_THAT(names_of(cycles.front()), testing::UnorderedElementsAre("a", "b"));
-  EXPECT_THAT(client_layer::describe(cycles.front()),
-              testing::AllOf(
-                  testing::HasSubstr("there 1 (test) waits for \"a\""),
-                  testing::HasSubstr("here 1 (test), which holds that or waits before it, waits for \"b\"")));
+  EXPECT_THAT(
+      client_layer::describe(cycles.front()),
+      testing::AllOf(testing::HasSubstr("there 1 (test) waits for \"a\""),
+                     testing::HasSubstr(
+                         "here 1 (test), which holds that lock or is ahead in its queue, waits for \"b\"")));
 }
 
 TEST(wait_graph_test, three_are_named_in_the_order_in_which_they_wait) {

@@ -47,7 +47,7 @@ TEST(diagnosis_test, says_what_it_cannot_know_and_the_worst_first) {
   EXPECT_THAT(codes_of(findings), ElementsAre("error not-migrated", "warning dead-holders",
                                               "unknown clock-drift", "note idle-names"));
   EXPECT_EQ(findings[2].found, "clock_offset_ms cannot be read: hidden");
-  EXPECT_THAT(findings[2].why, HasSubstr("was not checked"));
+  EXPECT_THAT(findings[2].why, HasSubstr("did not check this"));
 }
 
 TEST(diagnosis_test, finds_nothing_where_nothing_applies) {

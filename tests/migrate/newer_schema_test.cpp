@@ -23,7 +23,7 @@ TEST_P(newer_schema_test, is_fine_unless_it_forbids) {
   const auto lines = open().status();
   ASSERT_EQ(lines.size(), newest() + 1U);
   EXPECT_TRUE(lines.back().applied);
-  EXPECT_THAT(lines.back().title, HasSubstr("newer than this rowlock; it may run"));
+  EXPECT_THAT(lines.back().title, HasSubstr("newer than this rowlock; the two work"));
 }
 
 TEST_P(newer_schema_test, refuses_this_library_when_it_forbids) {

@@ -376,7 +376,7 @@ void oracle::call_failed(std::string_view what, const error& failure, bool expec
 
 // Reconciliation repairs what faults leave. Without a fault there is nothing to repair.
 void oracle::logged(std::string_view line) {
-  if (plan_.how == severity::calm && line.find("nothing in this client knew it") != std::string_view::npos) {
+  if (plan_.how == severity::calm && line.find("was unknown to the client") != std::string_view::npos) {
     fail("I7", fmt::format("nothing is wrong, and a client has lost track of what it was granted: {}", line));
   }
 }

@@ -69,7 +69,7 @@ TEST(mysql_endpoint_test, takes_several_places_each_with_its_port) {
   EXPECT_THAT(at(1), testing::AllOf(HasSubstr("host='::1'"), HasSubstr("port='3308'")));
   EXPECT_THAT(at(2), testing::AllOf(HasSubstr("host='127.0.0.1'"), HasSubstr("port='3309'")));
   EXPECT_THAT(at(3), testing::AllOf(HasSubstr("host='four'"), Not(HasSubstr("port"))));
-  EXPECT_THAT(refusal_of("mysql://app:hush@one,/shop"), HasSubstr("has no host"));
+  EXPECT_THAT(refusal_of("mysql://app:hush@one,/shop"), HasSubstr("has no name"));
   EXPECT_THAT(refusal_of("mysql://app:hush@one,two:x/shop"), HasSubstr("port"));
   EXPECT_THAT(refusal_of("mysql://app:hush@one,two/shop?socket=/s"), HasSubstr("no socket"));
 }

@@ -41,7 +41,7 @@ const std::vector<check>& all() {
        .reads = {"log_bin", "binlog_format"},
        .is_so = [](const facts& of) { return logs(of) && of.is("binlog_format", "STATEMENT"); },
        .found = "log_bin is {log_bin} and binlog_format is STATEMENT",
-       .why = "Such a server takes no write under READ COMMITTED, so no lock can be acquired.",
+       .why = "Such a server accepts no write under READ COMMITTED, so no lock can be acquired.",
        .remedy = "SET GLOBAL binlog_format = 'ROW', and the same in the server's configuration"},
       {.code = "several-primaries",
        .level = severity::error,
@@ -98,16 +98,16 @@ const std::vector<check>& all() {
              return of.number("Slaves_connected") > 0 && !of.is("rpl_semi_sync_master_enabled", "ON") &&
                     !of.is("rpl_semi_sync_source_enabled", "ON");
            },
-       .found = "Slaves_connected is {Slaves_connected}, and semi-synchronous replication is not on",
+       .found = "Slaves_connected is {Slaves_connected}, and semi-synchronous replication is off",
        .why = "A fail-over loses the latest grants: two clients may believe that they hold one lock, until "
-              "the first one learns of the loss. Tokens go on rising.",
+              "the first one learns of the loss. Tokens keep rising.",
        .remedy = "SET GLOBAL rpl_semi_sync_master_enabled = ON here, and rpl_semi_sync_slave_enabled = ON on "
                  "the replicas"},
       {.code = "lossy-failover",
        .level = severity::unknown,
        .reads = {"log_bin"},
        .is_so = [](const facts& of) { return logs(of) && !of.has("Slaves_connected"); },
-       .found = "this server writes a binary log, and does not tell how many replicas read it",
+       .found = "this server writes a binary log, and does not show how many replicas read it",
        .why = "A fail-over to an asynchronous replica loses the latest grants.",
        .remedy = "if replicas may take over, turn on semi-synchronous replication"},
       {.code = "cluster-skew",
@@ -115,8 +115,8 @@ const std::vector<check>& all() {
        .reads = {"wsrep_on", "skew_ms"},
        .is_so = [](const facts& of) { return is_clustered(of) && of.number("skew_ms") == 0; },
        .found = "wsrep_on is ON, and the stored skew is 0",
-       .why = "On a Galera cluster each node judges expiry by its own clock. Where the clocks differ, a "
-              "lease may be killed before its holder knows that it has expired.",
+       .why = "On a Galera cluster each node judges expiry by its own clock. If the clocks differ, a lease "
+              "may be killed before its holder knows that it has expired.",
        .remedy = "rowlock epoch skew 2s, or more than the nodes' clocks ever differ"},
       {.code = "cluster-balancer",
        .level = severity::note,
@@ -173,14 +173,15 @@ const std::vector<check>& all() {
        .reads = {"may_write"},
        .is_so = [](const facts& of) { return of.is("may_write", "false"); },
        .found = "the user {user} may not change {prefix}lock",
-       .why = "It can look at locks, but it can use none.",
+       .why = "It can read locks, but not use them.",
        .remedy = "if programs use this user, grant it the rights of `app` in docs/operations.md, \"Rights\""},
       {.code = "history-rights",
        .level = severity::warning,
        .reads = {"history_rights"},
        .is_so = [](const facts& of) { return !of["history_rights"].empty(); },
-       .found = "the user {user} may not read, or not write: {history_rights}",
-       .why = "What this program does to recorded names is missing from their history, or it cannot show it.",
+       .found = "the user {user} may not read or may not write: {history_rights}",
+       .why = "What this user does to recorded names is missing from their history, or it cannot read the "
+              "history.",
        .remedy = "grant what rowlock migrate grants prints; docs/operations.md, \"Rights\""},
       {.code = "strong-role",
        .level = severity::note,

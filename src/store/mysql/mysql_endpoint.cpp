@@ -128,7 +128,7 @@ void mysql_endpoint::read_authority(std::string_view authority) {
   if (places_.size() == 1) return;
   for (const auto& one : places_) {
     if (one.host.empty())
-      refuse(fmt::format("one of the places in the MySQL URL has no host; expected {}", form));
+      refuse(fmt::format("one of the hosts in the MySQL URL has no name; expected {}", form));
   }
 }
 
@@ -193,12 +193,12 @@ void mysql_endpoint::read_parameters(std::string_view query) {
   std::transform(mode.begin(), mode.end(), mode.begin(), [](unsigned char c) { return std::toupper(c); });
   const bool has_ca = !values["ssl_ca"].empty();
   if (places_.size() > 1 && values.contains("socket")) {
-    refuse("a MySQL URL with several places takes no socket: that would be one of them");
+    refuse("a MySQL URL with several hosts takes no socket");
   }
   if (mode == "VERIFY_CA") {
     refuse(
         "ssl_mode=VERIFY_CA is refused: SOCI cannot pass it on. VERIFY_IDENTITY checks more; REQUIRED with "
-        "ssl_ca checks the certificate's chain too, but leaves a server without TLS only after the login");
+        "ssl_ca checks the certificate's chain too, but refuses a server without TLS only after the login");
   }
   verify_ = mode == "VERIFY_IDENTITY";
   if (has_mode && !verify_ && mode != "DISABLED" && mode != "PREFERRED" && mode != "REQUIRED") {

@@ -88,7 +88,7 @@ meaning meaning_of(unsigned number) {
     case 1054:
     case 1109:
     case 1146:
-      return {errc::not_migrated, "rowlock's tables are missing or old here; run: rowlock migrate up"};
+      return {errc::not_migrated, "rowlock's tables are missing or too old here; run: rowlock migrate up"};
     case 1020:
     case 1180:  // a commit that the cluster refused
     case 1205:

@@ -88,7 +88,7 @@ void mysql_migration_session::apply(const std::string& sql, const ledger_entry& 
 }
 
 void mysql_migration_session::revert(const std::string& sql, int version) {
-  run(fmt::format("the way back from migration {}", version), sql);
+  run(fmt::format("the reversal of migration {}", version), sql);
   forget(version);
 }
 

@@ -83,8 +83,8 @@ void check_clock(mysql_connection& connection) {
 void check_character_set(const std::string& of_database, const mysql_context& context) {
   if (!of_database.starts_with("utf16") && !of_database.starts_with("utf32") && of_database != "ucs2") return;
   throw error(errc::database,
-              fmt::format("the character set of database \"{0}\" is {1}, in which this server reads "
-                          "no hex digits; run: ALTER DATABASE `{0}` CHARACTER SET utf8mb4",
+              fmt::format("the character set of database \"{0}\" is {1}, in which this server does not "
+                          "understand hex digits; run: ALTER DATABASE `{0}` CHARACTER SET utf8mb4",
                           context.endpoint.database(), of_database));
 }
 
@@ -93,7 +93,7 @@ void check_replication(names_and_values& variables) {
   const bool logs = variables["log_bin"] == "ON" || variables["log_bin"] == "1";
   if (logs && variables["binlog_format"] == "STATEMENT") {
     throw error(errc::database,
-                "binlog_format is STATEMENT on this server, which then takes no write under READ COMMITTED; "
+                "binlog_format is STATEMENT on this server, so it accepts no write under READ COMMITTED; "
                 "set it to ROW or MIXED");
   }
   if (variables["group_replication_single_primary_mode"] == "OFF" &&
@@ -155,7 +155,7 @@ void pin_settings(mysql_connection& connection, const mysql_context& context,
 void check_encryption(const mysql_context& context, const std::string& cipher) {
   if (!context.endpoint.must_encrypt() || !cipher.empty()) return;
   throw error(errc::unreachable,
-              "this MySQL server offers no TLS, and the URL demands it (ssl_mode, ssl_ca)");
+              "this MySQL server offers no TLS, and the URL requires it (ssl_mode, ssl_ca)");
 }
 
 mysql_facts set_up(mysql_connection& connection, const mysql_context& context,

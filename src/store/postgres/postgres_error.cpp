@@ -24,7 +24,7 @@ meaning meaning_of(std::string_view state) {
     return {errc::privilege, "grant the role SELECT, INSERT, UPDATE and DELETE on rowlock's tables"};
   if (is("25006")) return {errc::read_only, "connect to the primary"};
   if (is("42P01") || is("42703") || is("3F000")) {
-    return {errc::not_migrated, "rowlock's tables are missing or old here; run: rowlock migrate up"};
+    return {errc::not_migrated, "rowlock's tables are missing or too old here; run: rowlock migrate up"};
   }
   if (is("40001") || is("40P01") || is("55P03")) return {errc::contention, ""};
   if (is("57014")) return {errc::contention, "it was cancelled; the limit is options::statement_timeout"};
@@ -60,7 +60,7 @@ error postgres_error(const std::exception& cause, std::string_view doing) {
                  fmt::format("the connection to PostgreSQL broke during {}: {}", doing, said), state, true);
   }
   auto [code, advice] = meaning_of(state);
-  if (state == "42501" && (doing.starts_with("migration ") || doing.starts_with("the way back "))) {
+  if (state == "42501" && (doing.starts_with("migration ") || doing.starts_with("the reversal of "))) {
     advice = "migrate as a role that owns the schema, or grant this one USAGE and CREATE on it";
   }
   return error(code,

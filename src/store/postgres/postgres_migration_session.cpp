@@ -82,7 +82,7 @@ void postgres_migration_session::apply(const std::string& sql, const ledger_entr
 }
 
 void postgres_migration_session::revert(const std::string& sql, int version) {
-  run(fmt::format("the way back from migration {}", version), sql,
+  run(fmt::format("the reversal of migration {}", version), sql,
       [&] { connection_.call_once("forget", version); });
 }
 

@@ -133,7 +133,7 @@ std::unique_ptr<postgres_connection> open_listener(const postgres_context& conte
   auto made = std::make_unique<postgres_connection>(conninfo, context.catalog, watch);
   const connect_watch::step step{watch, [opened = made.get()] { opened->interrupt(); }};
   pin_settings(*made, context, conninfo, conninfo.connect_timeout());
-  if (made->is_pooled()) throw error(errc::invalid_argument, "it leads to a pooler, too");
+  if (made->is_pooled()) throw error(errc::invalid_argument, "it also leads to a pooler");
   if (place_of(*made) != place) throw error(errc::invalid_argument, "it leads to another database");
   return made;
 }

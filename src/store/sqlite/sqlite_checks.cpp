@@ -30,8 +30,8 @@ const std::vector<check>& all() {
        .reads = {"file_system_kind"},
        .is_so = [](const facts& of) { return of.is("file_system_kind", "memory"); },
        .found = "{path} is on a file system in memory ({file_system})",
-       .why = "The file is gone after a restart of the machine. Then tokens begin again, and old ones may be "
-              "taken for new.",
+       .why = "The file is gone after a restart of the machine. Then tokens start again, and old ones may be "
+              "mistaken for new ones.",
        .remedy = "move the file to a disk"},
       {.code = "journal-mode",
        .level = severity::warning,
@@ -46,15 +46,15 @@ const std::vector<check>& all() {
        .reads = {"log_bytes"},
        .is_so = [](const facts& of) { return of.number("log_bytes") >= long_log_bytes; },
        .found = "{path}-wal has {log_bytes} bytes",
-       .why = "A transaction that reads for long keeps the log from being reused; every statement searches a "
-              "longer log and becomes slower.",
+       .why = "A long read transaction prevents the log from being reused; every statement searches a longer "
+              "log and becomes slower.",
        .remedy = "end that transaction, then: sqlite3 {path} 'PRAGMA wal_checkpoint(TRUNCATE)'"},
       {.code = "looks-only",
        .level = severity::note,
        .reads = {"may_write"},
        .is_so = [](const facts& of) { return of.is("may_write", "false"); },
        .found = "this user may not write {path} or its folder",
-       .why = "It can look at locks, but it can use none.",
+       .why = "It can read locks, but not use them.",
        .remedy = "if programs run as this user, let it write the file and its folder"},
   };
   return checks;

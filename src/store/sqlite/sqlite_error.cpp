@@ -40,7 +40,7 @@ meaning meaning_of(int code, std::string_view said) {
   }
   if (said.find("no such table") != std::string_view::npos ||
       said.find("no such column") != std::string_view::npos) {
-    return {errc::not_migrated, "rowlock's tables are missing or old; run: rowlock migrate up"};
+    return {errc::not_migrated, "rowlock's tables are missing or too old; run: rowlock migrate up"};
   }
   return {errc::database, ""};
 }

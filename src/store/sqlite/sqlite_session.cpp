@@ -42,7 +42,7 @@ sqlite_session::sqlite_session(const std::string& path, std::shared_ptr<const sq
 void sqlite_session::check_file(bool outcome_unknown) const {
   if (!file_.replaced()) return;
   throw error(errc::unreachable,
-              fmt::format("the file {} was replaced or removed while it was open; rowlock connects anew",
+              fmt::format("the file {} was replaced or removed while it was open; rowlock reconnects",
                           connection_.path()),
               {}, outcome_unknown);
 }
