@@ -1,4 +1,4 @@
--- The schema that the migrations of migrations/mysql leave behind, version 3. A column has a line of its
+-- The schema that the migrations of migrations/mysql leave behind, version 4. A column has a line of its
 -- own, with the type as the database names it: `rowlock migrate verify` compares the two. Tests compare the file with
 -- the migrations.
 -- Times are UTC; ids are 16 bytes.
@@ -35,7 +35,7 @@ CREATE TABLE rowlock_lock (
   has_queue   tinyint         NOT NULL DEFAULT 0,
   fair        tinyint         NOT NULL DEFAULT 1,  -- requests never overtake those who wait
   delay_ms    bigint          NOT NULL DEFAULT 0,  -- how long it rests after its holder was lost
-  value       longblob,  -- an election's
+  value       longblob,  -- the token of an exclusive hold, and what its holder says of it
   request_token  bigint,  -- holds up to this token are asked to release, until then
   request_until  datetime(6),
   request_reason longblob,
@@ -54,6 +54,7 @@ CREATE TABLE rowlock_permit (
   token       bigint          NOT NULL,
   guards      bigint          NOT NULL DEFAULT 0,
   granted_at  datetime(6)     NOT NULL,
+  data        longblob,  -- what its holder says of it
   PRIMARY KEY (name, hold_id)
 ) ENGINE = InnoDB;
 

@@ -1,4 +1,4 @@
--- The schema that the migrations of migrations/postgres leave behind, version 3. A column has a line of its
+-- The schema that the migrations of migrations/postgres leave behind, version 4. A column has a line of its
 -- own, with the type as the database names it: `rowlock migrate verify` compares the two. Tests compare the file with
 -- the migrations.
 -- rowlock_migration, the ledger, is made by rowlock's own migrator and absent where another tool migrates.
@@ -38,7 +38,7 @@ CREATE TABLE rowlock_lock (
   has_queue   boolean     NOT NULL DEFAULT false,
   fair        boolean     NOT NULL DEFAULT true,  -- requests never overtake those who wait
   delay_ms    bigint      NOT NULL DEFAULT 0,  -- how long it rests after its holder was lost
-  value       text,  -- an election's
+  value       text,  -- the token of an exclusive hold, and what its holder says of it
   request_token  bigint,  -- holds up to this token are asked to release, until then
   request_until  timestamp with time zone,
   request_reason text,
@@ -60,6 +60,7 @@ CREATE TABLE rowlock_permit (
   weight      bigint      NOT NULL,
   token       bigint      NOT NULL,
   granted_at  timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
+  data        text,  -- what its holder says of it
   PRIMARY KEY (name, hold_id)
 ) WITH (
   autovacuum_vacuum_scale_factor = 0.1,

@@ -17,8 +17,8 @@
 
 ROWLOCK_BEGIN_NAMESPACE
 
-// Continues a hold that hold::transfer has offered: with its name, mode, weight and token, and a new id. This client
-// renews it from now on. If several calls use the same text, also within one client, one of them gets the hold.
+// Continues a hold that hold::transfer has offered: with its name, mode, weight, token and data, and a new id. This
+// client renews it from now on. If several calls use the same text, also within one client, one of them gets the hold.
 //
 // Throws error: invalid_argument if the text is not transfer()'s or is incomplete; contention if a guarded transaction
 // of this lock lasts longer than options::statement_timeout; unreachable. Nothing has changed then, unless
@@ -34,10 +34,10 @@ ROWLOCK_EXPORT hold adopt(client db, const std::string& text);
 // Continues a hold of a process that has died, such as this program before its restart, while its lease lives. No
 // waiter gets in between. text: from hold::receipt.
 //
-// The token is a new one, and a guarded transaction of the old process is refused. So a process that was wrongly taken
-// for dead cannot damage guarded data. But it learns of its loss only with its next renewal: do not reclaim from a
-// process that may be alive. On the same machine this is checked: throws error(contention) if the process, which may be
-// this one, still runs. Otherwise it throws as adopt().
+// The token is a new one, the data is empty, and a guarded transaction of the old process is refused. So a process that
+// was wrongly taken for dead cannot damage guarded data. But it learns of its loss only with its next renewal: do not
+// reclaim from a process that may be alive. On the same machine this is checked: throws error(contention) if the
+// process, which may be this one, still runs. Otherwise it throws as adopt().
 ROWLOCK_EXPORT hold reclaim(client db, const std::string& text);
 
 ROWLOCK_END_NAMESPACE

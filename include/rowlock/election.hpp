@@ -35,10 +35,8 @@ class ROWLOCK_OWNER term {
   const hold& office() const noexcept { return office_; }
 
   // Publishes the term's value, such as the leader's address, to all who observe: UTF-8, at most 4096 bytes, no NUL. It
-  // replaces the previous value; a new term has an empty one. Throws error: hold_lost if the office is not held, which
-  // the database checks; invalid_argument; contention if a guarded transaction of this hold stays open longer than
-  // options::statement_timeout (MariaDB, MySQL); unreachable. The value is then unchanged, unless outcome_unknown().
-  // The call may be repeated.
+  // replaces the previous value; a new term has an empty one. It is the data of the office's hold: throws as
+  // hold::set_data.
   void proclaim(const std::string& value);
 
   // Lets another process continue the term, as term{rowlock::adopt(db, text)}. As hold::transfer.

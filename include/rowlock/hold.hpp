@@ -91,6 +91,20 @@ class ROWLOCK_OWNER hold {
   // The latest request. Empty: there is none.
   [[nodiscard]] std::optional<rowlock::release_request> request() const;
 
+  // Attaches a text to the hold for all who look (holder_info::data), such as "deploy 4711" or "shard 3": UTF-8, at most
+  // 4096 bytes, no NUL. It replaces the previous text; a new hold has an empty one. It is a statement of its own after
+  // the grant. Anyone who may read the locks sees it.
+  //
+  // The hold keeps it through a renewal, a downgrade, an upgrade, a partial release, and transfer() with adopt. It is
+  // gone when the hold is: by its release, by force, by a loss, also while the lock rests. A hold that was taken by
+  // reclaim has an empty text. A lock's history does not record it.
+  //
+  // Throws error: hold_lost if the hold is over, which the database checks; invalid_argument; contention if a guarded
+  // transaction of this hold stays open longer than options::statement_timeout (except an exclusive hold's on
+  // PostgreSQL, which leaves the text free); unreachable. The text is then unchanged, unless outcome_unknown(). The call
+  // may be repeated.
+  void set_data(const std::string& text) const;
+
   // Releases the lock; waits at most options::close_timeout. Whatever it returns, the hold is over: errors of the
   // database are not thrown. A second call returns the same result. Throws error(forked) in a child process.
   release_result release();

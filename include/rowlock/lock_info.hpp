@@ -26,6 +26,7 @@ struct holder_info {
   std::string user;                         // whose process it is; empty if an older version acquired it
   std::string command;                      // what it runs: options::command
   bool of_this_client = false;              // the hold is one of the client that asks
+  std::string data;                         // what its holder says of it: hold::set_data
 };
 
 struct waiter_info {

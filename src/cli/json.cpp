@@ -65,6 +65,7 @@ json::object to_json(const lock_info& lock) {
                                    {"application", holder.application},
                                    {"user", holder.user},
                                    {"command", holder.command},
+                                   {"data", holder.data},
                                    {"hold_id", holder.hold_id},
                                    {"lease_id", holder.lease_id},
                                    {"mode", to_string(holder.mode)},

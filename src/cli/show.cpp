@@ -3,15 +3,28 @@
 #include "cli/holder_text.hpp"
 #include "cli/json.hpp"
 #include "cli/subcommands.hpp"
+#include "cli/terminal.hpp"
 #include "cli/text.hpp"
 
 #include <rowlock/admin.hpp>
 
 #include <fmt/format.h>
 
+#include <cstddef>
+#include <string>
+#include <string_view>
+
 namespace rowlock::cli {
 
 namespace {
+
+// A holder's own text may be longer than a line of the terminal.
+std::string fitting(const std::string& text) {
+  constexpr std::size_t first_column = std::string_view{"release requested  "}.size();
+  constexpr std::size_t least = 12;
+  const auto columns = terminal_columns();
+  return cut(printable(text), columns > first_column + least ? columns - first_column : least);
+}
 
 void print(const lock_info& lock) {
   std::vector<std::vector<std::string>> rows{{"name", lock.name},
@@ -26,6 +39,7 @@ void print(const lock_info& lock) {
                                                 holder.application, is_expired(holder) ? " (expired)" : "")});
     if (!holder.user.empty()) rows.push_back({"  user", holder.user});
     if (!holder.command.empty()) rows.push_back({"  command", holder.command});
+    if (!holder.data.empty()) rows.push_back({"  data", fitting(holder.data)});
     rows.push_back({"  hold", holder.hold_id});
     rows.push_back(
         {"  mode", fmt::format("{}, {} of {}", to_string(holder.mode), holder.weight, lock.capacity)});

@@ -10,11 +10,11 @@ namespace rowlock::client_layer {
 
 namespace {
 
-// Whether the change may concern office watchers. If no row was written, the kind is unknown; then a
-// proclaimed value shows it, because only a leader proclaims.
-bool is_of_an_office(const store::lock_change& change) {
-  return change.value ||
-         (change.row && change.row->kind == model::lock_kind::election && change.enqueue.empty());
+// Whether the change may concern office watchers.
+bool is_of_an_office(const decision& made) {
+  const auto& change = made.change;
+  if (!change.row) return change.value && made.outcome.stored.kind == model::lock_kind::election;
+  return change.row->kind == model::lock_kind::election && change.enqueue.empty();
 }
 
 }  // namespace
@@ -37,7 +37,7 @@ void after_commit::add(worker_context& client, const std::string& name, const de
     }
   }
   for (const auto& whom : made.change.notices) wake_.push_back({whom});
-  if (is_of_an_office(made.change)) wake_.push_back({office_watchers()});
+  if (is_of_an_office(made)) wake_.push_back({office_watchers()});
   if (made.outcome.more) client.queue.submit(sweep_of(name));
   kill_.insert(kill_.end(), made.outcome.leases.begin(), made.outcome.leases.end());
   refresh_ = refresh_ || made.outcome.result == outcome::what::foreign;

@@ -1,7 +1,6 @@
 #include "client/decisions.hpp"
 
 #include "client/lock_editor.hpp"
-#include "client/proclamation.hpp"
 
 #include <algorithm>
 #include <vector>
@@ -106,14 +105,15 @@ decision decide_request(const lock_view& view, const std::string& reason, std::c
   return made;
 }
 
-decision decide_proclaim(const lock_view& view, hold_id hold, const std::string& value) {
+decision decide_set_data(const lock_view& view, hold_id hold, const std::string& text) {
   lock_editor lock{view, microseconds{0}};
-  const auto token = lock.held_by(hold) ? lock.token_of(hold) : std::nullopt;
-  if (!token) return lock.unchanged(what::absent);
-  decision made = done(lock, *token);
-  made.change.value = proclaimed_by(*token, value);
-  made.change.durable = true;
-  return made;
+  const auto* permit = lock.permit_of(hold);
+  if (!lock.token_of(hold) || (permit && model::rests(hold, permit->lease)))
+    return lock.unchanged(what::absent);
+  // The guard of a permit has locked the permit, and the statement that writes it would wait. The guard of an
+  // exclusive hold has locked the lock's row, so either there is no edit, or the row may be written.
+  if (permit && lock.is_guarded(hold)) return lock.unchanged(what::guarded);
+  return lock.with_data(hold, text);
 }
 
 decision decide_resize(const lock_view& view, std::int64_t capacity, microseconds skew) {

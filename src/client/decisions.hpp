@@ -54,7 +54,8 @@ struct outcome {
   std::vector<lease_id> wake;     // clients whose waiters left the queue without a grant
   bool more = false;              // waiters beyond the part of the queue that was read may fit: sweep
   std::int64_t remaining = 0;
-  model::lock_definition stored;  // of a mismatch, of an adopted or reclaimed hold, and of a resized lock
+  // Of a mismatch, an adopted or reclaimed hold, one whose data is set, and a resized lock.
+  model::lock_definition stored;
 
   // Something must be done first; then the same request is decided again.
   bool must_retry() const {
@@ -113,12 +114,12 @@ decision decide_move(const store::lock_view& view, hold_id hold, const store::le
 
 // ---- transfer of a hold to another process (decide_transfer.cpp) ----
 
-// Turns a hold on the lease `from` into mine, with its mode, weight and token, and ends `from`. The hold gets my id,
-// so another client that adopts the same hold finds none.
+// Turns a hold on the lease `from` into mine, with its mode, weight, token and data, and ends `from`. The hold gets my
+// id, so another client that adopts the same hold finds none. The view must show the data.
 decision decide_adopt(const store::lock_view& view, hold_id old, lease_id from, const model::waiter& mine);
 
 // Replaces a hold on the lease `from` by mine, with the old hold's mode and weight and a new token, ahead of
-// all waiters. The client of the old hold gets a notice.
+// all waiters, and without data. The client of the old hold gets a notice.
 decision decide_reclaim(const store::lock_view& view, hold_id old, lease_id from, const model::waiter& mine);
 
 // ---- latch and barrier (decide_rendezvous.cpp); the functions above decide what they share ----
@@ -133,10 +134,11 @@ decision decide_reset(const store::lock_view& view, const model::lock_definition
 // ---- changes of a hold or a lock (decide_change.cpp) ----
 
 // Makes an exclusive hold a shared one of weight 1, with the same token. Readers at the head of the queue
-// join it. No waiting writer gets in between.
+// join it. No waiting writer gets in between. It keeps its data, which the view must show.
 decision decide_downgrade(const store::lock_view& view, hold_id hold, std::chrono::microseconds skew);
 
-// Makes a shared hold the exclusive one, with a new token, if nobody else holds or waits. Otherwise returns busy.
+// Makes a shared hold the exclusive one, with a new token, if nobody else holds or waits. Otherwise returns busy. It
+// keeps its data, which the view must show.
 decision decide_upgrade(const store::lock_view& view, hold_id hold, std::chrono::microseconds skew);
 
 // Lowers a permit's weight to `weight`, never raises it, with the same token. Waiters are granted what has become free.
@@ -144,7 +146,8 @@ decision decide_reduce(const store::lock_view& view, hold_id hold, std::int64_t 
                        std::chrono::microseconds skew);
 
 // Raises the token of an exclusive hold to `at_least`, never lowers it. Returns granted, with the token that
-// it has now. The next grant of the name has a higher token.
+// it has now. The next grant of the name has a higher token. Its data is gone, because that is bound to the
+// token: a quorum raises tokens before its caller has the hold.
 decision decide_raise_token(const store::lock_view& view, hold_id hold, model::token at_least);
 
 // Writes a release request to all holders. Returns released, with the latest token that the request covers, or absent
@@ -152,8 +155,8 @@ decision decide_raise_token(const store::lock_view& view, hold_id hold, model::t
 decision decide_request(const store::lock_view& view, const std::string& reason,
                         std::chrono::milliseconds within);
 
-// Writes the holder's proclamation. Returns absent if that hold is not the exclusive one.
-decision decide_proclaim(const store::lock_view& view, hold_id hold, const std::string& value);
+// Writes what the holder says of its hold. Returns granted with the hold and its lock, or absent.
+decision decide_set_data(const store::lock_view& view, hold_id hold, const std::string& text);
 
 // Changes the capacity of a semaphore. If more is in use, nothing is granted until enough is released. Waiters that
 // want more than the new capacity leave the queue.

@@ -15,6 +15,7 @@ namespace rowlock::client_layer {
 
 namespace {
 
+using model::rests;
 using store::history_event;
 
 constexpr std::size_t lines_at_once = 1000;
@@ -34,11 +35,6 @@ using holds = std::vector<standing_hold>;
 const standing_hold* find(const holds& all, model::hold_id hold) {
   const auto found = std::ranges::find(all, hold, &standing_hold::hold);
   return found == all.end() ? nullptr : &*found;
-}
-
-// A resting lock has a lease and a nil hold, or a permit on a lease that is named after it.
-bool rests(model::hold_id hold, model::lease_id lease) {
-  return hold.is_nil() || lease == model::lease_id::belonging_to(hold);
 }
 
 holds holds_before(const store::lock_view& view) {

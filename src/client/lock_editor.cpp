@@ -1,5 +1,7 @@
 #include "client/lock_editor.hpp"
 
+#include "client/hold_data.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -171,8 +173,11 @@ void lock_editor::break_generation() {
 }
 
 void lock_editor::make_shared() {
-  add_permit({*row_.hold, *row_.lease, 1, row_.token}, holder_);
+  const auto hold = *row_.hold;
+  const auto data = said_under(row_.token, view_.data);
+  add_permit({hold, *row_.lease, 1, row_.token}, holder_);
   clear_holder();
+  if (!data.empty()) write_data(made_.change, hold, data);
   made_.change.durable = true;
 }
 
@@ -181,6 +186,16 @@ void lock_editor::make_exclusive(const model::permit& permit) {
   const model::waiter wanted{0, permit.hold, permit.lease, row_.capacity, lock_mode::exclusive};
   remove_permit(wanted.hold);
   grant(wanted, lease);
+  if (view_.data) write_data(made_.change, wanted.hold, *view_.data);
+}
+
+// The token may be a new one, and so the text is written anew.
+void lock_editor::write_data(store::lock_change& change, hold_id hold, const std::string& text) const {
+  if (held_by(hold)) {
+    change.value = with_token(row_.token, text);
+  } else {
+    change.data.push_back({hold, text});
+  }
 }
 
 // ---- results ----
@@ -246,12 +261,22 @@ decision lock_editor::move_onto(hold_id hold, lease_id onto, hold_id as) {
     moving->hold = as;
     moved.change.remove_permits.push_back(hold);
     moved.change.add_permits.push_back(*moving);
+    // The row of a permit that keeps its id is updated, and so keeps its text.
+    if (as != hold && view_.data) write_data(moved.change, as, *view_.data);
   } else {
     moved.change.row->lease = onto;
     moved.change.row->hold = as;
   }
   moved.change.durable = true;
   return moved;
+}
+
+decision lock_editor::with_data(hold_id hold, const std::string& text) {
+  report_hold(hold);
+  decision made = unchanged(outcome::what::granted);
+  write_data(made.change, hold, text);
+  made.change.durable = true;
+  return made;
 }
 
 // Another server's clock may be ahead. It may judge no lease until all leases are lengthened for it (I5).

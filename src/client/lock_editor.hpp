@@ -48,7 +48,7 @@ class lock_editor : public lock_state {
   void complete(const model::waiter& last);
   // Removes all waiters of a barrier, and wakes their clients so that they find out.
   void break_generation();
-  // Makes a stored hold shared, with its token, or exclusive, with a new one.
+  // Makes a stored hold shared, with its token, or exclusive, with a new one. It keeps the data that the view shows.
   void make_shared();
   void make_exclusive(const model::permit& permit);
 
@@ -59,10 +59,12 @@ class lock_editor : public lock_state {
   void report_hold(hold_id hold);
   decision finish(outcome::what result);
   decision unchanged(outcome::what result);  // nothing is written
-  // Moves a stored hold onto that lease, under the id `as` and with its token, and returns `granted`. Writes
-  // nothing else, and nothing at all if it stands there already (I7). Returns `guarded` if a guarded
-  // transaction relies on the hold, which then stays where it is.
+  // Moves a stored hold onto that lease, under the id `as` and with its token, and returns `granted`. Under another
+  // id it keeps the data that the view shows. Writes nothing else, and nothing at all if it stands there already (I7).
+  // Returns `guarded` if a guarded transaction relies on the hold, which then stays where it is.
   decision move_onto(hold_id hold, lease_id onto, hold_id as);
+  // Writes what the holder says of a hold that stands, and returns `granted`. Nothing else is written.
+  decision with_data(hold_id hold, const std::string& text);
   decision kill_first(std::vector<lease_id> leases);
   // Empty: it is known who may be granted next. Otherwise the decision that must be carried out first; the same request
   // is then decided again. That decision drops all changes made here; it writes at most the removal of the dead.
@@ -71,6 +73,8 @@ class lock_editor : public lock_state {
  private:
   std::int64_t head_ticket() const;
   bool removed(hold_id hold) const;
+  // As the hold stands after the changes so far.
+  void write_data(store::lock_change& change, hold_id hold, const std::string& text) const;
   void add_permit(const model::permit& permit, const std::optional<model::lease_view>& lease);
 
   decision made_;

@@ -77,6 +77,7 @@ void sequential_edit::add(const store::lock_change& change) {
   append(all_.notices, change.notices);
   append(all_.history, change.history);
   if (change.value) all_.value = change.value;
+  append(all_.data, change.data);
   if (change.request) all_.request = change.request;
   all_.durable = all_.durable || change.durable;
 }

@@ -69,15 +69,17 @@ struct task_executor::pending_decision::attempt {
   decision made;
 };
 
-task_executor::pending_decision task_executor::begin_decision(const std::string& name, model::hold_id about,
+task_executor::pending_decision task_executor::begin_decision(const std::string& name,
+                                                              const decision_subject& about,
                                                               lock_decision decide) {
   const auto round = std::make_shared<pending_decision::attempt>();
   const auto task = begin([this, round, name, about, decide = std::move(decide)](store::session& session) {
-    const store::edit_request request{name, about, [&](const store::lock_view& view) {
-                                        round->made = decide(view);
-                                        record(client_.shared, name, view, round->made.change);
-                                        return round->made.change;
-                                      }};
+    const auto decide_once = [&](const store::lock_view& view) {
+      round->made = decide(view);
+      record(client_.shared, name, view, round->made.change);
+      return round->made.change;
+    };
+    const store::edit_request request{name, about.hold, decide_once, about.needs_data};
     const auto checks = client_.complete.checks();
     round->result = session.edit({&request, 1}).front();
     if (round->result != store::edit_result::committed) return;
@@ -104,8 +106,8 @@ std::optional<outcome> task_executor::outcome_of(const pending_decision& round) 
   return decided;
 }
 
-outcome task_executor::decide(const std::string& name, model::hold_id about, const lock_decision& decide,
-                              const call_limit& limit) {
+outcome task_executor::decide(const std::string& name, const decision_subject& about,
+                              const lock_decision& decide, const call_limit& limit) {
   const auto until = end_of(client_.shared.settings.statement_timeout, limit);
   auto pause = row_probe();
   for (;;) {
@@ -142,7 +144,7 @@ auto task_executor::with_retry(const call_limit& limit, Call call) {
   }
 }
 
-outcome task_executor::decide_with_retry(const std::string& name, model::hold_id about,
+outcome task_executor::decide_with_retry(const std::string& name, const decision_subject& about,
                                          const lock_decision& decide, const call_limit& limit) {
   return with_retry(limit, [&](const call_limit& whole) { return this->decide(name, about, decide, whole); });
 }

@@ -18,6 +18,16 @@ namespace rowlock::client_layer {
 // Decides about a lock from what was read under its row.
 using lock_decision = std::function<decision(const store::lock_view&)>;
 
+// The hold that a decision is about, nil if it is about no single one. Most decisions do not need its data.
+struct decision_subject {
+  decision_subject() = default;
+  decision_subject(model::hold_id about, bool with_data = false)  // NOLINT: the hold alone says it
+      : hold{about}, needs_data{with_data} {}
+
+  model::hold_id hold;
+  bool needs_data = false;  // lock_view::data
+};
+
 // What ends a call earlier than context::longest_call().
 struct call_limit {
   std::optional<instant> until{};
@@ -51,16 +61,17 @@ class task_executor {
   // Decides about a lock, or one hold of it, under its row; repeated while the outcome is expired, foreign,
   // again or guarded. If the lock does not exist, the outcome is absent. Not retried when the connection
   // breaks. Throws error(contention) if the row stays locked for longer than a statement may take.
-  outcome decide(const std::string& name, model::hold_id about, const lock_decision& decide,
+  outcome decide(const std::string& name, const decision_subject& about, const lock_decision& decide,
                  const call_limit& limit = {});
   // One round of decide(). If outcome_of() is empty when its task is done, another round is needed.
   struct pending_decision;
-  pending_decision begin_decision(const std::string& name, model::hold_id about, lock_decision decide);
+  pending_decision begin_decision(const std::string& name, const decision_subject& about,
+                                  lock_decision decide);
   static std::optional<outcome> outcome_of(const pending_decision& round);
   // The same, retried while the database cannot be reached, for as long as a call may take. Only for
   // decisions that may be made twice.
-  outcome decide_with_retry(const std::string& name, model::hold_id about, const lock_decision& decide,
-                            const call_limit& limit = {});
+  outcome decide_with_retry(const std::string& name, const decision_subject& about,
+                            const lock_decision& decide, const call_limit& limit = {});
   // The same, for a lock that is created if it is missing.
   outcome decide_or_create(const model::lock_definition& definition, const lock_decision& decide,
                            const call_limit& limit = {});

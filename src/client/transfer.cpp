@@ -49,7 +49,7 @@ hold_ptr take(engine& on, const transfer_note& note,
   outcome settled;
   try {
     settled = on.tasks().decide_with_retry(
-        note.name, hold,
+        note.name, {note.hold, true},
         [decide, note, in_use, mine = model::waiter{0, hold, lease->id()}](const store::lock_view& view) {
           return decide(view, note.hold, note.lease, mine);
         });

@@ -115,6 +115,12 @@ struct waiter {
   bool operator==(const waiter&) const = default;
 };
 
+// Whether a hold that is stored is over, and only keeps the lock until its lease ends. A lock that rests has a
+// lease and nobody's hold; a permit that rests is on a lease that is named after it.
+constexpr bool rests(hold_id hold, lease_id lease) {
+  return hold.is_nil() || lease == lease_id::belonging_to(hold);
+}
+
 // What is known of a lease that exists. A lease is dead when its row is missing. An expired lease lives until
 // it is killed, so "expired" only says that a kill would succeed now.
 struct lease_view {

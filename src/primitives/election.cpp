@@ -1,8 +1,7 @@
 #include <rowlock/election.hpp>
 #include <rowlock/error.hpp>
 
-#include "client/proclamation.hpp"
-#include "model/names.hpp"
+#include "client/hold_data.hpp"
 #include "primitives/standard_lock.hpp"
 
 #include <algorithm>
@@ -26,7 +25,7 @@ leadership leadership_of(const std::optional<store::lock_info>& stored) {
   const auto& leader = stored->holders.front();
   if (leader.hold.is_nil()) return known;  // the office is resting
   known.led = true;
-  known.value = client_layer::proclaimed_in(stored->row.token, stored->value);
+  known.value = client_layer::data_of(leader);
   known.host = leader.lease.host;
   known.pid = leader.lease.pid;
   known.application = leader.lease.application;
@@ -40,16 +39,7 @@ leadership leadership_of(const std::optional<store::lock_info>& stored) {
 ROWLOCK_BEGIN_NAMESPACE
 
 void term::proclaim(const std::string& value) {
-  model::check_value(value);
-  const auto lost = [this] {
-    return error(errc::hold_lost, "the office \"" + office_.name() + "\" is no longer held");
-  };
-  if (!office_.valid()) throw lost();
-  const auto& state = primitives::access::state(office_);
-  const auto settled = state->engine().tasks().decide(
-      state->name(), state->id(),
-      [id = state->id(), value](const auto& view) { return client_layer::decide_proclaim(view, id, value); });
-  if (settled.result == client_layer::outcome::what::absent) throw lost();
+  office_.set_data(value);
 }
 
 election::election(client db, std::string name, const lock_options& lock)

@@ -4,6 +4,7 @@
 #include "client/engine.hpp"
 #include "client/hold_state.hpp"
 #include "client/transfer.hpp"
+#include "model/names.hpp"
 #include "primitives/access.hpp"
 
 #include <utility>
@@ -121,6 +122,16 @@ std::string hold::transfer(time_span ttl) {
 std::string hold::receipt() const {
   if (!state_) return {};
   return client_layer::receipt(state_);
+}
+
+void hold::set_data(const std::string& text) const {
+  model::check_value(text);
+  const auto lost = [this] { return error(errc::hold_lost, "the hold of \"" + name() + "\" is over"); };
+  if (!valid()) throw lost();
+  const auto settled = state_->engine().tasks().decide(
+      name(), state_->id(),
+      [id = state_->id(), text](const auto& view) { return client_layer::decide_set_data(view, id, text); });
+  if (settled.result == client_layer::outcome::what::absent) throw lost();
 }
 
 guard_statement hold::guard_statement() const {

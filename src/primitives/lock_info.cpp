@@ -1,5 +1,7 @@
 #include "primitives/lock_info.hpp"
 
+#include "client/hold_data.hpp"
+
 namespace rowlock::primitives {
 
 namespace {
@@ -27,7 +29,8 @@ lock_info to_public(const store::lock_info& info, client_layer::engine& asked_by
         {holder.lease.host, holder.lease.pid, holder.lease.application, holder.hold.to_string(),
          holder.lease.id.to_string(), holder.mode, holder.weight, holder.token, holder.held_for,
          holder.expires_in, holder.lease.user, holder.lease.program,
-         stands_on_lease_of(asked_by, holder.lease) || asked_by.holds().contains(holder.hold)});
+         stands_on_lease_of(asked_by, holder.lease) || asked_by.holds().contains(holder.hold),
+         client_layer::data_of(holder)});
     if (info.request && holder.token <= info.request->upto) {
       shown.request = {info.request->reason, info.request->within};
     }

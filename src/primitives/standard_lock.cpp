@@ -123,7 +123,7 @@ bool acquirer::change(client_layer::hold_state& held, share wanted, share in_dou
   using what = client_layer::outcome::what;
   client_layer::outcome settled;
   try {
-    settled = engine().tasks().decide_with_retry(name(), held.id(), decide);
+    settled = engine().tasks().decide_with_retry(name(), {held.id(), true}, decide);
   } catch (const error& failure) {
     if (!failure.outcome_unknown()) throw;
     const auto known = read(held);

@@ -13,13 +13,13 @@ struct holder_info {
   model::token token = 0;
   std::chrono::milliseconds held_for{0};
   std::chrono::milliseconds expires_in{0};  // negative: expired, not yet killed
+  std::optional<std::string> data{};        // as stored, see lock_change::value and data
 };
 
 struct lock_info {
   model::lock_row row;
   std::int64_t waiters = 0;          // whose lease exists
   std::vector<holder_info> holders;  // whose lease exists
-  std::optional<std::string> value;  // as written last, by any holder
   std::optional<release_request> request{};
 };
 

@@ -41,13 +41,16 @@ lock_info read_lock_info(const rows& row) {
   lock_info info;
   info.row = read_lock_row(row, row.text("name"));
   info.waiters = row.integer("waiters");
-  if (!row.null("value")) info.value = row.text("value");
   if (!row.null("request_token")) {
     info.request = {.upto = row.integer("request_token"),
                     .within = row.shown_time("request_time"),
                     .reason = row.text("request_reason")};
   }
   return info;
+}
+
+std::optional<std::string> optional_text(const rows& row, std::string_view column) {
+  return row.null(column) ? std::nullopt : std::optional{row.text(column)};
 }
 
 holder_info read_holder(const rows& row) {
@@ -57,7 +60,8 @@ holder_info read_holder(const rows& row) {
           .mode = model::parse_lock_mode(row.view("mode")),
           .token = row.integer("holder_token"),
           .held_for = row.shown_time("held_time"),
-          .expires_in = row.shown_time("expires_time")};
+          .expires_in = row.shown_time("expires_time"),
+          .data = optional_text(row, "data")};
 }
 
 // The lease of a holder or waiter that an edit reads. Empty: the holder or waiter is dead.
@@ -249,6 +253,14 @@ void edit_reader::read_lock(const rows& row, std::size_t at) {
   view.holder = read_living(row);
   view.epoch_floor = row.integer("epoch_floor");
   view.is_recorded_server = row.boolean("is_recorded_server");
+}
+
+void edit_reader::read_data(rows&& from, std::size_t at) {
+  if (from.next()) views.at(at).data = optional_text(from, "data");
+}
+
+bool edit_reader::needs_data(std::size_t at) const {
+  return requests_[at].with_data && results[at] == edit_result::committed;
 }
 
 schema_state read_schema_state(rows&& from) {

@@ -55,6 +55,9 @@ class edit_reader {
   ROWLOCK_FOR_STORES void read(const rows& row, std::size_t at);
   // All rows, with the requests' positions in the column n.
   ROWLOCK_FOR_STORES void read(rows&& from);
+  // Whether request `at` has asked for its hold's data, once the lock was read; and the row of edit_read_data.
+  ROWLOCK_FOR_STORES bool needs_data(std::size_t at) const;
+  ROWLOCK_FOR_STORES void read_data(rows&& from, std::size_t at);
 
   std::vector<edit_result> results;
   std::vector<lock_view> views;

@@ -12,7 +12,7 @@ namespace rowlock::store {
 // Passes each row that a change writes to `writer`:
 //   row(statement, values...)  a row of a statement that may take many of them;
 //   history(name, place, entry)  a line of the history;
-//   lease(record), request(name, request), value(name, value)  the only row of a statement.
+//   lease(record), request(name, request), value(name, value), data(name, data)  the only row of a statement.
 // A waiter is removed before another one is added, so that it can be replaced. A permit that is replaced is updated
 // instead: if it were deleted, a guarded transaction that waits for its row would not find it, although the hold is
 // valid.
@@ -31,6 +31,7 @@ void write_change(const std::string& name, const lock_change& change, Writer& wr
   for (const auto& permit : change.add_permits) {
     writer.row("edit_add_permits", name, permit.hold, permit.lease, permit.weight, permit.token);
   }
+  for (const auto& said : change.data) writer.data(name, said);
   if (change.row) {
     with_written_columns(*change.row, [&](const auto&... columns) {
       writer.row("edit_write_lock", name, columns..., change.granted_now);

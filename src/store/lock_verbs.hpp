@@ -123,6 +123,7 @@ struct lock_view {
   std::vector<waiter_view> queue;           // the first queue_window rows in ticket order, dead ones too
   bool queue_complete = true;               // no row stands behind those
   std::optional<model::waiter> own;         // the queue row of edit_request::about, at any place
+  std::optional<std::string> data;          // as stored with the hold edit_request::about, if asked for
   token epoch_floor = 0;                    // of meta, read under the row
   bool is_recorded_server =
       true;  // this server's identity is the recorded one; nothing may be granted otherwise
@@ -166,6 +167,12 @@ struct history_entry {
   bool operator==(const history_entry&) const = default;
 };
 
+// What the holder of a permit says of it.
+struct permit_data {
+  hold_id hold;
+  std::string text;
+};
+
 // What the transaction writes before it commits. An empty change writes nothing and rolls back.
 struct lock_change {
   std::optional<model::lock_row> row;  // the whole row, by its name, except kind, fairness and delay
@@ -177,14 +184,16 @@ struct lock_change {
   std::vector<lease_record> create_leases;   // explicit-ttl leases, in the same commit
   std::vector<lease_id> end_leases;          // explicit-ttl leases whose only hold ended
   std::vector<lease_id> notices;             // bump these leases' notices
-  std::optional<std::string> value;          // of the lock: what its holder proclaims
+  std::optional<std::string> value;          // of the lock: what its exclusive holder says, after its token
+  std::vector<permit_data> data{};           // of permits that stand, or are added here
   std::optional<release_request> request{};  // stored beside the row; replaces an earlier one
   bool durable = false;                      // a batch with one durable change commits durably
   std::vector<history_entry> history{};      // of the lock, in order; only beside a change
 
   bool empty() const {
     return !row && remove_permits.empty() && add_permits.empty() && enqueue.empty() && dequeue.empty() &&
-           create_leases.empty() && end_leases.empty() && notices.empty() && !value && !request;
+           create_leases.empty() && end_leases.empty() && notices.empty() && !value && data.empty() &&
+           !request;
   }
 };
 
@@ -192,6 +201,7 @@ struct edit_request {
   std::string name;
   hold_id about;                                        // nil: about no single hold
   std::function<lock_change(const lock_view&)> decide;  // called at most once; must not throw, wait or do I/O
+  bool with_data = false;                               // reads lock_view::data, which costs a statement
 };
 
 enum class edit_result : std::uint8_t {

@@ -102,6 +102,21 @@ TEST_F(after_commit_test, an_office_that_changed_wakes_its_watchers) {
   EXPECT_TRUE(side->wait(0s));
 }
 
+// Any holder may say something of its hold; only that of a leader matters to watchers.
+TEST_F(after_commit_test, a_leader_that_proclaims_wakes_the_watchers_and_no_other_holder) {
+  side->listen(client_layer::office_watchers());
+  client_layer::decision said;
+  said.change.value = "7 x";
+  said.outcome.stored.kind = model::lock_kind::mutex;
+  add(said);
+  run();
+  EXPECT_FALSE(side->wait(0s));
+  said.outcome.stored.kind = model::lock_kind::election;
+  add(said);
+  run();
+  EXPECT_TRUE(side->wait(0s));
+}
+
 TEST_F(after_commit_test, a_candidate_that_only_waits_wakes_no_watcher) {
   side->listen(client_layer::office_watchers());
   client_layer::decision queued;

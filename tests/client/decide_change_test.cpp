@@ -5,12 +5,12 @@ namespace rowlock::test {
 namespace {
 
 using client_layer::decide_downgrade;
-using client_layer::decide_proclaim;
 using client_layer::decide_raise_token;
 using client_layer::decide_reduce;
 using client_layer::decide_request;
 using client_layer::decide_resize;
 using client_layer::decide_resize_by;
+using client_layer::decide_set_data;
 using client_layer::decide_upgrade;
 
 TEST(decide_downgrade_test, keeps_hold_and_token_and_lets_neighbours_in_but_no_writer) {
@@ -219,19 +219,64 @@ TEST(decide_request_test, asks_nobody_at_a_latch_or_a_barrier) {
   }
 }
 
-TEST(decide_proclaim_test, is_written_under_the_row_by_the_holder_alone) {
-  const auto made = decide_proclaim(a_lock().kind(model::lock_kind::election).held_by(me), me.hold, "x");
+TEST(decide_set_data_test, is_written_under_the_row_by_the_holder_alone) {
+  const auto made = decide_set_data(a_lock().kind(model::lock_kind::election).held_by(me), me.hold, "x");
   EXPECT_EQ(made.outcome.result, what::granted);
   EXPECT_EQ(made.change.value, "7 x");
+  EXPECT_THAT(made.change.data, IsEmpty());
   EXPECT_TRUE(made.change.durable);
   EXPECT_FALSE(made.change.row);
+  EXPECT_EQ(made.outcome.stored.kind, model::lock_kind::election);
+  party rests = me;
+  rests.lease = lease_id::belonging_to(me.hold);
   for (const store::lock_view& view :
        {store::lock_view(a_lock()), store::lock_view(a_lock().held_by(first)),
-        store::lock_view(a_lock().held_by(me, {})), store::lock_view(a_lock().queued(me))}) {
-    const auto refused = decide_proclaim(view, me.hold, "x");
+        store::lock_view(a_lock().held_by(me, {})), store::lock_view(a_lock().queued(me)),
+        store::lock_view(a_semaphore(5).shared_by(first)), store::lock_view(a_semaphore(5).shared_by(rests)),
+        store::lock_view(a_semaphore(5).shared_by(me, 1, {}))}) {
+    const auto refused = decide_set_data(view, me.hold, "x");
     EXPECT_EQ(refused.outcome.result, what::absent);
     EXPECT_TRUE(refused.change.empty());
   }
+}
+
+TEST(decide_set_data_test, of_a_permit_is_written_beside_it) {
+  const auto made =
+      decide_set_data(a_semaphore(5).shared_by(first).shared_by(me).queued(second), me.hold, "x");
+  EXPECT_EQ(made.outcome.result, what::granted);
+  ASSERT_EQ(made.change.data.size(), 1U);
+  EXPECT_EQ(made.change.data[0].hold, me.hold);
+  EXPECT_EQ(made.change.data[0].text, "x");
+  EXPECT_FALSE(made.change.value);
+  EXPECT_FALSE(made.change.row);
+  EXPECT_TRUE(made.change.durable);
+}
+
+// The guard of a permit locks the row that is written; an edit of a lock whose exclusive hold is guarded may write.
+TEST(decide_set_data_test, waits_for_the_guard_of_a_permit) {
+  EXPECT_EQ(decide_set_data(a_semaphore(5).shared_by(me).guarded(), me.hold, "x").outcome.result,
+            what::guarded);
+  EXPECT_EQ(decide_set_data(a_lock().held_by(me).guarded(), me.hold, "x").change.value, "7 x");
+}
+
+TEST(decide_downgrade_test, keeps_the_data) {
+  const auto made = decide_downgrade(a_shared_mutex().held_by(me).data("7 mine"), me.hold, no_skew);
+  ASSERT_EQ(made.change.data.size(), 1U);
+  EXPECT_EQ(made.change.data[0].hold, me.hold);
+  EXPECT_EQ(made.change.data[0].text, "mine");
+  for (const auto* stored : {"6 of another", "7 ", ""}) {
+    const auto none = decide_downgrade(a_shared_mutex().held_by(me).data(stored), me.hold, no_skew);
+    EXPECT_THAT(none.change.data, IsEmpty()) << stored;
+  }
+}
+
+TEST(decide_upgrade_test, keeps_the_data_under_its_new_token) {
+  const auto made = decide_upgrade(a_shared_mutex().shared_by(me).data("mine"), me.hold, no_skew);
+  EXPECT_EQ(made.outcome.token, 9);
+  EXPECT_EQ(made.change.value, "9 mine");
+  const auto busy =
+      decide_upgrade(a_shared_mutex().shared_by(me).shared_by(first).data("mine"), me.hold, no_skew);
+  EXPECT_TRUE(busy.change.empty());
 }
 
 }  // namespace

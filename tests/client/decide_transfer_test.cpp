@@ -34,6 +34,16 @@ TEST(decide_adopt_test, a_permit_keeps_its_weight_and_token) {
   EXPECT_EQ(made.change.add_permits.front().token, made.outcome.token);
 }
 
+TEST(decide_adopt_test, the_data_of_a_permit_goes_with_it) {
+  const auto made = decide_adopt(a_semaphore(5).shared_by(me).data("mine"), me.hold, me.lease, heir);
+  ASSERT_EQ(made.change.data.size(), 1U);
+  EXPECT_EQ(made.change.data[0].hold, heir.hold);
+  EXPECT_EQ(made.change.data[0].text, "mine");
+  const auto exclusive = decide_adopt(a_lock().held_by(me).data("7 mine"), me.hold, me.lease, heir);
+  EXPECT_TRUE(exclusive.change.data.empty());
+  EXPECT_FALSE(exclusive.change.value) << "it stands there, under the same token";
+}
+
 TEST(decide_adopt_test, asked_again_says_granted_and_writes_nothing) {
   const auto made = decide_adopt(a_lock().held_by(successor), me.hold, me.lease, heir);
   EXPECT_EQ(made.outcome.result, what::granted);
@@ -82,6 +92,16 @@ TEST(decide_reclaim_test, keeps_the_weight_of_a_permit_and_notices_the_client_of
   EXPECT_EQ(made.outcome.weight, 3);
   EXPECT_EQ(made.outcome.mode, model::lock_mode::shared);
   EXPECT_THAT(made.change.notices, testing::ElementsAre(first.lease));
+}
+
+TEST(decide_reclaim_test, begins_without_data) {
+  for (const store::lock_view& view : {store::lock_view(a_semaphore(5).shared_by(me).data("mine")),
+                                       store::lock_view(a_lock().held_by(me).data("7 mine"))}) {
+    const auto made = decide_reclaim(view, me.hold, me.lease, heir);
+    EXPECT_EQ(made.outcome.result, what::granted);
+    EXPECT_TRUE(made.change.data.empty());
+    EXPECT_FALSE(made.change.value);
+  }
 }
 
 TEST(decide_reclaim_test, respects_a_guard_and_a_foreign_world_and_is_asked_twice) {

@@ -105,6 +105,31 @@ TEST_P(guard_test, refuses_after_another_took_over) {
   }
 }
 
+// PostgreSQL's guard of an exclusive hold leaves the row's other columns alone.
+TEST_P(guard_test, keeps_the_data_of_its_hold_as_it_is_until_the_transaction_ends) {
+  auto settings = slow_to_renew();
+  settings.statement_timeout = 1s;
+  const client hasty = new_client(settings);
+  const hold exclusive = mutex(hasty, "a").acquire();
+  const hold reader = shared_mutex(hasty, "c").acquire_shared();
+  const auto data = [&](const hold& held) { return admin{db}.show(held.name())->holders.at(0).data; };
+  for (const auto* held : {&exclusive, &reader}) {
+    held->set_data("before");
+    app->run("BEGIN");
+    app->guard(*held);
+    if (held == &exclusive && GetParam() == "postgres") {
+      held->set_data("during");
+      EXPECT_EQ(data(*held), "during");
+    } else {
+      EXPECT_EQ(code_of([&] { held->set_data("during"); }), errc::contention) << held->name();
+      EXPECT_EQ(data(*held), "before");
+    }
+    app->run("COMMIT");
+    held->set_data("after");
+    EXPECT_EQ(data(*held), "after");
+  }
+}
+
 TEST_P(guard_test, outside_of_a_transaction_is_refused) {
   const hold held = mutex(db, "a").acquire();
   EXPECT_EQ(code_of([&] { app->guard(held); }), errc::invalid_argument);

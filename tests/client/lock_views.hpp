@@ -96,6 +96,11 @@ class view_builder {
     view_.row.delay = delay;
     return *this;
   }
+  // What is stored beside the hold that is asked about.
+  view_builder& data(const std::string& stored) {
+    view_.data = stored;
+    return *this;
+  }
   view_builder& unfair() {
     view_.row.fair = false;
     return *this;

@@ -88,6 +88,9 @@ void apply(memory_transaction& transaction, const std::string& name, const lock_
   for (const model::permit& added : change.add_permits) {
     permits.try_emplace(added.hold, added, transaction.now).first->second.permit = added;
   }
+  for (const permit_data& said : change.data) {
+    if (const auto held = permits.find(said.hold); held != permits.end()) held->second.data = said.text;
+  }
   if (permits.empty()) tables.permits.erase(name);
   auto& queue = tables.queues[name];
   std::erase_if(queue,

@@ -24,6 +24,7 @@ struct memory_lease {
 struct memory_permit {
   model::permit permit;
   timestamp granted_at{0};
+  std::optional<std::string> data{};
 
   bool operator==(const memory_permit&) const = default;
 };

@@ -46,12 +46,15 @@ std::optional<model::lease_view> view_of_lease(const memory_transaction& transac
 
 lock_view view_of(const memory_transaction& transaction, const edit_request& request) {
   lock_view view;
-  view.row = transaction.tables.locks.at(request.name).row;
+  const auto& lock = transaction.tables.locks.at(request.name);
+  view.row = lock.row;
+  if (request.with_data && lock.row.hold == request.about) view.data = lock.value;
   view.replaceable = !transaction.guards.contains(request.name);
   if (view.row.lease) view.holder = view_of_lease(transaction, *view.row.lease);
   for (const auto* held : permits_of(transaction, request.name)) {
     view.permits.push_back({held->permit, view_of_lease(transaction, held->permit.lease),
                             transaction.is_guarded(request.name, held->permit.hold)});
+    if (request.with_data && held->permit.hold == request.about) view.data = held->data;
   }
   if (const auto queue = transaction.tables.queues.find(request.name);
       queue != transaction.tables.queues.end()) {
@@ -68,12 +71,12 @@ lock_view view_of(const memory_transaction& transaction, const edit_request& req
 lock_info info_of(const memory_transaction& transaction, const memory_lock& lock) {
   lock_info info;
   info.row = lock.row;
-  info.value = lock.value;
   info.request = lock.request;
   if (info.request) {
     info.request->within = std::max(in_milliseconds(lock.request_until - transaction.now), 0ms);
   }
-  const auto add = [&](const model::permit& held, model::lock_mode mode, timestamp since) {
+  const auto add = [&](const model::permit& held, model::lock_mode mode, timestamp since,
+                       const std::optional<std::string>& data) {
     const memory_lease* lease = transaction.tables.find_lease(held.lease);
     if (!lease) return;
     info.holders.push_back({.lease = lease->record,
@@ -82,13 +85,15 @@ lock_info info_of(const memory_transaction& transaction, const memory_lock& lock
                             .mode = mode,
                             .token = held.token,
                             .held_for = in_milliseconds(transaction.now - since),
-                            .expires_in = in_milliseconds(lease->expires_at - transaction.now)});
+                            .expires_in = in_milliseconds(lease->expires_at - transaction.now),
+                            .data = data});
   };
   const auto& row = lock.row;
   if (row.lease)
-    add({*row.hold, *row.lease, row.capacity, row.token}, model::lock_mode::exclusive, lock.used_at);
+    add({*row.hold, *row.lease, row.capacity, row.token}, model::lock_mode::exclusive, lock.used_at,
+        lock.value);
   for (const auto* held : permits_of(transaction, row.name))
-    add(held->permit, model::lock_mode::shared, held->granted_at);
+    add(held->permit, model::lock_mode::shared, held->granted_at, held->data);
   if (const auto queue = transaction.tables.queues.find(lock.row.name);
       queue != transaction.tables.queues.end()) {
     info.waiters = std::ranges::count_if(queue->second, [&](const auto& one) {

@@ -72,6 +72,12 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(interrupted_test);
 // The same with a tool that begins no transaction and runs the whole file again.
 class repeated_test : public migrate_test {
  protected:
+  static void add_permit(const blank_database& to) {
+    to.run(
+        "INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token, granted_at) VALUES "
+        "('a', 'h', 'l', 3, 7, '2026-11-24')");
+  }
+
   const std::vector<migration> files = shipped_migrations(GetParam());
 };
 
@@ -85,6 +91,7 @@ TEST_P(repeated_test, on_the_way_up_from_any_statement) {
       for (std::size_t before = 0; before < i; ++before) own.run(files[before].up);
       own.run("UPDATE rowlock_meta SET epoch = 5, token_floor = 7, identity = 'x'");
       own.add_lease(-1);
+      add_permit(own);
       own.run(part);
       for (auto again = i; again < files.size(); ++again) own.run(files[again].up);
       EXPECT_EQ(own.describe(), once.describe());
@@ -93,6 +100,9 @@ TEST_P(repeated_test, on_the_way_up_from_any_statement) {
                   HasSubstr("kept"));
       EXPECT_THAT(own.run("SELECT 'kept' FROM rowlock_lease WHERE host = 'host' AND username = ''"),
                   HasSubstr("kept"));
+      EXPECT_THAT(
+          own.run("SELECT 'kept' FROM rowlock_permit WHERE name = 'a' AND weight = 3 AND data IS NULL"),
+          HasSubstr("kept"));
     }
   }
 }
@@ -109,6 +119,7 @@ TEST_P(repeated_test, on_the_way_down_from_any_statement) {
       for (std::size_t before = 0; before <= i; ++before) own.run(files[before].up);
       own.run("UPDATE rowlock_meta SET epoch_s = 128, token_floor = 7, identity = 'x'");
       own.add_lease(-1);
+      add_permit(own);
       own.run(part);
       own.run(files[i].down);
       EXPECT_EQ(own.describe(), once.describe());
@@ -116,8 +127,20 @@ TEST_P(repeated_test, on_the_way_down_from_any_statement) {
                           " AND " + epoch + " AND token_floor = 7 AND identity = 'x'"),
                   HasSubstr("kept"));
       EXPECT_THAT(own.run("SELECT 'kept' FROM rowlock_lease WHERE host = 'host'"), HasSubstr("kept"));
+      EXPECT_THAT(own.run("SELECT 'kept' FROM rowlock_permit WHERE name = 'a' AND weight = 3"),
+                  HasSubstr("kept"));
     }
   }
+}
+
+TEST_P(repeated_test, keeps_what_the_columns_of_its_version_say) {
+  const blank_database own{GetParam()};
+  for (const auto& file : files) own.run(file.up);
+  add_permit(own);
+  own.run("UPDATE rowlock_permit SET data = 'mine'");
+  own.run(files.at(3).up);
+  EXPECT_THAT(own.run("SELECT 'kept' FROM rowlock_permit WHERE weight = 3 AND data = 'mine'"),
+              HasSubstr("kept"));
 }
 
 INSTANTIATE_TEST_SUITE_P(stores, repeated_test, testing::ValuesIn(selected_of({"mysql", "sqlite"})),

@@ -64,6 +64,16 @@ TEST_F(postgres_plan_test, made_anew_serves_each_verb) {
       [&] { EXPECT_EQ(edit(*session, "a", nothing), store::edit_result::committed); },
       [&] { EXPECT_EQ(edit(*session, "missing", nothing), store::edit_result::missing); },
       [&] {
+        const auto say = [](const store::lock_view&) {
+          store::lock_change change;
+          change.value = "7 x";
+          change.data = {{hold_id::random(), "x"}};
+          return change;
+        };
+        const store::edit_request said[] = {{"a", hold_id::random(), say, true}};
+        EXPECT_EQ(session->edit(said).front(), store::edit_result::committed);
+      },
+      [&] {
         const auto hold = hold_id::random();
         EXPECT_EQ(edit(*session, "a", enqueue(lease, hold)), store::edit_result::committed);
         EXPECT_EQ(edit(*session, "a", leave(hold)), store::edit_result::committed);
@@ -218,6 +228,8 @@ TEST_F(postgres_growth_test, meets_few_rows_for_each_that_it_is_about) {
       {"edit_read", {"'{m}'", "'{20000000-0000-0000-0000-000000000500}'"}},
       {"edit_read",
        {"'{m,s}'", "'{20000000-0000-0000-0000-000000000500,20000000-0000-0000-0000-000000000500}'"}},
+      {"edit_read_data", {"'s'", "'30000000-0000-0000-0000-000000000500'"}},
+      {"edit_write_data", {"'s'", "'30000000-0000-0000-0000-000000000500'", "'x'"}},
       {"edit_dequeue", {all("'m'::text"), waiters}},
       {"edit_remove_permits", {all("'s'::text"), holders}},
       {"release_shared", {all("'s'::text"), all(id(1)), holders, "'off'"}},

@@ -29,8 +29,9 @@ class edit_statements {
                             {"within_ms", asked.within},
                             mysql_text("reason", asked.reason)}});
   }
-  void value(const std::string& name, const std::string& proclaimed) {
-    row("edit_write_value", name, proclaimed);
+  void value(const std::string& name, const std::string& text) { row("edit_write_value", name, text); }
+  void data(const std::string& name, const permit_data& said) {
+    row("edit_write_data", name, said.hold, said.text);
   }
 
   void history(const std::string& name, std::int64_t place, const history_entry& line) {
@@ -40,8 +41,8 @@ class edit_statements {
   // In the order in which they must run.
   std::vector<mysql_statement> take() {
     for (const auto* statement :
-         {"edit_dequeue", "edit_enqueue", "edit_remove_permits", "edit_add_permits", "edit_write_lock",
-          "edit_write_value", "edit_history", "edit_end_leases", "edit_notice"}) {
+         {"edit_dequeue", "edit_enqueue", "edit_remove_permits", "edit_add_permits", "edit_write_data",
+          "edit_write_lock", "edit_write_value", "edit_history", "edit_end_leases", "edit_notice"}) {
       const auto found = batches_.find(statement);
       if (found != batches_.end()) statements_.push_back({statement, {{"rows", found->second}}});
     }
@@ -88,6 +89,9 @@ void mysql_edit::read(const std::string& asked) {
   found_.read(connection_.read("edit_read", {{"asked", asked}, mysql_text("identity", identity_)}));
   for (std::size_t at = 0; at < requests_.size(); ++at) {
     if (found_.views[at].row.has_queue) read_queue(at);
+    if (!found_.needs_data(at)) continue;
+    const auto& [name, about, decide, with_data] = requests_[at];
+    found_.read_data(connection_.read("edit_read_data", {mysql_text("name", name), {"hold", about}}), at);
   }
   read_guards();
 }

@@ -42,8 +42,11 @@ class edit_script {
   void request(const std::string& name, const release_request& asked) {
     texts_ += connection_.execute("edit_write_request", name, asked.upto, asked.within, asked.reason);
   }
-  void value(const std::string& name, const std::string& proclaimed) {
-    texts_ += connection_.execute("edit_write_value", name, proclaimed);
+  void value(const std::string& name, const std::string& text) {
+    texts_ += connection_.execute("edit_write_value", name, text);
+  }
+  void data(const std::string& name, const permit_data& said) {
+    texts_ += connection_.execute("edit_write_data", name, said.hold, said.text);
   }
 
   void history(const std::string& name, std::int64_t place, const history_entry& line) {
@@ -96,6 +99,11 @@ void postgres_edit::read() {
                       connection_.execute("edit_read", asked);
   open_ = true;
   found_.read(connection_.script("edit", script));
+  for (std::size_t at = 0; at < requests_.size(); ++at) {
+    if (!found_.needs_data(at)) continue;
+    const auto& [name, about, decide, with_data] = requests_[at];
+    found_.read_data(connection_.script("edit", connection_.execute("edit_read_data", name, about)), at);
+  }
 }
 
 void postgres_edit::write(std::span<const lock_change> changes) {

@@ -24,8 +24,9 @@ class edit_writer {
   void request(const std::string& name, const release_request& asked) {
     row("edit_write_request", name, asked.upto, asked.within, asked.reason);
   }
-  void value(const std::string& name, const std::string& proclaimed) {
-    row("edit_write_value", name, proclaimed);
+  void value(const std::string& name, const std::string& text) { row("edit_write_value", name, text); }
+  void data(const std::string& name, const permit_data& said) {
+    row("edit_write_data", name, said.hold, said.text);
   }
 
   void history(const std::string& name, std::int64_t, const history_entry& line) {
@@ -64,12 +65,13 @@ std::vector<edit_result> sqlite_session::edit_together(std::span<const edit_requ
     for (auto query = connection_.query(statement, values...); query.next();) found.read(query, at);
   };
   for (std::size_t at = 0; at < requests.size(); ++at) {
-    const auto& [name, about, unused] = requests[at];
+    const auto& [name, about, unused, with_data] = requests[at];
     read(at, "edit_read", name, model::epoch_floor(now.epoch), now.identity == now.recorded_identity);
     if (found.results[at] == edit_result::missing) continue;
     read(at, "edit_read_permits", name);
     read(at, "edit_read_queue", name);
     if (!about.is_nil()) read(at, "edit_read_own", name, about);
+    if (found.needs_data(at)) found.read_data(connection_.query("edit_read_data", name, about), at);
   }
   const auto changes = decide(found.results, found.views);
   const auto empty = [](const lock_change& change) { return change.empty(); };

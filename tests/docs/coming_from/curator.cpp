@@ -43,6 +43,18 @@ TEST_P(coming_from_test, curator_revocation) {
   held.release();
 }
 
+TEST_P(coming_from_test, curator_node_data) {
+  rowlock::recursive_mutex report{db, "report"};
+  auto held = report.acquire();
+  held.set_data("node a, shard 3");
+  auto holders = rowlock::recursive_mutex(other, "report").holders();
+  EXPECT_EQ(holders[0].data, "node a, shard 3");
+  rowlock::counting_semaphore slots{db, "slots", 5};
+  auto leases = slots.acquire(2);
+  leases.set_data("shards 1 and 2");
+  EXPECT_EQ(slots.holders().at(0).data, "shards 1 and 2");
+}
+
 TEST_P(coming_from_test, curator_sharing) {
   rowlock::shared_mutex catalog{db, "catalog"};
   rowlock::shared_mutex elsewhere{other, "catalog"};

@@ -15,11 +15,13 @@ TEST_P(coming_from_test, lock_table_rows_that_one_writes_oneself) {
     EXPECT_TRUE(held);
     EXPECT_FALSE(elsewhere.try_acquire());
     std::string owner = held.id();
+    held.set_data("deploy 4711");
     std::int64_t version = held.token();
     auto info = rowlock::admin{other}.show("report");
     EXPECT_EQ(info->holders.at(0).hold_id, owner);
     EXPECT_EQ(info->holders.at(0).token, version);
     EXPECT_EQ(info->holders.at(0).application, "billing");
+    EXPECT_EQ(info->holders.at(0).data, "deploy 4711");
     auto result = held.release();
     EXPECT_EQ(result, release_result::released);
   }

@@ -87,6 +87,13 @@ FROM (
 LEFT JOIN rowlock_lease AS h ON h.id = q.lease_id
 ORDER BY q.ticket;
 
+-- name: edit_read_data
+-- What the holder of that hold says of it, as it is stored. This transaction has locked the row. It is a statement of
+-- its own: such a column would make the server put the rows of edit_read on the disk.
+SELECT value AS data FROM rowlock_lock WHERE name = :name AND hold_id = UNHEX(:hold)
+UNION ALL
+SELECT data FROM rowlock_permit WHERE name = :name AND hold_id = UNHEX(:hold);
+
 -- name: edit_write_lock
 -- :rows as [name, capacity, in_use, token, next_ticket, head_ticket, lease, hold, has_queue, granted], all of
 -- which this transaction has locked. A lock keeps its kind.
@@ -107,11 +114,19 @@ SET l.capacity = a.capacity,
     l.used_at = IF(a.granted, SYSDATE(6), l.used_at);
 
 -- name: edit_write_value
--- :rows as [name, value]: what the holders of offices proclaim, at most 4,117 bytes each with its token.
+-- :rows as [name, value]: the token of the exclusive hold, and what its holder says of it, at most 4,117 bytes in all.
 -- This transaction has locked the rows.
 UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (name VARCHAR(1024) PATH '$[0]', value VARCHAR(9000) PATH '$[1]')) AS a
 STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = UNHEX(a.name)
 SET l.value = UNHEX(a.value);
+
+-- name: edit_write_data
+-- :rows as [name, hold, data]: what the holders say of their permits. This transaction has locked the locks' rows and
+-- the permits.
+UPDATE JSON_TABLE(:rows, '$[*]' COLUMNS (name VARCHAR(1024) PATH '$[0]', hold VARCHAR(32) PATH '$[1]',
+                                         data VARCHAR(9000) PATH '$[2]')) AS a
+STRAIGHT_JOIN rowlock_permit AS p FORCE INDEX (PRIMARY) ON p.name = UNHEX(a.name) AND p.hold_id = UNHEX(a.hold)
+SET p.data = UNHEX(a.data);
 
 -- name: edit_write_request
 -- Writes a release request. This transaction has locked the row.
@@ -183,7 +198,8 @@ SELECT l.name, l.kind, l.capacity, l.in_use, l.token, l.next_ticket, l.head_tick
        HEX(h.id) AS id, HEX(h.client_id) AS client_id, h.host, h.pid, h.application, h.ttl_ms, h.username, h.program,
        FLOOR(TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at) / 1000) AS expires_time,
        FLOOR(TIMESTAMPDIFF(MICROSECOND, g.since, SYSDATE(6)) / 1000) AS held_time,
-       HEX(g.hold_id) AS holder_id, g.weight, g.mode, g.token AS holder_token, l.value, l.request_token,
+       HEX(g.hold_id) AS holder_id, g.weight, g.mode, g.token AS holder_token,
+       IF(g.mode = 'exclusive', l.value, d.data) AS data, l.request_token,
        GREATEST(FLOOR(TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), l.request_until) / 1000), 0) AS request_time,
        l.request_reason
 FROM page AS l -- only: list
@@ -200,6 +216,7 @@ LEFT JOIN (
   FROM rowlock_permit AS p -- only: show
   WHERE p.name = :name -- only: show
 ) AS g ON g.name = l.name
+LEFT JOIN rowlock_permit AS d ON d.name = g.name AND d.hold_id = g.hold_id
 LEFT JOIN rowlock_lease AS h ON h.id = g.lease_id
 LEFT JOIN (
   SELECT k.name, COUNT(*) AS waiters

@@ -121,6 +121,12 @@ LEFT JOIN rowlock_lease AS h ON h.id = p.lease_id
 WHERE a.taken
 ORDER BY part, n, ticket, token;
 
+-- name: edit_read_data
+-- $1 name, $2 hold: what its holder says of it, as it is stored. This transaction has locked the row.
+SELECT value AS data FROM rowlock_lock WHERE name = $1::text AND hold_id = $2::uuid
+UNION ALL
+SELECT data FROM rowlock_permit WHERE name = $1::text AND hold_id = $2::uuid;
+
 -- name: edit_write_lock
 -- $1 names and the values of their rows, all of which this transaction has locked; $10 whether the holder is new.
 -- A lock keeps its kind.
@@ -140,8 +146,13 @@ FROM unnest($1::text[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], 
 WHERE l.name = c.name;
 
 -- name: edit_write_value
--- $1 name, $2 value: what the holder of an office proclaims. This transaction has locked the row.
+-- $1 name, $2 value: the token of the exclusive hold, and what its holder says of it. This transaction has locked the
+-- row.
 UPDATE rowlock_lock SET value = $2::text WHERE name = $1::text;
+
+-- name: edit_write_data
+-- $1 name, $2 hold, $3 what the holder says of that permit. This transaction has locked the lock's row.
+UPDATE rowlock_permit SET data = $3::text WHERE name = $1::text AND hold_id = $2::uuid;
 
 -- name: edit_write_request
 -- $1 name, $2 token, $3 milliseconds, $4 reason of a release request. This transaction has locked the row.
@@ -213,7 +224,7 @@ SELECT l.name, l.kind, l.capacity, l.in_use, l.token, l.next_ticket, l.head_tick
        h.id, h.client_id, h.host, h.pid, h.application, h.ttl_ms, h.username, h.program,
        (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000)::bigint AS expires_time,
        (extract(epoch FROM clock_timestamp() - g.since) * 1000)::bigint AS held_time,
-       g.hold_id AS holder_id, g.weight, g.mode, g.token AS holder_token, l.value, l.request_token,
+       g.hold_id AS holder_id, g.weight, g.mode, g.token AS holder_token, g.data, l.request_token,
        greatest((extract(epoch FROM l.request_until - clock_timestamp()) * 1000)::bigint, 0) AS request_time,
        l.request_reason
 FROM (
@@ -229,10 +240,10 @@ FROM (
   OFFSET 0
 ) AS l
 LEFT JOIN LATERAL (
-  SELECT l.hold_id, l.lease_id, l.capacity AS weight, 'exclusive' AS mode, l.token, l.used_at AS since
+  SELECT l.hold_id, l.lease_id, l.capacity AS weight, 'exclusive' AS mode, l.token, l.used_at AS since, l.value AS data
   WHERE l.lease_id IS NOT NULL
   UNION ALL
-  SELECT p.hold_id, p.lease_id, p.weight, 'shared', p.token, p.granted_at
+  SELECT p.hold_id, p.lease_id, p.weight, 'shared', p.token, p.granted_at, p.data
   FROM rowlock_permit AS p
   WHERE p.name = l.name
 ) AS g ON true

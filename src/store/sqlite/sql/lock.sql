@@ -38,6 +38,12 @@ SELECT 1 AS part, q.ticket, q.hold_id, q.lease_id, q.weight, q.mode, l.client_id
 -- name: edit_read_own
 SELECT 2 AS part, ticket, hold_id, lease_id, weight, mode FROM rowlock_queue WHERE name = ?1 AND hold_id = ?2;
 
+-- name: edit_read_data
+-- ?2 hold: what its holder says of it, as it is stored.
+SELECT value AS data FROM rowlock_lock WHERE name = ?1 AND hold_id = ?2
+UNION ALL
+SELECT data FROM rowlock_permit WHERE name = ?1 AND hold_id = ?2;
+
 -- name: edit_write_lock
 -- A lock keeps its kind, even one that this version does not know. ?6 is the head of the queue, which SQLite does not
 -- need; ?10: whether the holder is new.
@@ -47,7 +53,12 @@ UPDATE rowlock_lock
  WHERE name = ?1;
 
 -- name: edit_write_value
+-- ?2 the token of the exclusive hold, and what its holder says of it.
 UPDATE rowlock_lock SET value = ?2 WHERE name = ?1;
+
+-- name: edit_write_data
+-- ?2 hold, ?3 what the holder says of that permit.
+UPDATE rowlock_permit SET data = ?3 WHERE name = ?1 AND hold_id = ?2;
 
 -- name: edit_write_request
 -- A release request: ?2 token, ?3 milliseconds, ?4 reason.
@@ -88,17 +99,18 @@ SELECT k.name, k.kind, k.capacity, k.in_use, k.token, k.next_ticket, 0 AS head_t
        l.id, l.client_id, l.host, l.pid, l.application, l.ttl_ms, l.username, l.program,
        l.expires_at - :now_us AS expires_time,
        :now_us - g.since AS held_time,
-       g.hold_id AS holder_id, g.weight, g.mode, g.token AS holder_token, k.value, k.request_token,
+       g.hold_id AS holder_id, g.weight, g.mode, g.token AS holder_token, g.data, k.request_token,
        max(k.request_until - :now_us, 0) AS request_time, k.request_reason
   FROM page k -- only: list
   FROM rowlock_lock k -- only: show
-  LEFT JOIN (SELECT name, hold_id, lease_id, capacity AS weight, 'exclusive' AS mode, token, used_at AS since
+  LEFT JOIN (SELECT name, hold_id, lease_id, capacity AS weight, 'exclusive' AS mode, token, used_at AS since,
+                    value AS data
                FROM page -- only: list
                FROM rowlock_lock -- only: show
               WHERE lease_id IS NOT NULL
                 AND name = ?1 -- only: show
               UNION ALL
-             SELECT name, hold_id, lease_id, weight, 'shared', token, granted_at
+             SELECT name, hold_id, lease_id, weight, 'shared', token, granted_at, data
                FROM rowlock_permit
               WHERE name = ?1 -- only: show
               WHERE name > ?1 AND name <= (SELECT max(name) FROM page) -- only: list
