@@ -102,7 +102,7 @@ void add_acquire(command_syntax root) {
                           "The lock is held until it is released or its ttl has passed. Exit code 75: busy.");
   auto words = std::make_shared<acquire_words>();
   add_name_and_wait(command, words->lock);
-  add_kind(command, words->lock);
+  add_kind_and_data(command, words->lock);
   command
       .add("--ttl", words->ttl, "How long the hold lasts if it is neither renewed nor released: 100ms to 24h")
       .required()

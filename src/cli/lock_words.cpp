@@ -39,6 +39,26 @@ request asking_for(const std::shared_ptr<counting_semaphore>& lock, std::int64_t
                 [=](auto limit, const auto& how) { return lock->try_acquire_for(limit, permits, how); });
 }
 
+// As hold::set_data checks it, but before the wait.
+void check_data(const std::string& text) {
+  try {
+    hold{}.set_data(text);
+  } catch (const error& problem) {
+    if (problem.code() == errc::invalid_argument) throw;
+  }
+}
+
+request request_for_lock(const client& db, const lock_words& words) {
+  const auto lock = words.options();
+  if (words.shared) return asking_to_share(std::make_shared<shared_mutex>(db, words.name, lock));
+  if (words.exclusive) return asking(std::make_shared<shared_mutex>(db, words.name, lock));
+  if (words.capacity != 0) {
+    return asking_for(std::make_shared<counting_semaphore>(db, words.name, words.capacity, lock),
+                      words.permits);
+  }
+  return asking(std::make_shared<mutex>(db, words.name, lock));
+}
+
 }  // namespace
 
 wait_limit lock_words::limit() const {
@@ -60,14 +80,14 @@ lock_options lock_words::options() const {
 }
 
 request request_for(const client& db, const lock_words& words) {
-  const auto lock = words.options();
-  if (words.shared) return asking_to_share(std::make_shared<shared_mutex>(db, words.name, lock));
-  if (words.exclusive) return asking(std::make_shared<shared_mutex>(db, words.name, lock));
-  if (words.capacity != 0) {
-    return asking_for(std::make_shared<counting_semaphore>(db, words.name, words.capacity, lock),
-                      words.permits);
-  }
-  return asking(std::make_shared<mutex>(db, words.name, lock));
+  auto ask = request_for_lock(db, words);
+  if (words.data.empty()) return ask;
+  check_data(words.data);
+  return [ask = std::move(ask), data = words.data](const wait_limit& limit, const acquire_options& how) {
+    auto held = ask(limit, how);
+    if (held) held.set_data(data);
+    return held;
+  };
 }
 
 void add_name_and_wait(command_syntax command, lock_words& words) {
@@ -86,7 +106,7 @@ void add_name_and_wait(command_syntax command, lock_words& words) {
                    "Grant the free lock to any request, even before the waiters; stored with the name");
 }
 
-void add_kind(command_syntax command, lock_words& words) {
+void add_kind_and_data(command_syntax command, lock_words& words) {
   auto shared =
       command.add_flag("-s,--shared", words.shared,
                        "Take the lock as a reader: together with other readers, but not with a writer");
@@ -103,6 +123,8 @@ void add_kind(command_syntax command, lock_words& words) {
   permits.needs(capacity);
   shared.excludes(exclusive).excludes(capacity);
   exclusive.excludes(capacity);
+  command.add("--data", words.data, "A text that others see beside the hold, such as \"deploy 4711\"")
+      .value_name("TEXT");
 }
 
 }  // namespace rowlock::cli

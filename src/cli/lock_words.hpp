@@ -27,6 +27,7 @@ struct lock_words {
   std::int64_t permits = 1;
   std::int64_t capacity = 0;  // none was given
   std::string delay;
+  std::string data;
   bool unfair = false;
   int busy_code = busy;
 
@@ -37,11 +38,12 @@ struct lock_words {
 
 // NAME, --wait, --no-wait, -E, --delay and --unfair, which elect also has.
 void add_name_and_wait(command_syntax command, lock_words& words);
-// --shared, --exclusive, --permits and --capacity.
-void add_kind(command_syntax command, lock_words& words);
+// --shared, --exclusive, --permits, --capacity and --data.
+void add_kind_and_data(command_syntax command, lock_words& words);
 
 // Calls acquire, try_acquire or try_acquire_for, as the limit says.
 using request = std::function<hold(const wait_limit& limit, const acquire_options& how)>;
+// The hold gets what --data says, after its grant. Throws error(invalid_argument) if it is no text for a hold.
 request request_for(const client& db, const lock_words& words);
 
 }  // namespace rowlock::cli

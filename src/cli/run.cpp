@@ -63,7 +63,7 @@ void add_run(command_syntax root) {
       "124: --at-most ended the command.");
   auto words = std::make_shared<run_words>();
   add_name_and_wait(command, words->lock);
-  add_kind(command, words->lock);
+  add_kind_and_data(command, words->lock);
   add_command_options(command, words->command);
   command
       .add("--min-hold", words->min_hold, "Keep the lock at least this long, even if the command ends sooner")

@@ -9,7 +9,7 @@ function __rowlock_command
             set is_value no
         else if test "$word" = --
             return 1
-        else if contains -- $word --above --age --application --as --at-most --capacity --conflict-exit-code --delay --dialect --format --hold --idle --interval --keep --kill-after --limit --listen-url --min-hold --out --permits --prefix --reason --receipt --record --role --schema --sort --stop --to --ttl --url --value --wait --within -E -w
+        else if contains -- $word --above --age --application --as --at-most --capacity --conflict-exit-code --data --delay --dialect --format --hold --idle --interval --keep --kill-after --limit --listen-url --min-hold --out --permits --prefix --reason --receipt --record --role --schema --sort --stop --to --ttl --url --value --wait --within -E -w
             set is_value yes
         else if string match -q -- '-*' $word; or test "$word" = help
             continue
@@ -73,6 +73,7 @@ complete -c rowlock -n '__rowlock_at "acquire"' -s s -l shared -d 'Take the lock
 complete -c rowlock -n '__rowlock_at "acquire"' -s x -l exclusive -d 'Take the lock as a writer: alone; readers of this name use --shared'
 complete -c rowlock -n '__rowlock_at "acquire"' -l permits -x -d 'How many permits to take (default 1)'
 complete -c rowlock -n '__rowlock_at "acquire"' -l capacity -x -d 'How many permits the lock has; all users of the name must say the same number'
+complete -c rowlock -n '__rowlock_at "acquire"' -l data -x -d 'A text that others see beside the hold, such as "deploy 4711"'
 complete -c rowlock -n '__rowlock_at "acquire"' -l ttl -x -d 'How long the hold lasts if it is neither renewed nor released: 100ms to 24h'
 complete -c rowlock -n '__rowlock_at "doctor"' -s h -l help -d 'Print this help message and exit'
 complete -c rowlock -n '__rowlock_at "elect"' -s h -l help -d 'Print this help message and exit'
@@ -160,6 +161,7 @@ complete -c rowlock -n '__rowlock_at "run"' -s s -l shared -d 'Take the lock as 
 complete -c rowlock -n '__rowlock_at "run"' -s x -l exclusive -d 'Take the lock as a writer: alone; readers of this name use --shared'
 complete -c rowlock -n '__rowlock_at "run"' -l permits -x -d 'How many permits to take (default 1)'
 complete -c rowlock -n '__rowlock_at "run"' -l capacity -x -d 'How many permits the lock has; all users of the name must say the same number'
+complete -c rowlock -n '__rowlock_at "run"' -l data -x -d 'A text that others see beside the hold, such as "deploy 4711"'
 complete -c rowlock -n '__rowlock_at "run"' -l ttl -x -d 'How long the hold lasts if this machine fails (default 1m); it is renewed while the command runs'
 complete -c rowlock -n '__rowlock_at "run"' -l at-most -x -d 'End the command when it has run for this time, and release the lock. The exit code is then 124'
 complete -c rowlock -n '__rowlock_at "run"' -l kill-after -x -d 'Time from SIGTERM to SIGKILL when the hold cannot be kept, or after --at-most (default 5s, or a quarter of --ttl if less)'

@@ -41,6 +41,8 @@ TEST_P(coming_from_sql_test, flock_as_consul_lock) {
   const auto second = working_shell("rowlock run gpus --permits 1 --capacity 2 -- ./work");
   EXPECT_EQ(shell("rowlock run gpus --permits 1 --capacity 2 --no-wait -- ./work").exit_code, 75);
   EXPECT_EQ(shell("rowlock run deploy --delay 15s -- ./work").out, "working\n");
+  const auto deploys = working_shell("rowlock run deploy --data 'build server' -- ./work");
+  EXPECT_THAT(shell("rowlock show deploy").out, testing::HasSubstr("build server"));
 }
 
 TEST_P(coming_from_test, flock_in_a_program) {
