@@ -73,31 +73,40 @@ ROWLOCK_EXPORT void try_acquire_async(executor where, const wanted& lock, time_l
 // ---- with co_await, in a coroutine of any type. Give options with a stop token a name before the co_await: GCC 12.2
 // destroys an {.stop = token} inside the expression twice, as it does with every aggregate there.
 
-// What the functions below return: await it immediately, and only once. Awaiting it begins the acquire. Destroy a
-// suspended coroutine only where the executor cannot be about to resume it, such as on the executor's only thread.
-class ROWLOCK_OWNER awaited_acquire {
+// What the functions that end in _on return: await it immediately, and only once. Awaiting it begins the request.
+// Destroy a suspended coroutine only where the executor cannot be about to resume it, such as on the executor's only
+// thread.
+class ROWLOCK_OWNER awaited_request {
  public:
-  awaited_acquire(awaited_acquire&& other) noexcept;
-  awaited_acquire& operator=(awaited_acquire&& other) = delete;
-  ~awaited_acquire();
+  awaited_request(awaited_request&& other) noexcept;
+  awaited_request& operator=(awaited_request&& other) = delete;
+  ~awaited_request();
 
   bool await_ready() const noexcept { return false; }
   void await_suspend(std::coroutine_handle<> waiting) {
     begin([waiting] { waiting.resume(); });
   }
+
+ protected:
+  using request = std::shared_ptr<client_layer::async_request>;
+  using maker = std::function<request(std::function<void()> resume)>;
+  explicit awaited_request(maker make) noexcept;
+  client_layer::async_request& settled() const noexcept { return *request_; }
+
+ private:
+  void begin(std::function<void()> resume);
+
+  maker make_;
+  request request_;
+};
+
+class ROWLOCK_OWNER awaited_acquire : public awaited_request {
+ public:
   hold await_resume();
 
  private:
   friend struct primitives::access;
-  friend class awaited_wait;
-  awaited_acquire(executor where, wanted lock, std::optional<time_limit> timeout, acquire_options how);
-  void begin(std::function<void()> resume);
-
-  executor where_;
-  wanted lock_;
-  std::optional<time_limit> timeout_;  // empty: acquire
-  acquire_options how_;
-  std::shared_ptr<client_layer::async_acquire> wait_;
+  explicit awaited_acquire(maker make) noexcept : awaited_request(std::move(make)) {}
 };
 
 // Gives a hold. Throws what mutex::acquire throws. What acquire_async throws is thrown on the awaiting thread, without
@@ -127,18 +136,13 @@ ROWLOCK_EXPORT void wait_async(executor where, const latch& on, std::function<vo
 ROWLOCK_EXPORT void wait_async(executor where, const latch& on, time_limit timeout,
                                std::function<void(waited)> done, std::stop_token stop = {});
 
-// What wait_on() returns. The same rules as for awaited_acquire apply.
-class ROWLOCK_OWNER awaited_wait {
+class ROWLOCK_OWNER awaited_wait : public awaited_request {
  public:
-  bool await_ready() const noexcept { return false; }
-  void await_suspend(std::coroutine_handle<> waiting) { acquire_.await_suspend(waiting); }
   bool await_resume();
 
  private:
   friend struct primitives::access;
-  explicit awaited_wait(awaited_acquire acquire) noexcept : acquire_(std::move(acquire)) {}
-
-  awaited_acquire acquire_;
+  explicit awaited_wait(maker make) noexcept : awaited_request(std::move(make)) {}
 };
 
 // Gives what latch::wait_for returns; true without a timeout. Throws what latch::wait throws, when acquire_on does.
@@ -156,7 +160,7 @@ ROWLOCK_EXPORT void release_async(hold held);
 // error(invalid_argument) for an empty executor or function; the hold is then released as by its destructor.
 ROWLOCK_EXPORT void release_async(executor where, hold held, std::function<void(release_result)> done);
 
-// What release_on() returns; awaiting it begins the release. The same rules as for awaited_acquire apply, but if the
+// What release_on() returns; awaiting it begins the release. The same rules as for awaited_request apply, but if the
 // coroutine is destroyed meanwhile, the release goes on.
 class ROWLOCK_OWNER awaited_release {
  public:

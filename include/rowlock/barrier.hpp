@@ -58,6 +58,7 @@ class ROWLOCK_EXPORT barrier {
   [[nodiscard]] std::vector<participant> members() const;
 
  private:
+  friend struct primitives::access;
   std::unique_ptr<primitives::barrier_lock> lock_;
 };
 

@@ -26,7 +26,7 @@
 // Internal types that public classes point to. They are declared here, so that they are versioned as well.
 ROWLOCK_BEGIN_NAMESPACE
 namespace client_layer {
-class async_acquire;
+class async_request;
 class engine;
 class hold_state;
 }  // namespace client_layer

@@ -1,12 +1,13 @@
 // All headers except the guards. Read them in this order: mutex, hold, options, client, error, shared_mutex,
-// counting_semaphore, acquire_all, async, recursive_mutex, recursive_shared_mutex, latch, barrier, election, candidate,
-// quorum_mutex, adopt, lock_info, admin, migrate, grants, doctor.
+// counting_semaphore, acquire_all, async, recursive_mutex, recursive_shared_mutex, latch, barrier, async_barrier,
+// election, candidate, quorum_mutex, adopt, lock_info, admin, migrate, grants, doctor.
 #pragma once
 
 #include <rowlock/acquire_all.hpp>
 #include <rowlock/admin.hpp>
 #include <rowlock/adopt.hpp>
 #include <rowlock/async.hpp>
+#include <rowlock/async_barrier.hpp>
 #include <rowlock/barrier.hpp>
 #include <rowlock/candidate.hpp>
 #include <rowlock/client.hpp>

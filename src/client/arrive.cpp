@@ -5,38 +5,68 @@
 
 namespace rowlock::client_layer {
 
-namespace {
+arrival::arrival(engine& on, const model::lock_definition& barrier, const wait_limit& how_long)
+    : engine_(on),
+      operation_(
+          std::make_shared<acquire_operation>(model::lock_request{barrier, model::lock_mode::shared}, true)),
+      is_limited_(how_long.limit.has_value()) {
+  if (is_limited_) until_ = later(on.shared().time.now(), *how_long.limit);
+}
 
-std::optional<model::token> gave_up(const wait_limit& how_long) {
-  if (!how_long.limit) throw error(errc::cancelled, "the wait at a barrier was stopped");
+void arrival::submit() {
+  engine_.parts().queue.submit(operation_);
+}
+
+instant arrival::leave() {
+  answer().leave();
+  look_again();
+  return engine_.shared().time.now() + engine_.shared().longest_call();
+}
+
+bool arrival::detach() {
+  if (!answer().detach()) return false;
+  look_again();
+  return true;
+}
+
+// One that a worker has is looked at by the worker, which sees that its caller leaves.
+void arrival::look_again() {
+  if (auto waiting = engine_.waiters().take(*operation_)) engine_.parts().queue.submit(std::move(waiting));
+}
+
+void arrival::withdraw() {
+  if (const auto waiting = engine_.waiters().take(*operation_)) engine_.parts().complete.withdraw(*waiting);
+}
+
+std::optional<model::token> arrival::result(const hold_ptr& answered) const {
+  if (answered) return answered->token();
+  if (!is_limited_) throw error(errc::cancelled, "the wait at a barrier was stopped");
   return {};
 }
 
-}  // namespace
+error arrival::unknown() const {
+  return {errc::unreachable,
+          "the wait at \"" + operation_->definition.name +
+              "\" has ended, but the database did not answer: whether all had arrived is unknown",
+          {},
+          true};
+}
 
 std::optional<model::token> arrive(engine& on, const model::lock_definition& barrier,
                                    const wait_limit& how_long, const std::stop_token& stop) {
   on.check_usable();
-  if (stop.stop_requested()) return gave_up(how_long);
+  arrival member{on, barrier, how_long};
+  if (stop.stop_requested()) return member.result(nullptr);
   on.start_keeper();
   auto& time = on.shared().time;
-  const model::lock_request request{barrier, model::lock_mode::shared};
-  const auto operation = std::make_shared<acquire_operation>(request, true);
-  std::optional<instant> until;
-  if (how_long.limit) until = later(time.now(), *how_long.limit);
-  on.parts().queue.submit(operation);
-  if (const auto answer = operation->answer.wait_a_while(time, until, stop)) return (*answer)->token();
-  // The other members may have continued with this one meanwhile. Only the database knows.
-  operation->answer.leave();
-  if (auto waiting = on.waiters().take(*operation)) on.parts().queue.submit(std::move(waiting));
-  if (const auto answer = operation->answer.wait(time, time.now() + on.shared().longest_call())) {
-    return *answer ? (*answer)->token() : gave_up(how_long);
+  member.submit();
+  if (const auto answer = member.answer().wait_a_while(time, member.until(), stop)) {
+    return member.result(*answer);
   }
-  if (const auto waiting = on.waiters().take(*operation)) on.parts().complete.withdraw(*waiting);
-  throw error(errc::unreachable,
-              "the wait at \"" + barrier.name +
-                  "\" has ended, but the database did not answer: whether all had arrived is unknown",
-              {}, true);
+  const auto end = member.leave();
+  if (const auto answer = member.answer().wait(time, end)) return member.result(*answer);
+  member.withdraw();
+  throw member.unknown();
 }
 
 }  // namespace rowlock::client_layer

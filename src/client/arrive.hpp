@@ -8,6 +8,38 @@
 
 namespace rowlock::client_layer {
 
+// One member of one generation, for a caller with or without a thread.
+class arrival {
+ public:
+  // Sends nothing.
+  arrival(engine& on, const model::lock_definition& barrier, const wait_limit& how_long);
+
+  promised<hold_ptr>& answer() noexcept { return operation_->answer; }
+  std::optional<instant> until() const noexcept { return until_; }  // when the time is up
+
+  void submit();
+  // The caller gives up. The other members may have continued with this one meanwhile, and only the database knows.
+  // Returns until when its answer is worth waiting for.
+  instant leave();
+  // The same for a caller that does not wait for that either. False: there was an answer before.
+  bool detach();
+  // No answer came in that time, and the caller has given up waiting for it, too.
+  void withdraw();
+
+  // The number of the complete generation. Null: it was left, or did not arrive; then it is empty or throws
+  // error(cancelled).
+  std::optional<model::token> result(const hold_ptr& answered) const;
+  error unknown() const;  // without an answer after leave()
+
+ private:
+  void look_again();
+
+  engine& engine_;
+  const acquire_ptr operation_;
+  const bool is_limited_;
+  std::optional<instant> until_;
+};
+
 // Arrives, waits for the other members, and returns the number of the complete generation. Empty: the time passed or a
 // limited wait was stopped; the generation is then broken. Throws as barrier::arrive_and_wait does.
 std::optional<model::token> arrive(engine& on, const model::lock_definition& barrier,

@@ -10,11 +10,11 @@ async_release::async_release(std::shared_ptr<engine> on, executor where, continu
     : engine_(std::move(on)), where_(std::move(where)), then_(std::move(then)) {}
 
 // async_waiters keeps this object until it is settled. The answer must not, because the engine's threads destroy it.
-bool async_release::may_wait() {
+bool async_release::may_wait(instant until) {
   try {
     auto& waiters = engine_->start_async();
     answer_->on_complete([this, &waiters] { waiters.settled(*this); });
-    return waiters.add(shared_from_this());
+    return waiters.add(shared_from_this(), until);
   } catch (...) {
     return false;  // the client is closed, or no thread can be started
   }
@@ -22,8 +22,7 @@ bool async_release::may_wait() {
 
 void async_release::start(const hold_ptr& hold, release_result otherwise) {
   const auto self = shared_from_this();  // it may be settled and continue before this returns
-  until_ = later(engine_->shared().time.now(), engine_->shared().settings.close_timeout);
-  const bool waits = may_wait();
+  const bool waits = may_wait(later(engine_->shared().time.now(), engine_->shared().settings.close_timeout));
   if (!waits) answer_->on_complete({});
   if (hold) {
     engine_->releaser().begin(*hold, answer_);

@@ -27,20 +27,18 @@ class async_release : public async_wait, public std::enable_shared_from_this<asy
   void abandon() noexcept { over_.store(true); }
 
   // For async_waiters.
-  std::optional<instant> until() const noexcept override { return until_; }
   void give_up() override;
   void refuse() override { give_up(); }
   void tell() override;
 
  private:
-  bool may_wait();
+  bool may_wait(instant until);
   void go_on(const continuation& then);
 
   const std::shared_ptr<engine> engine_;
   executor where_;
   continuation then_;
   const release_answer answer_ = std::make_shared<promised<release_result>>();
-  std::optional<instant> until_;
   std::atomic<bool> over_{false};  // go_on() or abandon() was called
 };
 

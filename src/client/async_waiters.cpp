@@ -5,22 +5,32 @@
 
 namespace rowlock::client_layer {
 
-bool async_waiters::add(seat wait) {
+bool async_waiters::add(std::shared_ptr<async_wait> wait, std::optional<instant> until) {
   const model::annotated_lock lock{mutex_};
   if (closed_) return false;
   const auto* const key = wait.get();
-  if (const auto until = key->until()) deadlines_.emplace(*until, key);
-  waiting_.emplace(key, std::move(wait));
+  if (until) deadlines_.emplace(*until, key);
+  waiting_.emplace(key, seat{std::move(wait), until});
   return true;
 }
 
-async_waiters::seat async_waiters::take(const async_wait& wait) {
+void async_waiters::set_deadline(const async_wait& wait, instant until) {
+  const model::annotated_lock lock{mutex_};
+  const auto found = waiting_.find(&wait);
+  if (found == waiting_.end()) return;
+  auto& before = found->second.until;
+  if (before) deadlines_.erase({*before, &wait});
+  before = until;
+  deadlines_.emplace(until, &wait);
+}
+
+std::shared_ptr<async_wait> async_waiters::take(const async_wait& wait) {
   const auto found = waiting_.find(&wait);
   if (found == waiting_.end()) return nullptr;
   auto taken = std::move(found->second);
   waiting_.erase(found);
-  if (const auto until = wait.until()) deadlines_.erase({*until, &wait});
-  return taken;
+  if (taken.until) deadlines_.erase({*taken.until, &wait});
+  return std::move(taken.wait);
 }
 
 void async_waiters::settled(const async_wait& wait) {
@@ -32,7 +42,7 @@ void async_waiters::settled(const async_wait& wait) {
 }
 
 void async_waiters::remove(const async_wait& wait) {
-  seat removed;  // outlives the lock
+  std::shared_ptr<async_wait> removed;  // outlives the lock
   {
     const model::annotated_lock lock{mutex_};
     removed = take(wait);
@@ -53,12 +63,12 @@ void async_waiters::post(std::function<void()> call) {
 }
 
 std::optional<instant> async_waiters::end_overdue(instant now) {
-  std::vector<seat> overdue;
+  std::vector<std::shared_ptr<async_wait>> overdue;
   std::optional<instant> next;
   {
     const model::annotated_lock lock{mutex_};
     while (!deadlines_.empty() && deadlines_.begin()->first <= now) {
-      overdue.push_back(waiting_.at(deadlines_.begin()->second));
+      overdue.push_back(waiting_.at(deadlines_.begin()->second).wait);
       deadlines_.erase(deadlines_.begin());
     }
     if (!deadlines_.empty()) next = deadlines_.begin()->first;
@@ -86,11 +96,11 @@ void async_waiters::run() {
 }
 
 void async_waiters::close() {
-  std::vector<seat> left;
+  std::vector<std::shared_ptr<async_wait>> left;
   {
     const model::annotated_lock lock{mutex_};
     closed_ = true;
-    for (const auto& [key, wait] : waiting_) left.push_back(wait);
+    for (const auto& [key, one] : waiting_) left.push_back(one.wait);
   }
   changed_.notify_one();
   for (const auto& wait : left) wait->refuse();

@@ -24,7 +24,6 @@ class async_wait {
   async_wait& operator=(const async_wait&) = delete;
   virtual ~async_wait() = default;
 
-  virtual std::optional<instant> until() const noexcept = 0;
   virtual void give_up() = 0;  // the time is up
   virtual void refuse() = 0;   // the client is closed
   virtual void tell() = 0;     // it is settled: calls the executor
@@ -34,8 +33,10 @@ class async_wait {
 // own thread or on a caller's, because the caller's objects are destroyed with it.
 class async_waiters {
  public:
-  // False: it is closed.
-  bool add(std::shared_ptr<async_wait> wait);
+  // until: its time is up then. Empty: never. False: it is closed.
+  bool add(std::shared_ptr<async_wait> wait, std::optional<instant> until);
+  // From now on its time is up then. Does nothing if it is settled or was removed.
+  void set_deadline(const async_wait& wait, instant until);
   // The wait is settled; its executor will be called. Call this once for each wait that was added, unless
   // remove() came first.
   void settled(const async_wait& wait);
@@ -53,9 +54,12 @@ class async_waiters {
   void close();
 
  private:
-  using seat = std::shared_ptr<async_wait>;
+  struct seat {
+    std::shared_ptr<async_wait> wait;
+    std::optional<instant> until;  // the key in deadlines_
+  };
 
-  seat take(const async_wait& wait) ROWLOCK_REQUIRES(mutex_);
+  std::shared_ptr<async_wait> take(const async_wait& wait) ROWLOCK_REQUIRES(mutex_);
 
   model::annotated_mutex mutex_;
   std::condition_variable changed_;

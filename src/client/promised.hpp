@@ -4,6 +4,7 @@
 //   complete, fail | complete | complete | -        | -
 //   leave          | leaving  | -        | -        | -
 //   give_up        | given_up | given_up | -        | -
+//   detach         | leaving  | leaving  | -        | -
 #pragma once
 
 #include "client/errors.hpp"
@@ -21,23 +22,11 @@
 
 namespace rowlock::client_layer {
 
-// Thread-safe.
-template <class Result>
-class promised {
+// Everything of it but the result. Thread-safe.
+class promise_state {
  public:
-  // False: the caller has given up, or already has its result. The caller of complete() must then dispose of this one.
-  bool complete(Result result) {
-    return store([&]() ROWLOCK_REQUIRES(mutex_) { result_ = std::move(result); });
-  }
-  // The same, but counts the result if the caller gets it, before the caller can see it.
-  bool complete(Result result, std::atomic<std::uint64_t>& received) {
-    return store([&]() ROWLOCK_REQUIRES(mutex_) {
-      result_ = std::move(result);
-      received.fetch_add(1, std::memory_order_relaxed);
-    });
-  }
   bool fail(const std::exception_ptr& failure) {
-    return store([&]() ROWLOCK_REQUIRES(mutex_) { failure_ = copy_of(failure); });
+    return settle([&]() ROWLOCK_REQUIRES(mutex_) { failure_ = copy_of(failure); });
   }
 
   bool is_complete() const {
@@ -66,14 +55,9 @@ class promised {
     return state_ == state::leaving;
   }
   // True: nobody waits any more, and no result will come. False: there already was a result.
-  bool give_up() {
-    std::function<void()> dropped;  // destroyed with no mutex locked
-    const model::annotated_lock lock{mutex_};
-    dropped.swap(next_);
-    if (is_over()) return false;
-    state_ = state::given_up;
-    return true;
-  }
+  bool give_up() { return drop_caller(state::given_up); }
+  // As leave(), but nobody waits any more: the result will belong to nobody. False: there was a result before.
+  bool detach() { return drop_caller(state::leaving); }
   // Why there is no result yet, for a caller that gives up. Null: no reason is known any more.
   void note_failure(const std::exception_ptr& reason) {
     const model::annotated_lock lock{mutex_};
@@ -82,6 +66,65 @@ class promised {
   std::optional<error> last_failure() const {
     const model::annotated_lock lock{mutex_};
     return last_failure_;
+  }
+
+ protected:
+  enum class state : std::uint8_t { open, leaving, complete, given_up };
+
+  promise_state() = default;
+  ~promise_state() = default;
+
+  bool is_over() const ROWLOCK_REQUIRES(mutex_) { return state_ >= state::complete; }
+  template <class Store>
+  bool settle(Store store_result) {
+    std::function<void()> next;
+    {
+      const model::annotated_lock lock{mutex_};
+      if (is_over()) return false;
+      state_ = state::complete;
+      store_result();
+      next.swap(next_);
+    }
+    // With the mutex unlocked, because the woken thread would otherwise block on it at once. The caller of
+    // complete() keeps this object alive.
+    changed_.notify_one();
+    if (next) next();
+    return true;
+  }
+
+  mutable model::annotated_mutex mutex_;
+  std::condition_variable changed_;
+  state state_ ROWLOCK_GUARDED_BY(mutex_) = state::open;
+  std::optional<error> failure_ ROWLOCK_GUARDED_BY(mutex_);
+
+ private:
+  bool drop_caller(state next_state) {
+    std::function<void()> dropped;  // destroyed with no mutex locked
+    const model::annotated_lock lock{mutex_};
+    dropped.swap(next_);
+    if (is_over()) return false;
+    state_ = next_state;
+    return true;
+  }
+
+  std::optional<error> last_failure_ ROWLOCK_GUARDED_BY(mutex_);
+  std::function<void()> next_ ROWLOCK_GUARDED_BY(mutex_);
+};
+
+// Thread-safe.
+template <class Result>
+class promised : public promise_state {
+ public:
+  // False: the caller has given up, or already has its result. The caller of complete() must then dispose of this one.
+  bool complete(Result result) {
+    return settle([&]() ROWLOCK_REQUIRES(mutex_) { result_ = std::move(result); });
+  }
+  // The same, but counts the result if the caller gets it, before the caller can see it.
+  bool complete(Result result, std::atomic<std::uint64_t>& received) {
+    return settle([&]() ROWLOCK_REQUIRES(mutex_) {
+      result_ = std::move(result);
+      received.fetch_add(1, std::memory_order_relaxed);
+    });
   }
   // Returns or throws the result once, as wait() does.
   std::optional<Result> take() {
@@ -102,9 +145,6 @@ class promised {
   }
 
  private:
-  enum class state : std::uint8_t { open, leaving, complete, given_up };
-
-  bool is_over() const ROWLOCK_REQUIRES(mutex_) { return state_ >= state::complete; }
   std::optional<Result> wait(time_source& time, std::optional<instant> then, const std::stop_token& stop,
                              bool gives_up) {
     std::stop_callback on_stop{stop, [this] {
@@ -127,30 +167,7 @@ class promised {
     return std::move(result_);
   }
 
-  template <class Store>
-  bool store(Store store_result) {
-    std::function<void()> next;
-    {
-      const model::annotated_lock lock{mutex_};
-      if (is_over()) return false;
-      state_ = state::complete;
-      store_result();
-      next.swap(next_);
-    }
-    // With the mutex unlocked, because the woken thread would otherwise block on it at once. The caller of
-    // complete() keeps this object alive.
-    changed_.notify_one();
-    if (next) next();
-    return true;
-  }
-
-  mutable model::annotated_mutex mutex_;
-  std::condition_variable changed_;
-  state state_ ROWLOCK_GUARDED_BY(mutex_) = state::open;
   std::optional<Result> result_ ROWLOCK_GUARDED_BY(mutex_);
-  std::optional<error> failure_ ROWLOCK_GUARDED_BY(mutex_);
-  std::optional<error> last_failure_ ROWLOCK_GUARDED_BY(mutex_);
-  std::function<void()> next_ ROWLOCK_GUARDED_BY(mutex_);
 };
 
 }  // namespace rowlock::client_layer

@@ -5,6 +5,7 @@
 #include "client/hold_state.hpp"
 
 #include <rowlock/acquire_all.hpp>
+#include <rowlock/barrier.hpp>
 #include <rowlock/client.hpp>
 #include <rowlock/counting_semaphore.hpp>
 #include <rowlock/election.hpp>
@@ -46,6 +47,8 @@ struct access {
   static const semaphore_lock& lock(const counting_semaphore& lock) noexcept { return *lock.lock_; }
   static const acquirer& lock(const election& office) noexcept { return *office.office_; }
   static wanted wait(const latch& on);
+  static const client& db(const barrier& at) noexcept;
+  static const model::lock_definition& definition(const barrier& at) noexcept;
 };
 
 }  // namespace rowlock::primitives

@@ -2,6 +2,7 @@
 
 #include "client/async_acquire.hpp"
 #include "client/async_release.hpp"
+#include "primitives/async_call.hpp"
 #include "primitives/standard_lock.hpp"
 
 #include <utility>
@@ -12,46 +13,31 @@ namespace {
 
 using client_layer::async_acquire;
 using primitives::access;
+using primitives::check_executor;
+using primitives::wait_limit;
+using primitives::wait_limit_of;
 
-// Empty: waits for ever.
-using timeout_of_wait = std::optional<time_limit>;
+constexpr wait_limit for_ever{.waits = true};
 
-// The wait keeps no handle of the client, so the end of the caller's last handle closes the client.
-std::shared_ptr<async_acquire> begin_wait(executor where, const wanted& lock, timeout_of_wait timeout,
-                                          const acquire_options& how, async_acquire::continuation then) {
-  if (!where) throw error(errc::invalid_argument, "the executor is empty; nothing could resume the wait");
-  const auto how_long = timeout ? primitives::wait_limit_of(*timeout) : primitives::wait_limit{.waits = true};
-  return std::make_shared<async_acquire>(access::engine(access::db(lock))->shared_from_this(), how_long,
-                                         how.stop, std::move(where), std::move(then));
+void take(async_acquire& over, acquired& into) {
+  into.hold = access::make<hold>(over.take());
 }
 
-void put(client_layer::hold_ptr granted, acquired& result) {
-  result.hold = access::make<hold>(std::move(granted));
-}
-
-void put(const client_layer::hold_ptr& passed, waited& result) {
-  result.open = passed != nullptr;
+void take(async_acquire& over, waited& into) {
+  into.open = over.take() != nullptr;
 }
 
 template <class Result>
-Result taken_from(async_acquire& wait) {
-  Result result;
-  try {
-    put(wait.take(), result);
-  } catch (const error& failure) {
-    result.failure.emplace(failure);
-  }
-  return result;
-}
-
-template <class Result>
-void call_when_over(executor where, const wanted& lock, timeout_of_wait timeout,
+void call_when_over(executor where, const wanted& lock, const wait_limit& how_long,
                     std::function<void(Result)> done, const acquire_options& how) {
-  if (!done) throw error(errc::invalid_argument, "the callback is empty; nothing would receive the result");
-  const auto wait =
-      begin_wait(std::move(where), lock, timeout, how,
-                 [done = std::move(done)](async_acquire& over) { done(taken_from<Result>(over)); });
-  wait->start(access::lock(lock), how);
+  primitives::call_when_over<async_acquire, Result>(access::db(lock), std::move(where), std::move(done),
+                                                    &take, access::lock(lock), how_long, how);
+}
+
+template <class Awaited>
+Awaited awaiting(executor where, const wanted& lock, const wait_limit& how_long, acquire_options how) {
+  return primitives::awaiting<Awaited, async_acquire>(access::db(lock), std::move(where), access::lock(lock),
+                                                      how_long, std::move(how));
 }
 
 // Requires: it is or was a hold.
@@ -63,77 +49,67 @@ std::shared_ptr<client_layer::async_release> begin_release(executor where, const
                                                        std::move(done));
 }
 
-void check_executor(const executor& where) {
-  if (!where)
-    throw error(errc::invalid_argument,
-                "the executor is empty; nothing could deliver the result of the release");
-}
-
 }  // namespace
 
 void acquire_async(executor where, const wanted& lock, std::function<void(acquired)> done,
                    const acquire_options& how) {
-  call_when_over(std::move(where), lock, {}, std::move(done), how);
+  call_when_over(std::move(where), lock, for_ever, std::move(done), how);
 }
 
 void try_acquire_async(executor where, const wanted& lock, time_limit timeout,
                        std::function<void(acquired)> done, const acquire_options& how) {
-  call_when_over(std::move(where), lock, timeout, std::move(done), how);
+  call_when_over(std::move(where), lock, wait_limit_of(timeout), std::move(done), how);
 }
 
-awaited_acquire::awaited_acquire(executor where, wanted lock, std::optional<time_limit> timeout,
-                                 acquire_options how)
-    : where_(std::move(where)), lock_(std::move(lock)), timeout_(timeout), how_(std::move(how)) {}
+awaited_request::awaited_request(maker make) noexcept : make_(std::move(make)) {}
 
-awaited_acquire::awaited_acquire(awaited_acquire&& other) noexcept = default;
+awaited_request::awaited_request(awaited_request&& other) noexcept = default;
 
-awaited_acquire::~awaited_acquire() {
-  if (wait_) wait_->abandon();
+awaited_request::~awaited_request() {
+  if (request_) request_->abandon();
 }
 
-void awaited_acquire::begin(std::function<void()> resume) {
-  wait_ = begin_wait(std::move(where_), lock_, timeout_, how_,
-                     [resume = std::move(resume)](async_acquire&) { resume(); });
+void awaited_request::begin(std::function<void()> resume) {
+  request_ = make_(std::move(resume));
   // The coroutine may be resumed, and this object destroyed, before start() returns.
-  const auto wait = wait_;
-  wait->start(access::lock(lock_), how_);
+  const auto begun = request_;
+  begun->start();
 }
 
 hold awaited_acquire::await_resume() {
-  return access::make<hold>(wait_->take());
+  return access::make<hold>(static_cast<async_acquire&>(settled()).take());
 }
 
 awaited_acquire acquire_on(executor where, wanted lock, acquire_options how) {
-  return access::make<awaited_acquire>(std::move(where), std::move(lock), timeout_of_wait{}, std::move(how));
+  return awaiting<awaited_acquire>(std::move(where), lock, for_ever, std::move(how));
 }
 
 awaited_acquire try_acquire_on(executor where, wanted lock, time_limit timeout, acquire_options how) {
-  return access::make<awaited_acquire>(std::move(where), std::move(lock), timeout_of_wait{timeout},
-                                       std::move(how));
+  return awaiting<awaited_acquire>(std::move(where), lock, wait_limit_of(timeout), std::move(how));
 }
 
 void wait_async(executor where, const latch& on, std::function<void(waited)> done, std::stop_token stop) {
-  call_when_over(std::move(where), access::wait(on), {}, std::move(done), {.stop = std::move(stop)});
+  call_when_over(std::move(where), access::wait(on), for_ever, std::move(done), {.stop = std::move(stop)});
 }
 
 void wait_async(executor where, const latch& on, time_limit timeout, std::function<void(waited)> done,
                 std::stop_token stop) {
-  call_when_over(std::move(where), access::wait(on), timeout, std::move(done), {.stop = std::move(stop)});
+  call_when_over(std::move(where), access::wait(on), wait_limit_of(timeout), std::move(done),
+                 {.stop = std::move(stop)});
 }
 
 bool awaited_wait::await_resume() {
-  return acquire_.wait_->take() != nullptr;
+  return static_cast<async_acquire&>(settled()).take() != nullptr;
 }
 
 awaited_wait wait_on(executor where, const latch& on, std::stop_token stop) {
   acquire_options how{.stop = std::move(stop)};
-  return access::make<awaited_wait>(acquire_on(std::move(where), access::wait(on), std::move(how)));
+  return awaiting<awaited_wait>(std::move(where), access::wait(on), for_ever, std::move(how));
 }
 
 awaited_wait wait_on(executor where, const latch& on, time_limit timeout, std::stop_token stop) {
   acquire_options how{.stop = std::move(stop)};
-  return access::make<awaited_wait>(
-      try_acquire_on(std::move(where), access::wait(on), timeout, std::move(how)));
+  return awaiting<awaited_wait>(std::move(where), access::wait(on), wait_limit_of(timeout), std::move(how));
 }
 
 void release_async(hold held) {

@@ -18,6 +18,7 @@ class barrier_lock {
                 fmt::format("a barrier of {} members is outside 1 to {}", parties, barrier::most_parties));
   }
 
+  const client& db() const noexcept { return acquire_.db(); }
   client_layer::engine& engine() const { return acquire_.engine(); }
 
   std::int64_t waiting() const {
@@ -32,6 +33,14 @@ class barrier_lock {
  private:
   acquirer acquire_;
 };
+
+const client& access::db(const barrier& at) noexcept {
+  return at.lock_->db();
+}
+
+const model::lock_definition& access::definition(const barrier& at) noexcept {
+  return at.lock_->asked;
+}
 
 }  // namespace rowlock::primitives
 

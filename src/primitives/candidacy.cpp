@@ -33,8 +33,8 @@ candidacy::candidacy(std::shared_ptr<client_layer::engine> on, model::lock_reque
 // interfere: it waits until no thread is in run().
 void candidacy::campaign() {
   const auto next = std::make_shared<turn>(shared_from_this());
-  const auto wait = std::make_shared<async_acquire>(engine_, client_layer::wait_limit{.waits = true},
-                                                    how_.acquire.stop, where_, [next](async_acquire& over) {
+  const auto wait = std::make_shared<async_acquire>(engine_, office_, client_layer::wait_limit{.waits = true},
+                                                    how_.acquire, where_, [next](async_acquire& over) {
                                                       next->taken = true;
                                                       next->of->answered(over);
                                                     });
@@ -43,7 +43,7 @@ void candidacy::campaign() {
     wait_ = wait;
   }
   try {
-    wait->start(office_, how_.acquire);
+    wait->start();
   } catch (...) {
     next->taken = true;
     const model::annotated_lock lock{mutex_};

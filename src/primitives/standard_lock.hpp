@@ -47,6 +47,7 @@ class acquirer {
   const std::string& name() const noexcept { return definition_.name; }
   const model::lock_definition& definition() const noexcept { return definition_; }
 
+  const client& db() const noexcept { return db_; }
   client_layer::engine& engine() const noexcept { return *access::engine(db_); }
   // Requests the lock exclusively, or shared.
   model::lock_request exclusive() const { return {definition_}; }

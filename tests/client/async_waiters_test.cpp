@@ -19,21 +19,21 @@ class async_waiters_test : public virtual_client_test {
   wait_ptr waiting(const std::string& name, std::optional<std::chrono::nanoseconds> limit = {}) {
     const auto before = queued(name);
     auto wait = made(name, limit);
-    wait->start({{name}}, {});
+    wait->start();
     EXPECT_TRUE(eventually([&] { return queued(name) == before + 1; }));
     return wait;
   }
   wait_ptr made(const std::string& name, std::optional<std::chrono::nanoseconds> limit = {}) {
-    return std::make_shared<client_layer::async_acquire>(engine(), client_layer::wait_limit{true, limit},
-                                                         std::stop_token{}, by_hand.get(),
-                                                         [this, name](client_layer::async_acquire& wait) {
-                                                           ended.push_back(name);
-                                                           try {
-                                                             EXPECT_EQ(wait.take(), nullptr);
-                                                           } catch (const error& thrown) {
-                                                             failure = thrown.code();
-                                                           }
-                                                         });
+    return std::make_shared<client_layer::async_acquire>(
+        engine(), model::lock_request{{name}}, client_layer::wait_limit{true, limit}, acquire_options{},
+        by_hand.get(), [this, name](client_layer::async_acquire& wait) {
+          ended.push_back(name);
+          try {
+            EXPECT_EQ(wait.take(), nullptr);
+          } catch (const error& thrown) {
+            failure = thrown.code();
+          }
+        });
   }
   const std::shared_ptr<client_layer::engine>& engine() { return primitives::access::engine(db); }
   void run(std::size_t count) {
@@ -71,13 +71,27 @@ TEST_F(async_waiters_test, a_wait_without_a_limit_is_never_overdue) {
   EXPECT_EQ(by_hand.size(), 0U);
 }
 
+TEST_F(async_waiters_test, a_wait_may_get_another_deadline) {
+  const auto now = time.now();
+  const auto wait = waiting("a", 10s);
+  auto& waiters = engine()->async();
+  waiters.set_deadline(*wait, now + 20s);
+  EXPECT_EQ(waiters.end_overdue(now + 10s), now + 20s);
+  EXPECT_EQ(by_hand.size(), 0U);
+  EXPECT_FALSE(waiters.end_overdue(now + 20s));
+  run(1);
+  EXPECT_THAT(ended, testing::ElementsAre("a"));
+  waiters.set_deadline(*wait, now + 30s);
+  EXPECT_FALSE(waiters.end_overdue(now + 20s)) << "it is settled";
+}
+
 TEST_F(async_waiters_test, a_wait_that_was_removed_goes_with_its_last_reference_in_this_thread) {
   const auto kept = std::make_shared<int>();
-  auto wait =
-      std::make_shared<client_layer::async_acquire>(engine(), client_layer::wait_limit{}, std::stop_token{},
-                                                    by_hand.get(), [kept](client_layer::async_acquire&) {});
+  auto wait = std::make_shared<client_layer::async_acquire>(
+      engine(), model::lock_request{{"a"}}, client_layer::wait_limit{}, acquire_options{}, by_hand.get(),
+      [kept](client_layer::async_acquire&) {});
   client_layer::async_waiters waiters;
-  EXPECT_TRUE(waiters.add(wait));
+  EXPECT_TRUE(waiters.add(wait, {}));
   auto& raw = *wait;
   wait.reset();
   EXPECT_EQ(kept.use_count(), 2);
@@ -92,7 +106,7 @@ TEST_F(async_waiters_test, close_refuses_the_waits_that_are_left_and_every_later
   run(2);
   EXPECT_EQ(failure, errc::closed);
   const auto late = made("a");
-  EXPECT_FALSE(engine()->async().add(late));
+  EXPECT_FALSE(engine()->async().add(late, {}));
 }
 
 TEST_F(async_waiters_test, calls_executors_in_one_thread_and_a_slow_one_delays_only_those_behind_it) {
@@ -102,14 +116,15 @@ TEST_F(async_waiters_test, calls_executors_in_one_thread_and_a_slow_one_delays_o
   std::vector<wait_ptr> waits;
   for (std::size_t i = 0; i < 2; ++i) {
     waits.push_back(std::make_shared<client_layer::async_acquire>(
-        engine(), client_layer::wait_limit{}, std::stop_token{},
+        engine(), model::lock_request{{"free " + std::to_string(i)}}, client_layer::wait_limit{},
+        acquire_options{},
         [&, i](const std::function<void()>&) {
           threads[i] = std::this_thread::get_id();
           ++called;
           if (i == 0) eventually([&] { return may_go_on.load(); });
         },
         [](client_layer::async_acquire&) {}));
-    waits.back()->start({{"free " + std::to_string(i)}}, {});
+    waits.back()->start();
     ASSERT_TRUE(eventually([&] { return called == 1; }));
   }
   EXPECT_TRUE(eventually([&] { return !holder_of("free 1").empty(); })) << "locks are granted meanwhile";

@@ -143,6 +143,15 @@ TEST_F(promised_test, who_gives_up_drops_the_continuation_and_learns_whether_a_r
   EXPECT_EQ(other.take(), "result");
 }
 
+TEST_F(promised_test, who_detaches_drops_the_continuation_and_whoever_works_on_it_goes_on) {
+  answer.on_complete([] { ADD_FAILURE() << "nobody waits any more"; });
+  EXPECT_TRUE(answer.detach());
+  EXPECT_TRUE(answer.is_leaving());
+  EXPECT_TRUE(answer.detach());
+  EXPECT_TRUE(answer.complete("late"));
+  EXPECT_FALSE(answer.detach());
+}
+
 TEST_F(promised_test, remembers_the_latest_reason_for_the_delay_until_there_is_none) {
   EXPECT_FALSE(answer.last_failure());
   answer.note_failure(std::make_exception_ptr(std::runtime_error("a bug")));
