@@ -1,5 +1,5 @@
 // All headers except the guards. Read them in this order: mutex, hold, options, client, error, shared_mutex,
-// counting_semaphore, acquire_all, async, recursive_mutex, recursive_shared_mutex, latch, barrier, async_barrier,
+// counting_semaphore, acquire_all, async, async_all, recursive_mutex, recursive_shared_mutex, latch, barrier, async_barrier,
 // election, candidate, quorum_mutex, adopt, lock_info, admin, migrate, grants, doctor.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <rowlock/admin.hpp>
 #include <rowlock/adopt.hpp>
 #include <rowlock/async.hpp>
+#include <rowlock/async_all.hpp>
 #include <rowlock/async_barrier.hpp>
 #include <rowlock/barrier.hpp>
 #include <rowlock/candidate.hpp>

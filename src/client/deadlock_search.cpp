@@ -96,17 +96,18 @@ wait_cycle deadlock_search::circle_of(std::uint64_t owner, std::uint64_t& after,
   return found == cycles.end() ? wait_cycle{} : *found;
 }
 
-hold_ptr deadlock_search::wait(acquire_operation& operation, std::uint64_t owner,
-                               std::optional<instant> until, const std::stop_token& stop) {
+template <class Result>
+std::optional<Result> deadlock_search::wait(promised<Result>& answer, std::uint64_t owner,
+                                            std::optional<instant> until, const std::stop_token& stop) {
   constexpr int looks_of_others = 3;
   wait_cycle seen;
   int looks = 0;
   std::uint64_t read = 0;
   for (;;) {
     const auto look_at = context_.time.now() + context_.settings.poll_interval;
-    if (until && look_at >= *until) return nullptr;
-    if (auto answer = operation.answer.wait_a_while(context_.time, look_at, stop)) return std::move(*answer);
-    if (stop.stop_requested()) return nullptr;
+    if (until && look_at >= *until) return {};
+    if (auto given = answer.wait_a_while(context_.time, look_at, stop)) return given;
+    if (stop.stop_requested()) return {};
     auto cycle = circle_of(owner, read, until, stop);
     if (cycle.empty() || !is_same_cycle(cycle, seen)) {
       seen = std::move(cycle);
@@ -117,9 +118,15 @@ hold_ptr deadlock_search::wait(acquire_operation& operation, std::uint64_t owner
       return a.waiter.waiter.hold < b.waiter.waiter.hold;
     });
     if (last->waiter.waiter.hold.owner() != owner && ++looks < looks_of_others) continue;
-    if (operation.answer.is_complete()) continue;
+    if (answer.is_complete()) continue;
     throw error(errc::deadlock, "a circle of waiters: " + describe(cycle));
   }
 }
+
+template std::optional<hold_ptr> deadlock_search::wait(promised<hold_ptr>&, std::uint64_t,
+                                                       std::optional<instant>, const std::stop_token&);
+template std::optional<std::vector<hold_ptr>> deadlock_search::wait(promised<std::vector<hold_ptr>>&,
+                                                                    std::uint64_t, std::optional<instant>,
+                                                                    const std::stop_token&);
 
 }  // namespace rowlock::client_layer

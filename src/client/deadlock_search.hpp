@@ -28,11 +28,12 @@ class deadlock_search {
   wait_cycle circle_of(std::uint64_t owner, std::uint64_t& after, std::optional<instant> until,
                        const std::stop_token& stop);
 
-  // Waits for the operation's answer until then, or until stop is requested; null if neither came. Throws
+  // Waits for the answer until then, or until stop is requested; empty if neither came. Throws
   // error(deadlock) if two readings in a row show the owner in the same circle. One waiter per circle is
   // enough: the one whose hold id is greatest gives up first, and the others give it a little time.
-  hold_ptr wait(acquire_operation& operation, std::uint64_t owner, std::optional<instant> until,
-                const std::stop_token& stop);
+  template <class Result>
+  std::optional<Result> wait(promised<Result>& answer, std::uint64_t owner, std::optional<instant> until,
+                             const std::stop_token& stop);
 
  private:
   // The part of a look that those who wait for it see.

@@ -13,12 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The result of a wait that was stopped.
-hold_ptr stopped(const wait_limit& how_long) {
-  if (how_long.waits && !how_long.limit) throw error(errc::cancelled, "the wait for a lock was stopped");
-  return nullptr;
-}
-
 acquire_ptr make_operation(const model::lock_request& request, bool waits, const acquire_options& how) {
   auto operation = std::make_shared<acquire_operation>(request, waits);
   operation->ttl = how.ttl;
@@ -218,10 +212,18 @@ void engine::abandon(const acquire_operation& operation) {
 
 hold_ptr engine::result_without_answer(const acquire_operation& operation, const wait_limit& how_long,
                                        const std::stop_token& stop) const {
-  if (stop.stop_requested()) return stopped(how_long);
-  if (const auto why = operation.answer.last_failure()) throw *why;
-  if (!how_long.waits) throw no_answer(context_.longest_call());
+  check_without_answer(operation.answer.last_failure(), how_long, stop);
   return nullptr;
+}
+
+void engine::check_without_answer(const std::optional<error>& last_failure, const wait_limit& how_long,
+                                  const std::stop_token& stop) const {
+  if (stop.stop_requested()) {
+    if (how_long.waits && !how_long.limit) throw error(errc::cancelled, "the wait for a lock was stopped");
+    return;
+  }
+  if (last_failure) throw *last_failure;
+  if (!how_long.waits) throw no_answer(context_.longest_call());
 }
 
 engine::prepared engine::prepare(const model::lock_request& request, const wait_limit& how_long,
@@ -250,8 +252,8 @@ hold_ptr engine::acquire(const model::lock_request& request, const wait_limit& h
   if (!may_run_inline || std::ranges::none_of(workers_, runs)) queue_.submit(operation);
   if (how.detect_deadlock && how_long.waits) {
     try {
-      if (auto granted = deadlocks_.wait(*operation, operation->hold.owner(), until, how.stop))
-        return granted;
+      auto granted = deadlocks_.wait(operation->answer, operation->hold.owner(), until, how.stop);
+      if (granted) return std::move(*granted);
     } catch (...) {
       give_up(*operation);
       throw;

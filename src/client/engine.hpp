@@ -71,9 +71,14 @@ class engine : public std::enable_shared_from_this<engine> {
                    const acquire_options& how) const;
   // The caller has given up: the operation leaves the queue, and a later grant is released.
   void abandon(const acquire_operation& operation);
+  // The same for a caller that may have its answer: a grant is released.
+  void give_up(acquire_operation& operation);
   // The result for a caller that got no answer: null, or the reason, thrown.
   hold_ptr result_without_answer(const acquire_operation& operation, const wait_limit& how_long,
                                  const std::stop_token& stop) const;
+  // The same for any request: returns where the result is empty. last_failure: as promise_state::last_failure().
+  void check_without_answer(const std::optional<error>& last_failure, const wait_limit& how_long,
+                            const std::stop_token& stop) const;
 
   // Pauses. Returns false if there was no time left or stop was requested. Throws error(closed).
   bool sleep(std::chrono::nanoseconds length, const std::stop_token& stop);
@@ -103,6 +108,7 @@ class engine : public std::enable_shared_from_this<engine> {
   }
   worker_context& parts() noexcept { return parts_; }
   task_executor& tasks() noexcept { return tasks_; }
+  deadlock_search& deadlocks() noexcept { return deadlocks_; }
   hold_releaser& releaser() noexcept { return releaser_; }
   hold_registry& holds() noexcept { return holds_; }
   waiter_registry& waiters() noexcept { return waiters_; }
@@ -116,8 +122,7 @@ class engine : public std::enable_shared_from_this<engine> {
   void connect_first();
   void make_workers(int count);
   void start_workers();
-  void keep_lease();                           // the body of the lease keeper's thread
-  void give_up(acquire_operation& operation);  // also of a grant that has come already
+  void keep_lease();  // the body of the lease keeper's thread
   void release_holds();
   void release_everything(instant until);
   void end_everything() noexcept;

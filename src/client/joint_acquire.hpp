@@ -4,60 +4,112 @@
 
 #include "client/engine.hpp"
 #include "client/joint_move.hpp"
+#include "client/joint_round.hpp"
+#include "client/serial_steps.hpp"
+#include "model/annotated_mutex.hpp"
 
 #include <rowlock/hold.hpp>
 
 #include <chrono>
+#include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
-#include <stop_token>
 #include <vector>
 
 namespace rowlock::client_layer {
 
-// One call, in the thread of its caller.
-class joint_acquire {
+// One call, for a caller with or without a thread. Its steps run in the threads of the workers and of the lease
+// keeper: whatever a step waits for runs the next one.
+//
+//   stage     | it waits for             | then
+//   asking    | the edit of a round,     | all are granted: moving, or settled. One is busy: waiting, or settled
+//             | perhaps after a pause    | without holds. A row was locked, or the answer lost: asking again
+//   waiting   | the first that is busy,  | granted: asking for those behind it. Failed: settled
+//             | in its queue             |
+//   moving    | the edit that puts all   | moved: settled. A row was locked, or the answer lost: moving again. One
+//             | on leases of their own   | was lost before: returning
+//   returning | the release of all       | asking for all anew
+//   over      | nothing                  | it has been settled, or abandoned, and has nothing left
+//
+// A failure in any stage settles it, after everything that it has was released. If its caller abandons it, or
+// settles it itself, all is released as well, and what comes later is released by whoever brings it.
+class joint_acquire final : public serial_steps {
  public:
-  // Requires: the names are distinct and sorted.
-  joint_acquire(engine& on, std::vector<model::lock_request> wanted, const wait_limit& how_long,
-                const acquire_options& how);
-  joint_acquire(const joint_acquire&) = delete;
-  joint_acquire& operator=(const joint_acquire&) = delete;
-  ~joint_acquire();  // releases what run() has not returned
+  using holds = std::vector<hold_ptr>;
 
-  // Returns the holds in the order of the names. Empty: busy, the time passed, or the wait was stopped. An
-  // explicit ttl and a minimum hold time begin when all are granted.
-  std::vector<hold_ptr> run();
+  // Sends nothing. owner: whose holds they are, for the search for deadlocks. Throws what engine::acquire throws
+  // before it sends anything; error(invalid_argument) for an empty list or a name that occurs twice.
+  joint_acquire(engine& on, const std::vector<model::lock_request>& wanted, const wait_limit& how_long,
+                const acquire_options& how, model::hold_id owner);
+
+  // The holds, in the order in which they were wanted. Empty: busy. An explicit ttl and a minimum hold time begin
+  // when all are granted.
+  promised<holds>& answer() noexcept { return answer_; }
+  std::optional<instant> until() const noexcept { return until_; }  // when the caller's time is up
+
+  void submit() { start(); }  // call it once
+  // The caller has given up, or has settled it: nothing of it remains.
+  void abandon() { stop(); }
+  // The caller wants no answer any more, whether there is one or not.
+  void discard();
+  // Why there is no answer yet, for a caller that gives up. Call it before abandon().
+  std::optional<error> last_failure() const;
 
  private:
-  // One edit about the locks that are not held yet. Lives until its task is done.
-  struct round;
-  enum class progress { all, busy, over };
+  enum class stage : std::uint8_t { begun, asking, waiting, moving, returning };
 
-  progress take_what_is_free();
-  // False: the wait is over. Otherwise moving_ is still set if one was lost.
-  bool move_to_own_leases();
-  bool stand() const;
-  std::shared_ptr<round> next_round();
-  std::vector<hold_ptr> nothing() const;
-  bool is_over() const;
-  bool sleep(std::chrono::nanoseconds pause);
+  void step() override;
+  void fail(const std::exception_ptr& why) override;
+  void clear() noexcept override;
+
+  void begin_asking();
+  void ask(std::chrono::nanoseconds pause = {});
+  void asked();
+  void wait_for_next();
+  void waited();
+  void all_are_granted();
+  void move(std::chrono::nanoseconds pause = {});
+  void moved();
+  void begin_anew();
+  bool may_retry(const error& failure);
+  std::shared_ptr<joint_round> next_round();
   void make_ids(std::size_t first);
-  // until: how long to wait for the answers. Empty: does not wait.
-  void release_all(std::optional<instant> until) noexcept;
+  bool stand() const;
+  void finish(holds granted);
+  void withdraw_what_is_in_doubt();
 
   engine& engine_;
-  const std::vector<model::lock_request> wanted_;
+  std::vector<model::lock_request> wanted_;  // in name order
+  std::vector<std::size_t> order_;           // where the caller named each
   const wait_limit how_long_;
   const acquire_options how_;
+  const model::hold_id owner_;
   std::optional<instant> until_;
-  std::vector<hold_ptr> holds_;      // of the first names
+  promised<holds> answer_;
+
+  mutable model::annotated_mutex mutex_;
+  acquire_ptr waiting_ ROWLOCK_GUARDED_BY(mutex_);  // changed by the steps alone
+
+  // Only for the steps.
+  stage stage_ = stage::begun;
+  holds holds_;                      // of the first names
   std::vector<model::hold_id> ids_;  // of every name, for each request on this lease
   std::shared_ptr<lease> lease_;
-  std::exception_ptr failure_;          // of the latest round; null: the database answered it
-  std::shared_ptr<round> in_doubt_;     // the first whose answer was lost: its requests may be held
-  std::shared_ptr<joint_move> moving_;  // of holds_, which may stand on their own leases already
+  std::shared_ptr<joint_round> round_;     // under way
+  std::shared_ptr<joint_round> in_doubt_;  // the first whose answer was lost: its requests may be held
+  std::shared_ptr<joint_move> moving_;     // of holds_, which may stand on their own leases already
+  task_ptr task_;                          // of the round or the move
+  int rounds_ = 0;
+  int failures_ = 0;
+  instant begun_{};
+  backoff probe_ = row_probe();
+  backoff reconnect_ = reconnect_pause();
 };
+
+// The same for a caller with a thread. Empty: busy, the time is up, or a limited wait was stopped.
+std::vector<hold_ptr> acquire_together(engine& on, const std::vector<model::lock_request>& wanted,
+                                       const wait_limit& how_long, const acquire_options& how);
 
 }  // namespace rowlock::client_layer

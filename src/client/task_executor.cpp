@@ -27,12 +27,18 @@ bool has_only_read(const decision& made) {
 
 }  // namespace
 
-task_ptr task_executor::begin(std::function<void(store::session&)> work, std::function<void()> undo) {
+task_ptr task_executor::begin(std::function<void(store::session&)> work, std::function<void()> undo,
+                              std::function<void()> on_complete, std::chrono::nanoseconds pause) {
   ready_();
   auto task = std::make_shared<task_operation>();
   task->work = std::move(work);
   task->undo = std::move(undo);
-  client_.queue.submit(task);
+  if (on_complete) task->answer.on_complete(std::move(on_complete));
+  if (pause > std::chrono::nanoseconds{0}) {
+    client_.queue.submit_background(task, pause);
+  } else {
+    client_.queue.submit(task);
+  }
   return task;
 }
 

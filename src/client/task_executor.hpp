@@ -54,8 +54,10 @@ class task_executor {
     run([result, work = std::move(work)](store::session& session) { *result = work(session); }, limit);
     return std::move(*result);
   }
-  // The halves of run(). await() is false when it gave up.
-  task_ptr begin(std::function<void(store::session&)> work, std::function<void()> undo = {});
+  // The halves of run(). await() is false when it gave up. A caller that does not wait is called when the task is
+  // answered: as promise_state::on_complete. After a pause it runs in the background: it must not delay releases.
+  task_ptr begin(std::function<void(store::session&)> work, std::function<void()> undo = {},
+                 std::function<void()> on_complete = {}, std::chrono::nanoseconds pause = {});
   bool await(const task_ptr& task, std::optional<instant> until, const std::stop_token& stop = {});
 
   // Decides about a lock, or one hold of it, under its row; repeated while the outcome is expired, foreign,

@@ -16,6 +16,7 @@
 
 #include <memory>
 #include <utility>
+#include <vector>
 
 namespace rowlock::primitives {
 
@@ -47,6 +48,13 @@ struct access {
   static const semaphore_lock& lock(const counting_semaphore& lock) noexcept { return *lock.lock_; }
   static const acquirer& lock(const election& office) noexcept { return *office.office_; }
   static wanted wait(const latch& on);
+  // What acquire_all asks for. Throws error(invalid_argument) for an empty list, or several clients.
+  struct joint_request {
+    client db;
+    std::vector<model::lock_request> wanted;
+  };
+  static joint_request locks(const std::vector<wanted>& all);
+  static hold_set holds(std::vector<client_layer::hold_ptr> granted);
   static const client& db(const barrier& at) noexcept;
   static const model::lock_definition& definition(const barrier& at) noexcept;
 };

@@ -5,7 +5,6 @@
 #include "primitives/standard_lock.hpp"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 ROWLOCK_BEGIN_NAMESPACE
@@ -15,40 +14,11 @@ namespace {
 using primitives::access;
 using primitives::wait_limit;
 
-error refused(const std::string& why) {
-  return {errc::invalid_argument, why};
-}
-
 // The holds in the order of `locks`. Empty: not granted.
 hold_set take(const std::vector<wanted>& locks, const wait_limit& how_long, const acquire_options& how) {
-  if (locks.empty()) throw refused("the list of locks is empty; name at least one lock");
-  std::vector<std::size_t> by_name(locks.size());
-  std::iota(by_name.begin(), by_name.end(), std::size_t{0});
-  const auto name_of = [&](std::size_t i) -> const std::string& {
-    return access::lock(locks[i]).definition.name;
-  };
-  std::sort(by_name.begin(), by_name.end(), [&](auto a, auto b) { return name_of(a) < name_of(b); });
-  const auto twice = std::adjacent_find(by_name.begin(), by_name.end(),
-                                        [&](auto a, auto b) { return name_of(a) == name_of(b); });
-  if (twice != by_name.end()) {
-    throw refused("\"" + name_of(*twice) + "\" is named twice and would wait for itself");
-  }
-  const auto engine_of = [](const wanted& one) { return access::engine(access::db(one)).get(); };
-  auto& engine = *engine_of(locks.front());
-  std::vector<model::lock_request> sorted;
-  for (const auto i : by_name) {
-    if (engine_of(locks[i]) != &engine) {
-      throw refused("the locks belong to more than one client; name locks of one client");
-    }
-    sorted.push_back(access::lock(locks[i]));
-  }
-  auto granted = client_layer::joint_acquire{engine, std::move(sorted), how_long, how}.run();
-  if (granted.empty()) return {};
-  std::vector<hold> holds(locks.size());
-  for (std::size_t i = 0; i < by_name.size(); ++i) {
-    holds[by_name[i]] = access::make<hold>(std::move(granted[i]));
-  }
-  return access::make<hold_set>(std::move(holds));
+  const auto asked = access::locks(locks);
+  return access::holds(
+      client_layer::acquire_together(*access::engine(asked.db), asked.wanted, how_long, how));
 }
 
 wanted exclusively(const primitives::acquirer& acquiring) {
@@ -56,6 +26,31 @@ wanted exclusively(const primitives::acquirer& acquiring) {
 }
 
 }  // namespace
+
+namespace primitives {
+
+access::joint_request access::locks(const std::vector<wanted>& all) {
+  if (all.empty()) {
+    throw error(errc::invalid_argument, "the list of locks is empty; name at least one lock");
+  }
+  joint_request asked{db(all.front()), {}};
+  for (const auto& one : all) {
+    if (engine(db(one)) != engine(asked.db)) {
+      throw error(errc::invalid_argument,
+                  "the locks belong to more than one client; name locks of one client");
+    }
+    asked.wanted.push_back(lock(one));
+  }
+  return asked;
+}
+
+hold_set access::holds(std::vector<client_layer::hold_ptr> granted) {
+  std::vector<hold> all;
+  for (auto& one : granted) all.push_back(make<hold>(std::move(one)));
+  return make<hold_set>(std::move(all));
+}
+
+}  // namespace primitives
 
 wanted::wanted(client db, model::lock_request lock)
     : db_(std::move(db)), lock_(std::make_shared<const model::lock_request>(std::move(lock))) {}

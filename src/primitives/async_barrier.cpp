@@ -13,24 +13,23 @@ using client_layer::async_arrival;
 using client_layer::wait_limit;
 using primitives::access;
 
-constexpr wait_limit for_ever{.waits = true};
-
 wait_limit within(time_limit timeout) {
   return {.waits = true, .limit = timeout.length()};
 }
 
-void take(async_arrival& over, arrived& into) {
+void take_number(async_arrival& over, arrived& into) {
   into.generation = over.take();
 }
 
-void call_when_over(executor where, const barrier& at, const wait_limit& how_long,
-                    std::function<void(arrived)> done, std::stop_token stop) {
-  primitives::call_when_over<async_arrival, arrived>(access::db(at), std::move(where), std::move(done), &take,
-                                                     access::definition(at), how_long, std::move(stop));
+void call_when_all_arrived(executor where, const barrier& at, const wait_limit& how_long,
+                           std::function<void(arrived)> done, std::stop_token stop) {
+  primitives::call_when_over<async_arrival, arrived>(access::db(at), std::move(where), std::move(done),
+                                                     &take_number, access::definition(at), how_long,
+                                                     std::move(stop));
 }
 
 template <class Awaited>
-Awaited awaiting(executor where, const barrier& at, const wait_limit& how_long, std::stop_token stop) {
+Awaited awaiting_all(executor where, const barrier& at, const wait_limit& how_long, std::stop_token stop) {
   return primitives::awaiting<Awaited, async_arrival>(access::db(at), std::move(where),
                                                       access::definition(at), how_long, std::move(stop));
 }
@@ -39,12 +38,12 @@ Awaited awaiting(executor where, const barrier& at, const wait_limit& how_long, 
 
 void arrive_async(executor where, const barrier& at, std::function<void(arrived)> done,
                   std::stop_token stop) {
-  call_when_over(std::move(where), at, for_ever, std::move(done), std::move(stop));
+  call_when_all_arrived(std::move(where), at, {.waits = true}, std::move(done), std::move(stop));
 }
 
 void arrive_async(executor where, const barrier& at, time_limit timeout, std::function<void(arrived)> done,
                   std::stop_token stop) {
-  call_when_over(std::move(where), at, within(timeout), std::move(done), std::move(stop));
+  call_when_all_arrived(std::move(where), at, within(timeout), std::move(done), std::move(stop));
 }
 
 std::int64_t awaited_arrival::await_resume() {
@@ -56,11 +55,11 @@ std::optional<std::int64_t> awaited_timed_arrival::await_resume() {
 }
 
 awaited_arrival arrive_on(executor where, const barrier& at, std::stop_token stop) {
-  return awaiting<awaited_arrival>(std::move(where), at, for_ever, std::move(stop));
+  return awaiting_all<awaited_arrival>(std::move(where), at, {.waits = true}, std::move(stop));
 }
 
 awaited_timed_arrival arrive_on(executor where, const barrier& at, time_limit timeout, std::stop_token stop) {
-  return awaiting<awaited_timed_arrival>(std::move(where), at, within(timeout), std::move(stop));
+  return awaiting_all<awaited_timed_arrival>(std::move(where), at, within(timeout), std::move(stop));
 }
 
 ROWLOCK_END_NAMESPACE

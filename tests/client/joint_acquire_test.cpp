@@ -35,8 +35,7 @@ class joint_acquire_test : public virtual_client_test {
                                const client_layer::wait_limit& how_long = {},
                                const acquire_options& how = {}) {
     return in_background([this, names, how_long, how] {
-      client_layer::joint_acquire joint{*engine(), wanted(names), how_long, how};
-      return joint.run();
+      return client_layer::acquire_together(*engine(), wanted(names), how_long, how);
     });
   }
   holds& result(std::future<holds> call) {

@@ -1,0 +1,47 @@
+// One edit of a joint acquire: about all of its locks that are not held yet.
+#pragma once
+
+#include "client/decisions.hpp"
+#include "client/engine.hpp"
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+// Made by a joint acquire, run once by a worker, and read when its task is done. Lives until then.
+struct joint_round {
+  engine& on;
+  std::shared_ptr<client_layer::lease> lease;  // null: there is none yet, and nothing is sent
+  std::vector<acquire_terms> wishes;           // in name order
+  bool all = false;                            // all or none; otherwise those before the first that is busy
+  bool looks = false;                          // only finds what an earlier round got whose answer was lost
+  std::vector<ids_in_use::mark> in_use{};
+  std::vector<store::edit_result> results{};
+  std::vector<decision> made{};
+  std::vector<hold_ptr> holds{};  // of the first wishes
+  std::uint64_t checks = 0;       // see hold_registry::add
+
+  // Runs in a worker's thread.
+  void run(store::session& session);
+
+  enum class state { granted, busy, again, locked, lapsed };
+
+  // Why requests were not granted. If the caller waits, only the first of them counts, because the caller
+  // continues with that one. Throws error(mismatch).
+  state what_is_missing() const;
+
+  // Releases whatever the round has, because nobody waits for it any more, or its outcome is unknown.
+  void withdraw() const;
+  // The same for the wishes from `first` on, for which no hold was made.
+  void withdraw_from(std::size_t first) const;
+
+ private:
+  void find(store::session& session);
+  void do_after_commit(store::session& session);
+  void take(std::size_t i, model::token token, std::int64_t weight, bool contended);
+};
+
+}  // namespace rowlock::client_layer

@@ -1,0 +1,106 @@
+#include "client/joint_round.hpp"
+
+#include "client/parts_test.hpp"
+
+#include <memory>
+
+namespace rowlock::test {
+namespace {
+
+class joint_round_test : public parts_test {
+ protected:
+  using round = client_layer::joint_round;
+
+  joint_round_test() {
+    begin();
+    side->create(std::vector<model::lock_definition>{{"a"}, {"b"}});
+  }
+  std::shared_ptr<round> asking(bool all) {
+    auto made = std::make_shared<round>(round{*engine, engine->keeper().lease(), {}, all});
+    for (const auto* name : {"a", "b"}) {
+      made->wishes.push_back(
+          {model::lock_request{{name}}, made->lease->id(), model::hold_id::of_this_thread()});
+    }
+    return made;
+  }
+  void run(round& one) { one.run(*server->open()->connect()); }
+  void forget(const round& one) {
+    for (const auto& hold : one.holds) hold->begin_release();
+  }
+};
+
+TEST_F(joint_round_test, takes_all_that_are_free) {
+  const auto one = asking(true);
+  run(*one);
+  EXPECT_EQ(one->what_is_missing(), round::state::granted);
+  ASSERT_EQ(one->holds.size(), 2U);
+  for (const auto& hold : one->holds) EXPECT_EQ(hold->id(), holder_of(hold->name()));
+  forget(*one);
+}
+
+TEST_F(joint_round_test, takes_those_before_the_first_that_is_busy_or_none) {
+  held_by_rival("b");
+  const auto none = asking(true);
+  run(*none);
+  EXPECT_EQ(none->what_is_missing(), round::state::busy);
+  EXPECT_TRUE(none->holds.empty());
+  const auto some = asking(false);
+  run(*some);
+  EXPECT_EQ(some->what_is_missing(), round::state::busy);
+  EXPECT_EQ(some->holds.size(), 1U);
+  forget(*some);
+}
+
+TEST_F(joint_round_test, says_that_a_row_is_locked_or_that_a_lock_is_another_one) {
+  server->lock_row("a");
+  const auto locked = asking(true);
+  run(*locked);
+  EXPECT_EQ(locked->what_is_missing(), round::state::locked);
+  server->unlock_row("a");
+  server->delete_lock("b");
+  side->create(std::vector<model::lock_definition>{{"b", model::lock_kind::semaphore, 3}});
+  const auto other = asking(true);
+  run(*other);
+  EXPECT_EQ(code_of([&] { other->what_is_missing(); }), errc::mismatch);
+}
+
+TEST_F(joint_round_test, what_it_took_on_a_lease_that_ended_meanwhile_has_lapsed) {
+  const auto one = asking(true);
+  advance(40s);
+  run(*one);
+  EXPECT_TRUE(one->holds.empty());
+  EXPECT_EQ(one->what_is_missing(), round::state::lapsed);
+}
+
+TEST_F(joint_round_test, finds_what_an_earlier_one_got) {
+  const auto first = asking(true);
+  faults->lose_answer("edit");
+  EXPECT_THROW(run(*first), error);
+  auto look = round{*engine, first->lease, first->wishes, true, true};
+  server->lock_row("a");
+  run(look);
+  EXPECT_EQ(look.holds.size(), 2U) << "also while a row is locked";
+  server->unlock_row("a");
+  forget(look);
+}
+
+TEST_F(joint_round_test, withdraws_whatever_it_may_have) {
+  const auto one = asking(true);
+  run(*one);
+  one->withdraw();
+  EXPECT_TRUE(engine->holds().empty());
+  for (const auto& hold : one->holds) EXPECT_FALSE(hold->is_valid());
+  EXPECT_EQ(submitted().releases.size(), 2U);
+}
+
+TEST_F(joint_round_test, without_a_lease_it_sends_nothing) {
+  round one{*engine, nullptr, {}, true};
+  const auto edits = faults->count("edit");
+  run(one);
+  one.withdraw();
+  EXPECT_EQ(faults->count("edit"), edits);
+  EXPECT_TRUE(submitted().empty());
+}
+
+}  // namespace
+}  // namespace rowlock::test
