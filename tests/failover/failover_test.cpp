@@ -3,6 +3,8 @@
 #include <rowlock/migrate.hpp>
 
 #include <cstdlib>
+#include <fstream>
+#include <sstream>
 #include <stdexcept>
 
 namespace rowlock::test {
@@ -34,7 +36,12 @@ std::string failover_test::exported(const char* name, const char* script) {
 }
 
 void failover_test::control(const std::string& command) {
-  if (std::system(command.c_str()) != 0) throw std::runtime_error("failed: " + command);
+  if (std::system(command.c_str()) == 0) return;
+  // The program writes its log beside itself.
+  std::ifstream log{command.substr(0, command.find(' ')) + ".log"};
+  std::ostringstream said;
+  said << log.rdbuf();
+  throw std::runtime_error("failed: " + command + '\n' + said.str());
 }
 
 failover_test::crowd failover_test::gather() {

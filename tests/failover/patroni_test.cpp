@@ -14,10 +14,21 @@ class patroni_test : public failover_test {
     // Patroni waits for its own ttl before it replaces a leader that was killed.
     ttl_ = 60s;
     auto url = exported("ROWLOCK_TEST_PATRONI_URL", patroni_script);
+    // A former leader may be on its way back.
+    change("complete");
     const auto name = "t" + model::id128::random().to_string().substr(0, 12);
     sql_session::open(url)->run("CREATE DATABASE " + name);
     const auto slash = url.rfind('/') + 1;
-    use(url.replace(slash, url.find('?') - slash, name));
+    url.replace(slash, url.find('?') - slash, name);
+    // libpq tries no other member after one that does not have the database yet.
+    until("the new database is reached", [&] {
+      try {
+        return sql_session::open(url)->number("SELECT 1") == 1;
+      } catch (const std::exception&) {
+        return false;
+      }
+    });
+    use(url);
   }
   static void change(const std::string& action) {
     control(exported("ROWLOCK_TEST_PATRONI_CONTROL", patroni_script) + ' ' + action);

@@ -15,7 +15,7 @@ bool is_long_run() {
 
 void process_test::SetUp() {
   store_ = make_store_fixture(GetParam());
-  use(store_->url(), store_->options().prefix);
+  use(store_->url(), store_->options().prefix, store_->observer_url());
 }
 
 void own_server_test::SetUp() {
@@ -30,8 +30,9 @@ void own_server_test::TearDown() {
   process_test::TearDown();
 }
 
-void process_test::use(std::string url, std::string prefix) {
+void process_test::use(std::string url, std::string prefix, std::string observer_url) {
   url_ = std::move(url);
+  observer_url_ = observer_url.empty() ? url_ : std::move(observer_url);
   prefix_ = std::move(prefix);
   application_ = "process " + model::id128::random().to_string().substr(0, 12);
   reconnect();

@@ -33,14 +33,15 @@ class process_test : public testing::TestWithParam<std::string> {
   void TearDown() override;
 
   // Sets the database that the processes use. SetUp() calls it.
-  void use(std::string url, std::string prefix);
+  // observer_url: of the test's own session; the same URL unless it is given.
+  void use(std::string url, std::string prefix, std::string observer_url = {});
 
   worker_settings settings() const;
   worker start() const { return worker{settings()}; }
 
   sql_session& sql() { return *session_; }
   const std::string& prefix() const noexcept { return prefix_; }
-  void reconnect() { session_ = sql_session::open(url_); }
+  void reconnect() { session_ = sql_session::open(observer_url_); }
   ledger book() { return {*session_, prefix_}; }
   test::dialect dialect() const { return session_->dialect(); }
   // The text for the store's dialect.
@@ -65,6 +66,7 @@ class process_test : public testing::TestWithParam<std::string> {
   std::unique_ptr<store_fixture> store_;
   std::unique_ptr<sql_session> session_;
   std::string url_;
+  std::string observer_url_;
   std::string prefix_;
   std::string application_;
 };

@@ -25,7 +25,7 @@ class quorum_kill_test : public kill_test {
     witness().create();
     for (const auto& store : {GetParam(), std::string{"sqlite"}}) {
       auto fixture = make_store_fixture(store);
-      auto session = sql_session::open(fixture->url());
+      auto session = sql_session::open(fixture->observer_url());
       others_.push_back({std::move(fixture), std::move(session)});
       others_.back().witness().create();
     }

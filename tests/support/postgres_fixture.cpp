@@ -124,6 +124,12 @@ class postgres_fixture final : public store_fixture {
     if (has_roles_) return with_user(server_url(), role_name(prefix_, role_use::run));
     return is_hostile_ ? with_user(server_url(), role_) : server_url();
   }
+  std::string observer_url() const override {
+    if (!has_roles_) return url();
+    const auto server = server_url();
+    return server + (server.find('?') == std::string::npos ? '?' : '&') + "options=-csearch_path%3D" +
+           own_schema_ + ',' + schema_;
+  }
   store::store_options options() const override {
     store::store_options options;
     options.prefix = prefix_;
@@ -197,6 +203,12 @@ class postgres_fixture final : public store_fixture {
       side_.run_script("CREATE ROLE " + role + " LOGIN; ALTER ROLE " + role +
                        " SET search_path = " + schema_);
     }
+    // The application's own tables are not beside rowlock's, where its role may create none. The test makes them.
+    const auto application = role_name(prefix_, role_use::run);
+    side_.run_script("CREATE SCHEMA " + own_schema_ + " AUTHORIZATION " + application +
+                     "; ALTER DEFAULT PRIVILEGES IN SCHEMA " + own_schema_ + " GRANT ALL ON TABLES TO " +
+                     application + "; ALTER ROLE " + application + " SET search_path = " + own_schema_ +
+                     ", " + schema_);
     grant(role_use::migrate);
     side_connection owner{with_user(server_url(), role_name(prefix_, role_use::migrate))};
     migrate(embedded::postgres_migrations(), prefix_, [&](const std::string& sql) { owner.run_script(sql); });
@@ -221,7 +233,7 @@ class postgres_fixture final : public store_fixture {
   }
   void drop_everything() {
     if (has_roles_) {
-      side_.run_script("DROP SCHEMA " + schema_ + " CASCADE");
+      side_.run_script("DROP SCHEMA " + schema_ + ", " + own_schema_ + " CASCADE");
       for (const auto use : uses_of_roles()) {
         const auto role = role_name(prefix_, use);
         side_.run_script("DROP OWNED BY " + role + "; DROP ROLE " + role);
@@ -245,7 +257,8 @@ class postgres_fixture final : public store_fixture {
   std::string prefix_ = "t" + model::id128::random().to_string().substr(0, 12) + "_";
   const bool has_roles_ = asked_for_roles();
   const bool is_hostile_ = asked_to_be_hostile();
-  const std::string schema_ = prefix_ + "schema";  // of the roles
+  const std::string schema_ = prefix_ + "schema";          // of the roles
+  const std::string own_schema_ = prefix_ + "own_schema";  // of the role that runs
   const std::string role_ = prefix_ + "role";
   side_connection side_;
 };

@@ -41,6 +41,8 @@ class store_fixture {
   // What rowlock::connect and the command take. The memory store has no URL.
   virtual std::string url() const { return {}; }
   virtual store::store_options options() const { return {}; }
+  // The same database for a test's own questions, also where the user of url() may not ask them.
+  virtual std::string observer_url() const { return url(); }
 
   // Sets the lease's expiry to this long ago on the database's clock; a negative value means the future.
   virtual void expire(const model::lease_id& lease,
