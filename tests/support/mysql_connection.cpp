@@ -2,15 +2,22 @@
 
 #include <cctype>
 #include <cstdlib>
+#include <sstream>
 
 namespace rowlock::test {
 
 namespace {
 
-// The parts of mysql://user:password@host:port/database. Escapes are not decoded: the tests use none.
+// The parts of mysql://user:password@host:port,host:port/database. Escapes are not decoded: the tests use none.
 struct url_parts {
-  std::string user, password, host, database;
-  unsigned port = 3306;
+  struct place {
+    std::string host;
+    unsigned port = 3306;
+
+    std::string to_string() const { return host + ':' + std::to_string(port); }
+  };
+  std::string user, password, database;
+  std::vector<place> places;
 
   explicit url_parts(const std::string& url) {
     const auto authority = url.find("://") + 3;
@@ -20,27 +27,40 @@ struct url_parts {
       throw std::runtime_error("not mysql://user@host/database: " + url);
     }
     const auto who = url.substr(authority, at - authority);
-    const auto where = url.substr(at + 1, slash - at - 1);
     user = who.substr(0, who.find(':'));
     if (user.size() < who.size()) password = who.substr(user.size() + 1);
-    host = where.substr(0, where.find(':'));
-    if (host.size() < where.size()) port = static_cast<unsigned>(std::stoul(where.substr(host.size() + 1)));
+    std::istringstream list{url.substr(at + 1, slash - at - 1)};
+    for (std::string one; std::getline(list, one, ',');) {
+      auto& added = places.emplace_back();
+      added.host = one.substr(0, one.find(':'));
+      if (added.host.size() == one.size()) continue;
+      added.port = static_cast<unsigned>(std::stoul(one.substr(added.host.size() + 1)));
+    }
     database = url.substr(slash + 1);
   }
   std::string to_string() const {
-    return "mysql://" + user + ':' + password + '@' + host + ':' + std::to_string(port) + '/' + database;
+    std::string list;
+    for (const auto& one : places) list += (list.empty() ? "" : ",") + one.to_string();
+    return "mysql://" + user + ':' + password + '@' + list + '/' + database;
   }
 };
 
 }  // namespace
 
-mysql_connection::mysql_connection(const std::string& url) : handle_{mysql_init(nullptr), &mysql_close} {
+mysql_connection::mysql_connection(const std::string& url) : handle_{nullptr, &mysql_close} {
   const url_parts parts{url};
-  mysql_options(handle_.get(), MYSQL_SET_CHARSET_NAME, "utf8mb4");
-  if (!mysql_real_connect(handle_.get(), parts.host.c_str(), parts.user.c_str(), parts.password.c_str(),
-                          parts.database.c_str(), parts.port, nullptr, CLIENT_MULTI_STATEMENTS)) {
-    fail();
+  for (std::size_t tried = 0; tried < parts.places.size(); ++tried) {
+    const auto& place = parts.places[tried];
+    handle_.reset(mysql_init(nullptr));
+    mysql_options(handle_.get(), MYSQL_SET_CHARSET_NAME, "utf8mb4");
+    if (mysql_real_connect(handle_.get(), place.host.c_str(), parts.user.c_str(), parts.password.c_str(),
+                           parts.database.c_str(), place.port, nullptr, CLIENT_MULTI_STATEMENTS)) {
+      if (parts.places.size() == 1 || value("SELECT @@GLOBAL.read_only") == "0") return;
+    } else if (tried + 1 == parts.places.size()) {
+      fail();
+    }
   }
+  throw mysql_failure{0, "none of these servers takes writes: " + url};
 }
 
 void mysql_connection::fail() const {
@@ -144,9 +164,9 @@ const char* const hostile_init_connect =
 
 std::string mysql_client_command(const std::string& url) {
   const url_parts parts{url};
-  return "mariadb --no-defaults --batch --raw --skip-column-names --host=" + parts.host +
-         " --port=" + std::to_string(parts.port) + " --user=" + parts.user + " --password=" + parts.password +
-         ' ' + parts.database;
+  return "mariadb --no-defaults --batch --raw --skip-column-names --host=" + parts.places.at(0).host +
+         " --port=" + std::to_string(parts.places.at(0).port) + " --user=" + parts.user +
+         " --password=" + parts.password + ' ' + parts.database;
 }
 
 std::string as_application(const std::string& url) {

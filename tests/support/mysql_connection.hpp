@@ -31,7 +31,8 @@ class mysql_connection {
  public:
   using rows = std::vector<std::vector<std::string>>;
 
-  // url: mysql://user:password@host:port/database, as rowlock takes it. Throws mysql_failure, like every member.
+  // url: mysql://user:password@host:port/database, as rowlock takes it. Of several places, host:port,host:port, it
+  // connects to the first one that answers and takes writes. Throws mysql_failure, like every member.
   explicit mysql_connection(const std::string& url);
 
   // Runs one statement with parameters, written `?` in order or $1, $2…; or any number of statements without
