@@ -1,4 +1,5 @@
-// A meeting point with a name, for all processes that use the same database: members wait until all have arrived.
+// A meeting point with a name, for all processes that use the same database: members wait until all have arrived,
+// continue together, and may meet again.
 //
 //                        | fewer have arrived   | all others have arrived | a waiting member dies or gives up
 //   arrive_and_wait      | waits                | all continue together   | error(broken_barrier) for the

@@ -1,4 +1,5 @@
-// A mutual exclusion lock on several independent databases, of any kinds. It is held while a majority says so.
+// A mutual exclusion lock on several independent databases, of any kinds. A majority of them grants it, so it survives
+// the loss of the others.
 //
 //   rowlock::quorum_mutex global{{db1, db2, db3}, "global"};
 //   if (auto held = global.try_acquire_for(5s)) run(held.token(), held.stop_token());

@@ -13,7 +13,8 @@
 // its snapshot is older than the hold, it is refused with error(hold_lost), or with the server's error 1020 if
 // innodb_snapshot_isolation is on. Under SERIALIZABLE the server locks all rows that are read, in share mode. If two
 // guarded transactions read the same rows and then write them, one gets error 1213 (SQLSTATE 40001): retry it, for
-// nothing was written. MySQL waits for a row lock for at least one second (innodb_lock_wait_timeout).
+// nothing was written. MySQL waits for a row lock for at least one second (innodb_lock_wait_timeout); MariaDB can be
+// configured not to wait.
 //
 // It needs START TRANSACTION. In an XA transaction it is refused, because XA PREPARE releases the lock on the row while
 // the transaction can still be committed. On InnoDB a ROLLBACK TO SAVEPOINT keeps the guard.
