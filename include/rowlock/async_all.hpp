@@ -1,16 +1,19 @@
 // Several locks without a thread: a coroutine that is suspended until it has all of them, or a callback.
 //
-//   rowlock::hold_set all = co_await acquire_all_on(pool, {from, to, shared(rates)});    // resumed on the pool
-//   if (auto all = co_await try_acquire_all_on(pool, {from, to}, 5s)) { … }              // busy is a value
+//   const std::vector<rowlock::wanted> locks{from, to, shared(rates)};
+//   rowlock::hold_set all = co_await acquire_all_on(pool, locks);            // resumed on the pool
+//   if (auto all = co_await try_acquire_all_on(pool, locks, 5s)) { … }       // busy is a value
 //
 //   acquire_all_async(pool, {from, to}, [](rowlock::acquired_all got) { if (got) use(got.holds); });
 //
 // All or none, as in acquire_all.hpp: what is free is taken in one transaction, and what is busy is waited for in the
 // order of the names. Nothing blocks a thread meanwhile. One time limit covers all of it.
 //
-// What async.hpp says of executors and coroutines is true here, too, and so is its table: however the wait ends,
-// nothing of it remains except the holds that were delivered. What it had taken is released in the background.
-// The thread that destroys the holds waits for their release.
+// What async.hpp says of executors and coroutines is true here, too, and so is its table: however the wait ends, nothing
+// of it remains except the holds that were delivered. What it had taken is released in the background. Destroying the
+// holds waits for their release.
+//
+// Give the list a name before the co_await: GCC 12 does not compile a braced list inside the expression.
 #pragma once
 
 #include <rowlock/acquire_all.hpp>

@@ -142,7 +142,9 @@ TEST_F(async_request_test, abandoned_when_it_is_settled_its_answer_is_dropped) {
   request->answered.complete(7);
   request->abandon();
   EXPECT_EQ(request->dropped, 1);
-  EXPECT_TRUE(soon([&] { return by_hand.size() == 0; }));
+  db.close();
+  // The executor may have been called before.
+  while (by_hand.size() > 0) by_hand.run_next();
   EXPECT_EQ(continued, 0);
 }
 
