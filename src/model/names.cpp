@@ -105,6 +105,11 @@ void check_identifier(std::string_view what, std::string_view value) {
     refuse(
         fmt::format("the {} does not match [a-z_][a-z0-9_]{{0,30}}; it becomes part of table names", what));
   }
+  // Reserved words of MySQL: release, unlock.
+  if (what == "prefix" && (value == "re" || value == "un")) {
+    refuse(
+        fmt::format("with the prefix {0} a table's name would be a reserved word of SQL; use {0}_", value));
+  }
 }
 
 void check_ttl(std::chrono::milliseconds ttl, std::chrono::milliseconds renew_interval) {

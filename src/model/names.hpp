@@ -24,7 +24,7 @@ void check_application(std::string_view application);
 // program's name may be cut inside a character.
 std::string printable(std::string_view text);
 
-// [a-z_][a-z0-9_]{0,30}. what: "prefix" or "schema".
+// [a-z_][a-z0-9_]{0,30}, and a prefix that makes no table's name a reserved word. what: "prefix" or "schema".
 void check_identifier(std::string_view what, std::string_view value);
 
 // A ttl that can be renewed: from 1 second to 24 hours, and at least twice the renewal interval. A longer one

@@ -83,6 +83,13 @@ TEST(identifiers_test, that_could_be_anything_else_are_refused) {
   }
 }
 
+TEST(identifiers_test, that_would_make_reserved_words_of_tables_are_refused) {
+  EXPECT_THAT(refusal_of_prefix("re"), HasSubstr("use re_"));
+  EXPECT_THAT(refusal_of_prefix("un"), HasSubstr("use un_"));
+  EXPECT_EQ(refusal_of_prefix("re_"), "");
+  EXPECT_EQ(refusal([] { check_identifier("schema", "re"); }), "");
+}
+
 TEST(identifiers_test, are_not_repeated_when_refused) {
   EXPECT_THAT(refusal_of_prefix("s3cret!"), testing::Not(HasSubstr("s3cret")));
   EXPECT_THAT(refusal_of_prefix("s3cret!"), HasSubstr("prefix"));
