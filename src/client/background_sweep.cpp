@@ -46,14 +46,17 @@ void background_sweep::step() {
   }
   const auto now = context_.time.now();
   after_ = found.next;
-  has_killed_ = has_killed_ || killed > 0;
+  // In the first pass also if another client has killed them meanwhile: nobody else may look for what they held.
+  pass_again_ = pass_again_ || killed > 0 || (is_first_pass_ && !found.expired_leases.empty());
   if (killed == page) {
     next_ = now;
   } else if (!after_.empty()) {
     next_ = now + pause_between_pages;
-  } else if (std::exchange(has_killed_, false)) {
+  } else if (std::exchange(pass_again_, false)) {
+    is_first_pass_ = false;
     next_ = now + pause_between_passes;
   } else {
+    is_first_pass_ = true;
     submitted_.clear();
     prune_written(context_, slot_);
     next_ = now + *context_.settings.sweep_interval;

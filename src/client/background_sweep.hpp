@@ -28,8 +28,9 @@ class background_sweep {
   session_slot& slot_;
   instant next_ = instant::max();
   std::unordered_set<std::string> submitted_;  // by this sweep
-  std::string after_;        // the name at which the last page ended; empty: it was the last
-  bool has_killed_ = false;  // in this pass
+  std::string after_;  // the name at which the last page ended; empty: it was the last
+  bool is_first_pass_ = true;
+  bool pass_again_ = false;  // leases that this pass has found are dead now
 };
 
 }  // namespace rowlock::client_layer

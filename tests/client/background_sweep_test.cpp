@@ -1,10 +1,13 @@
 #include "client/background_sweep.hpp"
 
+#include "support/background.hpp"
 #include "support/fault_plan.hpp"
 #include "support/virtual_time.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <thread>
 
 namespace rowlock::test {
 namespace {
@@ -94,6 +97,21 @@ TEST_F(background_sweep_test, kills_the_expired_and_then_has_their_locks_swept) 
   EXPECT_EQ(sweep.next(), time.now() + 100ms) << "another pass finds what the killed lease held";
   sweep.step();
   EXPECT_THAT(submitted(), ElementsAre("a", "b"));
+  EXPECT_EQ(sweep.next(), time.now() + 1min);
+}
+
+TEST_F(background_sweep_test, finds_what_a_lease_held_that_another_client_killed_meanwhile) {
+  const auto lease = lease_with_locks({"a"});
+  server->expire(lease);
+  faults->hang("kill");
+  auto pass = in_background([&] { sweep.step(); });
+  while (server->blocked() == 0) std::this_thread::yield();
+  EXPECT_EQ(side->kill({&lease, 1}, 0us).size(), 1U);
+  server->unblock();
+  pass.get();
+  EXPECT_EQ(sweep.next(), time.now() + 100ms);
+  sweep.step();
+  EXPECT_THAT(submitted(), ElementsAre("a"));
   EXPECT_EQ(sweep.next(), time.now() + 1min);
 }
 
