@@ -1,14 +1,13 @@
 # Shared by the scripts that run a command beside servers of their own, which source it.
 # shellcheck shell=bash
 
-# keep_files_in_memory: if there is room, servers and SQLite write to memory. No test then waits for a disk, so more suites
-# can run at the same time.
+# keep_files_in_memory: if there is room, servers and SQLite write to memory. No test then waits for a disk.
 keep_files_in_memory() {
   local folder=/dev/shm room_kb=$((6 * 1024 * 1024))
   [ -w "$folder" ] || return 0
   [ "$(df -Pk "$folder" | awk 'NR == 2 {print $4}')" -ge "$room_kb" ] || return 0
   [ "$(awk '/^MemAvailable:/ {print $2}' /proc/meminfo)" -ge "$room_kb" ] || return 0
-  export ROWLOCK_SERVER_FOLDER=$folder TMPDIR=$folder ROWLOCK_TEST_JOBS=${ROWLOCK_TEST_JOBS:-4}
+  export ROWLOCK_SERVER_FOLDER=$folder TMPDIR=$folder
 }
 
 # own_folder PREFIX USER: makes $folder in ROWLOCK_SERVER_FOLDER or in /tmp, for servers that run as $user. Servers refuse to
