@@ -106,18 +106,27 @@ void completions::queued(const acquire_ptr& operation, std::chrono::microseconds
 void completions::released(const release_ptr& operation, release_result result) {
   if (result == release_result::released && operation->purpose == release_operation::aim::release) {
     if (operation->was_held) context_.count.released.fetch_add(1, std::memory_order_relaxed);
-    if (operation->is_orphan) {
-      context_.log(
-          log_level::warning,
-          "released hold {} of \"{}\", which belonged to this client's lease but was unknown to the client",
-          operation->hold.to_string(), operation->name);
-    }
+    if (operation->is_orphan) log_orphan(*operation);
     if (operation->how == store::durability::asynchronous &&
         releases_.add({operation->name, operation->hold, operation->lease, context_.time.now()})) {
       keeper_->renew_soon();
     }
   }
   if (operation->answer) operation->answer->complete(result);
+}
+
+// A hold on an explicit-ttl lease is normally one that has expired here: its lock is still in the database until
+// somebody wants it.
+void completions::log_orphan(const release_operation& release) const {
+  if (!release.lease->is_renewed()) {
+    return context_.log(log_level::info,
+                        "released hold {} of \"{}\", whose ttl has ended or whose acquire was given up",
+                        release.hold.to_string(), release.name);
+  }
+  context_.log(
+      log_level::warning,
+      "released hold {} of \"{}\", which belonged to this client's lease but was unknown to the client",
+      release.hold.to_string(), release.name);
 }
 
 void completions::withdraw(const acquire_operation& operation) {

@@ -76,6 +76,7 @@ class completions {
 
  private:
   void passed(const acquire_ptr& operation, model::token token);
+  void log_orphan(const release_operation& release) const;
   static granted_hold granted_to(const acquire_operation& operation, model::token token);
 
   context& context_;

@@ -171,12 +171,18 @@ std::vector<hold_ptr> hold_audit::missing(std::span<const hold_ptr> holds) {
   for (std::size_t i = 0; i < holds.size(); ++i) {
     const auto& found = replies[i];
     if (found.state != store::hold_status::where::held || found.lease != holds[i]->lease()->id()) {
-      gone.push_back(holds[i]);
+      holds[i]->is_moving() ? suspect_again() : gone.push_back(holds[i]);
     } else if (found.is_asked_for && std::ranges::find(asked_, holds[i]) == asked_.end()) {
       asked_.push_back(holds[i]);
     }
   }
   return gone;
+}
+
+// Whether a hold that moves is lost shows when its move is over.
+void hold_audit::suspect_again() noexcept {
+  suspected_ = true;
+  suspect_at_ = context_.time.now() + context_.settings.poll_interval;
 }
 
 void hold_audit::lose(const std::vector<hold_ptr>& holds, loss reason) {

@@ -61,6 +61,7 @@ class hold_audit {
   void look_at_unreachable();
   void pass_on_request();
   std::vector<hold_ptr> missing(std::span<const hold_ptr> holds);
+  void suspect_again() noexcept;
   void lose(const std::vector<hold_ptr>& holds, loss reason);
   void send_releases_again();
 

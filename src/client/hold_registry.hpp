@@ -22,6 +22,23 @@ namespace rowlock::client_layer {
 
 using hold_ptr = std::shared_ptr<hold_state>;
 
+// Marks holds as moving. Before it ends, a hold whose move has succeeded must be released here: otherwise an audit would
+// find it on another lease and report a loss.
+class hold_move {
+ public:
+  explicit hold_move(std::vector<hold_ptr> holds) : holds_(std::move(holds)) {
+    for (const auto& hold : holds_) hold->begin_move();
+  }
+  hold_move(const hold_move&) = delete;
+  hold_move& operator=(const hold_move&) = delete;
+  ~hold_move() {
+    for (const auto& hold : holds_) hold->end_move();
+  }
+
+ private:
+  std::vector<hold_ptr> holds_;
+};
+
 // Thread-safe.
 class hold_registry {
  public:

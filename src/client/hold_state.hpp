@@ -67,6 +67,11 @@ class hold_state {
   bool is_fair() const noexcept { return lock_.fair; }
   model::lock_kind kind() const noexcept { return lock_.kind; }
 
+  // Between these calls the database may have it on another lease than lease().
+  void begin_move() noexcept { moves_.fetch_add(1); }
+  void end_move() noexcept { moves_.fetch_sub(1); }
+  bool is_moving() const noexcept { return moves_.load() > 0; }
+
   // It was downgraded or upgraded in the database.
   void become(model::lock_mode mode, std::int64_t weight, model::token token) noexcept;
 
@@ -92,6 +97,7 @@ class hold_state {
   std::shared_ptr<client_layer::lease> lease_;
   std::atomic<int> fate_{held};  // held, released, or the loss
   std::atomic<int> entries_{1};
+  std::atomic<int> moves_{0};
   bool contended_ = false;
   std::atomic<instant> keep_until_{};
   mutable model::annotated_mutex stop_mutex_;

@@ -138,6 +138,7 @@ std::string hand_over(const hold_ptr& hold, std::chrono::milliseconds ttl) {
   const auto record = on.shared().process.lease(note.lease, note.lease, ttl);
   std::optional<model::lease_id> ended;
   if (!hold->lease()->is_renewed()) ended = hold->lease()->id();
+  const hold_move moving{{hold}};
   try {
     const auto settled =
         on.tasks().decide(hold->name(), hold->id(), [=, id = hold->id()](const store::lock_view& view) {

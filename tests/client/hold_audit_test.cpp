@@ -91,6 +91,21 @@ TEST_F(hold_audit_test, a_notice_has_all_holds_checked_and_loses_what_was_taken_
   EXPECT_EQ(finds(), before + 1) << "the notice is known: only a page is looked up";
 }
 
+TEST_F(hold_audit_test, a_hold_that_moves_is_judged_when_its_move_is_over) {
+  const auto hold = held("a");
+  auto move = std::make_unique<client_layer::hold_move>(std::vector{hold});
+  taken_by_force("a");
+  renewed();
+  EXPECT_FALSE(step());
+  EXPECT_EQ(hold->loss(), loss::none);
+  move.reset();
+  time.advance(std::chrono::ceil<std::chrono::milliseconds>(shared().settings.poll_interval));
+  EXPECT_TRUE(step()) << "it is still missing";
+  renewed();
+  step();
+  EXPECT_EQ(hold->loss(), loss::gone);
+}
+
 TEST_F(hold_audit_test, all_holds_are_checked_in_parts) {
   std::vector<model::lock_definition> names;
   for (int i = 1000; i < 3500; ++i) names.push_back({"n" + std::to_string(i)});

@@ -90,6 +90,22 @@ TEST_F(joint_move_test, the_ttl_counts_from_the_try_that_happened) {
   server->unblock();
 }
 
+TEST_F(joint_move_test, a_renewal_between_the_move_and_its_answer_reports_no_loss) {
+  faults.hang_answer("edit");
+  auto call = asking();
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  faults.hang_answer("edit");
+  server->unblock();
+  ASSERT_TRUE(eventually([&] { return stand_on_their_own(); }));
+  const auto finds = faults.count("find");
+  pass_renewals(db);
+  ASSERT_TRUE(soon([&] { return faults.count("find") > finds; }));
+  server->unblock();
+  ASSERT_TRUE(is_over(call));
+  expect_moved(call.get());
+  EXPECT_EQ(db.stats().lost, 0U);
+}
+
 TEST_F(joint_move_test, a_stop_while_the_move_hangs_leaves_nothing) {
   for (const bool happens : {false, true}) {
     faults.hang_answer("edit");

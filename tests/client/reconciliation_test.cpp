@@ -128,6 +128,27 @@ TEST_F(reconciliation_test, holds_and_waits_that_the_client_knows_are_left_alone
   waiter.stop();
 }
 
+TEST_F(reconciliation_test, a_hold_whose_ttl_has_ended_is_no_surprise) {
+  std::mutex mutex_of_lines;
+  std::vector<std::string> warnings;
+  auto settings = calm();
+  settings.log = [&](log_level level, std::string_view line) {
+    const std::lock_guard lock{mutex_of_lines};
+    if (level >= log_level::warning && line.find("released") != line.npos) warnings.emplace_back(line);
+  };
+  {
+    client logging = new_client(settings);
+    const hold over = mutex(logging, "a").acquire({.ttl = 5s});
+    pass_renewals(logging);
+    ASSERT_EQ(over.loss(), loss::expired);
+    ASSERT_EQ(holder_of("a"), over.id()) << "nobody has wanted it since";
+    server->lose_marker();
+    pass_renewals(logging);
+    EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
+  }
+  EXPECT_THAT(warnings, testing::IsEmpty());
+}
+
 TEST_F(reconciliation_test, what_is_under_way_while_it_reads_is_left_alone) {
   auto settings = calm();
   settings.connections = 4;  // two acquire

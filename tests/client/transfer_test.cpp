@@ -376,5 +376,23 @@ TEST_F(transfer_doubt_test, a_hand_over_whose_answer_was_lost_gives_the_lock_bac
   EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
 }
 
+TEST_F(transfer_doubt_test, a_renewal_between_the_hand_over_and_its_answer_reports_no_loss) {
+  auto settings = calm();
+  settings.renew_interval = 500ms;
+  client quick = new_client(settings);
+  hold held = mutex(quick, "a").acquire();
+  const auto stop = held.stop_token();
+  faults.hang_answer("edit");
+  auto text = in_background([&] { return held.transfer(1h); });
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  const auto finds = faults.count("find");
+  ASSERT_TRUE(soon([&] { return faults.count("find") > finds + 1; }));
+  EXPECT_EQ(held.loss(), loss::none);
+  server->unblock();
+  EXPECT_TRUE(adopt(other, text.get()));
+  EXPECT_EQ(held.loss(), loss::none);
+  EXPECT_FALSE(stop.stop_requested());
+}
+
 }  // namespace
 }  // namespace rowlock::test

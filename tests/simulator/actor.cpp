@@ -645,6 +645,7 @@ void actor::pass_on(const operation& one) {
     checks_.given_up(got);
     try {
       shared_.transfers.push_back(got.transfer(std::chrono::seconds{2}));
+      checks_.passed_on(got);
     } catch (...) {
       std::ignore = got.release();
       throw;

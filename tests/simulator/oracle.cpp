@@ -336,6 +336,16 @@ void oracle::given_up(const hold& was) {
   if (const auto found = holds_.find(state->id()); found != holds_.end()) holds_.erase(found);
 }
 
+// Only the end of its own lease can have been reported meanwhile.
+void oracle::passed_on(const hold& was) {
+  const uninterrupted now;
+  const auto state = primitives::access::state(was);
+  if (!is_safe() || !state->lease()->is_valid(state->engine().shared().time.now())) return;
+  if (was.loss() == loss::none) return;
+  fail("loss", fmt::format("\"{}\": hold {} was transferred, and says that it is lost ({})", state->name(),
+                           short_id(state->id()), to_string(was.loss())));
+}
+
 void oracle::released(const std::string& name, const std::string& id, release_result how) {
   records_.event("release returns",
                  [&] { return fmt::format("\"{}\" {}: {}", name, id.substr(24), to_string(how)); });

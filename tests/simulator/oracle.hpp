@@ -44,6 +44,8 @@ class oracle final : public store::memory_observer {
   void refused_as_other(const std::string& name);
   // Its user is about to release it, or to pass it on.
   void given_up(const hold& was);
+  // It has been transferred.
+  void passed_on(const hold& was);
   void released(const std::string& name, const std::string& id, release_result how);
   // The beginning and the end of a call that takes holds from their holders. In doubt: it may still be executed.
   void force_begins(const std::string& name) { ++forced_[name]; }
