@@ -19,6 +19,7 @@ namespace rowlock::test {
 namespace {
 
 struct task {
+  std::string id;
   std::string name;
   std::uint64_t blocked_signals = 0;
 };
@@ -27,6 +28,7 @@ std::vector<task> rowlock_tasks() {
   std::vector<task> found;
   for (const auto& entry : std::filesystem::directory_iterator{"/proc/self/task"}) {
     task one;
+    one.id = entry.path().filename();
     std::ifstream status{entry.path() / "status"};
     for (std::string word; status >> word;) {
       if (word == "Name:") status >> one.name;
@@ -37,17 +39,24 @@ std::vector<task> rowlock_tasks() {
   return found;
 }
 
+// How many began after those. An earlier test's client may have threads that are about to end.
+std::size_t tasks_besides(const std::vector<task>& earlier) {
+  std::set<std::string> known;
+  for (const auto& one : earlier) known.insert(one.id);
+  return static_cast<std::size_t>(
+      std::ranges::count_if(rowlock_tasks(), [&](const task& one) { return !known.contains(one.id); }));
+}
+
 class engine_test : public client_test {};
 
 TEST_P(engine_test, starts_its_threads_with_the_first_acquire) {
-  // The last thread of an earlier test's client may be about to end.
-  const auto before = rowlock_tasks().size();
+  const auto before = rowlock_tasks();
   client db = new_client();
-  EXPECT_TRUE(eventually([&] { return rowlock_tasks().size() <= before; })) << "the connecting thread ends";
+  EXPECT_TRUE(eventually([&] { return tasks_besides(before) == 0; })) << "the connecting thread ends";
   const hold held = mutex(db, "a").acquire();
-  EXPECT_GT(rowlock_tasks().size(), before);
+  EXPECT_GT(tasks_besides(before), 0U);
   db.close();
-  EXPECT_TRUE(eventually([&] { return rowlock_tasks().size() <= before; })) << "all end with the client";
+  EXPECT_TRUE(eventually([&] { return tasks_besides(before) == 0; })) << "all end with the client";
 }
 
 TEST_P(engine_test, blocks_all_signals_in_its_threads) {
