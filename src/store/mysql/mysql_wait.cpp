@@ -103,7 +103,6 @@ void mysql_session::interrupt() noexcept {
 // a connection. There is one exception: a server that was started twice within a second, or twice at the same
 // time because its clock was set back. Then the port of our end, or the process behind the Unix socket,
 // distinguishes another client's connection from ours.
-// tells a stranger's connection from ours.
 std::string mysql_session::backend() const {
   return fmt::format("{} {} {} {}", facts_.connection, facts_.up_since, facts_.peer, facts_.node);
 }
