@@ -56,8 +56,12 @@ void oracle::committed(const store::memory_tables& after, store::timestamp now, 
 
 void oracle::taken_back(const store::memory_tables& after) {
   remember(after);
-  // A lossy fail-over may bring back a lease that had ended.
+  // A lossy fail-over may bring back a lease that had ended, or a hold whose lock has rested already and will rest again.
   for (const auto& [id, lease] : after.leases) dead_leases_.erase(id);
+  for (const auto& [name, lock] : locks_) {
+    for (const auto& one : lock.entries) dead_leases_.erase(model::lease_id::belonging_to(one.hold));
+    for (const auto& one : lock.queue) dead_leases_.erase(model::lease_id::belonging_to(one.hold));
+  }
 }
 
 void oracle::refused(std::string_view why) {
@@ -319,11 +323,20 @@ void oracle::lost(const hold& was) {
                          short_id(state->id()), to_string(was.loss())));
 }
 
+// Whether the process has made no lease since.
+bool oracle::is_latest(const store::memory_lease& lease) const {
+  return std::ranges::none_of(leases_, [&](const auto& other) {
+    return other.second.record.pid == lease.record.pid && other.second.expires_at > lease.expires_at;
+  });
+}
+
 void oracle::refused_as_other(const std::string& name) {
   const uninterrupted now;
   for (const auto& one : locks_[name].entries) {
     const auto lease = leases_.find(one.lease);
     if (one.exclusive || lease == leases_.end() || lease->second.record.pid != runs_.pid()) continue;
+    // Else it was granted to a place on a lease that the client has lost since, and the call has asked again.
+    if (!is_latest(lease->second)) continue;
     fail("I7", fmt::format("\"{}\": a call was refused as for another lock, and hold {} was granted to it",
                            name, short_id(one.hold)));
   }

@@ -105,6 +105,7 @@ class oracle final : public store::memory_observer {
   void check_loss(const live_hold& one, const entry& stands);
   bool is_valid(const live_hold& one) const;
   bool was_still(const process& home) const;
+  bool is_latest(const store::memory_lease& lease) const;
   bool is_safe() const { return plan_.how != severity::unbounded; }
 
   const story& plan_;
