@@ -74,7 +74,8 @@ bool certify(const memory_tables& seen, const memory_tables& made, memory_tables
                           [&](const auto& name) {
                             return is_same(seen.locks, latest.locks, name) &&
                                    is_same(seen.permits, latest.permits, name) &&
-                                   is_same(seen.queues, latest.queues, name);
+                                   is_same(seen.queues, latest.queues, name) &&
+                                   is_same(seen.collections, latest.collections, name);
                           }) &&
       (!writes_meta || meta_of(seen) == meta_of(latest));
   if (!is_current) return false;
@@ -85,6 +86,7 @@ bool certify(const memory_tables& seen, const memory_tables& made, memory_tables
     copy_row(made.permits, latest.permits, name);
     copy_row(made.queues, latest.queues, name);
     copy_row(made.history, latest.history, name);
+    copy_row(made.collections, latest.collections, name);
   }
   if (writes_meta) {
     meta_of(latest) = meta_of(made);

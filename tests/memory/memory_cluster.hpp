@@ -33,7 +33,7 @@ class memory_node {
 
 // Applies to the latest tables what a transaction wrote that has made `made` out of `seen`. False, and nothing is
 // applied: others have changed one of the same rows since. Rows that it has only read may have changed. A lock's
-// permits and queue count as one row with it.
+// permits and queue count as one row with it. A row that was made and deleted since has changed, too.
 bool certify(const memory_tables& seen, const memory_tables& made, memory_tables& latest);
 
 }  // namespace rowlock::store

@@ -466,6 +466,7 @@ std::int64_t memory_session::collect(std::chrono::milliseconds idle, std::size_t
         continue;
       }
       tables.token_floor = std::max(tables.token_floor, lock.row.token);
+      ++tables.collections[name];
       at = tables.locks.erase(at);
       ++collected;
     }

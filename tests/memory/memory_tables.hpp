@@ -52,6 +52,7 @@ struct memory_tables {
   std::map<std::string, memory_lock> locks;
   std::map<std::string, std::map<hold_id, memory_permit>> permits;      // by name
   std::map<std::string, std::map<std::int64_t, model::waiter>> queues;  // by name, then ticket
+  std::map<std::string, std::int64_t> collections;  // by name: how often the lock was deleted
   std::int64_t epoch = 0;
   std::chrono::milliseconds skew{0};
   token token_floor = 0;

@@ -85,6 +85,20 @@ TEST_F(memory_cluster_test, refuses_a_commit_on_a_row_that_another_node_has_chan
   EXPECT_EQ(find(*ahead, "a", other), where::absent);
 }
 
+// A name that was deleted is made again, with a token from before.
+TEST_F(memory_cluster_test, refuses_to_make_a_lock_that_another_node_has_made_and_deleted) {
+  const std::vector<model::lock_definition> made{{"c"}};
+  meanwhile("create", [&] {
+    ahead->create(made);
+    ASSERT_TRUE(acquire(*ahead, "c", hold));
+    ASSERT_TRUE(release(*ahead, "c", hold));
+    ASSERT_EQ(ahead->collect(std::chrono::milliseconds{0}, 10), 3);
+  });
+  EXPECT_THROW(behind->create(made), error);
+  behind->create(made);
+  EXPECT_EQ(find(*ahead, "c", hold), where::absent);
+}
+
 TEST_F(memory_cluster_test, keeps_what_another_node_has_changed_elsewhere) {
   const auto other = hold_id::random();
   meanwhile("acquire", [&] { ASSERT_TRUE(acquire(*ahead, "b", other)); });
