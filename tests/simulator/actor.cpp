@@ -91,6 +91,11 @@ nanoseconds actor::slack() const {
   return in_nanoseconds(plan().settings.statement_timeout) + 400 * millisecond;
 }
 
+// Of a release.
+nanoseconds actor::close_limit() const {
+  return in_nanoseconds(plan().settings.close_timeout) + 400 * millisecond;
+}
+
 // A limit of zero does not wait for a holder, but still for the database.
 nanoseconds actor::limit_of(const operation& one) const {
   return (one.limit == 0 ? longest_call() : one.limit) + slack();
@@ -100,7 +105,7 @@ void actor::pause(nanoseconds length) {
   runs_.sleep_until(runs_.now() + length);
 }
 
-void actor::open() {
+client actor::connect() {
   auto settings = plan().settings;
   settings.log = [this](log_level, std::string_view line) {
     if (records_.prints()) records_.print("log", std::string{line});
@@ -109,11 +114,11 @@ void actor::open() {
     records_.count(fault_kind::logger_slow);
     pause(plan().slow_log);
   };
-  for (int tries = 0; !db_; ++tries) {
+  for (;;) {
     try {
       const std::shared_ptr<store::database> database = world_.open();
-      db_.emplace(primitives::access::make<client>(client_layer::closing_handle(client_layer::engine::open(
-          [database] { return database; }, settings, client_layer::system_time()))));
+      return primitives::access::make<client>(client_layer::closing_handle(client_layer::engine::open(
+          [database] { return database; }, settings, client_layer::system_time())));
     } catch (const error& failure) {
       checks_.call_failed("connect", failure, false);
       pause(50 * millisecond);
@@ -123,7 +128,7 @@ void actor::open() {
 
 void actor::run_thread(int thread, std::vector<operation> todo) {
   auto& mine = endings_[static_cast<std::size_t>(thread)];
-  if (thread == 0) open();
+  if (thread == 0) db_ = connect();
   while (!db_) pause(10 * millisecond);
   for (const auto& one : todo) {
     pause(one.pause);
@@ -136,20 +141,20 @@ void actor::run_thread(int thread, std::vector<operation> todo) {
   ++left_;
   if (thread != 0) return;
   while (left_ < threads()) pause(5 * millisecond);
-  close();
+  close(*db_);
+  db_.reset();
   closed_ = true;
 }
 
-void actor::close() {
+void actor::close(client& db) {
   records_.event("close");
   const auto began = runs_.now();
   const auto still = home_.stalled_in_total;
-  db_->close();
+  db.close();
   // A slow logger or callback belongs to the user, and close() waits for it.
   checks_.call_ended("close", began, still,
                      in_nanoseconds(plan().settings.close_timeout) + 300 * millisecond + plan().slow_log * 3 +
                          plan().slow_callback * 3);
-  db_.reset();
 }
 
 void actor::perform(const operation& one, int thread) {
@@ -176,6 +181,7 @@ bool actor::is_expected(const operation& one, const error& failure) const {
     case errc::mismatch:
       return one.what == action::wrong_kind || one.where == place::semaphore ||
              one.what == action::acquire_all || one.what == action::acquire_all_within ||
+             one.what == action::acquire_all_async || one.what == action::acquire_all_async_within ||
              one.what == action::acquire_nested;
     case errc::invalid_argument: return true;  // a latch is counted down below zero
     case errc::contention: return true;        // a guarded transaction is open
@@ -195,18 +201,28 @@ void actor::act(const operation& one) {
     case action::drain:
     case action::resize: return use_semaphore(one);
     case action::reenter: return use_recursive(one);
+    case action::standard_shared: return use_standard_names(one);
     case action::count_down:
     case action::wait_at_latch:
     case action::reset_latch:
     case action::arrive: return use_rendezvous(one);
     case action::campaign:
     case action::observe: return use_election(one);
+    case action::stand_for_office: return stand_for_office(one);
     case action::acquire_all:
     case action::acquire_all_within: return acquire_several(one);
+    case action::wait_at_latch_async:
+    case action::arrive_async:
+    case action::abandon_arrival:
+    case action::acquire_all_async:
+    case action::acquire_all_async_within:
+    case action::abandon_all_async:
     case action::acquire_async:
     case action::acquire_async_within:
-    case action::abandon_async: return acquire_asynchronously(one);
+    case action::abandon_async: return call_asynchronously(one);
+    case action::close_meanwhile: return close_meanwhile(one);
     case action::transfer:
+    case action::extend:
     case action::adopt:
     case action::reclaim: return pass_on(one);
     case action::force:
@@ -214,6 +230,7 @@ void actor::act(const operation& one) {
     case action::sweep:
     case action::collect:
     case action::look:
+    case action::record:
     case action::raise_epoch:
     case action::set_skew:
     case action::wrong_kind: return operate(one);
@@ -248,8 +265,7 @@ void actor::release(hold& got) {
   const auto began = runs_.now();
   const auto still = home_.stalled_in_total;
   const auto result = got.release();
-  checks_.call_ended("release", began, still,
-                     in_nanoseconds(plan().settings.close_timeout) + 400 * millisecond);
+  checks_.call_ended("release", began, still, close_limit());
   checks_.released(name, id, result);
 }
 
@@ -266,7 +282,11 @@ void actor::look_after(const hold& got, nanoseconds length) {
   while (got.valid() && runs_.now() < until && !got.release_requested().stop_requested())
     pause(std::min<nanoseconds>(100 * millisecond, std::max<nanoseconds>(until - runs_.now(), millisecond)));
   if (got.valid() || plan().slow_callback > 0 || got.loss() == loss::none) return;
-  // The hold is lost, so its stop token has fired or is about to.
+  wait_until_told(got);
+}
+
+// The hold is lost, so its stop token has fired or is about to.
+void actor::wait_until_told(const hold& got) {
   for (int i = 0; i < 20 && !checks_.is_told(got); ++i) pause(50 * millisecond);
   checks_.lost(got);
 }
@@ -277,20 +297,50 @@ void actor::keep(hold got, const operation& one) {
   records_.event("has", [&] {
     return fmt::format("#{} \"{}\" {} token {}", one.number, got.name(), got.id().substr(24), got.token());
   });
+  if (one.decides(detail::text, 4) == 0) say(got, one);
   look_after(got, one.keep);
+  if (one.decides(detail::release, 5) == 0) return release_without_thread(std::move(got), one);
   release(got);
 }
 
 void actor::keep(hold_set got, const operation& one) {
   if (got.size() == 0) return;
   for (const auto& held : got) checks_.delivered(held, false);
+  if (one.decides(detail::text, 4) == 0) say(got[0], one);
   look_after(got[0], one.keep);
   for (const auto& held : got) checks_.given_up(held);
   const auto began = runs_.now();
   const auto still = home_.stalled_in_total;
   std::ignore = got.release();
-  checks_.call_ended("release of several", began, still,
-                     in_nanoseconds(plan().settings.close_timeout) + 400 * millisecond);
+  checks_.call_ended("release of several", began, still, close_limit());
+}
+
+// Attaches a text to the hold, which may be lost. Sometimes an operator looks whether it is there.
+void actor::say(const hold& got, const operation& one) {
+  const auto text = fmt::format("#{} at {}", one.number, runs_.now());
+  checks_.text_begins(got, text);
+  try {
+    timed(one, 2 * longest_call() + slack(), [&] {
+      got.set_data(text);
+      return 0;
+    });
+  } catch (const error& failure) {
+    checks_.text_refused(got, text, failure);
+    const bool expected = failure.code() == errc::hold_lost || failure.code() == errc::contention;
+    return checks_.call_failed("set_data", failure, expected);
+  }
+  checks_.text_stored(got, text);
+  records_.event("says", [&] { return fmt::format("\"{}\" {}", got.name(), got.id().substr(24)); });
+  if (one.decides(detail::text_read, 4) != 0) return;
+  try {
+    const auto seen = admin{*db_}.show(got.name());
+    if (!seen) return;
+    for (const auto& holder : seen->holders) {
+      if (holder.hold_id == got.id()) checks_.text_seen(got, holder.data);
+    }
+  } catch (const error& failure) {
+    checks_.call_failed("show", failure, false);
+  }
 }
 
 // A user's transaction, in which the hold is proved before the writes.
@@ -388,7 +438,9 @@ void actor::acquire_exclusively(const operation& one) {
       hold got = within();
       if (got.token() == 0) return;
       checks_.delivered(got);
+      if (one.decides(detail::text, 2) == 0) say(got, one);
       shared_.wait_until(runs_, shared_.at_rest);
+      if (one.decides(detail::text, 4) == 0) say(got, one);
       return release(got);
     }
     default: return;
@@ -409,6 +461,7 @@ void actor::use_shared_mutex(const operation& one) {
       checks_.delivered(got);
       try {
         pause(one.keep / 2);
+        if (one.decides(detail::text, 2) == 0) say(got, one);
         timed(one, 2 * longest_call() + slack(), [&] {
           lock.downgrade(got);
           return 0;
@@ -426,6 +479,7 @@ void actor::use_shared_mutex(const operation& one) {
       checks_.delivered(got);
       try {
         pause(one.keep / 2);
+        if (one.decides(detail::text, 2) == 0) say(got, one);
         std::ignore = timed(one, 2 * longest_call() + slack(), [&] { return lock.try_upgrade(got); });
         look_after(got, one.keep / 2);
       } catch (...) {
@@ -445,8 +499,9 @@ hold actor::permits(Call call) {
   try {
     return call();
   } catch (const error& failure) {
-    if (alone && semaphore_calls_ == 1 && failure.code() == errc::mismatch)
-      checks_.refused_as_other(name_of(place::semaphore));
+    const auto lease = primitives::access::engine(*db_)->keeper().lease();
+    if (alone && semaphore_calls_ == 1 && failure.code() == errc::mismatch && lease)
+      checks_.refused_as_other(name_of(place::semaphore), lease->id());
     throw;
   }
 }
@@ -464,6 +519,7 @@ void actor::use_semaphore(const operation& one) {
       checks_.delivered(got);
       try {
         pause(one.keep / 2);
+        if (one.decides(detail::text, 2) == 0) say(got, one);
         timed(one, 2 * longest_call() + slack(), [&] {
           lock.release(got, got.weight() - 1);
           return 0;
@@ -496,6 +552,45 @@ void actor::use_semaphore(const operation& one) {
   }
 }
 
+// Locks it to write, then reads as well, and becomes a reader; or only reads.
+void actor::use_standard_names(const operation& one) {
+  const auto limit = limit_of(one);
+  client_layer::hold_ptr held;
+  const auto note = [&](const hold& got) {
+    if (primitives::access::state(got) == held) return;
+    if (held) checks_.given_up(held);
+    checks_.delivered(got);
+    held = primitives::access::state(got);
+  };
+  if (one.number % 2 == 0) {
+    shared_mutex lock{*db_, name_of(place::shared)};
+    if (!timed(one, limit, [&] { return lock.try_lock_shared_for(in_chrono(one.limit)); })) return;
+    note(lock.current_hold());
+    look_after(lock.current_hold(), one.keep);
+    checks_.given_up(held);
+    return lock.unlock_shared();
+  }
+  recursive_shared_mutex lock{*db_, name_of(place::shared)};
+  if (!timed(one, limit, [&] { return lock.try_lock_for(in_chrono(one.limit)); })) return;
+  note(lock.current_hold());
+  try {
+    look_after(lock.current_hold(), one.keep / 2);
+    // Where the hold was lost, this acquires the lock anew.
+    if (!lock.try_lock_shared()) throw error(errc::hold_lost, "the lock was lost, and is busy");
+    note(lock.current_hold());
+    timed(one, 2 * longest_call() + slack(), [&] {
+      lock.unlock();
+      return 0;
+    });
+    look_after(lock.current_hold(), one.keep / 2);
+  } catch (...) {
+    checks_.given_up(held);
+    throw;
+  }
+  checks_.given_up(held);
+  lock.unlock_shared();
+}
+
 void actor::use_recursive(const operation& one) {
   recursive_mutex lock{*db_, name_of(place::recursive)};
   hold outer = timed(one, limit_of(one), [&] { return lock.try_acquire_for(in_chrono(one.limit)); });
@@ -521,8 +616,9 @@ void actor::use_recursive(const operation& one) {
 void actor::use_rendezvous(const operation& one) {
   if (one.what == action::arrive) {
     barrier lock{*db_, name_of(place::barrier), barrier_parties};
-    std::ignore = timed(one, limit_of(one) + 2 * longest_call(),
-                        [&] { return lock.arrive_and_wait_for(in_chrono(one.limit)); });
+    const auto met = timed(one, limit_of(one) + 2 * longest_call(),
+                           [&] { return lock.arrive_and_wait_for(in_chrono(one.limit)); });
+    if (met) checks_.met(name_of(place::barrier), *met);
     return;
   }
   latch lock{*db_, name_of(place::latch), latch_count};
@@ -534,9 +630,15 @@ void actor::use_rendezvous(const operation& one) {
         return 0;
       });
       return;
-    case action::wait_at_latch:
-      std::ignore = timed(one, limit_of(one), [&] { return lock.wait_for(in_chrono(one.limit)); });
+    case action::wait_at_latch: {
+      const auto began = runs_.now();
+      const bool counts = one.decides(detail::latch, 4) == 0;
+      const auto open = timed(one, limit_of(one) + (counts ? limit : 0), [&] {
+        return counts ? lock.arrive_and_wait_for(in_chrono(one.limit)) : lock.wait_for(in_chrono(one.limit));
+      });
+      if (open) checks_.found_open(name_of(place::latch), began);
       return;
+    }
     default:
       timed(one, limit, [&] {
         lock.reset();
@@ -555,23 +657,19 @@ void actor::use_election(const operation& one) {
   term won = timed(one, limit_of(one), [&] { return office.try_campaign_for(in_chrono(one.limit)); });
   if (won.token() == 0) return;
   checks_.delivered(won.office());
-  try {
-    won.proclaim(fmt::format("value {}", one.number));
-    look_after(won.office(), one.keep);
-  } catch (const error& failure) {
-    checks_.call_failed("proclaim", failure, failure.code() == errc::hold_lost);
-  }
+  say(won.office(), one);
+  look_after(won.office(), one.keep);
   checks_.given_up(won.office());
   std::ignore = won.resign();
 }
 
-// ---- several at once, and without a thread ----
+// ---- several at once ----
 
-void actor::acquire_several(const operation& one) {
-  mutex a{*db_, name_of(place::first_mutex)};
-  mutex b{*db_, name_of(place::second_mutex)};
-  shared_mutex c{*db_, name_of(place::shared)};
-  counting_semaphore d{*db_, name_of(place::semaphore), semaphore_capacity};
+std::vector<wanted> actor::several(const operation& one, const client& db) {
+  mutex a{db, name_of(place::first_mutex)};
+  mutex b{db, name_of(place::second_mutex)};
+  shared_mutex c{db, name_of(place::shared)};
+  counting_semaphore d{db, name_of(place::semaphore), semaphore_capacity};
   std::vector<wanted> all{a};
   if (one.number % 2 == 0) all.emplace_back(b);
   if (one.number % 3 == 0) all.push_back(shared(c));
@@ -579,57 +677,20 @@ void actor::acquire_several(const operation& one) {
     ++semaphore_calls_;
     all.push_back(rowlock::permits(d, one.amount));
   }
-  acquire_options how;
-  if (one.number % 4 < 2) how.ttl = ttl_of(one);
-  if (one.what == action::acquire_all) return keep(acquire_all(all, how), one);
-  keep(timed(one, limit_of(one), [&] { return try_acquire_all_for(in_chrono(one.limit), all, how); }), one);
+  return all;
 }
 
-void actor::acquire_asynchronously(const operation& one) {
-  struct result {
-    std::mutex mutex;
-    std::condition_variable changed;
-    std::vector<std::function<void()>> work;
-    std::optional<rowlock::acquired> got;
-    bool over = false;
-  };
-  const auto box = std::make_shared<result>();
-  mutex plain{*db_, name_of(one.where == place::shared ? place::first_mutex : one.where)};
-  shared_mutex reads{*db_, name_of(place::shared)};
-  const wanted what = one.where == place::shared ? shared(reads) : wanted{plain};
-  const bool abandons = one.what == action::abandon_async;
-  const executor where = [box, abandons](std::function<void()> next) {
-    // A function that is dropped ends the wait, too.
-    if (abandons) return;
-    const std::lock_guard lock{box->mutex};
-    box->work.push_back(std::move(next));
-    box->changed.notify_one();
-  };
-  const auto done = [box](rowlock::acquired got) {
-    box->got = std::move(got);
-    box->over = true;
-  };
-  const bool limited = one.what != action::acquire_async;
-  const auto began = runs_.now();
-  const auto still = home_.stalled_in_total;
-  if (limited) {
-    try_acquire_async(where, what, in_chrono(one.limit), done);
-  } else {
-    acquire_async(where, what, done);
-  }
-  if (abandons) return pause(one.keep);
-  while (!box->over) {
-    std::vector<std::function<void()>> work;
-    {
-      std::unique_lock lock{box->mutex};
-      box->changed.wait(lock, [&] { return !box->work.empty(); });
-      work.swap(box->work);
-    }
-    for (auto& next : work) next();
-  }
-  if (limited) checks_.call_ended("try_acquire_async", began, still, limit_of(one));
-  if (box->got->failure) throw error(*box->got->failure);
-  keep(std::move(box->got->hold), one);
+acquire_options actor::ttl_for_several(const operation& one) {
+  acquire_options how;
+  if (one.number % 4 < 2) how.ttl = ttl_of(one);
+  return how;
+}
+
+void actor::acquire_several(const operation& one) {
+  const auto all = several(one, *db_);
+  const auto how = ttl_for_several(one);
+  if (one.what == action::acquire_all) return keep(acquire_all(all, how), one);
+  keep(timed(one, limit_of(one), [&] { return try_acquire_all_for(in_chrono(one.limit), all, how); }), one);
 }
 
 // ---- from one program to another ----
@@ -641,6 +702,7 @@ void actor::pass_on(const operation& one) {
     if (got.token() == 0) return;
     checks_.delivered(got);
     shared_.receipts.push_back(got.receipt());
+    if (one.decides(detail::text, 2) == 0) say(got, one);
     pause(one.keep / 2);
     checks_.given_up(got);
     try {
@@ -652,9 +714,13 @@ void actor::pass_on(const operation& one) {
     }
     return;
   }
-  auto& texts = one.what == action::adopt ? shared_.transfers : shared_.receipts;
+  auto& texts = one.what == action::reclaim ? shared_.receipts : shared_.transfers;
   if (texts.empty()) return;
   const auto text = texts.front();
+  if (one.what == action::extend) {
+    std::ignore = timed(one, 3 * longest_call() + slack(), [&] { return extend(*db_, text); });
+    return;
+  }
   if (one.number % 3 != 0) texts.pop_front();  // else another may use it as well
   if (one.what == action::adopt) {
     return keep(timed(one, 3 * longest_call() + slack(), [&] { return adopt(*db_, text); }), one);
@@ -703,6 +769,14 @@ void actor::operate(const operation& one) {
       std::ignore = console.show(name);
       std::ignore = console.queue(name);
       std::ignore = console.cycles();
+      std::ignore = console.history(name, 10);
+      return;
+    case action::record:
+      if (one.number % 3 == 0) {
+        std::ignore = console.stop_recording(name);
+      } else {
+        console.record({.pattern = name, .keep = 5});
+      }
       return;
     case action::raise_epoch: std::ignore = console.raise_epoch(); return;
     case action::set_skew: return console.set_skew(milliseconds{one.amount * 20});
@@ -732,9 +806,10 @@ void actor::reopen(const operation& one) {
     look_after(got, one.keep);
     checks_.given_up(got);
   }
-  close();
+  close(*db_);
+  db_.reset();
   pause(one.keep / 4);
-  open();
+  db_ = connect();
 }
 
 }  // namespace rowlock::simulator

@@ -1,6 +1,7 @@
 // One client program of a run: a rowlock::client and the threads of its users.
 #pragma once
 
+#include "simulator/async_call.hpp"
 #include "simulator/oracle.hpp"
 #include "simulator/recorder.hpp"
 #include "simulator/story.hpp"
@@ -54,8 +55,8 @@ class actor {
   const client_plan& plan() const { return story_.clients[static_cast<std::size_t>(client_) - 1]; }
 
   void run_thread(int thread, std::vector<operation> todo);
-  void open();
-  void close();
+  client connect();
+  void close(client& db);
   void perform(const operation& one, int thread);
   void act(const operation& one);
 
@@ -65,8 +66,11 @@ class actor {
   void keep(hold got, const operation& one);
   void keep(hold_set got, const operation& one);
   void look_after(const hold& got, nanoseconds length);
+  void wait_until_told(const hold& got);
   void release(hold& got);
   void guard(hold& got, const operation& one);
+  void say(const hold& got, const operation& one);
+  void release_without_thread(hold got, const operation& one);
   void pause(nanoseconds length);
   hold acquired(const operation& one, place where);
 
@@ -79,13 +83,25 @@ class actor {
   void use_election(const operation& one);
   void use_recursive(const operation& one);
   void acquire_several(const operation& one);
-  void acquire_asynchronously(const operation& one);
+  void call_asynchronously(const operation& one);
+  template <class Request>
+  typename Request::result outcome_of(const operation& one, Request asked, nanoseconds limit);
+  template <class Request>
+  void abandon(const operation& one, const Request& asked);
+  template <class Call>
+  std::optional<typename Call::result> end_of(Call& call);
+  void stand_for_office(const operation& one);
+  void close_meanwhile(const operation& one);
+  void use_standard_names(const operation& one);
+  std::vector<wanted> several(const operation& one, const client& db);
+  static acquire_options ttl_for_several(const operation& one);
   void pass_on(const operation& one);
   void operate(const operation& one);
   void reopen(const operation& one);
 
   nanoseconds longest_call() const;
   nanoseconds slack() const;
+  nanoseconds close_limit() const;
   nanoseconds limit_of(const operation& one) const;
   bool is_expected(const operation& one, const error& failure) const;
 

@@ -1,5 +1,6 @@
 #include "simulator/oracle.hpp"
 
+#include "client/hold_data.hpp"
 #include "primitives/access.hpp"
 
 #include <rowlock/error.hpp>
@@ -16,6 +17,13 @@ using model::lock_kind;
 
 std::string short_id(const model::id128& id) {
   return id.to_string().substr(24);
+}
+
+// What a holder says of its hold, as it is stored. `exclusive`: in the lock's own row.
+std::string text_of(const store::memory_tables& tables, const store::memory_lock& lock,
+                    const model::hold_id& hold, model::token token, bool exclusive) {
+  if (exclusive) return client_layer::said_under(token, lock.value);
+  return tables.permits.at(lock.row.name).at(hold).data.value_or("");
 }
 
 template <class Entries>
@@ -62,6 +70,18 @@ void oracle::taken_back(const store::memory_tables& after) {
     for (const auto& one : lock.entries) dead_leases_.erase(model::lease_id::belonging_to(one.hold));
     for (const auto& one : lock.queue) dead_leases_.erase(model::lease_id::belonging_to(one.hold));
   }
+  if (is_safe()) return;
+  // Guarded writes were lost with the grants before them.
+  for (auto& [name, last] : written_) {
+    const auto lock = after.locks.find(name);
+    last = lock == after.locks.end() ? 0 : std::min(last, lock->second.row.token);
+  }
+  // It may bring back an earlier text, too.
+  for (const auto& [name, lock] : after.locks) {
+    if (is_rendezvous(lock.row.kind)) continue;
+    for (const auto& one : entries_of(after, lock))
+      texts_[one.hold].may_be.push_back(text_of(after, lock, one.hold, one.token, one.exclusive));
+  }
 }
 
 void oracle::refused(std::string_view why) {
@@ -79,11 +99,13 @@ void oracle::remember(const store::memory_tables& after) {
       continue;
     }
     note_gone(at->second, {});
+    note_opening(at->first, false);
     at = locks_.erase(at);
   }
   for (const auto& [name, lock] : after.locks) {
     auto& watched = locks_[name];
     watched.row = lock.row;
+    if (lock.row.kind == lock_kind::latch) note_opening(name, lock.row.in_use >= lock.row.capacity);
     auto entries = entries_of(after, lock);
     note_gone(watched, entries);
     watched.entries = std::move(entries);
@@ -94,6 +116,12 @@ void oracle::remember(const store::memory_tables& after) {
   }
   leases_ = after.leases;
   if (std::exchange(epoch_, after.epoch) != after.epoch) epoch_raised_at_ = runs_.now();
+}
+
+void oracle::note_opening(const std::string& name, bool is_open) {
+  auto& known = openings_[name];
+  if (known.is_open && !is_open) known.closed_at = runs_.now();
+  known.is_open = is_open;
 }
 
 void oracle::note_gone(const watched_lock& was, const std::vector<entry>& entries) {
@@ -163,6 +191,7 @@ void oracle::check_lock(const std::string& name, const store::memory_tables& aft
   if (!is_rendezvous(lock.row.kind)) {
     check_exclusion(before, is, after);
     check_order(before, is, granted, after, now);
+    check_texts(before, is, after);
     if (!granted.empty()) check_holders_know(name, is.entries, granted);
   }
   // I8
@@ -212,6 +241,28 @@ void oracle::check_order(const watched_lock& was, const watched_lock& is, const 
       fail("I9", fmt::format("\"{}\": hold {} was granted before waiter {} with the earlier ticket {}",
                              is.row.name, short_id(one.hold), short_id(waiter.hold), waiter.ticket));
     }
+  }
+}
+
+// A hold begins without a text, and keeps the one that it was given, also in another process.
+void oracle::check_texts(const watched_lock& was, const watched_lock& is, const store::memory_tables& after) {
+  const auto& lock = after.locks.at(is.row.name);
+  for (const auto& one : is.entries) {
+    if (one.hold.is_nil() || model::rests(one.hold, one.lease)) continue;
+    if (find_hold(was.entries, one.hold) == was.entries.end()) {
+      for (const auto& old : was.entries) {
+        if (old.token != one.token || find_hold(is.entries, old.hold) != is.entries.end()) continue;
+        if (const auto before = texts_.find(old.hold); before != texts_.end())
+          texts_[one.hold] = known_texts{before->second};
+      }
+    }
+    auto stored = text_of(after, lock, one.hold, one.token, one.exclusive);
+    const auto known = texts_.find(one.hold);
+    if (known == texts_.end() ? !stored.empty() : std::ranges::count(known->second.may_be, stored) == 0) {
+      fail("text", fmt::format("\"{}\": hold {} has the text \"{}\", which is not what was said of it",
+                               is.row.name, short_id(one.hold), stored));
+    }
+    if (known != texts_.end()) known->second.stored = std::move(stored);
   }
 }
 
@@ -323,30 +374,100 @@ void oracle::lost(const hold& was) {
                          short_id(state->id()), to_string(was.loss())));
 }
 
-// Whether the process has made no lease since.
-bool oracle::is_latest(const store::memory_lease& lease) const {
-  return std::ranges::none_of(leases_, [&](const auto& other) {
-    return other.second.record.pid == lease.record.pid && other.second.expires_at > lease.expires_at;
-  });
-}
-
-void oracle::refused_as_other(const std::string& name) {
+void oracle::refused_as_other(const std::string& name, const model::lease_id& lease) {
   const uninterrupted now;
   for (const auto& one : locks_[name].entries) {
-    const auto lease = leases_.find(one.lease);
-    if (one.exclusive || lease == leases_.end() || lease->second.record.pid != runs_.pid()) continue;
-    // Else it was granted to a place on a lease that the client has lost since, and the call has asked again.
-    if (!is_latest(lease->second)) continue;
+    if (one.exclusive || one.lease != lease || !leases_.contains(lease)) continue;
     fail("I7", fmt::format("\"{}\": a call was refused as for another lock, and hold {} was granted to it",
                            name, short_id(one.hold)));
   }
 }
 
 void oracle::given_up(const hold& was) {
+  given_up(primitives::access::state(was));
+}
+
+void oracle::given_up(const std::shared_ptr<client_layer::hold_state>& was) {
   const uninterrupted now;
-  const auto state = primitives::access::state(was);
-  if (!state) return;
-  if (const auto found = holds_.find(state->id()); found != holds_.end()) holds_.erase(found);
+  if (!was) return;
+  if (const auto found = holds_.find(was->id()); found != holds_.end()) holds_.erase(found);
+}
+
+void oracle::text_begins(const hold& held, const std::string& text) {
+  const uninterrupted now;
+  const auto id = primitives::access::state(held)->id();
+  auto& known = texts_[id];
+  known.may_be.push_back(text);
+  // A waiter that does not know of its grant, and is granted it again after that was taken by force, has one id.
+  const auto& entries = locks_[held.name()].entries;
+  known.was_gone = gone_.contains(id) && find_hold(entries, id) == entries.end();
+}
+
+void oracle::text_stored(const hold& held, const std::string& text) {
+  const uninterrupted now;
+  if (!is_safe()) return;
+  const auto id = primitives::access::state(held)->id();
+  auto& known = texts_[id];
+  const auto& entries = locks_[held.name()].entries;
+  if (known.was_gone) {
+    fail("text",
+         fmt::format("\"{}\": hold {} was over, and set_data has succeeded", held.name(), short_id(id)));
+  }
+  if (find_hold(entries, id) != entries.end() && known.stored != text) {
+    fail("text", fmt::format("\"{}\": set_data of hold {} has succeeded, and its text is \"{}\"", held.name(),
+                             short_id(id), known.stored));
+  }
+  known.may_be = {text};
+}
+
+void oracle::text_refused(const hold& held, const std::string& text, const error& failure) {
+  const uninterrupted now;
+  if (!is_safe()) return;
+  const auto state = primitives::access::state(held);
+  auto& known = texts_[state->id()];
+  if (!failure.outcome_unknown()) {
+    known.may_be.erase(std::ranges::find(known.may_be, text));
+    if (known.stored == text && std::ranges::count(known.may_be, text) == 0) {
+      fail("text", fmt::format("\"{}\": set_data of hold {} was refused, and the text is stored", held.name(),
+                               short_id(state->id())));
+    }
+  }
+  const auto& entries = locks_[held.name()].entries;
+  const auto stands = find_hold(entries, state->id());
+  const bool is_over = failure.code() == errc::hold_lost;
+  if (is_over && stands != entries.end() && leases_.contains(stands->lease) && state->is_valid()) {
+    fail("text", fmt::format("\"{}\": set_data says that hold {} is lost, and it stands", held.name(),
+                             short_id(state->id())));
+  }
+  if (!is_over && known.was_gone && plan_.how == severity::calm) {
+    fail("text", fmt::format("\"{}\": hold {} was over, and set_data says: {}", held.name(),
+                             short_id(state->id()), failure.what()));
+  }
+}
+
+void oracle::text_seen(const hold& held, const std::string& text) {
+  const uninterrupted now;
+  const auto id = primitives::access::state(held)->id();
+  if (std::ranges::count(texts_[id].may_be, text) > 0) return;
+  fail("text",
+       fmt::format("\"{}\": an operator sees the text \"{}\" of hold {}", held.name(), text, short_id(id)));
+}
+
+void oracle::met(const std::string& name, std::int64_t generation) {
+  const uninterrupted now;
+  if (generation > highest_[name])
+    fail("I7",
+         fmt::format("\"{}\": an arrival returned the number {}, which was never given", name, generation));
+  if (++met_[name][generation] > barrier_parties)
+    fail("I7",
+         fmt::format("\"{}\": too many arrivals were told that generation {} is theirs", name, generation));
+}
+
+void oracle::found_open(const std::string& name, nanoseconds began) {
+  const uninterrupted now;
+  const auto& known = openings_[name];
+  if (known.is_open || known.closed_at >= began) return;
+  fail("I7", fmt::format("\"{}\": a call says that the latch is open, and it is not", name));
 }
 
 // Only the end of its own lease can have been reported meanwhile.
@@ -433,7 +554,19 @@ void oracle::check_holds_at_rest() {
   }
 }
 
+// All members of a complete generation continue. Where something fails, one may not learn of it.
+void oracle::check_meetings() {
+  if (plan_.how != severity::calm) return;
+  for (const auto& [name, generations] : met_) {
+    std::int64_t missing = 0;
+    for (const auto& [number, told] : generations) missing += barrier_parties - told;
+    if (missing > arrivals_abandoned_)
+      fail("I7", fmt::format("\"{}\": {} member(s) of complete generations were not told", name, missing));
+  }
+}
+
 void oracle::check_nothing_is_left() {
+  check_meetings();
   for (const auto& [name, lock] : locks_) {
     for (const auto& waiter : lock.queue) {
       fail("I6", fmt::format("\"{}\": waiter {} is still in the queue, and nobody waits", name,

@@ -41,15 +41,29 @@ class oracle final : public store::memory_observer {
   void lost(const hold& was);
   bool is_told(const hold& was) const;
   // The only call of this program that has asked for permits of that semaphore was refused: it is another kind or size.
-  void refused_as_other(const std::string& name);
+  // What was granted on an earlier lease than its present one ends with that.
+  void refused_as_other(const std::string& name, const model::lease_id& lease);
   // Its user is about to release it, or to pass it on.
   void given_up(const hold& was);
+  void given_up(const std::shared_ptr<client_layer::hold_state>& was);
   // It has been transferred.
   void passed_on(const hold& was);
   void released(const std::string& name, const std::string& id, release_result how);
   // The beginning and the end of a call that takes holds from their holders. In doubt: it may still be executed.
   void force_begins(const std::string& name) { ++forced_[name]; }
   void force_ends(const std::string& name, bool in_doubt) { forced_[name] -= in_doubt ? 0 : 1; }
+  // The beginning and the end of hold::set_data.
+  void text_begins(const hold& held, const std::string& text);
+  void text_stored(const hold& held, const std::string& text);
+  void text_refused(const hold& held, const std::string& text, const error& failure);
+  // An operator sees this text of a hold that its user keeps.
+  void text_seen(const hold& held, const std::string& text);
+  // An arrival at the barrier was told this number.
+  void met(const std::string& name, std::int64_t generation);
+  // An arrival may complete a generation without being told.
+  void arrival_abandoned() { ++arrivals_abandoned_; }
+  // A call that began then was told that the latch is open.
+  void found_open(const std::string& name, nanoseconds began);
   // The guarded transaction of that hold has committed.
   void guarded_write(const std::string& name, const model::hold_id& hold, std::int64_t token);
   // A call that may take that long, without the time during which its process stood still.
@@ -91,6 +105,16 @@ class oracle final : public store::memory_observer {
     bool slow_callbacks = false;
   };
 
+  struct known_texts {
+    std::vector<std::string> may_be{""};  // one of these is stored
+    std::string stored{};
+    bool was_gone = false;  // when the latest set_data began
+  };
+  struct opening {
+    bool is_open = false;
+    nanoseconds closed_at = -1;  // for the last time
+  };
+
   static std::vector<entry> entries_of(const store::memory_tables& tables, const store::memory_lock& lock);
   void check_lock(const std::string& name, const store::memory_tables& after, store::timestamp now,
                   store::durability how);
@@ -100,12 +124,14 @@ class oracle final : public store::memory_observer {
   void check_holders_know(const std::string& name, const std::vector<entry>& entries,
                           const std::vector<entry>& granted);
   void check_leases(const store::memory_tables& after, store::timestamp now, store::durability how);
+  void check_texts(const watched_lock& was, const watched_lock& is, const store::memory_tables& after);
+  void check_meetings();
+  void note_opening(const std::string& name, bool is_open);
   void remember(const store::memory_tables& after);
   void note_gone(const watched_lock& was, const std::vector<entry>& entries);
   void check_loss(const live_hold& one, const entry& stands);
   bool is_valid(const live_hold& one) const;
   bool was_still(const process& home) const;
-  bool is_latest(const store::memory_lease& lease) const;
   bool is_safe() const { return plan_.how != severity::unbounded; }
 
   const story& plan_;
@@ -125,6 +151,10 @@ class oracle final : public store::memory_observer {
   std::set<model::hold_id> taken_by_force_;
   std::set<model::hold_id> gone_;  // stood once, and then did not
   std::multimap<model::hold_id, live_hold> holds_;
+  std::map<model::hold_id, known_texts> texts_;             // of holds that set_data was called for
+  std::map<std::string, std::map<std::int64_t, int>> met_;  // how many were told each generation
+  std::int64_t arrivals_abandoned_ = 0;
+  std::map<std::string, opening> openings_;
 };
 
 // The verb that the calling thread has sent.

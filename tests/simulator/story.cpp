@@ -31,6 +31,7 @@ constexpr weighted_action common[] = {
     {action::acquire_async_within, place::first_mutex, 4},
     {action::abandon_async, place::first_mutex, 2},
     {action::transfer, place::first_mutex, 3},
+    {action::extend, place::first_mutex, 1},
     {action::adopt, place::first_mutex, 4},
     {action::reclaim, place::first_mutex, 2},
     {action::force, place::first_mutex, 3},
@@ -40,6 +41,9 @@ constexpr weighted_action common[] = {
     {action::wrong_kind, place::first_mutex, 1},
     {action::acquire_all, place::first_mutex, 3},
     {action::acquire_all_within, place::first_mutex, 3},
+    {action::acquire_all_async, place::first_mutex, 3},
+    {action::acquire_all_async_within, place::first_mutex, 4},
+    {action::abandon_all_async, place::first_mutex, 3},
     {action::acquire, place::second_mutex, 5},
     {action::acquire_within, place::second_mutex, 3},
     {action::keep_to_the_end, place::second_mutex, 2},
@@ -53,6 +57,7 @@ constexpr weighted_action common[] = {
     {action::acquire_within, place::shared, 3},
     {action::downgrade, place::shared, 4},
     {action::upgrade, place::shared, 4},
+    {action::standard_shared, place::shared, 3},
     {action::guarded_write, place::shared, 3},
     {action::acquire_async_within, place::shared, 2},
     {action::force, place::shared, 1},
@@ -64,10 +69,14 @@ constexpr weighted_action common[] = {
     {action::force, place::semaphore, 1},
     {action::keep_to_the_end, place::semaphore, 1},
     {action::count_down, place::latch, 8},
-    {action::wait_at_latch, place::latch, 6},
+    {action::wait_at_latch, place::latch, 4},
+    {action::wait_at_latch_async, place::latch, 4},
     {action::reset_latch, place::latch, 2},
-    {action::arrive, place::barrier, 14},
-    {action::campaign, place::election, 8},
+    {action::arrive, place::barrier, 7},
+    {action::arrive_async, place::barrier, 8},
+    {action::abandon_arrival, place::barrier, 2},
+    {action::campaign, place::election, 6},
+    {action::stand_for_office, place::election, 6},
     {action::observe, place::election, 5},
     {action::transfer, place::election, 1},
     {action::adopt, place::election, 1},
@@ -78,6 +87,7 @@ constexpr weighted_action of_operators[] = {
     {action::sweep, place::first_mutex, 6},    {action::collect, place::first_mutex, 3},
     {action::look, place::first_mutex, 6},     {action::raise_epoch, place::first_mutex, 1},
     {action::set_skew, place::first_mutex, 1}, {action::reopen, place::first_mutex, 8},
+    {action::record, place::first_mutex, 2},   {action::close_meanwhile, place::first_mutex, 5},
 };
 
 template <class Range>
@@ -141,11 +151,6 @@ constexpr std::string_view verbs[] = {"",
                                       "find_stale",
                                       "show"};
 
-// For these a ghost has no meaning, or the memory server has none.
-bool may_be_ghost(std::string_view verb) {
-  return verb != "edit" && verb != "end_ghost" && verb != "listen";
-}
-
 options make_settings(random_stream& random, severity how) {
   options settings;
   constexpr std::array ttls{1500, 3000, 5000};
@@ -184,6 +189,7 @@ void add_operations(story& into, random_stream& random, const std::vector<place>
         made.keep = static_cast<nanoseconds>(random.below(random.one_in(5) ? 2500 : 400)) * millisecond;
         made.limit = static_cast<nanoseconds>(random.below(random.one_in(3) ? 3000 : 300)) * millisecond;
         made.amount = random.between(1, semaphore_capacity);
+        made.variety = random.next();
         made.number = static_cast<int>(into.operations.size());
         into.operations.push_back(made);
       }
@@ -275,6 +281,7 @@ operation& add_first(story& into, int client, action what, place where, int rema
   made.where = where;
   for (const auto& one : into.operations) made.number = std::max(made.number, one.number + 1);
   while (made.number % 4 != remainder) ++made.number;
+  made.variety = into.seed;
   return *into.operations.insert(into.operations.begin(), made);
 }
 
@@ -318,8 +325,10 @@ void add_resize_meets_waiter(story& into, random_stream& random) {
 // Several locks are moved to leases of their own, and a reply to that is lost, while a rival waits for the end of the
 // ttl.
 void add_joint_ttl(story& into, random_stream& random) {
-  auto& holds = add_first(into, 1, random.one_in(2) ? action::acquire_all : action::acquire_all_within,
-                          place::first_mutex, static_cast<int>(random.below(2)));
+  constexpr action joint[] = {action::acquire_all, action::acquire_all_within, action::acquire_all_async,
+                              action::acquire_all_async_within};
+  auto& holds = add_first(into, 1, joint[random.below(std::size(joint))], place::first_mutex,
+                          static_cast<int>(random.below(2)));
   holds.limit = 5 * second;
   holds.pause = random.between(10, 60) * millisecond;
   holds.keep = random.between(500, 3000) * millisecond;
@@ -352,6 +361,10 @@ std::string name_of(place where) {
   return std::string{names[static_cast<std::size_t>(where)]};
 }
 
+bool may_be_ghost(std::string_view verb) {
+  return verb != "edit" && verb != "end_ghost" && verb != "listen" && verb != "poll_wakeups";
+}
+
 std::string_view to_string(action what) {
   constexpr std::string_view names[] = {"acquire",
                                         "try_acquire",
@@ -360,6 +373,7 @@ std::string_view to_string(action what) {
                                         "acquire with a ttl",
                                         "acquire with min_hold",
                                         "lock",
+                                        "lock_shared",
                                         "acquire nested",
                                         "acquire_shared",
                                         "try_acquire_shared_for",
@@ -373,16 +387,24 @@ std::string_view to_string(action what) {
                                         "acquire again",
                                         "count_down",
                                         "wait at the latch",
+                                        "wait_async",
                                         "reset",
                                         "arrive_and_wait_for",
+                                        "arrive_async",
+                                        "abandon an arrival",
                                         "campaign",
+                                        "stand as a candidate",
                                         "observe",
                                         "acquire_all",
                                         "try_acquire_all_for",
+                                        "acquire_all_async",
+                                        "try_acquire_all_async",
+                                        "abandon an asynchronous acquire of several",
                                         "acquire_async",
                                         "try_acquire_async",
                                         "abandon an asynchronous acquire",
                                         "transfer",
+                                        "extend",
                                         "adopt",
                                         "reclaim",
                                         "release by force",
@@ -390,11 +412,13 @@ std::string_view to_string(action what) {
                                         "sweep",
                                         "collect",
                                         "list, show and queue",
+                                        "record",
                                         "raise_epoch",
                                         "set_skew",
                                         "guarded write",
                                         "acquire, and keep it",
                                         "close and connect",
+                                        "close meanwhile",
                                         "acquire as another kind"};
   static_assert(std::size(names) == static_cast<std::size_t>(action::count));
   return names[static_cast<std::size_t>(what)];

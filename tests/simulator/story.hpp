@@ -48,7 +48,8 @@ enum class action : std::uint8_t {
   acquire_with_ttl,
   acquire_with_min_hold,
   standard_lock,
-  acquire_nested,  // two locks, in either order, with detect_deadlock
+  standard_shared,  // locked to write and to read, in turn
+  acquire_nested,   // two locks, in either order, with detect_deadlock
   read,
   read_within,
   write,
@@ -61,16 +62,24 @@ enum class action : std::uint8_t {
   reenter,
   count_down,
   wait_at_latch,
+  wait_at_latch_async,
   reset_latch,
   arrive,
+  arrive_async,
+  abandon_arrival,
   campaign,
+  stand_for_office,  // in the background
   observe,
   acquire_all,
   acquire_all_within,
+  acquire_all_async,
+  acquire_all_async_within,
+  abandon_all_async,
   acquire_async,
   acquire_async_within,
   abandon_async,
   transfer,
+  extend,
   adopt,
   reclaim,
   force,
@@ -78,15 +87,31 @@ enum class action : std::uint8_t {
   sweep,
   collect,
   look,
+  record,
   raise_epoch,
   set_skew,
   guarded_write,
   keep_to_the_end,
   reopen,
+  close_meanwhile,  // while several asynchronous calls are under way
   wrong_kind,
   count
 };
 std::string_view to_string(action what);
+
+// What is decided about an operation besides its action.
+enum class detail : std::uint8_t {
+  coroutine,
+  executor,
+  stop,
+  text,
+  text_read,
+  release,
+  release_executor,
+  calls,
+  latch,
+  standing,
+};
 
 struct operation {
   int number = 0;
@@ -99,7 +124,16 @@ struct operation {
   nanoseconds keep = 0;   // how long what it gets is kept
   nanoseconds limit = 0;  // of the call
   std::int64_t amount = 1;
+  std::uint64_t variety = 0;  // decides the details
+
+  // 0 to many - 1.
+  std::uint64_t decides(detail which, std::uint64_t many) const {
+    return random_stream{variety, static_cast<std::uint64_t>(which)}.below(many);
+  }
 };
+
+// Whether a verb's statement may be executed after its session has gone. An edit decides in its caller's thread.
+bool may_be_ghost(std::string_view verb);
 
 struct fault {
   int number = 0;

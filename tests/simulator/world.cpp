@@ -16,11 +16,6 @@ bool is_reply(fault_kind kind) {
          kind == fault_kind::reply_stalled || kind == fault_kind::reply_dropped_alive;
 }
 
-// An edit decides in its caller's thread; the other verbs belong to a session that is gone.
-bool may_be_ghost(std::string_view verb) {
-  return verb != "edit" && verb != "end_ghost" && verb != "listen" && verb != "poll_wakeups";
-}
-
 bool is_of_connect(fault_kind kind) {
   return kind == fault_kind::connect_refused || kind == fault_kind::connect_stalled;
 }
@@ -103,7 +98,7 @@ void world::strike(const fault& one, store::memory_call& call) {
   records_.fault(one.kind, [&] { return fmt::format("#{} at {}", one.number, call.verb); });
   switch (one.kind) {
     case fault_kind::request_delayed:
-    case fault_kind::reply_delayed: return pause(one.length);
+    case fault_kind::reply_delayed: return call.pause(std::chrono::nanoseconds{one.length});
     case fault_kind::request_dropped:
     case fault_kind::reply_dropped: store::throw_unreachable();
     case fault_kind::reply_dropped_alive:
@@ -113,7 +108,7 @@ void world::strike(const fault& one, store::memory_call& call) {
     case fault_kind::reply_stalled:
     case fault_kind::connect_stalled: return call.block();
     case fault_kind::statement_timeout:
-      pause(one.length);
+      call.pause(std::chrono::nanoseconds{one.length});
       throw error(errc::contention, "the statement took too long", "57014");
     case fault_kind::statement_cancelled:
       throw error(errc::contention, "the statement was cancelled", "57014");
