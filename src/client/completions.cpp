@@ -130,7 +130,7 @@ void completions::log_orphan(const release_operation& release) const {
 }
 
 void completions::withdraw(const acquire_operation& operation) {
-  withdraw(operation.definition.name, operation.hold, operation.lease);
+  queue_.submit(withdrawal_of(operation));
 }
 
 void completions::withdraw(const std::string& name, model::hold_id hold,
@@ -138,8 +138,14 @@ void completions::withdraw(const std::string& name, model::hold_id hold,
   queue_.submit(withdrawal_of(name, hold, lease));
 }
 
+void completions::begin_anew(acquire_operation& operation) {
+  if (operation.moving_to) withdraw(operation);
+  operation.begin_anew();
+  queue_.mark(operation);
+}
+
 void completions::restart(const acquire_ptr& operation) {
-  operation->begin_anew();
+  begin_anew(*operation);
   queue_.submit(operation);
 }
 

@@ -71,7 +71,9 @@ class completions {
   void withdraw(const std::string& name, model::hold_id hold,
                 const std::shared_ptr<client_layer::lease>& lease);
 
-  // Begins the operation again, as a new request.
+  // Makes it a new request, under a new hold id. Withdraws what it may have obtained, unless that ends with the lease.
+  void begin_anew(acquire_operation& operation);
+  // Likewise, and submits it.
   void restart(const acquire_ptr& operation);
 
  private:

@@ -80,7 +80,7 @@ void fast_path::hand_over(std::vector<release_ptr>& operations) {
 // delayed, withdrawn or failed here.
 bool fast_path::prepare(const acquire_ptr& operation) {
   // A statement of a broken connection may still run. Until it has ended, the request is neither repeated nor
-  // withdrawn. What it obtains on a lease that is over does not last.
+  // withdrawn. What it obtains on a lease that is over does not last: a move finds the hold gone or withdrawn.
   const bool may_run = operation->progress.is_in_doubt() && operation->lease->is_valid(context_.time.now());
   if (may_run && !slot_.end_ghosts()) {
     client_.queue.delay(operation, operation->retry.row.next());
@@ -104,10 +104,7 @@ bool fast_path::prepare(const acquire_ptr& operation) {
       operation->answer.fail(std::make_exception_ptr(broken(operation->definition.name)));
       return false;
     }
-    if (operation->lease) {
-      operation->begin_anew();
-      client_.queue.mark(*operation);
-    }
+    if (operation->lease) client_.complete.begin_anew(*operation);
     operation->lease = std::move(lease);
   }
   return true;

@@ -104,6 +104,7 @@ void hold_audit::begin_check() {
 
 bool hold_audit::go_on_with_check() {
   auto& now = *check_;
+  if (now.next == 0) skipped_ = false;
   const std::span<const hold_ptr> left = std::span{now.holds}.subspan(now.next);
   const auto part = left.first(std::min(holds_per_statement, left.size()));
   const auto gone = missing(part);
@@ -119,7 +120,7 @@ bool hold_audit::go_on_with_check() {
     if (on_database_changed && now.about->database_state != state_)
       on_database_changed(now.about->database_state);
     state_ = now.about->database_state;
-    notice_ = now.about->notice;
+    if (!skipped_) notice_ = now.about->notice;
     reason_ = now.reason;
     suspicious_ = false;
     page_due_ = false;
@@ -181,6 +182,7 @@ std::vector<hold_ptr> hold_audit::missing(std::span<const hold_ptr> holds) {
 
 // Whether a hold that moves is lost shows when its move is over.
 void hold_audit::suspect_again() noexcept {
+  skipped_ = true;
   suspected_ = true;
   suspect_at_ = context_.time.now() + context_.settings.poll_interval;
 }

@@ -27,7 +27,7 @@ class hold_audit {
   void begin(model::lease_id client, const store::database_state& database_state);
   // A renewal was answered.
   void on_renewal(const store::renewal_reply& reply, instant sent_at);
-  // A wake-up came, but no waiter was granted. A hold may have been lost by force, or a release request may have come.
+  // A wake-up came that names no waiter. A hold may have been lost by force, or a release request may have come.
   void suspect() noexcept { suspected_ = true; }
 
   // When the next step is due.
@@ -80,6 +80,7 @@ class hold_audit {
   std::optional<news> news_;  // from the latest renewal, not yet handled
   std::optional<check> check_;
   std::vector<hold_ptr> asked_;  // holds with a release request that was not read yet
+  bool skipped_ = false;         // the check has found a hold missing that moves: the notice may be about it
   bool suspicious_ = false;      // a hold is missing, and the reason is not known
   bool suspected_ = false;
   bool page_due_ = false;

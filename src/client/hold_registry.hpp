@@ -26,13 +26,13 @@ using hold_ptr = std::shared_ptr<hold_state>;
 // find it on another lease and report a loss.
 class hold_move {
  public:
-  explicit hold_move(std::vector<hold_ptr> holds) : holds_(std::move(holds)) {
-    for (const auto& hold : holds_) hold->begin_move();
+  hold_move(std::vector<hold_ptr> holds, hold_state::move where) : holds_(std::move(holds)) {
+    for (const auto& hold : holds_) hold->set_move(where);
   }
   hold_move(const hold_move&) = delete;
   hold_move& operator=(const hold_move&) = delete;
   ~hold_move() {
-    for (const auto& hold : holds_) hold->end_move();
+    for (const auto& hold : holds_) hold->set_move(hold_state::move::none);
   }
 
  private:

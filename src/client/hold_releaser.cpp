@@ -121,6 +121,8 @@ std::vector<release_ptr> hold_releaser::closing_releases(std::span<const hold_pt
   for (const auto& hold : holds) {
     operations.push_back(release_of(*hold));
     operations.back()->how = store::durability::durable;
+    // Once it has moved away, it belongs to whoever gets the text of the transfer.
+    operations.back()->only_on_lease = hold->is_moving_away();
   }
   return operations;
 }

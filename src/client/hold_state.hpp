@@ -67,10 +67,11 @@ class hold_state {
   bool is_fair() const noexcept { return lock_.fair; }
   model::lock_kind kind() const noexcept { return lock_.kind; }
 
-  // Between these calls the database may have it on another lease than lease().
-  void begin_move() noexcept { moves_.fetch_add(1); }
-  void end_move() noexcept { moves_.fetch_sub(1); }
-  bool is_moving() const noexcept { return moves_.load() > 0; }
+  // A move is under way: the database may have the hold on another lease than lease().
+  enum class move : std::uint8_t { none, within, away };  // away: to whoever adopts it
+  void set_move(move under_way) noexcept { move_.store(under_way); }
+  bool is_moving() const noexcept { return move_.load() != move::none; }
+  bool is_moving_away() const noexcept { return move_.load() == move::away; }
 
   // It was downgraded or upgraded in the database.
   void become(model::lock_mode mode, std::int64_t weight, model::token token) noexcept;
@@ -97,7 +98,7 @@ class hold_state {
   std::shared_ptr<client_layer::lease> lease_;
   std::atomic<int> fate_{held};  // held, released, or the loss
   std::atomic<int> entries_{1};
-  std::atomic<int> moves_{0};
+  std::atomic<move> move_{move::none};
   bool contended_ = false;
   std::atomic<instant> keep_until_{};
   mutable model::annotated_mutex stop_mutex_;

@@ -48,7 +48,7 @@ class joint_move {
   const std::vector<model::lock_request> locks_;
   const std::vector<hold_ptr> from_;
   const std::chrono::milliseconds min_hold_;
-  const hold_move moving_{from_};
+  const hold_move moving_{from_, hold_state::move::within};
   std::vector<ids_in_use::mark> in_use_;
   // The same leases in each try, because a try whose answer was lost may have been executed (I7).
   std::vector<store::lease_record> leases_;

@@ -183,7 +183,8 @@ void lease_keeper::on_wakeup(const std::vector<hold_id>& granted) {
     return attempt(naming_, {}, [this] { poll_.look_at_named(); });
   }
   if (wants_offices_.load()) office_signal_.notify();
-  unexplained_wakeup_ = true;
+  // A grant to a waiter of this client does not explain it: the same commit may have taken the lock from a holder here.
+  audit_.suspect();
   attempt(looking_, {}, [this] { look(); });
 }
 
@@ -198,14 +199,12 @@ void lease_keeper::poll_wakeups() {
 }
 
 void lease_keeper::look() {
-  bool delivered = false;
   try {
-    delivered = poll_.look();
+    poll_.look();
   } catch (const error& failure) {
     if (!is_temporary(failure)) poll_.refused(std::current_exception());
     throw;
   }
-  if (std::exchange(unexplained_wakeup_, false) && !delivered) audit_.suspect();
 }
 
 void lease_keeper::make_lease() {

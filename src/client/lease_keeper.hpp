@@ -124,8 +124,7 @@ class lease_keeper {
   repeated_failures failures_;
   recurring_step renewing_, listening_, looking_, naming_, asking_, auditing_, ending_, carrying_, sweeping_;
   instant renew_at_{};
-  std::string warned_;               // the latest warning; empty: it is over
-  bool unexplained_wakeup_ = false;  // no look has explained the latest wake-up yet
+  std::string warned_;  // the latest warning; empty: it is over
 };
 
 }  // namespace rowlock::client_layer

@@ -37,7 +37,10 @@ struct acquire_operation : model::lock_request {
   model::hold_id hold = model::hold_id::random();
   ids_in_use::mark in_use{};
   std::shared_ptr<client_layer::lease> lease;  // on which it was sent; null: never sent
-  std::uint64_t checks = 0;                    // see hold_registry::add
+  // The explicit-ttl lease to which its grant is being moved. If an answer was lost, the grant may stand there and
+  // outlive the client's lease: a request that is given up or begins anew must then be withdrawn.
+  std::shared_ptr<client_layer::lease> moving_to;
+  std::uint64_t checks = 0;  // see hold_registry::add
   acquire_progress progress{};
   retry_state retry{};
   backoff guarded = guarded_pause();
@@ -53,6 +56,7 @@ struct acquire_operation : model::lock_request {
   void begin_anew() {
     hold = hold.sibling();
     lease.reset();
+    moving_to.reset();
     progress.restart();
   }
   // The reason given to a caller whose time runs out. Once the request was queued, the reason is busy instead.
@@ -78,8 +82,9 @@ struct release_operation {
   // Of force: holds with later tokens stay.
   model::token upto = std::numeric_limits<model::token>::max();
   bool was_held = false;   // a caller had it
-  bool is_orphan = false;  // nothing in this client knows it: released only if it stands on this very lease
+  bool is_orphan = false;  // nothing in this client knows it
   std::shared_ptr<client_layer::lease> lease{};
+  bool only_on_lease = false;  // released only if it stands on that lease
   store::durability how = store::durability::asynchronous;
   instant keep_until{};  // minimum hold time: the lock rests until then
   bool fair = true;
@@ -110,6 +115,11 @@ inline std::shared_ptr<release_operation> withdrawal_of(std::string name, model:
   withdrawal->hold = hold;
   withdrawal->lease = std::move(lease);
   return withdrawal;
+}
+
+inline std::shared_ptr<release_operation> withdrawal_of(const acquire_operation& request) {
+  return withdrawal_of(request.definition.name, request.hold,
+                       request.moving_to ? request.moving_to : request.lease);
 }
 
 // Other work with a session. Not retried; not begun once its caller has given up.

@@ -219,7 +219,7 @@ void reconciliation::give_back(store::lock_verbs& session, const std::shared_ptr
     release->lease =
         entry.lease == client->id() ? client : std::make_shared<lease>(entry.lease, 0ms, false, client->id());
     release->how = store::durability::durable;
-    release->is_orphan = true;
+    release->is_orphan = release->only_on_lease = true;
     releases.push_back(std::move(release));
   }
   queue_.submit(releases);

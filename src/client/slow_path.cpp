@@ -63,7 +63,7 @@ store::lease_record slow_path::explicit_lease(lease_id id, std::chrono::millisec
 
 decision slow_path::decide(request& item, const store::lock_view& view) const {
   const std::chrono::microseconds skew = context_.skew();
-  if (item.moving_to) return decide_move(view, item.acquire->hold, *item.moving_to_record);
+  if (item.moving_to_record) return decide_move(view, item.acquire->hold, *item.moving_to_record);
   if (item.acquire) {
     const auto& operation = *item.acquire;
     return decide_acquire(view,
@@ -81,7 +81,7 @@ decision slow_path::decide(request& item, const store::lock_view& view) const {
     case release_operation::aim::release: break;
   }
   release_spec ends{operation.hold};
-  if (operation.is_orphan) ends.on = operation.lease->id();
+  if (operation.only_on_lease) ends.on = operation.lease->id();
   if (operation.lease && !operation.lease->is_renewed()) ends.ended = operation.lease->id();
   if (const auto rest = operation.keep_until - context_.time.now(); rest > 0ns) {
     ends.rest = explicit_lease(lease_id::belonging_to(operation.hold),
@@ -169,7 +169,7 @@ bool slow_path::finish(request& item, store::edit_result result, after_commit& t
   }
   if (const auto& row = item.made.change.row; row && !row->has_queue) client_.contended.remove(item.name());
   todo.add(client_, item.name(), item.made);
-  if (item.moving_to) return finish_move(item);
+  if (item.moving_to_record) return finish_move(item);
   if (item.made.outcome.must_retry()) return true;
   return item.acquire ? finish_acquire(item) : finish_release(item);
 }
@@ -184,7 +184,10 @@ bool slow_path::finish_acquire(request& item) {
       if (operation->ttl && operation->lease->is_valid(context_.time.now())) {
         auto id = lease_id::random();
         item.moving_to_record = explicit_lease(id, *operation->ttl);
-        item.moving_to = std::make_shared<lease>(id, *operation->ttl, false, item.moving_to_record->client);
+        operation->moving_to =
+            std::make_shared<lease>(id, *operation->ttl, false, item.moving_to_record->client);
+        // For a withdrawal, which is retried for as long as this lease lives.
+        operation->moving_to->confirm(context_.time.now(), 0ns);
         operation->progress.needs_edit();
         return true;
       }
@@ -219,11 +222,13 @@ bool slow_path::finish_move(request& item) {
   }
   if (item.made.outcome.result != what::granted) {
     // The client's lease was lost in between.
+    item.acquire->moving_to.reset();
     client_.complete.restart(item.acquire);
     return false;
   }
-  item.moving_to->confirm(item.sent_at, context_.margin(item.moving_to->ttl()));
-  item.acquire->lease = item.moving_to;
+  auto own = std::exchange(item.acquire->moving_to, nullptr);
+  own->confirm(item.sent_at, context_.margin(own->ttl()));
+  item.acquire->lease = std::move(own);
   client_.complete.granted(item.acquire, item.made.outcome.token);
   return false;
 }
@@ -265,7 +270,7 @@ void slow_path::on_row_locked(request& item) {
   auto& retry = item.acquire ? item.acquire->retry : item.release->retry;
   retry.row_locked(item.sent_at);
   if (item.acquire) {
-    item.acquire->progress.row_locked(item.acquire->joins() && !item.moving_to);
+    item.acquire->progress.row_locked(item.acquire->joins() && !item.moving_to_record);
     // If a holder kept the lock in a guarded transaction, the request was answered as busy before.
     if (!item.acquire->wait && retry.is_locked_out(now)) {
       const auto locked = std::make_exception_ptr(row_is_locked(item.name(), retry_state::row_lock_limit));

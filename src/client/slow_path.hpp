@@ -33,8 +33,7 @@ class slow_path {
   struct request {
     acquire_ptr acquire;
     release_ptr release;
-    std::shared_ptr<lease> moving_to{};  // the acquire was granted and moves to this explicit-ttl lease
-    std::optional<store::lease_record> moving_to_record{};
+    std::optional<store::lease_record> moving_to_record{};  // the acquire was granted and moves to this lease
     instant sent_at{};
     std::uint64_t wakeups{};  // received before it was sent
     decision made{};

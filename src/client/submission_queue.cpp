@@ -10,11 +10,6 @@ std::exception_ptr closed_error() {
   return std::make_exception_ptr(closed_client());
 }
 
-template <class Operations>
-void fail_all(const Operations& operations, const std::exception_ptr& failure) {
-  for (const auto& operation : operations) operation->answer.fail(failure);
-}
-
 }  // namespace
 
 submission_queue::side& submission_queue::serving(worker_role asked) {
@@ -83,7 +78,7 @@ void submission_queue::put_back(batch work) {
   }
   finish(work);
   wake_all();
-  fail_all(refused, closed_error());
+  fail(refused, closed_error());
 }
 
 void submission_queue::mark(acquire_operation& operation) {
@@ -110,7 +105,7 @@ void submission_queue::submit_to(worker_role role, const Operation& operation) {
     }
   }
   if (wake) wake->work.notify_one();
-  if (refused) operation->answer.fail(closed_error());
+  if (refused) fail(std::vector{operation}, closed_error());
 }
 
 void submission_queue::submit(const acquire_ptr& operation) {
@@ -151,7 +146,7 @@ bool submission_queue::delay_for_acquiring(const Operation& operation, std::chro
     wake = &serving(worker_role::acquires);
   }
   wake->work.notify_one();
-  if (refused) operation->answer.fail(closed_error());
+  if (refused) fail(std::vector{operation}, closed_error());
   return !refused;
 }
 
@@ -301,15 +296,25 @@ std::size_t submission_queue::fail_acquires(const std::exception_ptr& failure, b
   model::annotated_lock lock{mutex_};
   const auto failed = pending_.remove_acquires(failure, also_waiting);
   lock.unlock();
-  fail_all(failed, failure);
+  fail(failed, failure);
   return failed.size();
+}
+
+// With the client's lease ends what they have obtained, but not what may have been moved to a lease of its own.
+void submission_queue::fail(const std::vector<acquire_ptr>& operations, const std::exception_ptr& failure) {
+  std::vector<release_ptr> withdrawals;
+  for (const auto& operation : operations) {
+    if (operation->moving_to) withdrawals.push_back(withdrawal_of(*operation));
+  }
+  if (!withdrawals.empty()) submit(withdrawals);
+  for (const auto& operation : operations) operation->answer.fail(failure);
 }
 
 void submission_queue::fail_tasks(const std::exception_ptr& failure) {
   model::annotated_lock lock{mutex_};
   const auto failed = pending_.remove_tasks();
   lock.unlock();
-  fail_all(failed, failure);
+  fail(failed, failure);
 }
 
 void submission_queue::stop_acquires() {
@@ -319,7 +324,7 @@ void submission_queue::stop_acquires() {
   lock.unlock();
   fail_acquires(closed_error(), true);
   fail_tasks(closed_error());
-  fail_all(background, closed_error());
+  fail(background, closed_error());
 }
 
 void submission_queue::stop() {

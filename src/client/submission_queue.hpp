@@ -128,6 +128,12 @@ class submission_queue {
       ROWLOCK_REQUIRES(mutex_);
 
   void mark(release_operation& operation);
+  // Under no mutex.
+  void fail(const std::vector<acquire_ptr>& operations, const std::exception_ptr& failure);
+  template <class Tasks>
+  static void fail(const Tasks& tasks, const std::exception_ptr& failure) {
+    for (const auto& task : tasks) task->answer.fail(failure);
+  }
 
   context& context_;
   ids_in_use ids_;

@@ -68,6 +68,19 @@ hold_ptr take(engine& on, const transfer_note& note,
   return taken;
 }
 
+// The hold may stand on its own lease or on the one of a transfer, of which nobody will know. That does not end with
+// this process, so the hold is released even if it has been lost here meanwhile.
+void withdraw(engine& on, hold_state& hold, model::lease_id moved_to, std::chrono::milliseconds ttl) {
+  const auto lease = std::make_shared<client_layer::lease>(moved_to, ttl, false, moved_to);
+  lease->confirm(on.shared().time.now(), {});
+  const auto release = withdrawal_of(hold.name(), hold.id(), lease);
+  release->was_held = hold.begin_release();
+  release->keep_until = hold.keep_until();
+  on.parts().queue.submit(release);
+  on.holds().remove(
+      hold);  // not before the release uses the id, or reconciliation would take the hold for an orphan
+}
+
 // The holds of this process that could be reclaimed: those with a receipt. Thread-safe.
 class receipts {
  public:
@@ -138,7 +151,7 @@ std::string hand_over(const hold_ptr& hold, std::chrono::milliseconds ttl) {
   const auto record = on.shared().process.lease(note.lease, note.lease, ttl);
   std::optional<model::lease_id> ended;
   if (!hold->lease()->is_renewed()) ended = hold->lease()->id();
-  const hold_move moving{{hold}};
+  std::optional<hold_move> moving{std::in_place, std::vector{hold}, hold_state::move::away};
   try {
     const auto settled =
         on.tasks().decide(hold->name(), hold->id(), [=, id = hold->id()](const store::lock_view& view) {
@@ -146,10 +159,13 @@ std::string hand_over(const hold_ptr& hold, std::chrono::milliseconds ttl) {
           if (ended && made.outcome.result == what::granted) made.change.end_leases.push_back(*ended);
           return made;
         });
-    if (settled.result != what::granted) throw lost();
+    if (settled.result != what::granted) {
+      moving.reset();
+      on.parts().keeper.renew_soon();  // tells why
+      throw lost();
+    }
   } catch (const error& failure) {
-    // The hold may stand on a lease whose end this process cannot know.
-    if (failure.outcome_unknown()) on.releaser().begin(*hold);
+    if (failure.outcome_unknown()) withdraw(on, *hold, note.lease, ttl);
     throw;
   }
   on.holds().remove(*hold);

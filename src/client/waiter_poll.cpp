@@ -42,17 +42,16 @@ instant waiter_poll::next() const {
 
 // A look that is planned for later stays planned. Otherwise each waiter that comes and goes would wake this
 // thread to plan it again.
-bool waiter_poll::look() {
+void waiter_poll::look() {
   const auto now = context_.time.now();
   if (next() <= now) look_at_.store(instant::max().time_since_epoch().count());
   // The order matters: a waiter that enters the registry after this plans a look itself.
   const auto queries = waiters_.queries();
-  if (queries.empty()) return false;
+  if (queries.empty()) return;
   plan(now + context_.settings.poll_interval);
   if (ask_at_ != instant::max()) ask_at_ = now + asking_.next();  // this look does more than a poll
-  const bool delivered = look_at(queries, now);
+  look_at(queries, now);
   refusals_ = 0;
-  return delivered;
 }
 
 void waiter_poll::look_up(std::span<const model::hold_id> waiters) {
@@ -76,9 +75,7 @@ void waiter_poll::look_at_named() {
   named_.erase(named_.begin(), named_.begin() + static_cast<std::ptrdiff_t>(waiters.size()));
 }
 
-// True: somebody was granted.
-bool waiter_poll::look_at(std::span<const store::hold_query> waiters, instant now) {
-  bool delivered = false;
+void waiter_poll::look_at(std::span<const store::hold_query> waiters, instant now) {
   bool some_wait = false;
   std::unordered_set<std::string> asked;  // one request per name is enough to have the dead removed
   barrier_dues of_barriers;
@@ -100,7 +97,6 @@ bool waiter_poll::look_at(std::span<const store::hold_query> waiters, instant no
       const auto& [name, hold] = part[i];
       switch (status.state) {
         case store::hold_status::where::held:
-          delivered = true;
           if (const auto operation = waiters_.take(hold)) {
             operation->progress.granted(status.has_queue);
             operation->checks = checks;
@@ -123,9 +119,8 @@ bool waiter_poll::look_at(std::span<const store::hold_query> waiters, instant no
       }
     }
   }
-  if (!some_wait) return delivered;
+  if (!some_wait) return;
   if (const auto takeover = waiters_.next_takeover()) plan(*takeover);
-  return delivered;
 }
 
 // How long until a death may change what a waiter waits for. At a latch none does; at a barrier, the death of

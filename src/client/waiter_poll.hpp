@@ -35,8 +35,8 @@ class waiter_poll {
   void count_wakeup() noexcept { wakeups_.fetch_add(1); }
   std::uint64_t wakeups() const noexcept { return wakeups_.load(); }
 
-  // Plans the next look, then looks. True: a waiter was granted.
-  bool look();
+  // Plans the next look, then looks.
+  void look();
 
   // Any thread. These waiters are looked up soon. The cost does not depend on how many others wait.
   void look_up(std::span<const model::hold_id> waiters);
@@ -60,7 +60,7 @@ class waiter_poll {
  private:
   // By name, because many may wait at one barrier.
   using barrier_dues = std::unordered_map<std::string, std::chrono::microseconds>;
-  bool look_at(std::span<const store::hold_query> waiters, instant now);
+  void look_at(std::span<const store::hold_query> waiters, instant now);
   std::chrono::microseconds due_in(const store::hold_status& status, const std::string& name,
                                    barrier_dues& of_barriers);
 

@@ -1,6 +1,8 @@
 // Acquires with an explicit ttl: the hold has a lease that nobody renews.
 #include "client/client_test.hpp"
 
+#include "support/background.hpp"
+
 namespace rowlock::test {
 namespace {
 
@@ -103,6 +105,70 @@ TEST_F(explicit_ttl_clock_test, an_answer_that_comes_after_its_end_is_no_grant) 
   advance(1s);
   server->unblock();
   EXPECT_NE(taken.take().id(), first) << "it was acquired again";
+}
+
+// The move has happened and its answer is lost, and so is the client's lease. Nothing else would end the hold for an hour.
+class explicit_ttl_doubt_test : public virtual_client_test {
+ protected:
+  explicit_ttl_doubt_test() { mutex(db, "a").acquire().release(); }
+
+  void move_without_an_answer() {
+    ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+    first = holder_of("a");
+    ASSERT_FALSE(first.empty());
+    faults.cut(true);
+    advance(31s);
+  }
+  void reconnect() {
+    faults.cut(false);
+    server->unblock();
+  }
+
+  client db = new_client();
+  std::string first;
+};
+
+TEST_F(explicit_ttl_doubt_test, who_waits_gets_the_lock_on_the_next_lease) {
+  faults.hang_answer("edit", 1);
+  attempt taken{db, "a", 1h};
+  move_without_an_answer();
+  const auto began = time.now();
+  reconnect();
+  ASSERT_TRUE(soon([&] { return taken.is_over(); }));
+  EXPECT_LT(time.now() - began, 1min);
+  const hold held = taken.take();
+  EXPECT_TRUE(held);
+  EXPECT_NE(held.id(), first);
+  EXPECT_EQ(leases(), 2U) << "the client's and the hold's";
+}
+
+TEST_F(explicit_ttl_doubt_test, who_does_not_wait_leaves_nothing) {
+  faults.hang_answer("edit", 1);
+  auto tried =
+      in_background([&] { return code_of([&] { std::ignore = mutex(db, "a").try_acquire({.ttl = 1h}); }); });
+  move_without_an_answer();
+  ASSERT_TRUE(soon([&] { return tried.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(tried.get(), errc::unreachable);
+  const auto began = time.now();
+  reconnect();
+  EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
+  EXPECT_LT(time.now() - began, 1min);
+}
+
+TEST_F(explicit_ttl_doubt_test, a_close_leaves_nothing) {
+  auto settings = calm();
+  settings.close_timeout = 5min;
+  client closing = new_client(settings);
+  faults.hang_answer("edit", 1);
+  auto taken =
+      in_background([&] { return code_of([&] { std::ignore = mutex(closing, "a").acquire({.ttl = 1h}); }); });
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  auto closed = in_background([&] { closing.close(); });
+  ASSERT_TRUE(soon([&] { return taken.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(taken.get(), errc::closed);
+  server->unblock();
+  ASSERT_TRUE(soon([&] { return closed.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
 }
 
 }  // namespace

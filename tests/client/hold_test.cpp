@@ -91,6 +91,18 @@ TEST_P(hold_test, forced_away_says_so_at_once_and_releases_nothing) {
   EXPECT_EQ(code_of([&] { std::ignore = held.guard_statement(); }), errc::hold_lost);
 }
 
+TEST_P(hold_test, forced_away_says_so_at_once_although_its_own_process_gets_the_lock) {
+  const client slow = new_client(GetParam() == "mysql" ? quick_to_renew() : slow_to_renew());
+  const hold held = mutex(slow, "a").acquire();
+  const auto stop = held.stop_token();
+  auto waiter = waiting(slow, "a");
+  ASSERT_TRUE(admin{db}.release("a"));
+  const hold next = waiter.take();
+  ASSERT_TRUE(eventually([&] { return stop.stop_requested(); }));
+  EXPECT_EQ(held.loss(), loss::forced);
+  EXPECT_TRUE(next);
+}
+
 TEST_P(hold_test, a_stop_token_asked_for_after_the_loss_has_stopped) {
   const client quick = new_client(quick_to_renew());
   hold held = mutex(quick, "a").acquire();

@@ -376,6 +376,46 @@ TEST_F(transfer_doubt_test, a_hand_over_whose_answer_was_lost_gives_the_lock_bac
   EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
 }
 
+TEST_F(transfer_doubt_test, a_hand_over_in_doubt_gives_the_lock_back_although_its_hold_has_expired) {
+  const auto began = time.now();
+  hold held = mutex(db, "a").acquire({.ttl = 3s});
+  faults.hang_answer("edit");
+  auto text = in_background([&] { return code_of([&] { std::ignore = held.transfer(1h); }); });
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  ASSERT_TRUE(soon([&] { return held.loss() == loss::expired; }));
+  ASSERT_TRUE(soon([&] { return text.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(text.get(), errc::unreachable);
+  server->unblock();
+  EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
+  EXPECT_LT(time.now() - began, 10min);
+}
+
+TEST_F(transfer_doubt_test, a_close_takes_nothing_from_who_adopts) {
+  hold held = mutex(db, "a").acquire();
+  faults.hang_answer("edit");
+  auto text = in_background([&] { return held.transfer(1h); });
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  auto closed = in_background([&] { db.close(); });
+  ASSERT_TRUE(eventually([&] { return held.loss() == loss::closed; }));
+  server->unblock();
+  ASSERT_TRUE(soon([&] { return closed.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_TRUE(adopt(other, text.get()));
+}
+
+TEST_F(transfer_doubt_test, a_hold_that_was_taken_by_force_meanwhile_says_so) {
+  hold held = mutex(db, "a").acquire();
+  faults.hang("edit");
+  auto text = in_background([&] { return code_of([&] { std::ignore = held.transfer(1h); }); });
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  ASSERT_TRUE(admin{other}.release("a"));
+  ASSERT_TRUE(soon([&] { return faults.count("find") > 1; }));
+  server->unblock();
+  ASSERT_TRUE(soon([&] { return text.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(text.get(), errc::hold_lost);
+  ASSERT_TRUE(soon([&] { return held.loss() != loss::none; }));
+  EXPECT_EQ(held.loss(), loss::forced);
+}
+
 TEST_F(transfer_doubt_test, a_renewal_between_the_hand_over_and_its_answer_reports_no_loss) {
   auto settings = calm();
   settings.renew_interval = 500ms;
