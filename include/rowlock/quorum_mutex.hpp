@@ -73,6 +73,17 @@ class ROWLOCK_OWNER quorum_hold {
   std::size_t size() const noexcept;
   const hold& member_hold(std::size_t at) const;  // throws std::out_of_range
 
+  // Attaches a text to the hold, as hold::set_data, on all members at once. Each has quorum_options::member_timeout to
+  // answer. Returns when a majority has stored the text. The other members, and those that have not granted the lock,
+  // show the previous text or none; repeat the call to reach one that was away.
+  //
+  // Throws error: hold_lost if the hold is over, or if its databases say that fewer than a majority still have it;
+  // invalid_argument. If fewer than a majority have stored the text, it throws what one of the others failed with: what
+  // a member refuses permanently if no majority is left without it, otherwise contention or unreachable (the guarded
+  // transaction of a member's hold may cause either). outcome_unknown() is then true if a member has, or may still get,
+  // the new text. The hold is unchanged, and the call may be repeated.
+  void set_data(const std::string& text) const;
+
   // Releases it on all members at once; waits at most the longest options::close_timeout among them. `released` if a
   // majority says that it was held until now; `lost` if it had been lost before; otherwise `pending` or `unknown`, as
   // the other members say. A second call returns the same result.

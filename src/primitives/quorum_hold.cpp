@@ -1,5 +1,7 @@
+#include <rowlock/error.hpp>
 #include <rowlock/quorum_mutex.hpp>
 
+#include "model/names.hpp"
 #include "primitives/quorum_state.hpp"
 
 #include <utility>
@@ -45,6 +47,12 @@ std::size_t quorum_hold::size() const noexcept {
 const hold& quorum_hold::member_hold(std::size_t at) const {
   static const std::vector<hold> nothing;
   return (state_ ? state_->holds() : nothing).at(at);
+}
+
+void quorum_hold::set_data(const std::string& text) const {
+  model::check_value(text);
+  if (!state_) throw error(errc::hold_lost, "this hold is empty; only a valid hold can have data");
+  state_->set_data(text);
 }
 
 release_result quorum_hold::release() {

@@ -143,7 +143,9 @@ class quorum_lock {
     for (auto& one : votes) holds.push_back(std::move(one.hold));
     const auto token = agree(holds, until, how.stop);
     if (token && remaining_of_majority(holds, majority_) > drift_) {
-      return {std::make_unique<quorum_state>(std::move(holds), majority_, drift_, *token), {}};
+      return {std::make_unique<quorum_state>(std::move(holds),
+                                             quorum_state::limits{majority_, drift_, timeout_}, *token),
+              {}};
     }
     // Waits for the releases, so that the next attempt does not meet this one's holds.
     const auto last = until ? std::min(*until, now() + timeout_) : now() + timeout_;

@@ -1,8 +1,16 @@
 #include "primitives/quorum_state.hpp"
 
+#include <rowlock/error.hpp>
+
+#include "client/backoff.hpp"
+#include "client/errors.hpp"
+#include "client/stoppable_sleep.hpp"
 #include "primitives/access.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <ranges>
 
 namespace rowlock::primitives {
 
@@ -39,9 +47,8 @@ std::vector<release_result> release_everywhere(
   return results;
 }
 
-quorum_state::quorum_state(std::vector<hold_ptr> members, std::size_t majority, nanoseconds drift,
-                           model::token token)
-    : members_(std::move(members)), majority_(majority), drift_(drift), token_(token) {
+quorum_state::quorum_state(std::vector<hold_ptr> members, const limits& settings, model::token token)
+    : members_(std::move(members)), settings_(settings), token_(token) {
   for (const auto& member : members_) holds_.push_back(access::make<hold>(member));
   first_ =
       std::find_if(members_.begin(), members_.end(), [](const auto& one) { return one != nullptr; })->get();
@@ -72,7 +79,7 @@ std::size_t quorum_state::standing() const noexcept {
 // Runs the user's callbacks, one of which may destroy this object. Then releases the members' other holds, so
 // that others can get a majority while this object exists.
 void quorum_state::member_was_lost(rowlock::loss reason) noexcept {
-  if (over_.load() || standing() >= majority_) return;
+  if (over_.load() || standing() >= settings_.majority) return;
   auto none = rowlock::loss::none;
   if (!loss_.compare_exchange_strong(none, reason)) return;
   const auto members = members_;
@@ -91,7 +98,7 @@ void quorum_state::member_was_lost(rowlock::loss reason) noexcept {
 
 rowlock::loss quorum_state::loss() const noexcept {
   if (const auto told = loss_.load(); told != rowlock::loss::none || over_.load()) return told;
-  if (standing() >= majority_) return rowlock::loss::none;
+  if (standing() >= settings_.majority) return rowlock::loss::none;
   // The watchdogs may not have noticed the loss yet, but the hold must not count as valid.
   for (const auto& member : members_) {
     if (member && member->loss() != rowlock::loss::none) return member->loss();
@@ -105,11 +112,106 @@ bool quorum_state::is_valid() const noexcept {
 
 nanoseconds quorum_state::remaining() const noexcept {
   if (!is_valid()) return nanoseconds{0};
-  return std::max(remaining_of_majority(members_, majority_) - drift_, nanoseconds{0});
+  return std::max(remaining_of_majority(members_, settings_.majority) - settings_.drift, nanoseconds{0});
 }
 
 bool quorum_state::is_forked() const noexcept {
   return first_->engine().is_forked();
+}
+
+namespace {
+
+// A text on its way to one member's hold.
+class member_text {
+ public:
+  explicit member_text(const client_layer::hold_state& member) : member_(&member) {}
+
+  bool is_over() const { return is_stored_ || is_gone_ || failure_; }
+  bool is_stored() const { return is_stored_; }
+  bool is_gone() const { return is_gone_; }  // the database no longer has the hold
+  bool is_in_doubt() const { return failure_ && failure_->outcome_unknown(); }
+  bool is_refused() const { return failure_ && !failure_->transient(); }
+  const std::optional<error>& failure() const { return failure_; }
+
+  void send(const std::string& text) {
+    const auto id = member_->id();
+    try {
+      round_ = member_->engine().tasks().begin_decision(member_->name(), id, [id, text](const auto& view) {
+        return client_layer::decide_set_data(view, id, text);
+      });
+    } catch (const error& failure) {
+      fail(failure);
+    }
+  }
+
+  // If the row is locked by a guarded transaction, it is not over, and is to be sent again.
+  void await(client_layer::instant deadline) {
+    try {
+      if (!member_->engine().tasks().await(round_.task, deadline)) {
+        return fail({errc::unreachable, "it did not answer in time", {}, true});
+      }
+    } catch (const error& failure) {
+      return fail(failure);
+    }
+    const auto settled = client_layer::task_executor::outcome_of(round_);
+    if (!settled) return;
+    is_gone_ = settled->result == client_layer::outcome::what::absent;
+    is_stored_ = !is_gone_;
+  }
+
+  void fail(const error& failure) { failure_.emplace(client_layer::copy_of(failure)); }
+
+ private:
+  const client_layer::hold_state* member_;
+  client_layer::task_executor::pending_decision round_{};
+  bool is_stored_ = false;
+  bool is_gone_ = false;
+  std::optional<error> failure_{};
+};
+
+// Until each is over, or the time has passed.
+void send_to_all(std::vector<member_text>& texts, const std::string& text, client_layer::time_source& time,
+                 client_layer::instant deadline) {
+  client_layer::stoppable_sleep sleeper{time};
+  auto pause = client_layer::row_probe();
+  const auto open = [](const member_text& one) { return !one.is_over(); };
+  for (;;) {
+    for (auto& one : texts | std::views::filter(open)) one.send(text);
+    for (auto& one : texts | std::views::filter(open)) one.await(deadline);
+    if (std::ranges::none_of(texts, open)) return;
+    if (time.now() >= deadline) break;
+    sleeper.sleep_until(std::min(deadline, time.now() + pause.next()));
+  }
+  for (auto& one : texts | std::views::filter(open)) {
+    one.fail({errc::contention, "its row is locked by a guarded transaction"});
+  }
+}
+
+}  // namespace
+
+void quorum_state::set_data(const std::string& text) const {
+  if (is_forked()) first_->engine().check_usable();
+  const auto lost = [this] { return error(errc::hold_lost, "the hold of \"" + name() + "\" is over"); };
+  if (!is_valid()) throw lost();
+  std::vector<member_text> texts;
+  for (const auto& member : members_) {
+    if (member && member->is_valid()) texts.emplace_back(*member);
+  }
+  send_to_all(texts, text, shared().time, shared().time.now() + settings_.member_timeout);
+  const auto count = [&](auto says) { return static_cast<std::size_t>(std::ranges::count_if(texts, says)); };
+  const auto stored = count(&member_text::is_stored);
+  if (stored >= settings_.majority) return;
+  const auto left = texts.size() - count(&member_text::is_gone);
+  if (left < settings_.majority) throw lost();
+  const bool is_refused = left - count(&member_text::is_refused) < settings_.majority;
+  const auto reason = std::ranges::find_if(
+      texts, [&](const auto& one) { return one.failure() && one.is_refused() == is_refused; });
+  throw error(
+      reason->failure()->code(),
+      fmt::format("{} of the {} members of \"{}\" stored the data, and {} are needed; one of the others "
+                  "failed with: {}",
+                  stored, members_.size(), name(), settings_.majority, reason->failure()->what()),
+      {}, stored > 0 || count(&member_text::is_in_doubt) > 0);
 }
 
 release_result quorum_state::release() {
@@ -124,11 +226,11 @@ release_result quorum_state::release() {
   const auto say = [&](release_result result) {
     return static_cast<std::size_t>(std::count(results.begin(), results.end(), result));
   };
-  released_ = !stood                                       ? release_result::lost
-              : say(release_result::released) >= majority_ ? release_result::released
-              : say(release_result::pending) > 0           ? release_result::pending
-              : say(release_result::unknown) > 0           ? release_result::unknown
-                                                           : release_result::lost;
+  released_ = !stood                                                ? release_result::lost
+              : say(release_result::released) >= settings_.majority ? release_result::released
+              : say(release_result::pending) > 0                    ? release_result::pending
+              : say(release_result::unknown) > 0                    ? release_result::unknown
+                                                                    : release_result::lost;
   return *released_;
 }
 

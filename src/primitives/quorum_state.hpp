@@ -28,9 +28,13 @@ std::vector<release_result> release_everywhere(
 
 class quorum_state {
  public:
+  struct limits {
+    std::size_t majority;
+    std::chrono::nanoseconds drift;
+    std::chrono::nanoseconds member_timeout;
+  };
   // members[i]: null where that member has not granted.
-  quorum_state(std::vector<hold_ptr> members, std::size_t majority, std::chrono::nanoseconds drift,
-               model::token token);
+  quorum_state(std::vector<hold_ptr> members, const limits& settings, model::token token);
   quorum_state(const quorum_state&) = delete;
   quorum_state& operator=(const quorum_state&) = delete;
   ~quorum_state();
@@ -44,6 +48,8 @@ class quorum_state {
   const std::vector<hold>& holds() const noexcept { return holds_; }
   bool is_forked() const noexcept;
   const client_layer::context& shared() const noexcept { return first_->engine().shared(); }
+  // As quorum_hold's.
+  void set_data(const std::string& text) const;
   release_result release();
 
  private:
@@ -56,8 +62,7 @@ class quorum_state {
   std::vector<hold> holds_;
   const client_layer::hold_state* first_;
   const std::string* name_;
-  const std::size_t majority_;
-  const std::chrono::nanoseconds drift_;
+  const limits settings_;
   const model::token token_;
   std::stop_source stop_;
   std::atomic<rowlock::loss> loss_{rowlock::loss::none};

@@ -1,5 +1,6 @@
 // A quorum of real databases of three kinds.
 #include "client/client_test.hpp"
+#include "client/raw_sql.hpp"
 
 #include <atomic>
 #include <vector>
@@ -65,6 +66,48 @@ TEST_F(quorum_databases_test, tokens_rise_when_each_in_turn_is_missing) {
     EXPECT_GT(held.token(), last);
     last = held.token();
   }
+}
+
+TEST_F(quorum_databases_test, its_data_is_shown_by_every_database_that_granted_it) {
+  const auto mine = new_clients();
+  quorum_mutex lock{mine, "global", patient()};
+  auto held = lock.acquire();
+  ASSERT_TRUE(held);
+  for (const std::string text : {"site a, Größe 7", "", "site b"}) {
+    held.set_data(text);
+    for (std::size_t i = 0; i < held.size(); ++i) {
+      if (!held.member_hold(i)) continue;
+      EXPECT_EQ(admin{mine[i]}.show("global").value().holders.at(0).data, text) << i;
+    }
+  }
+  EXPECT_TRUE(held);
+  held.release();
+  EXPECT_EQ(code_of([&] { held.set_data("still me"); }), errc::hold_lost);
+}
+
+// PostgreSQL's guard leaves the text free.
+TEST_F(quorum_databases_test, its_data_waits_for_guarded_transactions_no_longer_than_for_an_answer) {
+  const auto mine = new_clients();
+  quorum_mutex lock{mine, "global", {.member_timeout = 1s}};
+  auto held = lock.acquire();
+  // One that was slower than the others has not granted it.
+  const auto has_all = [&] { return held.member_hold(0) && held.member_hold(1) && held.member_hold(2); };
+  for (int tries = 0; tries < 50 && !has_all(); ++tries) {
+    held.release();
+    held = lock.acquire();
+  }
+  ASSERT_TRUE(has_all());
+  std::vector<std::unique_ptr<raw_sql>> apps;
+  for (const std::size_t guarded : {0U, 2U}) {
+    auto& app = apps.emplace_back(open_raw_sql(*fixtures[guarded]));
+    app->run("BEGIN");
+    app->guard(held.member_hold(guarded));
+  }
+  // Which of the two depends on how long the member's statement waits for the row.
+  EXPECT_THAT(code_of([&] { held.set_data("during"); }), testing::AnyOf(errc::contention, errc::unreachable));
+  EXPECT_TRUE(held);
+  for (const auto& app : apps) app->run("COMMIT");
+  EXPECT_NO_THROW(held.set_data("after"));
 }
 
 TEST_F(quorum_databases_test, rivals_exclude_each_other) {

@@ -100,5 +100,135 @@ TEST_F(quorum_hold_test, an_explicit_ttl_ends_it) {
   EXPECT_TRUE(soon([&] { return held.loss() == loss::expired; }));
 }
 
+class quorum_hold_data_test : public quorum_test {
+ protected:
+  // What everybody sees on each member beside the holder; "-": nobody holds it.
+  std::vector<std::string> data() {
+    std::vector<std::string> all;
+    for (auto& each : databases) {
+      const client operators = make_client(each);
+      const auto seen = run([&] { return admin(operators).show(name); });
+      all.push_back(seen && !seen->holders.empty() ? seen->holders.at(0).data : "-");
+    }
+    return all;
+  }
+  std::optional<error> failure_of(const quorum_hold& held, const std::string& text) {
+    return run([&]() -> std::optional<error> {
+      try {
+        held.set_data(text);
+        return std::nullopt;
+      } catch (const error& failure) {
+        return failure;
+      }
+    });
+  }
+
+  const std::unique_ptr<process> one = new_process();
+};
+
+TEST_F(quorum_hold_data_test, is_shown_by_every_member_and_the_next_hold_has_none) {
+  auto held = take(*one);
+  ASSERT_TRUE(held);
+  for (const std::string text : {"site a", "", "site b"}) {
+    ASSERT_FALSE(failure_of(held, text));
+    EXPECT_EQ(data(), (std::vector<std::string>(count, text)));
+  }
+  run([&] { return held.release(); });
+  EXPECT_EQ(failure_of(held, "still me")->code(), errc::hold_lost);
+  EXPECT_EQ(failure_of({}, "nobody")->code(), errc::hold_lost);
+  const auto next = take(*one);
+  ASSERT_TRUE(next);
+  EXPECT_EQ(data(), (std::vector<std::string>(count, "")));
+}
+
+TEST_F(quorum_hold_data_test, impossible_texts_are_refused) {
+  auto held = take(*one);
+  ASSERT_FALSE(failure_of(held, "good"));
+  for (const auto& text : {std::string(4097, 'x'), std::string{"\xff"}, std::string("a\0b", 3)}) {
+    EXPECT_EQ(failure_of(held, text)->code(), errc::invalid_argument);
+  }
+  EXPECT_EQ(data(), (std::vector<std::string>(count, "good")));
+}
+
+TEST_F(quorum_hold_data_test, a_majority_is_enough_and_a_repeated_call_reaches_the_others) {
+  auto held = take(*one);
+  ASSERT_TRUE(held);
+  for (std::size_t missing = 0; missing < count; ++missing) {
+    const auto old = data();
+    const auto text = "without " + std::to_string(missing);
+    databases[missing].faults->refuse_unreachable("edit");
+    EXPECT_FALSE(failure_of(held, text)) << missing;
+    auto expected = std::vector<std::string>(count, text);
+    expected[missing] = old[missing];
+    EXPECT_EQ(data(), expected);
+    EXPECT_FALSE(failure_of(held, text));
+    EXPECT_EQ(data(), (std::vector<std::string>(count, text)));
+  }
+  EXPECT_TRUE(held);
+}
+
+TEST_F(quorum_hold_data_test, less_than_a_majority_is_an_error_that_says_so_and_the_hold_remains) {
+  auto held = take(*one);
+  ASSERT_FALSE(failure_of(held, "old"));
+  databases[0].faults->refuse_unreachable("edit");
+  databases[1].faults->deny("edit");
+  const auto part = failure_of(held, "new");
+  ASSERT_TRUE(part);
+  EXPECT_EQ(part->code(), errc::unreachable) << "a majority does not refuse: " << part->what();
+  EXPECT_TRUE(part->outcome_unknown()) << "one has the new text";
+  EXPECT_NE(std::string{part->what()}.find("1 of the 3 members"), std::string::npos) << part->what();
+  EXPECT_EQ(data(), (std::vector<std::string>{"old", "old", "new"}));
+  EXPECT_TRUE(held);
+
+  for (const std::size_t refuses : {0U, 2U}) databases[refuses].faults->deny("edit");
+  const auto refused = failure_of(held, "new");
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->code(), errc::privilege) << refused->what();
+
+  for (auto& each : databases) each.faults->refuse_unreachable("edit");
+  const auto none = failure_of(held, "newer");
+  ASSERT_TRUE(none);
+  EXPECT_EQ(none->code(), errc::unreachable);
+  EXPECT_FALSE(none->outcome_unknown());
+  EXPECT_TRUE(held);
+  EXPECT_FALSE(failure_of(held, "newer"));
+  EXPECT_EQ(data(), (std::vector<std::string>(count, "newer")));
+}
+
+// Each member has member_timeout, and they have it at the same time.
+TEST_F(quorum_hold_data_test, does_not_wait_for_long_for_members_that_are_silent) {
+  auto held = take(*one);
+  ASSERT_TRUE(held);
+  for (const std::size_t silent : {0U, 1U}) databases[silent].faults->hang("edit");
+  const auto begun = time->now();
+  const auto failure = failure_of(held, "late");
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->code(), errc::unreachable);
+  EXPECT_TRUE(failure->outcome_unknown());
+  EXPECT_GE(time->now() - begun, 600ms) << "a fiftieth of the ttl";
+  EXPECT_LT(time->now() - begun, 1200ms);
+  EXPECT_TRUE(held);
+  for (const std::size_t silent : {0U, 1U}) databases[silent].server->unblock();
+  EXPECT_TRUE(soon([&] { return data() == std::vector<std::string>(count, "late"); }));
+}
+
+// The databases know before the holder does.
+TEST_F(quorum_hold_data_test, who_has_lost_a_majority_says_nothing) {
+  auto held = take(*one);
+  ASSERT_FALSE(failure_of(held, "mine"));
+  const auto free = [&](std::size_t i) {
+    const auto row = databases[i].server->snapshot().locks.at(name).row;
+    databases[i].server->open()->connect()->release(
+        std::vector<store::release_item>{{name, row.lease.value(), row.hold.value()}},
+        store::durability::durable);
+  };
+  free(0);
+  EXPECT_FALSE(failure_of(held, "still on two"));
+  EXPECT_EQ(data(), (std::vector<std::string>{"-", "still on two", "still on two"}));
+  free(2);
+  ASSERT_TRUE(held) << "nobody has told it";
+  EXPECT_EQ(failure_of(held, "still me")->code(), errc::hold_lost);
+}
+
 }  // namespace
 }  // namespace rowlock::test
