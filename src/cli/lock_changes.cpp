@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <functional>
+
 namespace rowlock::cli {
 
 namespace {
@@ -12,7 +14,8 @@ namespace {
 std::string fingerprint(const lock_info& lock) {
   auto text = fmt::format("{} {} {} {}", lock.token, lock.in_use, lock.capacity, lock.waiters);
   for (const auto& holder : lock.holders) {
-    text += fmt::format(" {} {} {}", holder.hold_id, holder.weight, !rests(holder) && is_expired(holder));
+    text += fmt::format(" {} {} {} {}", holder.hold_id, holder.weight, !rests(holder) && is_expired(holder),
+                        std::hash<std::string>{}(holder.data));
   }
   return lock.request ? text + " " + lock.request->reason : text;
 }
@@ -36,6 +39,7 @@ std::string state_text(const lock_info& lock) {
     text = rests(first) ? "rests until " + time_text(first.expires_in)
                         : fmt::format("held by {} since {}, token {}", holder_text(first),
                                       time_text(-first.held_for), first.token);
+    if (!first.data.empty()) text += fmt::format(", data \"{}\"", first.data);
     if (others > 0) text += fmt::format(", and by {} more", others);
   } else if (is_held_by_the_dead(lock)) {
     text = "held by a dead holder";

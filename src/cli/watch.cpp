@@ -54,7 +54,7 @@ class table_viewer final : public viewer {
     words.limit = words.limit == 0 ? room : std::min(room, words.limit);
     std::vector<std::vector<std::string>> rows{listing_heading()};
     read_listing(db, words, [&](const std::vector<lock_info>& locks) {
-      for (const auto& lock : locks) rows.push_back(listing_row(lock));
+      for (const auto& lock : locks) rows.push_back(row_of(lock, rows.front()));
     });
     std::vector<std::size_t> widths;
     const auto text = table(rows, widths, screen::columns());
@@ -77,6 +77,16 @@ class table_viewer final : public viewer {
   screen& keys() { return screen_; }
 
  private:
+  // A column for data is there if a holder has some.
+  static std::vector<std::string> row_of(const lock_info& lock, std::vector<std::string>& heading) {
+    constexpr std::size_t longest_data = 30;
+    auto row = listing_row(lock);
+    if (lock.holders.empty() || lock.holders.front().data.empty()) return row;
+    if (heading.size() == listing_heading().size()) heading.emplace_back("DATA");
+    row.push_back(cut(printable(lock.holders.front().data), longest_data));
+    return row;
+  }
+
   void draw(const std::string& note) {
     std::vector<std::string> lines{fmt::format("rowlock {}  {}", time_text(milliseconds{0}), note), ""};
     lines.insert(lines.end(), table_.begin(), table_.end());
@@ -223,7 +233,8 @@ void add_watch(command_syntax root) {
       "rowlock watch 'billing/*' --held\n"
       "  rowlock watch --waiting --sort waiters --interval 5s\n"
       "  rowlock watch --json | jq -r .name\n"
-      "Lines begin with the time. --json prints one object per line: at, change (seen, changed or gone),\n"
+      "Lines begin with the time; one follows when only a hold's data changes. --json prints one object per "
+      "line: at, change (seen, changed or gone),\n"
       "name, and lock as in list. Changes that are reversed between two reads are not shown.");
   auto words = std::make_shared<watch_words>();
   add_listing_options(command, words->listing);

@@ -1,11 +1,14 @@
-// --data of run and acquire, and how show and list tell it.
+// --data of run and acquire, and how show, list and watch tell it.
 #include "cli/cli_test.hpp"
 #include "cli/terminal_process.hpp"
+
+#include <rowlock/rowlock.hpp>
 
 #include <algorithm>
 
 namespace rowlock::test {
 
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::Not;
 
@@ -33,6 +36,45 @@ TEST_P(run_data_test, is_shown_while_the_command_runs) {
   const auto other = hold("deploy");
   EXPECT_EQ(data_of("deploy"), "");
   EXPECT_THAT(rowlock({"show", "deploy"}).out, Not(HasSubstr("  data ")));
+}
+
+TEST_P(run_data_test, is_watched_as_it_changes) {
+  options settings;
+  settings.prefix = store->options().prefix;
+  auto db = connect(as_role(store->url(), role_use::run), settings);
+  const auto held = mutex(db, "load").acquire();
+  counting_semaphore shards{db, "shards", 3};
+  const auto one = shards.acquire();
+  const auto two = shards.acquire();
+  auto watching = start({"watch", "load", "--interval", "100ms"});
+  auto all = start({"watch", "shards", "--interval", "100ms", "--json"});
+  EXPECT_THAT(watching->read_line(), HasSubstr(", token "));
+  EXPECT_EQ(nlohmann::json::parse(all->read_line()).at("change"), "seen");
+  for (const std::string text : {"shard 3", "shard \x1b[2J4"}) {
+    held.set_data(text);
+    const auto shown = text.find('4') == std::string::npos ? text : "shard \\x1b[2J4";
+    EXPECT_THAT(watching->read_line(), EndsWith(", data \"" + shown + '"'));
+    two.set_data(text);
+    const auto change = nlohmann::json::parse(all->read_line());
+    EXPECT_EQ(change.at("change"), "changed");
+    std::vector<std::string> texts;
+    for (const auto& holder : change.at("lock").at("holders")) texts.push_back(holder.at("data"));
+    EXPECT_THAT(texts, testing::UnorderedElementsAre("", text));
+  }
+  held.set_data("");
+  EXPECT_THAT(watching->read_line(), Not(HasSubstr("data")));
+}
+
+TEST_P(run_data_test, has_a_column_in_the_table_of_watch_if_there_is_any) {
+  auto other = hold("billing");
+  terminal_process watching{{"watch", "--interval", "100ms"}, environment(), 250};
+  watching.read_until("billing");
+  EXPECT_THAT(watching.read_until("billing"), Not(HasSubstr("DATA")));
+  auto deploys = hold("deploy", {"--data", "deploy 4711, build server, with more than there is room for"});
+  EXPECT_THAT(watching.read_until("deploy 4711, build server"), HasSubstr("DATA"));
+  EXPECT_THAT(watching.read_until("\x1b[J"), Not(HasSubstr("than there is room")));
+  watching.press("q");
+  EXPECT_EQ(watching.exit_code(), 0);
 }
 
 TEST_P(run_data_test, belongs_to_each_holder_of_several) {
