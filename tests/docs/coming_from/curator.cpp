@@ -2,6 +2,7 @@
 #include "docs/coming_from/coming_from.hpp"
 
 #include <atomic>
+#include <future>
 #include <thread>
 
 namespace rowlock::test {
@@ -89,6 +90,28 @@ TEST_P(coming_from_test, curator_sharing) {
   auto all = rowlock::try_acquire_all_for(5s, {a, b});
   EXPECT_EQ(all.size(), 2U);
   EXPECT_FALSE(rowlock::mutex(other, "b").try_acquire());
+}
+
+TEST_P(coming_from_test, curator_async_wrappers) {
+  rowlock::mutex single{db, "single"};
+  rowlock::mutex a{db, "a"};
+  rowlock::mutex b{db, "b"};
+  const rowlock::executor pool = [](const std::function<void()>& next) { next(); };
+  std::promise<bool> one;
+  const auto done = [&](const rowlock::acquired& got) { one.set_value(static_cast<bool>(got)); };
+  rowlock::acquire_async(pool, single, done);
+  EXPECT_TRUE(one.get_future().get());
+  std::promise<rowlock::acquired_all> all;
+  const auto granted = [&](rowlock::acquired_all got) { all.set_value(std::move(got)); };
+  rowlock::acquire_all_async(pool, {a, b}, granted);
+  auto both = all.get_future().get();
+  ASSERT_TRUE(both);
+  EXPECT_FALSE(rowlock::mutex(other, "b").try_acquire());
+  both.holds.release();
+  std::promise<bool> again;
+  const auto answered = [&](const rowlock::acquired_all& got) { again.set_value(static_cast<bool>(got)); };
+  rowlock::try_acquire_all_async(pool, {a, b}, 5s, answered);
+  EXPECT_TRUE(again.get_future().get());
 }
 
 TEST_P(coming_from_test, curator_leaders) {

@@ -2,6 +2,7 @@
 #include "docs/coming_from/coming_from.hpp"
 
 #include <atomic>
+#include <future>
 #include <mutex>
 #include <thread>
 
@@ -129,6 +130,27 @@ TEST_P(coming_from_test, redisson_other_locks) {
   both.release();
   auto lease = rowlock::try_acquire_all_for(5s, {a, b}, {.ttl = 10s});
   EXPECT_LE(lease[1].remaining(), 10s);
+}
+
+TEST_P(coming_from_test, redisson_multi_lock_async) {
+  rowlock::mutex a{db, "a"};
+  rowlock::mutex b{db, "b"};
+  const rowlock::executor pool = [](const std::function<void()>& next) { next(); };
+  std::promise<rowlock::acquired_all> all;
+  const auto granted = [&](rowlock::acquired_all got) { all.set_value(std::move(got)); };
+  rowlock::acquire_all_async(pool, {a, b}, granted, {.ttl = 10s});
+  auto both = all.get_future().get();
+  ASSERT_TRUE(both);
+  EXPECT_LE(both.holds[1].remaining(), 10s);
+  EXPECT_FALSE(rowlock::mutex(other, "a").try_acquire());
+  EXPECT_FALSE(rowlock::mutex(other, "b").try_acquire());
+  both.holds.release();
+  std::promise<rowlock::acquired_all> again;
+  const auto answered = [&](rowlock::acquired_all got) { again.set_value(std::move(got)); };
+  rowlock::try_acquire_all_async(pool, {a, b}, 5s, answered, {.ttl = 10s});
+  const auto in_time = again.get_future().get();
+  ASSERT_TRUE(in_time);
+  EXPECT_LE(in_time.holds[0].remaining(), 10s);
 }
 
 TEST_P(coming_from_test, redisson_settings) {
