@@ -138,6 +138,36 @@ TEST_F(mysql_doctor_test, sees_what_a_promotion_would_lose) {
   EXPECT_THAT(found(primary->url()), Not(Contains("warning lossy-failover")));
 }
 
+TEST_F(mysql_doctor_test, sees_a_marker_that_stops_a_restarted_replica) {
+  const auto primary = make_own_mariadb(
+      {"--log-bin=log", "--log-slave-updates", "--binlog-format=ROW", "--sync-binlog=1", "--server-id=1"});
+  migrator{primary->url()}.up();
+  mysql_connection side{primary->url()};
+  side.run("SET GLOBAL gtid_strict_mode = ON");
+  EXPECT_THAT(found(primary->url()), ElementsAre("note strong-role")) << "nobody follows it";
+
+  // It has followed a server, as a replica and one that was promoted have.
+  side.run("SET GLOBAL gtid_slave_pos = @@GLOBAL.gtid_binlog_pos");
+  const auto findings = diagnose(primary->url());
+  EXPECT_THAT(codes_of(findings), ElementsAre("warning marker-in-memory", "note strong-role"));
+  EXPECT_THAT(findings.at(0).remedy, HasSubstr("ALTER TABLE rowlock_marker ENGINE = InnoDB"));
+  side.run("SET GLOBAL gtid_strict_mode = OFF");
+  EXPECT_THAT(found(primary->url()), ElementsAre("note strong-role"));
+  side.run("SET GLOBAL gtid_slave_pos = ''");
+  side.run("SET GLOBAL gtid_strict_mode = ON");
+  EXPECT_THAT(found(primary->url()), ElementsAre("note strong-role"));
+
+  const auto replica = make_own_mariadb({"--server-id=2"});
+  mysql_connection follower{replica->url()};
+  follower.run("CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = " + port_of(primary->url()) +
+               ", MASTER_USER = 'rowlock', MASTER_PASSWORD = 'rowlock'");
+  follower.run("START SLAVE");
+  while (side.run("SHOW GLOBAL STATUS LIKE 'Slaves_connected'").at(0).at(1) == "0") std::this_thread::yield();
+  EXPECT_THAT(found(primary->url()), Contains("warning marker-in-memory"));
+  side.run("ALTER TABLE rowlock_marker ENGINE = InnoDB");
+  EXPECT_THAT(found(primary->url()), Not(Contains("warning marker-in-memory")));
+}
+
 }  // namespace
 }  // namespace rowlock::test
 

@@ -18,6 +18,11 @@ bool is_clustered(const facts& of) {
   return of.is("wsrep_on", "ON");
 }
 
+// As far as this server shows: that replicas follow it now, or that it has followed a server itself.
+bool is_replicated(const facts& of) {
+  return of.number("Slaves_connected") > 0 || !of["gtid_slave_pos"].empty();
+}
+
 const std::vector<check>& all() {
   static const std::vector<check> checks{
       {.code = "replica",
@@ -110,6 +115,20 @@ const std::vector<check>& all() {
        .found = "this server writes a binary log, and does not show how many replicas read it",
        .why = "A fail-over to an asynchronous replica loses the latest grants.",
        .remedy = "if replicas may take over, turn on semi-synchronous replication"},
+      {.code = "marker-in-memory",
+       .level = severity::warning,
+       .reads = {"gtid_strict_mode", "log_slave_updates", "log_bin", "marker_engine"},
+       .is_so =
+           [](const facts& of) {
+             return of.is("gtid_strict_mode", "ON") && of.is("log_slave_updates", "ON") && logs(of) &&
+                    of.is("marker_engine", "MEMORY") && is_replicated(of);
+           },
+       .found = "{prefix}marker is a MEMORY table, gtid_strict_mode is ON, and this server is a replica, was "
+                "one, or has replicas",
+       .why = "A replica that has restarted writes to its own log that the table is empty. Under "
+              "gtid_strict_mode its replication then stops (\"out-of-order sequence number\"), and it lacks "
+              "all later grants when it takes over.",
+       .remedy = "ALTER TABLE {prefix}marker ENGINE = InnoDB, on the primary"},
       {.code = "cluster-skew",
        .level = severity::warning,
        .reads = {"wsrep_on", "skew_ms"},

@@ -6,7 +6,8 @@ SHOW GLOBAL VARIABLES WHERE Variable_name IN
   ('read_only', 'super_read_only', 'innodb_read_only', 'version', 'log_bin', 'sync_binlog', 'binlog_format',
    'innodb_flush_log_at_trx_commit', 'innodb_doublewrite', 'max_allowed_packet', 'max_connections', 'wsrep_on',
    'group_replication_single_primary_mode', 'group_replication_group_name', 'rpl_semi_sync_master_enabled',
-   'rpl_semi_sync_source_enabled', 'tx_isolation', 'transaction_isolation');
+   'rpl_semi_sync_source_enabled', 'tx_isolation', 'transaction_isolation', 'gtid_strict_mode', 'gtid_slave_pos',
+   'log_slave_updates');
 
 -- name: doctor_status
 SHOW GLOBAL STATUS WHERE Variable_name IN
@@ -19,7 +20,10 @@ SHOW STATUS WHERE Variable_name = 'Ssl_cipher';
 SELECT 'user', CURRENT_USER()
 UNION ALL
 SELECT 'has_meta', COUNT(*) FROM information_schema.tables
-WHERE table_schema = DATABASE() AND table_name = 'rowlock_meta';
+WHERE table_schema = DATABASE() AND table_name = 'rowlock_meta'
+UNION ALL
+SELECT 'marker_engine', engine FROM information_schema.tables
+WHERE table_schema = DATABASE() AND table_name = 'rowlock_marker';
 
 -- name: doctor_clock
 SELECT CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED);
