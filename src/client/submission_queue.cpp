@@ -300,16 +300,6 @@ std::size_t submission_queue::fail_acquires(const std::exception_ptr& failure, b
   return failed.size();
 }
 
-// With the client's lease ends what they have obtained, but not what may have been moved to a lease of its own.
-void submission_queue::fail(const std::vector<acquire_ptr>& operations, const std::exception_ptr& failure) {
-  std::vector<release_ptr> withdrawals;
-  for (const auto& operation : operations) {
-    if (operation->moving_to) withdrawals.push_back(withdrawal_of(*operation));
-  }
-  if (!withdrawals.empty()) submit(withdrawals);
-  for (const auto& operation : operations) operation->answer.fail(failure);
-}
-
 void submission_queue::fail_tasks(const std::exception_ptr& failure) {
   model::annotated_lock lock{mutex_};
   const auto failed = pending_.remove_tasks();
