@@ -35,6 +35,7 @@ struct memory_call {
   bool ghost = false;
   bool broken_off = false;  // guarded by the server's mutex
   memory_node::moment sent{};
+  std::uint64_t number = 0;  // for the hook, which may number its calls
 
   // Its node was behind the others when it was sent. Before the verb a hook may let it wait for that, or fail.
   bool at_node_behind() const { return sent.tables != nullptr; }

@@ -24,6 +24,7 @@ void fault_plan::plan(const std::string& verb, kind what, int times, int skip) {
   auto& planned = planned_[{verb, what}];
   planned.times += times;
   planned.skip += skip;
+  planned.from = begun_ + 1;
 }
 
 void fault_plan::forget() {
@@ -37,10 +38,10 @@ int fault_plan::count(const std::string& verb) const {
   return found == counts_.end() ? 0 : found->second;
 }
 
-bool fault_plan::due(std::string_view verb, kind what) {
+bool fault_plan::due(const memory_call& call, kind what) {
   const std::lock_guard lock{mutex_};
-  const auto found = planned_.find({std::string{verb}, what});
-  if (found == planned_.end() || found->second.times == 0) return false;
+  const auto found = planned_.find({std::string{call.verb}, what});
+  if (found == planned_.end() || found->second.times == 0 || call.number < found->second.from) return false;
   if (found->second.skip > 0) {
     --found->second.skip;
     return false;
@@ -55,19 +56,20 @@ void fault_plan::on_call(memory_call& call) {
     {
       const std::lock_guard lock{mutex_};
       ++counts_[std::string{call.verb}];
+      call.number = ++begun_;
     }
     if (cut_.load()) store::throw_unreachable(false);
-    if (due(call.verb, kind::lose_request)) store::throw_unreachable();
-    if (due(call.verb, kind::refuse)) throw error(errc::contention, "refused by the test");
-    if (due(call.verb, kind::deny)) throw error(errc::privilege, "denied by the test");
-    if (due(call.verb, kind::read_only)) throw error(errc::read_only, "made read-only by the test");
-    if (due(call.verb, kind::unreachable)) throw error(errc::unreachable, "too many clients, says the test");
-    if (due(call.verb, kind::ghost)) call.leave_ghost();
-    if (due(call.verb, kind::hang)) call.block();
+    if (due(call, kind::lose_request)) store::throw_unreachable();
+    if (due(call, kind::refuse)) throw error(errc::contention, "refused by the test");
+    if (due(call, kind::deny)) throw error(errc::privilege, "denied by the test");
+    if (due(call, kind::read_only)) throw error(errc::read_only, "made read-only by the test");
+    if (due(call, kind::unreachable)) throw error(errc::unreachable, "too many clients, says the test");
+    if (due(call, kind::ghost)) call.leave_ghost();
+    if (due(call, kind::hang)) call.block();
   } else {
     if (cut_.load()) store::throw_unreachable();
-    if (due(call.verb, kind::lose_answer)) store::throw_unreachable();
-    if (due(call.verb, kind::hang_answer)) call.block();
+    if (due(call, kind::lose_answer)) store::throw_unreachable();
+    if (due(call, kind::hang_answer)) call.block();
   }
 }
 

@@ -4,6 +4,7 @@
 #include "memory/memory_server.hpp"
 
 #include <atomic>
+#include <cstdint>
 #include <limits>
 #include <map>
 #include <memory>
@@ -22,6 +23,8 @@ class fault_plan : public std::enable_shared_from_this<fault_plan> {
   void detach();
   fault_plan(const fault_plan&) = delete;
   fault_plan& operator=(const fault_plan&) = delete;
+
+  // Each plan is for calls that begin after it: an answer that is on its way stays as it is.
 
   // The next calls of the verb break their connection, either before anything happens or with the answer lost.
   void lose_request(const std::string& verb, int times = 1) { plan(verb, kind::lose_request, times); }
@@ -68,10 +71,11 @@ class fault_plan : public std::enable_shared_from_this<fault_plan> {
   struct fault {
     int skip = 0;
     int times = 0;
+    std::uint64_t from = 0;  // the first call that began after the plan
   };
 
   void plan(const std::string& verb, kind what, int times, int skip = 0);
-  bool due(std::string_view verb, kind what);
+  bool due(const store::memory_call& call, kind what);
   void on_call(store::memory_call& call);
 
   std::shared_ptr<store::memory_server> server_;
@@ -80,6 +84,7 @@ class fault_plan : public std::enable_shared_from_this<fault_plan> {
   mutable std::mutex mutex_;
   std::map<std::pair<std::string, kind>, fault> planned_;
   std::map<std::string, int> counts_;
+  std::uint64_t begun_ = 0;  // calls
 };
 
 }  // namespace rowlock::test
