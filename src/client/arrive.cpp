@@ -34,10 +34,6 @@ void arrival::look_again() {
   if (auto waiting = engine_.waiters().take(*operation_)) engine_.parts().queue.submit(std::move(waiting));
 }
 
-void arrival::withdraw() {
-  if (const auto waiting = engine_.waiters().take(*operation_)) engine_.parts().complete.withdraw(*waiting);
-}
-
 std::optional<model::token> arrival::result(const hold_ptr& answered) const {
   if (answered) return answered->token();
   if (!is_limited_) throw error(errc::cancelled, "the wait at a barrier was stopped");
@@ -65,7 +61,6 @@ std::optional<model::token> arrive(engine& on, const model::lock_definition& bar
   }
   const auto end = member.leave();
   if (const auto answer = member.answer().wait(time, end)) return member.result(*answer);
-  member.withdraw();
   throw member.unknown();
 }
 

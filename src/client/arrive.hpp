@@ -23,8 +23,6 @@ class arrival {
   instant leave();
   // The same for a caller that does not wait for that either. False: there was an answer before.
   bool detach();
-  // No answer came in that time, and the caller has given up waiting for it, too.
-  void withdraw();
 
   // The number of the complete generation. Null: it was left, or did not arrive; then it is empty or throws
   // error(cancelled).

@@ -35,9 +35,7 @@ bool async_arrival::leave() {
   {
     const model::annotated_lock lock{mutex_};
     if (leaves_until_) {
-      if (engine_->shared().time.now() < *leaves_until_ || !member_->answer().give_up()) return false;
-      member_->withdraw();
-      return true;
+      return engine_->shared().time.now() >= *leaves_until_ && member_->answer().give_up();
     }
     leaves_until_ = end = member_->leave();
   }
