@@ -249,23 +249,12 @@ TEST_F(async_arrival_test, a_client_that_closes_ends_it_and_breaks_the_generatio
 }
 
 TEST_F(async_arrival_test, is_told_of_the_close_also_when_the_database_hangs) {
-  auto settings = calm();
-  settings.close_timeout = 2s;
-  db = new_client(settings);
-  mutex(db, "a").acquire().release();
+  db = new_impatient_client();
   faults.hang("edit");
   const auto wait = started();
-  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
-  auto closed = in_background([&] { db.close(); });
-  ASSERT_TRUE(eventually([&] {
-    time.advance(10ms);
-    return by_hand.size() == 1;
-  }));
+  close_while_the_database_hangs(db, [&] { return by_hand.size() == 1; });
   by_hand.run_next();
   EXPECT_EQ(failure, errc::closed);
-  faults.forget();
-  server->unblock();
-  EXPECT_TRUE(soon([&] { return closed.wait_for(0s) == std::future_status::ready; }));
 }
 
 }  // namespace

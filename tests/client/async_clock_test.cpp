@@ -2,8 +2,6 @@
 #include "client/client_test.hpp"
 #include "client/executors.hpp"
 
-#include "support/background.hpp"
-
 #include <vector>
 
 namespace rowlock::test {
@@ -120,24 +118,12 @@ TEST_F(async_clock_test, waits_through_an_outage_and_a_lost_lease) {
 }
 
 TEST_F(async_clock_test, is_told_of_the_close_also_when_the_database_hangs) {
-  auto settings = calm();
-  settings.close_timeout = 2s;
-  client closing = new_client(settings);
-  mutex(closing, "b").acquire().release();
+  db = new_impatient_client();
   faults.hang("acquire");
-  acquire_async(by_hand.get(), mutex{closing, "a"}, [this](acquired one) { got.push_back(std::move(one)); });
-  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
-  auto closed = in_background([&] { closing.close(); });
-  ASSERT_TRUE(eventually([&] {
-    time.advance(10ms);
-    return by_hand.size() == 1;
-  }));
-  by_hand.run_next();
+  ask("a");
+  close_while_the_database_hangs(db, [&] { return told_soon(1); });
   ASSERT_TRUE(got.front().failure);
   EXPECT_EQ(got.front().failure->code(), errc::closed);
-  faults.forget();
-  server->unblock();
-  EXPECT_TRUE(soon([&] { return closed.wait_for(0s) == std::future_status::ready; }));
 }
 
 }  // namespace

@@ -206,6 +206,27 @@ bool virtual_client_test::soon(const std::function<bool()>& condition) {
   });
 }
 
+client virtual_client_test::new_impatient_client() {
+  auto settings = calm();
+  settings.close_timeout = 2s;
+  auto made = new_client(settings);
+  mutex(made, "warm").acquire().release();
+  return made;
+}
+
+void virtual_client_test::close_while_the_database_hangs(client& db, const std::function<bool()>& is_told) {
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  auto closed = in_background([&] { db.close(); });
+  EXPECT_TRUE(eventually([&] {
+    time.advance(10ms);
+    return is_told();
+  }));
+  EXPECT_EQ(server->blocked(), 1U);
+  faults.forget();
+  server->unblock();
+  EXPECT_TRUE(soon([&] { return closed.wait_for(0s) == std::future_status::ready; }));
+}
+
 void virtual_client_test::pass_renewals(const client& db, int count) {
   for (; count > 0; --count) {
     const auto before = db.stats().renewals;

@@ -108,6 +108,11 @@ class virtual_client_test : public testing::Test {
   std::size_t leases() const { return server->snapshot().leases.size(); }
   attempt waiting(const client& db, const std::string& name);
 
+  // It has its lease, and gives up a close soon.
+  client new_impatient_client();
+  // A call that it has sent hangs until somebody was told of the close.
+  void close_while_the_database_hangs(client& db, const std::function<bool()>& is_told);
+
   store::memory_server* const server = server_.get();
   virtual_time& time = *time_;
   fault_plan& faults = *faults_;
