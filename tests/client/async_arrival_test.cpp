@@ -107,8 +107,11 @@ TEST_F(async_arrival_test, its_time_breaks_the_generation) {
 TEST_F(async_arrival_test, a_stop_breaks_the_generation_once) {
   std::stop_source stop;
   const auto wait = waiting({}, stop.get_token());
+  faults.hang("edit");
   stop.request_stop();
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
   wait->give_up();
+  server->unblock();
   expect_over();
   EXPECT_EQ(failure, errc::cancelled);
   EXPECT_TRUE(is_clean());

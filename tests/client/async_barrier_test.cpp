@@ -150,6 +150,24 @@ TEST_P(async_barrier_test, a_coroutine_is_thrown_what_the_blocking_call_throws) 
   EXPECT_FALSE(went_on);
 }
 
+job arrive_within_an_hour(executor where, const barrier& at, std::optional<std::int64_t>& number,
+                          std::stop_token stop) {
+  number = co_await arrive_on(where, at, 1h, stop);
+}
+
+TEST_P(async_barrier_test, a_coroutine_with_a_limit_that_is_stopped_gets_no_number) {
+  std::optional<std::int64_t> number = -1;
+  std::stop_source stop;
+  const auto work = arrive_within_an_hour(by_hand.get(), phase, number, stop.get_token());
+  ASSERT_TRUE(is_queued(1));
+  stop.request_stop();
+  ASSERT_TRUE(by_hand.run_one());
+  ASSERT_TRUE(work.is_over());
+  EXPECT_NO_THROW(work.rethrow());
+  EXPECT_FALSE(number);
+  EXPECT_TRUE(is_clean());
+}
+
 TEST_P(async_barrier_test, a_coroutine_that_is_destroyed_breaks_the_generation) {
   bool went_on = false;
   auto work = std::make_optional(arrive_once(by_hand.get(), phase, went_on));

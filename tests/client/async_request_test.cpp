@@ -16,7 +16,9 @@ class fake_request final : public client_layer::async_request {
   ~fake_request() override { abandon(); }
 
   client_layer::promised<int> answered;
-  bool is_refused = false;  // where it cannot be right
+  bool is_refused = false;     // where it cannot be right
+  bool fails = false;          // when it is submitted
+  bool leaves_at_once = true;  // otherwise it still waits for its answer
   std::atomic<int> submitted{0};
   std::atomic<int> left{0};
   std::atomic<int> detached{0};
@@ -28,10 +30,13 @@ class fake_request final : public client_layer::async_request {
     return until_;
   }
   client_layer::promise_state& answer() override { return answered; }
-  void submit() override { ++submitted; }
+  void submit() override {
+    ++submitted;
+    if (fails) throw error(errc::contention, "failed");
+  }
   bool leave() override {
     ++left;
-    return answered.give_up();
+    return leaves_at_once && answered.give_up();
   }
   bool detach() override {
     ++detached;
@@ -125,6 +130,28 @@ TEST_F(async_request_test, its_time_or_a_stop_make_it_leave) {
   ASSERT_TRUE(soon([&] { return late->left == 1; }));
   ASSERT_TRUE(by_hand.run_one());
   EXPECT_EQ(continued, 2);
+}
+
+TEST_F(async_request_test, one_that_leaves_may_still_get_its_answer) {
+  std::stop_source stop;
+  const auto request = made(by_hand.get(), {}, stop.get_token());
+  request->leaves_at_once = false;
+  request->start();
+  stop.request_stop();
+  EXPECT_EQ(request->left, 1);
+  EXPECT_EQ(by_hand.size(), 0U);
+  request->answered.complete(7);
+  ASSERT_TRUE(by_hand.run_one());
+  EXPECT_EQ(continued, 1);
+  EXPECT_EQ(got, 7);
+}
+
+TEST_F(async_request_test, a_failure_to_submit_it_goes_to_the_continuation) {
+  const auto request = made(by_hand.get());
+  request->fails = true;
+  EXPECT_NO_THROW(request->start());
+  ASSERT_TRUE(by_hand.run_one());
+  EXPECT_EQ(failure, errc::contention);
 }
 
 TEST_F(async_request_test, abandoned_while_it_waits_it_is_detached) {
