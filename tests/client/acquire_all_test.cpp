@@ -406,6 +406,14 @@ TEST_F(acquire_all_doubt_test, an_attempt_waits_a_moment_for_a_row_that_is_locke
   }
 }
 
+TEST_F(acquire_all_doubt_test, what_is_refused_for_good_is_not_repeated) {
+  faults.deny("edit");
+  auto asked = in_background([&] { return code_of([&] { std::ignore = acquire_all({a, b}); }); });
+  ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_EQ(asked.get(), errc::privilege);
+  EXPECT_TRUE(acquire_all({a, b}));
+}
+
 TEST_F(acquire_all_doubt_test, waits_through_an_outage) {
   faults.cut(true);
   auto asked = in_background([&] { return acquire_all({a, b}); });

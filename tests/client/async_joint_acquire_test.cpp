@@ -214,6 +214,23 @@ TEST_F(async_joint_acquire_test, a_lost_answer_is_one_grant_each) {
   }
 }
 
+// Otherwise a check of all holds could take them for orphans.
+TEST_F(async_joint_acquire_test, the_ids_that_it_asks_with_and_looks_for_are_in_use) {
+  const auto is_in_use = [&](const std::string& name) {
+    return engine()->parts().queue.ids().contains(model::hold_id::parse(holder_of(name)));
+  };
+  for (const bool looks : {false, true}) {
+    if (looks) faults.lose_answer("edit");
+    looks ? faults.hang("find") : faults.hang_answer("edit");
+    const auto wait = started({"a", "b"});
+    ASSERT_TRUE(soon([&] { return server->blocked() == 1; }));
+    EXPECT_TRUE(is_in_use("a") && is_in_use("b")) << looks;
+    server->unblock();
+    expect_granted({"a", "b"});
+    give_back();
+  }
+}
+
 TEST_F(async_joint_acquire_test, in_doubt_it_is_abandoned_and_leaves_nothing) {
   faults.lose_answer("edit");
   const auto wait = started({"a", "b"});

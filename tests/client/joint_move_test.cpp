@@ -5,6 +5,8 @@
 #include "primitives/access.hpp"
 #include "support/background.hpp"
 
+#include <gmock/gmock.h>
+
 #include <vector>
 
 namespace rowlock::test {
@@ -47,6 +49,12 @@ TEST_F(joint_move_test, costs_one_edit_more) {
   ASSERT_TRUE(is_over(call));
   EXPECT_EQ(faults.count("edit"), edits + 2);
   expect_moved(call.get());
+}
+
+TEST_F(joint_move_test, the_end_of_a_short_ttl_is_noticed) {
+  const auto all = acquire_all({a, b}, {.ttl = 200ms});
+  advance(200ms);
+  EXPECT_TRUE(eventually([&] { return db.stats().lost == 2; }));
 }
 
 // Not renewed, and known to be over before the database lets others in.
@@ -178,8 +186,8 @@ class joint_move_tries_test : public parts_test {
  protected:
   joint_move_tries_test() {
     begin();
-    moving.emplace(*engine, std::vector{request("a"), request("b")}, std::vector{held("a"), held("b")}, 60s,
-                   0ms);
+    from = {held("a"), held("b")};
+    moving.emplace(*engine, std::vector{request("a"), request("b")}, from, 60s, 0ms);
   }
 
   client_layer::hold_ptr held(const std::string& name) {
@@ -190,13 +198,82 @@ class joint_move_tries_test : public parts_test {
     grant(hold);
     return hold;
   }
+  // What has been withdrawn, by name. All stood on leases of their own.
+  std::vector<std::string> withdrawn() {
+    std::vector<std::string> names;
+    for (const auto& one : submitted().releases) {
+      names.push_back(one->name);
+      EXPECT_NE(one->lease->id(), engine->keeper().lease()->id());
+    }
+    return names;
+  }
   void run() { moving->run(*server->open()->connect()); }
 
   using result = client_layer::joint_move::result;
   static model::lock_request request(const std::string& name) { return {model::lock_definition{name}}; }
 
+  std::vector<client_layer::hold_ptr> from;
   std::optional<client_layer::joint_move> moving;
 };
+
+TEST_F(joint_move_tries_test, the_registry_has_the_new_objects_in_place_of_the_old) {
+  from[1]->set_contended(true);
+  run();
+  ASSERT_EQ(moving->outcome(), result::moved);
+  EXPECT_THAT(engine->holds().all(), testing::UnorderedElementsAreArray(moving->moved()));
+  for (const auto& old : from) EXPECT_FALSE(old->is_valid()) << old->name();
+  EXPECT_FALSE(moving->moved()[0]->is_contended());
+  EXPECT_TRUE(moving->moved()[1]->is_contended());
+}
+
+// Otherwise a check of all holds could take them for orphans.
+TEST_F(joint_move_tries_test, its_ids_are_in_use) {
+  for (const auto& hold : from) EXPECT_TRUE(queue().ids().contains(hold->id()));
+  moving.reset();
+  for (const auto& hold : from) EXPECT_FALSE(queue().ids().contains(hold->id()));
+}
+
+TEST_F(joint_move_tries_test, what_is_only_found_is_made_durable) {
+  server->show_commits_early();
+  const auto before = faults->count("make_durable");
+  faults->lose_answer("edit");
+  EXPECT_THROW(run(), error);
+  EXPECT_EQ(faults->count("make_durable"), before);
+  run();
+  EXPECT_EQ(moving->outcome(), result::moved);
+  EXPECT_EQ(faults->count("make_durable"), before + 1);
+}
+
+TEST_F(joint_move_tries_test, one_that_is_guarded_keeps_all_where_they_are) {
+  ASSERT_TRUE(server->guard("b", from[1]->id()));
+  run();
+  EXPECT_EQ(moving->outcome(), result::again);
+  for (const auto& hold : from) EXPECT_TRUE(hold->is_valid());
+  server->unguard("b");
+  run();
+  EXPECT_EQ(moving->outcome(), result::moved);
+}
+
+TEST_F(joint_move_tries_test, one_whose_loss_was_reported_meanwhile_is_not_taken) {
+  ASSERT_TRUE(from[1]->lose(loss::forced));
+  engine->holds().remove(*from[1]);
+  run();
+  EXPECT_EQ(moving->outcome(), result::lost);
+  ASSERT_EQ(moving->moved().size(), 1U);
+  EXPECT_THAT(withdrawn(), testing::ElementsAre("b"));
+  const auto moved = moving->moved()[0];
+  moving->drop_moved();
+  EXPECT_FALSE(moved->is_valid());
+  EXPECT_TRUE(engine->holds().empty());
+  EXPECT_THAT(withdrawn(), testing::ElementsAre("a"));
+}
+
+TEST_F(joint_move_tries_test, whoever_gives_up_withdraws_all) {
+  moving->withdraw();
+  for (const auto& hold : from) EXPECT_FALSE(hold->is_valid());
+  EXPECT_TRUE(engine->holds().empty());
+  EXPECT_THAT(withdrawn(), testing::ElementsAre("a", "b"));
+}
 
 TEST_F(joint_move_tries_test, a_locked_row_after_a_lost_answer_does_not_begin_the_ttl_anew) {
   faults->lose_answer("edit");

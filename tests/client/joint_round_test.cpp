@@ -35,6 +35,7 @@ TEST_F(joint_round_test, takes_all_that_are_free) {
   EXPECT_EQ(one->what_is_missing(), round::state::granted);
   ASSERT_EQ(one->holds.size(), 2U);
   for (const auto& hold : one->holds) EXPECT_EQ(hold->id(), holder_of(hold->name()));
+  EXPECT_EQ(shared().count.acquired.load(), 2U);
   forget(*one);
 }
 
@@ -78,7 +79,10 @@ TEST_F(joint_round_test, finds_what_an_earlier_one_got) {
   EXPECT_THROW(run(*first), error);
   auto look = round{*engine, first->lease, first->wishes, true, true};
   server->lock_row("a");
+  server->show_commits_early();
+  const auto made_durable = faults->count("make_durable");
   run(look);
+  EXPECT_EQ(faults->count("make_durable"), made_durable + 1);
   EXPECT_EQ(look.holds.size(), 2U) << "also while a row is locked";
   server->unlock_row("a");
   forget(look);
