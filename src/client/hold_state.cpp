@@ -115,4 +115,9 @@ bool hold_state::enter() noexcept {
   return false;
 }
 
+bool hold_state::leave_last() noexcept {
+  int last = 1;
+  return entries_.compare_exchange_strong(last, 0);
+}
+
 }  // namespace rowlock::client_layer

@@ -80,6 +80,9 @@ class hold_state {
   // false after it.
   bool enter() noexcept;
   bool leave() noexcept { return entries_.fetch_sub(1) == 1; }
+  // leave() if one entry is left. False: there are more, and nothing has changed.
+  bool leave_last() noexcept;
+  void undo_leave() noexcept { entries_.fetch_add(1); }
   std::size_t depth() const noexcept { return static_cast<std::size_t>(entries_.load()); }
 
  private:

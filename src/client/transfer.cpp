@@ -117,6 +117,23 @@ receipts& receipts_of_this_process() {
   return current.compare_exchange_strong(known, made.get()) ? *made.release() : *known;
 }
 
+// Takes the last entry of a recursive lock while its hold moves, so no thread enters again beside the adopter. Gives
+// it back unless the move has ended the hold. False: it was entered more than once.
+class last_entry {
+ public:
+  explicit last_entry(hold_state& hold) : hold_(hold), claimed_(hold.leave_last()) {}
+  last_entry(const last_entry&) = delete;
+  last_entry& operator=(const last_entry&) = delete;
+  ~last_entry() {
+    if (claimed_ && !hold_.is_released()) hold_.undo_leave();
+  }
+  explicit operator bool() const noexcept { return claimed_; }
+
+ private:
+  hold_state& hold_;
+  const bool claimed_;
+};
+
 // Whether the holder is another running process of this machine. False for other machines, where it is unknown.
 bool lives(const store::lease_record& holder, engine& on) {
   if (holder.host != on.shared().process.host || holder.pid == ::getpid()) return false;
@@ -141,7 +158,8 @@ std::string hand_over(const hold_ptr& hold, std::chrono::milliseconds ttl) {
   on.check_usable();
   const auto lost = [&] { return error(errc::hold_lost, "the hold of \"" + hold->name() + "\" is over"); };
   if (!hold->is_valid()) throw lost();
-  if (hold->depth() > 1) {
+  const last_entry claimed{*hold};
+  if (!claimed) {
     throw error(errc::invalid_argument, "\"" + hold->name() + "\" was entered " +
                                             std::to_string(hold->depth()) +
                                             " times; release it until one level is left, then transfer it");

@@ -434,5 +434,44 @@ TEST_F(transfer_doubt_test, a_renewal_between_the_hand_over_and_its_answer_repor
   EXPECT_FALSE(stop.stop_requested());
 }
 
+// The thread would run beside the adopter, with the same token and without learning of a loss.
+TEST_F(transfer_doubt_test, a_recursive_mutex_is_not_entered_again_while_its_hold_moves) {
+  auto settings = calm();
+  settings.connections = 4;  // the new attempt sends a statement while the answer of the edit is under way
+  client many = new_client(settings);
+  recursive_mutex a{many, "a"};
+  hold held = a.acquire();
+  faults.hang_answer("edit");
+  auto text = in_background([&] { return held.transfer(1h); });
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  EXPECT_FALSE(a.try_acquire());
+  EXPECT_EQ(a.depth(), 0U);
+  server->unblock();
+  EXPECT_TRUE(adopt(other, text.get()));
+}
+
+TEST_F(transfer_doubt_test, a_recursive_mutex_is_entered_again_when_its_hold_did_not_move) {
+  recursive_mutex a{db, "a"};
+  hold held = a.acquire();
+  faults.deny("edit");
+  EXPECT_EQ(code_of([&] { std::ignore = held.transfer(1h); }), errc::privilege);
+  const hold inner = a.try_acquire();
+  EXPECT_EQ(inner.id(), held.id());
+  EXPECT_EQ(a.depth(), 2U);
+  EXPECT_EQ(code_of([&] { std::ignore = held.transfer(1h); }), errc::invalid_argument);
+  EXPECT_EQ(a.depth(), 2U);
+}
+
+TEST_F(transfer_doubt_test, a_recursive_mutex_is_not_entered_again_after_a_transfer_in_doubt) {
+  recursive_mutex a{db, "a"};
+  hold held = a.acquire();
+  faults.lose_answer("edit");
+  EXPECT_EQ(code_of([&] { std::ignore = held.transfer(1h); }), errc::unreachable);
+  EXPECT_EQ(a.depth(), 0U);
+  EXPECT_EQ(held.release(), release_result::released);
+  EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
+  EXPECT_NE(a.acquire().id(), held.id());
+}
+
 }  // namespace
 }  // namespace rowlock::test
