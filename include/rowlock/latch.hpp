@@ -31,8 +31,10 @@ class ROWLOCK_EXPORT latch {
   const std::string& name() const noexcept;
   std::int64_t count() const noexcept;  // what this object expects
 
-  // Counts down permanently. Each call counts once, even if its answer is lost and it is sent again. Throws
-  // error(invalid_argument) if n is below 1, or if fewer than n remain; then nothing has changed.
+  // Counts down permanently. Each call counts once, even if its answer is lost and it is sent again. If the latch was
+  // reset in between and nothing shows whether it had counted before, it is not counted again: it throws
+  // error(unreachable) with outcome_unknown(). Throws error(invalid_argument) if n is below 1, or if fewer than n
+  // remain; then nothing has changed.
   void count_down(std::int64_t n = 1);
 
   // How many remain to be counted down. It may change at any time.
@@ -63,7 +65,8 @@ class ROWLOCK_EXPORT latch {
   }
 
   // Undoes all counting, as if the latch were new; waiters keep waiting. Call it between two uses: a waiter that was
-  // woken but has not noticed yet may wait again. It may be repeated after error(unreachable).
+  // woken but has not noticed yet may wait again. After a lost answer it is sent again, and then also undoes what was
+  // counted meanwhile, before it returned. It may be repeated after error(unreachable).
   void reset();
 
  private:

@@ -63,6 +63,15 @@ decision arrive_at_barrier(lock_editor& barrier, const lock_view& view, const ac
   return barrier.finish(what::granted);
 }
 
+// Whether a try that would have counted with this token, and whose permit is missing, was not executed. Otherwise it may
+// have counted before a reset removed all permits. A row below the token has never had it. A permit with this token
+// belongs to somebody else. A permit with a lower one was there before the try, so there was no reset since.
+bool has_not_counted(const lock_view& latch, model::token tried) {
+  if (latch.row.token < tried) return true;
+  return std::ranges::any_of(latch.permits,
+                             [tried](const auto& entry) { return entry.permit.token <= tried; });
+}
+
 }  // namespace
 
 decision decide_rendezvous(lock_editor& lock, const lock_view& view, const acquire_terms& wish) {
@@ -80,11 +89,12 @@ decision sweep_rendezvous(lock_editor& lock) {
 }
 
 decision decide_count_down(const lock_view& view, const model::lock_definition& definition, hold_id hold,
-                           std::int64_t n) {
+                           std::int64_t n, model::token tried) {
   lock_editor latch{view, microseconds{0}};
   if (auto other = latch.refuse_other(definition)) return std::move(*other);
   latch.outcome().remaining = latch.row().capacity - latch.row().in_use;
   if (latch.permit_of(hold)) return latch.unchanged(what::granted);
+  if (tried != 0 && !has_not_counted(view, tried)) return latch.unchanged(what::in_doubt);
   if (n > latch.outcome().remaining) return latch.unchanged(what::overrun);
   if (!view.is_recorded_server) return latch.unchanged(what::foreign);
   latch.count_down(hold, n);

@@ -44,6 +44,7 @@ struct outcome {
     again,     // dead waiters were removed: retry
     broken,    // of a barrier: another member of its generation has died or given up
     overrun,  // of a latch: it counts down by more than what `remaining` says; of a capacity: it leaves its bounds
+    in_doubt,  // of a latch: an earlier try may have counted before a reset
   } result = what::busy;
   model::token token = 0;
   std::int64_t weight = 1;
@@ -125,8 +126,9 @@ decision decide_reclaim(const store::lock_view& view, hold_id old, lease_id from
 // ---- latch and barrier (decide_rendezvous.cpp); the functions above decide what they share ----
 
 // Counts a latch down by a permit that never dies. The same hold counts only once (I7). At zero all waiters continue.
+// tried: the token with which an earlier try would have counted, if it may have. 0: there was none.
 decision decide_count_down(const store::lock_view& view, const model::lock_definition& definition,
-                           hold_id hold, std::int64_t n);
+                           hold_id hold, std::int64_t n, model::token tried = 0);
 
 // Undoes all counting of a latch.
 decision decide_reset(const store::lock_view& view, const model::lock_definition& definition);

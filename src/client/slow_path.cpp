@@ -205,6 +205,7 @@ bool slow_path::finish_acquire(request& item) {
     case what::foreign:
     case what::again:
     case what::overrun:
+    case what::in_doubt:
     case what::released:
     case what::absent:
     case what::guarded: break;

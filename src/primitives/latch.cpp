@@ -5,6 +5,9 @@
 
 #include <fmt/format.h>
 
+#include <atomic>
+#include <memory>
+
 namespace rowlock::primitives {
 
 namespace {
@@ -27,10 +30,21 @@ class latch_lock {
       throw error(errc::invalid_argument,
                   fmt::format("\"{}\" cannot be counted down by {}; at least 1 is expected", asked.name, n));
     }
-    const auto settled =
-        decide(limit, [definition = asked, id = model::hold_id::random(), n](const store::lock_view& view) {
-          return client_layer::decide_count_down(view, definition, id, n);
+    // Kept by each try for the next one.
+    const auto tried = std::make_shared<std::atomic<model::token>>(0);
+    const auto settled = decide(
+        limit, [definition = asked, id = model::hold_id::random(), n, tried](const store::lock_view& view) {
+          auto made = client_layer::decide_count_down(view, definition, id, n, tried->load());
+          if (made.change.row) tried->store(made.change.row->token);
+          return made;
         });
+    if (settled.result == what::in_doubt) {
+      throw error(errc::unreachable,
+                  fmt::format("the answer was lost and \"{}\" was reset since; whether it was counted down "
+                              "before that is unknown",
+                              asked.name),
+                  {}, true);
+    }
     if (settled.result != what::overrun) return;
     throw error(errc::invalid_argument, fmt::format("\"{}\" cannot be counted down by {}: {} remain of {}",
                                                     asked.name, n, settled.remaining, asked.capacity));

@@ -20,8 +20,9 @@ view_builder a_barrier(std::int64_t parties) {
 model::lock_definition definition_of(const store::lock_view& view) {
   return {view.row.name, view.row.kind, view.row.capacity, view.row.fair};
 }
-decision count_down(const store::lock_view& view, std::int64_t n = 1, hold_id hold = me.hold) {
-  return decide_count_down(view, definition_of(view), hold, n);
+decision count_down(const store::lock_view& view, std::int64_t n = 1, hold_id hold = me.hold,
+                    model::token tried = 0) {
+  return decide_count_down(view, definition_of(view), hold, n, tried);
 }
 decision wait(const store::lock_view& view, const party& who = me) {
   return share(view, who);
@@ -60,6 +61,30 @@ TEST(decide_latch_test, the_same_count_counts_once) {
   const auto made = count_down(a_latch(3).shared_by(me, 1, {}));
   EXPECT_EQ(made.outcome.result, what::granted) << "I7";
   EXPECT_TRUE(made.change.empty());
+}
+
+// An earlier try would have got the token 8.
+TEST(decide_latch_test, a_count_that_was_tried_before_is_made_if_it_was_not_then) {
+  const auto again = [](const store::lock_view& view) { return count_down(view, 1, me.hold, 8); };
+  EXPECT_EQ(again(a_latch(3)).change.row->in_use, 1) << "nobody has had that token";
+  EXPECT_EQ(again(a_latch(3).shared_by(first, 1, {})).change.row->in_use, 2) << "another has it";
+  EXPECT_EQ(again(a_latch(4).shared_by(first, 1, {}).shared_by(second, 1, {})).change.row->in_use, 3)
+      << "a count from before that try stands, so nothing was reset";
+  EXPECT_TRUE(again(a_latch(3).shared_by(me, 1, {})).change.empty()) << "it was made";
+}
+
+TEST(decide_latch_test, a_count_that_was_tried_before_a_reset_is_in_doubt) {
+  store::lock_view view = a_latch(1);
+  view.row.token = 8;
+  for (const bool counted_anew : {false, true}) {
+    if (counted_anew) {
+      view.permits.push_back({{first.hold, {}, 1, ++view.row.token}, {}});
+      view.row.in_use = 1;  // so the latch is open, and one more would be too many
+    }
+    const auto made = count_down(view, 1, me.hold, 8);
+    EXPECT_EQ(made.outcome.result, what::in_doubt);
+    EXPECT_TRUE(made.change.empty());
+  }
 }
 
 TEST(decide_latch_test, counts_of_the_dead_stay) {

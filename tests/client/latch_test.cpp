@@ -188,8 +188,6 @@ TEST_F(latch_doubt_test, who_waits_asks_the_database_to_decide_once) {
   ASSERT_TRUE(soon([&] { return is_over(waits); }));
 }
 
-;
-
 TEST_F(latch_doubt_test, a_wait_that_begins_in_an_outage_outlasts_it) {
   ready.count_down(2);
   faults.cut(true);
@@ -216,6 +214,81 @@ TEST_F(latch_doubt_test, a_count_that_may_have_happened_says_so_whatever_failed_
   ASSERT_TRUE(soon([&] { return counts.wait_for(0s) == std::future_status::ready; }));
   EXPECT_TRUE(counts.get());
   faults.cut(false);
+}
+
+// Two tries of one count, with something between them.
+class latch_retry_test : public virtual_client_test {
+ protected:
+  latch_retry_test() {
+    same.count_down();  // so the latch is there
+    same.reset();
+  }
+
+  // The next edit loses its answer, the one after it hangs.
+  void lose_answer_and_hang() {
+    faults.lose_answer("edit");
+    faults.hang("edit", 1);
+  }
+  // What the call threw.
+  std::optional<error> count_down_around(const std::function<void()>& between) {
+    auto counts = in_background([this]() -> std::optional<error> {
+      try {
+        ready.count_down();
+        return {};
+      } catch (const error& failure) {
+        return failure;
+      }
+    });
+    EXPECT_TRUE(soon([&] { return server->blocked() == 1; }));
+    between();
+    server->unblock();
+    return counts.get();
+  }
+
+  client db = new_client();
+  client other = new_client();
+  latch ready{db, "ready", 3};
+  latch same{other, "ready", 3};
+};
+
+TEST_F(latch_retry_test, a_count_that_may_have_come_before_a_reset_is_not_made_again) {
+  same.count_down(2);
+  lose_answer_and_hang();
+  const auto failure = count_down_around([&] {
+    EXPECT_TRUE(same.try_wait());
+    same.reset();
+  });
+  ASSERT_TRUE(failure);
+  EXPECT_EQ(failure->code(), errc::unreachable);
+  EXPECT_TRUE(failure->outcome_unknown());
+  EXPECT_EQ(same.remaining(), 3) << "nothing is counted in the new round";
+}
+
+TEST_F(latch_retry_test, a_count_before_a_reset_is_not_made_again_among_the_next_rounds_counts) {
+  lose_answer_and_hang();
+  const auto failure = count_down_around([&] {
+    same.reset();
+    same.count_down();
+  });
+  ASSERT_TRUE(failure);
+  EXPECT_TRUE(failure->outcome_unknown());
+  EXPECT_EQ(same.remaining(), 2);
+}
+
+TEST_F(latch_retry_test, a_count_that_never_reached_the_server_is_made_after_a_reset) {
+  faults.lose_request("edit");
+  faults.hang("edit");  // the next one
+  EXPECT_FALSE(count_down_around([&] {
+    same.count_down(3);
+    same.reset();
+  }));
+  EXPECT_EQ(same.remaining(), 2);
+}
+
+TEST_F(latch_retry_test, a_count_is_made_again_among_those_of_others) {
+  lose_answer_and_hang();
+  EXPECT_FALSE(count_down_around([&] { same.count_down(); }));
+  EXPECT_EQ(same.remaining(), 1);
 }
 
 }  // namespace
