@@ -105,6 +105,13 @@ void hold_state::become(model::lock_mode mode, std::int64_t weight, model::token
   mode_.store(mode);
   weight_.store(weight);
   token_.store(token);
+  in_doubt_.store(false);
+}
+
+void hold_state::become_in_doubt(model::lock_mode mode, std::int64_t weight) noexcept {
+  in_doubt_.store(true);
+  mode_.store(mode);
+  weight_.store(weight);
 }
 
 bool hold_state::enter() noexcept {

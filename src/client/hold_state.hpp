@@ -75,6 +75,9 @@ class hold_state {
 
   // It was downgraded or upgraded in the database.
   void become(model::lock_mode mode, std::int64_t weight, model::token token) noexcept;
+  // It may have been, or may still be. This is what it has in any case.
+  void become_in_doubt(model::lock_mode mode, std::int64_t weight) noexcept;
+  bool is_in_doubt() const noexcept { return in_doubt_.load(); }
 
   // Counts the entries of a recursive lock. leave() is true for the last one, which releases; enter() is
   // false after it.
@@ -98,6 +101,7 @@ class hold_state {
   std::atomic<model::token> token_;
   std::atomic<model::lock_mode> mode_;
   std::atomic<std::int64_t> weight_;
+  std::atomic<bool> in_doubt_{false};  // whether the database has it in that mode and with that weight
   std::shared_ptr<client_layer::lease> lease_;
   std::atomic<int> fate_{held};  // held, released, or the loss
   std::atomic<int> entries_{1};

@@ -11,6 +11,27 @@
 
 ROWLOCK_BEGIN_NAMESPACE
 
+namespace {
+
+// The mode whose guard proves the hold. While a downgrade or an upgrade is in doubt, only the database knows it. On
+// SQLite one guard proves both, so nothing is asked there, where the application may keep everybody from writing.
+model::lock_mode guarded_mode(client_layer::hold_state& held) {
+  auto& on = held.engine();
+  using enum model::lock_mode;
+  if (!held.is_in_doubt() || on.guard(exclusive).sql == on.guard(shared).sql) return held.mode();
+  const auto stored =
+      on.tasks().result_of([name = held.name()](store::admin_verbs& session) { return session.show(name); },
+                           {on.shared().time.now() + on.shared().settings.statement_timeout});
+  if (stored) {
+    for (const auto& holder : stored->holders) {
+      if (holder.hold == held.id()) return holder.mode;
+    }
+  }
+  return held.mode();
+}
+
+}  // namespace
+
 const char* to_string(loss reason) noexcept {
   switch (reason) {
     case loss::none: return "none";
@@ -141,7 +162,7 @@ guard_statement hold::guard_statement() const {
                                            to_string(state_->loss()) + "); a guarded write needs a valid hold"
                                      : std::string{"this hold is empty; a guarded write needs a valid hold"});
   }
-  const auto& guard = state_->engine().guard(state_->mode());
+  const auto& guard = state_->engine().guard(guarded_mode(*state_));
   return {guard.sql, {state_->name(), state_->id().to_string()}, guard.write};
 }
 

@@ -132,7 +132,7 @@ bool acquirer::change(client_layer::hold_state& held, share wanted, share in_dou
       return true;
     }
     // The request may still be executed.
-    held.become(in_doubt.mode, in_doubt.weight, held.token());
+    held.become_in_doubt(in_doubt.mode, in_doubt.weight);
     throw;
   }
   if (settled.result == what::absent) throw lost();

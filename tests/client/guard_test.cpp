@@ -2,6 +2,7 @@
 #include "client/client_test.hpp"
 #include "client/raw_sql.hpp"
 
+#include "primitives/access.hpp"
 #include "support/background.hpp"
 
 namespace rowlock::test {
@@ -133,6 +134,39 @@ TEST_P(guard_test, keeps_the_data_of_its_hold_as_it_is_until_the_transaction_end
     held->set_data("after");
     EXPECT_EQ(data(*held), "after");
   }
+}
+
+// After an upgrade or a downgrade in doubt, the client knows neither whether it was executed nor that it was not.
+TEST_P(guard_test, proves_a_hold_whose_mode_is_in_doubt_as_the_database_has_it) {
+  auto settings = patient();
+  settings.close_timeout = 2s;
+  shared_mutex catalog{new_client(settings), "c"};
+  for (const bool upgraded : {true, false}) {
+    SCOPED_TRACE(upgraded);
+    for (const auto& begin : beginnings()) {
+      SCOPED_TRACE(begin);
+      hold held = upgraded ? catalog.acquire() : catalog.acquire_shared();
+      primitives::access::state(held)->become_in_doubt(model::lock_mode::shared, 1);
+      app->run(begin);
+      EXPECT_NO_THROW(app->guard(held));
+      if (!is_sqlite()) {
+        EXPECT_EQ(held.release(), release_result::pending) << "the guard keeps it";
+      }
+      pay(1);
+      app->run("COMMIT");
+    }
+  }
+}
+
+TEST_P(guard_test, refuses_a_hold_in_doubt_that_is_gone) {
+  const client slow = new_client(slow_to_renew());
+  shared_mutex catalog{slow, "c"};
+  const hold held = catalog.acquire();
+  primitives::access::state(held)->become_in_doubt(model::lock_mode::shared, 1);
+  ASSERT_TRUE(admin{db}.release("c"));
+  app->run(beginnings().front());
+  EXPECT_EQ(code_of([&] { app->guard(held); }), errc::hold_lost);
+  app->run("ROLLBACK");
 }
 
 TEST_P(guard_test, outside_of_a_transaction_is_refused) {

@@ -1,5 +1,6 @@
 #include "client/client_test.hpp"
 
+#include "primitives/access.hpp"
 #include "support/background.hpp"
 
 #include <rowlock/async.hpp>
@@ -329,7 +330,9 @@ TEST_F(shared_mutex_doubt_test, a_downgrade_that_stays_in_doubt_leaves_a_reader)
   EXPECT_EQ(permits(), 1U) << "it was done";
   EXPECT_TRUE(held);
   EXPECT_EQ(held.weight(), 1) << "whatever was done, it may read";
+  EXPECT_TRUE(primitives::access::state(held)->is_in_doubt()) << "so a guard asks the database";
   run([&] { catalog.downgrade(held); });
+  EXPECT_FALSE(primitives::access::state(held)->is_in_doubt());
   EXPECT_EQ(run([&] { return held.release(); }), release_result::released);
   EXPECT_EQ(permits(), 0U);
 }
@@ -344,6 +347,7 @@ TEST_F(shared_mutex_doubt_test, an_upgrade_that_stays_in_doubt_is_released_as_wh
   EXPECT_EQ(holder_of("c"), held.id()) << "it was done";
   EXPECT_TRUE(held);
   EXPECT_EQ(held.weight(), 1) << "whatever was done, it may read";
+  EXPECT_TRUE(primitives::access::state(held)->is_in_doubt()) << "so a guard asks the database";
   EXPECT_EQ(run([&] { return held.release(); }), release_result::released);
   EXPECT_EQ(holder_of("c"), "");
 }
