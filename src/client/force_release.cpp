@@ -17,14 +17,16 @@ release_result submit_and_wait(engine& on, const release_ptr& operation, instant
 }  // namespace
 
 release_result force_release(engine& on, const std::string& name, std::chrono::nanoseconds limit,
-                             model::hold_id only) {
+                             model::hold_id only, std::optional<model::token> upto) {
   on.begin_work();
   const auto until = on.shared().time.now() + limit;
   auto operation = std::make_shared<release_operation>();
   operation->name = name;
   operation->hold = only;
   operation->purpose = release_operation::aim::force;
-  if (only.is_nil()) {
+  if (upto) {
+    operation->upto = *upto;
+  } else if (only.is_nil()) {
     const auto seen = std::make_shared<std::optional<store::lock_info>>();
     const auto look =
         on.tasks().begin([seen, name](store::admin_verbs& session) { *seen = session.show(name); });

@@ -25,15 +25,28 @@ client_layer::engine& engine_of(const client& db) {
   return *access::engine(db);
 }
 
-// The holders whose token is at most this one and whose lease has not expired.
-std::vector<std::string> holders_up_to(const std::optional<store::lock_info>& lock, std::int64_t token) {
-  std::vector<std::string> holds;
-  if (!lock) return holds;
-  for (const auto& holder : lock->holders) {
-    if (holder.token <= token && holder.expires_in > milliseconds{0})
-      holds.push_back(holder.hold.to_string());
+// Whether a holder is left whose token is at most this one and whose lease has not expired.
+bool has_holder_up_to(const std::optional<store::lock_info>& lock, model::token token) {
+  return lock && std::ranges::any_of(lock->holders, [token](const auto& holder) {
+           return holder.token <= token && holder.expires_in > milliseconds{0};
+         });
+}
+
+// True: somebody lost the lock.
+bool force(client_layer::engine& on, const std::string& name, model::hold_id only,
+           std::optional<model::token> upto = {}) {
+  switch (client_layer::force_release(on, name, on.shared().settings.statement_timeout, only, upto)) {
+    case release_result::released: return true;
+    case release_result::lost: return false;
+    case release_result::pending:
+      throw error(errc::contention,
+                  "\"" + name +
+                      "\" is locked by a guarded transaction of its holder; it is released when that ends, "
+                      "if this process still runs then. End that transaction, or retry");
+    case release_result::unknown: break;
   }
-  return holds;
+  throw error(errc::unreachable,
+              "the database cannot be reached; whether \"" + name + "\" was released is unknown", {}, true);
 }
 
 // Reads which names are recorded, for changes that need no lease. For a read-only client it does nothing: the
@@ -120,19 +133,7 @@ bool admin::release(const std::string& name, const std::string& hold_id) {
   model::check_name(name);
   const auto only = hold_id.empty() ? model::hold_id{} : model::hold_id::parse(hold_id);
   update_recorded(engine_of(db_));
-  switch (client_layer::force_release(engine_of(db_), name,
-                                      engine_of(db_).shared().settings.statement_timeout, only)) {
-    case release_result::released: return true;
-    case release_result::lost: return false;
-    case release_result::pending:
-      throw error(errc::contention,
-                  "\"" + name +
-                      "\" is locked by a guarded transaction of its holder; it is released when that ends, "
-                      "if this process still runs then. End that transaction, or retry");
-    case release_result::unknown: break;
-  }
-  throw error(errc::unreachable,
-              "the database cannot be reached; whether \"" + name + "\" was released is unknown", {}, true);
+  return force(engine_of(db_), name, only);
 }
 
 request_result admin::request_release(const std::string& name, const request_options& how) {
@@ -158,16 +159,15 @@ request_result admin::request_release(const std::string& name, const request_opt
       if (failure.code() == errc::cancelled) return request_result::kept;
       throw;
     }
-    const auto keepers = holders_up_to(shown, asked.token);
-    if (keepers.empty()) return request_result::released;
+    if (!has_holder_up_to(shown, asked.token)) return request_result::released;
     if (engine.sleep(std::min<std::chrono::nanoseconds>(pause.next(), until - engine.shared().time.now()),
                      how.stop)) {
       continue;
     }
     if (!how.then_force || how.stop.stop_requested()) return request_result::kept;
-    bool forced = false;
-    for (const auto& hold : keepers) forced = release(name, hold) || forced;
-    return forced ? request_result::forced : request_result::released;
+    update_recorded(engine);
+    // By token and not by id: a hold that another process adopts meanwhile has a new id and keeps its token.
+    return force(engine, name, {}, asked.token) ? request_result::forced : request_result::released;
   }
 }
 

@@ -117,5 +117,52 @@ TEST_P(request_release_test, refuses_impossible_options) {
 
 ROWLOCK_FOR_EACH_STORE(request_release_test);
 
+// The hold stands on a lease of its transfer, so no client learns of the request and reads it.
+class request_release_order_test : public virtual_client_test {
+ protected:
+  client db = new_client();
+  client other = new_client();
+};
+
+// The adopted hold has another id and the token that was asked of.
+TEST_F(request_release_order_test, forces_a_hold_that_was_adopted_after_the_last_look) {
+  const auto text = mutex(other, "a").acquire().transfer(1h);
+  faults.hang_answer("show");
+  auto answer =
+      in_background([this] { return admin{db}.request_release("a", {.within = 0ms, .then_force = true}); });
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  const hold adopted = adopt(other, text);
+  ASSERT_TRUE(adopted);
+  server->unblock();
+  EXPECT_EQ(answer.get(), request_result::forced);
+  EXPECT_TRUE(holder_of("a").empty());
+}
+
+TEST_F(request_release_order_test, forces_what_was_adopted_beside_a_hold_that_was_not) {
+  shared_mutex catalog{other, "a"};
+  const auto unused = catalog.acquire_shared().transfer(1h);
+  const auto text = catalog.acquire_shared().transfer(1h);
+  faults.hang_answer("show");
+  auto answer =
+      in_background([this] { return admin{db}.request_release("a", {.within = 0ms, .then_force = true}); });
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  const hold adopted = adopt(other, text);
+  ASSERT_TRUE(adopted);
+  server->unblock();
+  EXPECT_EQ(answer.get(), request_result::forced);
+  EXPECT_TRUE(shared_mutex(db, "a").try_acquire()) << "nobody reads any more";
+}
+
+TEST_F(request_release_order_test, a_hold_that_was_released_after_the_last_look_is_released) {
+  const auto text = mutex(other, "a").acquire().transfer(1h);
+  faults.hang_answer("show");
+  auto answer =
+      in_background([this] { return admin{db}.request_release("a", {.within = 0ms, .then_force = true}); });
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  EXPECT_EQ(adopt(other, text).release(), release_result::released);
+  server->unblock();
+  EXPECT_EQ(answer.get(), request_result::released);
+}
+
 }  // namespace
 }  // namespace rowlock::test
