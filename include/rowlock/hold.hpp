@@ -120,9 +120,9 @@ class ROWLOCK_OWNER hold {
   // while this hold is valid in its process, and it is useless once the hold is lost. "" if empty.
   [[nodiscard]] std::string receipt() const;
 
-  // See rowlock::guard_statement. Throws error(hold_lost) if the hold is known to be lost. It sends nothing, except after
-  // a downgrade or an upgrade whose outcome is unknown: then it asks PostgreSQL, MariaDB or MySQL in which mode the hold
-  // stands, and throws unreachable and others if there is no answer.
+  // See rowlock::guard_statement. Throws error(hold_lost) if the hold is known to be lost. It sends nothing, except
+  // after a downgrade or an upgrade whose outcome is unknown: then it asks PostgreSQL, MariaDB or MySQL in which mode
+  // the hold stands, and throws unreachable and others if there is no answer.
   [[nodiscard]] rowlock::guard_statement guard_statement() const;
 
  private:

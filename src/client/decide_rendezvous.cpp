@@ -63,8 +63,8 @@ decision arrive_at_barrier(lock_editor& barrier, const lock_view& view, const ac
   return barrier.finish(what::granted);
 }
 
-// Whether a try that would have counted with this token, and whose permit is missing, was not executed. Otherwise it may
-// have counted before a reset removed all permits. A row below the token has never had it. A permit with this token
+// Whether a try that would have counted with this token, and whose permit is missing, was not executed. Otherwise it
+// may have counted before a reset removed all permits. A row below the token has never had it. A permit with this token
 // belongs to somebody else. A permit with a lower one was there before the try, so there was no reset since.
 bool has_not_counted(const lock_view& latch, model::token tried) {
   if (latch.row.token < tried) return true;
