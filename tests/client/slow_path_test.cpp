@@ -259,12 +259,12 @@ TEST_F(slow_path_test, a_force_takes_no_hold_with_a_later_token) {
   EXPECT_EQ(holder_of("a"), hold->id());
 }
 
-TEST_F(slow_path_test, an_orphan_is_released_on_the_lease_that_was_read_and_no_other) {
+TEST_F(slow_path_test, a_release_on_one_lease_leaves_a_hold_on_another) {
   const auto hold = held("a");
   const auto orphan = client_layer::withdrawal_of(
       "a", hold->id(),
       std::make_shared<client_layer::lease>(model::lease_id::random(), 30s, true, model::lease_id{}));
-  orphan->is_orphan = true;
+  orphan->only_on_lease = true;
   decide(orphan);
   EXPECT_EQ(holder_of("a"), hold->id());
   orphan->lease = hold->lease();
