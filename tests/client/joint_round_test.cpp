@@ -52,6 +52,22 @@ TEST_F(joint_round_test, takes_those_before_the_first_that_is_busy_or_none) {
   forget(*some);
 }
 
+TEST_F(joint_round_test, one_that_is_busy_counts_more_than_a_row_that_is_locked) {
+  held_by_rival("b");
+  server->lock_row("a");
+  const auto one = asking(true);
+  run(*one);
+  EXPECT_EQ(one->what_is_missing(), round::state::busy);
+}
+
+TEST_F(joint_round_test, writes_the_histories_of_all) {
+  shared().recorded.use(1, {{"*", 100, std::chrono::hours{24}}});
+  const auto one = asking(true);
+  run(*one);
+  EXPECT_EQ(server->snapshot().history.size(), 2U);
+  forget(*one);
+}
+
 TEST_F(joint_round_test, says_that_a_row_is_locked_or_that_a_lock_is_another_one) {
   server->lock_row("a");
   const auto locked = asking(true);
@@ -77,14 +93,31 @@ TEST_F(joint_round_test, finds_what_an_earlier_one_got) {
   const auto first = asking(true);
   faults->lose_answer("edit");
   EXPECT_THROW(run(*first), error);
+  queued_rival("b");
   auto look = round{*engine, first->lease, first->wishes, true, true};
   server->lock_row("a");
   server->show_commits_early();
   const auto made_durable = faults->count("make_durable");
   run(look);
   EXPECT_EQ(faults->count("make_durable"), made_durable + 1);
-  EXPECT_EQ(look.holds.size(), 2U) << "also while a row is locked";
+  ASSERT_EQ(look.holds.size(), 2U) << "also while a row is locked";
+  EXPECT_FALSE(look.holds[0]->is_contended());
+  EXPECT_TRUE(look.holds[1]->is_contended());
   server->unlock_row("a");
+  forget(look);
+}
+
+TEST_F(joint_round_test, finds_an_exclusive_hold_with_the_whole_capacity) {
+  const model::lock_definition catalog{"c", model::lock_kind::shared_mutex, model::shared_mutex_capacity};
+  side->create(std::vector{catalog});
+  const auto first = asking(true);
+  first->wishes = {{model::lock_request{catalog}, first->lease->id(), model::hold_id::of_this_thread()}};
+  faults->lose_answer("edit");
+  EXPECT_THROW(run(*first), error);
+  auto look = round{*engine, first->lease, first->wishes, true, true};
+  run(look);
+  ASSERT_EQ(look.holds.size(), 1U);
+  EXPECT_EQ(look.holds[0]->weight(), model::shared_mutex_capacity);
   forget(look);
 }
 
