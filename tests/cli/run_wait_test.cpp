@@ -26,7 +26,7 @@ TEST_P(run_wait_test, a_row_that_nobody_holds_and_another_transaction_keeps_is_6
   EXPECT_EQ(rowlock({"run", "job", "--", "true"}).exit_code, 0);
   const bool has_rows = store->can(capability::row_locks);
   const auto foreign = has_rows ? store->lock_row("job") : store->stall_renewals();
-  constexpr std::chrono::seconds bound{3};
+  constexpr std::chrono::seconds bound{5};
   const auto took = shortest_time(bound, [&] {
     const auto result = rowlock({"run", "job", "-n", "--", "echo", "mine"});
     EXPECT_EQ(result.exit_code, 69) << result.err;
