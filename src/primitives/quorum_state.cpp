@@ -10,7 +10,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ranges>
 
 namespace rowlock::primitives {
 
@@ -176,14 +175,18 @@ void send_to_all(std::vector<member_text>& texts, const std::string& text, clien
   auto pause = client_layer::row_probe();
   const auto open = [](const member_text& one) { return !one.is_over(); };
   for (;;) {
-    for (auto& one : texts | std::views::filter(open)) one.send(text);
-    for (auto& one : texts | std::views::filter(open)) one.await(deadline);
+    for (auto& one : texts) {
+      if (open(one)) one.send(text);
+    }
+    for (auto& one : texts) {
+      if (open(one)) one.await(deadline);
+    }
     if (std::ranges::none_of(texts, open)) return;
     if (time.now() >= deadline) break;
     sleeper.sleep_until(std::min(deadline, time.now() + pause.next()));
   }
-  for (auto& one : texts | std::views::filter(open)) {
-    one.fail({errc::contention, "its row is locked by a guarded transaction"});
+  for (auto& one : texts) {
+    if (open(one)) one.fail({errc::contention, "its row is locked by a guarded transaction"});
   }
 }
 
