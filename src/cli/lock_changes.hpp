@@ -17,7 +17,8 @@ struct lock_change_line {
 
 const char* to_string(lock_change_line::what change) noexcept;
 
-// "free", or who holds it since when, the data of the first holder, and who waits. Without durations: the text changes only with the lock.
+// "free", or who holds it since when, the data of the first holder, and who waits. Without durations: the text changes
+// only with the lock.
 std::string state_text(const lock_info& lock);
 
 // Keeps a short text of each lock, not the lock itself.

@@ -77,8 +77,8 @@ void withdraw(engine& on, hold_state& hold, model::lease_id moved_to, std::chron
   release->was_held = hold.begin_release();
   release->keep_until = hold.keep_until();
   on.parts().queue.submit(release);
-  on.holds().remove(
-      hold);  // not before the release uses the id, or reconciliation would take the hold for an orphan
+  // Not before the release uses the id, or reconciliation would take the hold for an orphan.
+  on.holds().remove(hold);
 }
 
 // The holds of this process that could be reclaimed: those with a receipt. Thread-safe.

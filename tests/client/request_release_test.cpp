@@ -120,6 +120,15 @@ ROWLOCK_FOR_EACH_STORE(request_release_test);
 // The hold stands on a lease of its transfer, so no client learns of the request and reads it.
 class request_release_order_test : public virtual_client_test {
  protected:
+  // Has looked for the last time before it forces, and goes on after server->unblock().
+  std::future<request_result> requesting() {
+    faults.hang_answer("show");
+    auto answer =
+        in_background([this] { return admin{db}.request_release("a", {.within = 0ms, .then_force = true}); });
+    EXPECT_TRUE(eventually([&] { return server->blocked() == 1; }));
+    return answer;
+  }
+
   client db = new_client();
   client other = new_client();
 };
@@ -127,10 +136,7 @@ class request_release_order_test : public virtual_client_test {
 // The adopted hold has another id and the token that was asked of.
 TEST_F(request_release_order_test, forces_a_hold_that_was_adopted_after_the_last_look) {
   const auto text = mutex(other, "a").acquire().transfer(1h);
-  faults.hang_answer("show");
-  auto answer =
-      in_background([this] { return admin{db}.request_release("a", {.within = 0ms, .then_force = true}); });
-  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  auto answer = requesting();
   const hold adopted = adopt(other, text);
   ASSERT_TRUE(adopted);
   server->unblock();
@@ -142,10 +148,7 @@ TEST_F(request_release_order_test, forces_what_was_adopted_beside_a_hold_that_wa
   shared_mutex catalog{other, "a"};
   const auto unused = catalog.acquire_shared().transfer(1h);
   const auto text = catalog.acquire_shared().transfer(1h);
-  faults.hang_answer("show");
-  auto answer =
-      in_background([this] { return admin{db}.request_release("a", {.within = 0ms, .then_force = true}); });
-  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  auto answer = requesting();
   const hold adopted = adopt(other, text);
   ASSERT_TRUE(adopted);
   server->unblock();
@@ -155,10 +158,7 @@ TEST_F(request_release_order_test, forces_what_was_adopted_beside_a_hold_that_wa
 
 TEST_F(request_release_order_test, a_hold_that_was_released_after_the_last_look_is_released) {
   const auto text = mutex(other, "a").acquire().transfer(1h);
-  faults.hang_answer("show");
-  auto answer =
-      in_background([this] { return admin{db}.request_release("a", {.within = 0ms, .then_force = true}); });
-  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  auto answer = requesting();
   EXPECT_EQ(adopt(other, text).release(), release_result::released);
   server->unblock();
   EXPECT_EQ(answer.get(), request_result::released);

@@ -35,6 +35,18 @@ class mysql_doctor_test : public testing::Test {
     const auto colon = url.rfind(':');
     return url.substr(colon + 1, url.find('/', colon) - colon - 1);
   }
+  // Returns when the primary, to which `on_primary` is connected, sees it.
+  static std::unique_ptr<own_server> make_replica_of(const std::string& primary,
+                                                     mysql_connection& on_primary) {
+    auto replica = make_own_mariadb({"--server-id=2"});
+    mysql_connection follower{replica->url()};
+    follower.run("CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = " + port_of(primary) +
+                 ", MASTER_USER = 'rowlock', MASTER_PASSWORD = 'rowlock'");
+    follower.run("START SLAVE");
+    while (on_primary.run("SHOW GLOBAL STATUS LIKE 'Slaves_connected'").at(0).at(1) == "0")
+      std::this_thread::yield();
+    return replica;
+  }
 };
 
 TEST_F(mysql_doctor_test, names_each_setting_that_breaks_a_promise) {
@@ -125,14 +137,8 @@ TEST_F(mysql_doctor_test, sees_what_a_promotion_would_lose) {
       make_own_mariadb({"--log-bin=log", "--binlog-format=ROW", "--sync-binlog=1", "--server-id=1"});
   migrator{primary->url()}.up();
   EXPECT_THAT(found(primary->url()), ElementsAre("note strong-role"));
-  const auto replica = make_own_mariadb({"--server-id=2"});
-  mysql_connection side{replica->url()};
-  side.run("CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = " + port_of(primary->url()) +
-           ", MASTER_USER = 'rowlock', MASTER_PASSWORD = 'rowlock'");
-  side.run("START SLAVE");
   mysql_connection watch{primary->url()};
-  while (watch.run("SHOW GLOBAL STATUS LIKE 'Slaves_connected'").at(0).at(1) == "0")
-    std::this_thread::yield();
+  const auto replica = make_replica_of(primary->url(), watch);
   EXPECT_THAT(found(primary->url()), Contains("warning lossy-failover"));
   watch.run("SET GLOBAL rpl_semi_sync_master_enabled = ON");
   EXPECT_THAT(found(primary->url()), Not(Contains("warning lossy-failover")));
@@ -157,12 +163,7 @@ TEST_F(mysql_doctor_test, sees_a_marker_that_stops_a_restarted_replica) {
   side.run("SET GLOBAL gtid_strict_mode = ON");
   EXPECT_THAT(found(primary->url()), ElementsAre("note strong-role"));
 
-  const auto replica = make_own_mariadb({"--server-id=2"});
-  mysql_connection follower{replica->url()};
-  follower.run("CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = " + port_of(primary->url()) +
-               ", MASTER_USER = 'rowlock', MASTER_PASSWORD = 'rowlock'");
-  follower.run("START SLAVE");
-  while (side.run("SHOW GLOBAL STATUS LIKE 'Slaves_connected'").at(0).at(1) == "0") std::this_thread::yield();
+  const auto replica = make_replica_of(primary->url(), side);
   EXPECT_THAT(found(primary->url()), Contains("warning marker-in-memory"));
   side.run("ALTER TABLE rowlock_marker ENGINE = InnoDB");
   EXPECT_THAT(found(primary->url()), Not(Contains("warning marker-in-memory")));
