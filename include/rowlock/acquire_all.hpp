@@ -27,8 +27,8 @@ ROWLOCK_BEGIN_NAMESPACE
 
 class election;
 
-// One lock of several, and how it is wanted: a mutex or shared_mutex exclusively, an election to lead it (make a term
-// of the hold). A value; it may outlive the object that it was made from.
+// One lock of several, and how it is wanted: a mutex or shared_mutex exclusively, an election to lead it
+// (construct a term from the hold). A value; it may outlive the object that it was made from.
 class ROWLOCK_EXPORT wanted {
  public:
   wanted(const mutex& lock);         // NOLINT(google-explicit-constructor): so that {a, b} is enough
@@ -81,12 +81,14 @@ class ROWLOCK_OWNER hold_set {
 
 // If one of these does not return all holds, it holds none: what it had taken is released in the background.
 //
-// how.ttl and how.min_hold apply to each hold and begin when all are granted: with a ttl all of them end at the same
-// time, and none is renewed. While the call waits, what it has taken is renewed, and has no minimum hold time if it is
-// given back. how.detect_deadlock finds circles with what this thread held before.
+// how.ttl and how.min_hold apply to each hold and begin when all are granted: with a ttl all of them end at
+// the same time, and none is renewed. While the call waits, what it has taken is renewed, and has no minimum
+// hold time if it is released again. how.detect_deadlock also finds circles that include locks that this
+// thread held before the call.
 //
-// Waits for ever if necessary. Throws what mutex::acquire throws, and error: mismatch if any lock is a mismatch;
-// invalid_argument for an empty list, a name that occurs twice, or locks of more than one client.
+// Waits for ever if necessary. Throws what mutex::acquire throws, and error: mismatch if the stored lock of
+// one of the names has other properties; invalid_argument for an empty list, a name that occurs twice, or
+// locks of more than one client.
 ROWLOCK_EXPORT hold_set acquire_all(const std::vector<wanted>& locks, const acquire_options& how = {});
 
 // Empty: one of them was not available at once. Throws also error(unreachable).

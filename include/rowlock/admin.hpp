@@ -46,8 +46,8 @@ struct recording {
 struct history_line {
   std::int64_t id = 0;  // rises for each name
   std::chrono::milliseconds ago{0};
-  // granted, handed over (granted to a waiter), released, lost, forced, moved (to another process, with its token),
-  // release requested, queued, left the queue; or unknown, of a later version.
+  // granted, handed over (granted to a waiter), released, lost, forced, moved (to another process, with its
+  // token), release requested, queued, left the queue; or unknown: an event that a later version has added.
   std::string event;
   std::int64_t token = 0;  // 0 for one that waits
   std::string hold_id;
@@ -76,9 +76,10 @@ class ROWLOCK_EXPORT admin {
   [[nodiscard]] std::optional<lock_info> show(const std::string& name);   // empty: no such lock
   [[nodiscard]] std::vector<waiter_info> queue(const std::string& name);  // by ticket
 
-  // The circles of waiters that wait for each other for ever. Each is listed once; its last waiter waits for its first.
-  // All acquires of one thread count as one party, so a hold that another thread will release may show a circle that is
-  // none. Reads twice and returns what existed both times.
+  // The circles of waiters that wait for each other for ever. Each circle is listed once; its last waiter
+  // waits for its first. All acquires of one thread count as one party. So if another thread will release a
+  // hold that this thread acquired, a circle may be listed that is none. Reads twice and returns the circles
+  // that it found both times.
   [[nodiscard]] std::vector<std::vector<stuck_waiter>> cycles();
 
   // Releases the lock by force: the hold with that id, or all of them. The token rises, and the first waiter is
@@ -104,16 +105,17 @@ class ROWLOCK_EXPORT admin {
   // renewal. Each acquire and release of such a name takes the slow path: docs/performance.md says what that costs. It
   // throws error(invalid_argument) for an impossible pattern or limit.
   void record(const recording& what);
-  // Ends it; collect() deletes the lines. False: there was no such pattern.
+  // Removes a pattern; collect() then deletes the lines. False: there was no such pattern.
   bool stop_recording(const std::string& pattern);
 
-  // Deletes locks that are free and have not been used for that long; returns how many. The tokens of their names keep
-  // rising. It also deletes the lines of histories that are more than what is kept.
+  // Deletes locks that are free and have not been used for that long; returns how many. The tokens of their
+  // names keep rising. It also deletes history lines beyond what is kept.
   std::int64_t collect(time_span idle);
 
   [[nodiscard]] std::int64_t epoch();
-  // For use after a restore from a backup: later tokens of every name are greater than `above` and than all tokens that
-  // the current epoch allows. Returns the new epoch. Grants under way at this moment may still carry the old one.
+  // For use after a restore from a backup: later tokens of every name are greater than `above` and than all
+  // tokens that the current epoch allows. Returns the new epoch. Grants under way at this moment may still
+  // get tokens of the old epoch.
   std::int64_t raise_epoch(std::int64_t above = 0);
 
   // How much later than its expiry a lease may be killed, as stored for all clients. Each client uses the longer of

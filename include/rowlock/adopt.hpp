@@ -6,10 +6,10 @@
 //   write_down(held.receipt());                       // when the work begins
 //   auto held = rowlock::reclaim(db, read_back());    // after a crash and a restart, within the ttl
 //
-//                | it is as the text says | it was adopted, reclaimed or released, or its lease was killed
-//   extend       | true, for another ttl  | false
-//   adopt        | a hold with its token  | empty hold
-//   reclaim      | a hold, a new token    | empty hold
+//                | the hold is as in the text | it was adopted, reclaimed or released, or its lease was killed
+//   extend       | true, for another ttl      | false
+//   adopt        | a hold with its token      | empty hold
+//   reclaim      | a hold, a new token        | empty hold
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -25,8 +25,9 @@ ROWLOCK_BEGIN_NAMESPACE
 // outcome_unknown(): then the hold may have been adopted, in which case it is released.
 ROWLOCK_EXPORT hold adopt(client db, const std::string& text);
 
-// Lets a hold that hold::transfer has offered last for that call's ttl from now on; the text stays valid. For work that
-// belongs to no process, such as a build. False: the hold is over (an expired one, too) or was adopted.
+// Extends a hold that hold::transfer has offered: it lasts for the ttl of that call, counted from now, and
+// the text stays valid. For work that belongs to no process, such as a build. False: the hold is over, also
+// if it has only expired, or was adopted.
 //
 // Throws as adopt(). The hold then lasts at least as long as before, and the call may be repeated.
 [[nodiscard]] ROWLOCK_EXPORT bool extend(client db, const std::string& text);
@@ -34,10 +35,11 @@ ROWLOCK_EXPORT hold adopt(client db, const std::string& text);
 // Continues a hold of a process that has died, such as this program before its restart, while its lease lives. No
 // waiter gets in between. text: from hold::receipt.
 //
-// The token is a new one, the data is empty, and a guarded transaction of the old process is refused. So a process that
-// was wrongly taken for dead cannot damage guarded data. But it learns of its loss only with its next renewal: do not
-// reclaim from a process that may be alive. On the same machine this is checked: throws error(contention) if the
-// process, which may be this one, still runs. Otherwise it throws as adopt().
+// The token is a new one, the data is empty, and a guarded transaction of the old process is refused. So a
+// process that was wrongly taken for dead cannot damage guarded data. But it learns of its loss only with its
+// next renewal: do not reclaim from a process that may be alive. On the same machine this is checked: the
+// call throws error(contention) if the process still runs; it may be this one. Otherwise it throws as
+// adopt().
 ROWLOCK_EXPORT hold reclaim(client db, const std::string& text);
 
 ROWLOCK_END_NAMESPACE

@@ -41,10 +41,11 @@ class async_release;
 // Runs the given function once, soon, on a thread of the caller's choice. Each wait keeps a copy of the executor, so it
 // should refer to a pool or an event loop, which must outlive the waits and the client.
 //
-// It is called under no lock, one call at a time, on a thread that each client has for this alone; on the calling
-// thread once the client is closed, and for the release of an empty hold. It must be quick, because the client's other
-// completions wait for it, and must not close the client. It may run the function at once if that is quick, too. An
-// exception is logged, and ends the wait like a destroyed function.
+// rowlock calls it with no mutex locked and one call at a time, on a thread that each client has for this
+// alone. Once the client is closed, and for the release of an empty hold, it is called on the caller's own
+// thread. It must be quick, because the client's other completions wait for it, and must not close the
+// client. It may run the function at once if that is quick, too. An exception is logged, and ends the wait as
+// if the function had been destroyed.
 using executor = std::function<void(std::function<void()>)>;
 
 // The result of an asynchronous acquire. Movable.
@@ -109,8 +110,8 @@ class ROWLOCK_OWNER awaited_acquire : public awaited_request {
   explicit awaited_acquire(maker make) noexcept : awaited_request(std::move(make)) {}
 };
 
-// Gives a hold. Throws what mutex::acquire throws. What acquire_async throws is thrown on the awaiting thread, without
-// suspending it; everything else when it is resumed.
+// Gives a hold. Throws what mutex::acquire throws. The errors that acquire_async throws are thrown by
+// co_await before the coroutine is suspended, all others when it is resumed.
 ROWLOCK_EXPORT awaited_acquire acquire_on(executor where, wanted lock, acquire_options how = {});
 
 // Gives a hold that may be empty, as mutex::try_acquire_for, and mutex::try_acquire for zero or less.
@@ -145,7 +146,8 @@ class ROWLOCK_OWNER awaited_wait : public awaited_request {
   explicit awaited_wait(maker make) noexcept : awaited_request(std::move(make)) {}
 };
 
-// Gives what latch::wait_for returns; true without a timeout. Throws what latch::wait throws, when acquire_on does.
+// Gives what latch::wait_for returns; true without a timeout. Throws what latch::wait throws, at the same
+// moments as acquire_on.
 ROWLOCK_EXPORT awaited_wait wait_on(executor where, const latch& on, std::stop_token stop = {});
 ROWLOCK_EXPORT awaited_wait wait_on(executor where, const latch& on, time_limit timeout,
                                     std::stop_token stop = {});
@@ -155,9 +157,10 @@ ROWLOCK_EXPORT awaited_wait wait_on(executor where, const latch& on, time_limit 
 // Begins to release the hold, as hold::release(), and returns at once; the hold is over. Throws error(forked).
 ROWLOCK_EXPORT void release_async(hold held);
 
-// The same, and the executor calls done once, with what hold::release() would have returned. If there is no result
-// after options::close_timeout, it is `unknown`. If a thread cannot be started, it is `unknown` at once. Throws
-// error(invalid_argument) for an empty executor or function; the hold is then released as by its destructor.
+// The same, and the executor calls done once, with what hold::release() would have returned. The result is
+// `unknown` if there is no answer after options::close_timeout, or at once if a thread cannot be started.
+// Throws error(invalid_argument) for an empty executor or function; the hold is then released as by its
+// destructor.
 ROWLOCK_EXPORT void release_async(executor where, hold held, std::function<void(release_result)> done);
 
 // What release_on() returns; awaiting it begins the release. The same rules as for awaited_request apply, but if the
@@ -185,7 +188,8 @@ class ROWLOCK_OWNER awaited_release {
   std::shared_ptr<client_layer::async_release> release_;
 };
 
-// Gives what hold::release() returns. Throws error, without suspending: invalid_argument for an empty executor; forked.
+// Gives what hold::release() returns. Throws error, before the coroutine is suspended: invalid_argument for
+// an empty executor; forked.
 ROWLOCK_EXPORT awaited_release release_on(executor where, hold held);
 
 ROWLOCK_END_NAMESPACE

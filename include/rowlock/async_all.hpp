@@ -9,9 +9,9 @@
 // All or none, as in acquire_all.hpp: what is free is taken in one transaction, and what is busy is waited for in the
 // order of the names. Nothing blocks a thread meanwhile. One time limit covers all of it.
 //
-// What async.hpp says of executors and coroutines is true here, too, and so is its table: however the wait ends, nothing
-// of it remains except the holds that were delivered. What it had taken is released in the background. Destroying the
-// holds waits for their release.
+// What async.hpp says of executors and coroutines is true here, too, and so is its table: however the wait
+// ends, only the holds that were delivered remain. What else it had taken is released in the background.
+// Destroying the holds waits for their release.
 //
 // Give the list a name before the co_await: GCC 12 does not compile a braced list inside the expression.
 #pragma once
@@ -56,9 +56,9 @@ class ROWLOCK_OWNER awaited_acquire_all : public awaited_request {
   explicit awaited_acquire_all(maker make) noexcept : awaited_request(std::move(make)) {}
 };
 
-// Gives the holds, in the order of `locks`. Throws what acquire_all throws: error(invalid_argument) for what cannot
-// be right at once or on the awaiting thread, what else acquire_all_async throws on the awaiting thread, without
-// suspending it; everything else when it is resumed.
+// Gives the holds, in the order of `locks`. Throws what acquire_all throws. error(invalid_argument) comes
+// from this call or from co_await; the other errors that acquire_all_async throws come from co_await before
+// the coroutine is suspended, all others when it is resumed.
 ROWLOCK_EXPORT awaited_acquire_all acquire_all_on(executor where, const std::vector<wanted>& locks,
                                                   acquire_options how = {});
 

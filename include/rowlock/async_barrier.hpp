@@ -6,7 +6,7 @@
 //   arrive_async(pool, phase, [](rowlock::arrived at) { if (at) begin(*at.generation); });
 //
 // It is the same arrival as a blocking one, and no thread waits for it. What async.hpp says of executors and
-// coroutines is true here, too. However it ends, it leaves nothing:
+// coroutines is true here, too. However the arrival ends, nothing of it remains:
 //
 //                                | fewer have arrived                   | all others have arrived meanwhile
 //   the time passes, or          | the generation is broken; empty, or  | it ends with the generation's number
@@ -17,8 +17,8 @@
 //   the executor drops the       | -                                    | the others continue
 //   function, or throws          |                                      |
 //
-// The database decides which column is true, so a wait that is given up takes another round trip. If it does not
-// answer for as long as a call may take, the wait ends with error(unreachable), as
+// The database decides which column applies, so a wait that is given up takes another round trip. If it does
+// not answer for as long as a call may take, the wait ends with error(unreachable), as
 // barrier::arrive_and_wait_for does.
 #pragma once
 
@@ -37,10 +37,10 @@ struct arrived {
   explicit operator bool() const noexcept { return generation.has_value(); }
 };
 
-// As barrier::arrive_and_wait, and with a timeout as barrier::arrive_and_wait_for. The executor calls done once;
-// exceptions of done pass through the executor. Throws error(invalid_argument) for an empty executor or
-// function, closed; forked; read_only; unreachable if a thread cannot be started. Then done is never called, and
-// this did not arrive. All other errors come as arrived::failure.
+// As barrier::arrive_and_wait, and with a timeout as barrier::arrive_and_wait_for. The executor calls done
+// once; exceptions of done pass through the executor. Throws error(invalid_argument) for an empty executor or
+// function, closed; forked; read_only; unreachable if a thread cannot be started. Then done is never called,
+// and nothing has arrived. All other errors come as arrived::failure.
 ROWLOCK_EXPORT void arrive_async(executor where, const barrier& at, std::function<void(arrived)> done,
                                  std::stop_token stop = {});
 ROWLOCK_EXPORT void arrive_async(executor where, const barrier& at, time_limit timeout,
@@ -65,8 +65,8 @@ class ROWLOCK_OWNER awaited_timed_arrival : public awaited_request {
 };
 
 // Gives the generation's number, with a timeout what barrier::arrive_and_wait_for returns. Throws what these
-// throw: what arrive_async throws on the awaiting thread, without suspending it; everything else when it is
-// resumed.
+// throw. The errors that arrive_async throws come from co_await before the coroutine is suspended, all others
+// when it is resumed.
 ROWLOCK_EXPORT awaited_arrival arrive_on(executor where, const barrier& at, std::stop_token stop = {});
 ROWLOCK_EXPORT awaited_timed_arrival arrive_on(executor where, const barrier& at, time_limit timeout,
                                                std::stop_token stop = {});

@@ -7,10 +7,11 @@
 //   the timeout passes,  | it gives up; the     | it continues            | error(broken_barrier)
 //   or it is stopped     | generation is broken |                         |
 //
-// A generation ends in one commit, complete or broken: all of its members continue, or none does. A member's death is
-// noticed when its lease has expired. A member that lost its own lease while it waited gets error(broken_barrier), even
-// if the others continued at the last moment. Every arrival is a separate member, so one process may arrive several
-// times. For a double barrier, where all begin together and nobody leaves before all are done, arrive twice.
+// A generation ends in one commit, complete or broken: all of its members continue, or none does. A member's
+// death is noticed when its lease has expired. A member that lost its own lease while it waited gets
+// error(broken_barrier), even if the others had continued just before. Every arrival is a separate member, so
+// one process may arrive several times. For a double barrier, where all begin together and nobody leaves
+// before all are done, arrive twice.
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -23,7 +24,7 @@ ROWLOCK_BEGIN_NAMESPACE
 // Thread safety: every member may be called from any thread at once.
 class ROWLOCK_EXPORT barrier {
  public:
-  // Limited because one statement reads all waiting members while it keeps the lock's row.
+  // Limited because one statement reads all waiting members while it has the lock's row locked.
   static constexpr std::int64_t most_parties = 64;
 
   // name: as mutex. parties: 1 to most_parties; the same wherever the name is used. If the stored number differs, the

@@ -41,21 +41,23 @@ namespace primitives {
 class candidacy;
 }
 
-// The functions run on the executor, one at a time; while one runs, the next waits. The office is renewed meanwhile,
-// and its loss stops `over` at once. Each call of elected() is followed by one of lost(), unless the candidate is
-// closed silently or the executor drops its function.
+// The functions run on the executor, one at a time. The office is renewed meanwhile, and its loss stops
+// `over` at once. Each call of elected() is followed by a call of lost(), unless the candidate is closed
+// silently or the executor drops its function.
 struct candidate_options {
-  // It leads from now on. The term object stays valid until lost() or close() has returned. `over` stops when the term
-  // is lost, resigned or closed. Its callbacks run on the thread that does that: keep them short, and do not close the
-  // candidate in them. Not called for an office that is lost before the executor's turn comes. Resign with
-  // candidate::resign(): the candidate does not notice if the term itself is ended.
+  // It leads from now on. The term object stays valid until lost() or close() has returned. `over` stops when
+  // the term is lost, resigned or closed. The callbacks of `over` run on the thread that stops it: keep them
+  // short, and do not close the candidate in them. elected() is not called if the office is lost before the
+  // executor runs it. To resign, call candidate::resign(): the candidate does not notice if you end the term
+  // itself.
   std::function<void(term&, std::stop_token over)> elected;
 
-  // It no longer leads. If why is none, it resigned or was closed, and still has the office until this returns.
+  // The term has ended. If why is none, the candidate has resigned or was closed, and the office is released
+  // when this returns.
   std::function<void(loss why)> lost{};
 
-  // It is over because of a permanent error (error: mismatch, privilege, closed, cancelled and others), or because
-  // elected() or lost() has thrown. Empty: the error is logged.
+  // The candidate is over because of a permanent error (error: mismatch, privilege, closed, cancelled and
+  // others), or because elected() or lost() has thrown. If this function is empty, the error is logged.
   std::function<void(std::exception_ptr why)> failed{};
 
   // True: the term ends when elected() returns, as if by resign().
@@ -71,7 +73,7 @@ struct candidate_options {
 enum class candidate_state {
   waiting,  // it stands in the queue, or is about to
   leading,  // elected() was called, and the office is held
-  over,     // it is closed, has failed, or was not told to campaign again
+  over,     // closed, failed, or at the end of its term without `requeue`
 };
 ROWLOCK_EXPORT const char* to_string(candidate_state state) noexcept;
 
@@ -97,8 +99,9 @@ class ROWLOCK_EXPORT candidate {
   // not lead, and nothing happens. Throws error(forked).
   bool resign();
 
-  // Waits for a function above that is running, unless it is called in one, and then at most options::close_timeout for
-  // the release of the office. No function begins after it. Does nothing in a forked child.
+  // Waits until none of the functions above is running, unless one of them calls it; then at most
+  // options::close_timeout for the release of the office. No function begins after that. Does nothing in a
+  // forked child.
   void close(close_mode mode = close_mode::silent);
 
  private:

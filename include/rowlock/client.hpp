@@ -1,4 +1,4 @@
-// A connection to the lock service: one lease, a few connections, and the threads that serve them.
+// A process's access to the locks: one lease, a few database connections, and the threads that use them.
 #pragma once
 
 #include <rowlock/options.hpp>
@@ -51,7 +51,7 @@ class ROWLOCK_OWNER client {
 // several nodes of one cluster: all connections go to one of them, and to the next one when it fails. MySQL parameters:
 //   socket             a Unix socket instead of host and port
 //   ssl_ca             file of the authority that signed the server's certificate; requires TLS
-//   ssl_mode           REQUIRED requires TLS; PREFERRED does without if the server offers none;
+//   ssl_mode           REQUIRED requires TLS; PREFERRED uses no TLS if the server offers none;
 //                      VERIFY_IDENTITY requires TLS before the login and that the certificate names the host.
 //                      Without ssl_ca it trusts the system's authorities.
 //   ssl_cert, ssl_key  the client's own certificate
@@ -60,8 +60,8 @@ class ROWLOCK_OWNER client {
 // Throws error: invalid_argument, unreachable, authentication, privilege, read_only, not_migrated, too_new.
 ROWLOCK_EXPORT client connect(const std::string& url, const options& settings = {});
 
-// Calls url_source for the URL at each connection attempt, for credentials that rotate. rowlock's threads call it, one
-// at a time. An exception from it counts as unreachable.
+// Calls url_source for the URL at each connection attempt, for credentials that rotate. rowlock's threads
+// call it, one at a time. An exception of url_source counts as unreachable.
 ROWLOCK_EXPORT client connect(std::function<std::string()> url_source, const options& settings = {});
 
 ROWLOCK_END_NAMESPACE

@@ -5,8 +5,9 @@
 //   acquire(n)      | granted                       | waits its turn   | waits its turn
 //   drain()         | takes all that are free       | -                | empty hold
 //
-// Requests are granted in the order in which they were made: small requests do not overtake a large one, so it never
-// starves. A vanished client's permits become free when its lease expires. mutex.hpp says what is promised.
+// Requests are granted in the order in which they were made: small requests do not overtake a large one, so a
+// large request never starves. A vanished client's permits become free when its lease expires. mutex.hpp says
+// what is promised.
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -20,9 +21,9 @@ ROWLOCK_BEGIN_NAMESPACE
 // with other calls on the same hold.
 class ROWLOCK_EXPORT counting_semaphore {
  public:
-  // capacity: 1 to 1,000,000,000; the same wherever the name is used. If the stored capacity differs, the first call
-  // that reads the database throws error(mismatch). lock: fair = false lets a small request overtake a large one; a
-  // delay is refused. Sends nothing. Throws error(invalid_argument).
+  // capacity: 1 to 1,000,000,000; the same wherever the name is used. If the stored capacity differs, the
+  // first call that reads the database throws error(mismatch). lock: fair = false lets a small request
+  // overtake a large one; a delay is not allowed. Sends nothing. Throws error(invalid_argument).
   counting_semaphore(client db, std::string name, std::int64_t capacity, const lock_options& lock = {});
   ~counting_semaphore();  // its holds remain valid
 

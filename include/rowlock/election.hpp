@@ -2,13 +2,13 @@
 //
 //                | nobody leads     | another leads        | the leader's lease expired | this process leads
 //   try_campaign | elected          | empty term           | kills it, elected          | empty term
-//   campaign     | elected          | waits its turn       | kills it, in turn          | waits its turn
-//   proclaim     | error(hold_lost) | error(hold_lost)     | error(hold_lost)           | everybody sees it
-//   observe      | led is false     | the leader's value   | led is false               | as any other
+//   campaign     | elected          | waits its turn       | kills it, waits its turn   | waits its turn
+//   proclaim     | error(hold_lost) | error(hold_lost)     | error(hold_lost)           | publishes the value
+//   observe      | led is false     | the leader's value   | led is false               | this leader's value
 //
-// The office is held like a mutex; mutex.hpp says what is promised and what is not. Candidates are elected in the order
-// of their campaigns. The leader learns of its loss before another can be elected. Its token is greater than that of
-// every earlier term: pass it to the systems that take orders from the leader.
+// The office is held like a mutex; mutex.hpp says what is promised and what is not. Candidates are elected in
+// the order of their campaigns. The leader learns of its loss before another can be elected. A term's token
+// is greater than that of every earlier term: pass it to the systems that take orders from the leader.
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -87,11 +87,12 @@ class ROWLOCK_EXPORT election {
   // twice: a leader that resigns in between may be missing. Throws as observe().
   [[nodiscard]] std::vector<participant> candidates() const;
 
-  // Waits until observe() differs from `seen`, and returns it; with a default leadership, until somebody leads. If the
-  // time passes or stop is requested first, it returns `seen`. Of several changes in quick succession only the last is
-  // seen. A change wakes it at once, except on MariaDB and MySQL, where it looks every options::poll_interval. An
-  // unreachable database does not end the wait; if it is still unreachable at the end, it throws error(unreachable).
-  // The last look may take options::statement_timeout longer than the timeout.
+  // Waits until observe() differs from `seen`, and returns it; with a default leadership, until somebody
+  // leads. If the time passes or stop is requested first, it returns `seen`. If several changes follow each
+  // other quickly, it returns only the last. A change wakes the call at once, except on MariaDB and MySQL,
+  // where it polls every options::poll_interval. An unreachable database does not end the wait; if the
+  // database is still unreachable at the end, the call throws error(unreachable). The last read may take
+  // options::statement_timeout longer than the timeout.
   [[nodiscard]] leadership wait(const leadership& seen, std::stop_token stop = {}) const {
     return wait_for(forever, seen, std::move(stop));
   }

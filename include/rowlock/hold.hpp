@@ -30,7 +30,8 @@ enum class release_result {
 };
 ROWLOCK_EXPORT const char* to_string(release_result result) noexcept;
 
-// A polite request to release the lock (admin::request_release). It does not change the hold.
+// A request to release the lock (admin::request_release), which the holder may decline. It does not change
+// the hold.
 struct release_request {
   std::string reason;
   std::chrono::nanoseconds remaining{0};  // until the requester may release the lock by force
@@ -91,18 +92,18 @@ class ROWLOCK_OWNER hold {
   // The latest request. Empty: there is none.
   [[nodiscard]] std::optional<rowlock::release_request> request() const;
 
-  // Attaches a text to the hold for all who look (holder_info::data), such as "deploy 4711" or "shard 3": UTF-8, at most
-  // 4096 bytes, no NUL. It replaces the previous text; a new hold has an empty one. It is a statement of its own after
-  // the grant. Anyone who may read the locks sees it.
+  // Attaches a text to the hold for all who look (holder_info::data), such as "deploy 4711" or "shard 3":
+  // UTF-8, at most 4096 bytes, no NUL. It replaces the previous text; a new hold has an empty one. The call
+  // takes a statement of its own. Anyone who may read the locks sees the text.
   //
-  // The hold keeps it through a renewal, a downgrade, an upgrade, a partial release, and transfer() with adopt. It is
-  // gone when the hold is: by its release, by force, by a loss, also while the lock rests. A hold that was taken by
-  // reclaim has an empty text. A lock's history does not record it.
+  // The hold keeps the text through a renewal, a downgrade, an upgrade, a partial release, and transfer()
+  // with adopt. When the hold ends, for whatever reason, the text is gone, even while the lock rests. A hold
+  // that reclaim has returned has an empty text. A lock's history does not record the text.
   //
-  // Throws error: hold_lost if the hold is over, which the database checks; invalid_argument; contention if a guarded
-  // transaction of this hold stays open longer than options::statement_timeout (except an exclusive hold's on
-  // PostgreSQL, which leaves the text free); unreachable. The text is then unchanged, unless outcome_unknown(). The call
-  // may be repeated.
+  // Throws error: hold_lost if the hold is over, which the database checks; invalid_argument; contention if a
+  // guarded transaction of this hold stays open longer than options::statement_timeout (on PostgreSQL not for
+  // an exclusive hold, whose guard does not block the text); unreachable. The text is then unchanged, unless
+  // outcome_unknown(). The call may be repeated.
   void set_data(const std::string& text) const;
 
   // Releases the lock; waits at most options::close_timeout. Whatever it returns, the hold is over: errors of the
@@ -112,8 +113,8 @@ class ROWLOCK_OWNER hold {
   // Lets another process continue the hold: pass the returned text to rowlock::adopt there within ttl (100 milliseconds
   // to 24 hours). After that others can be granted the lock. In this process the hold is over, as after release(). Pass
   // the text on unchanged and keep it secret: it is all that adopt() needs.
-  // Throws error: hold_lost; invalid_argument; contention if a guarded transaction keeps the row; unreachable, where
-  // the hold is released if outcome_unknown(). After any other error the hold is unchanged.
+  // Throws error: hold_lost; invalid_argument; contention if a guarded transaction keeps the row;
+  // unreachable. If outcome_unknown(), the hold is released; after any other error it is unchanged.
   [[nodiscard("without the text nobody can adopt the hold")]] std::string transfer(time_span ttl);
 
   // The text with which rowlock::reclaim continues this hold after its process has died; store it. reclaim() refuses it

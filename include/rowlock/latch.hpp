@@ -8,9 +8,10 @@
 //   try_wait       | false              | true
 //   reset          | counts anew        | closed; counts anew
 //
-// Unlike a hold, a count stays when its process is gone. A waiter that gives up or dies leaves nothing behind. A latch
-// stays open for latecomers, so `rowlock gc` never deletes one that has been counted down, unless it is reset(). Until
-// a reset each count_down() occupies a row; a latch is meant for at most a few thousand of them.
+// Unlike a hold, a count stays when the process that counted is gone. A waiter that gives up or dies leaves
+// nothing behind. A latch stays open for latecomers, so `rowlock gc` never deletes one that has been counted
+// down, unless it is reset(). Until a reset each count_down() occupies a row; a latch is meant for at most a
+// few thousand of them.
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -31,10 +32,10 @@ class ROWLOCK_EXPORT latch {
   const std::string& name() const noexcept;
   std::int64_t count() const noexcept;  // what this object expects
 
-  // Counts down permanently. Each call counts once, even if its answer is lost and it is sent again. If the latch was
-  // reset in between and nothing shows whether it had counted before, it is not counted again: it throws
-  // error(unreachable) with outcome_unknown(). Throws error(invalid_argument) if n is below 1, or if fewer than n
-  // remain; then nothing has changed.
+  // Counts down permanently. Each call counts once, even if its answer is lost and it is sent again. But if
+  // the latch was reset in between, and the database does not show whether the call had counted before, it
+  // throws error(unreachable) with outcome_unknown() instead of counting again. Throws
+  // error(invalid_argument) if n is below 1, or if fewer than n remain; then nothing has changed.
   void count_down(std::int64_t n = 1);
 
   // How many remain to be counted down. It may change at any time.
@@ -43,7 +44,8 @@ class ROWLOCK_EXPORT latch {
   // Whether it is open.
   [[nodiscard]] bool try_wait() const;
 
-  // Waits until it is open, for ever if necessary, even without a connection. Throws also error(cancelled) on a stop.
+  // Waits until it is open, for ever if necessary, even without a connection. Throws also error(cancelled) if
+  // stop is requested.
   void wait(std::stop_token stop = {});
 
   // Waits at most that long. False: it was not open by then, or stop was requested.
@@ -64,9 +66,10 @@ class ROWLOCK_EXPORT latch {
     return arrive_and_wait_for(time_limit::until(time), n, std::move(stop));
   }
 
-  // Undoes all counting, as if the latch were new; waiters keep waiting. Call it between two uses: a waiter that was
-  // woken but has not noticed yet may wait again. After a lost answer it is sent again, and then also undoes what was
-  // counted meanwhile, before it returned. It may be repeated after error(unreachable).
+  // Undoes all counting, as if the latch were new; waiters keep waiting. Call it between two uses: a waiter
+  // that was woken but has not noticed yet may wait again. If an answer is lost, the reset is sent again, and
+  // also undoes what was counted in between, before the call returned. You may repeat the call after
+  // error(unreachable).
   void reset();
 
  private:

@@ -26,7 +26,7 @@ struct holder_info {
   std::string user;                         // whose process it is; empty if an older version acquired it
   std::string command;                      // what it runs: options::command
   bool of_this_client = false;              // the hold is one of the client that asks
-  std::string data;                         // what its holder says of it: hold::set_data
+  std::string data;                         // the text that its holder attached: hold::set_data
 };
 
 struct waiter_info {
@@ -54,7 +54,7 @@ struct lock_info {
   std::int64_t token = 0;  // of the latest grant
   std::int64_t waiters = 0;
   std::vector<holder_info> holders;
-  std::optional<release_request> request;  // what at least one of the holders has been asked
+  std::optional<release_request> request;  // a release request that at least one of the holders has received
 };
 
 ROWLOCK_END_NAMESPACE

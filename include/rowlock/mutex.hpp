@@ -45,10 +45,10 @@ class ROWLOCK_EXPORT exclusive_lock {
     return try_acquire_for(time_limit::until(time), how);
   }
 
-  // The standard's names. They throw what acquire() throws. lock() also throws error(deadlock) if this thread would
-  // wait for itself; the lock is then unchanged. unlock() without lock() throws error(hold_lost). It does not report
-  // that the hold was lost in the meantime: ask current_hold() first if that matters. What a thread has locked when it
-  // ends stays locked until this object is destroyed.
+  // The standard's names. They throw what acquire() throws. lock() also throws error(deadlock) if this thread
+  // would wait for itself; the lock is then unchanged. unlock() without lock() throws error(hold_lost). It
+  // does not report that the hold was lost in the meantime: ask current_hold() first if that matters. If a
+  // thread ends without unlock(), the lock stays locked until this object is destroyed.
   void lock();
   [[nodiscard]] bool try_lock();
   [[nodiscard]] bool try_lock_for(time_limit timeout) { return lock_within(timeout); }
@@ -69,8 +69,8 @@ class ROWLOCK_EXPORT exclusive_lock {
   //
   // True if it is held or resting. False if the leases of all holders have expired: the next acquire kills them.
   [[nodiscard]] bool is_locked() const;
-  // Its holders: of a shared_mutex, each reader. One whose lease has expired is listed until it is killed, with a
-  // negative expires_in. A resting lock has an entry whose hold_id is all zeros.
+  // Its holders: of a shared_mutex, each reader. One whose lease has expired is listed until it is killed,
+  // with a negative expires_in. A lock that rests has an entry whose hold_id is all zeros.
   [[nodiscard]] std::vector<holder_info> holders() const;
   // The waiting requests in queue order: the first is granted next. One that is not `alive` will be skipped.
   [[nodiscard]] std::vector<waiter_info> waiters() const;

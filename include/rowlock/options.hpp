@@ -22,9 +22,10 @@ struct options {
   // PostgreSQL: the schema of the tables. Empty: the connection's search_path finds them.
   std::string schema;
 
-  // PostgreSQL behind a pooler that gives each transaction another session (PgBouncer with pool_mode = transaction): a
-  // URL past the pooler to the same database, where one connection listens for wake-ups. Without it waiters poll every
-  // 50 to 100 ms. While it cannot be reached, they rely on poll_interval.
+  // PostgreSQL behind a pooler that gives each transaction another session (PgBouncer with pool_mode =
+  // transaction): a URL that reaches the same database without the pooler; one connection to it receives
+  // wake-ups. Without such a URL waiters poll every 50 to 100 ms. While the URL cannot be reached, they poll
+  // every poll_interval.
   std::string listen_url;
 
   // Shown to operators by `rowlock list`, and as application_name in PostgreSQL. Empty: the program's name.
@@ -46,9 +47,10 @@ struct options {
   // per millisecond, at least a thousand, 32,500 by default. An acquire beyond that throws error(invalid_argument).
   time_span margin = std::chrono::milliseconds{100};
 
-  // Another client's lease is killed at least this long after its expiry. Needed where the clocks of several servers
-  // decide. The longer of this and the value stored in the database (`rowlock epoch skew`, admin::set_skew) applies.
-  // Prefer the stored value: every client and the command use it.
+  // Another client's lease is killed at least this long after its expiry. Needed where the clocks of several
+  // servers judge leases, as on a Galera cluster. The longer of this and the value stored in the database
+  // (`rowlock epoch skew`, admin::set_skew) applies. Prefer the stored value: every client and the command
+  // use it.
   time_span skew = std::chrono::milliseconds{0};
 
   // How long one statement may take before its connection is considered dead, and how much a call may exceed its own
@@ -78,9 +80,9 @@ struct options {
   // send statements. SQLite always uses two, because only one connection can write at a time.
   int connections = 3;
 
-  // Receives the log; nothing is logged by default. It is called under no lock and with one line at a time: by
-  // connect(), and later on a thread that does nothing else. Lines that it is too slow for are dropped and counted.
-  // close() waits for a running call. Exceptions are ignored. No line contains a secret.
+  // Receives the log; nothing is logged by default. It is called under no lock and with one line at a time:
+  // by connect(), and later on a thread that does nothing else. If it is too slow, lines are dropped and
+  // counted. close() waits for a running call. Exceptions are ignored. No line contains a secret.
   std::function<void(log_level, std::string_view)> log;
 };
 
@@ -98,9 +100,10 @@ struct lock_options {
   // very long. A value other than the stored one is error(mismatch).
   bool fair = true;
 
-  // Lock delay: how long the lock stays unavailable after its exclusive holder was lost (a forced release is no loss),
-  // so that the lost holder's last actions can finish. The time starts when the next acquire or a sweep finds the loss.
-  // The longer of the stored and the next acquire's delay applies. 0 to 24 hours; 0 for semaphores.
+  // Lock delay: how long the lock stays unavailable after its exclusive holder was lost (a forced release is
+  // no loss), so that the lost holder's last actions can finish. The delay starts when the next acquire or a
+  // sweep finds the loss. The longer of the stored and the next acquire's delay applies. 0 to 24 hours; 0 for
+  // semaphores.
   time_span delay = std::chrono::milliseconds{0};
 };
 
@@ -110,9 +113,10 @@ struct acquire_options {
   // 100 milliseconds to 24 hours. Empty: the hold is renewed in the background until it is released.
   std::optional<time_span> ttl{};
 
-  // Minimum hold time: if the hold is released earlier, the lock stays unavailable until this long after the grant. Two
-  // runs of a job on machines whose clocks differ a little then count as one. release() does not wait for it. If the
-  // process dies, the lock may become free when its lease expires. 0 to 24 hours, at most the ttl above.
+  // Minimum hold time: if the hold is released earlier, the lock stays unavailable until this long after the
+  // grant. So a job that several machines start at slightly different times, each only if the lock is free,
+  // runs once. release() does not wait for it. If the process dies, the lock may become free when its lease
+  // expires. 0 to 24 hours, at most the ttl above.
   time_span min_hold = std::chrono::milliseconds{0};
 
   // While the call waits, it checks every options::poll_interval whether it is part of a circle of waiters. One waiter

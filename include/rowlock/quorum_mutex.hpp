@@ -14,11 +14,12 @@
 // fairness: a waiter retries after random pauses of up to a quarter of a second. Prefer a mutex in one database that
 // fails over without losing data.
 //
-// What it proves: any two majorities have a database in common, so two holders exclude each other as long as the
-// members keep their commits (a member that forgot its latest commits may vote twice; mutex.hpp says what each
-// promises). The token rises across all holders, because it is returned only when a majority has stored it durably. A
-// guarded transaction in one member's database (member_hold(i) provides the guard) proves that member's hold only: a
-// majority of the others may have granted the lock to somebody else. Compare the token where the data is.
+// What it proves: any two majorities have a database in common, so two holders exclude each other as long as
+// the members keep their commits (a member that lost its latest commits may grant the lock to a second
+// holder; mutex.hpp says what each member promises). The token rises across all holders, because it is
+// returned only when a majority has stored it durably. A guarded transaction in one member's database
+// (member_hold(i) provides the guard) proves that member's hold only: a majority of the others may have
+// granted the lock to somebody else. Compare the token where the data is.
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -68,8 +69,8 @@ class ROWLOCK_OWNER quorum_hold {
   [[nodiscard]] std::stop_token stop_token() const noexcept;
   rowlock::loss loss() const noexcept;
 
-  // How many clients the quorum_mutex has, and the hold on one of them; empty if that member has not granted the lock.
-  // Use its token and guard_statement(); see above for what they prove.
+  // How many clients the quorum_mutex has, and the hold on one of them, which is empty if that member has not
+  // granted the lock. Use the hold's token and guard_statement(); see above for what they prove.
   std::size_t size() const noexcept;
   const hold& member_hold(std::size_t at) const;  // throws std::out_of_range
 
@@ -77,11 +78,12 @@ class ROWLOCK_OWNER quorum_hold {
   // answer. Returns when a majority has stored the text. The other members, and those that have not granted the lock,
   // show the previous text or none; repeat the call to reach one that was away.
   //
-  // Throws error: hold_lost if the hold is over, or if its databases say that fewer than a majority still have it;
-  // invalid_argument. If fewer than a majority have stored the text, it throws what one of the others failed with: what
-  // a member refuses permanently if no majority is left without it, otherwise contention or unreachable (the guarded
-  // transaction of a member's hold may cause either). outcome_unknown() is then true if a member has, or may still get,
-  // the new text. The hold is unchanged, and the call may be repeated.
+  // Throws error: hold_lost if the hold is over, or if its databases say that fewer than a majority still
+  // have it; invalid_argument. If fewer than a majority have stored the text, it throws the error of one of
+  // the others: a permanent refusal if the members that do not refuse are too few for a majority, otherwise
+  // contention or unreachable (the guarded transaction of a member's hold may cause either).
+  // outcome_unknown() is then true if a member has, or may still get, the new text. The hold is unchanged,
+  // and the call may be repeated.
   void set_data(const std::string& text) const;
 
   // Releases it on all members at once; waits at most the longest options::close_timeout among them. `released` if a
@@ -108,10 +110,10 @@ class ROWLOCK_EXPORT quorum_mutex {
 
   const std::string& name() const noexcept;
 
-  // As mutex's. What a member refuses permanently (mismatch, privilege, not_migrated, closed) is thrown if no majority
-  // is left without it. If nothing is granted, all members' grants are released; a member that cannot be reached keeps
-  // its grant until its lease has expired. acquire_options::min_hold and detect_deadlock are not available here and
-  // throw error(invalid_argument).
+  // As mutex's. A permanent refusal by members (mismatch, privilege, not_migrated, closed) is thrown if the
+  // other members are too few for a majority. If the call returns no hold, all members' grants are released;
+  // a member that cannot be reached keeps its grant until its lease has expired. acquire_options::min_hold
+  // and detect_deadlock are not available here and throw error(invalid_argument).
   quorum_hold acquire(const acquire_options& how = {});
   quorum_hold try_acquire(const acquire_options& how = {});
   quorum_hold try_acquire_for(time_limit timeout, const acquire_options& how = {});

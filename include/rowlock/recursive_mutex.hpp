@@ -7,11 +7,12 @@
 
 ROWLOCK_BEGIN_NAMESPACE
 
-// In the database it is the same lock as a rowlock::mutex of that name. Re-entry is by client, name and thread: two
-// recursive_mutex objects with the same client and name are one lock. Each re-entry returns a hold with the same token
-// and id, and keeps the first acquire's options; the last of these holds releases the lock. A hold that is lost, or
-// that another thread is transferring, is not re-entered: acquire() then acquires the lock anew. A thread that reuses
-// the std::thread::id of an ended thread does not inherit its holds. After fork() the child holds nothing.
+// In the database it is the same lock as a rowlock::mutex of that name. A thread may re-enter through any
+// object with the same client and name: two such recursive_mutex objects are one lock. Each re-entry returns
+// a hold with the same token and id, and keeps the first acquire's options; the last of these holds releases
+// the lock. A hold that is lost, or that another thread is transferring, is not re-entered: acquire() then
+// acquires the lock anew. A thread that reuses the std::thread::id of an ended thread does not inherit its
+// holds. After fork() the child holds nothing.
 class ROWLOCK_EXPORT recursive_mutex : public exclusive_lock {
  public:
   recursive_mutex(client db, std::string name, const lock_options& lock = {});  // as mutex

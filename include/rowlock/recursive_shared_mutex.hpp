@@ -12,8 +12,9 @@
 
 ROWLOCK_BEGIN_NAMESPACE
 
-// In the database it is the same lock as a rowlock::shared_mutex of that name. Re-entry is by object and thread; it is
-// counted and sends nothing. Only the standard's names exist; use a shared_mutex for holds that are passed on.
+// In the database it is the same lock as a rowlock::shared_mutex of that name. A thread re-enters through the
+// same object; re-entry is counted and sends nothing. The class has only the standard's functions; use a
+// shared_mutex for holds that are passed on.
 //
 // Each lock() needs an unlock() and each lock_shared() an unlock_shared(), in any order:
 // - The last unlock() while the thread still reads makes it a reader in one step, as shared_mutex::downgrade(): other

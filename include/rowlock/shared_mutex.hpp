@@ -21,8 +21,8 @@ class ROWLOCK_EXPORT shared_mutex : public exclusive_lock {
  public:
   shared_mutex(client db, std::string name, const lock_options& lock = {});  // as mutex
 
-  // To read. Every call returns a hold with its own token. If a thread calls this twice and a writer asks in between,
-  // the thread and the writer wait for each other; lock_shared() avoids this.
+  // To read. Every call returns a hold with its own token. If a thread calls this twice and a writer requests
+  // the lock in between, the thread and the writer wait for each other; lock_shared() avoids this.
   hold acquire_shared(const acquire_options& how = {});
   hold try_acquire_shared(const acquire_options& how = {});
   hold try_acquire_shared_for(time_limit timeout, const acquire_options& how = {});
@@ -46,9 +46,10 @@ class ROWLOCK_EXPORT shared_mutex : public exclusive_lock {
   // until this hold is released; its token is still the reader's.
   [[nodiscard]] bool try_upgrade(hold& held);
 
-  // The standard's names. A thread that has locked this object to read may lock_shared() it again: that is counted,
-  // sends nothing and does not queue behind a writer. If this thread has locked it to write, lock_shared() throws
-  // error(deadlock); if it has locked it at all, lock() does.
+  // The standard's names. A thread that has locked this object to read may lock_shared() it again: that is
+  // counted, sends nothing and does not queue behind a writer. lock_shared() throws error(deadlock) if this
+  // thread has locked the object to write; lock() throws it if this thread has locked the object to write or
+  // to read.
   void lock_shared();
   [[nodiscard]] bool try_lock_shared();
   [[nodiscard]] bool try_lock_shared_for(time_limit timeout) { return lock_shared_within(timeout); }

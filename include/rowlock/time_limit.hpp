@@ -53,7 +53,7 @@ class time_limit {
   std::chrono::nanoseconds length_;
 };
 
-// No limit. A duration that nanoseconds cannot count, such as hours::max(), means the same.
+// No limit. A duration that is too long for nanoseconds, such as hours::max(), means the same.
 inline constexpr time_limit forever{std::chrono::nanoseconds::max()};
 
 // How long something lasts, in options and in admin's calls: milliseconds to which any duration converts.

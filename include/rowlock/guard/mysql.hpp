@@ -9,19 +9,20 @@
 // other callers cannot even join the queue before it ends: keep the transaction shorter than they can wait. The guard
 // of a shared hold does not affect other shared holds of the name.
 //
-// It works at every isolation level. Under REPEATABLE READ, the default, begin the transaction after the acquire: if
-// its snapshot is older than the hold, it is refused with error(hold_lost), or with the server's error 1020 if
-// innodb_snapshot_isolation is on. Under SERIALIZABLE the server locks all rows that are read, in share mode. If two
-// guarded transactions read the same rows and then write them, one gets error 1213 (SQLSTATE 40001): retry it, for
-// nothing was written. MySQL waits for a row lock for at least one second (innodb_lock_wait_timeout); MariaDB can be
-// configured not to wait.
+// It works at every isolation level. Under REPEATABLE READ, the default, begin the transaction after the
+// acquire: if its snapshot is older than the hold, the guard refuses it with error(hold_lost), or with the
+// server's error 1020 if innodb_snapshot_isolation is on. Under SERIALIZABLE the server locks all rows that
+// are read, in share mode. If two guarded transactions read the same rows and then write them, one gets error
+// 1213 (SQLSTATE 40001) and has written nothing: retry it. MySQL waits for a row lock for at least one second
+// (innodb_lock_wait_timeout); MariaDB can be configured not to wait.
 //
-// It needs START TRANSACTION. In an XA transaction it is refused, because XA PREPARE releases the lock on the row while
-// the transaction can still be committed. On InnoDB a ROLLBACK TO SAVEPOINT keeps the guard.
+// It needs START TRANSACTION. In an XA transaction the guard is refused, because XA PREPARE releases the lock
+// on the row while the transaction can still be committed. On InnoDB a ROLLBACK TO SAVEPOINT keeps the guard.
 //
-// On a Galera cluster the guard also writes the lock's row, because a cluster detects conflicts only between writes.
-// There, call it outside any savepoint that may be rolled back. A caller on another node that wants the lock may then
-// abort this transaction, at any statement or at COMMIT, with error 1213: retry it, for nothing was written.
+// On a Galera cluster the guard also writes the lock's row, because a cluster detects conflicts only between
+// writes. There, call it outside any savepoint that may be rolled back. A caller on another node that wants
+// the lock may then abort this transaction, at any statement or at COMMIT, with error 1213. Nothing was
+// written then: retry it.
 #pragma once
 
 #include <rowlock/error.hpp>
