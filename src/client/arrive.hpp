@@ -18,14 +18,14 @@ class arrival {
   std::optional<instant> until() const noexcept { return until_; }  // when the time is up
 
   void submit();
-  // The caller gives up. The other members may have continued with this one meanwhile, and only the database knows.
-  // Returns until when its answer is worth waiting for.
+  // The caller gives up. The other members may have continued with this one meanwhile; only the database can
+  // say so. Returns until when the caller should wait for its answer.
   instant leave();
-  // The same for a caller that does not wait for that either. False: there was an answer before.
+  // The same for a caller that does not wait for the answer. False: there was an answer before.
   bool detach();
 
-  // The number of the complete generation. Null: it was left, or did not arrive; then it is empty or throws
-  // error(cancelled).
+  // The number of the complete generation. If the answer is null, the member has left or never arrived:
+  // returns empty, or throws error(cancelled) if the wait had no limit.
   std::optional<model::token> result(const hold_ptr& answered) const;
   error unknown() const;  // without an answer after leave()
 

@@ -46,7 +46,7 @@ class async_request : public async_wait, public std::enable_shared_from_this<asy
  protected:
   async_request(std::shared_ptr<engine> on, std::stop_token stop, executor where, continuation then);
 
-  // Throws error(invalid_argument) where a thread would have to wait.
+  // Throws error(invalid_argument) for options that only work while a thread waits.
   static void check_without_thread(const acquire_options& how);
 
   const std::shared_ptr<engine> engine_;
@@ -57,11 +57,12 @@ class async_request : public async_wait, public std::enable_shared_from_this<asy
   void go_on();
   void forget_stop();
 
-  // Makes the request. Sends nothing, and throws where it cannot be right. Returns when its time is up.
+  // Makes the request and sends nothing. Throws if the request is invalid. Returns when its time is up.
   virtual std::optional<instant> prepare() = 0;
   virtual promise_state& answer() = 0;
   virtual void submit() = 0;
-  // The time is up, or it was stopped. True: it is settled. False: it was before, or still waits for its answer.
+  // The time is up, or the request was stopped. True: this call has settled it. False: it was settled before,
+  // or still waits for its answer.
   virtual bool leave() = 0;
   // Nobody waits any more; what it is granted later is released. False: there was an answer before.
   virtual bool detach() = 0;

@@ -33,9 +33,9 @@ class async_wait {
 // own thread or on a caller's, because the caller's objects are destroyed with it.
 class async_waiters {
  public:
-  // until: its time is up then. Empty: never. False: it is closed.
+  // until: when the wait's time is up. Empty: never. Returns false if this object is closed.
   bool add(std::shared_ptr<async_wait> wait, std::optional<instant> until);
-  // From now on its time is up then. Does nothing if it is settled or was removed.
+  // Changes when the wait's time is up. Does nothing if it is settled or was removed.
   void set_deadline(const async_wait& wait, instant until);
   // The wait is settled; its executor will be called. Call this once for each wait that was added, unless
   // remove() came first.

@@ -1,4 +1,4 @@
-// Removes, at intervals, what the dead leases of other clients have left behind.
+// Sweeps at intervals: frees what the dead leases of other clients have left behind.
 #pragma once
 
 #include "client/context.hpp"

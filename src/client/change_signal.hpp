@@ -1,4 +1,4 @@
-// Tells this process's office watchers that something may have changed, but not what.
+// Tells the observers of elections in this process that something may have changed, but not what.
 #pragma once
 
 #include "client/time_source.hpp"

@@ -59,7 +59,8 @@ struct context {
     };
   }
 
-  // How long a call waits for the database, even if it does not wait for a holder.
+  // "As long as a call may take": how long a call waits for the database, also if it does not wait for a
+  // holder.
   std::chrono::nanoseconds longest_call() const {
     return settings.connect_timeout + 2 * settings.statement_timeout;
   }

@@ -1,4 +1,4 @@
-// Looks for circles of waiters, for all waiters of a client that ask for it. There is one reading at a time;
+// Looks for circles of waiters, for all waiters of a client that ask for it. Only one search runs at a time;
 // callers that ask meanwhile share its result. The workers that acquire read one name per step, so a release
 // waits for at most one step if the same worker sends both.
 #pragma once
@@ -36,7 +36,7 @@ class deadlock_search {
                              const std::stop_token& stop);
 
  private:
-  // The part of a look that those who wait for it see.
+  // The part of a look that its waiting callers read.
   struct progress {
     enum class state { reads, read, searched, done } now = state::reads;
     std::vector<wait_cycle> cycles{};
@@ -60,13 +60,14 @@ class deadlock_search {
   using look_ptr = std::shared_ptr<look>;
   using state = progress::state;
 
-  // A look cannot name the mutex that guards its progress, so only this function reaches it.
+  // The annotations of a look cannot name the mutex that guards its progress, so this function alone accesses
+  // it.
   progress& of(look& one) ROWLOCK_REQUIRES(mutex_) { return one.progress_; }
 
   look_ptr begin() ROWLOCK_REQUIRES(mutex_);
   void submit_step(const look_ptr& made);
   void read_step(store::admin_verbs& session, look& made);
-  // Runs in the caller's thread with the mutex unlocked, because the workers have no time for it.
+  // Runs in the caller's thread with the mutex unlocked, so that it blocks no worker.
   void search(look& found) ROWLOCK_REQUIRES(mutex_);
 
   context& context_;

@@ -45,7 +45,7 @@ decision decide_reclaim(const lock_view& view, hold_id old, lease_id from, const
     successor.mode = model::lock_mode::exclusive;
     lock.clear_holder();
   }
-  // A living lease: the client that reclaims has just made it.
+  // A live lease: the client that reclaims has just made it.
   lock.grant(successor, model::lease_view{mine.lease, mine.lease});
   lock.report_hold(mine.hold);
   lock.change().notices.push_back(client);

@@ -55,7 +55,7 @@ struct outcome {
   std::vector<lease_id> wake;     // clients whose waiters left the queue without a grant
   bool more = false;              // waiters beyond the part of the queue that was read may fit: sweep
   std::int64_t remaining = 0;
-  // Of a mismatch, an adopted or reclaimed hold, one whose data is set, and a resized lock.
+  // Set for a mismatch, for a hold that is adopted or reclaimed or gets data, and for a resized lock.
   model::lock_definition stored;
 
   // Something must be done first; then the same request is decided again.
@@ -77,7 +77,7 @@ struct acquire_terms : model::lock_request {
   bool leaving = false;  // of a barrier: its caller waits no longer, and must learn what became of it
 };
 
-// Repeated with the same hold, it has the same outcome, with the same token (I7).
+// If it is repeated with the same hold, the outcome and the token are the same (I7).
 decision decide_acquire(const store::lock_view& view, const acquire_terms& wish,
                         std::chrono::microseconds skew);
 
@@ -107,7 +107,7 @@ decision decide_force(const store::lock_view& view, std::optional<hold_id> only,
                       std::chrono::microseconds skew,
                       model::token upto = std::numeric_limits<model::token>::max());
 
-// Frees what the dead hold, grants to living waiters, removes dead ones.
+// Frees what dead leases hold, grants to live waiters, removes dead waiters.
 decision decide_sweep(const store::lock_view& view, std::chrono::microseconds skew);
 
 // Puts a hold onto an explicit-ttl lease of its own, in the commit that creates it.
@@ -148,8 +148,8 @@ decision decide_reduce(const store::lock_view& view, hold_id hold, std::int64_t 
                        std::chrono::microseconds skew);
 
 // Raises the token of an exclusive hold to `at_least`, never lowers it. Returns granted, with the token that
-// it has now. The next grant of the name has a higher token. Its data is gone, because that is bound to the
-// token: a quorum raises tokens before its caller has the hold.
+// it has now. The next grant of the name has a higher token. The hold's data would be gone, because it is
+// stored with the token; but a quorum raises tokens before its caller gets the hold, so there is no data yet.
 decision decide_raise_token(const store::lock_view& view, hold_id hold, model::token at_least);
 
 // Writes a release request to all holders. Returns released, with the latest token that the request covers, or absent
@@ -157,7 +157,7 @@ decision decide_raise_token(const store::lock_view& view, hold_id hold, model::t
 decision decide_request(const store::lock_view& view, const std::string& reason,
                         std::chrono::milliseconds within);
 
-// Writes what the holder says of its hold. Returns granted with the hold and its lock, or absent.
+// Writes the data of a hold. Returns granted with the hold and its lock, or absent.
 decision decide_set_data(const store::lock_view& view, hold_id hold, const std::string& text);
 
 // Changes the capacity of a semaphore. If more is in use, nothing is granted until enough is released. Waiters that

@@ -46,7 +46,8 @@ class dialer {
   // What the threads of attempts need. They keep nothing else alive.
   struct exchange {
     void dial(store::database& database, attempt& one);
-    // An attempt cannot name the mutex that guards its result, so only this function reaches it.
+    // The annotations of an attempt cannot name the mutex that guards its result, so this function alone
+    // accesses it.
     result& of(attempt& one) ROWLOCK_REQUIRES(mutex) { return one.result_; }
 
     detached_threads threads;

@@ -24,7 +24,7 @@ error closed_client();
 error closed_during_wait();
 // The stored lock of that name differs from the one that the caller asked for (I11).
 error mismatch(const model::lock_definition& asked, const model::lock_definition& stored);
-// The database did not answer within the time that a call waits for it, even if it does not wait for a holder.
+// The database did not answer for as long as a call may take.
 error no_answer(std::chrono::nanoseconds within);
 // Another member of the barrier's generation has died or given up.
 error broken(const std::string& name);

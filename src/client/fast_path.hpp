@@ -21,7 +21,7 @@ class fast_path {
   void release(batch& work);
   // Releases a hold to the first waiter.
   void hand_over(std::vector<release_ptr>& operations);
-  // Acquires what is free; a single request enters the queue behind a living holder.
+  // Acquires what is free; a single request enters the queue behind a live holder.
   void acquire_or_enqueue(batch& work);
   // Answers attempts that do not wait and find the lock held.
   void look_first(std::vector<acquire_ptr>& operations);

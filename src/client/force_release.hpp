@@ -1,4 +1,4 @@
-// What an operator takes from a lock: holds by force, and what the dead have left.
+// What an operator ends: holds by force, and what dead leases hold.
 #pragma once
 
 #include "client/engine.hpp"

@@ -72,7 +72,7 @@ class hold_audit {
   loss_notifier& loss_notifier_;
   session_slot& slot_;
 
-  // All holds have been checked for these.
+  // All holds have been checked since the database had this state and the lease this notice.
   store::database_state state_;
   std::int64_t notice_ = 0;
   loss reason_ = loss::gone;  // of what the latest check found missing

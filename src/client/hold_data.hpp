@@ -1,6 +1,6 @@
-// What a holder says of its hold, as it is stored. A permit's text has a column of its own, which goes with the
-// permit. That of an exclusive hold stands in the lock's row after the hold's token. So a new hold begins
-// without one, and the fast paths need not know of it.
+// The data of holds, as it is stored. A permit's data has a column of its own and is deleted with the permit.
+// The data of an exclusive hold is in the lock's row, after the hold's token. So a new hold has no data, and
+// the fast paths neither read nor write any.
 #pragma once
 
 #include "model/lock.hpp"
@@ -17,7 +17,7 @@ inline std::string with_token(model::token held, std::string_view text) {
   return std::to_string(held) + ' ' + std::string{text};
 }
 
-// Empty: nothing was said under that token.
+// The data of the hold with that token. Empty: there is none.
 inline std::string said_under(model::token held, const std::optional<std::string>& stored) {
   if (!stored) return {};
   model::token whose = 0;
@@ -27,7 +27,7 @@ inline std::string said_under(model::token held, const std::optional<std::string
   return {read.ptr + 1, end};
 }
 
-// What was said of a lock that rests went with its hold.
+// While a lock rests, its row still has the text of the hold that has ended.
 inline std::string data_of(const store::holder_info& holder) {
   if (model::rests(holder.hold, holder.lease.id)) return {};
   return holder.mode == model::lock_mode::exclusive ? said_under(holder.token, holder.data)

@@ -46,9 +46,9 @@ class hold_registry {
   // hold that the request obtained.
   std::uint64_t checks() const noexcept { return checks_.load(); }
 
-  // False: its lease is over; the hold was not added, and must not be used. checks_before: checks() from
-  // before the request was sent. A check that has begun since then has consumed news that may concern this
-  // hold, so the hold stays in unchecked() until it has been looked up by itself.
+  // False: the hold's lease is over; the hold was not added, and must not be used. checks_before: checks()
+  // from before the request was sent. If a check has begun since then, it may have been for a loss of this
+  // very hold, so the hold stays in unchecked() until it has been looked up by itself.
   bool add(const hold_ptr& hold, std::uint64_t checks_before);
   void remove(const hold_state& hold);
   void remove(std::span<const hold_ptr> holds);

@@ -75,7 +75,7 @@ class hold_state {
 
   // It was downgraded or upgraded in the database.
   void become(model::lock_mode mode, std::int64_t weight, model::token token) noexcept;
-  // It may have been, or may still be. This is what it has in any case.
+  // Whether it was changed is in doubt, and it may still be changed. It has at least this mode and weight.
   void become_in_doubt(model::lock_mode mode, std::int64_t weight) noexcept;
   bool is_in_doubt() const noexcept { return in_doubt_.load(); }
 

@@ -34,7 +34,8 @@ namespace rowlock::client_layer {
 //   over      | nothing                  | it has been settled, or abandoned, and has nothing left
 //
 // A failure in any stage settles it, after everything that it has was released. If its caller abandons it, or
-// settles it itself, all is released as well, and what comes later is released by whoever brings it.
+// settles it itself, all is released as well; what is granted later is released by the thread that learns of
+// the grant.
 class joint_acquire final : public serial_steps {
  public:
   using holds = std::vector<hold_ptr>;
@@ -50,7 +51,7 @@ class joint_acquire final : public serial_steps {
   std::optional<instant> until() const noexcept { return until_; }  // when the caller's time is up
 
   void submit() { start(); }  // call it once
-  // The caller has given up, or has settled it: nothing of it remains.
+  // The caller has given up, or has settled it: releases everything.
   void abandon() { stop(); }
   // The caller wants no answer any more, whether there is one or not.
   void discard();

@@ -1,6 +1,6 @@
 // The changes that a decision makes to a lock, and the decision itself.
 //
-// I1, I2 and I9 are enforced here: only grant() makes a holder, it takes the next token, and the first living
+// I1, I2 and I9 are enforced here: only grant() makes a holder, it takes the next token, and the first live
 // waiter always comes first.
 #pragma once
 
@@ -63,7 +63,7 @@ class lock_editor : public lock_state {
   // id it keeps the data that the view shows. Writes nothing else, and nothing at all if it stands there already (I7).
   // Returns `guarded` if a guarded transaction relies on the hold, which then stays where it is.
   decision move_onto(hold_id hold, lease_id onto, hold_id as);
-  // Writes what the holder says of a hold that stands, and returns `granted`. Nothing else is written.
+  // Writes the data of a stored hold, and returns `granted`. Nothing else is written.
   decision with_data(hold_id hold, const std::string& text);
   decision kill_first(std::vector<lease_id> leases);
   // Empty: it is known who may be granted next. Otherwise the decision that must be carried out first; the same request
@@ -73,7 +73,7 @@ class lock_editor : public lock_state {
  private:
   std::int64_t head_ticket() const;
   bool removed(hold_id hold) const;
-  // As the hold stands after the changes so far.
+  // The hold as the changes so far leave it.
   void write_data(store::lock_change& change, hold_id hold, const std::string& text) const;
   void add_permit(const model::permit& permit, const std::optional<model::lease_view>& lease);
 

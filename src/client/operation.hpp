@@ -99,7 +99,7 @@ struct release_operation {
   bool joins() const { return purpose == aim::release && mode == model::lock_mode::shared; }
 };
 
-// Frees what the dead have left, and grants to waiters.
+// Frees what dead leases hold, and grants to waiters.
 inline std::shared_ptr<release_operation> sweep_of(std::string name) {
   auto sweep = std::make_shared<release_operation>();
   sweep->name = std::move(name);

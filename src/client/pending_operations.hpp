@@ -1,6 +1,6 @@
-// The requests that a client has submitted and no worker has taken yet. Forms the batches. A name is in one batch at
-// a time, so a process never waits for its own row locks. A batch has a name once, except for requests that one edit
-// decides together.
+// The requests that a client has submitted and no worker has taken yet. Forms the batches. A name is in one
+// batch at a time, so a process never waits for its own row locks. Within a batch a name occurs once, except
+// for requests that one edit decides together.
 #pragma once
 
 #include "client/operation.hpp"

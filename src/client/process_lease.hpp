@@ -41,8 +41,8 @@ class process_lease {
   // Loses the lease if its deadline has passed. Otherwise returns the deadline.
   std::optional<instant> expire(instant now);
 
-  // When lost leases may be ended in the database, too. They are, so that nobody waits for a lease whose last
-  // renewal was answered too late to count.
+  // When lost leases may be ended in the database, too. The keeper ends them, so that nobody waits for a
+  // lease whose last renewal was answered too late to count.
   instant next_end() const;
   void end_lost();
   // Ends the current lease and the lost ones that may end. Its holds say loss::closed.

@@ -1,6 +1,6 @@
 // Compares what the database has on this client's leases with what the client knows, and releases the rest: a
-// grant that came late, a release that a fail-over has lost, a place in a queue in which nobody waits. Their
-// lease is renewed with the others, so nothing else would end them.
+// grant that came late, a hold whose release a fail-over has lost, a place in a queue for which nobody waits.
+// The client renews the lease of these orphans, so nothing else would end them.
 #pragma once
 
 #include "client/backoff.hpp"
@@ -24,10 +24,10 @@ class lease_keeper;
 // Thread-safe. Reads the names page by page, with pauses, on the workers that acquire: never on the
 // connection that renews leases, and no release waits for it.
 //
-// It releases nothing that has an owner. An id is known from before it is sent until nothing uses it any
-// more: to ids_in_use while a request uses it, then to the registry while it is a hold, then to ids_in_use
-// while a release uses it. Ids are never reused. So if neither knows an id that was read, its use was over
-// before they were asked. What it names is released only if it still stands on the lease that was read.
+// It releases nothing that has an owner. An id is registered from before it is sent until nothing uses it any
+// more: in ids_in_use while a request uses it, then in the registry while it is a hold, then in ids_in_use
+// while a release uses it. Ids are never reused. So if neither contains an id that was read, nothing uses it
+// any more. What it names is released only if it still stands on the lease that was read.
 class reconciliation {
  public:
   reconciliation(context& shared, submission_queue& queue, hold_registry& holds, lease_keeper& keeper);
@@ -48,7 +48,8 @@ class reconciliation {
     std::uint64_t number;
     std::chrono::nanoseconds pause;
   };
-  // Plans the step that counts from now on. The caller unlocks the mutex, and then sends the step.
+  // Plans the next step, which replaces the one planned before. The caller unlocks the mutex, and then sends
+  // the step.
   next_step plan(std::chrono::nanoseconds pause) ROWLOCK_REQUIRES(mutex_);
   void send(const next_step& planned);
   void step(store::lock_verbs& session, std::uint64_t number);
@@ -71,7 +72,7 @@ class reconciliation {
   lease_keeper& keeper_;
 
   model::annotated_mutex mutex_;
-  // The earliest requested time that no reading has satisfied, and the latest.
+  // The earliest and the latest requested time for which no reading has begun yet.
   std::optional<instant> first_ ROWLOCK_GUARDED_BY(mutex_);
   instant last_ ROWLOCK_GUARDED_BY(mutex_){};
   std::string identity_ ROWLOCK_GUARDED_BY(mutex_);    // of the database that is meant; empty: any

@@ -21,8 +21,8 @@ class sequential_edit {
   store::lock_change change() && { return std::move(all_); }
 
  private:
-  // An unknown lease counts as living. Treating a dead lease as living delays others until that is found out.
-  // Treating a living one as dead would grant twice.
+  // An unknown lease counts as alive. Taking a dead lease for a live one delays others until the mistake is
+  // found. Taking a live one for dead would grant twice.
   model::lease_view lease_of(model::lease_id id, const store::lock_change& change) const;
   void show(const store::lock_change& change);
   void add(const store::lock_change& change);

@@ -92,8 +92,8 @@ class session_slot {
     session_slot& slot_;
   };
 
-  // For the thread that uses the slot. Unchecked: no other thread changes the pointer, so this thread may
-  // read it without the mutex.
+  // For the thread that uses the slot. Unchecked by the analysis: no other thread changes the pointer, so
+  // this thread may read it without the mutex.
   store::session* own_session() const noexcept ROWLOCK_UNCHECKED { return session_.get(); }
   store::session& ready();
   void connect();

@@ -128,8 +128,8 @@ class submission_queue {
       ROWLOCK_REQUIRES(mutex_);
 
   void mark(release_operation& operation);
-  // Under no mutex. What the acquires have obtained ends with the client's lease, but not what may have been moved to a
-  // lease of its own.
+  // Under no mutex. What the acquires have obtained ends with the client's lease, except what may have been
+  // moved to a lease of its own.
   void fail(const std::vector<acquire_ptr>& acquires, const std::exception_ptr& failure) {
     for (const auto& one : acquires) {
       if (one->moving_to) submit(withdrawal_of(*one));

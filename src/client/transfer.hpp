@@ -1,5 +1,5 @@
-// Moves holds from one process to another: a living holder hands its hold over, or the successor of a dead
-// one reclaims it.
+// Moves holds from one process to another: a live holder offers its hold and another process adopts it, or
+// the successor of a dead holder reclaims it.
 #pragma once
 
 #include "client/engine.hpp"
@@ -15,7 +15,7 @@ std::string receipt(const hold_ptr& hold);
 // Whether the hold of a receipt is valid in this process.
 bool is_held_here(const transfer_note& note);
 
-// As hold::hand_over.
+// As hold::transfer.
 std::string hand_over(const hold_ptr& hold, std::chrono::milliseconds ttl);
 // As rowlock::adopt and rowlock::reclaim. Null: the database does not have the hold as the note says.
 hold_ptr adopt(engine& on, const transfer_note& note);

@@ -41,10 +41,10 @@ class waiter_poll {
   // Any thread. These waiters are looked up soon. The cost does not depend on how many others wait.
   void look_up(std::span<const model::hold_id> waiters);
   instant named_due() const;
-  // Looks those waiters up. They stay due until it has succeeded.
+  // Looks up these waiters. They stay due until a look has succeeded.
   void look_at_named();
 
-  // If the database sends no wake-ups, it is polled while somebody waits, and otherwise left alone.
+  // If the database sends no wake-ups, the client polls it while somebody waits, and only then.
   bool is_silent() const noexcept { return silent_.load(); }
   // When the database is to be polled for wake-ups next. Decides whether it must be polled.
   instant next_question();

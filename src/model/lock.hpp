@@ -48,7 +48,7 @@ inline constexpr std::int64_t shared_mutex_capacity = 1'000'000;
 // The limit for a semaphore's permits and for a latch's count.
 inline constexpr std::int64_t highest_capacity = 1'000'000'000;
 
-// What a stored lock must be, or is created as if the name is missing.
+// The properties that a stored lock must have, and with which a missing lock is created.
 struct lock_definition {
   std::string name;
   lock_kind kind = lock_kind::mutex;
@@ -115,8 +115,8 @@ struct waiter {
   bool operator==(const waiter&) const = default;
 };
 
-// Whether a hold that is stored is over, and only keeps the lock until its lease ends. A lock that rests has a
-// lease and nobody's hold; a permit that rests is on a lease that is named after it.
+// Whether a hold that is stored is over, and only keeps the lock until its lease ends. A lock that rests has
+// a lease and a nil hold; a permit that rests is on a lease whose id is that of its hold.
 constexpr bool rests(hold_id hold, lease_id lease) {
   return hold.is_nil() || lease == lease_id::belonging_to(hold);
 }

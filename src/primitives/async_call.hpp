@@ -16,9 +16,9 @@ inline void check_executor(const executor& where) {
   if (!where) throw error(errc::invalid_argument, "the executor is empty; nothing could deliver the result");
 }
 
-// Request: a client_layer::async_request. arguments: what it is made from, without the executor and the
-// continuation. take: puts into the result what it got, or throws. The request keeps no handle of the client, so
-// the end of the caller's last handle closes the client.
+// Request: a client_layer::async_request. arguments: what the request is made from, without the executor and
+// the continuation. take: moves what the request got into the result, or throws. The request keeps no handle
+// of the client, so the client closes when the caller's last handle ends.
 template <class Request, class Result, class... Arguments>
 void call_when_over(const client& db, executor where, std::function<void(Result)> done,
                     void (*take)(Request&, Result&), Arguments... arguments) {

@@ -86,7 +86,7 @@ class acquirer {
   client_layer::hold_ptr state_of(const hold& held) const;
   bool change(client_layer::hold_state& held, share wanted, share in_doubt,
               const client_layer::lock_decision& decide) const;
-  // The stored hold, read without locking its row, which somebody may keep locked. Empty: unknown.
+  // The stored hold, read without locking its row, because somebody may keep the row locked. Empty: unknown.
   std::optional<store::holder_info> read(const client_layer::hold_state& held) const;
   error lost() const;
 

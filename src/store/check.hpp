@@ -1,4 +1,5 @@
-// A problem that `rowlock doctor` looks for. Each store has its own list; src/doctor evaluates it.
+// A problem that `rowlock doctor` looks for. Each store has a list of its own checks; src/doctor evaluates
+// it.
 #pragma once
 
 #include "store/server_facts.hpp"

@@ -44,7 +44,7 @@ struct history_line {
   std::int64_t id = 0;  // rises
   history_entry entry;
   std::chrono::milliseconds ago{0};
-  // What the lease said; empty if it was gone already.
+  // The columns of the lease; empty if the lease was gone already.
   std::string host;
   std::string user;
   std::int64_t pid = 0;

@@ -156,7 +156,7 @@ enum class history_event : std::uint8_t {
 ROWLOCK_FOR_STORES std::string_view to_string(history_event event) noexcept;
 history_event parse_history_event(std::string_view text) noexcept;
 
-// A line of a lock's history, as it is written. The store adds the time and what the lease says.
+// A line of a lock's history, as it is written. The store adds the time and the columns of the lease.
 struct history_entry {
   history_event event = history_event::unknown;
   model::token token = 0;  // of a request that waits: 0
@@ -167,7 +167,7 @@ struct history_entry {
   bool operator==(const history_entry&) const = default;
 };
 
-// What the holder of a permit says of it.
+// The data of a permit.
 struct permit_data {
   hold_id hold;
   std::string text;
@@ -285,7 +285,7 @@ class lock_verbs {
   virtual database_state read_database_state() = 0;
   // Writes a marker if there is none. If this server is not the recorded one, raises the epoch to
   // model::next_epoch, records the identity, and makes every stored lease expire its own ttl from now: the
-  // new clock may be ahead or behind, and a living holder may need that long to renew (I5). Any number of
+  // new clock may be ahead or behind, and a live holder may need that long to renew (I5). Any number of
   // clients may call it at once.
   virtual database_state record_database_state() = 0;
 
@@ -310,7 +310,7 @@ class lock_verbs {
   virtual std::vector<hold_id> release(std::span<const release_item> requests, durability how) = 0;
 
   // -- fast path of a contended lock, where it costs fewer round trips than an edit --
-  // Puts an exclusive request into the queue behind a living exclusive holder, and returns how long until
+  // Puts an exclusive request into the queue behind a live exclusive holder, and returns how long until
   // that holder's lease may be killed. Empty: an edit must decide.
   virtual std::optional<std::chrono::microseconds> enqueue(const acquire_item& request,
                                                            std::chrono::microseconds skew) = 0;

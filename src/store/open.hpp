@@ -23,9 +23,9 @@ std::unique_ptr<database> open(const std::string& url, const store_options& opti
 // A connection for the migrator: it does not need a migrated schema. Creates a missing SQLite file.
 std::unique_ptr<migration_session> open_for_migration(const std::string& url, const store_options& options);
 
-// What this database says about itself, and the checks for it. Only reads. It needs no migrated schema, and
-// accepts servers that open() refuses. Throws as open_for_migration, except that a missing SQLite file counts
-// as a missing schema.
+// The facts of this server, and the checks for them. Only reads. It needs no migrated schema, and accepts
+// servers that open() refuses. Throws as open_for_migration, except that a missing SQLite file counts as a
+// missing schema.
 server_facts read_facts(const std::string& url, const store_options& options);
 std::vector<check> checks_of(std::string_view dialect);
 

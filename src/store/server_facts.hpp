@@ -1,4 +1,4 @@
-// What a database says about itself, for `rowlock doctor`.
+// What `rowlock doctor` reads about a server: settings and states, by name.
 #pragma once
 
 #include "model/for_stores.hpp"

@@ -187,7 +187,7 @@ SET l.notice = l.notice + 1;
 
 -- name: list
 -- name: show
--- Locks with the number of their living waiters, which is counted once for each lock instead of once for each holder:
+-- Locks with the number of their live waiters, which is counted once for each lock instead of once for each holder:
 -- one row for each holder, or one row if there is none. list reads a page: the names after :after, at most :most.
 -- show is the same statement for one lock, :name.
 WITH page AS (SELECT * FROM rowlock_lock WHERE name > :after ORDER BY name LIMIT :most) -- only: list

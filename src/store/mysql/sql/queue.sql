@@ -1,5 +1,5 @@
 -- name: enqueue
--- MariaDB only. Puts a waiter behind the living holder of a lock, and returns how long until that holder may be
+-- MariaDB only. Puts a waiter behind the live holder of a lock, and returns how long until that holder may be
 -- killed. Every other case (dead, expired, locked, another kind, sent again) is left to an edit; then nothing changes
 -- and no row is returned.
 -- The lock's row comes first. Later statements, which have snapshots of their own, read everything else that

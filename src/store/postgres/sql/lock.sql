@@ -215,7 +215,7 @@ UPDATE rowlock_lease AS l SET notice = l.notice + 1 FROM taken AS t WHERE l.id =
 
 -- name: list
 -- name: show
--- Locks with the number of their living waiters: one row for each holder, or one row if there is none. list reads a
+-- Locks with the number of their live waiters: one row for each holder, or one row if there is none. list reads a
 -- page: $1 after which name, $2 how many names. show is the same statement for one lock: $1 name. OFFSET 0 makes the
 -- server count the waiters once for each lock instead of once for each holder.
 SELECT l.name, l.kind, l.capacity, l.in_use, l.token, l.next_ticket, l.head_ticket, l.lease_id, l.hold_id, l.has_queue,

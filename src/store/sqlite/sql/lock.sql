@@ -89,7 +89,7 @@ UPDATE rowlock_lease SET notice = notice + 1 WHERE id = ?1;
 
 -- name: list
 -- name: show
--- Locks with the number of their living waiters, which is counted once for each lock instead of once for each holder:
+-- Locks with the number of their live waiters, which is counted once for each lock instead of once for each holder:
 -- one row for each holder, or one row if there is none. list reads a page: ?1 after which name, ?2 how many names.
 -- show is the same statement for one lock, ?1.
 WITH page AS MATERIALIZED (SELECT * FROM rowlock_lock WHERE name > ?1 ORDER BY name LIMIT ?2) -- only: list
