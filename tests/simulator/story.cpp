@@ -340,6 +340,42 @@ void add_joint_ttl(story& into, random_stream& random) {
   rival.keep = 50 * millisecond;
 }
 
+// A client dies with two locks, and two others wait for one each. The one that looks first kills the lease, and the
+// other one then waits for a holder that is dead already.
+void add_two_wait_for_the_dead(story& into, random_stream& random) {
+  while (into.clients.size() < 3) into.clients.push_back(into.clients.back());
+  into.clients[0].threads = std::max(into.clients[0].threads, 2);
+  const place locks[] = {place::first_mutex, place::second_mutex};
+  for (int i = 0; i < 2; ++i) {
+    auto& holds = add_first(into, 1, action::keep_to_the_end, locks[i]);
+    holds.thread = i;
+    auto& waits = add_first(into, i + 2, action::acquire, locks[i]);
+    waits.pause = random.between(60, 300) * millisecond;
+    waits.keep = random.between(20, 200) * millisecond;
+  }
+  auto& allows = add_first(into, 2, action::set_skew, place::first_mutex);
+  allows.amount = random.between(1, semaphore_capacity);
+  // At most one client dies.
+  auto dies = std::ranges::find(into.faults, fault_kind::process_crashed, &fault::kind);
+  if (dies == into.faults.end()) {
+    fault made;
+    made.kind = fault_kind::process_crashed;
+    made.number = static_cast<int>(into.faults.size());
+    dies = into.faults.insert(dies, made);
+  }
+  dies->client = 1;
+  dies->at = random.between(400, 1500) * millisecond;
+}
+
+// A lock is released just when another client requests it, so the grant may overtake the answer to the request.
+void add_release_meets_request(story& into, random_stream& random) {
+  auto& holds = add_first(into, 1, action::acquire, place::first_mutex);
+  holds.keep = random.between(20, 200) * millisecond;
+  auto& waits = add_first(into, 2, action::acquire, place::first_mutex);
+  waits.pause =
+      holds.keep + static_cast<nanoseconds>(random.below(4 * static_cast<std::uint64_t>(into.latency)));
+}
+
 void put_in_order(story& of) {
   std::ranges::stable_sort(of.faults, {}, &fault::at);
   for (const auto& one : of.faults) {
@@ -485,9 +521,12 @@ story make_story(std::uint64_t seed) {
     switch (of_meetings.below(10)) {
       case 0: add_resize_meets_waiter(made, of_meetings); break;
       case 1: add_joint_ttl(made, of_meetings); break;
+      case 2: add_two_wait_for_the_dead(made, of_meetings); break;
       default: break;
     }
     put_in_order(made);
+  } else if (random_stream of_meetings{seed, 12}; of_meetings.one_in(8)) {
+    add_release_meets_request(made, of_meetings);
   }
   // An epoch that is raised by hand is ahead of the clock. If a fail-over loses that commit, the next epoch is lower.
   if (made.has(fault_kind::commits_lost)) {
