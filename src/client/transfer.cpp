@@ -152,7 +152,7 @@ bool is_held_here(const transfer_note& note) {
   return receipts_of_this_process().stands(note.hold, note.lease);
 }
 
-std::string hand_over(const hold_ptr& hold, std::chrono::milliseconds ttl) {
+std::string transfer(const hold_ptr& hold, std::chrono::milliseconds ttl) {
   model::check_explicit_ttl(ttl);
   auto& on = hold->engine();
   on.check_usable();

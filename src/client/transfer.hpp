@@ -16,7 +16,7 @@ std::string receipt(const hold_ptr& hold);
 bool is_held_here(const transfer_note& note);
 
 // As hold::transfer.
-std::string hand_over(const hold_ptr& hold, std::chrono::milliseconds ttl);
+std::string transfer(const hold_ptr& hold, std::chrono::milliseconds ttl);
 // As rowlock::adopt and rowlock::reclaim. Null: the database does not have the hold as the note says.
 hold_ptr adopt(engine& on, const transfer_note& note);
 hold_ptr reclaim(engine& on, const transfer_note& note);

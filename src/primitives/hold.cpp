@@ -134,7 +134,7 @@ release_result hold::release() {
 std::string hold::transfer(time_span ttl) {
   if (!state_ || is_over_)
     throw error(errc::hold_lost, "this hold is empty or over; only a valid hold can be transferred");
-  auto text = client_layer::hand_over(state_, ttl);
+  auto text = client_layer::transfer(state_, ttl);
   is_over_ = true;
   result_ = release_result::released;
   return text;
