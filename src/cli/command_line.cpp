@@ -10,8 +10,11 @@
 #include <CLI/CLI.hpp>
 
 #include <algorithm>
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <system_error>
 #include <utility>
 
 namespace rowlock::cli {
@@ -122,7 +125,14 @@ option option::value_name(const std::string& name) {
 }
 
 option option::positive() {
-  parsed_->check(CLI::PositiveNumber);
+  parsed_->check(
+      [](const std::string& word) {
+        std::int64_t number = 0;
+        const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), number);
+        if (failure == std::errc{} && end == word.data() + word.size() && number > 0) return std::string{};
+        return fmt::format("'{}' is not a whole number above 0", word);
+      },
+      "");
   return *this;
 }
 

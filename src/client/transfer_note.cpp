@@ -39,7 +39,8 @@ std::string transfer_note::to_string() const {
 
 transfer_note transfer_note::parse(const std::string& text, purpose expected) {
   const auto prefix = prefix_of(expected);
-  const auto* const origin = expected == purpose::adopt ? "hold::transfer" : "hold::receipt";
+  const auto* const origin =
+      expected == purpose::adopt ? "hold::transfer or `rowlock acquire`" : "hold::receipt";
   if (!text.starts_with(prefix)) {
     throw error(errc::invalid_argument,
                 fmt::format("this is not a text of {}: such a text begins with \"{}\"", origin, prefix));

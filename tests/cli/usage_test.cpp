@@ -39,6 +39,14 @@ TEST(usage, is_64_and_says_what_is_wrong) {
   }
 }
 
+TEST(usage, a_count_is_a_whole_number_above_0) {
+  for (const std::string count : {"0", "-1", "many", "1.5", "99999999999999999999", ""}) {
+    const auto result = rowlock_alone({"list", "--limit", count});
+    EXPECT_EQ(result.exit_code, 64);
+    EXPECT_THAT(result.err, HasSubstr("--limit: '" + count + "' is not a whole number above 0"));
+  }
+}
+
 TEST(usage, an_unknown_command_is_named) {
   EXPECT_THAT(rowlock_alone({"lisst"}).err, HasSubstr("'lisst'"));
 }
