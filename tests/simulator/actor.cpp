@@ -16,14 +16,6 @@ namespace {
 
 using std::chrono::milliseconds;
 
-std::chrono::nanoseconds in_chrono(nanoseconds length) {
-  return std::chrono::nanoseconds{length};
-}
-
-nanoseconds in_nanoseconds(std::chrono::milliseconds length) {
-  return std::chrono::nanoseconds{length}.count();
-}
-
 // It ends before the hold is given back, unless that is kept for a short time only.
 std::chrono::milliseconds ttl_of(const operation& one) {
   return milliseconds{500 + one.keep / millisecond / 2};
@@ -40,85 +32,21 @@ lock_options options_of(place where) {
 
 actor::actor(const story& plan, int client, process& home, scheduler& runs, recorder& records, oracle& checks,
              world& where, shared_state& shared)
-    : story_(plan),
-      client_(client),
-      home_(home),
-      runs_(runs),
-      records_(records),
-      checks_(checks),
-      world_(where),
-      shared_(shared) {
-  home_.client = client;
-  home_.clock = this->plan().clock;
-  endings_.resize(static_cast<std::size_t>(this->plan().threads));
+    : program(plan, client, home, runs, records, checks, shared), world_(where) {}
+
+std::vector<operation> actor::first_of_second_life() const {
+  operation first;
+  first.client = client_;
+  first.what = action::reclaim;
+  first.keep = 100 * millisecond;
+  first.number = -1;
+  return {first};
 }
 
-void actor::start(bool second_life) {
-  const as_process here{home_};
-  for (int thread = 0; thread < threads(); ++thread) {
-    std::vector<operation> todo;
-    for (const auto& one : story_.operations) {
-      const bool mine = one.client == client_ && one.thread == thread;
-      if (mine && (!second_life || one.number % 2 == 0)) todo.push_back(one);
-    }
-    if (second_life && thread == 0) {
-      operation first;
-      first.client = client_;
-      first.what = action::reclaim;
-      first.keep = 100 * millisecond;
-      first.number = -1;
-      todo.insert(todo.begin(), first);
-    }
-    std::thread{[this, thread, todo = std::move(todo)] { run_thread(thread, todo); }}.detach();
-  }
-}
-
-std::string actor::pending() const {
-  std::string text;
-  for (std::size_t i = 0; i < endings_.size(); ++i) {
-    if (!endings_[i].waits_in.empty())
-      text += fmt::format("  client {} user {} is in: {}\n", client_, i, endings_[i].waits_in);
-  }
-  return text;
-}
-
-nanoseconds actor::longest_call() const {
-  return in_nanoseconds(plan().settings.connect_timeout + 2 * plan().settings.statement_timeout);
-}
-
-// How much longer than its limit a call may take: rowlock promises a statement's time; the rest is for the threads.
-nanoseconds actor::slack() const {
-  return in_nanoseconds(plan().settings.statement_timeout) + 400 * millisecond;
-}
-
-// Of a release.
-nanoseconds actor::close_limit() const {
-  return in_nanoseconds(plan().settings.close_timeout) + 400 * millisecond;
-}
-
-// A limit of zero does not wait for a holder, but still for the database.
-nanoseconds actor::limit_of(const operation& one) const {
-  return (one.limit == 0 ? longest_call() : one.limit) + slack();
-}
-
-void actor::pause(nanoseconds length) {
-  runs_.sleep_until(runs_.now() + length);
-}
-
-client actor::connect() {
-  auto settings = plan().settings;
-  settings.log = [this](log_level, std::string_view line) {
-    if (records_.prints()) records_.print("log", std::string{line});
-    checks_.logged(line);
-    if (plan().slow_log == 0) return;
-    records_.count(fault_kind::logger_slow);
-    pause(plan().slow_log);
-  };
+client actor::open_with_retry() {
   for (;;) {
     try {
-      const std::shared_ptr<store::database> database = world_.open();
-      return primitives::access::make<client>(client_layer::closing_handle(client_layer::engine::open(
-          [database] { return database; }, settings, client_layer::system_time())));
+      return open(world_, checks_);
     } catch (const error& failure) {
       checks_.call_failed("connect", failure, false);
       pause(50 * millisecond);
@@ -126,51 +54,15 @@ client actor::connect() {
   }
 }
 
-void actor::run_thread(int thread, std::vector<operation> todo) {
-  auto& mine = endings_[static_cast<std::size_t>(thread)];
-  if (thread == 0) db_ = connect();
-  while (!db_) pause(10 * millisecond);
-  for (const auto& one : todo) {
-    pause(one.pause);
-    mine.waits_in = fmt::format("#{} {} \"{}\"", one.number, to_string(one.what), name_of(one.where));
-    perform(one, thread);
-    mine.waits_in.clear();
-  }
-  ++done_;
-  shared_.wait_until(runs_, shared_.closing);
-  ++left_;
-  if (thread != 0) return;
-  while (left_ < threads()) pause(5 * millisecond);
-  close(*db_);
+void actor::connect() {
+  db_ = open_with_retry();
+}
+
+void actor::close() {
+  close_client(*db_);
   db_.reset();
-  closed_ = true;
 }
 
-void actor::close(client& db) {
-  records_.event("close");
-  const auto began = runs_.now();
-  const auto still = home_.stalled_in_total;
-  db.close();
-  // A slow logger or callback belongs to the user, and close() waits for it.
-  checks_.call_ended("close", began, still,
-                     in_nanoseconds(plan().settings.close_timeout) + 300 * millisecond + plan().slow_log * 3 +
-                         plan().slow_callback * 3);
-}
-
-void actor::perform(const operation& one, int thread) {
-  records_.event(to_string(one.what),
-                 [&] { return fmt::format("#{} user {} \"{}\"", one.number, thread, name_of(one.where)); });
-  try {
-    act(one);
-    records_.event("ends",
-                   [&] { return fmt::format("#{} user {} {}", one.number, thread, to_string(one.what)); });
-  } catch (const error& failure) {
-    checks_.call_failed(fmt::format("#{} {} \"{}\"", one.number, to_string(one.what), name_of(one.where)),
-                        failure, is_expected(one, failure));
-  }
-}
-
-// Errors that may occur without any fault.
 bool actor::is_expected(const operation& one, const error& failure) const {
   switch (failure.code()) {
     case errc::closed: return true;  // another thread of the program connects again
@@ -240,23 +132,6 @@ void actor::act(const operation& one) {
 }
 
 // ---- the parts of operations ----
-
-template <class Call>
-auto actor::timed(const operation& one, nanoseconds limit, Call call) {
-  const auto began = runs_.now();
-  const auto still = home_.stalled_in_total;
-  const auto end = [&] {
-    checks_.call_ended(fmt::format("#{} {}", one.number, to_string(one.what)), began, still, limit);
-  };
-  try {
-    auto result = call();
-    end();
-    return result;
-  } catch (const error&) {
-    end();
-    throw;
-  }
-}
 
 void actor::release(hold& got) {
   const auto name = got.name();
@@ -806,10 +681,9 @@ void actor::reopen(const operation& one) {
     look_after(got, one.keep);
     checks_.given_up(got);
   }
-  close(*db_);
-  db_.reset();
+  close();
   pause(one.keep / 4);
-  db_ = connect();
+  connect();
 }
 
 }  // namespace rowlock::simulator

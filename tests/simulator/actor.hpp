@@ -1,11 +1,8 @@
-// One client program of a run: a rowlock::client and the threads of its users.
+// A program with one client, whose users use all kinds of locks.
 #pragma once
 
 #include "simulator/async_call.hpp"
-#include "simulator/oracle.hpp"
-#include "simulator/recorder.hpp"
-#include "simulator/story.hpp"
-#include "simulator/world.hpp"
+#include "simulator/program.hpp"
 
 #include <rowlock/rowlock.hpp>
 
@@ -21,48 +18,22 @@
 
 namespace rowlock::simulator {
 
-// Texts that pass from one program to another, and the end of the story.
-struct shared_state {
-  std::deque<std::string> transfers;
-  std::deque<std::string> receipts;
-  bool at_rest = false;  // the holds that are kept to the end may be released
-  bool closing = false;  // the clients close
-
-  // Where threads wait for one of these. Polling them took most of a run's time.
-  void wait_until(scheduler& runs, const bool& set) const {
-    while (!set) runs.wait(this, nullptr, never);
-  }
-  void set(scheduler& runs, bool& which) const {
-    which = true;
-    runs.notify(this, true);
-  }
-};
-
-class actor {
+class actor final : public program {
  public:
   actor(const story& plan, int client, process& home, scheduler& runs, recorder& records, oracle& checks,
         world& where, shared_state& shared);
 
-  // Starts its threads. second_life: a program that starts again after a crash.
-  void start(bool second_life);
-  process& home() { return home_; }
-  bool is_idle() const { return done_ == plan().threads; }  // its operations have ended
-  bool is_closed() const { return closed_; }
-  int threads() const { return plan().threads; }
-  std::string pending() const;
-
  private:
-  const client_plan& plan() const { return story_.clients[static_cast<std::size_t>(client_) - 1]; }
+  void connect() override;
+  bool is_connected() const override { return db_.has_value(); }
+  void close() override;
+  void act(const operation& one) override;
+  bool is_expected(const operation& one, const error& failure) const override;
+  std::vector<operation> first_of_second_life() const override;
 
-  void run_thread(int thread, std::vector<operation> todo);
-  client connect();
-  void close(client& db);
-  void perform(const operation& one, int thread);
-  void act(const operation& one);
+  client open_with_retry();
 
   // What operations are made of.
-  template <class Call>
-  auto timed(const operation& one, nanoseconds limit, Call call);
   void keep(hold got, const operation& one);
   void keep(hold_set got, const operation& one);
   void look_after(const hold& got, nanoseconds length);
@@ -71,7 +42,6 @@ class actor {
   void guard(hold& got, const operation& one);
   void say(const hold& got, const operation& one);
   void release_without_thread(hold got, const operation& one);
-  void pause(nanoseconds length);
   hold acquired(const operation& one, place where);
 
   void acquire_exclusively(const operation& one);
@@ -99,30 +69,9 @@ class actor {
   void operate(const operation& one);
   void reopen(const operation& one);
 
-  nanoseconds longest_call() const;
-  nanoseconds slack() const;
-  nanoseconds close_limit() const;
-  nanoseconds limit_of(const operation& one) const;
-  bool is_expected(const operation& one, const error& failure) const;
-
-  struct ending {
-    std::string waits_in;  // the call that it is in
-  };
-
-  const story& story_;
-  int client_;
-  process& home_;
-  scheduler& runs_;
-  recorder& records_;
-  oracle& checks_;
   world& world_;
-  shared_state& shared_;
   std::optional<client> db_;
-  std::vector<ending> endings_;
   int semaphore_calls_ = 0;
-  int done_ = 0;
-  int left_ = 0;
-  bool closed_ = false;
 };
 
 }  // namespace rowlock::simulator

@@ -206,7 +206,7 @@ std::optional<typename Call::result> actor::end_of(Call& call) {
 }
 
 void actor::close_meanwhile(const operation& one) {
-  client db = connect();  // one of its own, which the program's other threads do not use
+  client db = open_with_retry();  // one of its own, which the program's other threads do not use
   const auto calls = one.decides(detail::calls, 32);
   const auto is_wanted = [&](unsigned which) { return (calls >> which & 1U) != 0; };
   mutex lock{db, name_of(place::second_mutex)};
@@ -236,7 +236,7 @@ void actor::close_meanwhile(const operation& one) {
   checks_.given_up(got);
   if (is_wanted(4)) release.begin({std::make_shared<hold>(std::move(got))}, in_coroutine);
   if (one.decides(detail::stop, 2) == 0) pause(one.keep / 16);
-  close(db);
+  close_client(db);
   if (is_wanted(0)) {
     if (const auto end = end_of(acquire); end && end->hold.token() != 0) {
       checks_.delivered(end->hold);
