@@ -142,12 +142,17 @@ int run_many(const arguments& asked) {
                 std::string{to_string(static_cast<fault_kind>(i))}.c_str());
     complete = complete && sum.faults[i] > 0;
   }
+  std::printf("calls of quorum_mutex: %llu granted, %llu not granted, %llu holds lost\n",
+              static_cast<unsigned long long>(sum.of_quorums[0]),
+              static_cast<unsigned long long>(sum.of_quorums[1]),
+              static_cast<unsigned long long>(sum.of_quorums[2]));
+  for (const auto count : sum.of_quorums) complete = complete && count > 0;
   for (const auto& one : sum.failures) {
     std::printf("seed %llu broke %s: %s\n", static_cast<unsigned long long>(one.seed), one.rule.c_str(),
                 one.what.c_str());
   }
   if (asked.all_faults && !complete) {
-    std::printf("a kind of fault never happened\n");
+    std::printf("a kind of fault, or a result of quorum_mutex, never happened\n");
     return 1;
   }
   std::printf("%s\n",

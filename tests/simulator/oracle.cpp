@@ -326,17 +326,33 @@ bool oracle::was_still(const process& home) const {
   return home.stalled_until + 100 * millisecond > runs_.now();
 }
 
+void oracle::check_granted(const hold& got) {
+  const auto state = primitives::access::state(got);
+  if (granted_[state->name()][state->id()].contains(got.token())) return;
+  fail("I7", fmt::format("\"{}\": a call returned hold {} with token {}, which was never granted",
+                         state->name(), short_id(state->id()), got.token()));
+}
+
+bool oracle::stands(const hold& one) const {
+  const auto state = primitives::access::state(one);
+  const auto lock = locks_.find(state->name());
+  if (lock == locks_.end()) return false;
+  const auto found = find_hold(lock->second.entries, state->id());
+  return found != lock->second.entries.end() && leases_.contains(found->lease);
+}
+
+bool oracle::has_text(const hold& one, const std::string& text) const {
+  const auto known = texts_.find(primitives::access::state(one)->id());
+  return known != texts_.end() && known->second.stored == text;
+}
+
 void oracle::delivered(const hold& got, bool alone) {
   const uninterrupted now;
   const auto state = primitives::access::state(got);
   if (!state) return;
+  check_granted(got);
   const auto id = state->id();
   const auto& name = state->name();
-  const auto& grants = granted_[name][id];
-  if (!grants.contains(got.token())) {
-    fail("I7", fmt::format("\"{}\": a call returned hold {} with token {}, which was never granted", name,
-                           short_id(id), got.token()));
-  }
   // A poll would find it each time; a wake-up must do so at once.
   if (const auto since = granted_to_waiter_at_.find(id); since != granted_to_waiter_at_.end()) {
     const auto took = runs_.now() - since->second;

@@ -37,6 +37,11 @@ class oracle final : public store::memory_observer {
   // ---- the users ----
   // A call returned this hold. alone: the call asked for nothing else.
   void delivered(const hold& got, bool alone = true);
+  // Fails if this was never granted.
+  void check_granted(const hold& got);
+  // Whether the database has it now.
+  bool stands(const hold& one) const;
+  bool has_text(const hold& one, const std::string& text) const;
   // The hold has been lost for a while.
   void lost(const hold& was);
   bool is_told(const hold& was) const;
@@ -80,7 +85,6 @@ class oracle final : public store::memory_observer {
   [[noreturn]] void fail(std::string_view rule, const std::string& what);
   // When the epoch was raised last.
   nanoseconds epoch_raised_at() const { return epoch_raised_at_; }
-  std::size_t live_holds() const { return holds_.size(); }
 
  private:
   struct entry {

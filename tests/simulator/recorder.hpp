@@ -58,6 +58,10 @@ enum class fault_kind : std::uint8_t {
 inline constexpr std::size_t fault_kinds = static_cast<std::size_t>(fault_kind::count);
 std::string_view to_string(fault_kind kind);
 
+// What becomes of the calls of a quorum_mutex.
+enum class quorum_event : std::uint8_t { granted, not_granted, lost, count };
+inline constexpr std::size_t quorum_events = static_cast<std::size_t>(quorum_event::count);
+
 // For one run.
 class recorder {
  public:
@@ -81,8 +85,11 @@ class recorder {
   }
   void count(fault_kind kind, std::uint64_t times = 1) { faults_[static_cast<std::size_t>(kind)] += times; }
 
+  void count(quorum_event what) { ++of_quorums_[static_cast<std::size_t>(what)]; }
+
   std::uint64_t events() const noexcept { return events_; }
   const std::array<std::uint64_t, fault_kinds>& faults() const noexcept { return faults_; }
+  const std::array<std::uint64_t, quorum_events>& of_quorums() const noexcept { return of_quorums_; }
   bool prints() const noexcept { return prints_; }
   void print(std::string_view what, const std::string& detail) const {
     const auto now = runs_.now() - 1000 * second;
@@ -95,6 +102,7 @@ class recorder {
   bool prints_;
   std::uint64_t events_ = 0;
   std::array<std::uint64_t, fault_kinds> faults_{};
+  std::array<std::uint64_t, quorum_events> of_quorums_{};
 };
 
 }  // namespace rowlock::simulator

@@ -3,6 +3,8 @@
 #include "simulator/actor.hpp"
 #include "simulator/native.hpp"
 #include "simulator/oracle.hpp"
+#include "simulator/quorum_actor.hpp"
+#include "simulator/quorum_oracle.hpp"
 #include "simulator/world.hpp"
 
 #include "client/closing_handle.hpp"
@@ -14,7 +16,11 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <memory>
+#include <optional>
+#include <thread>
 #include <tuple>
+#include <vector>
 
 // LeakSanitizer's, which is there in some builds.
 extern "C" {
@@ -42,36 +48,46 @@ class run {
       : plan_(plan),
         into_(into),
         runs_(plan.seed, plan.switches, [this](const std::string& what) { end("deadlock", what); }),
-        records_(runs_, prints),
-        checks_(plan, runs_, records_,
-                [this](std::string_view rule, const std::string& what) { end(rule, what); }),
-        world_(plan, runs_, records_, checks_) {}
+        records_(runs_, prints) {
+    for (std::size_t i = 0; i < plan.server_clocks.size(); ++i) {
+      oracles_.push_back(std::make_unique<oracle>(
+          plan_, runs_, records_, [this, i](std::string_view rule, const std::string& what) {
+            end(rule, plan_.is_of_quorum() ? fmt::format("server {}: {}", i + 1, what) : what);
+          }));
+      worlds_.push_back(std::make_unique<world>(plan_, i, runs_, records_, *oracles_.back()));
+    }
+    if (!plan.is_of_quorum()) return;
+    std::vector<oracle*> members;
+    for (const auto& one : oracles_) members.push_back(one.get());
+    majority_.emplace(plan_, runs_, records_, members);
+  }
 
   [[noreturn]] void play() {
-    world_.on_crash = [this](int client) { crashed_.push_back(client); };
+    worlds_.front()->on_crash = [this](int client) { crashed_.push_back(client); };
     for (std::size_t i = 0; i < plan_.clients.size(); ++i) {
       if (plan_.clients[i].clock.parts_per_million != 0) records_.count(fault_kind::clock_drifts);
       start(static_cast<int>(i) + 1, false);
     }
-    world_.run_faults();
+    run_faults();
     for (const int client : crashed_) start(client, true);
     rest();
-    if (checks_.has_untold_holds()) rest();
-    checks_.check_holds_at_rest();
+    if (std::ranges::any_of(oracles_, [](const auto& one) { return one->has_untold_holds(); })) rest();
+    for (const auto& one : oracles_) one->check_holds_at_rest();
+    if (majority_) majority_->check_holds_at_rest();
     shared_.set(runs_, shared_.at_rest);
     wait_until_idle();
     rest();
-    sweep();
-    checks_.check_nothing_is_left();
+    for (const auto& one : worlds_) sweep(*one);
+    for (const auto& one : oracles_) one->check_nothing_is_left();
     close();
-    checks_.check_closed();
+    for (const auto& one : oracles_) one->check_closed();
     end({}, {});
   }
 
  private:
   void start(int client, bool again) {
     process& home = runs_.add_process();
-    auto& places = world_.processes();
+    auto& places = worlds_.front()->processes();
     if (again) {
       std::erase_if(actors_, [&](const auto& one) {
         if (&one->home() != places[static_cast<std::size_t>(client) - 1]) return false;
@@ -82,9 +98,31 @@ class run {
     } else {
       places.push_back(&home);
     }
-    actors_.push_back(
-        std::make_shared<actor>(plan_, client, home, runs_, records_, checks_, world_, shared_));
+    actors_.push_back(make_program(client, home));
     actors_.back()->start(again);
+  }
+
+  std::shared_ptr<program> make_program(int client, process& home) {
+    if (!majority_) {
+      return std::make_shared<actor>(plan_, client, home, runs_, records_, *oracles_.front(),
+                                     *worlds_.front(), shared_);
+    }
+    std::vector<quorum_actor::member> members;
+    for (std::size_t i = 0; i < worlds_.size(); ++i) members.push_back({worlds_[i].get(), oracles_[i].get()});
+    return std::make_shared<quorum_actor>(plan_, client, home, runs_, records_, members, *majority_, shared_);
+  }
+
+  // Of all servers at the same time.
+  void run_faults() {
+    std::size_t under_way = worlds_.size() - 1;
+    for (std::size_t i = 1; i < worlds_.size(); ++i) {
+      std::thread{[&, i] {
+        worlds_[i]->run_faults();
+        --under_way;
+      }}.detach();
+    }
+    worlds_.front()->run_faults();
+    while (under_way > 0) pause(10 * millisecond);
   }
 
   void pause(nanoseconds length) { runs_.sleep_until(runs_.now() + length); }
@@ -93,7 +131,7 @@ class run {
                   const std::function<std::string()>& what) {
     const auto until = runs_.now() + limit;
     while (!condition()) {
-      if (runs_.now() > until) checks_.fail(rule, what());
+      if (runs_.now() > until) end(rule, what());
       pause(20 * millisecond);
     }
   }
@@ -123,14 +161,14 @@ class run {
   }
 
   // The work of an operator, who is a client of its own.
-  void sweep() {
+  void sweep(world& where) {
     process& home = runs_.add_process();
     home.client = 1;
     bool over = false;
     {
       const as_process here{home};
       std::thread{[&] {
-        const std::shared_ptr<store::database> database = world_.open();
+        const std::shared_ptr<store::database> database = where.open();
         {
           client db = primitives::access::make<client>(client_layer::closing_handle(
               client_layer::engine::open([database] { return database; }, plan_.clients.front().settings,
@@ -163,8 +201,11 @@ class run {
     };
     wait_until("close", 3 * second, ended,
                [this] { return "a closed client has threads left:\n" + runs_.describe(); });
-    if (crashed_.empty() && world_.server().sessions() != 0)
-      checks_.fail("close", fmt::format("{} connection(s) are left", world_.server().sessions()));
+    if (!crashed_.empty()) return;
+    for (const auto& one : worlds_) {
+      if (const auto left = one->server().sessions(); left != 0)
+        end("close", fmt::format("{} connection(s) are left", left));
+    }
   }
 
   [[noreturn]] void end(std::string_view rule, const std::string& what) {
@@ -179,6 +220,7 @@ class run {
     records_.count(fault_kind::thread_delayed, runs_.delays());
     records_.count(fault_kind::spurious_wakeup, runs_.spurious());
     into_.faults = records_.faults();
+    into_.of_quorums = records_.of_quorums();
     into_.ended = true;
     if (records_.prints()) std::fflush(stdout);
     if (__lsan_do_recoverable_leak_check != nullptr && __lsan_do_recoverable_leak_check() != 0) {
@@ -193,11 +235,12 @@ class run {
   run_result& into_;
   scheduler runs_;
   recorder records_;
-  oracle checks_;
-  world world_;
+  std::vector<std::unique_ptr<oracle>> oracles_;  // of each server
+  std::vector<std::unique_ptr<world>> worlds_;
+  std::optional<quorum_oracle> majority_;
   shared_state shared_;
-  std::vector<std::shared_ptr<actor>> actors_;
-  std::vector<std::shared_ptr<actor>> dead_;
+  std::vector<std::shared_ptr<program>> actors_;
+  std::vector<std::shared_ptr<program>> dead_;
   std::vector<int> crashed_;
 };
 

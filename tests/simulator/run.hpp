@@ -21,6 +21,7 @@ struct run_result {
   std::uint64_t points = 0;
   std::int64_t virtual_milliseconds = 0;
   std::array<std::uint64_t, fault_kinds> faults{};
+  std::array<std::uint64_t, quorum_events> of_quorums{};
 };
 
 // Runs the story in this process, which ends with it.

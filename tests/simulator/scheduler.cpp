@@ -140,9 +140,8 @@ std::string scheduler::describe() const {
   return text;
 }
 
-void scheduler::set_server(const void* first, const void* last) noexcept {
-  server_first_ = first;
-  server_last_ = last;
+void scheduler::add_server(const void* first, const void* last) {
+  servers_.emplace_back(first, last);
 }
 
 void scheduler::read_clock_of(const process* other) noexcept {

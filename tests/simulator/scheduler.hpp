@@ -10,6 +10,7 @@
 
 #include <pthread.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <functional>
@@ -17,6 +18,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace rowlock::simulator {
@@ -93,7 +95,7 @@ class scheduler {
   std::string describe() const;
 
   // While a thread has locked one of these mutexes, it is inside the database server, which is never stalled or killed.
-  void set_server(const void* first, const void* last) noexcept;
+  void add_server(const void* first, const void* last);
   // The next readings of this thread are of that process's clock. Null: of its own process's.
   void read_clock_of(const process* other) noexcept;
 
@@ -137,7 +139,8 @@ class scheduler {
   thread_record& choose();
   bool may_run(const thread_record& one) const;
   bool is_server(const void* address) const noexcept {
-    return address >= server_first_ && address < server_last_;
+    return std::ranges::any_of(servers_,
+                               [&](const auto& one) { return address >= one.first && address < one.second; });
   }
   void take(pthread_mutex_t* mutex);
   void give(pthread_mutex_t* mutex);
@@ -153,8 +156,7 @@ class scheduler {
   std::vector<std::unique_ptr<thread_record>> threads_;
   std::vector<thread_record*> alive_;
   std::vector<std::unique_ptr<process>> processes_;
-  const void* server_first_ = nullptr;
-  const void* server_last_ = nullptr;
+  std::vector<std::pair<const void*, const void*>> servers_;
   std::uint64_t until_switch_ = 0;
   std::uint64_t until_delay_ = 0;
   std::uint64_t hash_ = 14695981039346656037U;

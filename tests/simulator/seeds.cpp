@@ -27,6 +27,7 @@ struct worker_report {
   std::uint64_t events = 0;
   std::uint64_t switches = 0;
   std::array<std::uint64_t, 3> severities{};
+  std::array<std::uint64_t, quorum_events> of_quorums{};
   std::array<std::uint64_t, fault_kinds> faults{};
   // How many seeds had that many events; the last one counts all that had more.
   std::array<std::uint64_t, 20'000> histogram{};
@@ -109,6 +110,7 @@ void work(board& shared, worker_report& mine, const seed_range& range, double be
     mine.switches += result.switches;
     ++mine.severities[static_cast<std::size_t>(make_story(seed).how)];
     for (std::size_t i = 0; i < fault_kinds; ++i) mine.faults[i] += result.faults[i];
+    for (std::size_t i = 0; i < quorum_events; ++i) mine.of_quorums[i] += result.of_quorums[i];
     ++mine.histogram[std::min<std::uint64_t>(result.events, mine.histogram.size() - 1)];
     if (!result.failed) continue;
     const auto place = shared.failures.fetch_add(1);
@@ -154,6 +156,7 @@ seeds_summary run_seeds(const seed_range& range) {
     sum.switches += one.switches;
     for (std::size_t i = 0; i < sum.severities.size(); ++i) sum.severities[i] += one.severities[i];
     for (std::size_t i = 0; i < fault_kinds; ++i) sum.faults[i] += one.faults[i];
+    for (std::size_t i = 0; i < quorum_events; ++i) sum.of_quorums[i] += one.of_quorums[i];
     for (std::size_t i = 0; i < histogram.size(); ++i) histogram[i] += one.histogram[i];
   }
   std::uint64_t below = 0;

@@ -33,6 +33,7 @@ struct seeds_summary {
   std::uint64_t switches = 0;
   double seconds = 0;
   std::array<std::uint64_t, 3> severities{};
+  std::array<std::uint64_t, quorum_events> of_quorums{};
   std::array<std::uint64_t, fault_kinds> faults{};
 };
 

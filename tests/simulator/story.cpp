@@ -102,6 +102,9 @@ const weighted_action& pick(random_stream& random, const Range& from, const std:
   return *std::begin(from);
 }
 
+// One story of so many is about quorum_mutex.
+constexpr std::uint64_t stories_per_quorum = 16;
+
 constexpr fault_kind of_calls[] = {fault_kind::request_delayed,
                                    fault_kind::reply_delayed,
                                    fault_kind::request_dropped,
@@ -170,7 +173,9 @@ options make_settings(random_stream& random, severity how) {
   return settings;
 }
 
-void add_operations(story& into, random_stream& random, const std::vector<place>& places) {
+template <class Range, class Rare>
+void add_operations(story& into, random_stream& random, const Range& usual, const Rare& rare,
+                    const std::vector<place>& places) {
   for (std::size_t client = 0; client < into.clients.size(); ++client) {
     for (int thread = 0; thread < into.clients[client].threads; ++thread) {
       const auto many = random.between(3, 7);
@@ -178,8 +183,8 @@ void add_operations(story& into, random_stream& random, const std::vector<place>
         operation made;
         made.client = static_cast<int>(client) + 1;
         made.thread = thread;
-        const auto& chosen = random.one_in(12) ? pick(random, of_operators, {place::first_mutex})
-                                               : pick(random, common, places);
+        const auto& chosen =
+            random.one_in(12) ? pick(random, rare, {place::first_mutex}) : pick(random, usual, places);
         made.what = chosen.what;
         made.where = chosen.where;
         made.second = places[random.below(places.size())];
@@ -383,6 +388,81 @@ void put_in_order(story& of) {
   }
 }
 
+// Who takes part, and how fast everything is. Without operations and faults.
+story begin_story(std::uint64_t seed, random_stream& random) {
+  story made;
+  made.seed = seed;
+  const auto sort = random.below(100);
+  made.how = sort < 20 ? severity::calm : sort < 80 ? severity::bounded : severity::unbounded;
+
+  constexpr std::array<std::uint64_t, 5> paces{12, 30, 60, 120, 300};
+  made.switches.points_per_switch = paces[random.below(paces.size())];
+  made.switches.by_priority = random.one_in(4);
+  if (made.how != severity::calm && random.one_in(2)) {
+    made.switches.points_per_delay = 400;
+    made.switches.longest_delay = 8 * millisecond;
+    made.switches.waits_per_spurious = 200;
+  }
+  made.latency = static_cast<nanoseconds>(random.between(20, 2000)) * microsecond;
+  made.polls = random.one_in(6);
+
+  const auto clients = random.between(2, 3);
+  const options settings = make_settings(random, made.how);
+  for (std::int64_t i = 0; i < clients; ++i) {
+    client_plan plan;
+    plan.settings = random.one_in(2) ? settings : make_settings(random, made.how);
+    if (made.how == severity::calm) plan.settings = settings;
+    if (random.one_in(2)) {
+      // Half of the margin within a ttl, against a server that drifts as much the other way.
+      const auto part = plan.settings.margin.count() * 1'000'000 / plan.settings.ttl.count() / 3;
+      plan.clock.parts_per_million = random.between(-part, part);
+    }
+    plan.clock.offset = static_cast<nanoseconds>(random.below(1000)) * second;
+    plan.threads = static_cast<int>(random.between(1, 3));
+    if (random.one_in(5)) plan.slow_log = static_cast<nanoseconds>(random.between(1, 400)) * millisecond;
+    if (random.one_in(6)) plan.slow_callback = static_cast<nanoseconds>(random.between(1, 300)) * millisecond;
+    made.clients.push_back(plan);
+  }
+  made.server_clocks.emplace_back();
+  if (random.one_in(3)) made.server_clocks.front().parts_per_million = random.between(-15'000, 15'000);
+  return made;
+}
+
+constexpr weighted_action of_quorums[] = {{action::acquire_within, place::first_mutex, 12},
+                                          {action::try_acquire, place::first_mutex, 6},
+                                          {action::acquire, place::first_mutex, 4},
+                                          {action::acquire_stopped, place::first_mutex, 2},
+                                          {action::acquire_with_ttl, place::first_mutex, 3},
+                                          {action::keep_to_the_end, place::first_mutex, 1},
+                                          {action::force, place::first_mutex, 2},
+                                          {action::sweep, place::first_mutex, 1}};
+
+// Users of quorum_mutex. In half of the stories only one of its databases fails, in the others any of them.
+story make_quorum_story(std::uint64_t seed) {
+  random_stream random{seed, 14};
+  story made = begin_story(seed, random);
+  for (std::size_t i = 1; i < quorum_members; ++i) {
+    drifting_clock clock;
+    if (random.one_in(3)) clock.parts_per_million = random.between(-15'000, 15'000);
+    clock.offset = static_cast<nanoseconds>(random.below(20)) * second;
+    made.server_clocks.push_back(clock);
+  }
+  add_operations(made, random, of_quorums, of_quorums, {place::first_mutex});
+  if (made.how == severity::calm) return made;
+  add_faults(made, random);
+  const bool one_fails = random.one_in(2);
+  const auto weakest = random.below(quorum_members);
+  for (auto& one : made.faults) {
+    one.where = place::first_mutex;
+    const bool of_a_process = one.kind == fault_kind::process_stalled ||
+                              one.kind == fault_kind::process_stalled_beyond_ttl ||
+                              one.kind == fault_kind::process_crashed;
+    one.server = of_a_process ? 0 : one_fails ? weakest : random.below(quorum_members);
+  }
+  put_in_order(made);
+  return made;
+}
+
 }  // namespace
 
 std::string_view to_string(severity how) {
@@ -469,42 +549,9 @@ bool story::has(action what) const {
 }
 
 story make_story(std::uint64_t seed) {
+  if (seed % stories_per_quorum == 0) return make_quorum_story(seed);
   random_stream random{seed, 10};
-  story made;
-  made.seed = seed;
-  const auto sort = random.below(100);
-  made.how = sort < 20 ? severity::calm : sort < 80 ? severity::bounded : severity::unbounded;
-
-  constexpr std::array<std::uint64_t, 5> paces{12, 30, 60, 120, 300};
-  made.switches.points_per_switch = paces[random.below(paces.size())];
-  made.switches.by_priority = random.one_in(4);
-  if (made.how != severity::calm && random.one_in(2)) {
-    made.switches.points_per_delay = 400;
-    made.switches.longest_delay = 8 * millisecond;
-    made.switches.waits_per_spurious = 200;
-  }
-  made.latency = static_cast<nanoseconds>(random.between(20, 2000)) * microsecond;
-  made.polls = random.one_in(6);
-
-  const auto clients = random.between(2, 3);
-  const options settings = make_settings(random, made.how);
-  for (std::int64_t i = 0; i < clients; ++i) {
-    client_plan plan;
-    plan.settings = random.one_in(2) ? settings : make_settings(random, made.how);
-    if (made.how == severity::calm) plan.settings = settings;
-    if (random.one_in(2)) {
-      // Half of the margin within a ttl, against a server that drifts as much the other way.
-      const auto part = plan.settings.margin.count() * 1'000'000 / plan.settings.ttl.count() / 3;
-      plan.clock.parts_per_million = random.between(-part, part);
-    }
-    plan.clock.offset = static_cast<nanoseconds>(random.below(1000)) * second;
-    plan.threads = static_cast<int>(random.between(1, 3));
-    if (random.one_in(5)) plan.slow_log = static_cast<nanoseconds>(random.between(1, 400)) * millisecond;
-    if (random.one_in(6)) plan.slow_callback = static_cast<nanoseconds>(random.between(1, 300)) * millisecond;
-    made.clients.push_back(plan);
-  }
-  if (random.one_in(3)) made.server_clock.parts_per_million = random.between(-15'000, 15'000);
-
+  story made = begin_story(seed, random);
   std::vector<place> places;
   for (int i = 0; i < static_cast<int>(place::count); ++i) {
     if (random.one_in(3)) places.push_back(static_cast<place>(i));
@@ -512,7 +559,7 @@ story make_story(std::uint64_t seed) {
   if (places.empty())
     places.push_back(static_cast<place>(random.below(static_cast<std::uint64_t>(place::count))));
   if (places.size() > 4) places.resize(4);
-  add_operations(made, random, places);
+  add_operations(made, random, common, of_operators, places);
   if (made.how != severity::calm) {
     add_faults(made, random);
     random_stream of_cluster{seed, 11};

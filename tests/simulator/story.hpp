@@ -39,6 +39,7 @@ inline constexpr std::int64_t semaphore_capacity = 3;
 inline constexpr std::int64_t latch_count = 3;
 inline constexpr std::int64_t barrier_parties = 2;
 inline constexpr std::size_t cluster_nodes = 3;
+inline constexpr std::size_t quorum_members = 3;
 
 enum class action : std::uint8_t {
   acquire,
@@ -144,6 +145,7 @@ struct fault {
   nanoseconds length = 0;
   std::int64_t amount = 0;
   std::int64_t spares = 0;  // so many such calls before
+  std::size_t server = 0;   // which server it strikes
   place where = place::first_mutex;
 };
 
@@ -162,11 +164,13 @@ struct story {
   std::vector<client_plan> clients;  // client i is process i + 1
   std::vector<operation> operations;
   std::vector<fault> faults;
-  drifting_clock server_clock;
-  nanoseconds latency = millisecond;  // of half a round trip, at most
-  nanoseconds ends_faults = 0;        // when the last fault is over
-  bool polls = false;                 // the server sends no wake-ups
+  std::vector<drifting_clock> server_clocks;  // one for each server
+  nanoseconds latency = millisecond;          // of half a round trip, at most
+  nanoseconds ends_faults = 0;                // when the last fault is over
+  bool polls = false;                         // the server sends no wake-ups
 
+  // The users call quorum_mutex, on several servers.
+  bool is_of_quorum() const { return server_clocks.size() > 1; }
   bool has(fault_kind kind) const;
   bool has(action what) const;
 };

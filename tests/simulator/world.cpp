@@ -22,13 +22,18 @@ bool is_of_connect(fault_kind kind) {
 
 }  // namespace
 
-world::world(const story& plan, scheduler& runs, recorder& records, oracle& checks)
-    : plan_(plan), runs_(runs), records_(records), checks_(checks), random_(plan.seed, 20) {
+world::world(const story& plan, std::size_t which, scheduler& runs, recorder& records, oracle& checks)
+    : plan_(plan),
+      which_(which),
+      runs_(runs),
+      records_(records),
+      checks_(checks),
+      random_(plan.seed, 20 + which) {
   const auto* first = reinterpret_cast<const char*>(server_.get());
-  runs_.set_server(first, first + sizeof(store::memory_server));
+  runs_.add_server(first, first + sizeof(store::memory_server));
   server_->let_time_pass([this] {
     return std::chrono::duration_cast<store::timestamp>(
-        std::chrono::nanoseconds{plan_.server_clock.reading(runs_.now())});
+        std::chrono::nanoseconds{plan_.server_clocks[which_].reading(runs_.now())});
   });
   server_->name_backends();
   server_->observe(&checks_);
@@ -66,7 +71,9 @@ void world::on_call(store::memory_call& call) {
   const bool before = call.at == store::memory_call::phase::before;
   if (before) current_verb = call.verb;
   if (before && call.verb != "wait") {
-    records_.event(call.verb, [] { return std::string{}; });
+    records_.event(call.verb, [&] {
+      return plan_.server_clocks.size() == 1 ? std::string{} : fmt::format("at server {}", which_ + 1);
+    });
   }
   if (call.verb != "wait")
     pause(static_cast<nanoseconds>(random_.below(static_cast<std::uint64_t>(plan_.latency))));
@@ -226,6 +233,7 @@ void world::run_faults() {
     }
   };
   for (const auto& one : plan_.faults) {
+    if (one.server != which_) continue;
     until(begin + one.at);
     // Two promotions within one second of the clock may issue the same tokens. That is documented.
     const bool moves = one.kind == fault_kind::fail_over || one.kind == fault_kind::commits_lost;

@@ -1,4 +1,4 @@
-// The database server of a run, and the faults in it and on the way to it.
+// A database server of a run, and the faults in it and on the way to it.
 #pragma once
 
 #include "memory/memory_server.hpp"
@@ -15,7 +15,8 @@ namespace rowlock::simulator {
 
 class world {
  public:
-  world(const story& plan, scheduler& runs, recorder& records, oracle& checks);
+  // which: the number of the server, from 0. The first one also makes the faults of processes happen.
+  world(const story& plan, std::size_t which, scheduler& runs, recorder& records, oracle& checks);
 
   store::memory_server& server() { return *server_; }
   std::unique_ptr<store::database> open() { return server_->open(); }
@@ -55,6 +56,7 @@ class world {
   };
 
   const story& plan_;
+  const std::size_t which_;
   scheduler& runs_;
   recorder& records_;
   oracle& checks_;
