@@ -57,6 +57,12 @@ void quorum_oracle::promise(live_hold& one) const {
   runs_.read_clock_of(nullptr);
 }
 
+void quorum_oracle::check_promise(const live_hold& one, const live_hold& next) {
+  if (one.promised_until <= runs_.now() || may_be_forced(one)) return;
+  fail("I5", fmt::format("client {} was promised the lock for {} ms more, and client {} has it", one.home->id,
+                         (one.promised_until - runs_.now()) / millisecond, next.home->id));
+}
+
 void quorum_oracle::delivered(const quorum_hold& got, const std::vector<std::size_t>& servers,
                               const attempt& call) {
   const uninterrupted now;
@@ -71,15 +77,13 @@ void quorum_oracle::delivered(const quorum_hold& got, const std::vector<std::siz
       if (one.home->dead || may_be_forced(one)) continue;
       if (is_valid(one))
         fail("I1", fmt::format("clients {} and {} have the lock of a majority", one.home->id, made.home->id));
-      if (one.promised_until > runs_.now())
-        fail("I5",
-             fmt::format("client {} was promised the lock for {} ms more, and client {} has it", one.home->id,
-                         (one.promised_until - runs_.now()) / millisecond, made.home->id));
+      check_promise(one, made);
       if (!one.told.stop_requested() && !was_still(*one.home))
         fail("I5", fmt::format("client {} has the lock of a majority, and the stop token of client {}'s hold "
                                "has not stopped",
                                made.home->id, one.home->id));
     }
+    for (const auto& one : lost_) check_promise(one, made);
     if (got.token() <= highest_)
       fail("I2", fmt::format("a majority gave token {}, and an earlier one {}", got.token(), highest_));
   }
@@ -110,7 +114,9 @@ void quorum_oracle::lost(const quorum_hold& was) {
 
 void quorum_oracle::given_up(const quorum_hold& was) {
   const uninterrupted now;
-  std::erase_if(holds_, [&](const auto& one) { return one.hold == &was; });
+  const auto found = std::ranges::find(holds_, &was, &live_hold::hold);
+  if (!was.valid()) lost_.push_back(*found);
+  holds_.erase(found);
 }
 
 std::size_t quorum_oracle::standing(const live_hold& one) const {

@@ -63,6 +63,7 @@ class quorum_oracle {
   bool is_valid(const live_hold& one) const;
   std::size_t standing(const live_hold& one) const;
   void promise(live_hold& one) const;
+  void check_promise(const live_hold& one, const live_hold& next);
   bool was_still(const process& home) const;
   bool may_be_forced(const live_hold& one) const { return forces_ > 0 || one.began <= forced_at_; }
   [[noreturn]] void fail(std::string_view rule, const std::string& what) {
@@ -75,6 +76,7 @@ class quorum_oracle {
   recorder& records_;
   std::vector<oracle*> members_;
   std::list<live_hold> holds_;
+  std::vector<live_hold> lost_;  // given up since; what remaining() said still counts
   std::int64_t highest_ = 0;
   int forces_ = 0;  // under way, or in doubt
   nanoseconds forced_at_ = -1;

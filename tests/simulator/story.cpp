@@ -437,6 +437,28 @@ constexpr weighted_action of_quorums[] = {{action::acquire_within, place::first_
                                           {action::force, place::first_mutex, 2},
                                           {action::sweep, place::first_mutex, 1}};
 
+// A majority cannot be reached for longer than the ttl, while its holder still renews its hold on the last member, and
+// another waits.
+void add_majority_is_cut(story& into, random_stream& random) {
+  const auto ttl = into.clients.front().settings.ttl.count() * millisecond;
+  add_first(into, 1, action::acquire, place::first_mutex).keep = 3 * ttl;
+  auto& waits = add_first(into, 2, action::acquire, place::first_mutex);
+  waits.pause = 300 * millisecond;
+  waits.keep = 50 * millisecond;
+  const auto spared = random.below(quorum_members);
+  const auto at = random.between(300, 1500) * millisecond;
+  for (std::size_t i = 0; i < quorum_members; ++i) {
+    if (i == spared) continue;
+    fault made;
+    made.kind = fault_kind::network_cut;
+    made.at = at;
+    made.length = ttl + random.between(0, 600) * millisecond;
+    made.server = i;
+    made.number = static_cast<int>(into.faults.size());
+    into.faults.push_back(made);
+  }
+}
+
 // Users of quorum_mutex. In half of the stories only one of its databases fails, in the others any of them.
 story make_quorum_story(std::uint64_t seed) {
   random_stream random{seed, 14};
@@ -459,6 +481,7 @@ story make_quorum_story(std::uint64_t seed) {
                               one.kind == fault_kind::process_crashed;
     one.server = of_a_process ? 0 : one_fails ? weakest : random.below(quorum_members);
   }
+  if (random.one_in(5)) add_majority_is_cut(made, random);
   put_in_order(made);
   return made;
 }
