@@ -125,9 +125,9 @@ const std::vector<check>& all() {
            },
        .found = "{prefix}marker is a MEMORY table, gtid_strict_mode is ON, and this server is a replica, was "
                 "one, or has replicas",
-       .why = "A replica that has restarted writes to its own log that the table is empty. Under "
-              "gtid_strict_mode its replication then stops (\"out-of-order sequence number\"), and it lacks "
-              "all later grants when it takes over.",
+       .why = "Once somebody reads the table, a replica that has restarted writes to its own log that it is "
+              "empty. Under gtid_strict_mode its replication then stops (\"out-of-order sequence number\"), "
+              "and it lacks all later grants when it takes over.",
        .remedy = "ALTER TABLE {prefix}marker ENGINE = InnoDB, on the primary"},
       {.code = "cluster-skew",
        .level = severity::warning,
