@@ -68,7 +68,7 @@ def put(path, text):
     to.write_text(text)
 
 
-for path in [*repository.glob("*.md"), *(repository / "docs").rglob("*.md")]:
+for path in [*repository.glob("*.md"), *(repository / "docs").rglob("*.md"), repository / "packaging/README.md"]:
     page = path.relative_to(repository).as_posix()
     put(page, with_links(path.read_text(), page))
 

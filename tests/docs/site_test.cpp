@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 
 // The pages of the repository, and those that the site makes of others.
 std::set<std::string> pages_of_the_site() {
-  std::set<std::string> found{"docs/rowlock.1.md", "examples.md", "api/index.html"};
+  std::set<std::string> found{"docs/rowlock.1.md", "examples.md", "api/index.html", "packaging/README.md"};
   for (const auto& entry : fs::directory_iterator{source_path("")}) {
     if (entry.path().extension() == ".md") found.insert(entry.path().filename().string());
   }
@@ -38,6 +38,23 @@ TEST(site_test, each_page_has_one_place_in_the_navigation) {
   const auto pages = pages_of_the_site();
   EXPECT_GT(pages.size(), 20U);
   EXPECT_EQ(places, (std::multiset<std::string>{pages.begin(), pages.end()}));
+}
+
+// mkdocs refuses any other.
+TEST(site_test, each_link_to_a_page_leads_to_one_of_the_site) {
+  static const std::regex link{R"(\]\(([^)#:\s]+\.md)[)#])"};
+  const auto pages = pages_of_the_site();
+  std::size_t links = 0;
+  for (const auto& page : pages) {
+    if (!fs::exists(source_path(page))) continue;
+    const auto text = text_of(page);
+    for (std::sregex_iterator match{text.begin(), text.end(), link}, end; match != end; ++match) {
+      const auto to = (fs::path{page}.parent_path() / (*match)[1].str()).lexically_normal();
+      EXPECT_TRUE(pages.contains(to.string())) << page << " links to " << to;
+      ++links;
+    }
+  }
+  EXPECT_GT(links, 100U);
 }
 
 // The words between quotation marks of a diagram's text, and of a label in <>.
