@@ -75,15 +75,15 @@ std::string process_test::in_dialect(const char* postgres, const char* mysql, co
 }
 
 std::vector<std::int64_t> process_test::backends() {
-  // MariaDB records no application name. But the database is the test's own, and rowlock alone uses this
-  // user.
+  // MariaDB records no application name. But the database is the test's own, and only the test's own session and the
+  // raw sessions of the workers, which are of the user `application`, are not rowlock's.
   const auto rows =
       dialect() == dialect::postgres
           ? session_->run("SELECT pid FROM pg_stat_activity WHERE application_name = $1 ORDER BY pid",
                           {"rowlock " + application_})
           : session_->run(
                 "SELECT id FROM information_schema.processlist "
-                "WHERE db = database() AND user = 'rowlock' ORDER BY id");
+                "WHERE db = database() AND user <> 'application' ORDER BY id");
   std::vector<std::int64_t> found;
   for (const auto& row : rows) found.push_back(std::stoll(row.at(0)));
   return found;
