@@ -19,6 +19,25 @@
 
 namespace rowlock::client_layer {
 
+// The answer to a request, and the mark that its id is in use. The request may live much longer than it is under way,
+// because its caller keeps it. What the database has under its id from then on is a registered hold, or has no owner.
+class acquire_answer : public promised<std::shared_ptr<hold_state>> {
+ public:
+  ids_in_use::mark in_use{};
+
+  template <class... Arguments>
+  bool complete(Arguments&&... arguments) {
+    return settled(promised::complete(std::forward<Arguments>(arguments)...));
+  }
+  bool fail(const std::exception_ptr& failure) { return settled(promised::fail(failure)); }
+
+ private:
+  bool settled(bool received) {
+    if (received) in_use = {};
+    return received;
+  }
+};
+
 // A request that is under way. The answer is a hold_state, or null for busy. The weight of an exclusive request is
 // that of the whole lock; after the grant, weight is what was granted.
 //
@@ -35,7 +54,6 @@ struct acquire_operation : model::lock_request {
   std::chrono::milliseconds min_hold{0};
 
   model::hold_id hold = model::hold_id::random();
-  ids_in_use::mark in_use{};
   std::shared_ptr<client_layer::lease> lease;  // on which it was sent; null: never sent
   // The explicit-ttl lease to which its grant is being moved. If an answer was lost, the grant may stand there and
   // outlive the client's lease: a request that is given up or begins anew must then be withdrawn.
@@ -45,7 +63,7 @@ struct acquire_operation : model::lock_request {
   retry_state retry{};
   backoff guarded = guarded_pause();
   instant not_before{};  // no poll retries it earlier: a guarded transaction keeps the row of a dead holder
-  promised<std::shared_ptr<hold_state>> answer{};
+  acquire_answer answer{};
 
   // Whether one edit may decide it together with other requests for the same name: many can hold the lock at once,
   // and the request is certainly not in the queue, of which an edit reads one row per name.

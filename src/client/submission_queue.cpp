@@ -82,7 +82,7 @@ void submission_queue::put_back(batch work) {
 }
 
 void submission_queue::mark(acquire_operation& operation) {
-  if (!operation.in_use.is_of(operation.hold)) operation.in_use = ids_.use(operation.hold);
+  if (!operation.answer.in_use.is_of(operation.hold)) operation.answer.in_use = ids_.use(operation.hold);
 }
 
 void submission_queue::mark(release_operation& operation) {

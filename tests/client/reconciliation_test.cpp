@@ -1,6 +1,7 @@
 // Compares what the database says that a client holds with what the client knows. The client releases the
 // rest, and nothing else.
 #include "client/client_test.hpp"
+#include "client/executors.hpp"
 
 #include "support/background.hpp"
 
@@ -78,6 +79,22 @@ TEST_F(reconciliation_test, a_hand_over_that_a_fail_over_lost_is_done_again) {
   ASSERT_EQ(holder_of("a"), id) << "the first hold stands again";
   pass_renewals(db);
   EXPECT_TRUE(soon([&] { return holder_of("a") != id; }));
+}
+
+TEST_F(reconciliation_test, a_place_that_a_fail_over_brings_back_is_withdrawn_although_its_request_is_kept) {
+  server->keep_history();
+  client other = new_client();
+  hold held = mutex(other, "a").acquire();
+  hand_executor never_runs;
+  acquire_async(never_runs.get(), mutex{db, "a"}, [](const acquired&) {});
+  ASSERT_TRUE(soon([&] { return queued("a") == 1; }));
+  ASSERT_EQ(held.release(), release_result::released);
+  ASSERT_TRUE(soon([&] { return never_runs.size() == 1; }));
+  server->fail_over("memory/2", 1);
+  ASSERT_EQ(queued("a"), 1U) << "it waits again, and its caller was granted the lock";
+  pass_renewals(db);
+  pass_renewals(other);
+  EXPECT_TRUE(soon([&] { return holder_of("a").empty() && queued("a") == 0; }));
 }
 
 TEST_F(reconciliation_test, a_place_in_a_queue_that_nobody_waits_in_is_withdrawn) {

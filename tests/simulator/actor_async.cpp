@@ -200,7 +200,8 @@ std::optional<typename Call::result> actor::end_of(Call& call) {
     return call.take();
   } catch (const error& failure) {
     checks_.call_failed("a call of a closed client", failure,
-                        failure.code() == errc::closed || failure.code() == errc::mismatch);
+                        failure.code() == errc::closed || failure.code() == errc::mismatch ||
+                            failure.code() == errc::broken_barrier);
     return {};
   }
 }
@@ -238,8 +239,9 @@ void actor::close_meanwhile(const operation& one) {
   if (one.decides(detail::stop, 2) == 0) pause(one.keep / 16);
   close_client(db);
   if (is_wanted(0)) {
+    // Its callback ran only when the client was closed, which may have taken long.
     if (const auto end = end_of(acquire); end && end->hold.token() != 0) {
-      checks_.delivered(end->hold);
+      checks_.delivered(end->hold, false);
       checks_.given_up(end->hold);
     }
   }
