@@ -136,8 +136,8 @@ TEST(diagnosis_test, judges_at_the_limits) {
        {{"log_bin", "1"}, {"Slaves_connected", "0"}},
        "error binlog-not-synced"},
       {"mysql", {{"log_bin", "OFF"}}, {{"log_bin", "ON"}}, "unknown lossy-failover"},
-      // The server checks the order of what it writes to its log. Without log_slave_updates a replica writes the
-      // emptied table there too, but nothing that it receives, so it goes on (seen on MariaDB 10.11).
+      // The server checks the order of what it writes to its log. Without log_slave_updates a replica writes
+      // the emptied table there too, but nothing that it receives, so it goes on (seen on MariaDB 10.11).
       {"mysql",
        {{"gtid_strict_mode", "ON"},
         {"gtid_slave_pos", "0-1-7"},

@@ -75,8 +75,8 @@ std::string process_test::in_dialect(const char* postgres, const char* mysql, co
 }
 
 std::vector<std::int64_t> process_test::backends() {
-  // MariaDB records no application name. But the database is the test's own, and only the test's own session and the
-  // raw sessions of the workers, which are of the user `application`, are not rowlock's.
+  // MariaDB records no application name. But the database is the test's own, and all sessions in it are
+  // rowlock's except those of the user `application`: the test's own, and the raw ones of the workers.
   const auto rows =
       dialect() == dialect::postgres
           ? session_->run("SELECT pid FROM pg_stat_activity WHERE application_name = $1 ORDER BY pid",
