@@ -36,7 +36,9 @@ std::shared_ptr<async_wait> async_waiters::take(const async_wait& wait) {
 void async_waiters::settled(const async_wait& wait) {
   {
     const model::annotated_lock lock{mutex_};
-    calls_.push_back([settled = take(wait)] { settled->tell(); });
+    auto taken = take(wait);
+    if (!taken) return;  // abandoned meanwhile
+    calls_.push_back([settled = std::move(taken)] { settled->tell(); });
   }
   changed_.notify_one();
 }

@@ -94,7 +94,9 @@ decision decide_request(const lock_view& view, const std::string& reason, std::c
     clients.push_back(lease->client);
   };
   if (view.row.hold && !view.row.hold->is_nil()) ask_client_of(view.holder);
-  for (const auto& entry : view.permits) ask_client_of(entry.lease);
+  for (const auto& entry : view.permits) {
+    if (!model::rests(entry.permit.hold, entry.permit.lease)) ask_client_of(entry.lease);
+  }
   if (clients.empty()) return lock.unchanged(what::absent);
   lock.outcome().token = view.row.token;
   decision made = lock.unchanged(what::released);

@@ -45,14 +45,14 @@ decision arrive_at_barrier(lock_editor& barrier, const lock_view& view, const ac
   }
   const bool queued = barrier.is_queued(wish.hold);
   if (wish.arrived && !queued) return barrier.finish(what::broken);
-  if (wish.leaving) {
+  const bool is_last = static_cast<std::int64_t>(barrier.waiting()) + 1 >= barrier.row().capacity;
+  if (wish.leaving && (queued || !is_last)) {
     // Even if its own arrival has not been written yet: otherwise the others would wait in vain.
     barrier.break_generation();
     return barrier.finish(what::busy);
   }
   if (auto expired = barrier.expired_waiters(); !expired.empty())
     return barrier.kill_first(std::move(expired));
-  const bool is_last = static_cast<std::int64_t>(barrier.waiting()) + 1 >= barrier.row().capacity;
   if (queued || !is_last) {
     barrier.change().durable = true;  // if a crash lost it, only the member itself would notice
     return queue_up(barrier, wish);

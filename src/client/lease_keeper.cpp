@@ -39,6 +39,7 @@ lease_keeper::lease_keeper(context& shared, submission_queue& queue, waiter_regi
 void lease_keeper::stop() {
   pauses_.close();
   slot_.end_wait();
+  office_signal_.notify();
 }
 
 void lease_keeper::look_at(instant when) {

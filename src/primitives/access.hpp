@@ -41,6 +41,8 @@ struct access {
     held.result_ = held.state_->loss() == loss::none ? release_result::released : release_result::lost;
     return {held.state_->leave() ? held.state_ : nullptr, held.result_};
   }
+  // What has become of the release of a hold that was ended so.
+  static void settle(hold& held, release_result result) noexcept { held.result_ = result; }
   static const client& db(const wanted& one) noexcept { return one.db_; }
   static const model::lock_request& lock(const wanted& one) noexcept { return *one.lock_; }
   static const standard_lock& lock(const exclusive_lock& lock) noexcept { return *lock.lock_; }

@@ -102,18 +102,25 @@ bool hold_set::valid() const noexcept {
 }
 
 std::vector<release_result> hold_set::release() {
+  std::vector<release_result> results;
+  std::vector<hold*> released;
   std::vector<client_layer::hold_ptr> states;
-  for (const auto& one : holds_) {
-    if (const auto& state = access::state(one)) states.push_back(state);
+  for (auto& one : holds_) {
+    if (const auto& state = access::state(one); state && state->engine().is_forked())
+      state->engine().check_usable();
+    const auto [releases, otherwise] = access::end(one);
+    results.push_back(otherwise);
+    if (!releases) continue;
+    released.push_back(&one);
+    states.push_back(releases);
   }
-  if (states.empty()) return std::vector(holds_.size(), release_result::lost);
-  auto& engine = states.front()->engine();
-  if (engine.is_forked()) engine.check_usable();
-  const auto results = engine.releaser().release(states);
-  std::vector<release_result> all;
-  auto next = results.begin();
-  for (const auto& one : holds_) all.push_back(access::state(one) ? *next++ : release_result::lost);
-  return all;
+  if (states.empty()) return results;
+  const auto answers = states.front()->engine().releaser().release(states);
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    access::settle(*released[i], answers[i]);
+    results[static_cast<std::size_t>(released[i] - holds_.data())] = answers[i];
+  }
+  return results;
 }
 
 ROWLOCK_END_NAMESPACE

@@ -25,10 +25,11 @@ client_layer::engine& engine_of(const client& db) {
   return *access::engine(db);
 }
 
-// Whether a holder is left whose token is at most this one and whose lease has not expired.
+// Whether a holder is left whose token is at most this one and whose lease has not expired. A lock that rests has none.
 bool has_holder_up_to(const std::optional<store::lock_info>& lock, model::token token) {
   return lock && std::ranges::any_of(lock->holders, [token](const auto& holder) {
-           return holder.token <= token && holder.expires_in > milliseconds{0};
+           return holder.token <= token && holder.expires_in > milliseconds{0} &&
+                  !model::rests(holder.hold, holder.lease.id);
          });
 }
 
@@ -132,6 +133,11 @@ std::vector<std::vector<stuck_waiter>> admin::cycles() {
 bool admin::release(const std::string& name, const std::string& hold_id) {
   model::check_name(name);
   const auto only = hold_id.empty() ? model::hold_id{} : model::hold_id::parse(hold_id);
+  if (!hold_id.empty() && only.is_nil()) {
+    throw error(
+        errc::invalid_argument,
+        "an id of zeros is that of a lock that rests, not of a hold; leave the id out to end the rest");
+  }
   update_recorded(engine_of(db_));
   return force(engine_of(db_), name, only);
 }

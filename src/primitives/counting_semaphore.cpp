@@ -44,7 +44,9 @@ class semaphore_lock {
   acquirer acquiring() const { return {db_, definition()}; }
 
   model::lock_request permits(std::int64_t wanted) const {
-    if (wanted >= 1 && wanted <= capacity()) return acquiring().shared(wanted);
+    // Read once: a resize may come between a check and a second reading.
+    if (const acquirer asks = acquiring(); wanted >= 1 && wanted <= asks.definition().capacity)
+      return asks.shared(wanted);
     throw error(
         errc::invalid_argument,
         fmt::format("{} permits of \"{}\" were requested; 1 to {} are allowed", wanted, name_, capacity()));

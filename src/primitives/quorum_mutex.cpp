@@ -58,7 +58,7 @@ class quorum_lock {
     if (timeout_ <= 0ms || drift_ < 0ms) {
       throw refused("member_timeout must be above zero, and drift must not be negative");
     }
-    check_timeout(ttl_);
+    check_times(ttl_);
     by_speed_.resize(members_.size());
     std::iota(by_speed_.begin(), by_speed_.end(), std::size_t{0});
   }
@@ -114,14 +114,23 @@ class quorum_lock {
                               count_, majority_, count_));
   }
 
-  void check_timeout(milliseconds ttl) const {
-    if (timeout_ <= ttl / 10) return;
-    throw refused(fmt::format("a member_timeout of {} ms is more than a tenth of the ttl of {} ms",
-                              timeout_.count(), ttl.count()));
+  void check_times(milliseconds ttl) const {
+    if (timeout_ > ttl / 10) {
+      throw refused(fmt::format("a member_timeout of {} ms is more than a tenth of the ttl of {} ms",
+                                timeout_.count(), ttl.count()));
+    }
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      const milliseconds margin = std::chrono::ceil<milliseconds>(member(i).shared().margin(ttl));
+      if (drift_ < ttl - margin - timeout_) continue;
+      throw refused(fmt::format(
+          "a drift of {} ms leaves no time of a ttl of {} ms: with a member_timeout of {} ms and a "
+          "margin of {} ms, it must be below {} ms",
+          drift_.count(), ttl.count(), timeout_.count(), margin.count(), (ttl - margin - timeout_).count()));
+    }
   }
 
   void check_options(const acquire_options& how) const {
-    if (how.ttl) check_timeout(*how.ttl);
+    if (how.ttl) check_times(*how.ttl);
     if (how.min_hold != 0ms) {
       throw refused("a quorum_mutex has no min_hold: each member would rest on its own");
     }

@@ -70,6 +70,17 @@ TEST_P(acquire_all_test, takes_nothing_when_one_is_held) {
   EXPECT_EQ(holder_of("c"), held.id());
 }
 
+TEST_P(acquire_all_test, says_the_same_when_it_is_released_again) {
+  mutex one{db, "one"};
+  mutex two{db, "two"};
+  auto held = acquire_all({one, two});
+  fixture().expire(lease_of("one"));
+  admin{other}.sweep();
+  const auto first = held.release();
+  EXPECT_EQ(held.release(), first);
+  EXPECT_EQ(held.take(0).release(), first.at(0));
+}
+
 TEST_P(acquire_all_test, takes_nothing_when_one_is_waited_for) {
   shared_mutex read{db, "a"};
   hold reader = read.acquire_shared();

@@ -108,6 +108,16 @@ TEST_P(barrier_test, who_gives_up_breaks_it_for_the_others) {
   EXPECT_EQ(two.get(), number);
 }
 
+TEST_P(barrier_test, the_last_one_goes_on_although_it_has_no_time) {
+  auto one = arriving_at(phase);
+  auto two = arriving_at(there);
+  ASSERT_TRUE(are_waiting(2));
+  const auto number = yonder.arrive_and_wait_for(0ms);
+  ASSERT_TRUE(number);
+  EXPECT_EQ(one.get(), *number);
+  EXPECT_EQ(two.get(), *number);
+}
+
 TEST_P(barrier_test, who_is_stopped_breaks_it_for_the_others) {
   auto one = arriving_at(phase);
   ASSERT_TRUE(are_waiting(1));

@@ -66,6 +66,17 @@ TEST_P(close_test, of_a_client_that_did_nothing_sends_nothing) {
   EXPECT_EQ(db.stats().statements, 0U);
 }
 
+TEST_P(close_test, ends_a_wait_for_another_leader) {
+  auto settings = slow_to_renew();
+  settings.poll_interval = 1h;
+  client watches = new_client(settings);
+  election office{watches, "office"};
+  auto seen = in_background([&] { return code_of([&] { std::ignore = office.wait(office.observe()); }); });
+  ASSERT_TRUE(eventually([&] { return leases() == 1; }));
+  watches.close();
+  EXPECT_EQ(seen.get(), errc::closed);
+}
+
 TEST_P(close_test, ends_the_waits_of_its_threads) {
   client db = new_client();
   const client other = new_client();

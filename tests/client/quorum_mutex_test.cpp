@@ -217,8 +217,11 @@ TEST_F(quorum_test, refuses_what_cannot_be_right) {
   EXPECT_TRUE(refused(clients, {.members = 2}));
   EXPECT_TRUE(refused(clients, {.members = 6}));
   EXPECT_TRUE(refused(clients, {.member_timeout = 4s}));
+  EXPECT_TRUE(refused(clients, {.drift = 24h}));
   quorum_mutex lock{clients, name, {.members = 5, .member_timeout = 1s}};
   EXPECT_EQ(code_of([&] { std::ignore = lock.try_acquire({.ttl = 5s}); }), errc::invalid_argument);
+  quorum_mutex slow{clients, name, {.members = 5, .member_timeout = 100ms, .drift = 5s}};
+  EXPECT_EQ(code_of([&] { std::ignore = slow.try_acquire({.ttl = 5s}); }), errc::invalid_argument);
 }
 
 TEST_F(quorum_test, a_member_that_was_down_from_the_start_counts) {

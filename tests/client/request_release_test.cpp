@@ -55,6 +55,22 @@ TEST_P(request_release_test, of_what_nobody_holds_says_so) {
   EXPECT_FALSE(admin{db}.show("a")->request);
 }
 
+TEST_P(request_release_test, of_what_only_rests_says_so) {
+  for (const bool shared : {false, true}) {
+    const std::string name = shared ? "shared" : "a";
+    shared_mutex readers{holder, "shared"};
+    mutex plain{holder, "a"};
+    hold held = shared ? readers.acquire_shared({.min_hold = 1h}) : plain.acquire({.min_hold = 1h});
+    auto asks =
+        in_background([&] { return admin{db}.request_release(name, {.within = 1h, .then_force = true}); });
+    ASSERT_TRUE(eventually([&] { return held.release_requested().stop_requested(); }));
+    held.release();
+    EXPECT_EQ(asks.get(), request_result::released);
+    EXPECT_TRUE(is_held(name)) << "it rests, and nobody has ended that";
+    EXPECT_EQ(admin{db}.request_release(name), request_result::unheld);
+  }
+}
+
 TEST_P(request_release_test, takes_it_by_force_when_asked_to_after_the_time) {
   hold held = mutex(holder, "a").acquire();
   EXPECT_EQ(admin{db}.request_release("a", {.within = 10ms, .then_force = true}), request_result::forced);

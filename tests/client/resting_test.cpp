@@ -76,6 +76,13 @@ TEST_P(rest_test, force_ends_a_rest) {
   EXPECT_TRUE(mutex(other, "a").try_acquire());
 }
 
+TEST_P(rest_test, its_id_of_zeros_takes_the_lock_from_nobody) {
+  const hold held = mutex(db, "a").acquire();
+  EXPECT_EQ(code_of([&] { admin{other}.release("a", model::hold_id{}.to_string()); }),
+            errc::invalid_argument);
+  EXPECT_EQ(holder_of("a"), held.id());
+}
+
 TEST_P(rest_test, nobody_leads_while_an_office_rests) {
   election here{db, "a", {.delay = 1h}};
   const auto office = here.campaign();

@@ -99,7 +99,10 @@ quorum_hold quorum_actor::acquired(const operation& one) {
 }
 
 void quorum_actor::acquire(const operation& one) {
-  const auto call = majority_.begin_call();
+  auto call = majority_.begin_call();
+  // The first attempt of a program also makes leases, which may take longer than a member has to answer.
+  const bool retries = one.what == action::acquire_within || one.what == action::acquire_with_ttl;
+  if (!retries || one.limit < 500 * millisecond) call.alone = false;
   quorum_hold got;
   try {
     got = acquired(one);
