@@ -21,19 +21,41 @@ namespace rowlock::cli {
 
 namespace {
 
+constexpr auto not_empty = "not_empty";  // the name of a check
+
+// A script whose variable is empty would otherwise get the default: every holder, or a wait without an end.
+CLI::Option& refuse_empty(CLI::Option* parsed) {
+  parsed->check(CLI::Validator{[](const std::string& word) {
+                                 return word.empty() ? std::string{"an empty value; give one or leave it out"}
+                                                     : std::string{};
+                               },
+                               "", not_empty});
+  return *parsed;
+}
+
+// CLI11 would take the next word as the value of a word that ends in "=".
+void split_empty_values(std::vector<std::string>& words) {
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    auto& word = words[i];
+    if (!word.starts_with("--") || word.find('=') != word.size() - 1) continue;
+    word.pop_back();
+    words.insert(words.begin() + static_cast<std::ptrdiff_t>(i) + 1, "");
+  }
+}
+
 void add_global_options(CLI::App& app, context& global) {
-  app.add_option(
-      "--url", global.url,
+  const auto add = [&app](const char* name, std::string& value, const char* help) -> CLI::Option& {
+    return refuse_empty(app.add_option(name, value, help));
+  };
+  add("--url", global.url,
       "The database. Default: ROWLOCK_URL, or the file that ROWLOCK_URL_FILE names; use these for passwords");
-  app.add_option("--prefix", global.prefix, "Prefix of the tables' names (default rowlock_)")
-      ->envname("ROWLOCK_PREFIX");
-  app.add_option("--schema", global.schema, "PostgreSQL: the schema of the tables")
-      ->envname("ROWLOCK_SCHEMA");
-  app.add_option("--listen-url", global.listen_url,
-                 "PostgreSQL behind a pooler: the server itself, for wake-ups. Default: ROWLOCK_LISTEN_URL");
-  app.add_option("--application", global.application,
-                 "The name that operators see for this holder or waiter (default: rowlock and the command)")
-      ->envname("ROWLOCK_APPLICATION");
+  add("--prefix", global.prefix, "Prefix of the tables' names (default rowlock_)").envname("ROWLOCK_PREFIX");
+  add("--schema", global.schema, "PostgreSQL: the schema of the tables").envname("ROWLOCK_SCHEMA");
+  add("--listen-url", global.listen_url,
+      "PostgreSQL behind a pooler: the server itself, for wake-ups. Default: ROWLOCK_LISTEN_URL");
+  add("--application", global.application,
+      "The name that operators see for this holder or waiter (default: rowlock and the command)")
+      .envname("ROWLOCK_APPLICATION");
   app.add_flag("--json", global.json, "Print one JSON array of objects");
   auto* quiet = app.add_flag("-q,--quiet", global.quiet, "Print nothing on stderr except errors");
   app.add_flag("-v,--verbose", global.verbose,
@@ -124,6 +146,11 @@ option option::value_name(const std::string& name) {
   return *this;
 }
 
+option option::may_be_empty() {
+  parsed_->get_validator(not_empty)->active(false);
+  return *this;
+}
+
 option option::positive() {
   parsed_->check(
       [](const std::string& word) {
@@ -167,23 +194,23 @@ option option::excludes(option other) {
 }
 
 option command_syntax::add(const std::string& names, std::string& value, const std::string& help) {
-  return option{*parsed_->add_option(names, value, help)};
+  return option{refuse_empty(parsed_->add_option(names, value, help))};
 }
 
 option command_syntax::add(const std::string& names, int& value, const std::string& help) {
-  return option{*parsed_->add_option(names, value, help)};
+  return option{refuse_empty(parsed_->add_option(names, value, help))};
 }
 
 option command_syntax::add(const std::string& names, std::int64_t& value, const std::string& help) {
-  return option{*parsed_->add_option(names, value, help)};
+  return option{refuse_empty(parsed_->add_option(names, value, help))};
 }
 
 option command_syntax::add(const std::string& names, double& value, const std::string& help) {
-  return option{*parsed_->add_option(names, value, help)};
+  return option{refuse_empty(parsed_->add_option(names, value, help))};
 }
 
 option command_syntax::add(const std::string& names, std::optional<int>& value, const std::string& help) {
-  return option{*parsed_->add_option(names, value, help)};
+  return option{refuse_empty(parsed_->add_option(names, value, help))};
 }
 
 option command_syntax::add_flag(const std::string& names, bool& value, const std::string& help) {
@@ -246,6 +273,7 @@ std::optional<int> command_line::parse(std::vector<std::string> words) {
     fmt::print(stderr, "See: {} --help\n", place);
     return usage;
   };
+  split_empty_values(words);
   std::ranges::reverse(words);  // CLI11 takes them from the back
   try {
     parsed_->parse(words);

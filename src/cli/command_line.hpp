@@ -25,6 +25,7 @@ class option {
 
   option required();
   option value_name(const std::string& name);  // as --help shows it
+  option may_be_empty();                       // any other option or word refuses ""
   option positive();
   option between(int least, int most);
   option between(double least, double most);

@@ -85,7 +85,8 @@ void add_elect(command_syntax root) {
   command.add_flag("--repeat", words->repeats,
                    "When the command has ended or the office was lost, stand by again instead of exiting");
   command.add("--value", words->value, "What the leader proclaims to observers, such as its address")
-      .value_name("TEXT");
+      .value_name("TEXT")
+      .may_be_empty();
   command.set_action([words](const context& global) { return elect(global, *words); });
 }
 

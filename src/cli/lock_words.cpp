@@ -124,7 +124,8 @@ void add_kind_and_data(command_syntax command, lock_words& words) {
   shared.excludes(exclusive).excludes(capacity);
   exclusive.excludes(capacity);
   command.add("--data", words.data, "A text that others see beside the hold, such as \"deploy 4711\"")
-      .value_name("TEXT");
+      .value_name("TEXT")
+      .may_be_empty();
 }
 
 }  // namespace rowlock::cli

@@ -128,7 +128,10 @@ void add_release(command_syntax root) {
   auto force = command.add_flag("--force", chosen->force,
                                 "Confirm that the holders lose the lock, even if they are at work");
   auto ask = command.add_flag("--ask", chosen->ask, "Request that the holders release it, and wait for them");
-  command.add("--reason", chosen->reason, "The reason that the holders see").value_name("TEXT").needs(ask);
+  command.add("--reason", chosen->reason, "The reason that the holders see")
+      .value_name("TEXT")
+      .may_be_empty()
+      .needs(ask);
   command.add("--within", chosen->within, "How long to wait for the holders (default 30s)")
       .value_name("DURATION")
       .needs(ask);

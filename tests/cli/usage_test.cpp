@@ -40,11 +40,45 @@ TEST(usage, is_64_and_says_what_is_wrong) {
 }
 
 TEST(usage, a_count_is_a_whole_number_above_0) {
-  for (const std::string count : {"0", "-1", "many", "1.5", "99999999999999999999", ""}) {
+  for (const std::string count : {"0", "-1", "many", "1.5", "99999999999999999999"}) {
     const auto result = rowlock_alone({"list", "--limit", count});
     EXPECT_EQ(result.exit_code, 64);
     EXPECT_THAT(result.err, HasSubstr("--limit: '" + count + "' is not a whole number above 0"));
   }
+}
+
+// Otherwise a script whose variable is empty would force every holder, or wait for ever.
+TEST(usage, an_empty_value_is_not_taken_as_none) {
+  const std::vector<words> lines{{"release", "job", "--force", "--hold"},
+                                 {"run", "job", "--wait"},
+                                 {"run", "job", "--delay"},
+                                 {"run", "job", "--at-most"},
+                                 {"run", "job", "--min-hold"},
+                                 {"run", "job", "--kill-after"},
+                                 {"epoch", "raise", "--above"},
+                                 {"migrate", "down", "--to"},
+                                 {"list", "--limit"},
+                                 {"list", "--url"},
+                                 {"list", "--prefix"},
+                                 {"list", "--schema"},
+                                 {"list", "--listen-url"},
+                                 {"list", "--application"}};
+  const auto refused = [](words line, const std::string& name) {
+    if (line[0] == "run") line.insert(line.end(), {"--", "true"});
+    const auto result = rowlock_alone(line, {{"ROWLOCK_URL", "sqlite:/nowhere/rowlock.db"}});
+    EXPECT_EQ(result.exit_code, 64) << testing::PrintToString(line) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(name + ": an empty value")) << testing::PrintToString(line);
+  };
+  for (const auto& line : lines) {
+    auto apart = line;
+    apart.emplace_back("");
+    refused(apart, line.back());
+    auto joined = line;
+    joined.back() += '=';
+    refused(joined, line.back());
+  }
+  refused({"epoch", "skew", ""}, "DURATION");
+  refused({"list", ""}, "PATTERN");
 }
 
 TEST(usage, an_unknown_command_is_named) {
@@ -109,6 +143,16 @@ TEST_P(options_test, global_options_stand_before_or_after) {
     const auto result = rowlock_alone(line);
     EXPECT_EQ(result.exit_code, 0) << result.err;
     EXPECT_THAT(result.out, StartsWith("["));
+  }
+}
+
+TEST_P(options_test, a_text_may_be_empty) {
+  for (const auto& line : std::vector<words>{{"run", "job", "--data", "", "--", "true"},
+                                             {"run", "job", "--data=", "--", "true"},
+                                             {"elect", "office", "--value", "", "--", "true"},
+                                             {"release", "job", "--ask", "--reason", ""}}) {
+    const auto result = rowlock(line);
+    EXPECT_EQ(result.exit_code, 0) << testing::PrintToString(line) << result.err;
   }
 }
 
