@@ -1,4 +1,5 @@
-// Signals that are read instead of handled: those that a child gets too, and SIGCHLD.
+// Signals that are read instead of handled: those that a child gets too, and SIGCHLD. Without those that
+// the caller has told this process to ignore.
 #pragma once
 
 #include <csignal>

@@ -47,6 +47,8 @@ command_process::command_process(const std::vector<std::string>& words,
         ::setenv(name.c_str(), value.c_str(), 1);
       }
     }
+    // A shell that runs the tests in the background ignores some, and the command would inherit that.
+    for (const int signal : {SIGINT, SIGQUIT, SIGHUP}) std::signal(signal, SIG_DFL);
     ::dup2(in[0], 0);
     ::dup2(out[1], 1);
     ::dup2(err[1], 2);

@@ -122,6 +122,27 @@ TEST_P(run_test, the_command_gets_the_signals_that_rowlock_was_started_with) {
   EXPECT_EQ(rowlock(line).out, without.out);
 }
 
+// As nohup and a script's "command &" do.
+TEST_P(run_test, a_signal_that_the_caller_ignores_ends_nothing) {
+  auto process = command_process{{"sh", "-c", "trap '' HUP INT; exec \"$0\" \"$@\"", ROWLOCK_COMMAND_PATH,
+                                  "run", "job", "--", "sh", "-c", "echo held; cat; exit 3"},
+                                 environment()};
+  EXPECT_EQ(process.read_line(), "held");
+  auto waiter = command_process{{"sh", "-c", "trap '' HUP INT; exec \"$0\" \"$@\"", ROWLOCK_COMMAND_PATH,
+                                 "run", "job", "--", "echo", "mine"},
+                                environment()};
+  auto session = store->open()->connect();
+  eventually("the waiter is queued", [&] { return !session->queue("job").empty(); });
+  for (const int signal : {SIGHUP, SIGINT}) {
+    process.send(signal);
+    waiter.send(signal);
+  }
+  EXPECT_EQ(process.wait().exit_code, 3);
+  const auto result = waiter.wait();
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+  EXPECT_EQ(result.out, "mine\n");
+}
+
 TEST_P(run_test, killing_it_ends_the_command) {
   auto process = start({"run", "job", "--", "sh", "-c", "echo $$; exec sleep 600"});
   const pid_t command = std::stoi(process->read_line());
