@@ -37,6 +37,7 @@ term campaign(election& office, const wait_limit& limit, const acquire_options& 
 int elect(const context& global, const elect_words& words) {
   const auto chosen = parse(global, words.command);
   const auto limit = words.office.limit();
+  check_data(words.value);
   const auto db = connect_for(global, chosen);
   election office{db, words.office.name, words.office.options()};
 

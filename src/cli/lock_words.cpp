@@ -39,15 +39,6 @@ request asking_for(const std::shared_ptr<counting_semaphore>& lock, std::int64_t
                 [=](auto limit, const auto& how) { return lock->try_acquire_for(limit, permits, how); });
 }
 
-// As hold::set_data checks it, but before the wait.
-void check_data(const std::string& text) {
-  try {
-    hold{}.set_data(text);
-  } catch (const error& problem) {
-    if (problem.code() == errc::invalid_argument) throw;
-  }
-}
-
 request request_for_lock(const client& db, const lock_words& words) {
   const auto lock = words.options();
   if (words.shared) return asking_to_share(std::make_shared<shared_mutex>(db, words.name, lock));
@@ -77,6 +68,14 @@ lock_options lock_words::options() const {
   }
   result.delay = parse_duration("--delay", delay);
   return result;
+}
+
+void check_data(const std::string& text) {
+  try {
+    hold{}.set_data(text);
+  } catch (const error& problem) {
+    if (problem.code() == errc::invalid_argument) throw;
+  }
 }
 
 request request_for(const client& db, const lock_words& words) {

@@ -41,6 +41,9 @@ void add_name_and_wait(command_syntax command, lock_words& words);
 // --shared, --exclusive, --permits, --capacity and --data.
 void add_kind_and_data(command_syntax command, lock_words& words);
 
+// As hold::set_data and term::proclaim check it, but before the wait. Throws error(invalid_argument).
+void check_data(const std::string& text);
+
 // Calls acquire, try_acquire or try_acquire_for, as the limit says.
 using request = std::function<hold(const wait_limit& limit, const acquire_options& how)>;
 // The hold gets what --data says, after its grant. Throws error(invalid_argument) if it is no text for a hold.

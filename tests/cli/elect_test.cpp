@@ -118,6 +118,15 @@ TEST_P(elect_test, without_a_wait_another_leader_is_75) {
   EXPECT_THAT(json_of({"queue", "office"}), IsEmpty());
 }
 
+TEST_P(elect_test, refuses_a_value_that_cannot_be_proclaimed_before_the_wait) {
+  auto leader = candidate();
+  EXPECT_EQ(leader->read_line(), "leads");
+  for (const auto& value : {std::string(4097, 'x'), std::string{"\xff"}}) {
+    const auto result = rowlock({"elect", "office", "-n", "--value", value, "--", "true"});
+    EXPECT_EQ(result.exit_code, 64) << result.err;
+  }
+}
+
 TEST_P(elect_test, refuses_what_cannot_be_right) {
   for (const words& refused : {words{"elect", "office"},
                                {"elect", "office", "--"},
