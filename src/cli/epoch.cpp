@@ -52,7 +52,7 @@ void add_epoch(command_syntax root) {
       "epoch", "Show or raise the epoch, which keeps tokens rising after a restore from a backup.",
       "rowlock epoch raise --above 123456");
   const auto show = [](const context& global) {
-    return print_epoch(global, admin{global.connect()}.epoch());
+    return print_epoch(global, admin{global.connect_to_read()}.epoch());
   };
   command.set_action(show);
   command.add_subcommand("show", "Print the epoch (the default).", "rowlock epoch show").set_action(show);
@@ -71,7 +71,7 @@ void add_epoch(command_syntax root) {
   skew.add("DURATION", *length,
            "At least the difference between the clocks of servers that replace each other");
   skew.set_action([length](const context& global) {
-    if (length->empty()) return print_skew(global, admin{global.connect()}.skew());
+    if (length->empty()) return print_skew(global, admin{global.connect_to_read()}.skew());
     return store_skew(global, parse_duration("DURATION", *length));
   });
 }

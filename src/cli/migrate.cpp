@@ -30,12 +30,14 @@ struct migrate_words {
   std::string use;
 };
 
-migrator open(const context& global) {
-  return migrator{global.database_url(), global.client_options()};
-}
-
 migrator open_to_read(const context& global) {
   return migrator{global.database_url(), global.reading_options()};
+}
+
+// A dry run needs no right to write.
+migrator open_for(const context& global, const migrate_words& words) {
+  if (words.dry_run) return open_to_read(global);
+  return migrator{global.database_url(), global.client_options()};
 }
 
 // What up, down and adopt did, or would do.
@@ -68,19 +70,20 @@ void note_newer(const context& global, const std::vector<migration_status>& line
 }
 
 int up(const context& global, const migrate_words& words) {
-  auto schema = open(global);
+  auto schema = open_for(global, words);
   const auto done = schema.up(words.to, words.dry_run);
   note_newer(global, schema.status());
   return report(global, words, done, "applied", "the schema is up to date");
 }
 
 int down(const context& global, const migrate_words& words) {
-  const auto done = open(global).down(words.to, words.destroy_tokens, words.dry_run);
+  const auto done = open_for(global, words).down(words.to, words.destroy_tokens, words.dry_run);
   return report(global, words, done, "reverted", "there is nothing to revert");
 }
 
 int adopt(const context& global, const migrate_words& words) {
-  return report(global, words, open(global).adopt(words.dry_run), "adopted", "the ledger is complete");
+  return report(global, words, open_for(global, words).adopt(words.dry_run), "adopted",
+                "the ledger is complete");
 }
 
 std::string state_of(const migration_status& line) {

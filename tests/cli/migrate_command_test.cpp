@@ -102,6 +102,22 @@ TEST_P(migrate_command_test, up_and_down_say_what_they_do) {
   EXPECT_EQ(migrate({"down"}).out, "there is nothing to revert\n");
 }
 
+TEST_P(migrate_command_test, what_only_reads_needs_no_right_to_write) {
+  if (GetParam() != "postgres") GTEST_SKIP() << "only PostgreSQL takes a setting from the environment";
+  auto variables = environment();
+  variables["PGOPTIONS"] = "-c default_transaction_read_only=on";
+  for (const auto& line : std::vector<words>{{"migrate", "up", "--dry-run"},
+                                             {"migrate", "down", "--dry-run"},
+                                             {"migrate", "adopt", "--dry-run"},
+                                             {"epoch"},
+                                             {"epoch", "show"},
+                                             {"epoch", "skew"}}) {
+    const auto result = start_rowlock(line, variables)->wait();
+    EXPECT_EQ(result.exit_code, 0) << testing::PrintToString(line) << result.err;
+  }
+  EXPECT_NE(start_rowlock({"migrate", "up"}, variables)->wait().exit_code, 0) << "it could write";
+}
+
 TEST_P(migrate_command_test, tells_programs_the_same) {
   EXPECT_EQ(migrate_json({"up"}).at(0).at("version"), 1);
   EXPECT_THAT(migrate_json({"up"}), IsEmpty());
