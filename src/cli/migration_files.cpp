@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
@@ -183,6 +185,29 @@ std::vector<migration_file> migration_files(const std::vector<migration>& migrat
   return files;
 }
 
+namespace {
+
+// The tool would apply a file that was cut short, by a full disk for example.
+void write_whole(const std::filesystem::path& path, const std::string& text) {
+  auto part = path;
+  part += ".part";  // no tool takes this for a migration
+  std::error_code failure;
+  {
+    std::ofstream output{part, std::ios::binary};
+    if (!output.is_open()) refuse(fmt::format("cannot write '{}': {}", path.string(), std::strerror(errno)));
+    output << text;
+    output.close();
+    if (!output) failure = {errno != 0 ? errno : EIO, std::generic_category()};
+  }
+  if (!failure) std::filesystem::rename(part, path, failure);
+  if (!failure) return;
+  std::error_code ignored;
+  std::filesystem::remove(part, ignored);
+  throw error(errc::internal, fmt::format("cannot write '{}': {}", path.string(), failure.message()));
+}
+
+}  // namespace
+
 std::vector<std::string> write_files(const std::vector<migration_file>& files, const std::string& folder) {
   std::error_code failure;
   std::filesystem::create_directories(folder, failure);
@@ -193,10 +218,7 @@ std::vector<std::string> write_files(const std::vector<migration_file>& files, c
       if (*there == file.text) continue;
       refuse(fmt::format("'{}' exists with other content; remove it if it was never applied", path.string()));
     }
-    std::ofstream output{path, std::ios::binary};
-    output << file.text;
-    output.close();
-    if (!output) refuse(fmt::format("cannot write '{}'", path.string()));
+    write_whole(path, file.text);
     written.push_back(path.string());
   }
   return written;

@@ -43,6 +43,7 @@ std::vector<migration_file> migration_files(const std::vector<migration>& migrat
 
 // Writes them into the folder, which it creates. Returns the paths. Throws error(invalid_argument) for a file that
 // exists with other content, and leaves it unchanged: it is another version of a migration that may have been applied.
+// On a full disk, error(internal); the file is then not there.
 std::vector<std::string> write_files(const std::vector<migration_file>& files, const std::string& folder);
 
 }  // namespace rowlock::cli

@@ -221,6 +221,19 @@ TEST_P(migrate_command_test, sql_leaves_another_file_alone) {
   EXPECT_EQ(migrate({"sql", "--dialect", GetParam(), "--out", folder_.path()}).out, "");
 }
 
+// A file that was cut short would be applied by the tool, and would count as one that exists with other content.
+TEST_P(migrate_command_test, sql_leaves_no_file_that_is_not_whole) {
+  const auto result =
+      command_process{{"sh", "-c", "ulimit -f 0; trap '' XFSZ; exec \"$0\" \"$@\"", ROWLOCK_COMMAND_PATH,
+                       "migrate", "sql", "--dialect", GetParam(), "--out", folder_.path()},
+                      environment()}
+          .wait();
+  EXPECT_EQ(result.exit_code, 70) << result.err;
+  EXPECT_THAT(result.err, HasSubstr("cannot write"));
+  EXPECT_THAT(names(), IsEmpty());
+  EXPECT_EQ(migrate({"sql", "--dialect", GetParam(), "--out", folder_.path()}).exit_code, 0);
+}
+
 TEST_P(migrate_command_test, sql_needs_no_database) {
   const auto result = rowlock_alone({"migrate", "sql", "--dialect", GetParam()});
   EXPECT_EQ(result.exit_code, 0);
