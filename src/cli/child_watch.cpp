@@ -80,7 +80,7 @@ class kill_schedule {
       if (valid) note_request();
       nanoseconds left = at_most_ ? *at_most_ - (clock::now() - started_at_) : nanoseconds::max();
       if (valid && remaining > kill_after_ && left > 0ns)
-        return std::min<nanoseconds>(remaining - kill_after_, left);
+        return std::min<nanoseconds>({remaining - kill_after_, left, asked_ ? look_for_request : left});
       timed_out_ = valid && remaining > kill_after_;
       terminate(timed_out_ ? "the command has run for the time of --at-most"
                 : valid    ? "the lease cannot be renewed"
@@ -97,18 +97,40 @@ class kill_schedule {
   }
 
  private:
+  // The hold reports only the first request by its token.
+  static constexpr nanoseconds look_for_request = 1s;
+
   void note_request() {
-    if (asked_ || !held_.request()) return;
-    asked_ = true;
-    const auto what = fmt::format("somebody requests the release of the lock ({})", held_.request()->reason);
+    const auto request = held_.request();
+    if (!request || !is_news(*request)) return;
+    const auto what = "somebody requests the release of the lock" +
+                      (request->reason.empty() ? "" : fmt::format(" ({})", request->reason));
     note_(yields_ ? what + "; ending the command" : what);
-    if (yields_) command_.send(SIGTERM);
+    if (yields_) end_command();
+  }
+
+  // Each audit of the client reads the same request again, and computes its end anew: too early by the time that the
+  // database took. A second SIGTERM could interrupt the command while it ends.
+  bool is_news(const release_request& request) {
+    constexpr nanoseconds tolerance = 5s;
+    const auto until = clock::now() + request.remaining;
+    const bool is_later = request.remaining > 0ns && until > asked_until_ + tolerance;
+    if (asked_ && *asked_ == request.reason && !is_later) return false;
+    asked_ = request.reason;
+    asked_until_ = until;
+    return true;
+  }
+
+  // A stopped command gets SIGTERM only when it goes on, which it must not after its lease has expired.
+  void end_command() {
+    command_.send(SIGTERM);
+    if (held_.loss() != loss::expired) command_.send(SIGCONT);
   }
 
   void terminate(const std::string& reason) {
     stopped_at_ = clock::now();
     note_(reason + "; ending the command");
-    command_.send(SIGTERM);
+    end_command();
   }
 
   child& command_;
@@ -117,7 +139,8 @@ class kill_schedule {
   std::optional<nanoseconds> at_most_;
   bool yields_;
   const std::function<void(std::string_view)>& note_;
-  bool asked_ = false;
+  std::optional<std::string> asked_;  // the reason of the latest request
+  clock::time_point asked_until_;
   bool killed_ = false;
   bool timed_out_ = false;
   const clock::time_point started_at_ = clock::now();

@@ -31,6 +31,31 @@ TEST_P(release_ask_test, ends_a_command_that_yields_and_waits_for_it) {
   EXPECT_THAT(result.err, HasSubstr("somebody requests the release of the lock (deploy)"));
 }
 
+TEST_P(release_ask_test, each_request_reaches_the_command) {
+  auto process = start({"run", "job", "--ttl", "3s", "--yield", "--", "sh", "-c",
+                        "exec 2>/dev/null; trap 'echo term' TERM; echo ready; while :; do sleep 0.05; done"});
+  ASSERT_EQ(process->read_line(), "ready");
+  for (const std::string reason : {"deploy", "repair"}) {
+    EXPECT_EQ(rowlock({"release", "job", "--ask", "--reason", reason, "--within", "100ms"}).exit_code, 75);
+    EXPECT_EQ(process->read_line(), "term");
+    EXPECT_THAT(process->read_error_line(), HasSubstr("(" + reason + ")"));
+  }
+  EXPECT_EQ(rowlock({"release", "job", "--ask", "--within", "100ms"}).exit_code, 75);
+  EXPECT_EQ(process->read_line(), "term");
+  EXPECT_THAT(process->read_error_line(), HasSubstr("the release of the lock; ending"));
+  EXPECT_EQ(rowlock({"release", "job", "--force"}).exit_code, 0);
+  EXPECT_EQ(process->wait().exit_code, 76);
+}
+
+TEST_P(release_ask_test, reaches_a_stopped_command_that_yields) {
+  auto process = start({"run", "job", "--ttl", "3s", "--yield", "--", "sh", "-c",
+                        "trap 'echo term; exit 7' TERM; echo ready; kill -STOP $$"});
+  ASSERT_EQ(process->read_line(), "ready");
+  const auto asked = rowlock({"release", "job", "--ask", "--reason", "deploy", "--within", "25s"});
+  EXPECT_EQ(asked.exit_code, 0) << asked.err;
+  EXPECT_EQ(process->wait().exit_code, 7);
+}
+
 TEST_P(release_ask_test, then_takes_it_by_force) {
   auto process = hold("job", {"--ttl", "3s"});
   const auto asked = rowlock({"release", "job", "--ask", "--within", "50ms", "--then-force", "--json"});

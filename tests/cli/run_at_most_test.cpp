@@ -32,6 +32,14 @@ TEST_P(run_at_most_test, kills_a_command_that_stays_and_its_children) {
   EXPECT_THAT(json_of({"show", "job"}).at(0).at("holders"), IsEmpty());
 }
 
+TEST_P(run_at_most_test, lets_a_stopped_command_clean_up) {
+  auto process = start({"run", "job", "--at-most", "300ms", "--", "sh", "-c",
+                        "trap 'echo term; exit 0' TERM; kill -STOP $$; echo went on"});
+  const auto result = process->wait();
+  EXPECT_EQ(result.exit_code, 124);
+  EXPECT_EQ(result.out, "term\n");
+}
+
 TEST_P(run_at_most_test, leaves_a_command_alone_that_ends_in_time) {
   const auto result = rowlock({"run", "job", "--at-most", "1h", "--", "sh", "-c", "exit 3"});
   EXPECT_EQ(result.exit_code, 3);
