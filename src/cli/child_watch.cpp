@@ -105,8 +105,8 @@ class kill_schedule {
     if (!request || !is_news(*request)) return;
     const auto what = "somebody requests the release of the lock" +
                       (request->reason.empty() ? "" : fmt::format(" ({})", request->reason));
-    note_(yields_ ? what + "; ending the command" : what);
     if (yields_) end_command();
+    note_(yields_ ? what + "; ending the command" : what);
   }
 
   // Each audit of the client reads the same request again, and computes its end anew: too early by the time that the
@@ -129,8 +129,8 @@ class kill_schedule {
 
   void terminate(const std::string& reason) {
     stopped_at_ = clock::now();
+    end_command();  // first: the line is only for people
     note_(reason + "; ending the command");
-    end_command();
   }
 
   child& command_;

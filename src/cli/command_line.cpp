@@ -1,6 +1,7 @@
 #include "cli/command_line.hpp"
 
 #include "cli/exit_code.hpp"
+#include "cli/stderr_lines.hpp"
 #include "cli/suggestion.hpp"
 
 #include <rowlock/config.hpp>
@@ -11,6 +12,7 @@
 
 #include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
@@ -270,7 +272,7 @@ std::optional<int> command_line::parse(std::vector<std::string> words) {
   }
   const auto refuse = [&](const std::string& why) {
     global_.print_to_stderr(why);
-    fmt::print(stderr, "See: {} --help\n", place);
+    put_stderr_line(fmt::format("See: {} --help\n", place));
     return usage;
   };
   split_empty_values(words);
@@ -311,8 +313,10 @@ int command_line::act() const {
 }
 
 int command_line::run(int count, char** words) {
-  if (const auto code = parse({words + 1, words + count})) return *code;
-  return act();
+  const auto refused = parse({words + 1, words + count});
+  const int code = refused ? *refused : act();
+  wait_for_stderr(std::chrono::seconds{1});
+  return code;
 }
 
 }  // namespace rowlock::cli

@@ -1,4 +1,5 @@
 #include "cli/context.hpp"
+#include "cli/stderr_lines.hpp"
 #include "cli/text.hpp"
 
 #include <rowlock/error.hpp>
@@ -6,7 +7,6 @@
 #include <fmt/format.h>
 
 #include <cerrno>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -99,7 +99,7 @@ void context::detail(std::string_view message) const {
 }
 
 void context::print_to_stderr(std::string_view message) const {
-  fmt::print(stderr, "{}: {}\n", program, one_line(message));
+  put_stderr_line(fmt::format("{}: {}\n", program, one_line(message)));
 }
 
 }  // namespace rowlock::cli

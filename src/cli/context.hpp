@@ -47,7 +47,8 @@ struct context {
   void note(std::string_view message) const;
   // Prints such a line with -v alone.
   void detail(std::string_view message) const;
-  // Prints one line after the program's name. Errors are always printed, whatever the options say.
+  // Prints one line after the program's name. Errors are always printed, whatever the options say. Neither waits
+  // for stderr nor fails (stderr_lines.hpp).
   void print_to_stderr(std::string_view message) const;
 };
 

@@ -2,6 +2,7 @@
 
 #include "cli/duration.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/stderr_lines.hpp"
 #include "cli/text.hpp"
 
 #include <rowlock/error.hpp>
@@ -88,6 +89,7 @@ command_result run_holding(const context& global, const command_settings& chosen
   command_result result;
   watch_result seen;
   try {
+    wait_for_stderr(100ms);  // so that these lines stand before those of the command
     child command{global.command, child_environment(name, held.token()), signals.mask_before()};
     seen = watch(command, held, signals, chosen.watch, note);
     result.exit_code = seen.timed_out ? timed_out : command.exit_code();

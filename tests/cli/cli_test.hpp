@@ -76,6 +76,15 @@ class cli_test : public testing::TestWithParam<std::string> {
     return nlohmann::json::parse(result.out);
   }
 
+  // With a redirection as in bash, such as "2>/dev/full".
+  std::unique_ptr<command_process> start_redirected(const std::string& redirection, const words& arguments) {
+    auto variables = environment();
+    variables["ROWLOCK_URL"] = as_role(store->url(), use_of(arguments));
+    words all{"-c", "exec \"$0\" \"$@\" " + redirection, ROWLOCK_COMMAND_PATH};
+    all.insert(all.end(), arguments.begin(), arguments.end());
+    return start_program("bash", all, variables);
+  }
+
   // `rowlock run` with a command that holds until its input ends. It has the lock when this returns.
   std::unique_ptr<command_process> hold(const std::string& name, const words& options = {}) {
     words arguments{"run", name};

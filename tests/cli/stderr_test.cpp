@@ -1,0 +1,83 @@
+// Whatever standard error is, it neither delays nor ends the command.
+#include "cli/cli_test.hpp"
+
+#include <csignal>
+
+#include <fcntl.h>
+#include <unistd.h>
+
+namespace rowlock::test {
+
+// A pipe that nobody reads, and that has room for no byte.
+class full_pipe {
+ public:
+  full_pipe() {
+    if (::pipe(ends_) != 0) throw std::runtime_error("no pipe");
+    ::fcntl(ends_[1], F_SETFL, O_NONBLOCK);
+    const std::string some(4096, ' ');
+    while (::write(ends_[1], some.data(), some.size()) > 0) {
+    }
+    ::fcntl(ends_[1], F_SETFL, 0);
+  }
+  ~full_pipe() {
+    ::close(ends_[0]);
+    ::close(ends_[1]);
+  }
+  full_pipe(const full_pipe&) = delete;
+  full_pipe& operator=(const full_pipe&) = delete;
+
+  std::string as_stderr() const { return "2>&" + std::to_string(ends_[1]); }
+
+ private:
+  int ends_[2];
+};
+
+class stderr_test : public cli_test {
+ protected:
+  // A waiter that is granted the lock after it has reported its wait.
+  void expect_grant_after_report(const std::string& redirection) {
+    auto holder = hold("job");
+    auto waiter = start_redirected(redirection, {"run", "job", "--ttl", "30s", "--", "echo", "mine"});
+    auto session = store->open()->connect();
+    eventually("the waiter is queued", [&] { return !session->queue("job").empty(); });
+    std::this_thread::sleep_for(std::chrono::milliseconds{1500});
+    EXPECT_EQ(holder->wait().exit_code, 0);
+    EXPECT_EQ(waiter->read_line(), "mine");
+    EXPECT_EQ(waiter->wait().exit_code, 0);
+  }
+};
+
+TEST_P(stderr_test, that_blocks_does_not_let_the_command_outlive_its_hold) {
+  const full_pipe full;
+  auto process = start_redirected(full.as_stderr(),
+                                  {"run", "job", "--ttl", "3s", "--kill-after", "200ms", "--", "sh", "-c",
+                                   "trap 'echo term' TERM; echo $$; while :; do sleep 0.01; done"});
+  const pid_t command = std::stoi(process->read_line());
+  EXPECT_EQ(rowlock({"release", "job", "--force"}).exit_code, 0);
+  EXPECT_EQ(process->read_line(), "term");
+  EXPECT_EQ(process->wait().exit_code, 76);
+  EXPECT_FALSE(runs(command));
+}
+
+TEST_P(stderr_test, that_blocks_does_not_keep_a_waiter_from_its_grant) {
+  const full_pipe full;
+  expect_grant_after_report(full.as_stderr());
+}
+
+TEST_P(stderr_test, that_is_full_does_not_end_a_waiter) {
+  expect_grant_after_report("2>/dev/full");
+}
+
+TEST_P(stderr_test, that_cannot_be_written_changes_no_exit_code) {
+  auto holder = hold("job");
+  for (const std::string redirection : {"2>/dev/full", "2>&-", "2> >(exec true)"}) {
+    SCOPED_TRACE(redirection);
+    EXPECT_EQ(start_redirected(redirection, {"run", "job", "-n", "--", "true"})->wait().exit_code, 75);
+    EXPECT_EQ(start_redirected(redirection, {"show", "nosuch"})->wait().exit_code, 1);
+    EXPECT_EQ(start_redirected(redirection, {"show", "--nosuch"})->wait().exit_code, 64);
+  }
+}
+
+ROWLOCK_FOR_EACH_SQL_STORE(stderr_test);
+
+}  // namespace rowlock::test
