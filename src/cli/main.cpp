@@ -3,8 +3,24 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include <fcntl.h>
+
+namespace {
+
+// A connection to the database could get a closed descriptor's number, and messages would be written into it. A closed
+// standard output stays one that cannot be written.
+void open_closed_descriptors() {
+  for (const int descriptor : {0, 1, 2}) {
+    if (fcntl(descriptor, F_GETFD) >= 0) continue;
+    [[maybe_unused]] const int opened = open("/dev/null", descriptor == 2 ? O_WRONLY : O_RDONLY);
+  }
+}
+
+}  // namespace
+
 int main(int count, char** words) {
   using namespace rowlock::cli;
+  open_closed_descriptors();
   command_line program{
       "rowlock", "Locks with leases, tokens and a fair queue in your SQL database.",
       "Help for one command: rowlock help COMMAND.\n"

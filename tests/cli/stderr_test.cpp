@@ -78,6 +78,13 @@ TEST_P(stderr_test, that_cannot_be_written_changes_no_exit_code) {
   }
 }
 
+// Otherwise a connection to the database could take its number.
+TEST_P(stderr_test, that_is_closed_is_opened) {
+  const words line{"run", "job", "--", "sh", "-c", "cat && echo out >&2"};
+  EXPECT_EQ(start_redirected("2>&- <&-", line)->wait().exit_code, 0);
+  EXPECT_EQ(start_redirected(">&-", {"epoch"})->wait().exit_code, 70);
+}
+
 ROWLOCK_FOR_EACH_SQL_STORE(stderr_test);
 
 }  // namespace rowlock::test
