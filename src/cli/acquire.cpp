@@ -14,6 +14,7 @@
 
 #include <csignal>
 #include <cstdio>
+#include <system_error>
 
 namespace rowlock::cli {
 
@@ -40,8 +41,24 @@ void print_receipt(const context& global, const json::object& members, const std
     all.emplace_back("receipt", receipt);
     print_json({all});
   } else {
-    fmt::print("{}\n", receipt);
+    std::fputs((receipt + "\n").c_str(), stdout);
   }
+}
+
+// A hold whose receipt nobody can read would last for the whole ttl, so it is released.
+int hand_over(const context& global, const client& db, const json::object& members,
+              const std::string& receipt) {
+  std::signal(SIGPIPE, SIG_IGN);
+  try {
+    print_receipt(global, members, receipt);
+    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return success;
+  } catch (const std::system_error&) {
+  }  // thrown by fmt::print
+  auto held = adopt(db, receipt);
+  const auto name = held.name();
+  held.release();
+  global.print_to_stderr(fmt::format("the receipt cannot be written; '{}' is released", name));
+  return software;
 }
 
 int acquire(const context& global, const acquire_words& words) {
@@ -67,13 +84,7 @@ int acquire(const context& global, const acquire_words& words) {
   }
   const auto token = held.token();
   const auto receipt = held.transfer(ttl);
-  // A hold whose receipt nobody can read would last for the whole ttl.
-  std::signal(SIGPIPE, SIG_IGN);
-  print_receipt(global, {{"name", name}, {"token", token}, {"ttl_ms", ttl.count()}}, receipt);
-  if (std::fflush(stdout) == 0) return success;
-  adopt(db, receipt).release();
-  global.print_to_stderr(fmt::format("the receipt cannot be written; '{}' is released", name));
-  return software;
+  return hand_over(global, db, {{"name", name}, {"token", token}, {"ttl_ms", ttl.count()}}, receipt);
 }
 
 int renew(const context& global, const std::string& receipt_word, const std::string& ttl) {
@@ -87,8 +98,7 @@ int renew(const context& global, const std::string& receipt_word, const std::str
   }
   auto held = adopt(db, receipt);
   if (!held) return tell_of_loss(global);
-  print_receipt(global, {}, held.transfer(length));
-  return success;
+  return hand_over(global, db, {}, held.transfer(length));
 }
 
 }  // namespace

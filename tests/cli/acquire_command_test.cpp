@@ -136,6 +136,22 @@ TEST_P(acquire_command_test, a_receipt_that_cannot_be_written_releases_the_lock)
   EXPECT_EQ(json_of({"show", "job"}).at(0).at("in_use"), 0);
 }
 
+TEST_P(acquire_command_test, a_receipt_that_cannot_be_written_unbuffered_releases_the_lock) {
+  words all{"sh", "-c", "exec stdbuf -o0 \"$0\" acquire job --ttl 10m > /dev/full", ROWLOCK_COMMAND_PATH};
+  EXPECT_EQ(command_process(all, environment()).wait().exit_code, 70);
+  all[2] += " --json";
+  EXPECT_EQ(command_process(all, environment()).wait().exit_code, 70);
+  EXPECT_EQ(json_of({"show", "job"}).at(0).at("in_use"), 0);
+}
+
+TEST_P(acquire_command_test, a_new_receipt_that_cannot_be_written_releases_the_lock) {
+  const auto receipt = acquire("job", {"--ttl", "10m"});
+  const auto result = start_redirected(">/dev/full", {"renew", receipt, "--ttl", "20m"})->wait();
+  EXPECT_EQ(result.exit_code, 70);
+  EXPECT_THAT(result.err, HasSubstr("the receipt cannot be written; 'job' is released"));
+  EXPECT_EQ(json_of({"show", "job"}).at(0).at("in_use"), 0);
+}
+
 TEST_P(acquire_command_test, json_has_the_token) {
   const auto taken = json_of({"acquire", "job", "--ttl", "10m"}).at(0);
   EXPECT_EQ(taken.at("name"), "job");
