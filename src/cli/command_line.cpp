@@ -136,6 +136,12 @@ std::string did_you_mean(const CLI::App& root) {
   return {};
 }
 
+int unless_unwritten(const context& global, int code) {
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  global.print_to_stderr("standard output cannot be written");
+  return software;
+}
+
 }  // namespace
 
 option option::required() {
@@ -281,7 +287,7 @@ std::optional<int> command_line::parse(std::vector<std::string> words) {
     parsed_->parse(words);
     return {};
   } catch (const CLI::Success& asked) {
-    return parsed_->exit(asked);
+    return unless_unwritten(global_, parsed_->exit(asked));
   } catch (const CLI::ExtrasError& problem) {
     const bool lacks_command = runs_command(global_.subcommand) && global_.command.empty();
     return refuse(lacks_command ? fmt::format("write the command after --, as in: {} NAME -- COMMAND", place)
@@ -293,10 +299,7 @@ std::optional<int> command_line::parse(std::vector<std::string> words) {
 
 int command_line::act() const {
   try {
-    const int code = action_(global_);
-    if (std::fflush(stdout) == 0) return code;
-    global_.print_to_stderr("standard output cannot be written");
-    return software;
+    return unless_unwritten(global_, action_(global_));
   } catch (const error& problem) {
     std::string message = problem.what();
     const auto& code = problem.database_code();

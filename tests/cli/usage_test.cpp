@@ -190,6 +190,14 @@ TEST_P(options_test, output_that_cannot_be_written_is_an_error) {
   EXPECT_THAT(result.err, HasSubstr("standard output"));
 }
 
+TEST_P(options_test, help_that_cannot_be_written_is_an_error) {
+  for (const std::string asked : {"--help", "--version"}) {
+    const auto result = start_redirected(">/dev/full", {asked})->wait();
+    EXPECT_EQ(result.exit_code, 70) << asked;
+    EXPECT_THAT(result.err, HasSubstr("standard output cannot be written"));
+  }
+}
+
 ROWLOCK_FOR_EACH_SQL_STORE(options_test);
 
 }  // namespace rowlock::test

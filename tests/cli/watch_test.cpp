@@ -56,6 +56,13 @@ TEST_P(watch_test, ends_when_nobody_reads) {
   EXPECT_EQ(result.err, "");
 }
 
+TEST_P(watch_test, ends_when_its_output_cannot_be_written) {
+  rowlock({"run", "a", "--", "true"});
+  const auto result = start_redirected(">/dev/full", {"watch", "--interval", "100ms"})->wait();
+  EXPECT_EQ(result.exit_code, 70);
+  EXPECT_EQ(result.err, "rowlock: standard output cannot be written\n");
+}
+
 TEST_P(watch_test, draws_a_table_in_a_terminal_and_restores_it) {
   auto holder = hold("billing/" + std::string(100, 'x'));
   for (const std::string key : {"q", "\x03"}) {
