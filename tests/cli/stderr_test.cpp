@@ -49,9 +49,9 @@ class stderr_test : public cli_test {
 
 TEST_P(stderr_test, that_blocks_does_not_let_the_command_outlive_its_hold) {
   const full_pipe full;
-  auto process = start_redirected(full.as_stderr(),
-                                  {"run", "job", "--ttl", "3s", "--kill-after", "200ms", "--", "sh", "-c",
-                                   "trap 'echo term' TERM; echo $$; while :; do sleep 0.01; done"});
+  auto process = start_redirected(
+      full.as_stderr(), {"run", "job", "--ttl", "3s", "--kill-after", "200ms", "--", "sh", "-c",
+                         "exec 2>/dev/null; trap 'echo term' TERM; echo $$; while :; do sleep 0.01; done"});
   const pid_t command = std::stoi(process->read_line());
   EXPECT_EQ(rowlock({"release", "job", "--force"}).exit_code, 0);
   EXPECT_EQ(process->read_line(), "term");
