@@ -2,6 +2,9 @@
 -- statement.
 SET SESSION lock_wait_timeout = 5;
 
+-- First: whoever finds a part of the schema gone sees the version that lacks it.
+UPDATE rowlock_meta SET schema_version = 2 WHERE id = 1;
+
 DROP TABLE IF EXISTS rowlock_history;
 
 DROP TABLE IF EXISTS rowlock_recording;
@@ -23,8 +26,5 @@ SET @rowlock_ddl = IF(
 PREPARE rowlock_ddl FROM @rowlock_ddl;
 EXECUTE rowlock_ddl;
 DEALLOCATE PREPARE rowlock_ddl;
-
--- Last: the migrator runs the file again until this is recorded, so no table is left.
-UPDATE rowlock_meta SET schema_version = 2 WHERE id = 1;
 
 SET SESSION lock_wait_timeout = DEFAULT;

@@ -145,8 +145,14 @@ std::vector<migration> runner::down(std::optional<int> to, bool destroy_tokens, 
   std::vector<migration> done;
   guard(dry_run, [&] {
     const auto now = session_.state();
-    const int target = to.value_or(now.version - 1);
-    if (target >= now.version || now.version == 0) return;
+    if (now.version == 0) return;
+    // On MySQL a down file records its version first and commits by statement. The entry of one that was
+    // interrupted is still there, and its file is run again.
+    const bool unfinished = session_.commits_by_statement() && now.version < newest() &&
+                            by_version(session_.ledger()).contains(now.version + 1);
+    const int from = unfinished ? now.version + 1 : now.version;
+    const int target = to.value_or(from - 1);
+    if (target >= from) return;
     if (now.version > newest()) {
       refuse(
           fmt::format("the schema has version {} and this rowlock ships up to {}; use the version that went "
@@ -165,7 +171,7 @@ std::vector<migration> runner::down(std::optional<int> to, bool destroy_tokens, 
                       leases, leases == 1 ? "lease is" : "leases are"));
     }
     for (auto file = files_.rbegin(); file != files_.rend(); ++file) {
-      if (file->version > now.version || file->version <= target) continue;
+      if (file->version > from || file->version <= target) continue;
       if (!dry_run) {
         session_.revert(file->down, file->version);
         expect_version(*file, file->version - 1);

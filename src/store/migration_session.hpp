@@ -36,6 +36,8 @@ class ROWLOCK_FOR_STORES migration_session {
   virtual std::int64_t leases() = 0;               // unexpired, on the database's clock
   // Runs work while no other migrator can do so with the same prefix and schema; waits for a running one.
   virtual void exclusively(const std::function<void()>& work) = 0;
+  // True if DDL commits by itself, so a file that was interrupted stays half done.
+  virtual bool commits_by_statement() const { return false; }
   // Runs a file in which the prefix is already replaced, and then writes or removes its ledger entry. Both
   // are one transaction if the dialect's DDL is transactional. A missing ledger table is created.
   virtual void apply(const std::string& sql, const ledger_entry& entry) = 0;

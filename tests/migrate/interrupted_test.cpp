@@ -65,6 +65,45 @@ TEST_P(interrupted_test, on_the_way_down_is_run_again) {
   }
 }
 
+TEST_P(interrupted_test, one_step_down_is_finished) {
+  const auto files = shipped_migrations(GetParam());
+  for (std::size_t i = 1; i < files.size(); ++i) {
+    const int below = files[i].version - 1;
+    const blank_database once{GetParam()};
+    migrator{once.url(), once.settings()}.up(below);
+    for (const auto& part : parts(files[i].down)) {
+      SCOPED_TRACE(part);
+      const blank_database own{GetParam()};
+      migrator again{own.url(), own.settings()};
+      again.up(files[i].version);
+      own.run("UPDATE rowlock_meta SET epoch" + std::string{i == 1 ? "_s = 64" : " = 1"});
+      own.run(part);
+      again.down();
+      EXPECT_EQ(own.describe(), once.describe());
+      EXPECT_THAT(own.run("SELECT 'found' FROM rowlock_meta WHERE epoch = 1 AND schema_version = " +
+                          std::to_string(below)),
+                  HasSubstr("found"));
+      again.up();
+      EXPECT_THAT(again.verify(), IsEmpty());
+    }
+  }
+}
+
+TEST_P(interrupted_test, down_is_completed_by_up) {
+  const auto files = shipped_migrations(GetParam());
+  for (std::size_t i = 1; i < files.size(); ++i) {
+    for (const auto& part : parts(files[i].down)) {
+      SCOPED_TRACE(part);
+      const blank_database own{GetParam()};
+      migrator again{own.url(), own.settings()};
+      again.up(files[i].version);
+      own.run(part);
+      again.up();
+      EXPECT_THAT(again.verify(), IsEmpty());
+    }
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(stores, interrupted_test, testing::ValuesIn(selected_of({"mysql"})),
                          store_test_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(interrupted_test);

@@ -13,6 +13,7 @@ class mysql_migration_session final : public sql_migration_session {
 
   schema_state state() override;
   void exclusively(const std::function<void()>& work) override;
+  bool commits_by_statement() const override { return true; }
   void apply(const std::string& sql, const ledger_entry& entry) override;
   void revert(const std::string& sql, int version) override;
   void record(const ledger_entry& entry) override;
