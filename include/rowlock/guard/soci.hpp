@@ -26,7 +26,7 @@ inline void require_soci_transaction(soci::session& sql) {
     sql << "SAVEPOINT rowlock_guard";
     sql << "RELEASE SAVEPOINT rowlock_guard";
   } catch (const soci::soci_error& refusal) {
-    const std::string text = refusal.what();
+    const std::string text = refusal.get_error_message();  // what() also has the statement
     // In every language MariaDB and MySQL name the missing savepoint, and PostgreSQL the statement.
     if (text.find("rowlock_guard") == std::string::npos && text.find("SAVEPOINT") == std::string::npos) throw;
     throw error(errc::invalid_argument, "a guard needs an open transaction: soci::transaction before it");
@@ -38,7 +38,7 @@ inline void require_plain_mysql_transaction(soci::session& sql) {
   try {
     sql << "XA START 'rowlock_guard'";
   } catch (const soci::soci_error& refusal) {
-    const std::string text = refusal.what();
+    const std::string text = refusal.get_error_message();  // what() also has the statement
     if (text.find("XAER_OUTSIDE") != std::string::npos) return;
     if (text.find("XAER_RMFAIL") == std::string::npos) throw;
     throw error(errc::invalid_argument,

@@ -18,7 +18,8 @@ struct meaning {
 
 meaning meaning_of(std::string_view state) {
   const auto is = [&](std::string_view start) { return state.starts_with(start); };
-  if (is("08") || is("57P0")) return {errc::unreachable, ""};
+  // 25P03 and 25P04: the server has ended the session, because this process stood still in a transaction.
+  if (is("08") || is("57P0") || is("25P03") || is("25P04")) return {errc::unreachable, ""};
   if (is("28")) return {errc::authentication, ""};
   if (is("42501"))
     return {errc::privilege, "grant the role SELECT, INSERT, UPDATE and DELETE on rowlock's tables"};
