@@ -1,10 +1,11 @@
 #include "cli/stderr_lines.hpp"
 
+#include "model/annotated_mutex.hpp"
+
 #include <cerrno>
 #include <condition_variable>
 #include <csignal>
 #include <deque>
-#include <mutex>
 #include <string_view>
 #include <thread>
 
@@ -29,22 +30,22 @@ class writer {
 
   void put(std::string line) {
     constexpr std::size_t most = 1000;
-    const std::lock_guard guard{mutex_};
+    const model::annotated_lock lock{mutex_};
     if (lines_.size() >= most) return;
     lines_.push_back(std::move(line));
     changed_.notify_all();
   }
 
   void wait(std::chrono::milliseconds limit) {
-    std::unique_lock lock{mutex_};
-    changed_.wait_for(lock, limit, [this] { return lines_.empty(); });
+    model::annotated_lock lock{mutex_};
+    changed_.wait_for(lock, limit, [this]() ROWLOCK_REQUIRES(mutex_) { return lines_.empty(); });
   }
 
  private:
   void run() {
-    std::unique_lock lock{mutex_};
+    model::annotated_lock lock{mutex_};
     for (;;) {
-      changed_.wait(lock, [this] { return !lines_.empty(); });
+      changed_.wait(lock, [this]() ROWLOCK_REQUIRES(mutex_) { return !lines_.empty(); });
       const auto line = lines_.front();
       lock.unlock();
       write_all(line);
@@ -62,9 +63,9 @@ class writer {
     }
   }
 
-  std::mutex mutex_;
+  model::annotated_mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::string> lines_;  // the first one is being written
+  std::deque<std::string> lines_ ROWLOCK_GUARDED_BY(mutex_);  // the first one is being written
 };
 
 // Never destroyed: its thread may be in a write that does not end.
