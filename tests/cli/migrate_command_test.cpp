@@ -103,7 +103,8 @@ TEST_P(migrate_command_test, up_and_down_say_what_they_do) {
 }
 
 TEST_P(migrate_command_test, what_only_reads_needs_no_right_to_write) {
-  if (GetParam() != "postgres") GTEST_SKIP() << "only PostgreSQL takes a setting from the environment";
+  // Only PostgreSQL takes a setting from the environment. On the others the commands must at least succeed.
+  const bool may_write = GetParam() != "postgres";
   auto variables = environment();
   variables["PGOPTIONS"] = "-c default_transaction_read_only=on";
   for (const auto& line : std::vector<words>{{"migrate", "up", "--dry-run"},
@@ -115,7 +116,7 @@ TEST_P(migrate_command_test, what_only_reads_needs_no_right_to_write) {
     const auto result = start_rowlock(line, variables)->wait();
     EXPECT_EQ(result.exit_code, 0) << testing::PrintToString(line) << result.err;
   }
-  EXPECT_NE(start_rowlock({"migrate", "up"}, variables)->wait().exit_code, 0) << "it could write";
+  EXPECT_EQ(start_rowlock({"migrate", "up"}, variables)->wait().exit_code == 0, may_write);
 }
 
 TEST_P(migrate_command_test, tells_programs_the_same) {
