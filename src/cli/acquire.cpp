@@ -46,12 +46,12 @@ void print_receipt(const context& global, const json::object& members, const std
 }
 
 // A hold whose receipt nobody can read would last for the whole ttl, so it is released.
-int hand_over(const context& global, const client& db, const json::object& members,
-              const std::string& receipt) {
+int print_or_release(const context& global, const client& db, const json::object& members,
+                     const std::string& receipt) {
   std::signal(SIGPIPE, SIG_IGN);
   try {
     print_receipt(global, members, receipt);
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return success;
+    if (is_output_written()) return success;
   } catch (const std::system_error&) {
   }  // thrown by fmt::print
   auto held = adopt(db, receipt);
@@ -84,7 +84,7 @@ int acquire(const context& global, const acquire_words& words) {
   }
   const auto token = held.token();
   const auto receipt = held.transfer(ttl);
-  return hand_over(global, db, {{"name", name}, {"token", token}, {"ttl_ms", ttl.count()}}, receipt);
+  return print_or_release(global, db, {{"name", name}, {"token", token}, {"ttl_ms", ttl.count()}}, receipt);
 }
 
 int renew(const context& global, const std::string& receipt_word, const std::string& ttl) {
@@ -98,7 +98,7 @@ int renew(const context& global, const std::string& receipt_word, const std::str
   }
   auto held = adopt(db, receipt);
   if (!held) return tell_of_loss(global);
-  return hand_over(global, db, {}, held.transfer(length));
+  return print_or_release(global, db, {}, held.transfer(length));
 }
 
 }  // namespace

@@ -137,7 +137,7 @@ std::string did_you_mean(const CLI::App& root) {
 }
 
 int unless_unwritten(const context& global, int code) {
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return code;
+  if (is_output_written()) return code;
   global.print_to_stderr("standard output cannot be written");
   return software;
 }

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
@@ -100,6 +101,10 @@ void context::detail(std::string_view message) const {
 
 void context::print_to_stderr(std::string_view message) const {
   put_stderr_line(fmt::format("{}: {}\n", program, one_line(message)));
+}
+
+bool is_output_written() {
+  return std::fflush(stdout) == 0 && std::ferror(stdout) == 0;
 }
 
 }  // namespace rowlock::cli

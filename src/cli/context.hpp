@@ -52,4 +52,7 @@ struct context {
   void print_to_stderr(std::string_view message) const;
 };
 
+// Flushes standard output. False: something of it could not be written, and errno may say why.
+bool is_output_written();
+
 }  // namespace rowlock::cli

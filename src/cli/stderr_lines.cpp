@@ -17,7 +17,7 @@ namespace {
 
 class writer {
  public:
-  // With every signal blocked, SIGPIPE does not end the process, and a terminal with `stty tostop` neither stops it
+  // With every signal blocked, SIGPIPE does not end the process, and a terminal with `stty tostop` does not stop it
   // (SIGTTOU).
   writer() {
     sigset_t all;

@@ -108,7 +108,7 @@ class line_viewer final : public viewer {
     read_listing(db, words_, [&](const std::vector<lock_info>& locks) { print(changes_.look_at(locks)); });
     print(changes_.finish());
     if (std::exchange(is_lost_, false)) global_.note("the database answers again");
-    if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return true;
+    if (is_output_written()) return true;
     if (errno == EPIPE) return false;
     throw error(errc::internal, "standard output cannot be written");
   }

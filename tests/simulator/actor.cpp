@@ -236,7 +236,6 @@ void actor::guard(hold& got, const operation& one) {
 void actor::acquire_exclusively(const operation& one) {
   const auto settings = plan().settings;
   acquire_options how;
-  std::stop_source stop;
   auto limit = never;
   const auto where = one.where;
   const bool shared = where == place::shared;
@@ -258,21 +257,9 @@ void actor::acquire_exclusively(const operation& one) {
       return keep(timed(one, longest_call() + slack(), [&] { return lock.try_acquire(); }), one);
     case action::acquire_within: return keep(within(), one);
     case action::acquire_stopped: {
-      how.stop = stop.get_token();
-      std::thread stopper{[&] {
-        pause(one.limit);
-        stop.request_stop();
-      }};
-      hold got;
-      try {
-        got = timed(one, limit_of(one), [&] { return lock.acquire(how); });
-      } catch (...) {
-        stopper.join();
-        throw;
-      }
-      keep(std::move(got), one);
-      stopper.join();
-      return;
+      const delayed_stop stop{runs_, one.limit};
+      how.stop = stop.token();
+      return keep(timed(one, limit_of(one), [&] { return lock.acquire(how); }), one);
     }
     case action::acquire_with_ttl: how.ttl = ttl_of(one); return keep(within(), one);
     case action::acquire_with_min_hold: how.min_hold = milliseconds{300}; return keep(within(), one);

@@ -9,7 +9,9 @@
 #include <rowlock/client.hpp>
 
 #include <deque>
+#include <stop_token>
 #include <string>
+#include <thread>
 #include <vector>
 
 namespace rowlock::simulator {
@@ -33,6 +35,25 @@ struct shared_state {
 
 std::chrono::nanoseconds in_chrono(nanoseconds length);
 nanoseconds in_nanoseconds(std::chrono::milliseconds length);
+
+// Requests a stop after that time. Its destructor waits for the thread that does so.
+class delayed_stop {
+ public:
+  delayed_stop(scheduler& runs, nanoseconds after)
+      : thread_{[this, &runs, after] {
+          runs.sleep_until(runs.now() + after);
+          stop_.request_stop();
+        }} {}
+  ~delayed_stop() { thread_.join(); }
+  delayed_stop(const delayed_stop&) = delete;
+  delayed_stop& operator=(const delayed_stop&) = delete;
+
+  std::stop_token token() const noexcept { return stop_.get_token(); }
+
+ private:
+  std::stop_source stop_;
+  std::thread thread_;
+};
 
 class program {
  public:

@@ -4,7 +4,6 @@
 #include <rowlock/error.hpp>
 
 #include <algorithm>
-#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -77,21 +76,9 @@ quorum_hold quorum_actor::acquired(const operation& one) {
     case action::try_acquire: return timed(one, attempt, [&] { return lock_->try_acquire(); });
     case action::acquire: return lock_->acquire();
     case action::acquire_stopped: {
-      std::stop_source stop;
-      how.stop = stop.get_token();
-      std::thread stopper{[&] {
-        pause(one.limit);
-        stop.request_stop();
-      }};
-      quorum_hold got;
-      try {
-        got = timed(one, one.limit + slack(), [&] { return lock_->acquire(how); });
-      } catch (...) {
-        stopper.join();
-        throw;
-      }
-      stopper.join();
-      return got;
+      const delayed_stop stop{runs_, one.limit};
+      how.stop = stop.token();
+      return timed(one, one.limit + slack(), [&] { return lock_->acquire(how); });
     }
     case action::acquire_with_ttl: how.ttl = milliseconds{1500 + one.keep / millisecond / 2}; return within();
     default: return within();
