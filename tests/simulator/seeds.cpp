@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -19,8 +20,10 @@ namespace rowlock::simulator {
 namespace {
 
 constexpr std::size_t failures_kept = 64;
-// A run that takes longer in real time hangs.
-constexpr unsigned seconds_per_run = 60;
+// A run takes milliseconds. One that takes this long hangs: by its use of the processor, of which a busy machine may give
+// it little, or, if it uses none, in real time.
+constexpr rlim_t processor_seconds_per_run = 30;
+constexpr unsigned seconds_per_run = 600;
 
 struct worker_report {
   std::atomic<std::uint64_t> seeds{0};
@@ -60,6 +63,8 @@ void run_child(std::uint64_t seed, const omissions& without, bool prints, run_re
   std::fflush(stdout);
   const pid_t child = ::fork();
   if (child == 0) {
+    const ::rlimit processor{processor_seconds_per_run, processor_seconds_per_run + 1};
+    ::setrlimit(RLIMIT_CPU, &processor);
     ::alarm(seconds_per_run);
     story plan = make_story(seed);
     leave_out(plan, without);
@@ -71,7 +76,8 @@ void run_child(std::uint64_t seed, const omissions& without, bool prints, run_re
   if (into.ended) return;
   into.failed = true;
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
-  std::snprintf(into.rule, sizeof into.rule, "%s", signal == SIGALRM ? "hangs" : "crash");
+  std::snprintf(into.rule, sizeof into.rule, "%s",
+                signal == SIGALRM || signal == SIGXCPU ? "hangs" : "crash");
   if (WIFEXITED(status)) {
     // So a sanitizer ends it.
     std::snprintf(into.what, sizeof into.what, "the run ended with exit code %d", WEXITSTATUS(status));
