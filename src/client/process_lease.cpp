@@ -54,7 +54,14 @@ std::optional<store::renewal_reply> process_lease::renew(instant sent_at) {
   const auto renewed = current();
   if (!renewed) return {};  // past its deadline: never renewed (I3)
   const model::lease_id ids[] = {renewed->id()};
-  auto reply = slot_.call([&](store::lock_verbs& session) { return session.renew(ids); });
+  auto reply = slot_.call([&](store::lock_verbs& session) {
+    auto first = session.renew(ids);
+    if (!first.renewed.empty() || first.database_state.identity == first.database_state.recorded_identity)
+      return first;
+    // Another server's clock may judge the lease only after the lease has been lengthened for it.
+    session.record_database_state();
+    return session.renew(ids);
+  });
   if (reply.renewed.empty()) {
     lose(renewed, loss::gone);
     return {};

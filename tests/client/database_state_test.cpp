@@ -140,5 +140,16 @@ TEST_F(fail_over_test, lengthens_leases_so_that_a_clock_that_is_ahead_kills_nobo
   EXPECT_TRUE(held);
 }
 
+TEST_F(fail_over_test, to_a_clock_that_is_ahead_by_more_than_the_ttl_loses_no_hold) {
+  const hold held = mutex(db, "a").acquire();
+  server->fail_over("memory/2");
+  server->advance(31s);  // the new server's clock
+  pass_renewals(db);
+  EXPECT_EQ(server->snapshot().recorded_identity, "memory/2");
+  EXPECT_FALSE(mutex(new_client(), "a").try_acquire());
+  EXPECT_TRUE(held);
+  EXPECT_EQ(db.stats().lost, 0U);
+}
+
 }  // namespace
 }  // namespace rowlock::test
