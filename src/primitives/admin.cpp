@@ -43,7 +43,8 @@ bool force(client_layer::engine& on, const std::string& name, model::hold_id onl
       throw error(errc::contention,
                   "\"" + name +
                       "\" is locked by a guarded transaction of its holder; it is released when that ends, "
-                      "if this process still runs then. End that transaction, or retry");
+                      "if this process still runs then. End that transaction, or retry",
+                  {}, true);
     case release_result::unknown: break;
   }
   throw error(errc::unreachable,
