@@ -80,7 +80,7 @@ std::int64_t acquirer::unused(const client_layer::call_limit& limit) const {
         return session.find({&query, 1}).front();
       },
       limit);
-  if (!status.takeover_in) return definition_.capacity;  // nobody has used it yet
+  if (status.capacity == 0) return definition_.capacity;  // nobody has used it yet
   if (const auto stored = definition_of(name(), status); !is_same_lock(definition_, stored)) {
     throw client_layer::mismatch(definition_, stored);
   }

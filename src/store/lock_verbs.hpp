@@ -234,7 +234,7 @@ struct hold_status {
   // and, if there is no exclusive holder, that of the head of the queue. Zero: the lock is free or one of them is
   // dead, so an edit would grant. Negative: that time has passed. Empty: no such lock.
   std::optional<std::chrono::microseconds> takeover_in;
-  // The stored lock; without meaning if there is none.
+  // The stored lock; without meaning if there is none, and then the capacity is 0.
   model::lock_kind kind = model::lock_kind::unknown;
   std::int64_t capacity = 0;
   std::int64_t in_use = 0;

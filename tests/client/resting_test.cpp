@@ -43,6 +43,15 @@ TEST_P(rest_test, a_waiter_gets_the_lock_when_the_delay_is_over) {
   EXPECT_TRUE(waiter.take());
 }
 
+TEST_P(rest_test, of_another_kind_of_lock_is_a_mismatch) {
+  hold held = mutex(db, "a", {.delay = 1h}).acquire();
+  lose(held);
+  EXPECT_FALSE(mutex(other, "a").try_acquire());
+  ASSERT_TRUE(rests("a"));
+  EXPECT_EQ(code_of([&] { std::ignore = counting_semaphore(other, "a", 2).available(); }), errc::mismatch);
+  EXPECT_EQ(code_of([&] { std::ignore = latch(other, "a", 2).remaining(); }), errc::mismatch);
+}
+
 TEST_P(rest_test, the_successor_may_bring_a_longer_delay) {
   hold held = mutex(db, "a").acquire();
   lose(held);
