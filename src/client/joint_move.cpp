@@ -1,7 +1,5 @@
 #include "client/joint_move.hpp"
 
-#include "client/history_lines.hpp"
-
 #include <algorithm>
 #include <utility>
 
@@ -32,7 +30,6 @@ void joint_move::run(store::session& session) {
   std::vector<store::edit_request> requests;
   for (const auto& hold : from_) requests.push_back({hold->name(), hold->id(), {}});
   made_.clear();
-  moved_.clear();
   results_ =
       session.edit_together(requests, [this](auto results, auto views) { return decide(results, views); });
   if (!std::ranges::all_of(made_, has_moved)) {
@@ -55,10 +52,7 @@ std::vector<store::lock_change> joint_move::decide(std::span<const store::edit_r
   }
   std::vector<store::lock_change> changes(from_.size());
   if (!std::ranges::all_of(made_, has_moved)) return changes;
-  for (std::size_t i = 0; i < from_.size(); ++i) {
-    record(engine_.shared(), from_[i]->name(), views[i], made_[i].change);
-    changes[i] = made_[i].change;
-  }
+  for (std::size_t i = 0; i < from_.size(); ++i) changes[i] = made_[i].change;
   return changes;
 }
 

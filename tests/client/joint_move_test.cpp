@@ -161,6 +161,29 @@ TEST_F(joint_move_test, one_that_was_taken_away_before_is_acquired_anew) {
   EXPECT_NE(holder_of("a"), first);
 }
 
+// The first stands on a lease of its own then, which lives for the whole ttl.
+TEST_F(joint_move_test, one_that_was_taken_away_after_a_lost_answer_is_acquired_anew) {
+  client other = new_client();
+  mutex(other, "z").acquire().release();
+  faults.hang_answer("edit");
+  auto call = asking();
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  faults.hang_answer("edit");
+  const auto edits = faults.count("edit");
+  server->unblock();
+  ASSERT_TRUE(soon([&] { return faults.count("edit") > edits && server->blocked() == 1; }));
+  ASSERT_TRUE(eventually([&] { return stand_on_their_own(); }));
+  const auto first = lease_of("a");
+  const auto moved_at = time.now();
+  ASSERT_TRUE(admin(other).release("b"));
+  ASSERT_TRUE(is_over(call)) << "another try finds that b is lost";
+  EXPECT_LT(time.now() - moved_at, 30s);
+  const auto all = call.get();
+  expect_moved(all);
+  EXPECT_TRUE(soon([&] { return !server->snapshot().leases.contains(first); }));
+  server->unblock();
+}
+
 TEST_F(joint_move_test, a_close_while_the_move_hangs_leaves_nothing) {
   faults.hang_answer("edit");
   auto call = in_background([&] {
