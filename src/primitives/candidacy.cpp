@@ -75,6 +75,7 @@ void candidacy::answered(async_acquire& wait) {
 }
 
 candidate_state candidacy::state() const {
+  if (engine_->is_forked()) engine_->check_usable();  // a forked child must not wait for the mutex
   const model::annotated_lock lock{mutex_};
   if (closed_ || over_) return candidate_state::over;
   return told_ && held_ && held_->is_valid() ? candidate_state::leading : candidate_state::waiting;

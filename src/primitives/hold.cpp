@@ -103,16 +103,20 @@ std::chrono::nanoseconds hold::remaining() const noexcept {
   return state_ && !is_over_ ? state_->remaining() : std::chrono::nanoseconds{0};
 }
 
+// In a forked child these three do not wait for a mutex that another thread of its parent may have locked.
+
 std::stop_token hold::release_requested() const {
+  if (state_ && state_->engine().is_forked()) state_->engine().check_usable();
   return state_ ? state_->request_token() : std::stop_token{};
 }
 
 std::optional<release_request> hold::request() const {
+  if (state_ && state_->engine().is_forked()) state_->engine().check_usable();
   return state_ ? state_->request() : std::nullopt;
 }
 
 std::stop_token hold::stop_token() const noexcept {
-  return state_ ? state_->stop_token() : std::stop_token{};
+  return state_ && !state_->engine().is_forked() ? state_->stop_token() : std::stop_token{};
 }
 
 rowlock::loss hold::loss() const noexcept {

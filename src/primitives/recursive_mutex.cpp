@@ -21,6 +21,7 @@ class recursive_lock final : public standard_lock {
   }
 
   std::size_t depth() const {
+    check_process();
     const auto held = entered();
     return held && held->is_valid() ? held->depth() : 0;
   }

@@ -89,6 +89,11 @@ TEST_P(engine_test, in_a_forked_child_every_call_says_so_and_the_parent_keeps_it
   locked->lock();
   shared_mutex reading{*db, "d"};
   reading.lock_shared();
+  const recursive_mutex counted{*db, "e"};
+  quorum_mutex majority{{*db}, "f"};
+  const candidate leader{[](const std::function<void()>& next) { next(); },
+                         election(*db, "g"),
+                         {.elected = [](term&, const std::stop_token&) {}}};
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
@@ -101,7 +106,9 @@ TEST_P(engine_test, in_a_forked_child_every_call_says_so_and_the_parent_keeps_it
         call();
         failed = number;
       } catch (const error& thrown) {
-        if (thrown.code() != errc::forked) failed = number;
+        // Thrown before the call does anything else: it might wait for a mutex that nobody unlocks in the child.
+        const bool at_once = std::string_view{thrown.what()}.starts_with("this client was made by process");
+        if (thrown.code() != errc::forked || !at_once) failed = number;
       }
     };
     check([&] { std::ignore = mutex(*db, "c").acquire(); });
@@ -115,6 +122,12 @@ TEST_P(engine_test, in_a_forked_child_every_call_says_so_and_the_parent_keeps_it
     check([&] { reading.lock_shared(); });
     check([&] { std::ignore = reading.try_lock_shared(); });
     check([&] { std::ignore = reading.current_hold(); });
+    check([&] { std::ignore = counted.depth(); });
+    check([&] { std::ignore = majority.try_acquire(); });
+    check([&] { std::ignore = leader.state(); });
+    check([&] { std::ignore = held.release_requested(); });
+    check([&] { std::ignore = held.request(); });
+    if (held.stop_token().stop_possible()) failed = ++number;
     db->close();
     locked.reset();
     held = {};
