@@ -23,9 +23,9 @@ struct options {
   std::string schema;
 
   // PostgreSQL behind a pooler that gives each transaction another session (PgBouncer with pool_mode =
-  // transaction): a URL that reaches the same database without the pooler; one connection to it receives
-  // wake-ups. Without such a URL waiters poll every 50 to 100 ms. While the URL cannot be reached, they poll
-  // every poll_interval.
+  // transaction): a URL that reaches the same database without the pooler; one more connection, to this URL, receives
+  // wake-ups. Without such a URL waiters poll, and what these headers say of notices on MariaDB and MySQL is true
+  // there, too. While the URL cannot be reached, they poll every poll_interval.
   std::string listen_url;
 
   // Shown to operators by `rowlock list`, and as application_name in PostgreSQL. Empty: the program's name.
@@ -43,8 +43,9 @@ struct options {
 
   // A hold counts as lost this long (plus a thousandth of the ttl) before the database would grant the lock to anyone
   // else. This covers clocks that run at different rates, and gives the program time to notice. At most a quarter of
-  // the ttl. It also limits how many holds a client may have, because all holders must learn of a loss within it: 250
-  // per millisecond, at least a thousand, 32,500 by default. An acquire beyond that throws error(invalid_argument).
+  // the ttl; with a short acquire_options::ttl a quarter of that. It also limits how many holds a client may have,
+  // because all holders must learn of a loss within it: 250 per millisecond, at least a thousand, 32,500 by default. An
+  // acquire beyond that throws error(invalid_argument).
   time_span margin = std::chrono::milliseconds{100};
 
   // Another client's lease is killed at least this long after its expiry. Needed where the clocks of several
@@ -54,13 +55,13 @@ struct options {
   time_span skew = std::chrono::milliseconds{0};
 
   // How long one statement may take before its connection is considered dead, and how much a call may exceed its own
-  // timeout. At most a third of the ttl, so that a dead connection is noticed in time. These headers call
-  // connect_timeout plus twice this "as long as a call may take".
+  // timeout. At most a third of the ttl, so that a dead connection is noticed in time; a short ttl lowers the default.
+  // These headers call connect_timeout plus twice this "as long as a call may take".
   time_span statement_timeout = std::chrono::seconds{5};
 
   // How long one attempt to connect may take: name resolution, the login and the first statements together. Name
   // resolution and MySQL's login cannot be interrupted: an attempt that hangs there is left on a thread. A client
-  // leaves at most a few such threads; beyond that, further attempts fail at once.
+  // leaves at most a few such threads; beyond that, a further attempt waits for one of them to end.
   time_span connect_timeout = std::chrono::seconds{5};
 
   // The longest time that a waiter sleeps before it looks at the database again, in case a wake-up was lost.
@@ -69,15 +70,16 @@ struct options {
   // How often expired leases of other clients are cleaned up in the background. Empty: never.
   std::optional<time_span> sweep_interval = std::chrono::minutes{1};
 
-  // How long close() and destructors wait for the database.
+  // How long client::close(), a release and destructors wait for the database.
   time_span close_timeout = std::chrono::seconds{2};
 
   // For programs that only read (admin::list, show, queue; migrator::status, verify). They may connect to a standby and
   // to a read-only server. Every call that writes, such as an acquire, throws error(read_only).
   bool read_only = false;
 
-  // How many connections the client may open, 2 to 16. One of them keeps the lease and receives wake-ups; the others
-  // send statements. SQLite always uses two, because only one connection can write at a time.
+  // How many connections the client may open, 2 to 16, and one more for listen_url. One of them keeps the lease and
+  // receives wake-ups; the others send statements. SQLite always uses two, because only one connection can write at a
+  // time.
   int connections = 3;
 
   // Receives the log; nothing is logged by default. It is called under no lock and with one line at a time:
@@ -100,10 +102,9 @@ struct lock_options {
   // very long. A value other than the stored one is error(mismatch).
   bool fair = true;
 
-  // Lock delay: how long the lock stays unavailable after its exclusive holder was lost (a forced release is
-  // no loss), so that the lost holder's last actions can finish. The delay starts when the next acquire or a
-  // sweep finds the loss. The longer of the stored and the next acquire's delay applies. 0 to 24 hours; 0 for
-  // semaphores.
+  // Lock delay: how long the lock stays unavailable after its exclusive holder was lost, but not after a forced
+  // release, so that the lost holder's last actions can finish. The delay starts when the next acquire or a sweep finds
+  // the loss. The longer of the stored and the next acquire's delay applies. 0 to 24 hours; 0 for semaphores.
   time_span delay = std::chrono::milliseconds{0};
 };
 
@@ -124,7 +125,7 @@ struct acquire_options {
   // that acquired it. Each check reads all locks that have waiters.
   bool detect_deadlock = false;
 
-  // Stops the wait. acquire() then throws error(cancelled); try_acquire_for() returns an empty hold.
+  // Stops the wait. A call that waits for ever then throws error(cancelled); the others return an empty hold.
   std::stop_token stop{};
 };
 
