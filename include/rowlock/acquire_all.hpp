@@ -28,7 +28,8 @@ ROWLOCK_BEGIN_NAMESPACE
 class election;
 
 // One lock of several, and how it is wanted: a mutex or shared_mutex exclusively, an election to lead it
-// (construct a term from the hold). A value; it may outlive the object that it was made from.
+// (construct a term from the hold). A value; it may outlive the object that it was made from. A moved-from one may only
+// be assigned to or destroyed.
 class ROWLOCK_EXPORT wanted {
  public:
   wanted(const mutex& lock);         // NOLINT(google-explicit-constructor): so that {a, b} is enough
@@ -52,8 +53,8 @@ ROWLOCK_EXPORT wanted permits(const counting_semaphore& lock, std::int64_t count
 // lost on its own. Movable; destroying it releases all in the time of one release. Thread safety: as a hold's.
 class ROWLOCK_OWNER hold_set {
  public:
-  hold_set() noexcept;  // empty
-  hold_set(hold_set&& other) noexcept;
+  hold_set() noexcept;                             // empty
+  hold_set(hold_set&& other) noexcept;             // other is then empty
   hold_set& operator=(hold_set&& other) noexcept;  // releases the previous holds
   ~hold_set();
 
@@ -69,7 +70,8 @@ class ROWLOCK_OWNER hold_set {
   // Moves one hold out; an empty hold remains in its place.
   hold take(std::size_t at) noexcept { return std::move(holds_[at]); }
 
-  // Result i is that of hold i's release(). Waits at most options::close_timeout. Throws error(forked) in a child.
+  // Result i is that of hold i's release(). Waits at most options::close_timeout. Throws error(forked) in a forked
+  // child.
   std::vector<release_result> release();
 
  private:
@@ -91,11 +93,12 @@ class ROWLOCK_OWNER hold_set {
 // locks of more than one client.
 ROWLOCK_EXPORT hold_set acquire_all(const std::vector<wanted>& locks, const acquire_options& how = {});
 
-// Empty: one of them was not available at once. Throws also error(unreachable).
+// Empty: one of them was not available at once; a row that another transaction keeps locked counts as such. Throws also
+// error: unreachable and others, as mutex::try_acquire.
 ROWLOCK_EXPORT hold_set try_acquire_all(const std::vector<wanted>& locks, const acquire_options& how = {});
 
-// One time limit for all; zero or less is try_acquire_all. Empty: the time passed or stop was requested, and nothing of
-// the attempt remains. Throws as try_acquire_all if the database could not be reached when the time passed.
+// One time limit for all; zero or less is try_acquire_all. Empty: the time passed or stop was requested. Throws as
+// try_acquire_all if the database could not be reached when the time passed.
 ROWLOCK_EXPORT hold_set try_acquire_all_for(time_limit timeout, const std::vector<wanted>& locks,
                                             const acquire_options& how = {});
 template <class Clock, class Duration>

@@ -3,11 +3,12 @@
 //                   | enough are free, nobody waits | too few are free | others wait
 //   try_acquire(n)  | granted                       | empty hold       | empty hold
 //   acquire(n)      | granted                       | waits its turn   | waits its turn
-//   drain()         | takes all that are free       | -                | empty hold
+//   drain()         | takes all that are free       | if none is free, | empty hold
+//                   |                               | empty hold       |
 //
-// Requests are granted in the order in which they were made: small requests do not overtake a large one, so a
-// large request never starves. A vanished client's permits become free when its lease expires. mutex.hpp says
-// what is promised.
+// Requests are granted in the order in which they were made, unless lock_options::fair is false: small requests do not
+// overtake a large one, so a large request never starves. A vanished client's permits become free when its lease
+// expires. mutex.hpp says what is promised.
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -53,15 +54,17 @@ class ROWLOCK_EXPORT counting_semaphore {
   void release(hold& held, std::int64_t permits);
 
   // How many permits are free, as last written. Only a hint: it may change at any time, and permits of a vanished
-  // client count as taken until its lease is killed. Throws error: mismatch, unreachable and others.
+  // client count as taken until its lease is killed, and permits that rest (acquire_options::min_hold) until then.
+  // Throws error: mismatch, unreachable and others.
   [[nodiscard]] std::int64_t available() const;
 
   // Changes the stored capacity for everybody. Waiters are granted what has become free. If more permits are in use
   // than the new capacity, none is taken away, and none granted until enough are released. Waiters that want more than
   // the new capacity, and all objects made with the old one, get error(mismatch).
-  // Throws error: mismatch if the name is no semaphore; contention if somebody keeps its row longer than
-  // options::statement_timeout; unreachable. capacity() is then unchanged. If outcome_unknown(), the stored capacity
-  // may be the new one; the call may be repeated.
+  // A name that nobody has used yet begins with it. Throws error: invalid_argument unless it is 1 to 1,000,000,000;
+  // mismatch if the name is no semaphore; contention if somebody keeps its row longer than options::statement_timeout;
+  // unreachable. capacity() is then unchanged. If outcome_unknown(), the stored capacity may be the new one; the call
+  // may be repeated.
   void resize(std::int64_t capacity);
 
   // Changes the stored capacity by that much, and returns the new one, which is capacity() from then on. Concurrent

@@ -14,18 +14,18 @@ ROWLOCK_BEGIN_NAMESPACE
 
 // Why a hold ended before its release.
 enum class loss {
-  none,     // it is held, or its owner released it
+  none,     // it is held, or its owner released or transferred it
   expired,  // the lease could not be renewed in time, or the explicit ttl ended
-  forced,   // an operator released it by force
+  forced,   // it was released by force, or reclaimed by another process
   gone,     // the database no longer has it: its lease was killed, or a fail-over lost data
   closed,   // its client was closed
 };
 ROWLOCK_EXPORT const char* to_string(loss reason) noexcept;
 
 enum class release_result {
-  released,  // it was held until now; the lock is free or was handed to the first waiter
-  lost,      // it had been lost before; loss() says why
-  pending,   // a guarded transaction keeps the lock until it ends; rowlock keeps trying
+  released,  // it was held until now; the lock is free, rests or was handed to waiters
+  lost,      // it had been lost before, and loss() says why if that is known; or it is empty
+  pending,   // a transaction, such as a guarded one, keeps the lock's row; rowlock keeps trying
   unknown,   // no answer in time, or the database refuses; rowlock keeps trying while the lease lives
 };
 ROWLOCK_EXPORT const char* to_string(release_result result) noexcept;
@@ -37,9 +37,12 @@ struct release_request {
   std::chrono::nanoseconds remaining{0};  // until the requester may release the lock by force
 };
 
-// SQL that proves a hold inside the caller's own transaction; run it before the writes that it guards. If it returns
-// one row, the hold is valid, and nobody else can be granted the lock before the transaction ends. If it returns none,
-// the hold is lost; roll back. rowlock/guard/*.hpp does this for the drivers.
+// SQL that proves a hold inside the caller's own transaction, in the same database; run it before the reads and writes
+// that it guards. If it returns one row (and `write`, if there is one, changes one), the hold stands, and until the
+// transaction ends nobody can be granted what the hold excludes: the lock, or for a shared hold the lock exclusively.
+// If it returns none, the hold is over, or the transaction's snapshot is older than the hold; roll back. The SQL
+// depends on the hold's mode: get it anew for each transaction. rowlock/guard/*.hpp does this for the drivers, and says
+// on which conditions, such as savepoints, the proof depends.
 struct guard_statement {
   std::string sql;                      // with the placeholders of the dialect
   std::vector<std::string> parameters;  // all text, in order
@@ -57,8 +60,8 @@ struct guard_statement {
 // must not run concurrently with other calls on the same object.
 class ROWLOCK_OWNER hold {
  public:
-  hold() noexcept;  // empty: holds nothing
-  hold(hold&& other) noexcept;
+  hold() noexcept;                         // empty: holds nothing
+  hold(hold&& other) noexcept;             // other is then empty
   hold& operator=(hold&& other) noexcept;  // releases the previous hold
   ~hold();                                 // waits at most options::close_timeout
 
@@ -66,7 +69,8 @@ class ROWLOCK_OWNER hold {
   explicit operator bool() const noexcept { return valid(); }
   bool valid() const noexcept;
 
-  // The fencing token: greater than that of every earlier hold of this name; below 2^53. Renewal and re-entry keep it.
+  // The fencing token: greater than that of every earlier hold of this name; below 2^53. It changes only when
+  // shared_mutex::try_upgrade() succeeds.
   // Holds that share a lock have different tokens. 0 if empty.
   std::int64_t token() const noexcept;
 
@@ -82,19 +86,22 @@ class ROWLOCK_OWNER hold {
   std::chrono::nanoseconds remaining() const noexcept;
 
   // Stops when the hold is lost, not when it is released. Callbacks run on a rowlock thread, under no lock; be quick.
+  // If the hold is lost already, a callback runs at once, on the calling thread. In a forked child the token never
+  // stops.
   [[nodiscard]] std::stop_token stop_token() const noexcept;
 
   rowlock::loss loss() const noexcept;
 
   // Stops when somebody requests the release of the lock. Callbacks as for stop_token(). On MariaDB and MySQL the
-  // request is seen with the next renewal, or earlier if another call of this client waits.
+  // request is seen with the next renewal, or earlier if another call of this client waits. Throws error(forked), as
+  // request() does.
   [[nodiscard]] std::stop_token release_requested() const;
   // The latest request. Empty: there is none.
   [[nodiscard]] std::optional<rowlock::release_request> request() const;
 
   // Attaches a text to the hold for all who look (holder_info::data), such as "deploy 4711" or "shard 3":
   // UTF-8, at most 4096 bytes, no NUL. It replaces the previous text; a new hold has an empty one. The call
-  // takes a statement of its own. Anyone who may read the locks sees the text.
+  // takes a transaction of its own. Anyone who may read the locks sees the text.
   //
   // The hold keeps the text through a renewal, a downgrade, an upgrade, a partial release, and transfer()
   // with adopt. When the hold ends, for whatever reason, the text is gone, even while the lock rests. A hold
@@ -102,28 +109,31 @@ class ROWLOCK_OWNER hold {
   //
   // Throws error: hold_lost if the hold is over, which the database checks; invalid_argument; contention if a
   // guarded transaction of this hold stays open longer than options::statement_timeout (on PostgreSQL not for
-  // an exclusive hold, whose guard does not block the text); unreachable. The text is then unchanged, unless
-  // outcome_unknown(). The call may be repeated.
+  // an exclusive hold, whose guard does not block the text), or another one keeps the row; unreachable; forked. The
+  // text is then unchanged, unless outcome_unknown(). The call may be repeated.
   void set_data(const std::string& text) const;
 
   // Releases the lock; waits at most options::close_timeout. Whatever it returns, the hold is over: errors of the
-  // database are not thrown. A second call returns the same result. Throws error(forked) in a child process.
+  // database are not thrown. A second call returns the same result. Empty: `lost`. Throws error(forked) in a forked
+  // child.
   release_result release();
 
   // Lets another process continue the hold: pass the returned text to rowlock::adopt there within ttl (100 milliseconds
-  // to 24 hours). After that others can be granted the lock. In this process the hold is over, as after release(). Pass
-  // the text on unchanged and keep it secret: it is all that adopt() needs.
-  // Throws error: hold_lost; invalid_argument; contention if a guarded transaction keeps the row;
-  // unreachable. If outcome_unknown(), the hold is released; after any other error it is unchanged.
+  // to 24 hours). After that others can be granted the lock. In this process the hold is over, as after release(). A
+  // minimum hold time is not passed on. Pass the text on unchanged and keep it secret: it is all that adopt() needs.
+  // Throws error: hold_lost; invalid_argument, also for a recursive_mutex that was entered more than once; contention
+  // if a guarded transaction keeps the row; unreachable; closed; forked. If outcome_unknown(), the hold is released;
+  // after any other error it is unchanged.
   [[nodiscard("without the text nobody can adopt the hold")]] std::string transfer(time_span ttl);
 
-  // The text with which rowlock::reclaim continues this hold after its process has died; store it. reclaim() refuses it
-  // while this hold is valid in its process, and it is useless once the hold is lost. "" if empty.
+  // The text with which rowlock::reclaim continues this hold after its process has died; store it. On this machine
+  // reclaim() refuses it while the process that has the hold still runs. It is useless once the hold is over. "" if
+  // empty.
   [[nodiscard]] std::string receipt() const;
 
-  // See rowlock::guard_statement. Throws error(hold_lost) if the hold is known to be lost. It sends nothing, except
-  // after a downgrade or an upgrade whose outcome is unknown: then it asks PostgreSQL, MariaDB or MySQL in which mode
-  // the hold stands, and throws unreachable and others if there is no answer.
+  // See rowlock::guard_statement. Throws error(hold_lost) if the hold is not valid(). It sends nothing, except after a
+  // downgrade or an upgrade whose outcome is unknown: then it asks PostgreSQL, MariaDB or MySQL in which mode the hold
+  // stands, and throws unreachable and others if there is no answer.
   [[nodiscard]] rowlock::guard_statement guard_statement() const;
 
  private:

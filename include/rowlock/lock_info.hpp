@@ -39,7 +39,7 @@ struct waiter_info {
   lock_mode mode = lock_mode::exclusive;
   std::int64_t weight = 1;  // how much of the lock's capacity it waits for
   std::chrono::milliseconds expires_in{0};
-  bool alive = true;  // false: its process is gone, and it will be skipped
+  bool alive = true;  // false: its lease was killed, and it will be skipped
   std::string user;   // as of a holder
   std::string command;
   bool of_this_client = false;  // it waits in the client that asks
@@ -51,10 +51,10 @@ struct lock_info {
   std::int64_t capacity = 0;
   std::int64_t in_use = 0;
   bool fair = true;
-  std::int64_t token = 0;  // of the latest grant
+  std::int64_t token = 0;  // at least that of the latest grant
   std::int64_t waiters = 0;
   std::vector<holder_info> holders;
-  std::optional<release_request> request;  // a release request that at least one of the holders has received
+  std::optional<release_request> request;  // the latest one, if it is meant for one of the holders
 };
 
 ROWLOCK_END_NAMESPACE

@@ -4,8 +4,11 @@
 //   free            | granted          | granted             | -                       | -
 //   held            | empty hold       | waits its turn      | free, or handed to the  | stays valid
 //                   |                  |                     | first waiter            |
-//   held; the lease | kills the lease, | kills the lease,    | lost if another was     | lost if the lease
-//   has expired     | granted          | then waits its turn | granted the lock        | was killed
+//   held; the lease | kills the lease, | kills the lease,    | lost                    | lost
+//   has expired     | granted          | granted             |                         |
+//
+// If others wait, try_acquire returns an empty hold, and acquire waits its turn, in every row. A lock that rests
+// (lock_options::delay, acquire_options::min_hold) counts as held.
 //
 // Not promised: that a holder notices its loss before the lock is granted to somebody else, if its process was stopped
 // or its clock ran slow by more than the margin. Then the token and hold::guard_statement protect the data.
@@ -19,7 +22,7 @@ ROWLOCK_BEGIN_NAMESPACE
 
 // What mutex, recursive_mutex and shared_mutex have in common: they acquire a lock exclusively, by its name. They are
 // the standard's Lockable and TimedLockable, so std::unique_lock and std::scoped_lock work. Waiters of all processes
-// are granted the lock in the order of their requests.
+// are granted the lock in the order of their requests, unless lock_options::fair is false.
 //
 // Thread safety: every member may be called from any thread at once. Only the thread that has locked can unlock.
 class ROWLOCK_EXPORT exclusive_lock {
@@ -27,17 +30,19 @@ class ROWLOCK_EXPORT exclusive_lock {
   const std::string& name() const noexcept;
 
   // Waits its turn, for ever if necessary, even while the database cannot be reached. Throws error: mismatch,
-  // cancelled, closed, forked, deadlock if that is detected, and permanent refusals (privilege, not_migrated). If this
-  // or one of the following calls returns no hold, nothing is held: its place in the queue, or a late grant, is
-  // released in the background.
+  // cancelled, closed, forked, deadlock if that is detected, permanent refusals (privilege, not_migrated),
+  // invalid_argument for impossible options or too many holds (options::margin), read_only if options::read_only is
+  // set, and unreachable if a thread cannot be started. If this or one of the following calls returns no hold, nothing
+  // is held: its place in the queue, or a late grant, is released in the background.
   hold acquire(const acquire_options& how = {});
 
-  // Does not wait for a holder. Empty: somebody holds the lock or waits for it. Throws also error: unreachable, and
-  // contention if no holder is known but another transaction has kept the lock's row locked for 800 ms.
+  // Does not wait for a holder. Empty: somebody holds the lock or waits for it, it rests, or stop was requested. Throws
+  // also error: unreachable; read_only; contention if no holder is known but another transaction has kept the lock's
+  // row locked for 800 ms.
   hold try_acquire(const acquire_options& how = {});
 
-  // Waits at most that long; zero or less is try_acquire. Empty: it was not granted by then, and nothing of the attempt
-  // remains. Throws as try_acquire if every answer of the database was a failure.
+  // Waits at most that long; zero or less is try_acquire. Empty: it was not granted by then, or stop was requested.
+  // Throws as try_acquire if all attempts to ask the database had failed by then; if none had ended, it is empty.
   hold try_acquire_for(time_limit timeout, const acquire_options& how = {});
   template <class Clock, class Duration>
   hold try_acquire_until(const std::chrono::time_point<Clock, Duration>& time,
@@ -45,10 +50,11 @@ class ROWLOCK_EXPORT exclusive_lock {
     return try_acquire_for(time_limit::until(time), how);
   }
 
-  // The standard's names. They throw what acquire() throws. lock() also throws error(deadlock) if this thread
-  // would wait for itself; the lock is then unchanged. unlock() without lock() throws error(hold_lost). It
-  // does not report that the hold was lost in the meantime: ask current_hold() first if that matters. If a
-  // thread ends without unlock(), the lock stays locked until this object is destroyed.
+  // The standard's names. They throw what acquire(), try_acquire() and try_acquire_for() throw. lock() also throws
+  // error(deadlock) if this thread has locked this object already (a recursive_mutex counts instead); the lock is then
+  // unchanged. unlock() without lock() throws error(hold_lost). It does not report that the hold was lost in the
+  // meantime: ask current_hold() first if that matters. It waits as hold::release() does. If a thread ends without
+  // unlock(), the lock stays locked until this object is destroyed.
   void lock();
   [[nodiscard]] bool try_lock();
   [[nodiscard]] bool try_lock_for(time_limit timeout) { return lock_within(timeout); }
@@ -64,13 +70,14 @@ class ROWLOCK_EXPORT exclusive_lock {
 
   // What the database shows of the lock, in one statement each. The answer may be out of date before the call returns:
   // use it for people, logs and metrics, never to decide who may do what. Only a hold excludes others. These calls
-  // change nothing. They throw error: mismatch if the name is stored as another kind of lock (not waiters());
-  // unreachable and others if the database does not answer; closed; forked.
+  // change nothing. They throw error: mismatch if the name is stored as another lock (not waiters()); unreachable and
+  // others if the database does not answer; closed; forked.
   //
-  // True if it is held or resting. False if the leases of all holders have expired: the next acquire kills them.
+  // True if it is held or resting. False if the leases of all holders have expired: an acquire may kill them.
   [[nodiscard]] bool is_locked() const;
   // Its holders: of a shared_mutex, each reader. One whose lease has expired is listed until it is killed,
-  // with a negative expires_in. A lock that rests has an entry whose hold_id is all zeros.
+  // with a negative expires_in. A lock that rests has an entry whose hold_id is all zeros. The hold of a reader or of
+  // permits that rests (acquire_options::min_hold) keeps its hold_id; its lease_id is then the same.
   [[nodiscard]] std::vector<holder_info> holders() const;
   // The waiting requests in queue order: the first is granted next. One that is not `alive` will be skipped.
   [[nodiscard]] std::vector<waiter_info> waiters() const;

@@ -13,8 +13,8 @@
 ROWLOCK_BEGIN_NAMESPACE
 
 // In the database it is the same lock as a rowlock::shared_mutex of that name. A thread re-enters through the
-// same object; re-entry is counted and sends nothing. The class has only the standard's functions; use a
-// shared_mutex for holds that are passed on.
+// same object; re-entry is counted and sends nothing. No function returns a hold of its own; use a shared_mutex for
+// holds that are passed on.
 //
 // Each lock() needs an unlock() and each lock_shared() an unlock_shared(), in any order:
 // - The last unlock() while the thread still reads makes it a reader in one step, as shared_mutex::downgrade(): other
@@ -24,7 +24,9 @@ ROWLOCK_BEGIN_NAMESPACE
 //
 // Thread safety: every member may be called from any thread at once. Only the thread that has locked it can unlock it;
 // if the thread ends first, it stays locked until this object is destroyed. A lost hold is not entered again: lock()
-// and lock_shared() acquire the lock anew, and the unlocks that are still due end the lost hold.
+// and lock_shared() acquire the lock anew. Then an unlock belongs to the latest hold that is locked in that way, and
+// the unlocks that are still due end the lost one. Once the client is closed, all members except the unlocks and name()
+// throw error(closed).
 class ROWLOCK_EXPORT recursive_shared_mutex {
  public:
   recursive_shared_mutex(client db, std::string name, const lock_options& lock = {});  // as mutex
@@ -42,7 +44,8 @@ class ROWLOCK_EXPORT recursive_shared_mutex {
     return try_lock_for(time_limit::until(time));
   }
   // Throws error(hold_lost) if this thread has not locked it to write. Does not report that the hold was lost in the
-  // meantime, or that the database does not answer. Waits at most as long as a call may take.
+  // meantime, or that the database does not answer. Waits as hold::release() does; to become a reader, at most twice as
+  // long as a call may take.
   void unlock();
 
   // To read. Throws what shared_mutex::lock_shared() throws, except error(deadlock).
@@ -59,7 +62,7 @@ class ROWLOCK_EXPORT recursive_shared_mutex {
   // This thread's hold: its token, remaining time, stop token and guard. Throws error(hold_lost) if there is none.
   const hold& current_hold() const;
 
-  // How often this thread has locked it to write and to read. 0 if its hold was lost.
+  // How often this thread has locked it to write and to read. 0 if its hold was lost and it has not locked it anew.
   [[nodiscard]] std::size_t write_depth() const;
   [[nodiscard]] std::size_t read_depth() const;
 

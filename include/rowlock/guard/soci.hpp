@@ -6,7 +6,7 @@
 //   tx.commit();
 //
 // For SOCI's backends mysql and postgresql; guard/mysql.hpp and guard/pqxx.hpp say what is promised on each. It takes
-// two round trips, three on PostgreSQL and Galera, because SOCI does not tell whether a transaction is open.
+// two round trips, three on PostgreSQL and four on Galera, because SOCI does not tell whether a transaction is open.
 #pragma once
 
 #include <rowlock/error.hpp>
