@@ -32,7 +32,7 @@ struct stuck_waiter {
 
 struct sweep_result {
   std::int64_t leases = 0;  // expired leases that were killed
-  std::int64_t locks = 0;   // locks that were freed, granted to a waiter or cleaned
+  std::int64_t locks = 0;   // locks that needed cleaning, and do not any more
 };
 
 // Which names have a history, and how much of it is kept.
@@ -60,11 +60,12 @@ struct history_line {
   std::string command;
 };
 
-// Uses its client's connections and makes no lease. Thread safety: any thread may call any member at once.
+// Uses its client's connections and makes no lease. A moved-from admin may only be assigned to or destroyed. Thread
+// safety: any thread may call any member at once.
 //
-// Throws error as connect() does, and error(unreachable) if the connection breaks or there is no answer for as long as
-// a call may take; outcome_unknown() then says whether it may have taken effect. After any other error nothing has
-// changed, except what sweep() and collect() had already done.
+// Throws error as connect() does; closed; forked; and unreachable if the connection breaks or there is no answer for as
+// long as a call may take. If outcome_unknown(), the call may have taken effect, or may still do so. After any other
+// error nothing has changed, except what sweep() and collect() had already done.
 class ROWLOCK_EXPORT admin {
  public:
   explicit admin(client db);
@@ -82,20 +83,23 @@ class ROWLOCK_EXPORT admin {
   // that it found both times.
   [[nodiscard]] std::vector<std::vector<stuck_waiter>> cycles();
 
-  // Releases the lock by force: the hold with that id, or all of them. The token rises, and the first waiter is
-  // granted. The holders learn of it (loss::forced) at once; on MariaDB and MySQL with the next renewal, or earlier if
-  // a call of their client waits. False: nobody held it; a latch is never held. Throws error: invalid_argument for an
-  // impossible name or id; contention if a holder's guarded transaction keeps the row beyond
-  // options::statement_timeout.
+  // Releases the lock by force: the hold with that id, or all of them; without an id it also ends a rest. The token
+  // rises, and the first waiter is granted. The holders learn of it (loss::forced) at once; on MariaDB and MySQL with
+  // the next renewal, or earlier if a call of their client waits. False: nobody held it; a latch or a barrier is never
+  // held. Throws error: invalid_argument for an impossible name or id; contention if a transaction, such as a holder's
+  // guarded one, keeps the lock's row. That error has outcome_unknown(): the request stays with the client, and the
+  // lock is released when the transaction ends, unless the client is closed before.
   bool release(const std::string& name, const std::string& hold_id = {});
 
   // Asks all holders to release the lock, and waits until they have. They learn of the request and its reason by
-  // hold::release_requested(), and may ignore it. Later holders are not asked. Throws as release(), and error:
-  // invalid_argument for impossible options; cancelled if stopped before the database has confirmed the request. If it
-  // is stopped later, it returns `kept` at once.
+  // hold::release_requested(), and may ignore it. Later holders are not asked. Throws as release() if it forces, and
+  // error: invalid_argument for impossible options; contention, and then nobody is asked, if a transaction keeps the
+  // row for options::statement_timeout; cancelled if stopped before the database has confirmed the request. If it is
+  // stopped later, it returns `kept` at once. After an error during the wait the holders are still asked.
   [[nodiscard]] request_result request_release(const std::string& name, const request_options& how = {});
 
-  // Kills expired leases and frees what they held. Always safe; clients do this in the background, too.
+  // Kills expired leases and frees what they held. Always safe; clients do this in the background, too. A lock whose
+  // row a transaction keeps is freed when that ends, unless the client is closed before.
   sweep_result sweep();
 
   // The latest `limit` lines of a name's history, the latest first. Empty for a latch, a barrier and unrecorded names.

@@ -20,14 +20,15 @@ ROWLOCK_BEGIN_NAMESPACE
 // Continues a hold that hold::transfer has offered: with its name, mode, weight, token and data, and a new id. This
 // client renews it from now on. If several calls use the same text, also within one client, one of them gets the hold.
 //
-// Throws error: invalid_argument if the text is not transfer()'s or is incomplete; contention if a guarded transaction
-// of this lock lasts longer than options::statement_timeout; unreachable. Nothing has changed then, unless
+// Throws error: invalid_argument if the text is not transfer()'s or is incomplete, or for too many holds
+// (options::margin); contention if a guarded transaction of this lock lasts longer than options::statement_timeout;
+// unreachable; closed; forked; read_only if options::read_only is set. Nothing has changed then, unless
 // outcome_unknown(): then the hold may have been adopted, in which case it is released.
 ROWLOCK_EXPORT hold adopt(client db, const std::string& text);
 
-// Extends a hold that hold::transfer has offered: it lasts for the ttl of that call, counted from now, and
-// the text stays valid. For work that belongs to no process, such as a build. False: the hold is over, also
-// if it has only expired, or was adopted.
+// Extends a hold that hold::transfer has offered: it lasts for the ttl given to transfer(), counted from now, and the
+// text stays valid. For work that belongs to no process, such as a build. False: the hold is over, also if it has only
+// expired, or was adopted.
 //
 // Throws as adopt(). The hold then lasts at least as long as before, and the call may be repeated.
 [[nodiscard]] ROWLOCK_EXPORT bool extend(client db, const std::string& text);

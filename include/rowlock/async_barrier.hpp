@@ -11,6 +11,8 @@
 //                                | fewer have arrived                   | all others have arrived meanwhile
 //   the time passes, or          | the generation is broken; empty, or  | it ends with the generation's number
 //   stop is requested            | error(cancelled) without a timeout   |
+//   stop was requested before    | it does not arrive; empty, or        | the same
+//                                | error(cancelled) without a timeout   |
 //   the coroutine is destroyed   | the generation is broken             | the others continue
 //   the client is closed         | error(closed); the generation is     | error(closed); the others continue
 //                                | broken                               |

@@ -6,6 +6,8 @@
 //                        |                      |                         | others; later arrivals begin anew
 //   the timeout passes,  | it gives up; the     | it continues            | error(broken_barrier)
 //   or it is stopped     | generation is broken |                         |
+//   it was stopped       | does not arrive      | does not arrive         | does not arrive
+//   before the call      |                      |                         |
 //
 // A generation ends in one commit, complete or broken: all of its members continue, or none does. A member's
 // death is noticed when its lease has expired. A member that lost its own lease while it waited gets
@@ -37,14 +39,16 @@ class ROWLOCK_EXPORT barrier {
 
   // Waits until all have arrived, for ever if necessary; a broken connection does not end the wait. Returns the number
   // of the generation: the same for all of its members and greater than every earlier one, with gaps. Throws error:
-  // broken_barrier; cancelled if stop was requested, which breaks the generation; mismatch, closed, forked, and what
-  // the database refuses permanently. After an error this arrival no longer counts.
+  // broken_barrier; cancelled if stop was requested, which breaks the generation if it has arrived; unreachable if it
+  // was stopped and the database does not answer, as arrive_and_wait_for() does; mismatch, closed, forked, read_only,
+  // and what the database refuses permanently. After an error this arrival no longer counts.
   std::int64_t arrive_and_wait(std::stop_token stop = {});
 
-  // Waits at most that long. Empty: the time passed or stop was requested, and the generation is broken. The database
-  // decides whether the others had arrived by then, which takes another round trip. If it does not answer for as long
-  // as a call may take, throws error(unreachable) with outcome_unknown(), and the generation breaks when the database
-  // can be reached again or this client's lease has expired.
+  // Waits at most that long; with zero or less it arrives, too, and gives up at once unless it is the last. Empty: the
+  // time passed or stop was requested, and the generation is broken if it had arrived. The database decides whether the
+  // others had arrived by then, which takes another round trip. If it does not answer for as long as a call may take,
+  // throws error(unreachable) with outcome_unknown(), and the generation breaks when the database can be reached again
+  // or this client's lease has expired.
   [[nodiscard]] std::optional<std::int64_t> arrive_and_wait_for(time_limit timeout,
                                                                 std::stop_token stop = {});
   template <class Clock, class Duration>
@@ -53,7 +57,8 @@ class ROWLOCK_EXPORT barrier {
     return arrive_and_wait_for(time_limit::until(time), std::move(stop));
   }
 
-  // How many wait. It may change at any time. Throws error(unreachable) and others.
+  // How many wait, also those whose lease has expired but was not killed yet. It may change at any time. Throws error:
+  // mismatch, unreachable and others.
   [[nodiscard]] std::int64_t waiting() const;
 
   // Who waits, in the order of their arrivals: those whose lease has not expired. Throws as waiting().

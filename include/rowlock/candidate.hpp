@@ -41,9 +41,9 @@ namespace primitives {
 class candidacy;
 }
 
-// The functions run on the executor, one at a time. The office is renewed meanwhile, and its loss stops
-// `over` at once. Each call of elected() is followed by a call of lost(), unless the candidate is closed
-// silently or the executor drops its function.
+// The functions run on the executor, one at a time, except the lost() of close(tell). The office is renewed meanwhile,
+// and its loss stops `over` at once. Each call of elected() is followed by a call of lost(), unless the candidate is
+// closed silently or the executor drops its function.
 struct candidate_options {
   // It leads from now on. The term object stays valid until lost() or close() has returned. `over` stops when
   // the term is lost, resigned or closed. The callbacks of `over` run on the thread that stops it: keep them
@@ -52,8 +52,8 @@ struct candidate_options {
   // itself.
   std::function<void(term&, std::stop_token over)> elected;
 
-  // The term has ended. If why is none, the candidate has resigned or was closed, and the office is released
-  // when this returns.
+  // The term has ended. If why is none, it was not lost: the candidate has resigned or was closed, or elected() has
+  // thrown or, with until_return, returned. The office is then released when this returns.
   std::function<void(loss why)> lost{};
 
   // The candidate is over because of a permanent error (error: mismatch, privilege, closed, cancelled and
@@ -71,7 +71,7 @@ struct candidate_options {
 };
 
 enum class candidate_state {
-  waiting,  // it stands in the queue, or is about to
+  waiting,  // none of the others: it stands in the queue, or elected(), lost() or failed() is about to be called
   leading,  // elected() was called, and the office is held
   over,     // closed, failed, or at the end of its term without `requeue`
 };
@@ -79,7 +79,7 @@ ROWLOCK_EXPORT const char* to_string(candidate_state state) noexcept;
 
 enum class close_mode {
   silent,  // lost() is not called
-  tell,    // a leader gets a last lost(loss::none), on the closing thread
+  tell,    // a leader gets a last lost() on the closing thread, with loss::none unless it was just lost
 };
 
 // Thread safety: every member but the destructor may be called from any thread at once, also in the functions above.
@@ -93,15 +93,15 @@ class ROWLOCK_EXPORT candidate {
   candidate& operator=(const candidate&) = delete;
   ~candidate();  // close()
 
-  candidate_state state() const;
+  candidate_state state() const;  // throws error(forked)
 
-  // Ends the term. Returns at once: lost() is called on the executor, and then the office is released. False: it does
-  // not lead, and nothing happens. Throws error(forked).
+  // Ends the term: stops `over`, and returns without waiting for lost(), which is called on the executor before the
+  // office is released. False: it does not lead, and nothing happens. Throws error(forked).
   bool resign();
 
   // Waits until none of the functions above is running, unless one of them calls it; then at most
-  // options::close_timeout for the release of the office. No function begins after that. Does nothing in a
-  // forked child.
+  // options::close_timeout for the release of the office. No function begins after that. A second call only waits for
+  // the first one, unless it comes from within it. Does nothing in a forked child.
   void close(close_mode mode = close_mode::silent);
 
  private:

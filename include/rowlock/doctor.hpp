@@ -29,9 +29,9 @@ struct finding {
 // the worst first. Empty: nothing. Changes nothing in the database, and needs no more than the rights of the
 // role `watcher` in docs/operations.md, "Rights"; what these rights do not show is `unknown`. A schema that
 // was never migrated, a standby and an unsuitable server are findings. Opens up to three connections, one
-// after the other, and closes them. Of the settings only prefix, schema, listen_url and the timeouts are
-// used. Throws error: invalid_argument, unreachable, authentication, or not_migrated if the server has no
-// such database.
+// after the other, and closes them. Of the settings only prefix, schema, application, listen_url and the timeouts are
+// used. Throws error: invalid_argument, unreachable, authentication, or not_migrated if the server has no such
+// database.
 [[nodiscard]] ROWLOCK_EXPORT std::vector<finding> diagnose(const std::string& url,
                                                            const options& settings = {});
 

@@ -7,8 +7,9 @@
 //   observe      | led is false     | the leader's value   | led is false               | this leader's value
 //
 // The office is held like a mutex; mutex.hpp says what is promised and what is not. Candidates are elected in
-// the order of their campaigns. The leader learns of its loss before another can be elected. A term's token
-// is greater than that of every earlier term: pass it to the systems that take orders from the leader.
+// the order of their campaigns, unless lock_options::fair is false. The leader learns of its loss before another can be
+// elected, with the exceptions in mutex.hpp. A term's token is greater than that of every earlier term: pass it to the
+// systems that take orders from the leader.
 #pragma once
 
 #include <rowlock/client.hpp>
@@ -91,8 +92,9 @@ class ROWLOCK_EXPORT election {
   // leads. If the time passes or stop is requested first, it returns `seen`. If several changes follow each
   // other quickly, it returns only the last. A change wakes the call at once, except on MariaDB and MySQL,
   // where it polls every options::poll_interval. An unreachable database does not end the wait; if the
-  // database is still unreachable at the end, the call throws error(unreachable). The last read may take
-  // options::statement_timeout longer than the timeout.
+  // database is still unreachable at the end, the call throws error(unreachable), unless stop was requested. The last
+  // read may take options::statement_timeout longer than the timeout. Throws also as observe(), and error(read_only) if
+  // options::read_only is set.
   [[nodiscard]] leadership wait(const leadership& seen, std::stop_token stop = {}) const {
     return wait_for(forever, seen, std::move(stop));
   }

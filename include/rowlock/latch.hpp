@@ -20,9 +20,9 @@ ROWLOCK_BEGIN_NAMESPACE
 
 // Thread safety: every member may be called from any thread at once.
 //
-// Every member throws error: mismatch if the name is stored as another kind of lock or with another count; unreachable,
-// privilege and others if the database does not answer; closed; forked. The count is then unchanged, unless
-// outcome_unknown(): then the call may have taken effect.
+// Every member except name() and count() throws error: mismatch if the name is stored as another kind of lock or with
+// another count; unreachable, privilege and others if the database does not answer; closed; forked. The count is then
+// unchanged, unless outcome_unknown(): then the call may have taken effect.
 class ROWLOCK_EXPORT latch {
  public:
   // name: as mutex. count: 1 to 1,000,000,000, the same everywhere. Sends nothing. Throws error(invalid_argument).
@@ -45,10 +45,11 @@ class ROWLOCK_EXPORT latch {
   [[nodiscard]] bool try_wait() const;
 
   // Waits until it is open, for ever if necessary, even without a connection. Throws also error(cancelled) if
-  // stop is requested.
+  // stop is requested, and error(read_only) if options::read_only is set and it is closed.
   void wait(std::stop_token stop = {});
 
-  // Waits at most that long. False: it was not open by then, or stop was requested.
+  // Waits at most that long; zero or less is try_wait(). False: it was not open by then, or stop was requested. Throws
+  // error(unreachable) if all attempts to ask the database had failed by then; if none had ended, it is false.
   [[nodiscard]] bool wait_for(time_limit timeout, std::stop_token stop = {});
   template <class Clock, class Duration>
   [[nodiscard]] bool wait_until(const std::chrono::time_point<Clock, Duration>& time,
@@ -57,7 +58,8 @@ class ROWLOCK_EXPORT latch {
   }
 
   // count_down(n), then wait(). If stop is requested while it counts, it throws error(cancelled); if outcome_unknown(),
-  // it may have counted. The timed forms count down without a limit, then wait.
+  // it may have counted. In the timed forms, also with a point in time, the time for the wait begins when it has
+  // counted: they may end later by as long as a call may take.
   void arrive_and_wait(std::int64_t n = 1, std::stop_token stop = {});
   [[nodiscard]] bool arrive_and_wait_for(time_limit timeout, std::int64_t n = 1, std::stop_token stop = {});
   template <class Clock, class Duration>

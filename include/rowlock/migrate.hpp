@@ -34,8 +34,10 @@ struct migration_status {
 [[nodiscard]] ROWLOCK_EXPORT int required_schema_version() noexcept;
 
 // One database's schema. Uses one connection. An object is not thread-safe, but migrators in several threads or
-// processes may run at the same time. Of the settings only prefix, schema and the timeouts are used.
-// Throws error: invalid_argument, unreachable, authentication, privilege, read_only, schema, too_new.
+// processes may run at the same time. Of the settings only prefix, schema, application, read_only and the timeouts are
+// used.
+// Throws error: invalid_argument, unreachable, authentication, privilege, read_only, schema, too_new; not_migrated if
+// the server has no such database.
 class ROWLOCK_EXPORT migrator {
  public:
   explicit migrator(const std::string& url, const options& settings = {});

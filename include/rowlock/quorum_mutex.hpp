@@ -5,14 +5,14 @@
 //   if (auto held = global.try_acquire_for(5s)) run(held.token(), held.stop_token());
 //
 //                    | a majority grants | a majority has another holder | votes are split, or too few answer
-//   try_acquire      | granted           | empty hold                    | empty hold; error(unreachable)
+//   try_acquire      | granted           | empty hold                    | empty hold, or error(unreachable)
 //   try_acquire_for  | granted           | retries until the time passes | retries after a random pause
 //   acquire          | granted           | retries                       | retries after a random pause
 //
-// All members are asked at once. Each has quorum_options::member_timeout to answer; a later grant is released. A failed
-// attempt releases everything, everywhere. Each member's client renews that member's hold. There is no queue and no
-// fairness: a waiter retries after random pauses of up to a quarter of a second. Prefer a mutex in one database that
-// fails over without losing data.
+// All members are asked at once. Each has at most quorum_options::member_timeout to answer; once a majority has granted
+// the lock, the others get only about as long again. A later grant is released. A failed attempt releases everything,
+// everywhere. Each member's client renews that member's hold. There is no queue and no fairness: a waiter retries after
+// random pauses of up to a quarter of a second. Prefer a mutex in one database that fails over without losing data.
 //
 // What it proves: any two majorities have a database in common, so two holders exclude each other as long as
 // the members keep their commits (a member that lost its latest commits may grant the lock to a second
@@ -35,7 +35,8 @@ struct quorum_options {
   std::optional<std::size_t> members{};
 
   // How long one member may take to answer. At most a tenth of the shortest ttl of the clients, and of
-  // acquire_options::ttl, because it shortens the remaining time of a new hold. Empty: a fiftieth of that ttl.
+  // acquire_options::ttl, because it shortens the remaining time of a new hold. Empty: a fiftieth of the shortest ttl
+  // of the clients.
   std::optional<time_span> member_timeout{};
 
   // Subtracted from the remaining time of the members' holds, for clocks that run at different rates. Empty: a
@@ -46,13 +47,14 @@ struct quorum_options {
 // One acquisition of a quorum_mutex. Movable, not copyable. Destroying it releases it. Thread safety: as a hold's.
 class ROWLOCK_OWNER quorum_hold {
  public:
-  quorum_hold() noexcept;  // empty: holds nothing
-  quorum_hold(quorum_hold&& other) noexcept;
+  quorum_hold() noexcept;                                // empty: holds nothing
+  quorum_hold(quorum_hold&& other) noexcept;             // other is then empty
   quorum_hold& operator=(quorum_hold&& other) noexcept;  // releases the previous hold
   ~quorum_hold();
 
-  // True until it is released, or fewer than a majority of the members' holds are valid; never again after that. After
-  // a loss and the stop token's callbacks the remaining holds are released, so that others can get a majority.
+  // True until it is released, or fewer than a majority of the members' holds are valid; never again after that. It
+  // does not subtract the drift, as remaining() does. After a loss and the stop token's callbacks the remaining holds
+  // are released, so that others can get a majority.
   explicit operator bool() const noexcept { return valid(); }
   bool valid() const noexcept;
 
@@ -75,8 +77,8 @@ class ROWLOCK_OWNER quorum_hold {
   const hold& member_hold(std::size_t at) const;  // throws std::out_of_range
 
   // Attaches a text to the hold, as hold::set_data, on all members at once. Each has quorum_options::member_timeout to
-  // answer. Returns when a majority has stored the text. The other members, and those that have not granted the lock,
-  // show the previous text or none; repeat the call to reach one that was away.
+  // answer; the call waits for all of them, and succeeds if a majority has stored the text. The other members, and
+  // those that have not granted the lock, show the previous text or none; repeat the call to reach one that was away.
   //
   // Throws error: hold_lost if the hold is over, or if its databases say that fewer than a majority still
   // have it; invalid_argument. If fewer than a majority have stored the text, it throws the error of one of
@@ -88,7 +90,7 @@ class ROWLOCK_OWNER quorum_hold {
 
   // Releases it on all members at once; waits at most the longest options::close_timeout among them. `released` if a
   // majority says that it was held until now; `lost` if it had been lost before; otherwise `pending` or `unknown`, as
-  // the other members say. A second call returns the same result.
+  // the other members say. A second call returns the same result. Throws error(forked) in a forked child.
   release_result release();
 
  private:
@@ -110,10 +112,11 @@ class ROWLOCK_EXPORT quorum_mutex {
 
   const std::string& name() const noexcept;
 
-  // As mutex's. A permanent refusal by members (mismatch, privilege, not_migrated, closed) is thrown if the
-  // other members are too few for a majority. If the call returns no hold, all members' grants are released;
-  // a member that cannot be reached keeps its grant until its lease has expired. acquire_options::min_hold
-  // and detect_deadlock are not available here and throw error(invalid_argument).
+  // As mutex's, but try_acquire_for() with a timeout above zero returns an empty hold also if too few databases have
+  // answered until then. A permanent refusal by members (mismatch, privilege, not_migrated, closed) is thrown if the
+  // other members are too few for a majority. If the call returns no hold, all members' grants are released; a member
+  // that cannot be reached keeps its grant until its lease has expired. acquire_options::min_hold and detect_deadlock
+  // are not available here and throw error(invalid_argument).
   quorum_hold acquire(const acquire_options& how = {});
   quorum_hold try_acquire(const acquire_options& how = {});
   quorum_hold try_acquire_for(time_limit timeout, const acquire_options& how = {});
