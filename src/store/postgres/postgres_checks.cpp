@@ -136,7 +136,7 @@ const std::vector<check>& all() {
        .is_so = [](const facts& of) { return of.is("pooled", "true") && of["listen_url"].empty(); },
        .found =
            "there is a pooler that changes the session with each transaction, and no listen URL was given",
-       .why = "Notifications do not pass through it, so waiters poll every 50 to 100 milliseconds.",
+       .why = "Notifications do not pass through it, so waiters poll, up to 140 ms apart.",
        .remedy =
            "set options::listen_url, --listen-url or ROWLOCK_LISTEN_URL to a URL that bypasses the pooler"},
       {.code = "missing-rights",
