@@ -77,6 +77,32 @@ TEST_P(runner_test, a_file_that_does_not_record_its_version_is_a_fault) {
   EXPECT_THAT(problem.what(), HasSubstr("0003_more"));
 }
 
+// As on two nodes of a Galera cluster, which do not keep two migrators apart.
+TEST_P(runner_test, what_another_migrator_has_reached_meanwhile_is_not_applied_again) {
+  const auto last = files[3].up;
+  files[2].up += last;
+  EXPECT_THAT(versions(runner().up({}, false)), ElementsAre(1, 2, 3));
+  EXPECT_EQ(version(), "4");
+}
+
+TEST_P(runner_test, a_file_that_fails_is_done_if_another_migrator_has_reached_its_version) {
+  files[3].up += "SELECT nothing FROM nowhere;";
+  // Elsewhere the failure takes back the version, too.
+  if (GetParam() != "mysql") {
+    EXPECT_THROW(runner().up({}, false), error);
+    return;
+  }
+  EXPECT_NO_THROW(runner().up({}, false));
+  EXPECT_EQ(version(), "4");
+  EXPECT_TRUE(runner().status().at(3).recorded);
+}
+
+TEST_P(runner_test, an_entry_that_another_migrator_has_removed_is_recorded_again) {
+  files[3].up += "DELETE FROM rowlock_migration WHERE version = 4;";
+  runner().up({}, false);
+  EXPECT_TRUE(runner().status().at(3).recorded);
+}
+
 TEST_P(runner_test, adopt_takes_only_what_is_applied) {
   db.run_file(db.migrations() / "0001_locks.up.sql");
   db.run_file(db.migrations() / "0002_seconds.up.sql");
