@@ -44,7 +44,8 @@ struct recording {
 
 // What happened to a lock.
 struct history_line {
-  std::int64_t id = 0;  // rises for each name
+  // Rises for each name while one of its lines is kept. When all were deleted, the next line is 1 again.
+  std::int64_t id = 0;
   std::chrono::milliseconds ago{0};
   // granted, handed over (granted to a waiter), released, lost, forced, moved (to another process, with its
   // token), release requested, queued, left the queue; or unknown: an event that a later version has added.
