@@ -281,7 +281,7 @@ struct stale {
 class lock_verbs {
  public:
   // -- the state of the database (I2 across fail-over) --
-  // Only reads.
+  // Only reads. In a session that was opened to read only, the identity and the marker may be empty.
   virtual database_state read_database_state() = 0;
   // Writes a marker if there is none. If this server is not the recorded one, raises the epoch to
   // model::next_epoch, records the identity, and makes every stored lease expire its own ttl from now: the

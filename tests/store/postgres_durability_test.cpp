@@ -153,7 +153,10 @@ TEST_F(postgres_durability_test, of_tokens_spans_the_promotion_of_a_standby) {
 }
 
 TEST_F(postgres_durability_test, of_a_standby_is_not_needed_by_who_only_reads) {
-  const auto hold = held(*ready(), "a");
+  const auto session = ready();
+  const auto hold = held(*session, "a");
+  session->set_skew(std::chrono::seconds{2});
+  const auto on_primary = session->read_database_state();
   postgres_server standby{*server_};
   options settings;
   settings.schema = options_.schema;
@@ -163,6 +166,10 @@ TEST_F(postgres_durability_test, of_a_standby_is_not_needed_by_who_only_reads) {
   EXPECT_EQ(look.list().size(), 1U);
   EXPECT_EQ(look.show("a").value().holders.size(), 1U);
   EXPECT_TRUE(look.queue("a").empty());
+  EXPECT_EQ(look.epoch(), on_primary.epoch);
+  EXPECT_EQ(look.skew(), std::chrono::seconds{2});
+  EXPECT_TRUE(look.history("a", 1).empty());
+  EXPECT_TRUE(look.recordings().empty());
   migrator schema{standby.url(), settings};
   EXPECT_TRUE(schema.status().at(0).applied);
   EXPECT_NO_THROW(schema.verify());

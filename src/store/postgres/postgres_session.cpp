@@ -29,7 +29,7 @@ postgres_session::postgres_session(std::shared_ptr<const postgres_context> conte
 }
 
 database_state postgres_session::read_database_state() {
-  auto found = connection_.call("read_database_state");
+  auto found = connection_.call(context_->options.read_only ? "read_meta" : "read_database_state");
   if (!found.next()) throw missing_meta_row(context_->options);
   return store::read_database_state(found, found.text("identity"));
 }

@@ -10,6 +10,13 @@ SELECT (SELECT system_identifier FROM pg_control_system()) || '/'
 FROM rowlock_meta AS m
 WHERE m.id = 1;
 
+-- name: read_meta
+-- read_database_state for a session that only reads. A standby can read neither its own place in the log nor the
+-- marker, whose table is unlogged; so the identity of this session is no recorded one.
+SELECT '' AS identity, m.identity AS recorded_identity, m.epoch_floor, '' AS marker, m.skew_ms, m.recordings
+FROM rowlock_meta AS m
+WHERE m.id = 1;
+
 -- name: take_meta
 -- Only one transaction at a time passes this statement. The statements after it see what the previous transaction
 -- did.
