@@ -139,6 +139,22 @@ class silent_server {
   silent_server(const silent_server&) = delete;
   silent_server& operator=(const silent_server&) = delete;
   std::string port() const { return std::to_string(port_); }
+  // Answers the next login as a server that refuses it.
+  void refuse(const std::string& state, const std::string& words) const {
+    const int client = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
+    char login[1'000];
+    std::string fields;
+    if (::recv(client, login, sizeof login, 0) > 0) {
+      for (const auto& field : {"SFATAL", "VFATAL"}) fields += field + std::string{'\0'};
+      for (const auto& field : {"C" + state, "M" + words}) fields += field + '\0';
+      for (const auto& field : {"Fpostinit.c", "L12", "RInitPostgres"}) fields += field + std::string{'\0'};
+      fields += '\0';
+      const auto size = htonl(static_cast<std::uint32_t>(fields.size() + sizeof(std::uint32_t)));
+      const auto sent = 'E' + std::string(reinterpret_cast<const char*>(&size), sizeof size) + fields;
+      if (::send(client, sent.data(), sent.size(), MSG_NOSIGNAL) < 0) ADD_FAILURE() << "not sent";
+    }
+    ::close(client);
+  }
 
  private:
   int listener_;
@@ -216,6 +232,25 @@ TEST_F(postgres_connect_test, refuses_a_role_that_is_not_known) {
   const auto thrown =
       refusal(url_.substr(0, user) + "nobody_here:hunter2" + url_.substr(url_.find('@', user)));
   EXPECT_EQ(thrown.code(), errc::authentication) << thrown.what();
+}
+
+// The words are in the language of the server's lc_messages.
+TEST_F(postgres_connect_test, judges_a_refused_login_by_its_sqlstate) {
+  for (const auto& [state, code] : {std::pair<std::string, errc>{"28P01", errc::authentication},
+                                    {"28000", errc::authentication},
+                                    {"42501", errc::privilege},
+                                    {"3D000", errc::not_migrated},
+                                    {"53300", errc::unreachable}}) {
+    const silent_server server;
+    auto refusing = in_background([&] { server.refuse(state, "nichts zu wollen"); });
+    const auto thrown = refusal("postgresql://u:hunter2@127.0.0.1:" + server.port() +
+                                "/x?sslmode=disable&gssencmode=disable");
+    refusing.get();
+    EXPECT_EQ(thrown.code(), code) << thrown.what();
+    EXPECT_EQ(thrown.database_code(), state);
+    EXPECT_THAT(thrown.what(), HasSubstr("FATAL:  nichts zu wollen (SQLSTATE " + state + ")"));
+    EXPECT_THAT(thrown.what(), Not(HasSubstr("postinit.c")));
+  }
 }
 
 TEST_F(postgres_connect_test, refuses_a_role_that_may_not_use_the_tables) {

@@ -55,7 +55,7 @@ std::string finish(PGconn* connection, clock::time_point until, const waker& bre
                    const connect_watch& watch) {
   auto next = PGRES_POLLING_WRITING;
   while (next != PGRES_POLLING_OK) {
-    if (next == PGRES_POLLING_FAILED) return PQerrorMessage(connection);
+    if (next == PGRES_POLLING_FAILED) return with_sqlstate_last(PQerrorMessage(connection));
     const short events = next == PGRES_POLLING_READING ? POLLIN : POLLOUT;
     // libpq may have taken another socket.
     pollfd sources[] = {{PQsocket(connection), events, 0}, breaker.source()};
@@ -82,10 +82,14 @@ raw_connection dial(const postgres_conninfo& conninfo, connect_watch& watch, std
     raw_connection connection{PQconnectStart(conninfo.text(addresses[i]).c_str())};
     if (!connection) throw error(errc::internal, "libpq has no memory for a connection");
     PQsetNoticeReceiver(connection.get(), &keep_warning, &warning);
+    PQsetErrorVerbosity(connection.get(), PQERRORS_VERBOSE);  // see with_sqlstate_last
     auto refusal = PQstatus(connection.get()) == CONNECTION_BAD
                        ? PQerrorMessage(connection.get())
                        : finish(connection.get(), now + share, breaker, watch);
-    if (refusal.empty()) return connection;
+    if (refusal.empty()) {
+      PQsetErrorVerbosity(connection.get(), PQERRORS_DEFAULT);
+      return connection;
+    }
     if (said.find(refusal) == std::string::npos) {
       if (!refusal.starts_with("connection to ")) refusal = addresses[i].host + ": " + refusal;
       said += (said.empty() ? "" : "; ") + refusal.substr(0, refusal.find_last_not_of('\n') + 1);

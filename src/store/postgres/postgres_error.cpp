@@ -6,10 +6,13 @@
 
 #include <algorithm>
 #include <array>
+#include <sstream>
 
 namespace rowlock::store {
 
 namespace {
+
+constexpr std::string_view sqlstate_mark = " (SQLSTATE ";
 
 struct meaning {
   errc code;
@@ -44,7 +47,49 @@ bool contains_any(std::string_view text, std::initializer_list<std::string_view>
                      [&](std::string_view part) { return text.find(part) != std::string_view::npos; });
 }
 
+// The text after " (SQLSTATE "; empty: there is none.
+std::string_view sqlstate_in(std::string_view said) {
+  const auto found = said.find(sqlstate_mark);
+  return found == std::string_view::npos ? std::string_view{} : said.substr(found + sqlstate_mark.size(), 5);
+}
+
+constexpr std::string_view digits = "0123456789";
+constexpr std::string_view in_sqlstates = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ";
+
+// "LOCATION:  function, file.c:12"; the first word may be in another language.
+bool is_place_in_source(std::string_view line) {
+  const auto comma = line.find(", ");
+  return line.find(":  ") < comma && comma != std::string_view::npos &&
+         line.find(' ', comma + 2) == std::string_view::npos &&
+         line.find_last_not_of(digits) == line.rfind(':') && !line.ends_with(':');
+}
+
+// "FATAL:  28P01: text"; the first word may be in another language.
+void move_sqlstate(std::string& line) {
+  constexpr std::size_t length = 5;
+  for (auto found = line.find(":  "); found != std::string::npos; found = line.find(":  ", found + 1)) {
+    const auto start = found + 3;
+    if (line.find_first_not_of(in_sqlstates, start) != start + length ||
+        line.compare(start + length, 2, ": ") != 0)
+      continue;
+    line += fmt::format("{}{})", sqlstate_mark, line.substr(start, length));
+    line.erase(start, length + 2);
+    return;
+  }
+}
+
 }  // namespace
+
+std::string with_sqlstate_last(const std::string& said) {
+  std::string result;
+  std::istringstream lines{said};
+  for (std::string line; std::getline(lines, line);) {
+    if (is_place_in_source(line)) continue;
+    move_sqlstate(line);
+    result += line + '\n';
+  }
+  return result;
+}
 
 error postgres_error(const std::exception& cause, std::string_view doing) {
   if (const auto* known = dynamic_cast<const error*>(&cause)) return *known;
@@ -65,7 +110,7 @@ error postgres_error(const std::exception& cause, std::string_view doing) {
     advice = "migrate as a role that owns the schema, or grant this one USAGE and CREATE on it";
   }
   return error(code,
-               fmt::format("PostgreSQL refused {}: {} (SQLSTATE {}){}{}", doing, said, state,
+               fmt::format("PostgreSQL refused {}: {}{}{}){}{}", doing, said, sqlstate_mark, state,
                            advice.empty() ? "" : "; ", advice),
                state, code == errc::unreachable);
 }
@@ -73,23 +118,27 @@ error postgres_error(const std::exception& cause, std::string_view doing) {
 error postgres_connect_error(std::string_view said) {
   while (said.ends_with('\n')) said.remove_suffix(1);
   errc code = errc::unreachable;
-  if (contains_any(said, {"authentication failed", "no password supplied", "no pg_hba.conf entry",
-                          "pg_hba.conf rejects", "is not permitted to log in", "certificate"}) ||
+  const std::string state{sqlstate_in(said)};
+  if (contains_any(said,
+                   {" (SQLSTATE 28", "authentication failed", "no password supplied", "no pg_hba.conf entry",
+                    "pg_hba.conf rejects", "is not permitted to log in", "certificate"}) ||
       (contains_any(said, {"role \""}) && contains_any(said, {"does not exist"}))) {
     code = errc::authentication;
-  } else if (contains_any(said, {"permission denied for database"})) {
+  } else if (contains_any(said, {" (SQLSTATE 42501)", "permission denied for database"})) {
     code = errc::privilege;
   } else if (contains_any(said, {"session is read-only", "server is in hot standby mode"})) {
     code = errc::read_only;
-  } else if (contains_any(said, {"database \""}) && contains_any(said, {"does not exist"})) {
+  } else if (contains_any(said, {" (SQLSTATE 3D000)"}) ||
+             (contains_any(said, {"database \""}) && contains_any(said, {"does not exist"}))) {
     return error(
         errc::not_migrated,
         fmt::format(
             "cannot connect to PostgreSQL: {}; create the database, or name another one in the URL, then "
             "run: rowlock migrate up",
-            said));
+            said),
+        state);
   }
-  return error(code, fmt::format("cannot connect to PostgreSQL: {}", said));
+  return error(code, fmt::format("cannot connect to PostgreSQL: {}", said), state);
 }
 
 }  // namespace rowlock::store
