@@ -46,6 +46,22 @@ TEST_F(mysql_connect_test, refuses_a_server_that_is_read_only) {
   }
 }
 
+// There is no such server here: a trigger refuses what a group does.
+TEST_F(mysql_connect_test, says_what_to_do_about_a_marker_that_a_replication_group_refuses) {
+  run(*side_,
+      "CREATE TRIGGER @refuse BEFORE INSERT ON @marker FOR EACH ROW SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO "
+      "= "
+      "3098, MESSAGE_TEXT = 'The table does not comply with the requirements by an external plugin.'");
+  try {
+    connect()->record_database_state();
+    FAIL() << "written";
+  } catch (const error& refused) {
+    EXPECT_EQ(refused.code(), errc::database);
+    EXPECT_EQ(refused.database_code(), "3098");
+    EXPECT_THAT(refused.what(), HasSubstr("_marker ENGINE = InnoDB"));
+  }
+}
+
 TEST_F(mysql_connect_test, warns_of_commits_that_a_crash_would_lose) {
   const changed lazy{*side_, "innodb_flush_log_at_trx_commit", "2"};
   EXPECT_THAT(connect()->warning(), HasSubstr("innodb_flush_log_at_trx_commit is 2"));

@@ -60,6 +60,16 @@ const std::vector<check>& all() {
        .why =
            "Only one of several primaries knows of a locked row, so two clients could be granted one lock.",
        .remedy = "SELECT group_replication_switch_to_single_primary_mode()"},
+      {.code = "marker-refused",
+       .level = severity::error,
+       .reads = {"group_replication_group_name", "marker_engine"},
+       .is_so =
+           [](const facts& of) {
+             return !of["group_replication_group_name"].empty() && of.is("marker_engine", "MEMORY");
+           },
+       .found = "{prefix}marker is a MEMORY table, and this server belongs to a replication group",
+       .why = "The group accepts no write to such a table (error 3098), so no client gets a lease.",
+       .remedy = "ALTER TABLE {prefix}marker ENGINE = InnoDB, on the primary"},
       {.code = "log-not-flushed",
        .level = severity::error,
        .reads = {"innodb_flush_log_at_trx_commit"},

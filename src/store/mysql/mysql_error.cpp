@@ -102,6 +102,10 @@ meaning meaning_of(unsigned number) {
     case 1665:
       return {errc::database,
               "set binlog_format to ROW or MIXED: no statement may be logged as its text here"};
+    case 3098:
+      return {errc::database,
+              "a replication group accepts no write to a MEMORY table, as rowlock_marker is one; run on the "
+              "primary: ALTER TABLE rowlock_marker ENGINE = InnoDB"};
     case 1049:
       return {errc::not_migrated,
               "create the database, or name another one in the URL, then run: rowlock migrate up"};
