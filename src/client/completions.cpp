@@ -129,8 +129,11 @@ void completions::log_orphan(const release_operation& release) const {
       release.hold.to_string(), release.name);
 }
 
-void completions::withdraw(const acquire_operation& operation) {
+void completions::withdraw(acquire_operation& operation) {
   queue_.submit(withdrawal_of(operation));
+  // Only the withdrawal uses the id now. What a fail-over brings back after it is an orphan, even if somebody keeps the
+  // request.
+  operation.answer.in_use = {};
 }
 
 void completions::withdraw(const std::string& name, model::hold_id hold,

@@ -67,7 +67,7 @@ class completions {
   std::uint64_t checks() const noexcept { return holds_.checks(); }
 
   // Nobody waits for the operation any more: releases its grant, or takes it out of the queue.
-  void withdraw(const acquire_operation& operation);
+  void withdraw(acquire_operation& operation);
   void withdraw(const std::string& name, model::hold_id hold,
                 const std::shared_ptr<client_layer::lease>& lease);
 

@@ -224,6 +224,18 @@ TEST_F(completions_test, who_gave_up_while_it_was_queued_is_withdrawn) {
   EXPECT_EQ(withdrawn.front()->hold, asked->hold);
 }
 
+TEST_F(completions_test, the_id_of_a_withdrawn_request_is_in_use_until_the_withdrawal_has_ended) {
+  const auto asked = sent("a");
+  asked->answer.in_use = queue().ids().use(asked->hold);
+  ASSERT_TRUE(asked->answer.give_up());
+  complete.withdraw(*asked);
+  auto withdrawals = submitted().releases;
+  ASSERT_EQ(withdrawals.size(), 1U);
+  EXPECT_TRUE(queue().ids().contains(asked->hold));
+  withdrawals.clear();
+  EXPECT_FALSE(queue().ids().contains(asked->hold)) << "although the request is kept";
+}
+
 TEST_F(completions_test, who_leaves_while_it_was_queued_is_decided_again) {
   const auto asked = sent("a");
   asked->answer.leave();
