@@ -148,9 +148,8 @@ class ci_test : public testing::TestWithParam<std::string> {
 
 TEST_P(ci_test, those_of_github_actions_migrate_verify_and_deploy) {
   run_section("GitHub Actions");
-  EXPECT_THAT(called(),
-              ElementsAre("apt-get update", HasSubstr("install -y ./packages/rowlock"), "apt-get update",
-                          HasSubstr("./packages/librowlock-"), "deploy.sh"));
+  EXPECT_THAT(called(), ElementsAre("apt-get update", HasSubstr("install -y ./packages/rowlock"),
+                                    "apt-get update", HasSubstr("./packages/librowlock-"), "deploy.sh"));
   EXPECT_EQ(migrator(db.url(), db.settings()).verify(), std::vector<std::string>{});
 }
 
