@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include <fcntl.h>
 #include <sys/prctl.h>
@@ -159,10 +160,19 @@ bool child::ended() {
 
 void child::stopped_by(int signal) noexcept {
   if (signal != SIGTSTP && signal != SIGTTIN && signal != SIGTTOU) return;
-  terminal_.take_back_from(pid_);
-  if (signal == SIGTSTP || !terminal_.is_ours()) raise(SIGSTOP);
+  const bool was_in_front = terminal_.take_back_from(pid_);
+  if (signal == SIGTSTP) {
+    // The kernel ignores it where no shell could continue this process (an orphaned process group), unlike SIGSTOP.
+    kill(was_in_front ? 0 : getpid(), SIGTSTP);
+  } else if (!terminal_.is_ours()) {
+    raise(SIGSTOP);  // a command that goes on without the terminal would only be stopped again
+  }
   if (terminal_.is_ours()) terminal_.give_to(pid_);
-  send(SIGCONT);
+  is_to_continue_ = true;
+}
+
+void child::continue_stopped() noexcept {
+  if (std::exchange(is_to_continue_, false)) send(SIGCONT);
 }
 
 bool child::group_ended() const noexcept {

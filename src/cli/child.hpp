@@ -39,8 +39,10 @@ class child {
   // Sends the signal to the whole group, even if the command itself has ended.
   void send(int signal) noexcept;
   // Does not wait. Also does the work of a shell: a command that waits for the terminal gets it, and when the
-  // terminal stops the command (Ctrl-Z), this process stops too, and both continue together.
+  // terminal stops the command (Ctrl-Z), this process stops too. When this process continues, the command stays
+  // stopped until continue_stopped(), so that its hold can be checked first.
   bool ended();
+  void continue_stopped() noexcept;
   bool group_ended() const noexcept;  // and no other process of the group runs
   int exit_code() const noexcept;  // the command's, or 128 + the signal that ended it. Requires: it has ended
 
@@ -57,6 +59,7 @@ class child {
   int guard_pipe_ = -1;
   int status_ = 0;
   bool ended_ = false;
+  bool is_to_continue_ = false;
 };
 
 // This process's environment without ROWLOCK_URL*, which hold secrets, and with the name and the token.

@@ -170,6 +170,7 @@ watch_result watch(child& command, const hold& held, signal_queue& signals, cons
   constexpr nanoseconds look_again = 20ms;
   while (!command.ended() || (schedule.stopped() && !schedule.killed() && !command.group_ended())) {
     auto until = schedule.act();
+    command.continue_stopped();  // after act(), which ends a command whose hold was lost meanwhile
     if (command.ended()) until = std::min(until.value_or(look_again), look_again);
     wait_for_either(signals.descriptor(), bell.descriptor(), until);
     bell.drain();

@@ -11,6 +11,7 @@
 namespace rowlock::test {
 
 using testing::HasSubstr;
+using testing::Not;
 
 class run_group_test : public cli_test {
  protected:
@@ -102,12 +103,6 @@ class on_terminal {
     }
     return shown_;
   }
-  void wait_until_stopped() const {
-    int status = 0;
-    ASSERT_EQ(waitpid(pid_, &status, WUNTRACED), pid_);
-    ASSERT_TRUE(WIFSTOPPED(status));
-  }
-  void go_on() const { kill(pid_, SIGCONT); }
   int exit_code() {
     waitpid(pid_, &status_, 0);
     return WIFEXITED(status_) ? WEXITSTATUS(status_) : 128 + WTERMSIG(status_);
@@ -140,14 +135,45 @@ TEST_P(run_group_test, is_interrupted_from_a_terminal) {
   EXPECT_EQ(command.exit_code(), 128 + SIGINT);
 }
 
+// A shell with job control, which continues the command in the foreground when a line was typed.
+words in_shell(const words& options) {
+  words result{"/bin/bash",          "-c",  "set -m; \"$0\" \"$@\"; echo stopped; read -r; fg",
+               ROWLOCK_COMMAND_PATH, "run", "job"};
+  result.insert(result.end(), options.begin(), options.end());
+  result.insert(result.end(), {"--", "sh", "-c", "echo ready; read -r word; echo it was $word"});
+  return result;
+}
+
 TEST_P(run_group_test, is_stopped_and_continued_with_rowlock) {
+  on_terminal shell{in_shell({}), environment()};
+  EXPECT_THAT(shell.until("ready"), HasSubstr("ready"));
+  shell.type("\x1a");
+  EXPECT_THAT(shell.until("stopped\r\n"), HasSubstr("stopped\r\n"));
+  shell.type("\nhello\n");
+  EXPECT_THAT(shell.until("it was hello"), HasSubstr("it was hello"));
+  EXPECT_EQ(shell.exit_code(), 0);
+}
+
+TEST_P(run_group_test, ends_with_76_when_its_lease_has_expired_while_it_was_stopped) {
+  on_terminal shell{in_shell({"--ttl", "1s"}), environment()};
+  EXPECT_THAT(shell.until("ready"), HasSubstr("ready"));
+  shell.type("\x1a");
+  EXPECT_THAT(shell.until("stopped\r\n"), HasSubstr("stopped\r\n"));
+  EXPECT_EQ(rowlock({"run", "job", "--", "true"}).exit_code, 0);
+  shell.type("\nhello\n");
+  EXPECT_THAT(shell.until("was lost"), Not(HasSubstr("it was hello")));
+  EXPECT_EQ(shell.exit_code(), 76);
+}
+
+// The shell is the leader of the session, so nobody could continue what Ctrl-Z stops.
+TEST_P(run_group_test, is_not_stopped_where_no_shell_could_continue_it) {
   on_terminal command{
-      {ROWLOCK_COMMAND_PATH, "run", "job", "--", "sh", "-c", "echo ready; read -r word; echo it was $word"},
+      {"/bin/sh", "-c", "\"$0\" run job -- sh -c 'echo ready; read -r word; echo it was $word'; exit $?",
+       ROWLOCK_COMMAND_PATH},
       environment()};
   EXPECT_THAT(command.until("ready"), HasSubstr("ready"));
   command.type("\x1a");
-  command.wait_until_stopped();
-  command.go_on();
+  EXPECT_THAT(command.until("^Z"), HasSubstr("^Z"));
   command.type("hello\n");
   EXPECT_THAT(command.until("it was hello"), HasSubstr("it was hello"));
   EXPECT_EQ(command.exit_code(), 0);

@@ -1,0 +1,42 @@
+#include "cli/child.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace rowlock::test {
+
+namespace {
+
+// In a session of its own, so that SIGTSTP reaches nothing else. Its only process group is orphaned.
+[[noreturn]] void stop_and_continue() {
+  setsid();
+  alarm(60);
+  sigset_t none;
+  sigemptyset(&none);
+  cli::child command{{"sleep", "600"}, {}, none};
+  command.send(SIGTSTP);
+  siginfo_t seen{};
+  waitid(P_ALL, 0, &seen, WSTOPPED | WNOWAIT);
+  const auto pid = static_cast<id_t>(seen.si_pid);
+  if (command.ended()) _exit(1);
+  seen.si_pid = 0;
+  waitid(P_PID, pid, &seen, WCONTINUED | WNOHANG | WNOWAIT);
+  if (seen.si_pid != 0) _exit(2);
+  command.continue_stopped();
+  if (waitid(P_PID, pid, &seen, WCONTINUED) != 0) _exit(3);
+  command.send(SIGKILL);
+  _exit(0);
+}
+
+}  // namespace
+
+// So that its hold can be checked before it runs again.
+TEST(child, that_the_terminal_has_stopped_stays_stopped_until_it_is_continued) {
+  EXPECT_EXIT(stop_and_continue(), testing::ExitedWithCode(0), "");
+}
+
+}  // namespace rowlock::test
