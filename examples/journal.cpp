@@ -70,7 +70,10 @@ class sqlite_journal : public journal {
         " (id INTEGER PRIMARY KEY, token INTEGER NOT NULL, worker TEXT NOT NULL, line TEXT NOT NULL)");
   }
 
-  void drop() override { run("DROP TABLE IF EXISTS quickstart_journal"); }
+  void drop() override {
+    run("DROP TABLE IF EXISTS quickstart_journal");
+    run("DROP TABLE IF EXISTS quickstart_migration");
+  }
 
   bool write(const rowlock::hold& hold, const std::string& worker, const std::string& line) override {
     run("BEGIN IMMEDIATE");
