@@ -45,6 +45,20 @@ void split_empty_values(std::vector<std::string>& words) {
   }
 }
 
+bool runs_command(const std::string& subcommand) {
+  return subcommand == "run" || subcommand == "elect";
+}
+
+// CLI11 does not know of the words after "--".
+class help_formatter : public CLI::Formatter {
+ public:
+  std::string make_usage(const CLI::App* app, std::string name) const override {
+    auto usage = CLI::Formatter::make_usage(app, std::move(name));
+    if (!runs_command(app->get_name())) return usage;
+    return usage.insert(usage.find_last_not_of('\n') + 1, " -- COMMAND [ARGUMENT ...]");
+  }
+};
+
 void add_global_options(CLI::App& app, context& global) {
   const auto add = [&app](const char* name, std::string& value, const char* help) -> CLI::Option& {
     return refuse_empty(app.add_option(name, value, help));
@@ -58,7 +72,7 @@ void add_global_options(CLI::App& app, context& global) {
   add("--application", global.application,
       "The name that operators see for this holder or waiter (default: rowlock and the command)")
       .envname("ROWLOCK_APPLICATION");
-  app.add_flag("--json", global.json, "Print one JSON array of objects");
+  app.add_flag("--json", global.json, "Print one JSON array; watch prints an object per line");
   auto* quiet = app.add_flag("-q,--quiet", global.quiet, "Print nothing on stderr except errors");
   app.add_flag("-v,--verbose", global.verbose,
                "Report on stderr what happens: waits, grants, releases, background work")
@@ -81,10 +95,6 @@ std::string subcommand_of(const std::vector<std::string>& words) {
     }
   }
   return "";
-}
-
-bool runs_command(const std::string& subcommand) {
-  return subcommand == "run" || subcommand == "elect";
 }
 
 // The words after "--" belong to the command that is run. CLI11 would read a word such as "[a,b]" there as a list.
@@ -250,6 +260,7 @@ command_line::command_line(const std::string& program, const std::string& summar
     : parsed_{std::make_unique<CLI::App>(summary, program)} {
   global_.program = program;
   parsed_->footer(footer);
+  parsed_->formatter(std::make_shared<help_formatter>());
   add_global_options(*parsed_, global_);
 }
 

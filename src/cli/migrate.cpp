@@ -73,7 +73,9 @@ int up(const context& global, const migrate_words& words) {
   auto schema = open_for(global, words);
   const auto done = schema.up(words.to, words.dry_run);
   note_newer(global, schema.status());
-  return report(global, words, done, "applied", "the schema is up to date");
+  const auto nothing = words.to ? fmt::format("there is nothing to apply up to version {}", *words.to)
+                                : "the schema is up to date";
+  return report(global, words, done, "applied", nothing);
 }
 
 int down(const context& global, const migrate_words& words) {

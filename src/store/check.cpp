@@ -24,10 +24,9 @@ std::vector<check> common_checks() {
        .reads = {"schema_version"},
        .is_so =
            [](const server_facts& facts) { return facts.number("schema_version") < library_schema_version; },
-       .found =
-           "rowlock's tables ({prefix}*) have version {schema_version} here, 0 being none that this user can "
-           "see, and this rowlock needs version {library_version}",
-       .why = "No lock can be used without them.",
+       .found = "the schema ({prefix}*) has version {schema_version} here, and this rowlock needs "
+                "{library_version}; version 0 means that there are no tables, or none that this user can see",
+       .why = "This rowlock can use no lock here until the missing migrations are applied.",
        .remedy = "{migrate_command}"},
       {.code = "too-new",
        .level = severity::error,

@@ -69,6 +69,13 @@ TEST(help, ends_in_an_example) {
   }
 }
 
+TEST(help, shows_where_the_command_to_run_stands) {
+  for (const std::string command : {"run", "elect"}) {
+    EXPECT_THAT(help_of({command}).out,
+                HasSubstr("Usage: rowlock " + command + " [OPTIONS] NAME -- COMMAND [ARGUMENT ...]\n"));
+  }
+}
+
 // Each command's section names what its --help offers. (It may speak of another command's options.)
 TEST(help, and_man_page_tell_the_same_of_each_command) {
   static const std::regex heading{R"(\.SS ([a-z]+(?: [a-z]+)*))"};

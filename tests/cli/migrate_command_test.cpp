@@ -86,6 +86,7 @@ TEST_P(migrate_command_test, up_and_down_say_what_they_do) {
   EXPECT_EQ(migrate({"up", "--dry-run"}).out, each("to be applied"));
   EXPECT_EQ(migrate({"up"}).out, each("applied"));
   EXPECT_EQ(migrate({"up"}).out, "the schema is up to date\n");
+  EXPECT_EQ(migrate({"up", "--to", "1"}).out, "there is nothing to apply up to version 1\n");
   EXPECT_EQ(migrate({"verify"}).exit_code, 0);
   EXPECT_THAT(migrate({"status"}).out, testing::MatchesRegex("VERSION[^\n]*\n0001 +locks +applied +20[^\n]*\n"
                                                              "0002 +seconds +applied +20[^\n]*\n(.|\n)*"));

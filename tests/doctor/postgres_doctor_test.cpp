@@ -82,6 +82,8 @@ TEST_F(postgres_doctor_test, names_the_setting_and_its_value) {
   EXPECT_EQ(found_as("fsync-off").found, "fsync is off");
   EXPECT_THAT(found_as("isolation-level").found, HasSubstr("default_transaction_isolation is serializable"));
   EXPECT_THAT(found_as("autovacuum-off").found, HasSubstr("autovacuum is off, track_counts is on"));
+  EXPECT_THAT(found_as("autovacuum-off").remedy,
+              HasSubstr("autovacuum = on; ALTER SYSTEM SET track_counts = on;"));
 }
 
 TEST_F(postgres_doctor_test, changes_nothing) {
@@ -99,7 +101,7 @@ TEST_F(postgres_doctor_test, sees_tables_that_are_missing_old_or_too_new) {
   EXPECT_EQ(missing.front().remedy, "rowlock --prefix other_ migrate up");
   migrator{server_->url()}.down();
   EXPECT_THAT(found_as("not-migrated").found,
-              HasSubstr(fmt::format("have version {} here", required_schema_version() - 1)));
+              HasSubstr(fmt::format("has version {} here", required_schema_version() - 1)));
   migrator{server_->url()}.up();
   side_->run("UPDATE rowlock_meta SET min_library = 99");
   EXPECT_THAT(found(), Contains("error too-new"));

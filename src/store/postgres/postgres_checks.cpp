@@ -117,8 +117,9 @@ const std::vector<check>& all() {
                 "for: {tables_without_autovacuum}",
        .why = "Every acquire leaves a dead row version. Without autovacuum the tables grow, and acquires "
               "become slower.",
-       .remedy = "ALTER SYSTEM SET autovacuum = on and track_counts = on; SELECT pg_reload_conf(); ALTER "
-                 "TABLE … RESET (autovacuum_enabled)"},
+       .remedy =
+           "ALTER SYSTEM SET autovacuum = on; ALTER SYSTEM SET track_counts = on; SELECT pg_reload_conf(); "
+           "and for each table with autovacuum_enabled off: ALTER TABLE … RESET (autovacuum_enabled)"},
       {.code = "connections-full",
        .level = severity::warning,
        .reads = {"used_connections", "max_connections"},
