@@ -299,10 +299,14 @@ std::optional<int> command_line::parse(std::vector<std::string> words) {
     return {};
   } catch (const CLI::Success& asked) {
     return unless_unwritten(global_, parsed_->exit(asked));
-  } catch (const CLI::ExtrasError& problem) {
+  } catch (const CLI::ExtrasError&) {
     const bool lacks_command = runs_command(global_.subcommand) && global_.command.empty();
-    return refuse(lacks_command ? fmt::format("write the command after --, as in: {} NAME -- COMMAND", place)
-                                : problem.what() + did_you_mean(*parsed_));
+    // CLI11 2.1 would list them in reverse.
+    const auto extras = parsed_->remaining(true);
+    return refuse(lacks_command
+                      ? fmt::format("write the command after --, as in: {} NAME -- COMMAND", place)
+                      : fmt::format("unexpected {}: {}{}", extras.size() == 1 ? "argument" : "arguments",
+                                    fmt::join(extras, " "), did_you_mean(*parsed_)));
   } catch (const CLI::ParseError& problem) {
     return refuse(problem.what() + did_you_mean(*parsed_));
   }

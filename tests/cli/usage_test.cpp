@@ -85,6 +85,14 @@ TEST(usage, an_unknown_command_is_named) {
   EXPECT_THAT(rowlock_alone({"lisst"}).err, HasSubstr("'lisst'"));
 }
 
+TEST(usage, unexpected_arguments_are_named_in_their_order) {
+  EXPECT_THAT(rowlock_alone({"list", "a", "b"}).err, StartsWith("rowlock: unexpected argument: b\n"));
+  EXPECT_THAT(rowlock_alone({"list", "a", "b", "--colour", "c"}).err,
+              StartsWith("rowlock: unexpected arguments: b --colour c\n"));
+  EXPECT_THAT(rowlock_alone({"migrate", "up", "b", "--colour", "c"}).err,
+              StartsWith("rowlock: unexpected arguments: b --colour c\n"));
+}
+
 TEST(usage, a_command_without_its_dashes_is_told_where_to_stand) {
   for (const auto& line : std::vector<words>{{"run", "job", "true"}, {"run", "job", "sh", "-c", "true"}}) {
     const auto result = rowlock_alone(line);
