@@ -22,6 +22,18 @@ class joint_move_test : public virtual_client_test {
       return try_acquire_all_for(1h, {a, b}, {.ttl = 60s, .stop = stop});
     });
   }
+  // The move has happened, and its answer hangs until unblock().
+  std::future<hold_set> asking_until_moved() {
+    faults.hang_answer("edit");  // of the grants, so that the fault of the next one can be set
+    auto call = asking();
+    EXPECT_TRUE(eventually([&] { return server->blocked() == 1; }));
+    faults.hang_answer("edit");
+    const auto edits = faults.count("edit");
+    server->unblock();
+    EXPECT_TRUE(soon([&] { return faults.count("edit") > edits && server->blocked() == 1; }));
+    EXPECT_TRUE(eventually([&] { return stand_on_their_own(); }));
+    return call;
+  }
   bool is_over(const std::future<hold_set>& call) {
     return soon([&] { return call.wait_for(0s) == std::future_status::ready; });
   }
@@ -81,14 +93,7 @@ TEST_F(joint_move_test, a_lost_answer_is_one_move) {
 
 // Otherwise a hold would say valid after its lease has expired.
 TEST_F(joint_move_test, the_ttl_counts_from_the_try_that_happened) {
-  faults.hang_answer("edit");
-  auto call = asking();
-  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
-  faults.hang_answer("edit");
-  const auto edits = faults.count("edit");
-  server->unblock();
-  ASSERT_TRUE(soon([&] { return faults.count("edit") > edits && server->blocked() == 1; }));
-  ASSERT_TRUE(eventually([&] { return stand_on_their_own(); }));
+  auto call = asking_until_moved();
   const auto moved_at = time.now();
   ASSERT_TRUE(is_over(call)) << "another try finds them moved";
   const auto all = call.get();
@@ -165,14 +170,7 @@ TEST_F(joint_move_test, one_that_was_taken_away_before_is_acquired_anew) {
 TEST_F(joint_move_test, one_that_was_taken_away_after_a_lost_answer_is_acquired_anew) {
   client other = new_client();
   mutex(other, "z").acquire().release();
-  faults.hang_answer("edit");
-  auto call = asking();
-  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
-  faults.hang_answer("edit");
-  const auto edits = faults.count("edit");
-  server->unblock();
-  ASSERT_TRUE(soon([&] { return faults.count("edit") > edits && server->blocked() == 1; }));
-  ASSERT_TRUE(eventually([&] { return stand_on_their_own(); }));
+  auto call = asking_until_moved();
   const auto first = lease_of("a");
   const auto moved_at = time.now();
   ASSERT_TRUE(admin(other).release("b"));
