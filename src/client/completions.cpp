@@ -20,14 +20,14 @@ void completions::granted(const acquire_ptr& operation, model::token token) {
   const auto hold = make_hold(granted_to(*operation, token), operation->checks,
                               operation->progress.was_contended(), keep_until);
   if (!hold) {
-    withdraw(*operation);
+    queue_.withdraw(*operation);
     restart(operation);
     return;
   }
   if (operation->answer.complete(hold, context_.count.acquired)) return;
   hold->begin_release();
   holds_.remove(*hold);
-  withdraw(*operation);
+  queue_.withdraw(*operation);
 }
 
 granted_hold completions::granted_to(const acquire_operation& operation, model::token token) {
@@ -49,7 +49,7 @@ void completions::passed(const acquire_ptr& operation, model::token token) {
   const auto result = make_hold_(granted_to(*operation, token));
   result->begin_release();
   operation->answer.complete(result);
-  if (operation->definition.kind == model::lock_kind::barrier) withdraw(*operation);
+  if (operation->definition.kind == model::lock_kind::barrier) queue_.withdraw(*operation);
 }
 
 void completions::granted_to_waiter(model::hold_id hold, model::token token, bool contended,
@@ -87,8 +87,7 @@ void completions::queued(const acquire_ptr& operation, std::chrono::microseconds
     operation->not_before = takeover_at = now + operation->guarded.next();
   }
   if (!waiters_.enter(operation, takeover_at)) {
-    // The client is closing: the queue accepts no more acquires and completes this one with error(closed).
-    withdraw(*operation);
+    // The client is closing: the queue accepts no more acquires, withdraws this one and fails it with error(closed).
     queue_.submit(operation);
     return;
   }
@@ -97,7 +96,7 @@ void completions::queued(const acquire_ptr& operation, std::chrono::microseconds
   keeper_->look_at(std::min(takeover_at, now + context_.settings.poll_interval));
   // A caller that gave up before this point did not find it in the registry.
   if (operation->answer.is_complete()) {
-    if (const auto left = waiters_.take(*operation)) withdraw(*left);
+    if (const auto left = waiters_.take(*operation)) queue_.withdraw(*left);
   } else if (operation->answer.is_leaving()) {
     if (const auto left = waiters_.take(*operation)) queue_.submit(left);
   }
@@ -129,20 +128,8 @@ void completions::log_orphan(const release_operation& release) const {
       release.hold.to_string(), release.name);
 }
 
-void completions::withdraw(acquire_operation& operation) {
-  queue_.submit(withdrawal_of(operation));
-  // Only the withdrawal uses the id now. What a fail-over brings back after it is an orphan, even if somebody keeps the
-  // request.
-  operation.answer.in_use = {};
-}
-
-void completions::withdraw(const std::string& name, model::hold_id hold,
-                           const std::shared_ptr<client_layer::lease>& lease) {
-  queue_.submit(withdrawal_of(name, hold, lease));
-}
-
 void completions::begin_anew(acquire_operation& operation) {
-  if (operation.moving_to) withdraw(operation);
+  if (operation.moving_to) queue_.withdraw(operation);
   operation.begin_anew();
   queue_.mark(operation);
 }

@@ -66,11 +66,6 @@ class completions {
   // Read before a request is sent, see hold_registry::checks().
   std::uint64_t checks() const noexcept { return holds_.checks(); }
 
-  // Nobody waits for the operation any more: releases its grant, or takes it out of the queue.
-  void withdraw(acquire_operation& operation);
-  void withdraw(const std::string& name, model::hold_id hold,
-                const std::shared_ptr<client_layer::lease>& lease);
-
   // Makes it a new request, under a new hold id. Withdraws what it may have obtained, unless that ends with the lease.
   void begin_anew(acquire_operation& operation);
   // Likewise, and submits it.

@@ -206,7 +206,7 @@ std::optional<hold_ptr> engine::await_acquire(const acquire_ptr& operation, std:
 // Withdraws an operation that is in the waiter registry. A worker that has the operation sees that nobody waits,
 // and withdraws it itself.
 void engine::abandon(const acquire_operation& operation) {
-  if (const auto left = waiters_.take(operation)) completions_.withdraw(*left);
+  if (const auto left = waiters_.take(operation)) queue_.withdraw(*left);
   context_.count.busy.fetch_add(1, std::memory_order_relaxed);
 }
 
@@ -297,7 +297,7 @@ void engine::release_holds() {
 void engine::release_everything(instant until) {
   release_holds();
   for (const auto& operation : waiters_.close()) {
-    completions_.withdraw(*operation);
+    queue_.withdraw(*operation);
     operation->answer.fail(std::make_exception_ptr(closed_during_wait()));
   }
   queue_.drain(until);

@@ -90,7 +90,7 @@ bool fast_path::prepare(const acquire_ptr& operation) {
     if (!operation->lease) return false;
     // A ghost whose end was not seen may still obtain the lock until the server's timeouts have passed.
     if (operation->progress.is_in_doubt()) client_.reconcile.request(3 * context_.settings.statement_timeout);
-    client_.complete.withdraw(*operation);
+    client_.queue.withdraw(*operation);
     return false;
   }
   auto lease = client_.keeper.lease();

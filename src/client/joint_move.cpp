@@ -68,16 +68,17 @@ std::shared_ptr<lease> joint_move::lease_of(std::size_t i, instant sent_at) cons
 void joint_move::take(std::size_t i, instant sent_at, std::uint64_t checks) {
   auto& old = *from_[i];
   const auto own = lease_of(i, sent_at);
-  auto& complete = engine_.parts().complete;
   hold_ptr taken;
   if (old.begin_release()) {
     engine_.holds().remove(old);
     const auto keep_until =
         min_hold_ > std::chrono::milliseconds{0} ? engine_.shared().time.now() + min_hold_ : instant{};
-    taken = complete.make_hold({locks_[i].definition, old.id(), old.token(), own, old.mode(), old.weight()},
-                               checks, old.is_contended(), keep_until);
+    taken = engine_.parts().complete.make_hold(
+        {locks_[i].definition, old.id(), old.token(), own, old.mode(), old.weight()}, checks,
+        old.is_contended(), keep_until);
   }
-  taken ? moved_.push_back(std::move(taken)) : complete.withdraw(old.name(), old.id(), own);
+  taken ? moved_.push_back(std::move(taken))
+        : engine_.parts().queue.submit(withdrawal_of(old.name(), old.id(), own));
 }
 
 joint_move::result joint_move::outcome() const {
@@ -105,7 +106,7 @@ void joint_move::drop_moved() {
   for (const auto& hold : moved_) {
     hold->begin_release();
     engine_.holds().remove(*hold);
-    engine_.parts().complete.withdraw(hold->name(), hold->id(), hold->lease());
+    engine_.parts().queue.submit(withdrawal_of(hold->name(), hold->id(), hold->lease()));
   }
 }
 

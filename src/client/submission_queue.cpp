@@ -292,6 +292,22 @@ void submission_queue::finish(const batch& done) {
   if (idle) idle_.notify_all();
 }
 
+void submission_queue::withdraw(acquire_operation& operation) {
+  submit(withdrawal_of(operation));
+  // Only the withdrawal uses the id now. What a fail-over brings back after it is an orphan, even if somebody keeps the
+  // request.
+  operation.answer.in_use = {};
+}
+
+// A place in the queue would otherwise stay until somebody finds its lease ended, and a barrier would not break.
+void submission_queue::fail(const std::vector<acquire_ptr>& acquires, const std::exception_ptr& failure) {
+  for (const auto& one : acquires) {
+    const bool has_lease = one->lease && one->lease->is_valid(context_.time.now());
+    if (one->moving_to || (has_lease && one->progress.must_edit())) withdraw(*one);
+    one->answer.fail(failure);
+  }
+}
+
 std::size_t submission_queue::fail_acquires(const std::exception_ptr& failure, bool also_waiting) {
   model::annotated_lock lock{mutex_};
   const auto failed = pending_.remove_acquires(failure, also_waiting);

@@ -48,6 +48,9 @@ class submission_queue {
   // accepts no more, and the task fails.
   bool submit_background(const task_ptr& operation, std::chrono::nanoseconds pause = {});
 
+  // Nobody waits for the operation any more: releases its grant, or takes it out of the queue.
+  void withdraw(acquire_operation& operation);
+
   // Submits the operation again after a pause.
   void delay(const acquire_ptr& operation, std::chrono::nanoseconds pause);
   void delay(release_ptr operation, std::chrono::nanoseconds pause);
@@ -128,14 +131,8 @@ class submission_queue {
       ROWLOCK_REQUIRES(mutex_);
 
   void mark(release_operation& operation);
-  // Under no mutex. What the acquires have obtained ends with the client's lease, except what may have been
-  // moved to a lease of its own.
-  void fail(const std::vector<acquire_ptr>& acquires, const std::exception_ptr& failure) {
-    for (const auto& one : acquires) {
-      if (one->moving_to) submit(withdrawal_of(*one));
-      one->answer.fail(failure);
-    }
-  }
+  // Under no mutex. Withdraws those that may have obtained something which does not end with a lost lease.
+  void fail(const std::vector<acquire_ptr>& acquires, const std::exception_ptr& failure);
   template <class Tasks>
   static void fail(const Tasks& tasks, const std::exception_ptr& failure) {
     for (const auto& task : tasks) task->answer.fail(failure);

@@ -54,7 +54,7 @@ hold_ptr take(engine& on, const transfer_note& note,
           return decide(view, note.hold, note.lease, mine);
         });
   } catch (const error& failure) {
-    if (failure.outcome_unknown()) on.parts().complete.withdraw(note.name, hold, lease);
+    if (failure.outcome_unknown()) on.parts().queue.submit(withdrawal_of(note.name, hold, lease));
     throw;
   }
   if (settled.result != what::granted) return nullptr;
@@ -63,7 +63,7 @@ hold_ptr take(engine& on, const transfer_note& note,
   if (taken) {
     on.shared().count.acquired.fetch_add(1, std::memory_order_relaxed);
   } else {
-    on.parts().complete.withdraw(note.name, hold, lease);
+    on.parts().queue.submit(withdrawal_of(note.name, hold, lease));
   }
   return taken;
 }

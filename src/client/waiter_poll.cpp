@@ -169,7 +169,7 @@ void waiter_poll::fail_all(const std::exception_ptr& why) {
   refusals_ = 0;
   for (const auto& operation : waiters_.take_all()) {
     operation->answer.fail(why);
-    completions_.withdraw(*operation);
+    queue_.withdraw(*operation);
   }
 }
 

@@ -163,6 +163,22 @@ TEST_F(close_clock_test, ends_a_wait_that_enters_the_queue_meanwhile) {
   EXPECT_TRUE(soon([&] { return queued("a") == 0 || server->snapshot().leases.size() == 1; }));
 }
 
+TEST_F(close_clock_test, leaves_no_place_of_a_waiter_that_is_asked_for_again) {
+  client other = new_client();
+  const hold held = mutex(other, "a").acquire({.ttl = 5s});
+  client db = new_client();
+  attempt asked = waiting(db, "a");
+  server->lock_row("a");
+  const int edits = faults.count("edit");
+  advance(8s);  // the hold has expired
+  ASSERT_TRUE(soon([&] { return faults.count("edit") > edits; }));
+  time.advance(0s);  // until the request waits for its next try
+  server->unlock_row("a");
+  db.close();
+  EXPECT_EQ(code_of([&] { std::ignore = asked.take(); }), errc::closed);
+  EXPECT_EQ(queued("a"), 0U);
+}
+
 TEST_F(close_clock_test, withdraws_what_is_granted_meanwhile) {
   client db = new_client();
   mutex(db, "a").acquire().release();

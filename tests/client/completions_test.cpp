@@ -224,18 +224,6 @@ TEST_F(completions_test, who_gave_up_while_it_was_queued_is_withdrawn) {
   EXPECT_EQ(withdrawn.front()->hold, asked->hold);
 }
 
-TEST_F(completions_test, the_id_of_a_withdrawn_request_is_in_use_until_the_withdrawal_has_ended) {
-  const auto asked = sent("a");
-  asked->answer.in_use = queue().ids().use(asked->hold);
-  ASSERT_TRUE(asked->answer.give_up());
-  complete.withdraw(*asked);
-  auto withdrawals = submitted().releases;
-  ASSERT_EQ(withdrawals.size(), 1U);
-  EXPECT_TRUE(queue().ids().contains(asked->hold));
-  withdrawals.clear();
-  EXPECT_FALSE(queue().ids().contains(asked->hold)) << "although the request is kept";
-}
-
 TEST_F(completions_test, who_leaves_while_it_was_queued_is_decided_again) {
   const auto asked = sent("a");
   asked->answer.leave();
@@ -245,16 +233,13 @@ TEST_F(completions_test, who_leaves_while_it_was_queued_is_decided_again) {
 }
 
 TEST_F(completions_test, who_is_queued_while_the_client_closes_is_withdrawn_and_refused) {
+  queue().stop_acquires();
   waiters.close();
   const auto asked = sent("a");
   complete.queued(asked, 10s, wakeups());
-  const auto next = submitted();
-  EXPECT_EQ(next.releases.size(), 1U);
-  EXPECT_THAT(next.acquires, ElementsAre(asked));
-  queue().stop_acquires();
-  const auto late = sent("b");
-  complete.queued(late, 10s, wakeups());
-  EXPECT_EQ(failure_of(late), errc::closed);
+  EXPECT_EQ(failure_of(asked), errc::closed);
+  ASSERT_FALSE(queue().drain(time.now())) << "nothing was withdrawn";
+  EXPECT_EQ(queue().take(client_layer::worker_role::everything).releases.size(), 1U);
 }
 
 TEST_F(completions_test, counts_releases_that_a_caller_had_and_remembers_those_that_may_be_lost) {

@@ -8,6 +8,7 @@
 namespace rowlock::test {
 namespace {
 
+using namespace std::chrono_literals;
 using client_layer::acquire_operation;
 using client_layer::acquire_ptr;
 using client_layer::release_operation;
@@ -15,6 +16,7 @@ using client_layer::release_ptr;
 using client_layer::worker_role;
 using testing::ElementsAre;
 using testing::IsEmpty;
+using testing::UnorderedElementsAre;
 
 class submission_queue_test : public testing::Test {
  protected:
@@ -30,6 +32,15 @@ class submission_queue_test : public testing::Test {
     auto made = std::make_shared<release_operation>();
     made->name = name;
     made->mode = mode;
+    return made;
+  }
+  // It stands in the lock's queue, on a lease with a deadline in 10 s.
+  acquire_ptr waits(const std::string& name) {
+    auto made = asks(name);
+    made->lease = std::make_shared<client_layer::lease>(model::lease_id::random(), 10s, true,
+                                                        model::lease_id::random());
+    made->lease->confirm(time.now(), 0s);
+    made->progress.queued();
     return made;
   }
   client_layer::batch next(worker_role role = worker_role::everything) {
@@ -158,6 +169,45 @@ TEST_F(submission_queue_test, when_acquires_have_ended_only_releases_are_put_bac
   const auto rest = next();
   EXPECT_THAT(rest.acquires, IsEmpty());
   EXPECT_THAT(rest.releases, ElementsAre(freed));
+}
+
+TEST_F(submission_queue_test, an_acquire_that_is_refused_leaves_no_place_in_the_queue) {
+  const auto again = waits("a");
+  const auto later = waits("b");
+  const auto never_sent = asks("c");
+  queue.submit(again);
+  queue.submit(never_sent);
+  queue.delay(later, 1s);
+  queue.stop_acquires();
+  const auto late = waits("d");
+  queue.submit(late);
+  ASSERT_FALSE(queue.drain(time.now())) << "nothing was withdrawn";
+  std::vector<model::hold_id> withdrawn;
+  for (const auto& release : next().releases) withdrawn.push_back(release->hold);
+  EXPECT_THAT(withdrawn, UnorderedElementsAre(again->hold, later->hold, late->hold));
+  for (const auto& one : {again, later, never_sent, late})
+    EXPECT_THROW(std::ignore = one->answer.take(), error);
+}
+
+TEST_F(submission_queue_test, nothing_is_withdrawn_that_ends_with_a_lost_lease) {
+  const auto again = waits("a");
+  queue.submit(again);
+  time.advance(11s);
+  queue.stop_acquires();
+  EXPECT_THROW(std::ignore = again->answer.take(), error);
+  EXPECT_TRUE(queue.drain(time.now())) << "no withdrawal";
+}
+
+TEST_F(submission_queue_test, the_id_of_a_withdrawn_request_is_in_use_until_the_withdrawal_has_ended) {
+  const auto asked = asks("a");
+  queue.mark(*asked);
+  ASSERT_TRUE(asked->answer.give_up());
+  queue.withdraw(*asked);
+  auto withdrawals = next().releases;
+  ASSERT_EQ(withdrawals.size(), 1U);
+  EXPECT_TRUE(queue.ids().contains(asked->hold));
+  withdrawals.clear();
+  EXPECT_FALSE(queue.ids().contains(asked->hold)) << "although the request is kept";
 }
 
 TEST_F(submission_queue_test, gives_no_acquires_out_until_it_may) {
