@@ -40,7 +40,8 @@ void lock_editor::remove_dead_holder(std::chrono::milliseconds delay) {
   if (!row_.lease) return;
   const auto dead = *row_.hold;
   if (dead.is_nil() || delay <= std::chrono::milliseconds{0}) return clear_holder();
-  const auto id = lease_id::belonging_to(dead);
+  // The same hold may be lost again after another grant, and no lease comes back (I3).
+  const auto id = lease_id::belonging_to(dead, row_.token);
   rest({id, id, {}, 0, "rests after a loss", delay});
 }
 

@@ -37,6 +37,12 @@ class id128 {
   static std::uint64_t owner_of_this_thread();
   // Another id of the same owner.
   id128 sibling() const;
+  // Another id for each number except 0, and the same for the same number.
+  constexpr id128 numbered(std::int64_t number) const {
+    id128 result = *this;
+    result.words_[1] ^= static_cast<std::uint64_t>(number);
+    return result;
+  }
 
   constexpr bool is_nil() const noexcept { return words_[0] == 0 && words_[1] == 0; }
   constexpr auto operator<=>(const id128&) const = default;
@@ -55,10 +61,11 @@ class id : public id128 {
   static id parse(std::string_view text) { return id{id128::parse(text)}; }
   static id of_this_thread() { return id{id128::of_this_thread()}; }
   id sibling() const { return id{id128::sibling()}; }
-  // The id of something that belongs only to what the other id names.
+  // The id of something that belongs only to what the other id names. If that may have several such things, each has
+  // a number of its own.
   template <class Other>
-  static constexpr id belonging_to(const model::id<Other>& other) {
-    return id{other};
+  static constexpr id belonging_to(const model::id<Other>& other, std::int64_t number = 0) {
+    return id{other.numbered(number)};
   }
 
  private:

@@ -177,6 +177,17 @@ TEST_F(lock_editor_test, a_lost_lock_with_a_delay_rests_on_a_lease_of_nobodys) {
   EXPECT_FALSE(again.row().lease) << "it has rested, and is free";
 }
 
+TEST_F(lock_editor_test, a_hold_that_is_lost_a_second_time_after_another_grant_rests_on_another_lease) {
+  const auto rest_after = [&](model::token token) {
+    store::lock_view lost = a_lock().held_by(first, {});
+    lost.row.token = token;
+    edits(lost).remove_dead_holder(3s);
+    return lock->finish(what::busy).change.create_leases.front().id;
+  };
+  EXPECT_NE(rest_after(7), rest_after(8)) << "I3";
+  EXPECT_EQ(rest_after(7), rest_after(7));
+}
+
 TEST_F(lock_editor_test, a_lowered_capacity_sends_away_who_can_never_fit) {
   auto& one = edits(a_semaphore(5).shared_by(me, 4).queued_to_share(first, 3).queued_to_share(second, 2));
   one.resize(2);

@@ -161,5 +161,38 @@ TEST_P(rest_test, impossible_times_are_refused) {
 
 ROWLOCK_FOR_EACH_STORE(rest_test);
 
+using lost_twice_test = virtual_client_test;
+
+// A waiter that has not learned of its grant requests the lock again under the same id, on a lease that was killed
+// meanwhile. What rested after the first grant says nothing about the rest after the second.
+TEST_F(lost_twice_test, a_lock_rests_after_each_loss_of_a_hold_that_was_granted_twice) {
+  const auto row = [&] { return server->snapshot().locks.at("a").row; };
+  auto db = new_client();
+  auto other = new_client();
+  hold before = mutex{other, "a", {.delay = 1h}}.acquire();
+  auto waiter = waiting(db, "a");
+  server->lose_wakeups(1);
+  before.release();
+  const auto granted = row();
+  ASSERT_NE(granted.hold->to_string(), before.id());
+
+  server->expire(*granted.lease);
+  mutex there{other, "a"};
+  ASSERT_FALSE(there.try_acquire());
+  const auto first_rest = row();
+  ASSERT_TRUE(first_rest.hold->is_nil());
+  ASSERT_TRUE(admin{other}.release("a"));
+  server->expire(*first_rest.lease);
+
+  ASSERT_TRUE(soon([&] { return waiter.is_over(); }));
+  const hold again = waiter.take();
+  ASSERT_EQ(again.id(), granted.hold->to_string());
+  ASSERT_GT(again.token(), granted.token);
+  EXPECT_FALSE(there.try_acquire());
+  EXPECT_TRUE(row().hold->is_nil());
+  EXPECT_NE(row().lease, first_rest.lease) << "I3";
+  EXPECT_FALSE(there.try_acquire()) << "the delay begins anew";
+}
+
 }  // namespace
 }  // namespace rowlock::test

@@ -72,6 +72,15 @@ TEST(ids_test, of_a_lease_are_not_those_of_a_hold) {
   EXPECT_FALSE((std::is_convertible_v<hold_id, lease_id>));
 }
 
+TEST(ids_test, of_what_belongs_to_another_id_differ_by_number) {
+  const auto hold = hold_id::random();
+  EXPECT_EQ(lease_id::belonging_to(hold).to_string(), hold.to_string());
+  EXPECT_EQ(lease_id::belonging_to(hold, 7), lease_id::belonging_to(hold, 7));
+  EXPECT_NE(lease_id::belonging_to(hold, 7), lease_id::belonging_to(hold, 8));
+  EXPECT_NE(lease_id::belonging_to(hold, 7), lease_id::belonging_to(hold));
+  EXPECT_NE(lease_id::belonging_to(hold, 7), lease_id::belonging_to(hold_id::random(), 7));
+}
+
 TEST(ids_test, sort_as_their_text_does) {
   std::vector<lease_id> ids;
   for (int i = 0; i < 100; ++i) ids.push_back(lease_id::random());

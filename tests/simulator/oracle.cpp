@@ -67,7 +67,10 @@ void oracle::taken_back(const store::memory_tables& after) {
   // A lossy fail-over may bring back a lease that had ended, or a hold whose lock has rested already and will rest again.
   for (const auto& [id, lease] : after.leases) dead_leases_.erase(id);
   for (const auto& [name, lock] : locks_) {
-    for (const auto& one : lock.entries) dead_leases_.erase(model::lease_id::belonging_to(one.hold));
+    for (const auto& one : lock.entries) {
+      dead_leases_.erase(model::lease_id::belonging_to(one.hold));             // after a release
+      dead_leases_.erase(model::lease_id::belonging_to(one.hold, one.token));  // after a loss
+    }
     for (const auto& one : lock.queue) dead_leases_.erase(model::lease_id::belonging_to(one.hold));
   }
   if (is_safe()) return;
