@@ -114,8 +114,9 @@ class ROWLOCK_OWNER hold {
   void set_data(const std::string& text) const;
 
   // Releases the lock; waits at most options::close_timeout. Whatever it returns, the hold is over: errors of the
-  // database are not thrown. A second call returns the same result. Empty: `lost`. Throws error(forked) in a forked
-  // child.
+  // database are not thrown. If an answer is lost, and the hold is gone when the database is asked again, the result is
+  // `released`, although the hold may have been released by force just before. A second call returns the same result.
+  // Empty: `lost`. Throws error(forked) in a forked child.
   release_result release();
 
   // Lets another process continue the hold: pass the returned text to rowlock::adopt there within ttl (100 milliseconds

@@ -90,7 +90,9 @@ class ROWLOCK_OWNER quorum_hold {
 
   // Releases it on all members at once; waits at most the longest options::close_timeout among them. `released` if a
   // majority says that it was held until now; `lost` if it had been lost before; otherwise `pending` or `unknown`, as
-  // the other members say. A second call returns the same result. Throws error(forked) in a forked child.
+  // the other members say. A member whose answer was lost, and whose hold is gone when it is asked again, says
+  // `unknown`: the hold may have been released by force just before. A second call returns the same result. Throws
+  // error(forked) in a forked child.
   release_result release();
 
  private:

@@ -98,12 +98,21 @@ std::vector<release_result> hold_releaser::release(std::span<const hold_ptr> hol
   return results;
 }
 
-release_answer hold_releaser::begin(hold_state& hold) {
-  auto operation = operation_of(hold);
+release_answer hold_releaser::send(release_ptr operation) {
   if (!operation) return nullptr;
   auto answer = operation->answer;
   queue_.submit(std::move(operation));
   return answer;
+}
+
+release_answer hold_releaser::begin(hold_state& hold) {
+  return send(operation_of(hold));
+}
+
+release_answer hold_releaser::begin_certain(hold_state& hold) {
+  auto operation = operation_of(hold);
+  if (operation) operation->must_be_certain = true;
+  return send(std::move(operation));
 }
 
 void hold_releaser::begin(hold_state& hold, const release_answer& answer) {

@@ -31,6 +31,8 @@ class hold_releaser {
   // The halves of release(). begin() returns null if the hold was already over. await(): while there is no
   // connection, all callers share one deadline, one close_timeout after the first of them began to wait.
   release_answer begin(hold_state& hold);
+  // As begin(), but the result is `unknown` if a lost answer leaves open whether the hold stood until its release.
+  release_answer begin_certain(hold_state& hold);
   // The same with the caller's own answer, which is completed even if the hold was already over.
   void begin(hold_state& hold, const release_answer& answer);
   release_result await(const release_answer& answer, instant until);
@@ -44,6 +46,7 @@ class hold_releaser {
   bool can_be_fast(const hold_state& hold) const;
   release_ptr release_of(const hold_state& hold) const;
   release_ptr operation_of(hold_state& hold);  // null: the hold was over before
+  release_answer send(release_ptr operation);
 
   context& context_;
   submission_queue& queue_;

@@ -110,6 +110,8 @@ struct release_operation {
   bool fast = false;              // the fast path is worth a try
   bool try_hand_over = false;     // if that does not free it, a hand-over without an edit is worth a try
   bool in_doubt = false;          // an answer was lost: it may have happened
+  // Its caller counts `released` as evidence that the hold stood until then.
+  bool must_be_certain = false;
   retry_state retry{};
   std::shared_ptr<promised<release_result>> answer{};  // null: nobody waits
 

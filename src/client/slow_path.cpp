@@ -254,7 +254,9 @@ bool slow_path::finish_release(request& item) {
   }
 }
 
-// Absent, after a lost answer, means that the earlier try succeeded: the hold stood when that was sent (I7).
+// Absent, after a lost answer, means that the earlier try succeeded (I7), or that the hold was released by force before
+// that. The database does not show which. The former is far more likely, so only a caller that needs evidence is told
+// `unknown`.
 void slow_path::on_absent(const release_ptr& operation) {
   using aim = release_operation::aim;
   const bool done = operation->in_doubt && operation->purpose != aim::sweep;
@@ -262,6 +264,9 @@ void slow_path::on_absent(const release_ptr& operation) {
   const bool is_strange = operation->purpose == aim::release && operation->was_held && !operation->in_doubt &&
                           operation->lease->is_valid(context_.time.now());
   if (is_strange) client_.reconcile.request();
+  if (done && operation->must_be_certain && operation->answer) {
+    operation->answer->complete(release_result::unknown);
+  }
   client_.complete.released(operation, done ? release_result::released : release_result::lost);
 }
 

@@ -37,7 +37,7 @@ std::vector<release_result> release_everywhere(
   for (const auto& member : members) {
     if (!member) continue;
     auto& engine = member->engine();
-    answers.push_back({&engine, engine.releaser().begin(*member), until(engine)});
+    answers.push_back({&engine, engine.releaser().begin_certain(*member), until(engine)});
   }
   std::vector<release_result> results(members.size() - answers.size(), release_result::lost);
   for (const auto& [engine, answer, last] : answers) {

@@ -21,7 +21,8 @@ using client_layer::hold_ptr;
 // Zero: fewer are valid.
 std::chrono::nanoseconds remaining_of_majority(std::span<const hold_ptr> members, std::size_t majority);
 
-// Releases all holds at once, and waits for each answer until the time given for its client.
+// Releases all holds at once, and waits for each answer until the time given for its client. `released`: the database
+// has said that this hold stood until then.
 std::vector<release_result> release_everywhere(
     std::span<const hold_ptr> members,
     const std::function<client_layer::instant(client_layer::engine&)>& until);

@@ -60,6 +60,29 @@ TEST_F(quorum_hold_test, a_lost_hold_gives_its_members_back_by_itself) {
   EXPECT_EQ(run([&] { return held.release(); }), release_result::lost);
 }
 
+TEST_F(quorum_hold_test, an_answer_that_was_lost_proves_nothing) {
+  const auto one = new_process();
+  for (const std::size_t lost : {1U, 2U}) {
+    auto held = take(*one);
+    ASSERT_TRUE(held);
+    for (std::size_t i = 0; i < lost; ++i) databases[i].faults->lose_answer("release");
+    EXPECT_EQ(run([&] { return held.release(); }),
+              lost == 1 ? release_result::released : release_result::unknown);
+    EXPECT_TRUE(is_free_everywhere());
+  }
+}
+
+// The holder has not heard of it when it releases the rest.
+TEST_F(quorum_hold_test, a_member_that_was_forced_is_not_counted_as_released_after_a_lost_answer) {
+  const auto one = new_process();
+  auto held = take(*one);
+  ASSERT_TRUE(held);
+  for (const std::size_t i : {0U, 1U}) free(i);
+  ASSERT_TRUE(held);
+  databases[0].faults->lose_request("release");
+  EXPECT_EQ(run([&] { return held.release(); }), release_result::unknown);
+}
+
 // The longest close_timeout of theirs, not the sum.
 TEST_F(quorum_hold_test, gives_back_on_all_members_within_one_close_timeout) {
   const auto one = new_process();
@@ -216,12 +239,6 @@ TEST_F(quorum_hold_data_test, does_not_wait_for_long_for_members_that_are_silent
 TEST_F(quorum_hold_data_test, who_has_lost_a_majority_says_nothing) {
   auto held = take(*one);
   ASSERT_FALSE(failure_of(held, "mine"));
-  const auto free = [&](std::size_t i) {
-    const auto row = databases[i].server->snapshot().locks.at(name).row;
-    databases[i].server->open()->connect()->release(
-        std::vector<store::release_item>{{name, row.lease.value(), row.hold.value()}},
-        store::durability::durable);
-  };
   free(0);
   EXPECT_FALSE(failure_of(held, "still on two"));
   EXPECT_EQ(data(), (std::vector<std::string>{"-", "still on two", "still on two"}));

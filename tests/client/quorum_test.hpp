@@ -84,6 +84,14 @@ class quorum_test : public testing::Test {
       databases[i].faults->cut(std::ranges::count(members, i) > 0);
     }
   }
+  // Takes the lock from its holder, who does not hear of it.
+  void free(std::size_t member) {
+    auto& server = *databases[member].server;
+    const auto row = server.snapshot().locks.at(name).row;
+    server.open()->connect()->release(
+        std::vector<store::release_item>{{name, row.lease.value(), row.hold.value()}},
+        store::durability::durable);
+  }
   bool is_free_everywhere() const {
     return std::ranges::all_of(databases, [](const auto& one) { return one.holder().empty(); });
   }

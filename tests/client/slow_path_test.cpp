@@ -229,6 +229,10 @@ TEST_F(slow_path_test, a_release_of_what_does_not_stand_is_lost_unless_an_answer
   doubtful->in_doubt = true;
   decide(doubtful);
   EXPECT_EQ(result_of(doubtful), release_result::released) << "the earlier try succeeded (I7)";
+  const auto certain = leaves(hold);
+  certain->in_doubt = certain->must_be_certain = true;
+  decide(certain);
+  EXPECT_EQ(result_of(certain), release_result::unknown) << "or it was released by force before";
   const auto unknown = client_layer::withdrawal_of("no such lock", model::hold_id::random(), hold->lease());
   unknown->answer = std::make_shared<client_layer::promised<release_result>>();
   decide(unknown);

@@ -50,11 +50,13 @@ const quorum_oracle::live_hold& quorum_oracle::known(const quorum_hold& held) co
   return *std::ranges::find(holds_, &held, &live_hold::hold);
 }
 
-// Nobody else may get the lock before this has passed.
+// Nobody else may get the lock before this has passed by its user's clock.
 void quorum_oracle::promise(live_hold& one) const {
   runs_.read_clock_of(one.home);
-  one.promised_until = std::max<nanoseconds>(one.promised_until, runs_.now() + one.hold->remaining().count());
+  const nanoseconds remaining = one.hold->remaining().count();
   runs_.read_clock_of(nullptr);
+  const auto& clock = one.home->clock;
+  one.promised_until = std::max(one.promised_until, clock.true_time(clock.reading(runs_.now()) + remaining));
 }
 
 void quorum_oracle::check_promise(const live_hold& one, const live_hold& next) {
