@@ -312,6 +312,18 @@ void oracle::check_leases(const store::memory_tables& after, store::timestamp no
       fail("I4", fmt::format("lease {} was killed {} ms before its time", short_id(id),
                              (lease.expires_at - now).count() / 1000));
     }
+    if (current_verb == "end" && plan_.how == severity::calm) check_left_nothing(id);
+  }
+}
+
+// Where nothing fails, a client that closes gives back what it has before it ends its lease.
+void oracle::check_left_nothing(const model::lease_id& ended) {
+  for (const auto& [name, lock] : locks_) {
+    if (std::ranges::count(lock.queue, ended, &model::waiter::lease) > 0)
+      fail("close",
+           fmt::format("\"{}\": a client has ended its lease, and its place in the queue is left", name));
+    if (std::ranges::count(lock.entries, ended, &entry::lease) > 0)
+      fail("close", fmt::format("\"{}\": a client has ended its lease, and its hold is left", name));
   }
 }
 

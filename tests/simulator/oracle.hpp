@@ -128,6 +128,7 @@ class oracle final : public store::memory_observer {
   void check_holders_know(const std::string& name, const std::vector<entry>& entries,
                           const std::vector<entry>& granted);
   void check_leases(const store::memory_tables& after, store::timestamp now, store::durability how);
+  void check_left_nothing(const model::lease_id& ended);
   void check_texts(const watched_lock& was, const watched_lock& is, const store::memory_tables& after);
   void check_meetings();
   void note_opening(const std::string& name, bool is_open);
