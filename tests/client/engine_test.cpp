@@ -94,9 +94,16 @@ TEST_P(engine_test, in_a_forked_child_every_call_says_so_and_the_parent_keeps_it
   const candidate leader{[](const std::function<void()>& next) { next(); },
                          election(*db, "g"),
                          {.elected = [](term&, const std::stop_token&) {}}};
+  // With this the parent has all of its threads.
+  const executor directly = [](const std::function<void()>& next) { next(); };
+  std::promise<void> told;
+  acquire_async(directly, mutex(*db, "h"), [&](const acquired&) { told.set_value(); });
+  told.get_future().wait();
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
+    // A call that is not refused may wait for ever.
+    ::alarm(60);
     // The child uses nothing of GoogleTest: it only returns which check failed.
     int failed = 0;
     int number = 0;
@@ -127,7 +134,20 @@ TEST_P(engine_test, in_a_forked_child_every_call_says_so_and_the_parent_keeps_it
     check([&] { std::ignore = leader.state(); });
     check([&] { std::ignore = held.release_requested(); });
     check([&] { std::ignore = held.request(); });
+    check([&] { acquire_async(directly, mutex(*db, "c"), [](const acquired&) {}); });
+    check([&] { std::ignore = barrier(*db, "i", 2).arrive_and_wait(); });
+    check([&] { arrive_async(directly, barrier(*db, "i", 2), [](const arrived&) {}); });
+    check([&] { std::ignore = latch(*db, "j", 1).wait_for(1s); });
+    check([&] { latch(*db, "j", 1).count_down(); });
+    check([&] { wait_async(directly, latch(*db, "j", 1), [](const waited&) {}); });
+    check([&] { std::ignore = counting_semaphore(*db, "k", 2).acquire(); });
+    check([&] { std::ignore = acquire_all({mutex(*db, "c"), mutex(*db, "l")}); });
+    check([&] {
+      acquire_all_async(directly, {mutex(*db, "c"), mutex(*db, "l")}, [](const acquired_all&) {});
+    });
+    check([&] { std::ignore = held.transfer(1min); });
     if (held.stop_token().stop_possible()) failed = ++number;
+    check([&] { release_async(directly, std::move(held), [](release_result) {}); });
     db->close();
     locked.reset();
     held = {};
