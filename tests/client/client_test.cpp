@@ -198,6 +198,11 @@ void virtual_client_test::advance(std::chrono::milliseconds by) {
   time.advance(by);
 }
 
+void virtual_client_test::let_the_watchdog_sleep() {
+  advance(250ms);
+  virtual_time::let_others_sleep();
+}
+
 bool virtual_client_test::soon(const std::function<bool()>& condition) {
   return eventually([&, steps = 0]() mutable {
     if (condition()) return true;

@@ -98,6 +98,8 @@ class virtual_client_test : public testing::Test {
 
   // Moves both clocks. What is due then happens on the client's threads.
   void advance(std::chrono::milliseconds by);
+  // Now the client's watchdog sleeps for a quarter of a second, unless it learns of a deadline that is nearer.
+  void let_the_watchdog_sleep();
   // Waits until the condition holds, and lets some milliseconds pass between two looks.
   bool soon(const std::function<bool()>& condition);
   // Lets renewal intervals pass, and waits for each renewal of the client.

@@ -114,6 +114,27 @@ TEST_F(joint_acquire_test, asks_a_guarded_lock_of_the_dead_no_more_often_than_on
   EXPECT_TRUE(nothing_is_held());
 }
 
+// A rival's transaction has the row of the lease that is over. Until it ends, each edit says that the lease must be
+// killed first. The clock stands still, so a pause lasts until the test moves it.
+TEST_F(joint_acquire_test, pauses_while_a_dead_holder_cannot_be_killed) {
+  for (const auto& how_long : {without_waiting, client_layer::wait_limit{}}) {
+    const client dead = new_client();
+    const hold held = mutex(dead, "b").acquire();
+    const auto lease = server->snapshot().locks.at("b").row.lease.value();
+    server->lock_row(lease);
+    server->expire(lease, 1min);
+    const auto edits = faults.count("edit");
+    auto call = acquiring({"a", "b"}, how_long);
+    ASSERT_TRUE(eventually([&] { return faults.count("edit") > edits + 10; }));
+    virtual_time::let_others_sleep();
+    EXPECT_LT(faults.count("edit"), edits + 50);
+    server->unlock_row(lease);
+    EXPECT_EQ(result(std::move(call)).size(), 2U);
+    engine()->releaser().release(taken);
+    taken.clear();
+  }
+}
+
 TEST_F(joint_acquire_test, releases_what_it_has_when_it_cannot_go_on) {
   hold held = mutex(rival, "b").acquire();
   auto call = acquiring({"a", "b", "c"});

@@ -116,6 +116,9 @@ class memory_server : public std::enable_shared_from_this<memory_server> {
   // Somebody else's transaction has the row locked: it is skipped.
   void lock_row(const std::string& name);
   void unlock_row(const std::string& name);
+  // The same for the row of a lease: kill skips it.
+  void lock_row(const lease_id& lease) { lock_row(lease.to_string()); }
+  void unlock_row(const lease_id& lease) { unlock_row(lease.to_string()); }
   // A guarded transaction holds the row, and the hold's permit where it is one: these cannot be replaced, and
   // release skips them. False: the hold does not stand, or somebody has the row.
   bool guard(const std::string& name, const hold_id& hold);

@@ -216,6 +216,7 @@ std::vector<lease_id> memory_session::kill(std::span<const lease_id> leases, std
     for (const lease_id& id : ids) {
       const memory_lease* lease = transaction.tables.find_lease(id);
       if (!lease || lease->expires_at + skew > transaction.now) continue;
+      if (transaction.locked_rows.contains(id.to_string())) continue;
       transaction.tables.leases.erase(id);
       killed.push_back(id);
     }
