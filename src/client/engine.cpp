@@ -196,7 +196,7 @@ acquire_ptr engine::begin_acquire(const model::lock_request& request, bool waits
 std::optional<hold_ptr> engine::await_acquire(const acquire_ptr& operation, std::optional<instant> until,
                                               const std::stop_token& stop) {
   if (auto answer = operation->answer.wait(context_.time, until, stop)) {
-    if (*answer && operation->ttl) watchdog_->check_again();
+    if (*answer && operation->ttl) check_deadlines();
     return std::move(*answer);
   }
   abandon(*operation);
@@ -253,6 +253,7 @@ hold_ptr engine::acquire(const model::lock_request& request, const wait_limit& h
   if (how.detect_deadlock && how_long.waits) {
     try {
       auto granted = deadlocks_.wait(operation->answer, operation->hold.owner(), until, how.stop);
+      if (granted && *granted && operation->ttl) check_deadlines();
       if (granted) return std::move(*granted);
     } catch (...) {
       give_up(*operation);

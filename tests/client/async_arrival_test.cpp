@@ -151,6 +151,21 @@ TEST_F(async_arrival_test, without_an_answer_it_is_unknown_whether_all_had_arriv
   EXPECT_TRUE(is_clean()) << "it breaks when the database is back";
 }
 
+TEST_F(async_arrival_test, waits_for_the_answer_no_longer_than_a_call_may_take) {
+  auto settings = calm();
+  settings.connect_timeout = settings.statement_timeout = 20ms;
+  db = new_client(settings);
+  const auto wait = waiting({true, 2s});
+  faults.cut(true);
+  advance(2s);
+  virtual_time::let_others_sleep();
+  EXPECT_EQ(by_hand.size(), 0U);
+  advance(60ms);
+  EXPECT_TRUE(eventually([&] { return by_hand.size() == 1; }));
+  faults.cut(false);
+  EXPECT_TRUE(is_clean());
+}
+
 TEST_F(async_arrival_test, a_lost_answer_is_one_arrival) {
   faults.lose_answer("edit");
   const auto wait = started();

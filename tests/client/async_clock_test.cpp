@@ -52,6 +52,19 @@ TEST_F(async_clock_test, each_time_is_up_when_it_is_and_not_before) {
   for (const auto& one : got) EXPECT_FALSE(one || one.failure);
 }
 
+TEST_F(async_clock_test, a_short_time_is_up_when_it_is) {
+  const client other = new_client();
+  const hold held = mutex(other, "a").acquire();
+  let_the_watchdog_sleep();
+  ask("a", 50ms);
+  ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
+  advance(49ms);
+  virtual_time::let_others_sleep();
+  EXPECT_EQ(by_hand.size(), 0U);
+  advance(1ms);
+  EXPECT_TRUE(eventually([&] { return by_hand.size() == 1; }));
+}
+
 TEST_F(async_clock_test, an_attempt_hears_that_the_database_gives_no_answer) {
   // Each until its statement's timeout, and asked again.
   faults.hang("acquire");

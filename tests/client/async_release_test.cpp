@@ -135,5 +135,20 @@ TEST_F(async_release_clock_test, says_unknown_when_there_is_no_answer_in_time) {
   EXPECT_TRUE(soon([&] { return holder_of("a").empty(); })) << "it is tried until it has happened";
 }
 
+TEST_F(async_release_clock_test, a_short_time_is_up_when_it_is) {
+  hand_executor by_hand;
+  auto settings = calm();
+  settings.close_timeout = 50ms;
+  client db = new_client(settings);
+  hold held = mutex(db, "a").acquire();
+  faults.cut(true);
+  let_the_watchdog_sleep();
+  release_async(by_hand.get(), std::move(held), [](release_result) {});
+  advance(50ms);
+  EXPECT_TRUE(eventually([&] { return by_hand.size() == 1; }));
+  faults.cut(false);
+  EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
+}
+
 }  // namespace
 }  // namespace rowlock::test

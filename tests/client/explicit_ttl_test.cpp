@@ -1,5 +1,6 @@
 // Acquires with an explicit ttl: the hold has a lease that nobody renews.
 #include "client/client_test.hpp"
+#include "client/executors.hpp"
 
 #include "support/background.hpp"
 
@@ -93,6 +94,41 @@ TEST_F(explicit_ttl_clock_test, its_time_begins_before_the_move_was_sent) {
   server->unblock();
   const hold held = taken.take();
   EXPECT_LE(held.remaining(), 15s);
+}
+
+TEST_F(explicit_ttl_clock_test, a_short_one_is_told_of_its_end_however_it_was_acquired) {
+  hand_executor by_hand;
+  client db = new_client();
+  mutex a{db, "a"};
+  const mutex b{db, "b"};
+  a.acquire().release();
+  const acquire_options how{.ttl = 100ms};
+  acquire_options and_searches = how;
+  and_searches.detect_deadlock = true;
+  hold held;
+  hold_set all;
+  const std::vector<std::function<void()>> calls{
+      [&] { held = a.acquire(how); },
+      [&] { held = a.acquire(and_searches); },
+      [&] {
+        all = acquire_all({a, b}, how);
+      },
+      [&] {
+        acquire_async(
+            by_hand.get(), a, [&](acquired got) { held = std::move(got.hold); }, how);
+        by_hand.run_one();
+      },
+  };
+  for (const auto& call : calls) {
+    const auto lost = db.stats().lost;
+    let_the_watchdog_sleep();
+    call();
+    EXPECT_EQ(db.stats().lost, lost);
+    advance(75ms);  // the rest is the margin
+    EXPECT_TRUE(eventually([&] { return db.stats().lost > lost; }));
+    held = {};
+    all = {};
+  }
 }
 
 TEST_F(explicit_ttl_clock_test, an_answer_that_comes_after_its_end_is_no_grant) {
