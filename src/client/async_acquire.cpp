@@ -16,10 +16,6 @@ async_acquire::async_acquire(std::shared_ptr<engine> on, model::lock_request req
       how_long_(how_long),
       how_(std::move(how)) {}
 
-async_acquire::~async_acquire() {
-  abandon();
-}
-
 std::optional<instant> async_acquire::prepare() {
   check_without_thread(how_);
   auto asked = engine_->prepare(request_, how_long_, how_);

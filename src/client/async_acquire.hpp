@@ -17,7 +17,6 @@ class async_acquire final : public async_request {
 
   async_acquire(std::shared_ptr<engine> on, model::lock_request request, const wait_limit& how_long,
                 acquire_options how, executor where, continuation then);
-  ~async_acquire() override;
 
   // Call it once, in the continuation: returns or throws what engine::acquire does.
   hold_ptr take();

@@ -13,10 +13,6 @@ async_arrival::async_arrival(std::shared_ptr<engine> on, model::lock_definition 
       barrier_(std::move(barrier)),
       how_long_(how_long) {}
 
-async_arrival::~async_arrival() {
-  abandon();
-}
-
 std::optional<instant> async_arrival::prepare() {
   engine_->check_usable();
   return member_.emplace(*engine_, barrier_, how_long_).until();

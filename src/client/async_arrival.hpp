@@ -20,7 +20,6 @@ class async_arrival final : public async_request {
 
   async_arrival(std::shared_ptr<engine> on, model::lock_definition barrier, const wait_limit& how_long,
                 std::stop_token stop, executor where, continuation then);
-  ~async_arrival() override;
 
   // Call it once, in the continuation: returns or throws what arrive() does.
   std::optional<model::token> take();

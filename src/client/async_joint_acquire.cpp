@@ -14,10 +14,6 @@ async_joint_acquire::async_joint_acquire(std::shared_ptr<engine> on, std::vector
       how_long_(how_long),
       how_(std::move(how)) {}
 
-async_joint_acquire::~async_joint_acquire() {
-  abandon();
-}
-
 std::optional<instant> async_joint_acquire::prepare() {
   check_without_thread(how_);
   joint_ = std::make_shared<joint_acquire>(*engine_, wanted_, how_long_, how_, model::hold_id::random());

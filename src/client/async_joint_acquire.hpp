@@ -19,7 +19,6 @@ class async_joint_acquire final : public async_request {
 
   async_joint_acquire(std::shared_ptr<engine> on, std::vector<model::lock_request> wanted,
                       const wait_limit& how_long, acquire_options how, executor where, continuation then);
-  ~async_joint_acquire() override;
 
   // Call it once, in the continuation: returns or throws what acquire_together() does.
   joint_acquire::holds take();

@@ -25,8 +25,8 @@ namespace rowlock::client_layer {
 //   the client is closed           | settled: error(closed)              | -                   | -
 //   the executor runs its function | -                                   | the continuation    | -
 //   the executor drops or refuses  | -                                   | abandoned           | -
-//   abandon(), or the end of the   | abandoned: what it is granted later | abandoned: what it  | -
-//   object                         | is released                         | got is released     |
+//   abandon()                      | abandoned: what it is granted later | abandoned: what it  | -
+//                                  | is released                         | got is released     |
 class async_request : public async_wait, public std::enable_shared_from_this<async_request> {
  public:
   using executor = std::function<void(std::function<void()>)>;

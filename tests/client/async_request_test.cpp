@@ -13,7 +13,6 @@ class fake_request final : public client_layer::async_request {
   fake_request(std::shared_ptr<client_layer::engine> on, std::stop_token stop, executor where,
                continuation then, std::optional<client_layer::instant> until)
       : async_request(std::move(on), std::move(stop), std::move(where), std::move(then)), until_(until) {}
-  ~fake_request() override { abandon(); }
 
   client_layer::promised<int> answered;
   bool is_refused = false;     // where it cannot be right
