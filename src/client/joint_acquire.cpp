@@ -122,10 +122,9 @@ std::shared_ptr<joint_round> joint_acquire::next_round() {
     make_ids(0);
   }
   if (lease && in_doubt_) {
-    auto look =
-        std::make_shared<joint_round>(joint_round{engine_, lease, in_doubt_->wishes, in_doubt_->all, true});
-    for (const auto& wish : look->wishes) look->in_use.push_back(engine_.parts().queue.ids().use(wish.hold));
-    return look;
+    // Its ids stay in use by the round that is in doubt.
+    return std::make_shared<joint_round>(
+        joint_round{engine_, lease, in_doubt_->wishes, in_doubt_->all, true});
   }
   auto next = std::make_shared<joint_round>(joint_round{engine_, lease, {}, !how_long_.waits});
   for (std::size_t i = holds_.size(); lease && i < wanted_.size(); ++i) {

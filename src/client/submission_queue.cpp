@@ -166,7 +166,6 @@ void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pau
     const model::annotated_lock lock{mutex_};
     dropped = stopped_;
     stranded = is_fallback_needed();
-    mark(*operation);
     if (!dropped) pending_.delay(operation, context_.time.now() + pause);
     wake = &serving(worker_role::acquires);
   }
@@ -253,7 +252,6 @@ batch submission_queue::reserve(const Operation& operation, const std::string& n
                                 std::vector<Operation> batch::*into) {
   batch single;
   if (stopped_ || !pending_.reserve(name, single)) return single;
-  mark(*operation);
   (single.*into).push_back(operation);
   pending_.begin();
   return single;
@@ -262,6 +260,7 @@ batch submission_queue::reserve(const Operation& operation, const std::string& n
 batch submission_queue::alone(const acquire_ptr& operation) {
   const model::annotated_lock lock{mutex_};
   if (!acquires_allowed_ || stopping_ || pending_.has_acquires()) return {};
+  mark(*operation);
   return reserve(operation, operation->definition.name, &batch::acquires);
 }
 

@@ -135,6 +135,18 @@ TEST_F(fast_path_test, on_a_new_lease_a_request_begins_anew) {
   EXPECT_FALSE(queue().ids().contains(hold->id())) << "it has its answer, and the hold is registered";
 }
 
+TEST_F(fast_path_test, on_a_new_lease_the_new_id_is_in_use) {
+  held_by_rival("a");
+  auto work = batch_of(asks("a"));
+  const auto asked = work.acquires.front();
+  const auto old = asked->hold;
+  asked->lease =
+      std::make_shared<client_layer::lease>(model::lease_id::random(), 30s, true, model::lease_id{});
+  acquire(work);
+  EXPECT_NE(asked->hold, old);
+  EXPECT_TRUE(queue().ids().contains(asked->hold));
+}
+
 TEST_F(fast_path_test, on_a_new_lease_a_member_of_a_barrier_learns_that_it_is_broken) {
   auto work = batch_of(asks("a", true, model::lock_kind::barrier));
   const auto asked = work.acquires.front();

@@ -205,6 +205,7 @@ TEST_F(hold_releaser_test, what_close_sends_is_durable_and_nobody_waits_for_it) 
     EXPECT_EQ(release->answer, nullptr);
   }
   EXPECT_EQ(sent[1]->hold, other->id());
+  EXPECT_TRUE(queue().ids().contains(other->id())) << "before the hold leaves the registry";
   EXPECT_FALSE(one->is_released()) << "close marks them";
 }
 

@@ -200,7 +200,9 @@ TEST_F(submission_queue_test, nothing_is_withdrawn_that_ends_with_a_lost_lease) 
 
 TEST_F(submission_queue_test, the_id_of_a_withdrawn_request_is_in_use_until_the_withdrawal_has_ended) {
   const auto asked = asks("a");
-  queue.mark(*asked);
+  queue.submit(asked);
+  std::ignore = next();
+  EXPECT_TRUE(queue.ids().contains(asked->hold));
   ASSERT_TRUE(asked->answer.give_up());
   queue.withdraw(*asked);
   auto withdrawals = next().releases;

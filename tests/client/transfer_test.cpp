@@ -359,6 +359,19 @@ TEST_F(transfer_doubt_test, an_adoption_that_fails_in_doubt_gives_the_lock_back)
   EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
 }
 
+// Otherwise a check of all holds could take it for an orphan.
+TEST_F(transfer_doubt_test, the_id_of_an_adoption_is_in_use) {
+  mutex(other, "b").acquire().release();  // it has its lease
+  const auto text = mutex(db, "a").acquire().transfer(1h);
+  faults.hang_answer("edit");
+  auto adoption = in_background([&] { return adopt(other, text); });
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  auto& ids = primitives::access::engine(other)->parts().queue.ids();
+  EXPECT_TRUE(ids.contains(model::hold_id::parse(holder_of("a"))));
+  server->unblock();
+  EXPECT_TRUE(adoption.get());
+}
+
 TEST_F(transfer_doubt_test, an_extension_whose_answer_was_lost_may_be_repeated) {
   const auto text = mutex(db, "a").acquire().transfer(1h);
   faults.lose_answer("renew");
