@@ -31,14 +31,7 @@ void virtual_time::wait_until(std::unique_lock<std::mutex>& lock, std::condition
     const std::lock_guard guard{mutex_};
     return waiting_.insert(waiting_.end(), {.changed = &changed, .then = then});
   }();
-  if (owns) {
-    if (now() < then) changed.wait_for(lock, glance);
-  } else {
-    // It returns as soon as it is notified, and otherwise not before the time has come: a notification that the code
-    // has forgotten must show.
-    while (now() < then && changed.wait_for(lock, second_look) == std::cv_status::timeout) {
-    }
-  }
+  if (now() < then) changed.wait_for(lock, owns ? glance : second_look);
   const std::lock_guard guard{mutex_};
   waiting_.erase(mine);
 }
