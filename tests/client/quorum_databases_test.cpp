@@ -21,7 +21,7 @@ class quorum_databases_test : public testing::Test {
     std::vector<client> clients;
     for (const auto& fixture : fixtures) {
       options settings;
-      settings.close_timeout = 20s;
+      settings.connect_timeout = settings.close_timeout = 20s;  // on a busy machine
       settings.prefix = fixture->options().prefix;
       clients.push_back(connect(fixture->url(), settings));
     }
