@@ -213,9 +213,10 @@ void lease_keeper::make_lease() {
   renew_at_ = created.sent_at + renew_interval(context_.settings);
   audit_.begin(created.made->id(), created.state);
   sweep_.plan_first(created.sent_at);
+  // Requests that waited on the lost lease are no longer in any queue. Those that wait on the new one are not asked for.
+  auto left = waiters_.take_all();
   lease_.use(created.made);
-  // Requests that waited on the lost lease are no longer in any queue.
-  for (auto& operation : waiters_.take_all()) queue_.submit(std::move(operation));
+  for (auto& operation : left) queue_.submit(std::move(operation));
 }
 
 void lease_keeper::renew() {

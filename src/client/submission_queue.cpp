@@ -81,15 +81,6 @@ void submission_queue::put_back(batch work) {
   fail(refused, closed_error());
 }
 
-void submission_queue::mark(acquire_operation& operation) {
-  if (!operation.answer.in_use.is_of(operation.hold)) operation.answer.in_use = ids_.use(operation.hold);
-}
-
-void submission_queue::mark(release_operation& operation) {
-  const bool whose = operation.purpose == release_operation::aim::release;
-  if (whose && !operation.in_use.is_of(operation.hold)) operation.in_use = ids_.use(operation.hold);
-}
-
 template <class Operation>
 void submission_queue::submit_to(worker_role role, const Operation& operation) {
   side* wake = nullptr;

@@ -77,7 +77,9 @@ class submission_queue {
   // The hold ids of all operations that are not over.
   ids_in_use& ids() noexcept { return ids_; }
   // Marks the id of a request that has a new one, or is sent without being submitted.
-  void mark(acquire_operation& operation);
+  void mark(acquire_operation& operation) {
+    if (!operation.answer.in_use.is_of(operation.hold)) operation.answer.in_use = ids_.use(operation.hold);
+  }
 
   // From now on acquires and tasks fail with error(closed); releases are still sent.
   void stop_acquires();
@@ -130,7 +132,10 @@ class submission_queue {
   batch reserve(const Operation& operation, const std::string& name, std::vector<Operation> batch::*into)
       ROWLOCK_REQUIRES(mutex_);
 
-  void mark(release_operation& operation);
+  void mark(release_operation& operation) {
+    const bool is_of_a_hold = operation.purpose == release_operation::aim::release;
+    if (is_of_a_hold && !operation.in_use.is_of(operation.hold)) operation.in_use = ids_.use(operation.hold);
+  }
   // Under no mutex. Withdraws those that may have obtained something which does not end with a lost lease.
   void fail(const std::vector<acquire_ptr>& acquires, const std::exception_ptr& failure);
   template <class Tasks>
