@@ -213,7 +213,8 @@ void lease_keeper::make_lease() {
   renew_at_ = created.sent_at + renew_interval(context_.settings);
   audit_.begin(created.made->id(), created.state);
   sweep_.plan_first(created.sent_at);
-  // Requests that waited on the lost lease are no longer in any queue. Those that wait on the new one are not asked for.
+  // Requests that waited on the lost lease are no longer in any queue. They are taken before the new lease can be used:
+  // those that wait on that need not be sent again.
   auto left = waiters_.take_all();
   lease_.use(created.made);
   for (auto& operation : left) queue_.submit(std::move(operation));

@@ -136,7 +136,7 @@ class submission_queue {
     const bool is_of_a_hold = operation.purpose == release_operation::aim::release;
     if (is_of_a_hold && !operation.in_use.is_of(operation.hold)) operation.in_use = ids_.use(operation.hold);
   }
-  // Under no mutex. Withdraws those that may have obtained something which does not end with a lost lease.
+  // Under no mutex. Withdraws what they may have obtained, unless it ended with a lost lease.
   void fail(const std::vector<acquire_ptr>& acquires, const std::exception_ptr& failure);
   template <class Tasks>
   static void fail(const Tasks& tasks, const std::exception_ptr& failure) {
