@@ -9,7 +9,7 @@ UPDATE (
   WHERE k.kind = a.kind AND k.capacity = a.capacity AND k.fair = a.fair
     AND k.lease_id IS NULL AND k.in_use = 0 AND NOT (k.has_queue AND k.fair)
   LIMIT :all_rows
-  FOR UPDATE SKIP LOCKED
+  FOR UPDATE /*!80000 OF k */ SKIP LOCKED
 ) AS free
 STRAIGHT_JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :identity
 STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = free.name

@@ -15,7 +15,7 @@ SELECT HEX(l.id) AS id
 FROM JSON_TABLE(:leases, '$[*]' COLUMNS (id VARCHAR(32) PATH '$')) AS a
 STRAIGHT_JOIN rowlock_lease AS l FORCE INDEX (PRIMARY) ON l.id = UNHEX(a.id)
 WHERE l.expires_at > SYSDATE(6)
-FOR UPDATE;
+FOR UPDATE /*!80000 OF l */;
 
 -- name: renew
 -- Renews :leases, whose rows this transaction has locked.
@@ -57,7 +57,7 @@ FROM JSON_TABLE(:leases, '$[*]' COLUMNS (id VARCHAR(32) PATH '$')) AS a
 STRAIGHT_JOIN rowlock_lease AS l FORCE INDEX (PRIMARY) ON l.id = UNHEX(a.id)
 WHERE (SELECT m.identity FROM rowlock_meta AS m WHERE m.id = 1) = :identity
   AND l.expires_at + INTERVAL :skew_us MICROSECOND <= SYSDATE(6)
-FOR UPDATE SKIP LOCKED;
+FOR UPDATE /*!80000 OF l */ SKIP LOCKED;
 
 -- name: kill_one
 -- As kill_take, for a single lease, which is deleted at once.

@@ -17,7 +17,7 @@ STRAIGHT_JOIN JSON_TABLE(:locks, '$[*]' COLUMNS (name VARCHAR(1024) PATH '$[0]',
                                                  capacity BIGINT PATH '$[2]', fair TINYINT PATH '$[3]',
                                                  delay_ms BIGINT PATH '$[4]')) AS a
 WHERE m.id = 1
-LOCK IN SHARE MODE
+/*M! LOCK IN SHARE MODE */ /*!80000 FOR SHARE OF m */
 ON DUPLICATE KEY UPDATE rowlock_lock.capacity = rowlock_lock.capacity;
 
 -- name: edit_take
@@ -28,7 +28,7 @@ FROM (
   FROM JSON_TABLE(:asked, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]')) AS a
   STRAIGHT_JOIN rowlock_lock AS k FORCE INDEX (PRIMARY) ON k.name = UNHEX(a.name)
   LIMIT :all_rows
-  FOR UPDATE SKIP LOCKED
+  FOR UPDATE /*!80000 OF k */ SKIP LOCKED
 ) AS t;
 
 -- name: edit_guard_permits
@@ -37,7 +37,7 @@ FROM (
 SELECT a.n, HEX(p.hold_id) AS hold_id
 FROM JSON_TABLE(:names, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$')) AS a
 STRAIGHT_JOIN rowlock_permit AS p FORCE INDEX (PRIMARY) ON p.name = UNHEX(a.name)
-FOR UPDATE SKIP LOCKED;
+FOR UPDATE /*!80000 OF p */ SKIP LOCKED;
 
 -- name: edit_read
 -- Reads what an edit decides from, after its rows are locked. :asked as [name, about].
@@ -175,7 +175,7 @@ FROM (
   FROM JSON_TABLE(:rows, '$[*]' COLUMNS (id VARCHAR(32) PATH '$')) AS a
   STRAIGHT_JOIN rowlock_lease AS k FORCE INDEX (PRIMARY) ON k.id = UNHEX(a.id)
   LIMIT :all_rows
-  FOR UPDATE SKIP LOCKED
+  FOR UPDATE /*!80000 OF k */ SKIP LOCKED
 ) AS t
 STRAIGHT_JOIN rowlock_lease AS l FORCE INDEX (PRIMARY) ON l.id = t.id;
 
@@ -253,7 +253,7 @@ STRAIGHT_JOIN rowlock_lock AS k FORCE INDEX (PRIMARY) ON k.name = UNHEX(a.name)
 WHERE k.kind IN ('mutex', 'shared_mutex', 'semaphore', 'latch', 'barrier', 'election')
   AND k.lease_id IS NULL AND k.in_use = 0 AND k.has_queue = 0
   AND k.used_at <= SYSDATE(6) - INTERVAL :idle_us MICROSECOND
-FOR UPDATE SKIP LOCKED;
+FOR UPDATE /*!80000 OF k */ SKIP LOCKED;
 
 -- name: collect_floor
 -- A name that is created again starts above this.

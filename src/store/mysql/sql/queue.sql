@@ -88,7 +88,7 @@ UPDATE (
   FROM JSON_TABLE(:woken, '$[*]' COLUMNS (id VARCHAR(32) PATH '$')) AS a
   STRAIGHT_JOIN rowlock_lease AS k FORCE INDEX (PRIMARY) ON k.id = UNHEX(a.id)
   LIMIT :all_rows
-  FOR UPDATE SKIP LOCKED
+  FOR UPDATE /*!80000 OF k */ SKIP LOCKED
 ) AS woken
 STRAIGHT_JOIN rowlock_lease AS l FORCE INDEX (PRIMARY) ON l.id = woken.id
 SET l.wakes = l.wakes + 1;

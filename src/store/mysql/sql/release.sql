@@ -6,7 +6,7 @@ FROM JSON_TABLE(:requests, '$[*]' COLUMNS (name VARCHAR(1024) PATH '$[0]', lease
 STRAIGHT_JOIN rowlock_lock AS k FORCE INDEX (PRIMARY)
   ON k.name = UNHEX(a.name) AND k.lease_id = UNHEX(a.lease) AND k.hold_id = UNHEX(a.hold)
 WHERE NOT (k.has_queue AND k.fair)
-FOR UPDATE SKIP LOCKED;
+FOR UPDATE /*!80000 OF k */ SKIP LOCKED;
 
 -- name: release
 -- Frees :names, whose rows this transaction has locked.

@@ -104,10 +104,10 @@ SELECT COUNT(*) FROM rowlock_lease WHERE expires_at > SYSDATE(6);
 
 -- name: migrate_take
 -- Only one migrator at a time works on these tables. The name of such a lock has at most 64 characters.
-SELECT GET_LOCK(MD5(CONCAT('rowlock migrate ', DATABASE(), '.', :prefix)), 31536000);
+SELECT GET_LOCK(SHA2(CONCAT('rowlock migrate ', DATABASE(), '.', :prefix), 224), 31536000);
 
 -- name: migrate_give
-SELECT RELEASE_LOCK(MD5(CONCAT('rowlock migrate ', DATABASE(), '.', :prefix)));
+SELECT RELEASE_LOCK(SHA2(CONCAT('rowlock migrate ', DATABASE(), '.', :prefix), 224));
 
 -- name: create_ledger
 -- The migrator's own table. It is in no migration file, because those also run without the migrator.
