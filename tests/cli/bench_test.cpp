@@ -35,7 +35,8 @@ class bench_test : public cli_test {
                         ? words{"sqlite3", url.substr(7), ".tables"}
                         : words{"psql", "-d", url, "-Atc", "SELECT tablename FROM pg_tables"};
 #ifdef ROWLOCK_TEST_MYSQL
-    if (GetParam() == "mysql") command = {"sh", "-c", mysql_client_command(url) + " -e 'SHOW TABLES'"};
+    if (has_mysql_dialect(GetParam()))
+      command = {"sh", "-c", mysql_client_command(GetParam(), url) + " -e 'SHOW TABLES'"};
 #endif
     auto result = command_process{command, {}}.wait();
     EXPECT_EQ(result.exit_code, 0) << result.err;

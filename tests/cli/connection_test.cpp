@@ -53,7 +53,7 @@ TEST_P(unreachable_test, is_69) {
     urls = {"postgresql://u:hush@127.0.0.1:1/db", "postgresql://u:hush@no.such.host.invalid/db",
             "postgresql://u:hush@/db?host=/nowhere"};
   }
-  if (has("mysql")) {
+  if (has("mariadb") || has("mysql")) {
     urls.insert(urls.end(), {"mysql://u:hush@127.0.0.1:1/db", "mariadb://u:hush@127.0.0.1:1/db",
                              "mysql://u:hush@no.such.host.invalid/db"});
   }
@@ -131,12 +131,11 @@ TEST_F(credentials_test, a_missing_privilege_is_77) {
 
 #ifdef ROWLOCK_TEST_MYSQL
 
-// The same on MariaDB: users of this test's own, and a database that only one of them may use.
-class mysql_credentials_test : public testing::Test {
+// The same on MariaDB and MySQL: users of this test's own, and a database that only one of them may use.
+class mysql_credentials_test : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (!has("mysql")) GTEST_SKIP() << "mysql is not selected";
-    admin = std::make_unique<mysql_connection>(mysql_server_url());
+    admin = std::make_unique<mysql_connection>(mysql_server_url(GetParam()));
     admin->run("CREATE DATABASE " + name + "; CREATE USER owner_" + name + " IDENTIFIED BY 'right'; " +
                "CREATE USER guest_" + name + " IDENTIFIED BY 'right'; GRANT ALL ON " + name + ".* TO owner_" +
                name + "; GRANT SELECT ON " + name + ".* TO guest_" + name);
@@ -145,7 +144,7 @@ class mysql_credentials_test : public testing::Test {
     if (admin) admin->run("DROP DATABASE " + name + "; DROP USER owner_" + name + ", guest_" + name);
   }
   std::string url(const std::string& user, const std::string& password) const {
-    const auto whole = with_database(mysql_server_url(), name);
+    const auto whole = with_database(mysql_server_url(GetParam()), name);
     return "mysql://" + user + '_' + name + ':' + password + whole.substr(whole.find('@'));
   }
 
@@ -153,7 +152,7 @@ class mysql_credentials_test : public testing::Test {
   std::unique_ptr<mysql_connection> admin;
 };
 
-TEST_F(mysql_credentials_test, a_wrong_password_is_77_and_not_printed) {
+TEST_P(mysql_credentials_test, a_wrong_password_is_77_and_not_printed) {
   for (const auto& line :
        std::vector<words>{{"list", "-v"}, {"run", "job", "-v", "--", "true"}, {"migrate", "up", "-v"}}) {
     const auto result = rowlock_alone(line, {{"ROWLOCK_URL", url("owner", "hush")}});
@@ -167,7 +166,7 @@ TEST_F(mysql_credentials_test, a_wrong_password_is_77_and_not_printed) {
 
 // What a client needs is SELECT, INSERT, UPDATE and DELETE on its own tables; what the migrations need is all
 // on the database. Neither needs anything of the server's.
-TEST_F(mysql_credentials_test, a_missing_privilege_is_77) {
+TEST_P(mysql_credentials_test, a_missing_privilege_is_77) {
   const auto at = [&](const std::string& user, const words& line) {
     return rowlock_alone(line, {{"ROWLOCK_URL", url(user, "right")}});
   };
@@ -187,6 +186,8 @@ TEST_F(mysql_credentials_test, a_missing_privilege_is_77) {
   }
   expect_denied_at_once([&](const words& line) { return at("guest", line); });
 }
+
+ROWLOCK_FOR_EACH_MYSQL_SERVER(mysql_credentials_test);
 
 #endif
 

@@ -56,7 +56,8 @@ class migrate_command_test : public cli_test {
                        ? "psql -Xq -v ON_ERROR_STOP=1 '" + url() + "' -f '" + file + "'"
                        : "sqlite3 -bail '" + url().substr(url().find(':') + 1) + "' < '" + file + "'";
 #ifdef ROWLOCK_TEST_MYSQL
-    if (GetParam() == "mysql") command = mysql_client_command(url()) + " < '" + file + "'";
+    if (has_mysql_dialect(GetParam()))
+      command = mysql_client_command(GetParam(), url()) + " < '" + file + "'";
 #endif
     return command_process{{"sh", "-c", command}, {}}.wait();
   }
@@ -175,7 +176,7 @@ TEST_P(migrate_command_test, says_in_words_that_the_schema_is_newer) {
 }
 
 TEST_P(migrate_command_test, sql_writes_files_that_the_databases_tool_applies) {
-  EXPECT_EQ(migrate({"sql", "--dialect", GetParam(), "--out", folder_.path()}).exit_code, 0);
+  EXPECT_EQ(migrate({"sql", "--dialect", dialect_of(GetParam()), "--out", folder_.path()}).exit_code, 0);
   ASSERT_EQ(names().size(), 2 * migration_names().size());
   EXPECT_EQ(names().front(), "0001_locks.down.sql");
   for (const auto& name : migration_names()) {
@@ -195,7 +196,9 @@ TEST_P(migrate_command_test, sql_writes_files_that_the_databases_tool_applies) {
 
 TEST_P(migrate_command_test, sql_writes_flyways_names) {
   EXPECT_EQ(
-      migrate({"sql", "--dialect", GetParam(), "--format", "flyway", "--out", folder_.path()}).exit_code, 0);
+      migrate({"sql", "--dialect", dialect_of(GetParam()), "--format", "flyway", "--out", folder_.path()})
+          .exit_code,
+      0);
   ASSERT_EQ(names().size(), 2 * migration_names().size());
   EXPECT_EQ(names().front(), "U0001__" + prefix_ + "locks.sql");
   for (const auto& file : names()) {
@@ -206,7 +209,7 @@ TEST_P(migrate_command_test, sql_writes_flyways_names) {
 }
 
 TEST_P(migrate_command_test, sql_prints_one_stream) {
-  const auto result = migrate({"sql", "--dialect", GetParam()});
+  const auto result = migrate({"sql", "--dialect", dialect_of(GetParam())});
   std::ofstream{path("all.sql")} << result.out;
   EXPECT_EQ(apply(path("all.sql")).exit_code, 0);
   EXPECT_EQ(migrate({"verify"}).exit_code, 0);
@@ -214,30 +217,30 @@ TEST_P(migrate_command_test, sql_prints_one_stream) {
 
 TEST_P(migrate_command_test, sql_leaves_another_file_alone) {
   std::ofstream{path("0001_locks.up.sql")} << "mine";
-  const auto refused = migrate({"sql", "--dialect", GetParam(), "--out", folder_.path()});
+  const auto refused = migrate({"sql", "--dialect", dialect_of(GetParam()), "--out", folder_.path()});
   EXPECT_EQ(refused.exit_code, 64);
   std::ifstream file{path("0001_locks.up.sql")};
   EXPECT_EQ((std::string{std::istreambuf_iterator<char>{file}, {}}), "mine");
   std::filesystem::remove(path("0001_locks.up.sql"));
-  EXPECT_EQ(migrate({"sql", "--dialect", GetParam(), "--out", folder_.path()}).exit_code, 0);
-  EXPECT_EQ(migrate({"sql", "--dialect", GetParam(), "--out", folder_.path()}).out, "");
+  EXPECT_EQ(migrate({"sql", "--dialect", dialect_of(GetParam()), "--out", folder_.path()}).exit_code, 0);
+  EXPECT_EQ(migrate({"sql", "--dialect", dialect_of(GetParam()), "--out", folder_.path()}).out, "");
 }
 
 // A file that was cut short would be applied by the tool, and would count as one that exists with other content.
 TEST_P(migrate_command_test, sql_leaves_no_file_that_is_not_whole) {
   const auto result =
       command_process{{"sh", "-c", "ulimit -f 0; trap '' XFSZ; exec \"$0\" \"$@\"", ROWLOCK_COMMAND_PATH,
-                       "migrate", "sql", "--dialect", GetParam(), "--out", folder_.path()},
+                       "migrate", "sql", "--dialect", dialect_of(GetParam()), "--out", folder_.path()},
                       environment()}
           .wait();
   EXPECT_EQ(result.exit_code, 70) << result.err;
   EXPECT_THAT(result.err, HasSubstr("cannot write"));
   EXPECT_THAT(names(), IsEmpty());
-  EXPECT_EQ(migrate({"sql", "--dialect", GetParam(), "--out", folder_.path()}).exit_code, 0);
+  EXPECT_EQ(migrate({"sql", "--dialect", dialect_of(GetParam()), "--out", folder_.path()}).exit_code, 0);
 }
 
 TEST_P(migrate_command_test, sql_needs_no_database) {
-  const auto result = rowlock_alone({"migrate", "sql", "--dialect", GetParam()});
+  const auto result = rowlock_alone({"migrate", "sql", "--dialect", dialect_of(GetParam())});
   EXPECT_EQ(result.exit_code, 0);
   EXPECT_THAT(result.out, HasSubstr("rowlock_lock"));
 }

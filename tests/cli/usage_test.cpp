@@ -114,7 +114,7 @@ TEST(usage, a_port_that_is_no_number_is_told_so) {
     urls = {"postgresql://u:hush@h:port/db", "postgresql://u:hush@h:0/db", "postgresql://u:hush@h:99999/db",
             "postgresql://u:hush@a:5432,b:x/db"};
   }
-  if (!selected_of({"mysql"}).empty()) urls.push_back("mysql://u:hush@h:port/db");
+  if (!selected_of({"mariadb", "mysql"}).empty()) urls.push_back("mysql://u:hush@h:port/db");
   if (urls.empty()) GTEST_SKIP() << "no store with a server is selected";
   for (const auto& url : urls) {
     const auto result = rowlock_alone({"list"}, {{"ROWLOCK_URL", url}});

@@ -17,7 +17,7 @@ class watch_server_test : public testing::TestWithParam<std::string> {
     if (name == "postgres") return make_own_postgres();
 #endif
 #ifdef ROWLOCK_TEST_MYSQL
-    if (name == "mysql") return make_own_mariadb();
+    if (has_mysql_dialect(name)) return make_own_mysql(name);
 #endif
     throw std::runtime_error("no server for " + name);
   }
@@ -50,7 +50,7 @@ TEST_P(watch_server_test, says_once_that_the_database_is_away_and_goes_on) {
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(watch_server_test);
-INSTANTIATE_TEST_SUITE_P(servers, watch_server_test, testing::ValuesIn(selected_of({"postgres", "mysql"})),
-                         store_test_name);
+INSTANTIATE_TEST_SUITE_P(servers, watch_server_test,
+                         testing::ValuesIn(selected_of({"postgres", "mariadb", "mysql"})), store_test_name);
 
 }  // namespace rowlock::test

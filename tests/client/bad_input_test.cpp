@@ -194,7 +194,8 @@ TEST_P(stored_kind_test, another_kind_spoils_nobody_elses_batch) {
 }
 
 INSTANTIATE_TEST_SUITE_P(stores, stored_kind_test,
-                         testing::ValuesIn(selected_of({"sqlite", "postgres", "mysql"})), store_test_name);
+                         testing::ValuesIn(selected_of({"sqlite", "postgres", "mariadb", "mysql"})),
+                         store_test_name);
 
 }  // namespace
 }  // namespace rowlock::test

@@ -104,8 +104,8 @@ TEST_P(conflict_test, is_retried_and_nobody_hears_of_it) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(stores, conflict_test, testing::ValuesIn(selected_of({"postgres", "mysql"})),
-                         store_test_name);
+INSTANTIATE_TEST_SUITE_P(stores, conflict_test,
+                         testing::ValuesIn(selected_of({"postgres", "mariadb", "mysql"})), store_test_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(conflict_test);
 
 }  // namespace

@@ -122,7 +122,7 @@ TEST_P(election_test, a_change_wakes_who_waits_for_it) {
   auto never = patient();
   never.poll_interval = 1h;
   // Except on a store that sends no wake-ups.
-  const client onlooker = new_client(GetParam() == "mysql" ? observing() : never);
+  const client onlooker = new_client(has_mysql_dialect(GetParam()) ? observing() : never);
   election seen_from_afar{onlooker, "scheduler"};
   auto waits = waits_for_change(seen_from_afar, {});
   ASSERT_TRUE(eventually([&] { return onlooker.stats().statements > 3; }));

@@ -34,7 +34,7 @@ class guard_test : public client_test {
   // What a transaction that begins so has read, nobody else can write before it ends.
   bool reads_with_locks(const std::string& begin) const {
     if (is_sqlite()) return begin != "BEGIN DEFERRED";
-    return GetParam() == "mysql" && begin.find("SERIALIZABLE") != std::string::npos;
+    return has_mysql_dialect(GetParam()) && begin.find("SERIALIZABLE") != std::string::npos;
   }
   // For a connection that takes text alone.
   static std::string with_parameters(const guard_statement& statement) {
@@ -269,7 +269,8 @@ TEST_P(guard_test, of_a_reader_holds_up_one_for_a_time_no_longer_than_it_lasts) 
   EXPECT_TRUE(reader);
 }
 
-INSTANTIATE_TEST_SUITE_P(stores, guard_test, testing::ValuesIn(selected_of({"sqlite", "postgres", "mysql"})),
+INSTANTIATE_TEST_SUITE_P(stores, guard_test,
+                         testing::ValuesIn(selected_of({"sqlite", "postgres", "mariadb", "mysql"})),
                          store_test_name);
 
 class memory_guard_test : public virtual_client_test {};

@@ -76,7 +76,7 @@ TEST_P(hold_test, release_does_not_stop_its_stop_token) {
 
 TEST_P(hold_test, forced_away_says_so_at_once_and_releases_nothing) {
   // Long before its lease is renewed for the first time; except on a store that is not polled while nobody waits.
-  const client slow = new_client(GetParam() == "mysql" ? quick_to_renew() : slow_to_renew());
+  const client slow = new_client(has_mysql_dialect(GetParam()) ? quick_to_renew() : slow_to_renew());
   hold held = mutex(slow, "a").acquire();
   const auto stop = held.stop_token();
   ASSERT_TRUE(admin{db}.release("a"));
@@ -92,7 +92,7 @@ TEST_P(hold_test, forced_away_says_so_at_once_and_releases_nothing) {
 }
 
 TEST_P(hold_test, forced_away_says_so_at_once_although_its_own_process_gets_the_lock) {
-  const client slow = new_client(GetParam() == "mysql" ? quick_to_renew() : slow_to_renew());
+  const client slow = new_client(has_mysql_dialect(GetParam()) ? quick_to_renew() : slow_to_renew());
   const hold held = mutex(slow, "a").acquire();
   const auto stop = held.stop_token();
   auto waiter = waiting(slow, "a");

@@ -115,7 +115,7 @@ TEST_P(mysql_guard_test, an_old_snapshot_is_refused_with_snapshot_isolation_too)
 
 // Where the run leaves MariaDB out.
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(mysql_guard_test);
-INSTANTIATE_TEST_SUITE_P(stores, mysql_guard_test, testing::ValuesIn(selected_of({"mysql"})),
+INSTANTIATE_TEST_SUITE_P(stores, mysql_guard_test, testing::ValuesIn(selected_of({"mariadb", "mysql"})),
                          store_test_name);
 
 }  // namespace

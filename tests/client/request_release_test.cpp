@@ -11,7 +11,9 @@ namespace {
 class request_release_test : public client_test {
  protected:
   // Learns of a request at once, or with its next renewal where the store must be polled.
-  client holding_client() { return new_client(GetParam() == "mysql" ? quick_to_renew() : slow_to_renew()); }
+  client holding_client() {
+    return new_client(has_mysql_dialect(GetParam()) ? quick_to_renew() : slow_to_renew());
+  }
   std::future<request_result> asking(const std::string& name, request_options how) {
     return in_background([this, name, how] { return admin{db}.request_release(name, how); });
   }

@@ -72,7 +72,7 @@ TEST_P(soci_guard_test, refuses_a_hold_that_was_lost) {
 }
 
 TEST_P(soci_guard_test, refuses_a_snapshot_of_before_the_acquire) {
-  const bool mysql = GetParam() == "mysql";
+  const bool mysql = has_mysql_dialect(GetParam());
   *app << (mysql ? "START TRANSACTION WITH CONSISTENT SNAPSHOT" : "BEGIN ISOLATION LEVEL REPEATABLE READ");
   int one = 0;
   *app << "SELECT 1", soci::into(one);
@@ -92,15 +92,17 @@ TEST_P(soci_guard_test, outside_of_a_transaction_is_refused) {
 TEST_P(soci_guard_test, reads_the_name_whatever_the_connections_character_set) {
   const hold held = mutex(db, "na\u00EFve \U0001F600").acquire();
   for (const std::string set : {"latin1", "utf8mb4"}) {
-    *app << (GetParam() == "mysql" ? "SET NAMES " + set
-                                   : "SET client_encoding = '" + (set == "latin1" ? set : "utf8") + "'");
+    *app << (has_mysql_dialect(GetParam())
+                 ? "SET NAMES " + set
+                 : "SET client_encoding = '" + (set == "latin1" ? set : "utf8") + "'");
     soci::transaction tx{*app};
     EXPECT_NO_THROW(guard(*app, held)) << set;
   }
 }
 
 TEST_P(soci_guard_test, in_an_xa_transaction_is_refused) {
-  if (GetParam() != "mysql") GTEST_SKIP() << "PREPARE TRANSACTION keeps the locks of its transaction there";
+  if (!has_mysql_dialect(GetParam()))
+    GTEST_SKIP() << "PREPARE TRANSACTION keeps the locks of its transaction there";
   const hold held = mutex(db, "a").acquire();
   *app << "XA START 'x'";
   EXPECT_EQ(code_of([&] { guard(*app, held); }), errc::invalid_argument);
@@ -109,8 +111,8 @@ TEST_P(soci_guard_test, in_an_xa_transaction_is_refused) {
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(soci_guard_test);
-INSTANTIATE_TEST_SUITE_P(stores, soci_guard_test, testing::ValuesIn(selected_of({"postgres", "mysql"})),
-                         store_test_name);
+INSTANTIATE_TEST_SUITE_P(stores, soci_guard_test,
+                         testing::ValuesIn(selected_of({"postgres", "mariadb", "mysql"})), store_test_name);
 
 }  // namespace
 }  // namespace rowlock::test

@@ -98,8 +98,8 @@ TEST_P(url_source_test, is_asked_again_at_each_reconnect) {
   db.close();
 }
 
-INSTANTIATE_TEST_SUITE_P(stores, url_source_test, testing::ValuesIn(selected_of({"postgres", "mysql"})),
-                         store_test_name);
+INSTANTIATE_TEST_SUITE_P(stores, url_source_test,
+                         testing::ValuesIn(selected_of({"postgres", "mariadb", "mysql"})), store_test_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(url_source_test);
 
 }  // namespace

@@ -85,22 +85,22 @@ class ci_test : public testing::TestWithParam<std::string> {
   }
 
   bool has_roles() const { return GetParam() != "sqlite"; }
-  std::string kind() const { return GetParam() == "mysql" ? "USER" : "ROLE"; }
-  std::string password() const { return GetParam() == "mysql" ? "IDENTIFIED BY 'secret'" : "LOGIN"; }
+  std::string kind() const { return has_mysql_dialect(GetParam()) ? "USER" : "ROLE"; }
+  std::string password() const { return has_mysql_dialect(GetParam()) ? "IDENTIFIED BY 'secret'" : "LOGIN"; }
   std::filesystem::path log() const { return folder.path() / "log"; }
 
   std::string schema() const {
-    return GetParam() == "mysql" ? db.url().substr(db.url().rfind('/') + 1) : db.settings().schema;
+    return has_mysql_dialect(GetParam()) ? db.url().substr(db.url().rfind('/') + 1) : db.settings().schema;
   }
   std::string grants(const std::string& role, const std::string& use) const {
-    return rowlock_alone({"migrate", "grants", "--dialect", GetParam(), "--schema", schema(), "--role", role,
-                          "--as", use})
+    return rowlock_alone({"migrate", "grants", "--dialect", dialect_of(GetParam()), "--schema", schema(),
+                          "--role", role, "--as", use})
         .out;
   }
   std::string url_of(const std::string& role) const {
     const auto whole = db.url();
     if (!has_roles()) return whole;
-    return whole.substr(0, whole.find("//") + 2) + role + (GetParam() == "mysql" ? ":secret" : "") +
+    return whole.substr(0, whole.find("//") + 2) + role + (has_mysql_dialect(GetParam()) ? ":secret" : "") +
            whole.substr(whole.find('@'));
   }
   // The commands that the stand-ins have got.

@@ -124,9 +124,9 @@ TEST_P(command_line_test, tokens_go_on_rising_after_a_restore_without_the_tables
 
 // Those of "Rights" are run by operations_test.
 TEST_P(command_line_test, the_statements_of_the_operations_page_run) {
-  const std::string lead = GetParam() == "postgres" ? "PostgreSQL:"
-                           : GetParam() == "mysql"  ? "MariaDB and MySQL:"
-                                                    : "SQLite:";
+  const std::string lead = GetParam() == "postgres"        ? "PostgreSQL:"
+                           : has_mysql_dialect(GetParam()) ? "MariaDB and MySQL:"
+                                                           : "SQLite:";
   for (const auto& block : blocks_of("docs/operations.md")) {
     if (block.language != "sql" || block.section == "Rights") continue;
     EXPECT_THAT(block.lead, testing::AnyOf("PostgreSQL:", "MariaDB and MySQL:", "SQLite:")) << block.text();
@@ -168,7 +168,7 @@ TEST_P(forgotten_transaction_test, makes_the_command_exit_with_69) {
   }
 #endif
 #ifdef ROWLOCK_TEST_MYSQL
-  if (GetParam() == "mysql") {
+  if (has_mysql_dialect(GetParam())) {
     mysql_connection forgotten{db.url()};
     forgotten.run("START TRANSACTION");
     forgotten.run(take);
@@ -180,7 +180,7 @@ TEST_P(forgotten_transaction_test, makes_the_command_exit_with_69) {
 }
 
 INSTANTIATE_TEST_SUITE_P(stores, forgotten_transaction_test,
-                         testing::ValuesIn(selected_of({"postgres", "mysql"})), store_test_name);
+                         testing::ValuesIn(selected_of({"postgres", "mariadb", "mysql"})), store_test_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(forgotten_transaction_test);
 
 // "Alerts" quotes the log as it is: what stands between the dots is in the source.

@@ -98,8 +98,8 @@ TEST_P(log_cost_test, an_acquire_and_a_release_write_less_than_2_kilobytes) {
   EXPECT_LT(least, 2048);
 }
 
-INSTANTIATE_TEST_SUITE_P(stores, log_cost_test, testing::ValuesIn(selected_of({"postgres", "mysql"})),
-                         store_test_name);
+INSTANTIATE_TEST_SUITE_P(stores, log_cost_test,
+                         testing::ValuesIn(selected_of({"postgres", "mariadb", "mysql"})), store_test_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(log_cost_test);
 
 }  // namespace

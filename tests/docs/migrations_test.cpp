@@ -59,7 +59,7 @@ class migrations_test : public testing::TestWithParam<std::tuple<std::string, mi
   std::string exporting() const {
     const auto line = block("sh").lines.at(0);
     EXPECT_THAT(line, HasSubstr("--format " + tool().format + " "));
-    return for_dialect(line, store());
+    return for_dialect(line, dialect_of(store()));
   }
   std::filesystem::path migrations() const {
     const auto line = exporting();
@@ -108,12 +108,11 @@ TEST_P(migrations_test, the_recipe_runs_as_the_tool_would_do_it) {
   run_recipe([this](const std::string&) { apply_like(tool(), migrations(), db); });
 }
 
-INSTANTIATE_TEST_SUITE_P(stores, migrations_test,
-                         testing::Combine(testing::ValuesIn(selected_of({"sqlite", "postgres", "mysql"})),
-                                          testing::ValuesIn(migration_tools())),
-                         [](const auto& which) {
-                           return std::get<0>(which.param) + "_" + std::get<1>(which.param).program;
-                         });
+INSTANTIATE_TEST_SUITE_P(
+    stores, migrations_test,
+    testing::Combine(testing::ValuesIn(selected_of({"sqlite", "postgres", "mariadb", "mysql"})),
+                     testing::ValuesIn(migration_tools())),
+    [](const auto& which) { return std::get<0>(which.param) + "_" + std::get<1>(which.param).program; });
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(migrations_test);
 
 TEST(migrations_page, has_a_recipe_for_each_format) {

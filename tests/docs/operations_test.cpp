@@ -150,13 +150,13 @@ class postgres_roles final : public database_of_roles {
 
 class mysql_roles final : public database_of_roles {
  public:
-  mysql_roles() : owner_{mysql_server_url()} {
+  explicit mysql_roles(const std::string& store) : server_{mysql_server_url(store)} {
     std::string sql = "CREATE DATABASE " + name_ + ";";
     for (const auto* role : roles) {
       sql += "CREATE USER " + of(role) + " IDENTIFIED BY 'right';";
     }
     run(sql);
-    migrator{with_database(mysql_server_url(), name_), {}}.up();
+    migrator{with_database(server_, name_), {}}.up();
   }
   ~mysql_roles() override {
     try {
@@ -170,7 +170,7 @@ class mysql_roles final : public database_of_roles {
   std::string heading() const override { return "MariaDB and MySQL"; }
   std::string dialect() const override { return "mysql"; }
   std::string url(const std::string& role) const override {
-    const auto whole = with_database(mysql_server_url(), name_);
+    const auto whole = with_database(server_, name_);
     return "mysql://" + of(role) + ":right" + whole.substr(whole.find('@'));
   }
   std::string schema() const override { return ""; }
@@ -184,7 +184,8 @@ class mysql_roles final : public database_of_roles {
   }
 
  private:
-  mysql_connection owner_;
+  const std::string server_;
+  mysql_connection owner_{server_};
 };
 
 #endif
@@ -197,7 +198,7 @@ class operations_test : public testing::TestWithParam<std::string> {
     if (GetParam() == "postgres") database = std::make_unique<postgres_roles>();
 #endif
 #ifdef ROWLOCK_TEST_MYSQL
-    if (GetParam() == "mysql") database = std::make_unique<mysql_roles>();
+    if (has_mysql_dialect(GetParam())) database = std::make_unique<mysql_roles>(GetParam());
 #endif
   }
 
@@ -294,15 +295,16 @@ TEST_P(operations_test, each_role_runs_its_commands) {
 // As the server reads it.
 TEST_P(operations_test, a_role_may_have_any_name) {
   const std::string name = "o'b\"r`ie\\n; x_" + model::id128::random().to_string().substr(0, 8);
-  const char quote = GetParam() == "mysql" ? '`' : '"';
+  const char quote = has_mysql_dialect(GetParam()) ? '`' : '"';
   const auto quoted = quote + replaced(name, std::string{quote}, std::string(2, quote)) + quote;
   database->run("CREATE ROLE " + quoted);
   EXPECT_NO_THROW(
       database->run(database->printed({"--schema", database->name(), "--role", name, "--as", "observe"})));
-  database->run((GetParam() == "mysql" ? "" : "DROP OWNED BY " + quoted + "; ") + "DROP ROLE " + quoted);
+  database->run((has_mysql_dialect(GetParam()) ? "" : "DROP OWNED BY " + quoted + "; ") + "DROP ROLE " +
+                quoted);
 }
 
-INSTANTIATE_TEST_SUITE_P(databases, operations_test, testing::Values("postgres", "mysql"),
+INSTANTIATE_TEST_SUITE_P(databases, operations_test, testing::Values("postgres", "mariadb", "mysql"),
                          [](const auto& which) { return which.param; });
 
 }  // namespace

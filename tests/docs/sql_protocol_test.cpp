@@ -46,7 +46,9 @@ class sql_protocol_test : public testing::TestWithParam<std::string> {
   }
   // What the query in that section prints.
   std::string print(const std::string& section) const {
-    const auto* name = GetParam() == "postgres" ? "PostgreSQL" : GetParam() == "mysql" ? "MySQL" : "SQLite";
+    const auto* name = GetParam() == "postgres"        ? "PostgreSQL"
+                       : has_mysql_dialect(GetParam()) ? "MySQL"
+                                                       : "SQLite";
     for (const auto& block : blocks_of(page)) {
       if (block.section == section && block.lead.find(name) != std::string::npos) return db.run(block.text());
     }
@@ -58,7 +60,7 @@ class sql_protocol_test : public testing::TestWithParam<std::string> {
 };
 
 TEST_P(sql_protocol_test, names_each_column_with_its_type) {
-  const std::size_t place = GetParam() == "postgres" ? 1 : GetParam() == "mysql" ? 2 : 3;
+  const std::size_t place = GetParam() == "postgres" ? 1 : has_mysql_dialect(GetParam()) ? 2 : 3;
   std::set<std::string> documented;
   std::string table;
   for (const auto& line : lines_of(page)) {
@@ -116,9 +118,9 @@ TEST_P(sql_protocol_test, its_queries_show_what_rests) {
   const auto db_client = connect("quiet-program");
   mutex(db_client, "billing/nightly").acquire({.min_hold = 1h}).release();
   EXPECT_THAT(print("Who holds what, and for how long"), HasSubstr("billing/nightly"));
-  const std::string zeros = GetParam() == "postgres" ? "'00000000-0000-0000-0000-000000000000'"
-                            : GetParam() == "mysql"  ? "UNHEX('00000000000000000000000000000000')"
-                                                     : "'00000000000000000000000000000000'";
+  const std::string zeros = GetParam() == "postgres"        ? "'00000000-0000-0000-0000-000000000000'"
+                            : has_mysql_dialect(GetParam()) ? "UNHEX('00000000000000000000000000000000')"
+                                                            : "'00000000000000000000000000000000'";
   EXPECT_EQ(db.run("SELECT count(*) FROM rowlock_lock WHERE hold_id = " + zeros), "1");
 }
 

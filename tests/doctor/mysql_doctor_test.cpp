@@ -22,11 +22,9 @@ using testing::Not;
 using testing::UnorderedElementsAre;
 using codes = std::vector<std::string>;
 
-class mysql_doctor_test : public testing::Test {
+class mysql_doctor_test : public testing::TestWithParam<std::string> {
  protected:
-  void SetUp() override {
-    if (selected_of({"mysql"}).empty()) GTEST_SKIP() << "left out with --stores";
-  }
+  void SetUp() override {}
   static codes found(const std::string& url) { return codes_of(diagnose(url)); }
   static std::string as(const std::string& user, const std::string& url) {
     return "mysql://" + user + ":right" + url.substr(url.find('@'));
@@ -38,7 +36,7 @@ class mysql_doctor_test : public testing::Test {
   // Returns when the primary, to which `on_primary` is connected, sees it.
   static std::unique_ptr<own_server> make_replica_of(const std::string& primary,
                                                      mysql_connection& on_primary) {
-    auto replica = make_own_mariadb({"--server-id=2"});
+    auto replica = make_own_mysql(GetParam(), {"--server-id=2"});
     mysql_connection follower{replica->url()};
     follower.run("CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = " + port_of(primary) +
                  ", MASTER_USER = 'rowlock', MASTER_PASSWORD = 'rowlock'");
@@ -49,11 +47,11 @@ class mysql_doctor_test : public testing::Test {
   }
 };
 
-TEST_F(mysql_doctor_test, names_each_setting_that_breaks_a_promise) {
-  const auto server =
-      make_own_mariadb({"--log-bin=log", "--binlog-format=STATEMENT", "--sync-binlog=0", "--sysdate-is-now",
-                        "--innodb-flush-log-at-trx-commit=2", "--skip-innodb-doublewrite",
-                        "--max-allowed-packet=1M", "--transaction-isolation=SERIALIZABLE"});
+TEST_P(mysql_doctor_test, names_each_setting_that_breaks_a_promise) {
+  const auto server = make_own_mysql(
+      GetParam(), {"--log-bin=log", "--binlog-format=STATEMENT", "--sync-binlog=0", "--sysdate-is-now",
+                   "--innodb-flush-log-at-trx-commit=2", "--skip-innodb-doublewrite",
+                   "--max-allowed-packet=1M", "--transaction-isolation=SERIALIZABLE"});
   const auto findings = diagnose(server->url());
   EXPECT_THAT(codes_of(findings),
               UnorderedElementsAre("error not-migrated", "error sysdate-is-now", "error statement-log",
@@ -64,8 +62,8 @@ TEST_F(mysql_doctor_test, names_each_setting_that_breaks_a_promise) {
   EXPECT_EQ(flush->found, "innodb_flush_log_at_trx_commit is 2");
 }
 
-TEST_F(mysql_doctor_test, judges_a_sound_server_its_rights_and_its_load) {
-  const auto server = make_own_mariadb();
+TEST_P(mysql_doctor_test, judges_a_sound_server_its_rights_and_its_load) {
+  const auto server = make_own_mysql(GetParam());
   migrator{server->url()}.up();
   EXPECT_THAT(found(server->url()), ElementsAre("note strong-role"));
   mysql_connection side{server->url()};
@@ -132,9 +130,9 @@ TEST_F(mysql_doctor_test, judges_a_sound_server_its_rights_and_its_load) {
   EXPECT_THAT(found(server->url()), Contains("error too-new"));
 }
 
-TEST_F(mysql_doctor_test, sees_what_a_promotion_would_lose) {
-  const auto primary =
-      make_own_mariadb({"--log-bin=log", "--binlog-format=ROW", "--sync-binlog=1", "--server-id=1"});
+TEST_P(mysql_doctor_test, sees_what_a_promotion_would_lose) {
+  const auto primary = make_own_mysql(
+      GetParam(), {"--log-bin=log", "--binlog-format=ROW", "--sync-binlog=1", "--server-id=1"});
   migrator{primary->url()}.up();
   EXPECT_THAT(found(primary->url()), ElementsAre("note strong-role"));
   mysql_connection watch{primary->url()};
@@ -144,8 +142,9 @@ TEST_F(mysql_doctor_test, sees_what_a_promotion_would_lose) {
   EXPECT_THAT(found(primary->url()), Not(Contains("warning lossy-failover")));
 }
 
-TEST_F(mysql_doctor_test, sees_a_marker_that_stops_a_restarted_replica) {
-  const auto primary = make_own_mariadb(
+TEST_P(mysql_doctor_test, sees_a_marker_that_stops_a_restarted_replica) {
+  const auto primary = make_own_mysql(
+      GetParam(),
       {"--log-bin=log", "--log-slave-updates", "--binlog-format=ROW", "--sync-binlog=1", "--server-id=1"});
   migrator{primary->url()}.up();
   mysql_connection side{primary->url()};
@@ -168,6 +167,8 @@ TEST_F(mysql_doctor_test, sees_a_marker_that_stops_a_restarted_replica) {
   side.run("ALTER TABLE rowlock_marker ENGINE = InnoDB");
   EXPECT_THAT(found(primary->url()), Not(Contains("warning marker-in-memory")));
 }
+
+ROWLOCK_FOR_EACH_MYSQL_SERVER(mysql_doctor_test);
 
 }  // namespace
 }  // namespace rowlock::test

@@ -53,13 +53,8 @@ class run_of_faults {
   std::unique_ptr<child_process> process_;
 };
 
-// The names that the command has for the selected stores.
 std::vector<std::string> databases() {
-  auto found = selected_of({"sqlite", "postgres", "mysql"});
-  for (auto& name : found) {
-    if (name == "mysql") name = "mariadb";
-  }
-  return found;
+  return selected_of({"sqlite", "postgres", "mariadb", "mysql"});
 }
 
 TEST(faults_test, each_plain_fault_once_breaks_no_promise) {
@@ -81,7 +76,7 @@ TEST(faults_test, faults_that_need_more_than_a_server_once_break_no_promise) {
   for (const auto& database : databases()) words.insert(words.end(), {"--database", database});
   run_of_faults servers{words};
   std::unique_ptr<run_of_faults> cluster;
-  if (std::getenv("ROWLOCK_TEST_LONG") != nullptr && !selected_of({"mysql"}).empty()) {
+  if (std::getenv("ROWLOCK_TEST_LONG") != nullptr && !selected_of({"mariadb"}).empty()) {
     cluster =
         std::make_unique<run_of_faults>(std::vector<std::string>{"--seconds", "0", "--database", "galera"},
                                         std::vector<std::string>{ROWLOCK_WITH_GALERA_PATH});

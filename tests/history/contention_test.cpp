@@ -152,7 +152,8 @@ TEST_P(contention_test, a_semaphore_leaves_a_clean_history) {
 }
 
 INSTANTIATE_TEST_SUITE_P(stores, contention_test,
-                         testing::ValuesIn(selected_of({"sqlite", "postgres", "mysql"})), store_test_name);
+                         testing::ValuesIn(selected_of({"sqlite", "postgres", "mariadb", "mysql"})),
+                         store_test_name);
 
 }  // namespace
 

@@ -3,7 +3,8 @@
 namespace rowlock::test {
 
 INSTANTIATE_TEST_SUITE_P(stores, interleave_test,
-                         testing::ValuesIn(selected_of({"postgres", "mysql", "sqlite"})), store_test_name);
+                         testing::ValuesIn(selected_of({"postgres", "mariadb", "mysql", "sqlite"})),
+                         store_test_name);
 
 TEST_P(interleave_test, acquires_of_a_free_lock) {
   explore([](scene& run) {

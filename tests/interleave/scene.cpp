@@ -1,6 +1,7 @@
 #include "scene.hpp"
 
 #include "store/open.hpp"
+#include "support/stores.hpp"
 
 #include <rowlock/error.hpp>
 
@@ -21,7 +22,7 @@ std::string reading_url(const std::string& store, const store_fixture& fixture) 
 
 std::unique_ptr<server_view> view_of(const std::string& store, const std::string& url) {
   if (store == "postgres") return open_postgres_view(url);
-  if (store == "mysql") return open_mysql_view(url);
+  if (has_mysql_dialect(store)) return open_mysql_view(url);
   return open_sqlite_view();
 }
 

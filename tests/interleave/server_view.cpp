@@ -3,6 +3,7 @@
 #include "sql_session.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <mutex>
 #include <set>
 
@@ -33,7 +34,9 @@ class postgres_view final : public server_view {
 // block go on, it gives the lock away and takes it back: it gets it when the block has passed the place.
 class mysql_view final : public server_view {
  public:
-  explicit mysql_view(const std::string& url) : session_{sql_session::open(url)} {}
+  explicit mysql_view(const std::string& url) : session_{sql_session::open(url)} {
+    is_mariadb_ = session_->number("SELECT VERSION() LIKE '%MariaDB%'") == 1;
+  }
 
   std::vector<sight> look(std::span<const std::string> backends) override {
     const std::lock_guard lock{mutex_};
@@ -47,10 +50,9 @@ class mysql_view final : public server_view {
       seen.push_back(stopped.contains(backend) ? sight::stopped : sight::moving);
     }
     if (std::ranges::count(seen, sight::moving) == 0) return seen;
-    // information_schema.innodb_trx is a copy that is renewed ten times a second.
-    const auto report = session_->run("SHOW ENGINE INNODB STATUS").at(0).at(2);
+    const auto blocked = waiting();
     for (std::size_t i = 0; i < backends.size(); ++i) {
-      if (seen[i] == sight::moving && waits(report, backends[i])) seen[i] = sight::blocked;
+      if (seen[i] == sight::moving && blocked(backends[i])) seen[i] = sight::blocked;
     }
     return seen;
   }
@@ -67,7 +69,24 @@ class mysql_view final : public server_view {
  private:
   void take(const std::string& backend) { session_->run("DO GET_LOCK('" + backend + "', 60)"); }
 
-  // The report has a paragraph for each transaction, with LOCK WAIT in one of its first lines.
+  // Which backends wait for a lock. information_schema.innodb_trx is a copy that is renewed ten times a second, so each
+  // server is asked for what it knows at this moment.
+  std::function<bool(const std::string& backend)> waiting() {
+    if (is_mariadb_) {
+      return [report = session_->run("SHOW ENGINE INNODB STATUS").at(0).at(2)](const std::string& backend) {
+        return waits(report, backend);
+      };
+    }
+    std::set<std::string> found;
+    for (const auto& row :
+         session_->run("SELECT processlist_id FROM performance_schema.data_lock_waits "
+                       "JOIN performance_schema.threads ON thread_id = requesting_thread_id")) {
+      found.insert(row.at(0));
+    }
+    return [found = std::move(found)](const std::string& backend) { return found.contains(backend); };
+  }
+
+  // MariaDB's report has a paragraph for each transaction, with LOCK WAIT in one of its first lines.
   static bool waits(const std::string& report, const std::string& backend) {
     const auto transactions = report.find("LIST OF TRANSACTIONS");
     if (transactions == std::string::npos) return false;
@@ -78,6 +97,7 @@ class mysql_view final : public server_view {
   }
 
   std::unique_ptr<sql_session> session_;
+  bool is_mariadb_ = false;
   std::mutex mutex_;
   std::set<std::string> stopping_;
 };

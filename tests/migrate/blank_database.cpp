@@ -2,6 +2,7 @@
 
 #include "model/ids.hpp"
 #include "store/open.hpp"
+#include "support/stores.hpp"
 
 #ifdef ROWLOCK_TEST_MYSQL
 #include "support/mysql_connection.hpp"
@@ -46,9 +47,9 @@ blank_database::blank_database(const std::string& store) : store_{store} {
     schema_ = name;
   }
 #ifdef ROWLOCK_TEST_MYSQL
-  if (store_ == "mysql") {
-    mysql_connection{mysql_server_url()}.run("CREATE DATABASE " + name);
-    database_url_ = with_database(mysql_server_url(), name);
+  if (dialect() == "mysql") {
+    mysql_connection{mysql_server_url(store_)}.run("CREATE DATABASE " + name);
+    database_url_ = with_database(mysql_server_url(store_), name);
   }
 #endif
 }
@@ -62,8 +63,12 @@ blank_database::~blank_database() {
   }
 }
 
+std::string blank_database::dialect() const {
+  return dialect_of(store_);
+}
+
 std::string blank_database::url() const {
-  if (store_ == "mysql") return database_url_;
+  if (dialect() == "mysql") return database_url_;
   return store_ == "postgres" ? server_url() : "sqlite:" + (folder_.path() / "locks.db").string();
 }
 
@@ -80,7 +85,7 @@ std::string blank_database::tool(const std::string& arguments) const {
                      server_url() + "' " + arguments);
   }
 #ifdef ROWLOCK_TEST_MYSQL
-  if (store_ == "mysql") return output_of(mysql_client_command(database_url_) + ' ' + arguments);
+  if (dialect() == "mysql") return output_of(mysql_client_command(store_, database_url_) + ' ' + arguments);
 #endif
   return output_of("sqlite3 -batch -bail '" + (folder_.path() / "locks.db").string() + "' " + arguments);
 }
@@ -96,11 +101,11 @@ std::string blank_database::run(const std::string& sql) const {
 }
 
 std::filesystem::path blank_database::migrations() const {
-  return std::filesystem::path{ROWLOCK_SOURCE_DIR} / "migrations" / store_;
+  return std::filesystem::path{ROWLOCK_SOURCE_DIR} / "migrations" / dialect();
 }
 
 std::filesystem::path blank_database::schema_file() const {
-  return std::filesystem::path{ROWLOCK_SOURCE_DIR} / "schema" / (store_ + ".sql");
+  return std::filesystem::path{ROWLOCK_SOURCE_DIR} / "schema" / (dialect() + ".sql");
 }
 
 std::vector<std::string> blank_database::describe() const {
@@ -113,12 +118,12 @@ void blank_database::add_lease(int seconds) const {
   const std::string columns =
       "INSERT INTO rowlock_lease (id, client_id, host, pid, application, ttl_ms, created_at, expires_at) ";
   const auto digits = "'" + model::id128::random().to_string() + "'";
-  const auto id = store_ == "mysql" ? "unhex(" + digits + ")" : digits;
+  const auto id = dialect() == "mysql" ? "unhex(" + digits + ")" : digits;
   const auto values = "VALUES (" + id + ", " + id + ", 'host', 1, 'test', 1000, ";
   const auto ahead = std::to_string(seconds);
   if (store_ == "postgres") {
     run(columns + values + "clock_timestamp(), clock_timestamp() + interval '" + ahead + " seconds')");
-  } else if (store_ == "mysql") {
+  } else if (dialect() == "mysql") {
     run(columns + values + "utc_timestamp(6), utc_timestamp(6) + INTERVAL " + ahead + " SECOND)");
   } else {
     run(columns + values + "0, (strftime('%s', 'now') + " + ahead + ") * 1000000)");

@@ -14,16 +14,16 @@ namespace rowlock::test {
 
 class blank_database {
  public:
-  explicit blank_database(const std::string& store);  // sqlite, postgres or mysql
+  explicit blank_database(const std::string& store);  // not memory
   ~blank_database();
   blank_database(const blank_database&) = delete;
   blank_database& operator=(const blank_database&) = delete;
 
-  const std::string& dialect() const { return store_; }
+  std::string dialect() const;  // postgres, mysql or sqlite
   std::string url() const;
   rowlock::options settings() const;  // PostgreSQL: a schema of its own
 
-  // Runs psql, mariadb or sqlite3, which stop at the first error. Throws std::runtime_error with the tool's
+  // Runs psql, mariadb, mysql or sqlite3, which stop at the first error. Throws std::runtime_error with the tool's
   // output.
   std::string run(const std::string& sql) const;
   void run_file(const std::filesystem::path& file) const;
@@ -43,7 +43,7 @@ class blank_database {
 
   std::string store_;
   std::string schema_;        // PostgreSQL: its own
-  std::string database_url_;  // MariaDB: of its own database
+  std::string database_url_;  // MariaDB and MySQL: of its own database
   temporary_folder folder_;
 };
 

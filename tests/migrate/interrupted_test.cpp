@@ -29,12 +29,12 @@ class interrupted_test : public migrate_test {
   // All files, in the order in which they run.
   static std::string all_up() {
     std::string text;
-    for (const auto& file : shipped_migrations(GetParam())) text += file.up;
+    for (const auto& file : shipped_migrations(dialect_of(GetParam()))) text += file.up;
     return text;
   }
   static std::string all_down() {
     std::string text;
-    for (const auto& file : shipped_migrations(GetParam())) text = file.down + text;
+    for (const auto& file : shipped_migrations(dialect_of(GetParam()))) text = file.down + text;
     return text;
   }
 };
@@ -66,7 +66,7 @@ TEST_P(interrupted_test, on_the_way_down_is_run_again) {
 }
 
 TEST_P(interrupted_test, one_step_down_is_finished) {
-  const auto files = shipped_migrations(GetParam());
+  const auto files = shipped_migrations(dialect_of(GetParam()));
   for (std::size_t i = 1; i < files.size(); ++i) {
     const int below = files[i].version - 1;
     const blank_database once{GetParam()};
@@ -90,7 +90,7 @@ TEST_P(interrupted_test, one_step_down_is_finished) {
 }
 
 TEST_P(interrupted_test, down_is_completed_by_up) {
-  const auto files = shipped_migrations(GetParam());
+  const auto files = shipped_migrations(dialect_of(GetParam()));
   for (std::size_t i = 1; i < files.size(); ++i) {
     for (const auto& part : parts(files[i].down)) {
       SCOPED_TRACE(part);
@@ -104,7 +104,7 @@ TEST_P(interrupted_test, down_is_completed_by_up) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(stores, interrupted_test, testing::ValuesIn(selected_of({"mysql"})),
+INSTANTIATE_TEST_SUITE_P(stores, interrupted_test, testing::ValuesIn(selected_of({"mariadb", "mysql"})),
                          store_test_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(interrupted_test);
 
@@ -117,7 +117,7 @@ class repeated_test : public migrate_test {
         "('a', 'h', 'l', 3, 7, '2026-11-24')");
   }
 
-  const std::vector<migration> files = shipped_migrations(GetParam());
+  const std::vector<migration> files = shipped_migrations(dialect_of(GetParam()));
 };
 
 TEST_P(repeated_test, on_the_way_up_from_any_statement) {
@@ -182,8 +182,8 @@ TEST_P(repeated_test, keeps_what_the_columns_of_its_version_say) {
               HasSubstr("kept"));
 }
 
-INSTANTIATE_TEST_SUITE_P(stores, repeated_test, testing::ValuesIn(selected_of({"mysql", "sqlite"})),
-                         store_test_name);
+INSTANTIATE_TEST_SUITE_P(stores, repeated_test,
+                         testing::ValuesIn(selected_of({"mariadb", "mysql", "sqlite"})), store_test_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(repeated_test);
 
 }  // namespace rowlock::test

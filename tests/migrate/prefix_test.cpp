@@ -35,7 +35,7 @@ TEST_P(prefix_test, names_of_differences_carry_it) {
 
 TEST_P(prefix_test, what_is_no_identifier_is_refused) {
   for (const auto& text : not_identifiers) {
-    EXPECT_EQ(error_of([&] { std::ignore = shipped_migrations(GetParam(), text); }).code(),
+    EXPECT_EQ(error_of([&] { std::ignore = shipped_migrations(dialect_of(GetParam()), text); }).code(),
               errc::invalid_argument)
         << text;
     auto settings = db.settings();

@@ -40,7 +40,7 @@ std::string file_name(const migration& file, const std::string& half) {
 class shipped_test : public migrate_test {};
 
 TEST_P(shipped_test, files_are_embedded_with_their_checksums) {
-  const auto files = shipped_migrations(GetParam());
+  const auto files = shipped_migrations(dialect_of(GetParam()));
   ASSERT_FALSE(files.empty());
   EXPECT_EQ(files.back().version, required_schema_version());
   for (const auto& file : files) {
@@ -55,7 +55,7 @@ TEST_P(shipped_test, files_are_embedded_with_their_checksums) {
 TEST_P(shipped_test, files_suit_any_tool) {
   static const std::regex transaction{R"((^|;)\s*(BEGIN|COMMIT|ROLLBACK|START TRANSACTION)\b)",
                                       std::regex::icase};
-  for (const auto& file : shipped_migrations(GetParam())) {
+  for (const auto& file : shipped_migrations(dialect_of(GetParam()))) {
     for (const auto& sql : {file.up, file.down}) {
       EXPECT_FALSE(std::regex_search(sql, transaction)) << sql;
       EXPECT_THAT(sql, HasSubstr("timeout"));
@@ -64,7 +64,7 @@ TEST_P(shipped_test, files_suit_any_tool) {
 }
 
 TEST_P(shipped_test, no_name_escapes_the_prefix) {
-  const auto files = shipped_migrations(GetParam(), "other_");
+  const auto files = shipped_migrations(dialect_of(GetParam()), "other_");
   for (const auto& file : files) {
     for (const auto& sql : {file.up, file.down}) {
       EXPECT_THAT(sql, testing::Not(HasSubstr("rowlock_")));
@@ -86,7 +86,7 @@ TEST_P(shipped_test, schema_file_equals_what_the_migrations_produce) {
 // A migration that changes the schema changes schema/<dialect>.sql too.
 TEST_P(shipped_test, expected_schema_equals_what_the_migrations_produce) {
   open().up();
-  EXPECT_EQ(db.describe(), migrate::expected_schema(GetParam()));
+  EXPECT_EQ(db.describe(), migrate::expected_schema(dialect_of(GetParam())));
 }
 
 ROWLOCK_FOR_EACH_SQL_STORE(shipped_test);

@@ -20,11 +20,10 @@ namespace {
 
 using namespace std::chrono_literals;
 
-class mysql_ghost_test : public testing::Test {
+class mysql_ghost_test : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    if (selected_of({"mysql"}).empty()) GTEST_SKIP() << "left out with --stores";
-    server_ = make_own_mariadb();
+    server_ = make_own_mysql(GetParam());
     migrator{server_->url()}.up();
   }
 
@@ -49,7 +48,7 @@ class mysql_ghost_test : public testing::Test {
   std::unique_ptr<own_server> server_;
 };
 
-TEST_F(mysql_ghost_test, is_ended_through_a_unix_socket) {
+TEST_P(mysql_ghost_test, is_ended_through_a_unix_socket) {
   const auto judge = connect();
   const auto ghost = connect();
   EXPECT_TRUE(judge->end_ghost(ghost->backend()));
@@ -58,7 +57,7 @@ TEST_F(mysql_ghost_test, is_ended_through_a_unix_socket) {
 }
 
 // Within one run of a server, every connection sees the same start at any time.
-TEST_F(mysql_ghost_test, knows_when_its_server_was_started) {
+TEST_P(mysql_ghost_test, knows_when_its_server_was_started) {
   const auto start = start_of(connect()->backend());
   mysql_connection observer{server_->url()};
   const auto uptime = [&] { return std::stol(observer.run("SHOW STATUS LIKE 'Uptime'").at(0).at(1)); };
@@ -68,7 +67,7 @@ TEST_F(mysql_ghost_test, knows_when_its_server_was_started) {
   }
 }
 
-TEST_F(mysql_ghost_test, of_a_server_that_was_started_again_is_gone_and_no_stranger_is_ended) {
+TEST_P(mysql_ghost_test, of_a_server_that_was_started_again_is_gone_and_no_stranger_is_ended) {
   std::vector<std::unique_ptr<store::session>> sessions(20);
   for (auto& each : sessions) each = connect();
   const auto ghost = sessions.back()->backend();
@@ -90,7 +89,7 @@ TEST_F(mysql_ghost_test, of_a_server_that_was_started_again_is_gone_and_no_stran
 }
 
 // The server starts twice within a second: the process behind the socket is another one.
-TEST_F(mysql_ghost_test, of_another_process_at_the_socket_is_left_alone) {
+TEST_P(mysql_ghost_test, of_another_process_at_the_socket_is_left_alone) {
   const auto judge = connect();
   const auto stranger = connect();
   const auto backend = stranger->backend();
@@ -102,7 +101,7 @@ TEST_F(mysql_ghost_test, of_another_process_at_the_socket_is_left_alone) {
   EXPECT_TRUE(alive(*stranger));
 }
 
-TEST_F(mysql_ghost_test, with_another_port_is_gone_and_no_stranger_is_ended) {
+TEST_P(mysql_ghost_test, with_another_port_is_gone_and_no_stranger_is_ended) {
   const auto judge = connect(server_->url());
   const auto stranger = connect(server_->url());
   EXPECT_TRUE(judge->end_ghost(with(stranger->backend(), "127.0.0.1:", "127.0.0.1:1")));
@@ -110,7 +109,7 @@ TEST_F(mysql_ghost_test, with_another_port_is_gone_and_no_stranger_is_ended) {
 }
 
 // The clock was set back between two starts.
-TEST_F(mysql_ghost_test, of_a_later_start_is_left_alone) {
+TEST_P(mysql_ghost_test, of_a_later_start_is_left_alone) {
   const auto judge = connect();
   const auto ghost = connect();
   const auto start = start_of(ghost->backend());
@@ -119,7 +118,7 @@ TEST_F(mysql_ghost_test, of_a_later_start_is_left_alone) {
 }
 
 // After the credentials have changed, the ghost may belong to a user whose connections this user cannot see.
-TEST_F(mysql_ghost_test, that_may_not_be_seen_is_not_said_to_be_gone) {
+TEST_P(mysql_ghost_test, that_may_not_be_seen_is_not_said_to_be_gone) {
   mysql_connection{server_->url()}.run(
       "CREATE USER rotated@'%' IDENTIFIED BY 'rowlock'; "
       "GRANT SELECT, INSERT, UPDATE, DELETE ON rowlock_test.* TO rotated@'%'");
@@ -130,6 +129,8 @@ TEST_F(mysql_ghost_test, that_may_not_be_seen_is_not_said_to_be_gone) {
     EXPECT_TRUE(alive(*ghost));
   }
 }
+
+ROWLOCK_FOR_EACH_MYSQL_SERVER(mysql_ghost_test);
 
 }  // namespace
 

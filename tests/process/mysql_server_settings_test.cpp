@@ -19,11 +19,9 @@ namespace {
 
 using testing::HasSubstr;
 
-class mysql_server_settings_test : public testing::Test {
+class mysql_server_settings_test : public testing::TestWithParam<std::string> {
  protected:
-  void SetUp() override {
-    if (selected_of({"mysql"}).empty()) GTEST_SKIP() << "left out with --stores";
-  }
+  void SetUp() override {}
   static std::unique_ptr<store::session> connect(const own_server& server) {
     return store::open_mysql(server.url(), {})->connect();
   }
@@ -39,14 +37,15 @@ class mysql_server_settings_test : public testing::Test {
   }
 };
 
-TEST_F(mysql_server_settings_test, warn_of_a_binary_log_that_a_power_loss_shortens) {
-  const auto server = make_own_mariadb({"--log-bin=log", "--binlog-format=MIXED", "--sync-binlog=0"});
+TEST_P(mysql_server_settings_test, warn_of_a_binary_log_that_a_power_loss_shortens) {
+  const auto server =
+      make_own_mysql(GetParam(), {"--log-bin=log", "--binlog-format=MIXED", "--sync-binlog=0"});
   migrator{server->url()}.up();
   EXPECT_THAT(connect(*server)->warning(), HasSubstr("sync_binlog is 0 and log_bin is ON"));
 }
 
-TEST_F(mysql_server_settings_test, are_refused_where_the_log_has_statements_alone) {
-  const auto server = make_own_mariadb({"--log-bin=log", "--binlog-format=STATEMENT"});
+TEST_P(mysql_server_settings_test, are_refused_where_the_log_has_statements_alone) {
+  const auto server = make_own_mysql(GetParam(), {"--log-bin=log", "--binlog-format=STATEMENT"});
   try {
     migrator{server->url()}.up();
     connect(*server);
@@ -57,19 +56,19 @@ TEST_F(mysql_server_settings_test, are_refused_where_the_log_has_statements_alon
 }
 
 // A statement that waited would read an old clock.
-TEST_F(mysql_server_settings_test, are_refused_where_sysdate_is_now) {
-  const auto server = make_own_mariadb({"--sysdate-is-now"});
+TEST_P(mysql_server_settings_test, are_refused_where_sysdate_is_now) {
+  const auto server = make_own_mysql(GetParam(), {"--sysdate-is-now"});
   EXPECT_THAT(refusal(*server), HasSubstr("runs with sysdate-is-now"));
 }
 
-TEST_F(mysql_server_settings_test, are_refused_of_a_server_that_is_too_old) {
-  const auto server = make_own_mariadb({"--version=10.5.29-MariaDB"});
+TEST_P(mysql_server_settings_test, are_refused_of_a_server_that_is_too_old) {
+  const auto server = make_own_mysql(GetParam(), {"--version=10.5.29-MariaDB"});
   EXPECT_THAT(refusal(*server),
               HasSubstr("MariaDB 10.5.29-MariaDB is too old for rowlock, which needs 10.6"));
 }
 
-TEST_F(mysql_server_settings_test, may_leave_memory_out_and_a_restart_changes_the_marker_still) {
-  const auto server = make_own_mariadb({"--enforce-storage-engine=InnoDB"});
+TEST_P(mysql_server_settings_test, may_leave_memory_out_and_a_restart_changes_the_marker_still) {
+  const auto server = make_own_mysql(GetParam(), {"--enforce-storage-engine=InnoDB"});
   migrator{server->url()}.up();
   const auto before = connect(*server)->record_database_state();
   EXPECT_NE(before.marker, "");
@@ -84,8 +83,8 @@ TEST_F(mysql_server_settings_test, may_leave_memory_out_and_a_restart_changes_th
   EXPECT_EQ(after.epoch, before.epoch);
 }
 
-TEST_F(mysql_server_settings_test, that_forbid_writing_leave_reading) {
-  const auto server = make_own_mariadb({});
+TEST_P(mysql_server_settings_test, that_forbid_writing_leave_reading) {
+  const auto server = make_own_mysql(GetParam(), {});
   migrator{server->url()}.up();
   mutex(rowlock::connect(server->url()), "a").acquire().release();
   mysql_connection{server->url()}.run("SET GLOBAL read_only = ON");
@@ -105,14 +104,16 @@ TEST_F(mysql_server_settings_test, that_forbid_writing_leave_reading) {
   }
 }
 
-TEST_F(mysql_server_settings_test, may_have_a_database_of_two_bytes_a_letter) {
+TEST_P(mysql_server_settings_test, may_have_a_database_of_two_bytes_a_letter) {
   const auto server =
-      make_own_mariadb({"--character-set-server=utf16", "--collation-server=utf16_general_ci"});
+      make_own_mysql(GetParam(), {"--character-set-server=utf16", "--collation-server=utf16_general_ci"});
   migrator{server->url()}.up();
   const client db = rowlock::connect(server->url());
   const hold held = mutex(db, "na\u00EFve").acquire();
   EXPECT_FALSE(mutex(db, "na\u00EFve").try_acquire());
 }
+
+ROWLOCK_FOR_EACH_MYSQL_SERVER(mysql_server_settings_test);
 
 }  // namespace
 

@@ -12,6 +12,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
+
 namespace rowlock::test {
 
 namespace {
@@ -23,20 +25,21 @@ std::string with(std::string url, const std::string& part, const std::string& ot
   return url.replace(url.find(part), part.size(), other);
 }
 
-class mysql_tls_test : public testing::Test {
+class mysql_tls_test : public testing::TestWithParam<std::string> {
  protected:
-  static void SetUpTestSuite() {
-    if (selected_of({"mysql"}).empty()) return;
-    files_ = std::make_unique<certificates>("127.0.0.1");
-    server_ = make_own_mariadb({"--ssl-cert=" + files_->server(), "--ssl-key=" + files_->server_key(),
-                                "--bind-address=127.0.0.1,127.0.0.2"});
-  }
   static void TearDownTestSuite() {
-    server_.reset();
+    servers_.clear();
     files_.reset();
   }
+  // One server of each kind for all tests.
   void SetUp() override {
-    if (!server_) GTEST_SKIP() << "left out with --stores";
+    if (!files_) files_ = std::make_unique<certificates>("127.0.0.1");
+    auto& own = servers_[GetParam()];
+    if (!own) {
+      own = make_own_mysql(GetParam(), {"--ssl-cert=" + files_->server(), "--ssl-key=" + files_->server_key(),
+                                        "--bind-address=127.0.0.1,127.0.0.2"});
+    }
+    server_ = own.get();
   }
 
   // The connection's cipher, after all checks of a new session. Empty: the connection is not encrypted.
@@ -58,19 +61,20 @@ class mysql_tls_test : public testing::Test {
   }
 
   static std::unique_ptr<certificates> files_;
-  static std::unique_ptr<own_server> server_;
+  static std::map<std::string, std::unique_ptr<own_server>> servers_;
+  own_server* server_ = nullptr;
 };
 
 std::unique_ptr<certificates> mysql_tls_test::files_;
-std::unique_ptr<own_server> mysql_tls_test::server_;
+std::map<std::string, std::unique_ptr<own_server>> mysql_tls_test::servers_;
 
-TEST_F(mysql_tls_test, an_authority_that_has_signed_the_certificate_encrypts) {
+TEST_P(mysql_tls_test, an_authority_that_has_signed_the_certificate_encrypts) {
   EXPECT_NE(cipher(server_->url() + "?ssl_ca=" + files_->known()), "");
   EXPECT_NE(cipher(server_->url() + "?ssl_mode=REQUIRED&ssl_ca=" + files_->known()), "");
 }
 
 // All of the client's connections: this user may have no unencrypted one.
-TEST_F(mysql_tls_test, a_client_works_through_it) {
+TEST_P(mysql_tls_test, a_client_works_through_it) {
   mysql_connection{server_->url()}.run(
       "CREATE USER secret@'%' IDENTIFIED BY 'rowlock' REQUIRE SSL; GRANT ALL PRIVILEGES ON *.* TO "
       "secret@'%'");
@@ -83,7 +87,7 @@ TEST_F(mysql_tls_test, a_client_works_through_it) {
   EXPECT_GT(nightly.acquire().token(), 0);
 }
 
-TEST_F(mysql_tls_test, an_authority_that_has_not_is_refused) {
+TEST_P(mysql_tls_test, an_authority_that_has_not_is_refused) {
   for (const std::string mode : {"", "&ssl_mode=REQUIRED", "&ssl_mode=PREFERRED"}) {
     const auto refused = refusal_of(server_->url() + "?ssl_ca=" + files_->other() + mode);
     EXPECT_EQ(refused.code(), errc::authentication) << refused.what();
@@ -92,7 +96,7 @@ TEST_F(mysql_tls_test, an_authority_that_has_not_is_refused) {
   }
 }
 
-TEST_F(mysql_tls_test, an_authority_that_is_not_there_is_refused) {
+TEST_P(mysql_tls_test, an_authority_that_is_not_there_is_refused) {
   for (const std::string mode : {"", "&ssl_mode=VERIFY_IDENTITY"}) {
     const auto refused = refusal_of(server_->url() + "?ssl_ca=/nowhere/ca.pem" + mode);
     EXPECT_EQ(refused.code(), errc::invalid_argument) << refused.what();
@@ -100,7 +104,7 @@ TEST_F(mysql_tls_test, an_authority_that_is_not_there_is_refused) {
   }
 }
 
-TEST_F(mysql_tls_test, the_address_is_verified_where_that_is_asked_for) {
+TEST_P(mysql_tls_test, the_address_is_verified_where_that_is_asked_for) {
   EXPECT_NE(cipher(server_->url() + "?ssl_mode=VERIFY_IDENTITY&ssl_ca=" + files_->known()), "");
   const auto elsewhere = with(server_->url(), "127.0.0.1", "127.0.0.2") + "?ssl_ca=" + files_->known();
   EXPECT_NE(cipher(elsewhere), "") << "the chain alone is right here";
@@ -110,15 +114,15 @@ TEST_F(mysql_tls_test, the_address_is_verified_where_that_is_asked_for) {
 }
 
 // Without ssl_ca the authorities that the system trusts decide.
-TEST_F(mysql_tls_test, a_verified_server_needs_an_authority) {
+TEST_P(mysql_tls_test, a_verified_server_needs_an_authority) {
   for (const std::string& authority : {std::string{}, "&ssl_ca=" + files_->other()}) {
     const auto refused = refusal_of(server_->url() + "?ssl_mode=VERIFY_IDENTITY" + authority);
     EXPECT_EQ(refused.code(), errc::authentication) << refused.what();
   }
 }
 
-TEST_F(mysql_tls_test, a_server_without_it_is_refused_where_it_is_demanded) {
-  const auto plain = make_own_mariadb({"--skip-ssl"});
+TEST_P(mysql_tls_test, a_server_without_it_is_refused_where_it_is_demanded) {
+  const auto plain = make_own_mysql(GetParam(), {"--skip-ssl"});
   for (const std::string mode : {"", "&ssl_mode=REQUIRED"}) {
     const auto refused = refusal_of(plain->url() + "?ssl_ca=" + files_->known() + mode);
     EXPECT_EQ(refused.code(), errc::unreachable) << refused.what();
@@ -131,6 +135,8 @@ TEST_F(mysql_tls_test, a_server_without_it_is_refused_where_it_is_demanded) {
   EXPECT_EQ(refused.code(), errc::unreachable) << refused.what();
   EXPECT_THAT(refused.what(), HasSubstr("the server does not support it"));
 }
+
+ROWLOCK_FOR_EACH_MYSQL_SERVER(mysql_tls_test);
 
 }  // namespace
 

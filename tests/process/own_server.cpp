@@ -14,7 +14,7 @@
 namespace rowlock::test {
 
 // A short path outside of TMPDIR: a Unix socket's path may have 107 bytes.
-server_home::server_home(const char* user_variable, const std::string& within)
+server_home::server_home(const std::string& user_variable, const std::string& within)
     : path_{within + "/rowlock-own.XXXXXX"} {
   if (!::mkdtemp(path_.data())) throw std::runtime_error("cannot make a folder like " + path_);
   if (::geteuid() != 0) return;
@@ -62,12 +62,12 @@ void server_home::copy(const std::string& from, const std::string& to) const {
   run({"/bin/cp", "-a", path_ + '/' + from, path_ + '/' + to});
 }
 
-std::string required_environment(const char* name) {
-  const char* value = std::getenv(name);
+std::string required_environment(const std::string& name) {
+  const char* value = std::getenv(name.c_str());
   if (!value || !*value) {
     throw std::runtime_error(
-        std::string{name} +
-        " is not set: run under scripts/with-postgres and scripts/with-mariadb, or leave "
+        name +
+        " is not set: run under scripts/with-postgres, scripts/with-mariadb and scripts/with-mysql, or leave "
         "their stores out with --stores=sqlite");
   }
   return value;

@@ -33,8 +33,8 @@ class own_server {
   virtual void stop() = 0;
   virtual void go_on() = 0;
 
-  // Copies its data; the next copy replaces this one. PostgreSQL goes on meanwhile (pg_basebackup); MariaDB is shut down
-  // for it and started again.
+  // Copies its data; the next copy replaces this one. PostgreSQL goes on meanwhile (pg_basebackup); MariaDB and MySQL are
+  // shut down for it and started again.
   virtual void back_up() = 0;
   // Kills the server, and starts it with the copied data.
   virtual void restore() = 0;
@@ -45,23 +45,24 @@ class own_server {
   virtual bool forgets_lazy_commits() const noexcept = 0;
 };
 
-// Both servers are durable as by default and listen on a Unix socket or a loopback port. They need what
-// scripts/with-postgres or with-mariadb exports. Throw std::runtime_error with the server's message.
+// The servers are durable as by default and listen on a Unix socket or a loopback port. They need what
+// scripts/with-postgres, with-mariadb or with-mysql exports. Throw std::runtime_error with the server's message.
 std::unique_ptr<own_server> make_own_postgres();
 // In a folder on a small disk. It has little log, in small files, so that a full disk soon concerns it.
 std::unique_ptr<own_server> make_own_postgres_on_small_disk(const std::string& folder);
 // A standby of a server that make_own_postgres() or this has made: asynchronous unless the primary's settings say
 // otherwise.
 std::unique_ptr<own_server> make_own_postgres_standby(const own_server& primary);
-// arguments: further arguments for the server; they override its usual ones. within: where it has its folder.
-std::unique_ptr<own_server> make_own_mariadb(const std::vector<std::string>& arguments = {},
-                                             const std::string& within = "/tmp");
+// store: mariadb or mysql. arguments: further arguments for the server; they override its usual ones. within: where it has its folder.
+std::unique_ptr<own_server> make_own_mysql(const std::string& store,
+                                           const std::vector<std::string>& arguments = {},
+                                           const std::string& within = "/tmp");
 
 // A folder for the server, and the user that it runs as: servers refuse to run as root.
 class server_home {
  public:
   // user_variable: the environment variable that names the user.
-  explicit server_home(const char* user_variable, const std::string& within = "/tmp");
+  explicit server_home(const std::string& user_variable, const std::string& within = "/tmp");
   ~server_home();
   server_home(const server_home&) = delete;
   server_home& operator=(const server_home&) = delete;
@@ -82,6 +83,6 @@ class server_home {
 };
 
 // Throws if the variable is not set: the tests do not run under scripts/with-….
-std::string required_environment(const char* name);
+std::string required_environment(const std::string& name);
 
 }  // namespace rowlock::test

@@ -85,7 +85,7 @@ class own_server_test : public process_test {
 
 }  // namespace rowlock::test
 
-#define ROWLOCK_FOR_EACH_SERVER(suite)                                                             \
-  INSTANTIATE_TEST_SUITE_P(stores, suite,                                                          \
-                           testing::ValuesIn(::rowlock::test::selected_of({"postgres", "mysql"})), \
-                           ::rowlock::test::store_test_name)
+#define ROWLOCK_FOR_EACH_SERVER(suite)                                                                  \
+  INSTANTIATE_TEST_SUITE_P(                                                                             \
+      stores, suite, testing::ValuesIn(::rowlock::test::selected_of({"postgres", "mariadb", "mysql"})), \
+      ::rowlock::test::store_test_name)

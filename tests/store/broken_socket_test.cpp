@@ -59,8 +59,8 @@ TEST_P(broken_socket_test, delivers_nothing_any_more) {
 }
 
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(broken_socket_test);
-INSTANTIATE_TEST_SUITE_P(stores, broken_socket_test, testing::ValuesIn(selected_of({"postgres", "mysql"})),
-                         store_test_name);
+INSTANTIATE_TEST_SUITE_P(stores, broken_socket_test,
+                         testing::ValuesIn(selected_of({"postgres", "mariadb", "mysql"})), store_test_name);
 
 }  // namespace
 }  // namespace rowlock::test

@@ -12,7 +12,7 @@ class mysql_collect_test : public mysql_test {};
 
 // The creator found the name missing; since then others have made, used and collected it, the last of which
 // is about to commit. So the creator must read the floor behind that commit.
-TEST_F(mysql_collect_test, beside_a_creation_keeps_tokens_rising) {
+TEST_P(mysql_collect_test, beside_a_creation_keeps_tokens_rising) {
   const auto session = ready();
   const auto collector = raw();
   const auto used = std::to_string(std::stoll(value("SELECT epoch_floor FROM @meta")) + 1'000'000);
@@ -29,6 +29,8 @@ TEST_F(mysql_collect_test, beside_a_creation_keeps_tokens_rising) {
   created.get();
   EXPECT_EQ(value("SELECT token FROM @lock"), used);
 }
+
+ROWLOCK_FOR_EACH_MYSQL_SERVER(mysql_collect_test);
 
 }  // namespace
 }  // namespace rowlock::test

@@ -30,11 +30,11 @@ class mysql_connect_test : public mysql_test {
   };
 };
 
-TEST_F(mysql_connect_test, of_a_sound_server_warns_of_nothing) {
+TEST_P(mysql_connect_test, of_a_sound_server_warns_of_nothing) {
   EXPECT_THAT(connect()->warning(), IsEmpty());
 }
 
-TEST_F(mysql_connect_test, refuses_a_server_that_is_read_only) {
+TEST_P(mysql_connect_test, refuses_a_server_that_is_read_only) {
   const changed replica{*side_, "read_only", "1"};
   try {
     connect();
@@ -47,7 +47,7 @@ TEST_F(mysql_connect_test, refuses_a_server_that_is_read_only) {
 }
 
 // There is no such server here: a trigger refuses what a group does.
-TEST_F(mysql_connect_test, says_what_to_do_about_a_marker_that_a_replication_group_refuses) {
+TEST_P(mysql_connect_test, says_what_to_do_about_a_marker_that_a_replication_group_refuses) {
   run(*side_,
       "CREATE TRIGGER @refuse BEFORE INSERT ON @marker FOR EACH ROW SIGNAL SQLSTATE 'HY000' SET MYSQL_ERRNO "
       "= "
@@ -62,17 +62,17 @@ TEST_F(mysql_connect_test, says_what_to_do_about_a_marker_that_a_replication_gro
   }
 }
 
-TEST_F(mysql_connect_test, warns_of_commits_that_a_crash_would_lose) {
+TEST_P(mysql_connect_test, warns_of_commits_that_a_crash_would_lose) {
   const changed lazy{*side_, "innodb_flush_log_at_trx_commit", "2"};
   EXPECT_THAT(connect()->warning(), HasSubstr("innodb_flush_log_at_trx_commit is 2"));
 }
 
-TEST_F(mysql_connect_test, warns_of_packets_too_small_for_a_batch) {
+TEST_P(mysql_connect_test, warns_of_packets_too_small_for_a_batch) {
   const changed small{*side_, "max_allowed_packet", "1048576"};
   EXPECT_THAT(connect()->warning(), HasSubstr("max_allowed_packet is 1048576"));
 }
 
-TEST_F(mysql_connect_test, the_longest_batch_fits_into_what_it_does_not_warn_of) {
+TEST_P(mysql_connect_test, the_longest_batch_fits_into_what_it_does_not_warn_of) {
   const changed just{*side_, "max_allowed_packet", "4194304"};
   const auto session = ready();
   EXPECT_THAT(session->warning(), IsEmpty());
@@ -93,7 +93,7 @@ TEST_F(mysql_connect_test, the_longest_batch_fits_into_what_it_does_not_warn_of)
 }
 
 // Nobody listens at the first two places.
-TEST_F(mysql_connect_test, goes_on_to_the_next_place_of_the_url) {
+TEST_P(mysql_connect_test, goes_on_to_the_next_place_of_the_url) {
   auto url = fixture_->url();
   const auto at = url.find('@') + 1;
   const auto living = url.substr(at, url.find('/', at) - at);
@@ -108,12 +108,14 @@ TEST_F(mysql_connect_test, goes_on_to_the_next_place_of_the_url) {
 }
 
 // Once one of them is a replica, no connection is made there.
-TEST_F(mysql_connect_test, is_refused_by_the_last_place_that_is_read_only) {
+TEST_P(mysql_connect_test, is_refused_by_the_last_place_that_is_read_only) {
   const changed replica{*side_, "read_only", "1"};
   auto url = fixture_->url();
   EXPECT_THROW(store::open(url.insert(url.find('@') + 1, "127.0.0.1:1,"), fixture_->options())->connect(),
                error);
 }
+
+ROWLOCK_FOR_EACH_MYSQL_SERVER(mysql_connect_test);
 
 }  // namespace
 }  // namespace rowlock::test

@@ -28,7 +28,7 @@ class mysql_contention_test : public mysql_test {
   }
 };
 
-TEST_F(mysql_contention_test, of_many_clients_on_few_names_deadlocks_nobody_and_logs_nothing) {
+TEST_P(mysql_contention_test, of_many_clients_on_few_names_deadlocks_nobody_and_logs_nothing) {
   const auto deadlocks = status("Innodb_deadlocks");
   const auto logged = log().size();
   options settings;
@@ -56,6 +56,8 @@ TEST_F(mysql_contention_test, of_many_clients_on_few_names_deadlocks_nobody_and_
   EXPECT_EQ(status("Innodb_deadlocks"), deadlocks);
   EXPECT_EQ(log().size(), logged) << log().back();
 }
+
+ROWLOCK_FOR_EACH_MYSQL_SERVER(mysql_contention_test);
 
 }  // namespace
 }  // namespace rowlock::test

@@ -22,7 +22,7 @@ namespace {
 class mysql_doubt_test : public mysql_test {};
 
 // It may have been killed behind its commit.
-TEST_F(mysql_doubt_test, a_statement_that_was_killed_may_have_happened) {
+TEST_P(mysql_doubt_test, a_statement_that_was_killed_may_have_happened) {
   const auto session = ready();
   const auto lease = new_lease(*session);
   const auto other = raw();
@@ -41,7 +41,7 @@ TEST_F(mysql_doubt_test, a_statement_that_was_killed_may_have_happened) {
   EXPECT_TRUE(renew(*session, lease)) << "the connection is as good as before";
 }
 
-TEST_F(mysql_doubt_test, is_told_by_the_error) {
+TEST_P(mysql_doubt_test, is_told_by_the_error) {
   const auto unknown = [](int number) {
     return store::mysql_error(soci::mysql_soci_error("it said", number), "release").outcome_unknown();
   };
@@ -127,7 +127,7 @@ class relay {
 };
 
 // What the kernel had yet to send would reach the server later, and be granted to nobody.
-TEST_F(mysql_doubt_test, a_broken_connection_is_reset_and_a_sound_one_closed) {
+TEST_P(mysql_doubt_test, a_broken_connection_is_reset_and_a_sound_one_closed) {
   auto url = fixture_->url();
   const auto colon = url.rfind(':');
   const auto slash = url.find('/', colon);
@@ -144,6 +144,8 @@ TEST_F(mysql_doubt_test, a_broken_connection_is_reset_and_a_sound_one_closed) {
   EXPECT_FALSE(resets(false));
   EXPECT_TRUE(resets(true));
 }
+
+ROWLOCK_FOR_EACH_MYSQL_SERVER(mysql_doubt_test);
 
 }  // namespace
 }  // namespace rowlock::test

@@ -40,7 +40,7 @@ class mysql_guard_test : public mysql_test {
   claim hold_;
 };
 
-TEST_F(mysql_guard_test, stops_what_would_take_the_hold_away_until_it_ends) {
+TEST_P(mysql_guard_test, stops_what_would_take_the_hold_away_until_it_ends) {
   for (const auto& level : levels) {
     SCOPED_TRACE(level);
     begin(level);
@@ -54,7 +54,7 @@ TEST_F(mysql_guard_test, stops_what_would_take_the_hold_away_until_it_ends) {
   EXPECT_TRUE(release(*session_, hold_));
 }
 
-TEST_F(mysql_guard_test, that_reads_plainly_alone_stops_nobody) {
+TEST_P(mysql_guard_test, that_reads_plainly_alone_stops_nobody) {
   for (const auto& level : {"READ UNCOMMITTED", "READ COMMITTED", "REPEATABLE READ"}) {
     SCOPED_TRACE(level);
     begin(level);
@@ -66,7 +66,7 @@ TEST_F(mysql_guard_test, that_reads_plainly_alone_stops_nobody) {
 }
 
 // The balance was read before the acquire, and what the holder before has written is missing from it.
-TEST_F(mysql_guard_test, that_locks_alone_lets_an_old_snapshot_write) {
+TEST_P(mysql_guard_test, that_locks_alone_lets_an_old_snapshot_write) {
   const auto withdraw = [&](const std::string& statement) {
     begin("REPEATABLE READ");
     application_->run("SELECT balance FROM account");
@@ -89,7 +89,7 @@ TEST_F(mysql_guard_test, that_locks_alone_lets_an_old_snapshot_write) {
   EXPECT_EQ(value("SELECT balance FROM account"), "50");
 }
 
-TEST_F(mysql_guard_test, in_a_new_snapshot_proves_what_an_old_one_could_not) {
+TEST_P(mysql_guard_test, in_a_new_snapshot_proves_what_an_old_one_could_not) {
   for (const auto& level : levels) {
     SCOPED_TRACE(level);
     begin(level);
@@ -99,7 +99,7 @@ TEST_F(mysql_guard_test, in_a_new_snapshot_proves_what_an_old_one_could_not) {
   }
 }
 
-TEST_F(mysql_guard_test, after_a_snapshot_of_this_very_hold_is_good) {
+TEST_P(mysql_guard_test, after_a_snapshot_of_this_very_hold_is_good) {
   begin("REPEATABLE READ");
   application_->run("SELECT balance FROM account");
   const auto waiter = hold_id::random();
@@ -108,7 +108,7 @@ TEST_F(mysql_guard_test, after_a_snapshot_of_this_very_hold_is_good) {
   application_->run("COMMIT");
 }
 
-TEST_F(mysql_guard_test, waits_for_a_release_under_way_and_then_proves_nothing) {
+TEST_P(mysql_guard_test, waits_for_a_release_under_way_and_then_proves_nothing) {
   for (const auto& level : levels) {
     SCOPED_TRACE(level);
     const auto releaser = raw();
@@ -125,7 +125,7 @@ TEST_F(mysql_guard_test, waits_for_a_release_under_way_and_then_proves_nothing) 
   }
 }
 
-TEST_F(mysql_guard_test, of_a_permit_stops_what_would_take_it_away_and_looks_twice) {
+TEST_P(mysql_guard_test, of_a_permit_stops_what_would_take_it_away_and_looks_twice) {
   session_->create(std::vector<model::lock_definition>{{"s", model::lock_kind::semaphore, 5}});
   model::permit permit{hold_id::random(), new_lease(*session_), 2, 0};
   const auto add = [&](const store::lock_view& now) {
@@ -165,7 +165,7 @@ TEST_F(mysql_guard_test, of_a_permit_stops_what_would_take_it_away_and_looks_twi
 }
 
 // A guard that finds no permit has locked the gap where it would stand, up to another name's.
-TEST_F(mysql_guard_test, of_a_permit_that_is_gone_makes_no_fast_acquire_wait) {
+TEST_P(mysql_guard_test, of_a_permit_that_is_gone_makes_no_fast_acquire_wait) {
   std::vector<model::lock_definition> locks;
   for (const auto* name : {"b", "c", "d", "s", "t", "z"})
     locks.push_back({name, model::lock_kind::semaphore, 5});
@@ -188,6 +188,8 @@ TEST_F(mysql_guard_test, of_a_permit_that_is_gone_makes_no_fast_acquire_wait) {
   expect_not_to_wait("s", {sharing("t")});
   expect_not_to_wait("b", {sharing("c"), sharing("d")});
 }
+
+ROWLOCK_FOR_EACH_MYSQL_SERVER(mysql_guard_test);
 
 }  // namespace
 }  // namespace rowlock::test

@@ -32,7 +32,7 @@ class mysql_renewal_test : public mysql_test {
 };
 
 // utc_timestamp() is the time at which the statement began; this one waited for the row since.
-TEST_F(mysql_renewal_test, that_asks_for_the_statements_time_revives_an_expired_lease) {
+TEST_P(mysql_renewal_test, that_asks_for_the_statements_time_revives_an_expired_lease) {
   const auto renewer = raw();
   fixture_->expire(lease_, -1s);
   lock_lease();
@@ -45,7 +45,7 @@ TEST_F(mysql_renewal_test, that_asks_for_the_statements_time_revives_an_expired_
   EXPECT_EQ(expired(), "0") << "this server reads the clock anew; then sysdate() is not needed";
 }
 
-TEST_F(mysql_renewal_test, of_the_store_reads_the_clock_after_the_wait) {
+TEST_P(mysql_renewal_test, of_the_store_reads_the_clock_after_the_wait) {
   for (const std::string end : {"ROLLBACK", "COMMIT"}) {
     SCOPED_TRACE(end);
     fixture_->expire(lease_, -1s);
@@ -59,7 +59,7 @@ TEST_F(mysql_renewal_test, of_the_store_reads_the_clock_after_the_wait) {
   }
 }
 
-TEST_F(mysql_renewal_test, that_comes_first_wins_over_a_kill) {
+TEST_P(mysql_renewal_test, that_comes_first_wins_over_a_kill) {
   lock_lease();
   auto renewed = in_background([&] { return renew(*session_, lease_); });
   until_blocked(connection_of(*session_));
@@ -73,7 +73,7 @@ TEST_F(mysql_renewal_test, that_comes_first_wins_over_a_kill) {
   EXPECT_TRUE(renewed.get());
 }
 
-TEST_F(mysql_renewal_test, writes_one_row_however_many_locks_are_held) {
+TEST_P(mysql_renewal_test, writes_one_row_however_many_locks_are_held) {
   std::vector<model::lock_definition> locks;
   std::vector<store::acquire_item> requests;
   for (int i = 0; i < 200; ++i) {
@@ -93,6 +93,8 @@ TEST_F(mysql_renewal_test, writes_one_row_however_many_locks_are_held) {
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(renew(*session_, lease_));
   EXPECT_EQ(written() - before, 10);
 }
+
+ROWLOCK_FOR_EACH_MYSQL_SERVER(mysql_renewal_test);
 
 }  // namespace
 }  // namespace rowlock::test

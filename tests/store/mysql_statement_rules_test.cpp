@@ -44,7 +44,7 @@ class mysql_statement_rules_test : public mysql_test {
   std::unique_ptr<mysql_connection> one_, two_;
 };
 
-TEST_F(mysql_statement_rules_test, acquire_that_asks_whether_the_holder_lives_steals_a_live_lock) {
+TEST_P(mysql_statement_rules_test, acquire_that_asks_whether_the_holder_lives_steals_a_live_lock) {
   const auto next = grant_uncommitted();
   auto stolen = run_until_blocked(
       *two_,
@@ -56,12 +56,12 @@ TEST_F(mysql_statement_rules_test, acquire_that_asks_whether_the_holder_lives_st
       << "this server reads the lease anew; then the rule is not needed";
 }
 
-TEST_F(mysql_statement_rules_test, the_store_leaves_that_lock_to_its_holder) {
+TEST_P(mysql_statement_rules_test, the_store_leaves_that_lock_to_its_holder) {
   const auto next = grant_uncommitted();
   expect_left_to_its_holder(*session_, next, [&] { one_->run("COMMIT"); });
 }
 
-TEST_F(mysql_statement_rules_test, release_that_asks_whether_somebody_waits_loses_a_waiter) {
+TEST_P(mysql_statement_rules_test, release_that_asks_whether_somebody_waits_loses_a_waiter) {
   const auto holder = claim{"a", new_lease(*session_), hold_id::random()};
   ASSERT_TRUE(acquire(*session_, holder));
   run(*one_, "START TRANSACTION; UPDATE @lock SET has_queue = 1, next_ticket = 2 WHERE name = 'a'");
@@ -78,7 +78,7 @@ TEST_F(mysql_statement_rules_test, release_that_asks_whether_somebody_waits_lose
   EXPECT_EQ(value("SELECT count(*) FROM @queue"), "1") << "and nobody will look";
 }
 
-TEST_F(mysql_statement_rules_test, the_store_sees_that_waiter) {
+TEST_P(mysql_statement_rules_test, the_store_sees_that_waiter) {
   expect_waiter_is_seen(
       *session_,
       [&](hold_id waiter) {
@@ -92,7 +92,7 @@ TEST_F(mysql_statement_rules_test, the_store_sees_that_waiter) {
 }
 
 // Whatever the application's server-wide settings are, ours are our own.
-TEST_F(mysql_statement_rules_test, the_store_pins_its_isolation) {
+TEST_P(mysql_statement_rules_test, the_store_pins_its_isolation) {
   const auto level = side_->value("SELECT @@GLOBAL.tx_isolation");
   side_->run("SET GLOBAL TRANSACTION ISOLATION LEVEL SERIALIZABLE");
   const auto session = connect();
@@ -106,6 +106,8 @@ TEST_F(mysql_statement_rules_test, the_store_pins_its_isolation) {
             store::hold_status::where::held);
   one_->run("ROLLBACK");
 }
+
+ROWLOCK_FOR_EACH_MYSQL_SERVER(mysql_statement_rules_test);
 
 }  // namespace
 }  // namespace rowlock::test

@@ -10,8 +10,7 @@
 namespace rowlock::test {
 
 void mysql_test::SetUp() {
-  if (selected_of({"mysql"}).empty()) GTEST_SKIP() << "left out with --stores";
-  fixture_ = make_store_fixture("mysql");
+  fixture_ = make_store_fixture(GetParam());
   database_ = fixture_->open();
   side_ = raw();
   side_->run("SET time_zone = '+00:00'");

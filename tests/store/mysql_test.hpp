@@ -1,4 +1,4 @@
-// A migrated database of its own on the server of ROWLOCK_TEST_MYSQL_URL, and connections beside the store's.
+// A migrated database of its own on a server of MariaDB or MySQL, and connections beside the store's.
 #pragma once
 
 #include "store/session_steps.hpp"
@@ -18,7 +18,7 @@
 
 namespace rowlock::test {
 
-class mysql_test : public testing::Test {
+class mysql_test : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override;
 

@@ -23,7 +23,7 @@ class mysql_waiting_test : public mysql_test {
 
 // The user's transaction has read a permit that is not there, and so locked the gap where it would stand.
 // Were it waited for, it would get a deadlock as soon as it wants the lock's row.
-TEST_F(mysql_waiting_test, an_edit_that_adds_a_permit_waits_for_no_gap_of_a_user) {
+TEST_P(mysql_waiting_test, an_edit_that_adds_a_permit_waits_for_no_gap_of_a_user) {
   session_->create(std::vector<model::lock_definition>{{"s", model::lock_kind::semaphore, 5}});
   const auto lease = new_lease(*session_);
   run(*other_,
@@ -49,7 +49,7 @@ TEST_F(mysql_waiting_test, an_edit_that_adds_a_permit_waits_for_no_gap_of_a_user
   EXPECT_EQ(add(), "added");
 }
 
-TEST_F(mysql_waiting_test, a_hand_over_waits_for_no_lease) {
+TEST_P(mysql_waiting_test, a_hand_over_waits_for_no_lease) {
   const auto holder = new_hold(*session_, "a");
   const auto next = new_lease(*session_);
   const auto waiter = hold_id::random();
@@ -66,7 +66,7 @@ TEST_F(mysql_waiting_test, a_hand_over_waits_for_no_lease) {
   let_go();
 }
 
-TEST_F(mysql_waiting_test, a_hint_waits_for_no_lease_and_reaches_the_others) {
+TEST_P(mysql_waiting_test, a_hint_waits_for_no_lease_and_reaches_the_others) {
   const auto whom = new_lease(*session_);
   const auto another = new_lease(*session_);
   run(*other_, "START TRANSACTION; SELECT 1 FROM @lease WHERE id = UNHEX(?) FOR UPDATE", {whom.to_string()});
@@ -80,6 +80,8 @@ TEST_F(mysql_waiting_test, a_hint_waits_for_no_lease_and_reaches_the_others) {
   let_go();
   EXPECT_EQ(value("SELECT wakes FROM @lease WHERE id = UNHEX('" + another.to_string() + "')"), "1");
 }
+
+ROWLOCK_FOR_EACH_MYSQL_SERVER(mysql_waiting_test);
 
 }  // namespace
 }  // namespace rowlock::test

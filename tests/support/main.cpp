@@ -12,9 +12,10 @@ int main(int argc, char** argv) try {
   rowlock::test::select_stores(argc, argv);
   testing::InitGoogleTest(&argc, argv);
   if (argc > 1) {
-    std::fprintf(stderr,
-                 "unknown argument %s; --stores=memory,sqlite,postgres,mysql or GoogleTest's own are known\n",
-                 argv[1]);
+    std::fprintf(
+        stderr,
+        "unknown argument %s; --stores=memory,sqlite,postgres,mariadb,mysql or GoogleTest's own are known\n",
+        argv[1]);
     return 64;
   }
   testing::UnitTest::GetInstance()->listeners().Append(new rowlock::test::store_report);

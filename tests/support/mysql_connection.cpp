@@ -118,12 +118,12 @@ std::string mysql_connection::value(const std::string& sql, std::initializer_lis
   return answer.empty() || answer[0].empty() ? std::string{} : answer[0][0];
 }
 
-std::string mysql_server_url() {
-  const char* url = std::getenv("ROWLOCK_TEST_MYSQL_URL");
+std::string mysql_server_url(const std::string& store) {
+  const std::string variable = store == "mysql" ? "ROWLOCK_TEST_MYSQL_URL" : "ROWLOCK_TEST_MARIADB_URL";
+  const char* url = std::getenv(variable.c_str());
   if (!url || !*url) {
-    throw std::runtime_error(
-        "ROWLOCK_TEST_MYSQL_URL is not set: run under scripts/with-mariadb, or leave MariaDB out with "
-        "--stores=memory,sqlite,postgres");
+    throw std::runtime_error(variable + " is not set: run under scripts/with-" + store + ", or leave " +
+                             store + " out with --stores=memory,sqlite,postgres");
   }
   return url;
 }
@@ -140,33 +140,62 @@ std::string as_ordinary(const std::string& url) {
   return parts.to_string();
 }
 
-const char* const hostile_init_connect =
+namespace {
+
+// What both servers know.
+const std::string hostile_to_both =
     "SET SESSION completion_type = 'CHAIN', time_zone = '+09:30', div_precision_increment = 0,"
     " max_join_size = 1, sql_big_selects = 0, sql_select_limit = 1, sql_safe_updates = 1, sql_auto_is_null = "
     "1,"
-    " unique_checks = 0, foreign_key_checks = 0, check_constraint_checks = 0, group_concat_max_len = 4,"
-    " max_sort_length = 64, innodb_lock_wait_timeout = 0, lock_wait_timeout = 0, max_statement_time = 0.001,"
-    " idle_transaction_timeout = 1, idle_write_transaction_timeout = 1, idle_readonly_transaction_timeout = "
-    "1,"
-    " join_cache_level = 8, in_predicate_conversion_threshold = 2, old_mode = 'IGNORE_INDEX_ONLY_FOR_JOIN',"
-    " query_cache_type = OFF, sql_buffer_result = 1, big_tables = 1, tmp_disk_table_size = 1024,"
+    " unique_checks = 0, foreign_key_checks = 0, group_concat_max_len = 4, max_sort_length = 64,"
+    " sql_buffer_result = 1, big_tables = 1, low_priority_updates = 1, lc_messages = 'de_DE',"
+    " timestamp = 1000000000;";
+
+const std::string hostile_to_mariadb =
+    "SET SESSION check_constraint_checks = 0, innodb_lock_wait_timeout = 0, lock_wait_timeout = 0,"
+    " max_statement_time = 0.001, idle_transaction_timeout = 1, idle_write_transaction_timeout = 1,"
+    " idle_readonly_transaction_timeout = 1, join_cache_level = 8, in_predicate_conversion_threshold = 2,"
+    " old_mode = 'IGNORE_INDEX_ONLY_FOR_JOIN', query_cache_type = OFF, tmp_disk_table_size = 1024,"
     " optimizer_switch = "
     "'derived_merge=off,semijoin=off,exists_to_in=off,index_condition_pushdown=off,mrr=on',"
-    " low_priority_updates = 1, lc_messages = 'de_DE', timestamp = 1000000000;"
+    " sql_mode = 'ORACLE,NO_BACKSLASH_ESCAPES';";
+
+const std::string hostile_to_mysql =
+    "SET SESSION innodb_lock_wait_timeout = 1, lock_wait_timeout = 1, max_execution_time = 1,"
+    " tmp_table_size = 1024, max_heap_table_size = 16384, internal_tmp_mem_storage_engine = MEMORY,"
+    " default_storage_engine = MEMORY, default_tmp_storage_engine = MyISAM, sql_require_primary_key = 1,"
+    " sql_generate_invisible_primary_key = 1, explicit_defaults_for_timestamp = 0,"
+    " windowing_use_high_precision = 0, session_track_transaction_info = 'CHARACTERISTICS',"
+    " session_track_schema = 0, session_track_gtids = 'OWN_GTID', use_secondary_engine = FORCED,"
+    " optimizer_switch = 'derived_merge=off,semijoin=off,materialization=off,index_condition_pushdown=off,"
+    "mrr=on,mrr_cost_based=off,batched_key_access=on,prefer_ordering_index=off,subquery_to_derived=on',"
+    " sql_mode = 'ANSI,HIGH_NOT_PRECEDENCE,NO_BACKSLASH_ESCAPES,NO_UNSIGNED_SUBTRACTION,"
+    "PAD_CHAR_TO_FULL_LENGTH,TIME_TRUNCATE_FRACTIONAL';";
+
+// Last, because what came before needs the defaults.
+const std::string hostile_transaction =
     "SET NAMES latin1;"
     "SET SESSION collation_database = utf16_bin, collation_connection = utf8mb3_unicode_ci;"
     "SET SESSION TRANSACTION ISOLATION LEVEL SERIALIZABLE, READ ONLY;"
-    "SET SESSION sql_mode = 'ORACLE,NO_BACKSLASH_ESCAPES';"
     "SET SESSION autocommit = 0;"
     "USE information_schema;"
     "SET TRANSACTION READ ONLY;"
     "START TRANSACTION READ ONLY";
 
-std::string mysql_client_command(const std::string& url) {
+}  // namespace
+
+std::string hostile_init_connect(const std::string& store) {
+  return hostile_to_both + (store == "mysql" ? hostile_to_mysql : hostile_to_mariadb) + hostile_transaction;
+}
+
+std::string mysql_client_command(const std::string& store, const std::string& url) {
   const url_parts parts{url};
-  return "mariadb --no-defaults --batch --raw --skip-column-names --host=" + parts.places.at(0).host +
-         " --port=" + std::to_string(parts.places.at(0).port) + " --user=" + parts.user +
-         " --password=" + parts.password + ' ' + parts.database;
+  const char* own = store == "mysql" ? std::getenv("ROWLOCK_TEST_MYSQL_CLIENT") : nullptr;
+  // In the environment the password earns no warning.
+  return "MYSQL_PWD='" + parts.password + "' " + (own ? own : "mariadb --no-defaults") +
+         " --batch --raw --skip-column-names --host=" + parts.places.at(0).host +
+         " --port=" + std::to_string(parts.places.at(0).port) + " --user=" + parts.user + ' ' +
+         parts.database;
 }
 
 std::string as_application(const std::string& url) {

@@ -51,8 +51,8 @@ class mysql_connection {
   std::unique_ptr<MYSQL, decltype(&mysql_close)> handle_;
 };
 
-// ROWLOCK_TEST_MYSQL_URL. Throws std::runtime_error if it is not set.
-std::string mysql_server_url();
+// ROWLOCK_TEST_MARIADB_URL or ROWLOCK_TEST_MYSQL_URL. Throws std::runtime_error if it is not set.
+std::string mysql_server_url(const std::string& store);
 // The same server's URL with another database.
 std::string with_database(const std::string& url, const std::string& database);
 // The same URL as the user of the tests' own connections, which distinguishes them from rowlock's in the
@@ -62,8 +62,9 @@ std::string as_application(const std::string& url);
 std::string as_ordinary(const std::string& url);
 // What an administrator may have set for every ordinary user. Each setting breaks a statement that relies on
 // the default.
-extern const char* const hostile_init_connect;
-// A shell command that runs the command-line client there: plain values, one row a line. It stops at the first error.
-std::string mysql_client_command(const std::string& url);
+std::string hostile_init_connect(const std::string& store);
+// A shell command that runs the command-line client of that store there: plain values, one row a line. It stops at the
+// first error.
+std::string mysql_client_command(const std::string& store, const std::string& url);
 
 }  // namespace rowlock::test

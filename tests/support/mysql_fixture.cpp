@@ -16,12 +16,14 @@ constexpr const char* prefix = "my_";
 
 class mysql_fixture final : public store_fixture {
  public:
-  mysql_fixture() {
+  explicit mysql_fixture(std::string name) : name_{std::move(name)} {
     if (is_hostile_) {
-      side_.run("SET GLOBAL init_connect = ?", {hostile_init_connect});
+      side_.run("SET GLOBAL init_connect = ?", {hostile_init_connect(name_)});
       side_.run(
           "CREATE USER IF NOT EXISTS ordinary@'%' IDENTIFIED BY 'ordinary';"
           "GRANT SELECT, INSERT, UPDATE, DELETE ON *.* TO ordinary@'%'");
+      // init_connect has the rights of the user who connects.
+      if (name_ == "mysql") side_.run("GRANT SESSION_VARIABLES_ADMIN ON *.* TO ordinary@'%'");
     }
     side_.run("CREATE DATABASE " + database_ + "; USE " + database_);
     side_.run("SET time_zone = '+00:00'");
@@ -55,7 +57,7 @@ class mysql_fixture final : public store_fixture {
 
   std::unique_ptr<store::database> open() override { return store::open(url(), options()); }
   std::string url() const override {
-    const auto own = with_database(mysql_server_url(), database_);
+    const auto own = with_database(mysql_server_url(name_), database_);
     if (has_roles_) return url_of(role_use::run);
     return is_hostile_ ? as_ordinary(own) : own;
   }
@@ -114,7 +116,7 @@ class mysql_fixture final : public store_fixture {
 
   std::string user_of(role_use use) const { return role_name(database_ + '_', use); }
   std::string url_of(role_use use) const {
-    const auto whole = with_database(mysql_server_url(), database_);
+    const auto whole = with_database(mysql_server_url(name_), database_);
     return "mysql://" + user_of(use) + ":right" + whole.substr(whole.find('@'));
   }
   void migrate_as_role() {
@@ -149,17 +151,18 @@ class mysql_fixture final : public store_fixture {
     return set && std::string_view{set} == "1";
   }
 
+  const std::string name_;
   const bool has_roles_ = asked_for_roles();
   const bool is_hostile_ = asked_to_be_hostile();
   // Never the name of another test's database, nor of one that a crashed run left behind.
   const std::string database_ = "t" + model::id128::random().to_string().substr(0, 12);
-  mysql_connection side_{as_application(mysql_server_url())};
+  mysql_connection side_{as_application(mysql_server_url(name_))};
 };
 
 }  // namespace
 
-std::unique_ptr<store_fixture> make_mysql_fixture() {
-  return std::make_unique<mysql_fixture>();
+std::unique_ptr<store_fixture> make_mysql_fixture(const std::string& name) {
+  return std::make_unique<mysql_fixture>(name);
 }
 
 }  // namespace rowlock::test

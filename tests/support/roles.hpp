@@ -1,5 +1,5 @@
 // Roles with exactly the rights that `rowlock migrate grants` gives. With ROWLOCK_TEST_AS_ROLES=1 the fixtures of
-// PostgreSQL and MariaDB migrate as the migrate role, and their clients are the run role.
+// PostgreSQL, MariaDB and MySQL migrate as the migrate role, and their clients are the run role.
 #pragma once
 
 #include <rowlock/grants.hpp>

@@ -1,5 +1,7 @@
 #include "support/store_fixture.hpp"
 
+#include "support/stores.hpp"
+
 #include <stdexcept>
 
 namespace rowlock::test {
@@ -24,7 +26,7 @@ std::unique_ptr<store_fixture> make_store_fixture(const std::string& name) {
   if (name == "postgres") return make_postgres_fixture();
 #endif
 #ifdef ROWLOCK_TEST_MYSQL
-  if (name == "mysql") return make_mysql_fixture();
+  if (has_mysql_dialect(name)) return make_mysql_fixture(name);
 #endif
   throw std::runtime_error("the store \"" + name + "\" is not built in; leave it out with --stores=");
 }

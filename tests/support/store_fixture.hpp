@@ -72,14 +72,14 @@ class store_fixture {
   virtual void change_identity() = 0;
 };
 
-// name: memory, sqlite, postgres or mysql. ROWLOCK_TEST_EXTRA_MIGRATION=1 adds a migration that a later version might
-// ship. ROWLOCK_TEST_HOSTILE_SETTINGS=1 opens mysql as a user whose sessions begin with settings that break what relies
+// name: memory, sqlite, postgres, mariadb or mysql. ROWLOCK_TEST_EXTRA_MIGRATION=1 adds a migration that a later version might
+// ship. ROWLOCK_TEST_HOSTILE_SETTINGS=1 opens all but memory and sqlite as a user whose sessions begin with settings that break what relies
 // on the defaults. Throws std::runtime_error if the store's server is not there.
 std::unique_ptr<store_fixture> make_store_fixture(const std::string& name);
 
 std::unique_ptr<store_fixture> make_memory_fixture();
 std::unique_ptr<store_fixture> make_sqlite_fixture();
 std::unique_ptr<store_fixture> make_postgres_fixture();
-std::unique_ptr<store_fixture> make_mysql_fixture();
+std::unique_ptr<store_fixture> make_mysql_fixture(const std::string& name);  // mariadb or mysql
 
 }  // namespace rowlock::test

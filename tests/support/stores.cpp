@@ -9,7 +9,7 @@ namespace rowlock::test {
 namespace {
 
 std::vector<std::string>& stores() {
-  static std::vector<std::string> all{"memory", "sqlite", "postgres", "mysql"};
+  static std::vector<std::string> all{"memory", "sqlite", "postgres", "mariadb", "mysql"};
   return all;
 }
 
@@ -34,7 +34,7 @@ void select_stores(int& argc, char** argv) {
     for (std::string name; std::getline(list, name, ',');) {
       if (std::ranges::count(all, name) == 0) {
         throw std::invalid_argument("--stores: no store is named \"" + name +
-                                    "\"; there are memory, sqlite, postgres and mysql");
+                                    "\"; there are memory, sqlite, postgres, mariadb and mysql");
       }
       stores().push_back(name);
     }
@@ -50,6 +50,14 @@ std::vector<std::string> selected_of(std::initializer_list<std::string_view> nam
     if (std::ranges::count(stores(), name) > 0) result.emplace_back(name);
   }
   return result;
+}
+
+bool has_mysql_dialect(const std::string& store) {
+  return store == "mariadb" || store == "mysql";
+}
+
+std::string dialect_of(const std::string& store) {
+  return has_mysql_dialect(store) ? "mysql" : store;
 }
 
 }  // namespace rowlock::test

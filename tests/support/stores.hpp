@@ -17,6 +17,11 @@ void select_stores(int& argc, char** argv);
 // The selected stores among `names`; a suite only for SQL stores passes their names.
 std::vector<std::string> selected_of(std::initializer_list<std::string_view> names);
 
+// Whether the store is on a server of MariaDB or MySQL. Both share the store "mysql" of the library.
+bool has_mysql_dialect(const std::string& store);
+// The library's name for the store: postgres, mysql or sqlite, the folders of migrations/.
+std::string dialect_of(const std::string& store);
+
 inline std::string store_test_name(const testing::TestParamInfo<std::string>& info) {
   return info.param;
 }
@@ -27,3 +32,10 @@ inline std::string store_test_name(const testing::TestParamInfo<std::string>& in
 #define ROWLOCK_FOR_EACH_STORE(suite)                                                            \
   INSTANTIATE_TEST_SUITE_P(stores, suite, testing::ValuesIn(::rowlock::test::selected_stores()), \
                            ::rowlock::test::store_test_name)
+
+// Runs it on MariaDB and on MySQL.
+#define ROWLOCK_FOR_EACH_MYSQL_SERVER(suite)                                                      \
+  INSTANTIATE_TEST_SUITE_P(stores, suite,                                                         \
+                           testing::ValuesIn(::rowlock::test::selected_of({"mariadb", "mysql"})), \
+                           ::rowlock::test::store_test_name);                                     \
+  GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(suite)

@@ -4,7 +4,7 @@ namespace rowlock::test {
 
 namespace {
 
-const std::vector<std::string> everywhere{"postgres", "mariadb", "sqlite"};
+const std::vector<std::string> everywhere{"postgres", "mariadb", "mysql", "sqlite"};
 
 std::int64_t kill_client(scene& now) {
   return now.workers.kill_holder(now.random);

@@ -7,7 +7,7 @@ namespace rowlock::test {
 
 namespace {
 
-const std::vector<std::string> servers{"postgres", "mariadb"};
+const std::vector<std::string> servers{"postgres", "mariadb", "mysql"};
 
 // While it lasts, bytes are carried in that way.
 std::int64_t carry(scene& now, carrying how, std::chrono::milliseconds time) {

@@ -72,7 +72,7 @@ std::vector<fault> file_faults() {
        equipment::small_disk},
       {"disk-full",
        "the disk of the server is full for a while; a server that ends for it is started again (needs root)",
-       {"postgres", "mariadb"},
+       {"postgres", "mariadb", "mysql"},
        false,
        fill_disk_of_server,
        {"database", "order", "orphan"},

@@ -107,7 +107,7 @@ int main(int count, char** words) {
       ->check(CLI::Range(0, 86'400))
       ->capture_default_str();
   line.add_option("--database", databases, "Only this one; may be repeated")
-      ->check(CLI::IsMember({"postgres", "mariadb", "galera", "sqlite"}));
+      ->check(CLI::IsMember({"postgres", "mariadb", "mysql", "galera", "sqlite"}));
   std::vector<std::string> known;
   for (const auto& one : all_faults()) known.push_back(one.name);
   line.add_option("--fault", names, "Only this one; may be repeated")->check(CLI::IsMember(known));
@@ -123,7 +123,7 @@ int main(int count, char** words) {
     return line.exit(problem) == 0 ? 0 : usage;
   }
   if (lists) return list(), 0;
-  if (databases.empty()) databases = {"postgres", "mariadb", "galera", "sqlite"};
+  if (databases.empty()) databases = {"postgres", "mariadb", "mysql", "galera", "sqlite"};
   if (planted_word == "unguarded") settings.planted_fault = planted::unguarded;
   if (planted_word == "deaf") settings.planted_fault = planted::deaf;
 

@@ -64,7 +64,7 @@ std::vector<fault> mode_faults() {
   return {
       {"read-only",
        "the server is switched to read-only and back",
-       {"postgres", "mariadb"},
+       {"postgres", "mariadb", "mysql"},
        false,
        be_read_only,
        // The guard throws error(database) for all that the server refuses.
@@ -90,7 +90,7 @@ std::vector<fault> mode_faults() {
        "the server's data is replaced by a copy made some seconds before; then the epoch is raised: two may "
        "hold a "
        "lock, until one learns of its loss",
-       {"postgres", "mariadb"},
+       {"postgres", "mariadb", "mysql"},
        true,
        restore_backup,
        {"exclusion", "unaware", "order", "orphan"},
@@ -100,7 +100,7 @@ std::vector<fault> mode_faults() {
       {"clock-forward",
        "the server's clock is set forward by more than the ttl: two may hold a lock, until one learns of its "
        "loss",
-       {"postgres", "mariadb"},
+       {"postgres", "mariadb", "mysql"},
        false,
        [](scene& now) { return step_clock(now, 1); },
        // A waiter whose lease has ended requests again before it knows.
@@ -108,7 +108,7 @@ std::vector<fault> mode_faults() {
        equipment::clock},
       {"clock-back",
        "the server's clock is set back by more than the ttl",
-       {"postgres", "mariadb"},
+       {"postgres", "mariadb", "mysql"},
        false,
        [](scene& now) { return step_clock(now, -1); },
        {},

@@ -9,7 +9,7 @@ namespace rowlock::test {
 
 namespace {
 
-const std::vector<std::string> servers{"postgres", "mariadb"};
+const std::vector<std::string> servers{"postgres", "mariadb", "mysql"};
 
 std::int64_t kill_server(scene& now) {
   begin_step("kill the server and start it again");

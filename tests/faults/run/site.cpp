@@ -1,6 +1,7 @@
 #include "site.hpp"
 
 #include "step.hpp"
+#include "support/stores.hpp"
 
 #include <rowlock/migrate.hpp>
 
@@ -52,8 +53,10 @@ site::site(const std::string& database, equipment what) : database_{database}, h
   // The server's user reads it.
   std::filesystem::permissions(folder_.path(), std::filesystem::perms{0755});
   if (has_ == equipment::small_disk) {
-    // MariaDB's log alone takes 96 MB.
-    disk_.emplace(folder_.path(), database == "mariadb" ? "192m" : database == "postgres" ? "64m" : "8m");
+    // The log alone of MariaDB and MySQL takes 96 MB.
+    disk_.emplace(folder_.path(), has_mysql_dialect(database) ? "192m"
+                                  : database == "postgres"    ? "64m"
+                                                              : "8m");
   }
   std::optional<server_clock::preload> preloaded;
   if (has_ == equipment::clock) {
@@ -62,7 +65,7 @@ site::site(const std::string& database, equipment what) : database_{database}, h
   }
   if (database == "sqlite") url_ = "sqlite:" + (folder_.path() / "database").string();
   if (database == "postgres") start_postgres();
-  if (database == "mariadb") start_mariadb();
+  if (has_mysql_dialect(database)) start_mysql();
   if (database == "galera") start_cluster();
   begin_step("migrate " + database);
   migrator{url_}.up();
@@ -90,11 +93,12 @@ void site::start_postgres() {
   add_standby();
 }
 
-void site::start_mariadb() {
-  server_ = disk_ ? make_own_mariadb({}, folder_.path()) : make_own_mariadb();
+void site::start_mysql() {
+  server_ = disk_ ? make_own_mysql(database_, {}, folder_.path()) : make_own_mysql(database_);
   url_ = server_->url();
   // As an ordinary user, to whom read_only applies. Its connections are logged in later.
-  session()->run("REVOKE READ ONLY ADMIN ON *.* FROM rowlock@'%'");
+  const std::string strong = database_ == "mysql" ? "SUPER, CONNECTION_ADMIN" : "READ ONLY ADMIN";
+  session()->run("REVOKE " + strong + " ON *.* FROM rowlock@'%'");
   // mysql://rowlock:rowlock@127.0.0.1:PORT/rowlock_test
   const auto port = url_.rfind(':') + 1;
   const auto slash = url_.find('/', port);

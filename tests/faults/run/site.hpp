@@ -34,7 +34,7 @@ const char* missing_for(equipment what);
 
 class site {
  public:
-  // database: postgres, mariadb, galera or sqlite. Starts the server and applies rowlock's migrations.
+  // database: postgres, mariadb, mysql, galera or sqlite. Starts the server and applies rowlock's migrations.
   explicit site(const std::string& database, equipment what = equipment::nothing);
 
   const std::string& database() const noexcept { return database_; }
@@ -73,7 +73,7 @@ class site {
 
  private:
   void start_postgres();
-  void start_mariadb();
+  void start_mysql();
   void start_cluster();
 
   const std::string database_;

@@ -33,23 +33,32 @@ int free_port() {
   throw std::runtime_error("there is no free port");
 }
 
-class own_mariadb final : public own_server {
+class own_mysql final : public own_server {
  public:
-  own_mariadb(const std::vector<std::string>& arguments, const std::string& within)
-      : more_{arguments}, home_{"ROWLOCK_TEST_MYSQL_USER", within} {
-    home_.run({required_environment("ROWLOCK_TEST_MYSQL_INSTALL"), "--no-defaults", "--datadir=" + data(),
-               "--tmpdir=" + home_.path(), "--auth-root-authentication-method=normal", "--skip-test-db"});
+  own_mysql(const std::string& store, const std::vector<std::string>& arguments, const std::string& within)
+      : variables_{store == "mysql" ? "ROWLOCK_TEST_MYSQL_" : "ROWLOCK_TEST_MARIADB_"},
+        more_{arguments},
+        home_{variables_ + "USER", within} {
+    std::vector<std::string> install{required_environment(variables_ + "INSTALL")};
+    if (store == "mariadb") {
+      install.insert(install.end(), {"--no-defaults", "--tmpdir=" + home_.path(),
+                                     "--auth-root-authentication-method=normal", "--skip-test-db"});
+    }
+    install.push_back("--datadir=" + data());
+    home_.run(install);
+    // MySQL ends at a statement that fails, and has no users without a name.
     std::ofstream{home_.path() + "/init.sql"}
+        << (store == "mariadb" ? "DELETE FROM mysql.global_priv WHERE User = '';\n"
+                                 "FLUSH PRIVILEGES;\n"
+                               : "")
         << "CREATE DATABASE IF NOT EXISTS rowlock_test;\n"
-           "DELETE FROM mysql.global_priv WHERE User = '';\n"
-           "FLUSH PRIVILEGES;\n"
            "CREATE USER IF NOT EXISTS rowlock@'%' IDENTIFIED BY 'rowlock';\n"
            "GRANT ALL PRIVILEGES ON *.* TO rowlock@'%' WITH GRANT OPTION;\n"
            "CREATE USER IF NOT EXISTS application@'%' IDENTIFIED BY 'application';\n"
            "GRANT ALL PRIVILEGES ON *.* TO application@'%' WITH GRANT OPTION;\n";
     start();
   }
-  ~own_mariadb() override {
+  ~own_mysql() override {
     go_on();
     crash();
   }
@@ -62,7 +71,7 @@ class own_mariadb final : public own_server {
 
   void start() override {
     const int log = home_.open_log();
-    std::vector<std::string> arguments{required_environment("ROWLOCK_TEST_MYSQL_BIN"),
+    std::vector<std::string> arguments{required_environment(variables_ + "BIN"),
                                        "--no-defaults",
                                        "--datadir=" + data(),
                                        "--tmpdir=" + home_.path(),
@@ -129,6 +138,7 @@ class own_mariadb final : public own_server {
     }
   }
 
+  const std::string variables_;
   const std::vector<std::string> more_;
   server_home home_;
   const int port_ = free_port();
@@ -138,9 +148,10 @@ class own_mariadb final : public own_server {
 
 }  // namespace
 
-std::unique_ptr<own_server> make_own_mariadb(const std::vector<std::string>& arguments,
-                                             const std::string& within) {
-  return std::make_unique<own_mariadb>(arguments, within);
+std::unique_ptr<own_server> make_own_mysql(const std::string& store,
+                                           const std::vector<std::string>& arguments,
+                                           const std::string& within) {
+  return std::make_unique<own_mysql>(store, arguments, within);
 }
 
 }  // namespace rowlock::test
