@@ -26,8 +26,9 @@ class conflict_test : public client_test {
           "  RETURN NEW; "
           "END $$");
     } else {
-      // Nor does a table without transactions.
-      run("CREATE TABLE @conflicts (error INTEGER NOT NULL, times INTEGER NOT NULL) ENGINE = MEMORY");
+      // Nor does the number of the next row.
+      run("CREATE TABLE @tries (number BIGINT AUTO_INCREMENT PRIMARY KEY)");
+      run("CREATE TABLE @conflicts (error INTEGER NOT NULL, until BIGINT NOT NULL)");
       run("INSERT INTO @conflicts VALUES (0, 0)");
     }
     for (const std::string table : {"lease", "lock", "queue"}) {
@@ -37,8 +38,8 @@ class conflict_test : public client_test {
             (is_postgres() ? "EXECUTE FUNCTION @conflict()"
                            : "BEGIN DECLARE number INTEGER; "
                              "SELECT error INTO number FROM @conflicts; "
-                             "IF (SELECT times FROM @conflicts) > 0 THEN "
-                             "UPDATE @conflicts SET times = times - 1; "
+                             "INSERT INTO @tries VALUES (NULL); "
+                             "IF LAST_INSERT_ID() <= (SELECT until FROM @conflicts) THEN "
                              "SIGNAL SQLSTATE 'HY000' SET MESSAGE_TEXT = 'made up', MYSQL_ERRNO = number; "
                              "END IF; END"));
       }
@@ -60,12 +61,15 @@ class conflict_test : public client_test {
       run("UPDATE @conflicts SET error = '" + error + "', until = (SELECT last_value FROM @tries) + " +
           count);
     } else {
-      run("UPDATE @conflicts SET error = " + error + ", times = " + count);
+      run("INSERT INTO @tries VALUES (NULL)");
+      run("UPDATE @conflicts SET error = " + error + ", until = LAST_INSERT_ID() + " + count);
     }
   }
   bool were_refused() {
-    return app->value(put(is_postgres() ? "SELECT last_value > until FROM @tries, @conflicts"
-                                        : "SELECT times = 0 FROM @conflicts")) == (is_postgres() ? "t" : "1");
+    return app->value(put(is_postgres()
+                              ? "SELECT last_value > until FROM @tries, @conflicts"
+                              : "SELECT (SELECT MAX(number) FROM @tries) > until FROM @conflicts")) ==
+           (is_postgres() ? "t" : "1");
   }
 
  private:

@@ -33,10 +33,14 @@ int free_port() {
   throw std::runtime_error("there is no free port");
 }
 
+// What the variables of scripts/with-mariadb and with-mysql begin with.
+const std::string of_mariadb = "ROWLOCK_TEST_MARIADB_";
+const std::string of_mysql = "ROWLOCK_TEST_MYSQL_";
+
 class own_mysql final : public own_server {
  public:
   own_mysql(const std::string& store, const std::vector<std::string>& arguments, const std::string& within)
-      : variables_{store == "mysql" ? "ROWLOCK_TEST_MYSQL_" : "ROWLOCK_TEST_MARIADB_"},
+      : variables_{store == "mysql" ? of_mysql : of_mariadb},
         more_{arguments},
         home_{variables_ + "USER", within} {
     std::vector<std::string> install{required_environment(variables_ + "INSTALL")};
@@ -71,17 +75,14 @@ class own_mysql final : public own_server {
 
   void start() override {
     const int log = home_.open_log();
-    std::vector<std::string> arguments{required_environment(variables_ + "BIN"),
-                                       "--no-defaults",
-                                       "--datadir=" + data(),
-                                       "--tmpdir=" + home_.path(),
-                                       "--socket=" + home_.path() + "/socket",
-                                       "--pid-file=" + home_.path() + "/pid",
-                                       "--bind-address=127.0.0.1",
-                                       "--port=" + std::to_string(port_),
-                                       "--skip-name-resolve",
-                                       "--max-connections=300",
-                                       "--init-file=" + home_.path() + "/init.sql"};
+    std::vector<std::string> arguments{required_environment(variables_ + "BIN")};
+    // It must come first, and scripts/with-mysql says it itself.
+    if (variables_ == of_mariadb) arguments.emplace_back("--no-defaults");
+    arguments.insert(
+        arguments.end(),
+        {"--datadir=" + data(), "--tmpdir=" + home_.path(), "--socket=" + home_.path() + "/socket",
+         "--pid-file=" + home_.path() + "/pid", "--bind-address=127.0.0.1", "--port=" + std::to_string(port_),
+         "--skip-name-resolve", "--max-connections=300", "--init-file=" + home_.path() + "/init.sql"});
     arguments.insert(arguments.end(), more_.begin(), more_.end());
     server_ = std::make_unique<child_process>(arguments, home_.setup(log, SIGKILL));
     ::close(log);

@@ -13,11 +13,16 @@ namespace {
 
 class mysql_contention_test : public mysql_test {
  protected:
-  std::int64_t status(const std::string& name) {
-    return std::stoll(side_->run("SHOW GLOBAL STATUS LIKE '" + name + "'").at(0).at(1));
+  std::int64_t deadlocks() {
+    if (GetParam() == "mysql") {
+      return std::stoll(
+          side_->value("SELECT count FROM information_schema.innodb_metrics WHERE name = 'lock_deadlocks'"));
+    }
+    return std::stoll(side_->run("SHOW GLOBAL STATUS LIKE 'Innodb_deadlocks'").at(0).at(1));
   }
   static std::vector<std::string> log() {
-    const char* path = std::getenv("ROWLOCK_TEST_MYSQL_LOG");
+    const char* path =
+        std::getenv(GetParam() == "mysql" ? "ROWLOCK_TEST_MYSQL_LOG" : "ROWLOCK_TEST_MARIADB_LOG");
     std::ifstream file{path ? path : ""};
     std::vector<std::string> lines;
     for (std::string line; std::getline(file, line);) {
@@ -29,7 +34,7 @@ class mysql_contention_test : public mysql_test {
 };
 
 TEST_P(mysql_contention_test, of_many_clients_on_few_names_deadlocks_nobody_and_logs_nothing) {
-  const auto deadlocks = status("Innodb_deadlocks");
+  const auto before = deadlocks();
   const auto logged = log().size();
   options settings;
   settings.prefix = fixture_->options().prefix;
@@ -53,7 +58,7 @@ TEST_P(mysql_contention_test, of_many_clients_on_few_names_deadlocks_nobody_and_
   }
   threads.clear();
   EXPECT_GT(granted, 4 * 4 * 24 - 1);
-  EXPECT_EQ(status("Innodb_deadlocks"), deadlocks);
+  EXPECT_EQ(deadlocks(), before);
   EXPECT_EQ(log().size(), logged) << log().back();
 }
 

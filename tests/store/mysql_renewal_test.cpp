@@ -48,7 +48,8 @@ TEST_P(mysql_renewal_test, that_asks_for_the_statements_time_revives_an_expired_
 TEST_P(mysql_renewal_test, of_the_store_reads_the_clock_after_the_wait) {
   for (const std::string end : {"ROLLBACK", "COMMIT"}) {
     SCOPED_TRACE(end);
-    fixture_->expire(lease_, -1s);
+    // MySQL lets a renewal wait for a second.
+    fixture_->expire(lease_, -300ms);
     lock_lease();
     auto renewed = in_background([&] { return renew(*session_, lease_); });
     until_blocked(connection_of(*session_));
@@ -89,9 +90,12 @@ TEST_P(mysql_renewal_test, writes_one_row_however_many_locks_are_held) {
     }
     return sum;
   };
+  // MySQL writes its answers to these questions into temporary tables.
+  const auto first = written();
   const auto before = written();
+  const auto by_asking = before - first;
   for (int i = 0; i < 10; ++i) ASSERT_TRUE(renew(*session_, lease_));
-  EXPECT_EQ(written() - before, 10);
+  EXPECT_EQ(written() - before - by_asking, 10);
 }
 
 ROWLOCK_FOR_EACH_MYSQL_SERVER(mysql_renewal_test);

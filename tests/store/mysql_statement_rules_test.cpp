@@ -93,7 +93,10 @@ TEST_P(mysql_statement_rules_test, the_store_sees_that_waiter) {
 
 // Whatever the application's server-wide settings are, ours are our own.
 TEST_P(mysql_statement_rules_test, the_store_pins_its_isolation) {
-  const auto level = side_->value("SELECT @@GLOBAL.tx_isolation");
+  const auto level =
+      side_->run("SHOW GLOBAL VARIABLES WHERE Variable_name IN ('tx_isolation', 'transaction_isolation')")
+          .at(0)
+          .at(1);
   side_->run("SET GLOBAL TRANSACTION ISOLATION LEVEL SERIALIZABLE");
   const auto session = connect();
   side_->run("SET GLOBAL TRANSACTION ISOLATION LEVEL REPEATABLE READ");

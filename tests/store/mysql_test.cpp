@@ -44,6 +44,15 @@ std::string mysql_test::connection_of(const store::session& session) {
 }
 
 bool mysql_test::is_blocked(const std::string& connection_id) {
+  if (GetParam() == "mysql") {
+    return !side_
+                ->run(
+                    "SELECT 1 FROM performance_schema.data_lock_waits "
+                    "JOIN performance_schema.threads ON thread_id = requesting_thread_id WHERE "
+                    "processlist_id = ?",
+                    {connection_id})
+                .empty();
+  }
   return side_->value("SELECT trx_state FROM information_schema.innodb_trx WHERE trx_mysql_thread_id = ?",
                       {connection_id}) == "LOCK WAIT";
 }
@@ -52,7 +61,7 @@ void mysql_test::until_blocked(const std::string& connection_id) {
   const auto deadline = std::chrono::steady_clock::now() + 20s;
   while (!is_blocked(connection_id)) {
     if (std::chrono::steady_clock::now() > deadline) throw std::runtime_error("it does not wait for a row");
-    // The server looks anew only when nobody has asked for a tenth of a second.
+    // MariaDB looks anew only when nobody has asked for a tenth of a second.
     std::this_thread::sleep_for(120ms);
   }
 }
