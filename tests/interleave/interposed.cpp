@@ -2,7 +2,8 @@
 // statement, also inside the verbs of a store, and the stores stay as they are.
 //
 // PostgreSQL: a script is sent one statement at a time, in a transaction where the server would have made one.
-// MariaDB: the text of a block gets places at which it stops inside the server (server_view.cpp).
+// MariaDB and MySQL: a script is sent one statement at a time; its rows are those of its last statement. The text of a
+// block of MariaDB's gets places at which it stops inside the server (server_view.cpp).
 // SQLite: a connection that waits for the write lock waits until another actor has moved.
 #include "steps.hpp"
 
@@ -42,21 +43,12 @@ Function* original(Function* /*its type*/, const char* name) {
   return reinterpret_cast<Function*>(::dlsym(RTLD_NEXT, name));
 }
 
-}  // namespace
-
-// The libraries must find them, though this project hides its own names.
-#pragma GCC visibility push(default)
-
-#ifdef ROWLOCK_TEST_POSTGRES
-
-namespace {
-
 bool is_only_space(std::string_view text) {
   return text.find_first_not_of(" \n\t") == std::string_view::npos;
 }
 
-// At each semicolon outside of quotes. A backslash before a quote counts in E'…' alone.
-std::vector<std::string> statements_of(std::string_view script) {
+// At each semicolon outside of quotes. In PostgreSQL a backslash before a quote counts in E'…' alone.
+std::vector<std::string> statements_of(std::string_view script, bool is_mysql = false) {
   std::vector<std::string> all;
   std::string one;
   bool quoted = false, escapes = false;
@@ -64,7 +56,7 @@ std::vector<std::string> statements_of(std::string_view script) {
     const char c = script[at];
     if (c == '\'' && !quoted) {
       quoted = true;
-      escapes = at > 0 && (script[at - 1] == 'E' || script[at - 1] == 'e');
+      escapes = is_mysql || (at > 0 && (script[at - 1] == 'E' || script[at - 1] == 'e'));
     } else if (c == '\'') {
       quoted = false;
     }
@@ -84,6 +76,15 @@ bool starts_with_word(std::string_view statement, std::string_view word) {
   const auto first = statement.find_first_not_of(" \n\t");
   return first != std::string_view::npos && statement.substr(first).starts_with(word);
 }
+
+}  // namespace
+
+// The libraries must find them, though this project hides its own names.
+#pragma GCC visibility push(default)
+
+#ifdef ROWLOCK_TEST_POSTGRES
+
+namespace {
 
 void on_postgres(PGconn* connection) {
   step_scheduler::use_backend(std::to_string(PQbackendPID(connection)));
@@ -193,20 +194,38 @@ std::string with_stops(std::string_view text) {
   return result;
 }
 
+// These touch no table, so nothing is to be seen between them and what follows.
+bool is_of_the_session(std::string_view statement) {
+  return starts_with_word(statement, "SET @") || starts_with_word(statement, "SET SESSION") ||
+         starts_with_word(statement, "START TRANSACTION");
+}
+
+void drop_rows(MYSQL* connection) {
+  if (auto* rows = mysql_store_result(connection)) mysql_free_result(rows);
+}
+
 }  // namespace
 
 extern "C" int STDCALL mysql_real_query(MYSQL* connection, const char* query, unsigned long length) {
   static const auto execute = original(&mysql_real_query, "mysql_real_query");
   const std::string_view text{query, length};
-  if (step_scheduler::on_actor() && !text.starts_with("PREPARE")) {
-    step_scheduler::use_backend(std::to_string(mysql_thread_id(connection)));
-    step_scheduler::stop_before(text);
+  if (const auto at = text.find(block); at != std::string_view::npos) {
+    // A statement to be prepared is itself a text in quotes: what is quoted in it has two of them.
+    const auto changed = std::string{text.substr(0, at)} + with_stops(text.substr(at));
+    return execute(connection, changed.data(), changed.size());
   }
-  const auto at = text.find(block);
-  if (at == std::string_view::npos) return execute(connection, query, length);
-  // A statement to be prepared is itself a text in quotes: what is quoted in it has two of them.
-  const auto changed = std::string{text.substr(0, at)} + with_stops(text.substr(at));
-  return execute(connection, changed.data(), changed.size());
+  if (!step_scheduler::on_actor()) return execute(connection, query, length);
+  step_scheduler::use_backend(std::to_string(mysql_thread_id(connection)));
+  const auto statements = statements_of(text, true);
+  for (std::size_t i = 0; i < statements.size(); ++i) {
+    if (i > 0) drop_rows(connection);
+    if (statements.size() == 1 || !is_of_the_session(statements[i])) {
+      step_scheduler::stop_before(statements[i]);
+    }
+    const int failed = execute(connection, statements[i].data(), statements[i].size());
+    if (failed != 0) return failed;
+  }
+  return 0;
 }
 
 #endif

@@ -89,9 +89,10 @@ std::string with_question_marks(std::string_view sql, std::vector<std::string>& 
   return result;
 }
 
+constexpr std::string_view row_is_locked = "1205";
 constexpr std::string_view was_rolled_back = "1213";
 
-std::string quoted(std::string_view text) {
+std::string in_quotes(std::string_view text) {
   std::string result = "'";
   for (const char c : text) result.append(c == '\'' ? 2 : 1, c);
   return result + '\'';
@@ -101,6 +102,7 @@ std::string quoted(std::string_view text) {
 
 struct mysql_connection::driver {
   soci::session session;
+  std::uint64_t affected_rows = 0;  // by the last statement of what was sent
 
   explicit driver(const std::string& connect_string) : session{soci::mysql, connect_string} {}
 
@@ -112,13 +114,25 @@ struct mysql_connection::driver {
   MYSQL* connection() { return static_cast<soci::mysql_session_backend*>(session.get_backend())->conn_; }
   int socket() { return static_cast<int>(connection()->net.fd); }
 
-  // Only after the rows does a block report how it ended, and SOCI does not read that far.
-  void read_to_the_end() {
+  // SOCI reads the result of a script's first statement. Reads the others, and returns the rows of the last statement
+  // that has any.
+  mysql_rows read_to_the_end(mysql_rows rows) {
+    affected_rows = mysql_affected_rows(connection());
     int next = -1;
     while ((next = mysql_next_result(connection())) == 0) {
-      if (auto* more = mysql_store_result(connection())) mysql_free_result(more);
+      if (auto* more = mysql_store_result(connection())) {
+        rows = mysql_rows{more};
+      } else if (mysql_errno(connection()) != 0) {
+        fail();
+      }
+      affected_rows = mysql_affected_rows(connection());
     }
     if (next > 0) fail();
+    return rows;
+  }
+
+  void allow_scripts() {
+    if (mysql_set_server_option(connection(), MYSQL_OPTION_MULTI_STATEMENTS_ON) != 0) fail();
   }
 
   [[noreturn]] void fail() {
@@ -134,6 +148,7 @@ mysql_connection::mysql_connection(const mysql_endpoint& endpoint, const sql_cat
   try {
     driver_ = std::make_unique<driver>(endpoint.connect_string(connect_timeout, read_timeout, place));
     driver_->use(endpoint.database());
+    driver_->allow_scripts();
   } catch (const std::exception& cause) {
     const auto problem = mysql_connect_error(cause);
     throw error(problem.code(), endpoint.scrub(problem.what()), problem.database_code());
@@ -190,10 +205,9 @@ mysql_rows mysql_connection::run(std::string_view doing, const std::string& sql,
     statement.prepare(with_literals(sql, values));
     statement.define_and_bind();
     statement.execute(true);
-    matched_ = statement.get_affected_rows();
     auto* backend = static_cast<soci::mysql_statement_backend*>(statement.get_backend());
-    mysql_rows rows{std::exchange(backend->result_, nullptr)};
-    driver_->read_to_the_end();
+    auto rows = driver_->read_to_the_end(mysql_rows{std::exchange(backend->result_, nullptr)});
+    matched_ = static_cast<std::int64_t>(driver_->affected_rows);
     return rows;
   });
 }
@@ -207,35 +221,39 @@ std::int64_t mysql_connection::write(const std::string& statement, const mysql_v
   return matched_;
 }
 
-const std::string& mysql_connection::prepared(const std::string& statement) {
-  if (const auto known = prepared_.find(statement); known != prepared_.end()) return known->second;
+// MariaDB parses a prepared statement once, and takes expressions as its values, which MySQL does not. A script becomes a
+// block there: without that, the server spent a third of a hand-over's time on parsing.
+const std::string& mysql_connection::prepared(const std::string& name, form as) {
+  if (const auto known = prepared_.find(name); known != prepared_.end()) return known->second;
   std::vector<std::string> uses;
-  const auto sql = with_question_marks(catalog_[statement], uses);
-  execute(statement, fmt::format("PREPARE rowlock_{} FROM {}", statement, quoted(sql)));
-  return prepared_[statement] = fmt::format("EXECUTE rowlock_{} USING {}", statement, fmt::join(uses, ", "));
+  auto sql = with_question_marks(catalog_[name], uses);
+  if (as == form::block) sql = fmt::format("BEGIN NOT ATOMIC\n{};\nEND", sql);
+  execute(name, fmt::format("PREPARE rowlock_{} FROM {}", name, in_quotes(sql)));
+  return prepared_[name] = fmt::format("EXECUTE rowlock_{} USING {}", name, fmt::join(uses, ", "));
 }
 
 std::int64_t mysql_connection::write_prepared(const std::string& statement, const mysql_values& values) {
-  run(statement, prepared(statement), values);
+  run(statement, prepared(statement, form::statement), values);
   return matched_;
 }
 
-mysql_rows mysql_connection::run_block(std::string_view doing, const std::string& sql,
-                                       const mysql_values& values) {
+mysql_rows mysql_connection::run_transaction(std::string_view doing, const std::string& sql,
+                                             const mysql_values& values) {
   try {
     return run(doing, sql, values);
-  } catch (const error&) {
+  } catch (const error& failure) {
     rollback();
+    if (failure.database_code() == row_is_locked) return {};
     throw;
   }
 }
 
-mysql_rows mysql_connection::read_block(const std::string& statement, const mysql_values& values) {
-  return run_block(statement, prepared(statement), values);
+mysql_rows mysql_connection::read_transaction(const std::string& script, const mysql_values& values) {
+  return run_transaction(script, catalog_[script], values);
 }
 
-void mysql_connection::write_block(const std::string& statement, const mysql_values& values) {
-  run_block(statement, catalog_[statement], values);
+mysql_rows mysql_connection::read_prepared(const std::string& script, const mysql_values& values) {
+  return run_transaction(script, is_mariadb_ ? prepared(script, form::block) : catalog_[script], values);
 }
 
 std::int64_t mysql_connection::last_insert_id() {
@@ -250,29 +268,22 @@ void mysql_connection::execute(std::string_view doing, const std::string& sql) {
   run(doing, sql, {});
 }
 
-void mysql_connection::write_all(std::string_view doing, std::string_view before,
-                                 std::span<const mysql_statement> statements, std::string_view after,
-                                 waiting how) {
-  if (!blocks_) {
-    if (!before.empty()) execute(doing, std::string{before});
-    for (const auto& each : statements) write(each.statement, each.values);
-    if (!after.empty()) execute(doing, std::string{after});
-    return;
-  }
-  std::string sql = "BEGIN NOT ATOMIC\n";
+mysql_rows mysql_connection::send(std::string_view doing, std::string_view before,
+                                  std::span<const mysql_statement> statements, std::string_view after,
+                                  waiting how) {
+  std::string sql;
   mysql_values values;
-  const auto add = [&](std::string_view text) {
-    if (!text.empty()) sql += fmt::format("{};\n", text);
-  };
-  add(before);
+  const auto add = [&](std::string_view text) { sql += fmt::format("{}{}", sql.empty() ? "" : ";\n", text); };
+  if (!before.empty()) add(catalog_[before]);
   for (std::size_t i = 0; i < statements.size(); ++i) {
     auto own = statements[i].values;
-    if (how == waiting::never) sql += "SET STATEMENT innodb_lock_wait_timeout = 0 FOR ";
-    add(with_numbered_names(catalog_[statements[i].statement], own, i));
+    auto text = with_numbered_names(catalog_[statements[i].statement], own, i);
+    add(how == waiting::never && is_mariadb_ ? "SET STATEMENT innodb_lock_wait_timeout = 0 FOR " + text
+                                             : text);
     values.insert(values.end(), own.begin(), own.end());
   }
-  add(after);
-  run(doing, sql + "END", values);
+  if (!after.empty()) add(catalog_[after]);
+  return run(doing, sql, values);
 }
 
 void mysql_connection::rollback() noexcept {

@@ -71,32 +71,40 @@ class mysql_connection {
   mysql_connection(const mysql_connection&) = delete;
   mysql_connection& operator=(const mysql_connection&) = delete;
 
-  // The rows of a statement. For a block: those of its one statement that returns rows, if that was reached.
+  // The rows of a statement. A script is several statements in one round trip: the rows are those of its last statement,
+  // and a statement that fails ends it.
   mysql_rows read(const std::string& statement, const mysql_values& values = {});
   // How many rows a statement matched; INSERT ... ON DUPLICATE KEY UPDATE counts differently.
   std::int64_t write(const std::string& statement, const mysql_values& values = {});
   // MariaDB: as write, for a statement that is sent often: the server parses it once.
   std::int64_t write_prepared(const std::string& statement, const mysql_values& values);
-  // MariaDB: a block that begins and ends a transaction. A block that fails leaves none open. read_block prepares it.
-  mysql_rows read_block(const std::string& statement, const mysql_values& values);
-  void write_block(const std::string& statement, const mysql_values& values);
-  // What the last write set with LAST_INSERT_ID(expression). Meaningless if it matched no row.
+  // As read, for a script that begins and ends a transaction. If it fails, nothing has changed. If that is because a row
+  // or a gap is locked (error 1205), it returns no rows.
+  mysql_rows read_transaction(const std::string& script, const mysql_values& values);
+  // As read_transaction, for a script that is sent often and has no mysql_literals but texts: MariaDB parses it once.
+  mysql_rows read_prepared(const std::string& script, const mysql_values& values);
+  // What the last write set with LAST_INSERT_ID(expression). Meaningless if it matched no row, and 0 if its table has a
+  // trigger.
   std::int64_t last_insert_id();
 
-  // never: the server does not wait for a locked row, but reports error 1205 at once.
+  // never: the server does not wait for a locked row, but reports error 1205 at once. MySQL cannot do that, and waits for
+  // a second.
   enum class waiting : std::uint8_t { as_set, never };
-  // Several statements of the catalog in order, with `before` and `after` around them (START TRANSACTION,
-  // COMMIT): in one round trip if the server takes blocks (MariaDB), else one by one. None may return rows.
-  void write_all(std::string_view doing, std::string_view before, std::span<const mysql_statement> statements,
-                 std::string_view after, waiting how = waiting::as_set);
+  // Several statements of the catalog in order, in one round trip. `before` and `after` name statements around them for
+  // which `how` does not count; either may be empty. Returns the rows of the last statement that returns any.
+  mysql_rows send(std::string_view doing, std::string_view before,
+                  std::span<const mysql_statement> statements, std::string_view after = {},
+                  waiting how = waiting::as_set);
+  // How many rows the last statement matched that was sent.
+  std::int64_t matched() const noexcept { return matched_; }
   // SQL that is not in the catalog.
   void execute(std::string_view doing, const std::string& sql);
 
   // For a transaction that is still open, or may be. Never throws.
   void rollback() noexcept;
-  // MariaDB: BEGIN NOT ATOMIC ... END outside of stored programs, and SET STATEMENT ... FOR.
-  void allow_blocks() noexcept { blocks_ = true; }
-  bool takes_blocks() const noexcept { return blocks_; }
+  // A server is taken for MySQL until this is called.
+  void set_mariadb() noexcept { is_mariadb_ = true; }
+  bool is_mariadb() const noexcept { return is_mariadb_; }
 
   // Through a Unix socket: the process that listens there, 0 if it is in another container. Empty otherwise.
   std::optional<std::int64_t> local_server() const;
@@ -108,8 +116,9 @@ class mysql_connection {
   struct driver;
 
   mysql_rows run(std::string_view doing, const std::string& sql, const mysql_values& values);
-  const std::string& prepared(const std::string& statement);
-  mysql_rows run_block(std::string_view doing, const std::string& sql, const mysql_values& values);
+  enum class form : std::uint8_t { statement, block };
+  const std::string& prepared(const std::string& name, form as);
+  mysql_rows run_transaction(std::string_view doing, const std::string& sql, const mysql_values& values);
   template <class Work>
   auto guarded(std::string_view doing, const Work& work);
   void check_usable(std::string_view doing) const;
@@ -121,7 +130,7 @@ class mysql_connection {
   std::unique_ptr<driver> driver_;
   std::int64_t matched_ = 0;
   owned_fd socket_;  // a duplicate: interrupt() cannot hit a number that another file has taken
-  bool blocks_ = false;
+  bool is_mariadb_ = false;
   bool broken_ = false;
 };
 

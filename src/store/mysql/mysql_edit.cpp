@@ -71,9 +71,10 @@ std::vector<edit_result> mysql_edit::run(const joint_decision& decide) {
   mysql_json batch;
   for (const auto& one : requests_) batch.add(one.name, one.about);
   const auto asked = batch.str();
-  const mysql_statement first[] = {{"edit_take", {{"asked", asked}}}};
-  mysql_transaction transaction{connection_, "edit", first};
-  read(asked);
+  mysql_transaction transaction{connection_, "edit"};
+  const mysql_statement first[] = {{"edit_take", {{"asked", asked}}},
+                                   {"edit_read", {{"asked", asked}, mysql_text("identity", identity_)}}};
+  read(transaction.read(first));
   const auto changes = decide(found_.results, found_.views);
   edit_statements writes;
   for (std::size_t i = 0; i < changes.size(); ++i) write_change(requests_[i].name, changes[i], writes);
@@ -85,8 +86,8 @@ std::vector<edit_result> mysql_edit::run(const joint_decision& decide) {
   return found_.results;
 }
 
-void mysql_edit::read(const std::string& asked) {
-  found_.read(connection_.read("edit_read", {{"asked", asked}, mysql_text("identity", identity_)}));
+void mysql_edit::read(mysql_rows&& locks) {
+  found_.read(std::move(locks));
   for (std::size_t at = 0; at < requests_.size(); ++at) {
     if (found_.views[at].row.has_queue) read_queue(at);
     if (!found_.needs_data(at)) continue;

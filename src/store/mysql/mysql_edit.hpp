@@ -23,7 +23,7 @@ class mysql_edit {
   std::vector<edit_result> run(const joint_decision& decide);
 
  private:
-  void read(const std::string& asked);
+  void read(mysql_rows&& locks);
   void read_queue(std::size_t at);
   void read_guards();
 

@@ -1,17 +1,13 @@
-// Grants and releases that can be decided from the lock's row alone.
+// Grants and releases that can be decided from the lock's row alone. No statement here waits for a row.
 //
-// MariaDB: one statement that waits for no row. If a row of its batch is locked, it fails with 1205 at once
-// and changes nothing; the batch then takes a longer way that skips locked rows. MySQL always takes that way,
-// because it cannot be told not to wait.
-//
-// Shared requests write two tables, so they are a block of statements that skips locked rows by itself. MySQL
-// has no blocks outside of stored programs; there an edit handles them.
+// MariaDB: one statement for which the server waits for no row. If a row of its batch is locked, it fails with 1205 at
+// once and changes nothing; the batch then takes the way that skips locked rows. MySQL cannot be told not to wait, and
+// always takes that way. Each way is one round trip.
 #include "store/by_mode.hpp"
 #include "store/decode.hpp"
 #include "store/mysql/mysql_json.hpp"
 #include "store/mysql/mysql_list.hpp"
 #include "store/mysql/mysql_session.hpp"
-#include "store/mysql/mysql_transaction.hpp"
 
 namespace rowlock::store {
 
@@ -31,10 +27,13 @@ bool unless_locked(Statement statement) {
   }
 }
 
-mysql_json batch_of(std::span<const release_item> requests) {
-  mysql_json batch;
-  for (const auto& one : requests) batch.add(one.name, one.lease, one.hold);
-  return batch;
+// How many rows the statement for a single request matched: 0 if its row is locked.
+std::int64_t write_unlocked(mysql_connection& connection, const std::string& verb,
+                            const mysql_values& values) {
+  if (!connection.is_mariadb()) return connection.write(verb + "_unlocked", values);
+  std::int64_t matched = 0;
+  unless_locked([&] { matched = connection.write_prepared(verb + "_nowait", values); });
+  return matched;
 }
 
 }  // namespace
@@ -47,7 +46,6 @@ std::vector<grant> mysql_session::acquire(std::span<const acquire_item> requests
 
 std::vector<grant> mysql_session::acquire_exclusive(std::span<const acquire_item> requests) {
   if (requests.empty()) return {};
-  if (!connection_.takes_blocks()) return acquire_unlocked(requests);
   if (requests.size() == 1) return acquire_one(requests.front());
   mysql_list names, holds;
   mysql_choice kind, capacity, fair, lease, hold;
@@ -61,50 +59,35 @@ std::vector<grant> mysql_session::acquire_exclusive(std::span<const acquire_item
     lease.add(name, mysql_literal(request.lease));
     hold.add(name, mysql_literal(request.hold));
   }
+  const mysql_values batch{
+      {"names", names}, {"holds", holds}, {"kind", kind}, {"capacity", capacity},
+      {"fair", fair},   {"lease", lease}, {"hold", hold}, mysql_text("identity", identity_)};
   mysql_rows granted;
-  const bool done = unless_locked([&] {
-    granted = connection_.read("acquire_nowait", {{"names", names},
-                                                  {"holds", holds},
-                                                  {"kind", kind},
-                                                  {"capacity", capacity},
-                                                  {"fair", fair},
-                                                  {"lease", lease},
-                                                  {"hold", hold},
-                                                  mysql_text("identity", identity_)});
-  });
-  return done ? read_grants(std::move(granted)) : acquire_unlocked(requests);
+  const bool done =
+      connection_.is_mariadb() && unless_locked([&] { granted = connection_.read("acquire_nowait", batch); });
+  return read_grants(done ? std::move(granted) : connection_.read("acquire_unlocked", batch));
 }
 
+// A trigger on the table makes the server forget the inserted id, so the row is read then.
 std::vector<grant> mysql_session::acquire_one(const acquire_item& request) {
-  std::int64_t matched = 0;
-  unless_locked([&] {
-    auto values = request_values(request);
-    values.push_back(mysql_text("identity", identity_));
-    matched = connection_.write_prepared("acquire_one", values);
-  });
-  if (matched == 0) return {};
-  return {{request.hold, connection_.last_insert_id()}};
-}
-
-std::vector<grant> mysql_session::acquire_unlocked(std::span<const acquire_item> requests) {
-  mysql_json batch;
-  for (const auto& one : requests) {
-    batch.add(one.name, to_string(one.kind), one.capacity, one.lease, one.hold, one.fair);
-  }
-  const mysql_value asked{"requests", batch};
-  if (connection_.write("acquire", {asked, mysql_text("identity", identity_)}) == 0) return {};
-  return read_grants(connection_.read("acquire_result", {asked}));
+  auto values = request_values(request);
+  values.push_back(mysql_text("identity", identity_));
+  if (write_unlocked(connection_, "acquire_one", values) == 0) return {};
+  if (const auto said = connection_.last_insert_id(); said != 0) return {{request.hold, said}};
+  auto stored = connection_.read("granted_token", {mysql_text("name", request.name), {"hold", request.hold}});
+  // Otherwise the hold was ended by force in between.
+  if (!stored.next()) return {};
+  return {{request.hold, stored.integer("token")}};
 }
 
 std::vector<grant> mysql_session::acquire_shared(std::span<const acquire_item> requests) {
-  if (!connection_.takes_blocks()) return {};
   const auto identity = mysql_text("identity", identity_);
   if (requests.size() == 1) {
     const auto& one = requests.front();
     auto values = request_values(one);
     values.emplace_back("weight", one.weight);
     values.push_back(identity);
-    auto granted = connection_.read_block("acquire_shared_one", values);
+    auto granted = connection_.read_prepared("acquire_shared_one", values);
     if (!granted.next()) return {};
     return {{one.hold, granted.integer("token")}};
   }
@@ -112,7 +95,7 @@ std::vector<grant> mysql_session::acquire_shared(std::span<const acquire_item> r
   for (const auto& one : requests) {
     batch.add(one.name, to_string(one.kind), one.capacity, one.lease, one.hold, one.fair, one.weight);
   }
-  return read_grants(connection_.read_block("acquire_shared", {{"requests", batch}, identity}));
+  return read_grants(connection_.read_prepared("acquire_shared", {{"requests", batch}, identity}));
 }
 
 std::vector<hold_id> mysql_session::release(std::span<const release_item> requests, durability) {
@@ -123,8 +106,11 @@ std::vector<hold_id> mysql_session::release(std::span<const release_item> reques
 
 std::vector<hold_id> mysql_session::release_exclusive(std::span<const release_item> requests) {
   if (requests.empty()) return {};
-  if (!connection_.takes_blocks()) return release_unlocked(requests);
-  if (requests.size() == 1) return release_one(requests.front());
+  if (requests.size() == 1) {
+    const auto& one = requests.front();
+    const auto matched = write_unlocked(connection_, "release_one", request_values(one));
+    return matched == 0 ? std::vector<hold_id>{} : std::vector{one.hold};
+  }
   mysql_list names, holds;
   mysql_choice lease;
   std::vector<hold_id> all;
@@ -135,39 +121,20 @@ std::vector<hold_id> mysql_session::release_exclusive(std::span<const release_it
     lease.add(name, mysql_literal(request.lease));
     all.push_back(request.hold);
   }
-  const mysql_value count{"count", requests.size()};
-  const bool done = unless_locked([&] {
-    connection_.write_block("release_nowait", {{"names", names}, {"holds", holds}, {"lease", lease}, count});
-  });
-  return done ? all : release_unlocked(requests);
-}
-
-std::vector<hold_id> mysql_session::release_one(const release_item& request) {
-  std::int64_t matched = 0;
-  unless_locked([&] { matched = connection_.write("release_one", request_values(request)); });
-  return matched == 0 ? std::vector<hold_id>{} : std::vector{request.hold};
+  const mysql_values batch{{"names", names}, {"holds", holds}, {"lease", lease}, {"count", requests.size()}};
+  auto freed = connection_.read_transaction("release_all", batch);
+  if (freed.next() && freed.boolean(0)) return all;
+  return read_holds(connection_.read_transaction("release_unlocked", batch));
 }
 
 std::vector<hold_id> mysql_session::release_shared(std::span<const release_item> requests) {
-  if (!connection_.takes_blocks()) return {};
+  if (requests.empty()) return {};
   if (requests.size() == 1) {
-    return read_holds(connection_.read_block("release_shared_one", request_values(requests.front())));
+    return read_holds(connection_.read_prepared("release_shared_one", request_values(requests.front())));
   }
-  return read_holds(connection_.read_block("release_shared", {{"requests", batch_of(requests)}}));
-}
-
-std::vector<hold_id> mysql_session::release_unlocked(std::span<const release_item> requests) {
-  mysql_transaction transaction{connection_, "release"};
-  mysql_json names;
-  std::vector<hold_id> freed;
-  for (auto taken = connection_.read("release_take", {{"requests", batch_of(requests)}}); taken.next();) {
-    names.add(taken.view("name"));
-    freed.push_back(taken.id<hold_id>("hold_id"));
-  }
-  if (freed.empty()) return freed;
-  const mysql_statement last[] = {{"release", {{"names", names}}}};
-  transaction.commit(last);
-  return freed;
+  mysql_json batch;
+  for (const auto& one : requests) batch.add(one.name, one.lease, one.hold);
+  return read_holds(connection_.read_prepared("release_shared", {{"requests", batch}}));
 }
 
 }  // namespace rowlock::store

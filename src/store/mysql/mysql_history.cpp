@@ -24,7 +24,7 @@ void mysql_session::record(const recording& what) {
 
 bool mysql_session::stop_recording(const std::string& pattern) {
   mysql_transaction transaction{connection_, "stop_recording"};
-  if (connection_.write("stop_recording", {mysql_text("pattern", pattern)}) == 0) return false;
+  if (transaction.write({"stop_recording", {mysql_text("pattern", pattern)}}) == 0) return false;
   const mysql_statement last[] = {{"change_recordings", {}}};
   transaction.commit(last);
   return true;

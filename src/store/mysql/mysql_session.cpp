@@ -66,7 +66,7 @@ database_state mysql_session::record_database_state() {
   };
   if (database_state now = read_database_state(); settled(now)) return now;
   mysql_transaction transaction{connection_, "record_database_state"};
-  auto recorded = connection_.read("take_meta");
+  auto recorded = transaction.read({"take_meta", {}});
   if (!recorded.next()) throw missing_meta_row(context_->options);
   std::vector<mysql_statement> changes{{"write_marker", {{"value", lease_id::random()}}}};
   if (recorded.view("identity") != facts_.identity || is_unseen(recorded.integer("cluster_seen"))) {
@@ -81,7 +81,7 @@ database_state mysql_session::record_database_state() {
 
 std::int64_t mysql_session::raise_epoch(token above) {
   mysql_transaction transaction{connection_, "raise_epoch"};
-  auto recorded = connection_.read("take_meta");
+  auto recorded = transaction.read({"take_meta", {}});
   if (!recorded.next()) throw missing_meta_row(context_->options);
   const auto epoch = std::max(next_epoch(recorded), model::epoch_of(above) + 1);
   const mysql_statement last[] = {{"raise_epoch", {{"epoch", epoch}}}};
@@ -96,17 +96,15 @@ void mysql_session::set_skew(std::chrono::milliseconds skew) {
 // ---- leases ------------------------------------------------------------------------------------------
 
 void mysql_session::create_lease(const lease_record& lease) {
-  connection_.write("create_lease", lease_values(lease));
-  if (connection_.last_insert_id() == 2) {
-    throw error(errc::database, "lease " + lease.id.to_string() + " exists already and has expired");
-  }
+  const mysql_statement statements[] = {{"create_lease", lease_values(lease)},
+                                        {"lease_lives", {{"lease", lease.id}}}};
+  if (auto lives = connection_.send("create_lease", {}, statements); lives.next() && lives.boolean(0)) return;
+  throw error(errc::database, "lease " + lease.id.to_string() + " exists already and has expired");
 }
 
 renewal_reply mysql_session::renew_one(const lease_id& lease) {
-  const bool renewed = connection_.write("renew_one", {{"lease", lease}}) == 1;
-  // A kill between the two statements is like a kill right after both.
-  return read_renewal(
-      connection_.read("renew_read_one", {{"lease", renewed ? lease.to_string() : std::string{}}}));
+  const mysql_value renewed{"lease", lease};
+  return read_renewal(connection_.read("renew_one", {renewed}));
 }
 
 renewal_reply mysql_session::read_renewal(rows&& found) {
@@ -120,9 +118,10 @@ renewal_reply mysql_session::read_renewal(rows&& found) {
 renewal_reply mysql_session::renew(std::span<const lease_id> leases) {
   if (leases.size() == 1) return renew_one(leases[0]);
   mysql_transaction transaction{connection_, "renew"};
-  const auto living = read_leases(connection_.read("renew_take", {{"leases", sorted_ids(leases)}}));
-  if (!living.empty()) connection_.write("renew", {{"leases", sorted_ids(living)}});
-  auto reply = read_renewal(connection_.read("renew_read", {{"leases", sorted_ids(living)}}));
+  const auto living = read_leases(transaction.read({"renew_take", {{"leases", sorted_ids(leases)}}}));
+  const mysql_value renewed{"leases", sorted_ids(living)};
+  const mysql_statement rest[] = {{"renew", {renewed}}, {"renew_read", {renewed}}};
+  auto reply = read_renewal(transaction.read(rest));
   transaction.commit();
   return reply;
 }
@@ -136,7 +135,7 @@ std::vector<lease_id> mysql_session::kill(std::span<const lease_id> leases, std:
   }
   mysql_transaction transaction{connection_, "kill"};
   auto expired =
-      read_leases(connection_.read("kill_take", {{"leases", sorted_ids(leases)}, grace, identity}));
+      read_leases(transaction.read({"kill_take", {{"leases", sorted_ids(leases)}, grace, identity}}));
   if (expired.empty()) return expired;
   const mysql_statement last[] = {{"end", {{"leases", sorted_ids(expired)}}}};
   transaction.commit(last);

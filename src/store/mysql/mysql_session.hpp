@@ -31,7 +31,7 @@ class mysql_session final : public session, public history_verbs {
   std::vector<grant> acquire(std::span<const acquire_item> requests) override;
   std::vector<hold_id> release(std::span<const release_item> requests, durability how) override;
 
-  // A block of statements. MySQL has no blocks outside of stored programs; there an edit does it.
+  // A script of statements.
   std::optional<std::chrono::microseconds> enqueue(const acquire_item& request,
                                                    std::chrono::microseconds skew) override;
   std::optional<hand_over_reply> hand_over(const release_item& request,
@@ -84,11 +84,8 @@ class mysql_session final : public session, public history_verbs {
   std::vector<grant> acquire_exclusive(std::span<const acquire_item> requests);
   std::vector<grant> acquire_shared(std::span<const acquire_item> requests);
   std::vector<grant> acquire_one(const acquire_item& request);
-  std::vector<grant> acquire_unlocked(std::span<const acquire_item> requests);
   std::vector<hold_id> release_exclusive(std::span<const release_item> requests);
   std::vector<hold_id> release_shared(std::span<const release_item> requests);
-  std::vector<hold_id> release_one(const release_item& request);
-  std::vector<hold_id> release_unlocked(std::span<const release_item> requests);
   std::int64_t read_hints();
 
   std::shared_ptr<const mysql_context> context_;

@@ -165,7 +165,7 @@ mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
   facts.next();
   const auto version = facts.text("version");
   check_version(version);
-  if (is_mariadb(version)) connection.allow_blocks();
+  if (is_mariadb(version)) connection.set_mariadb();
   check_character_set(facts.text("character_set"), context);
   check_clock(connection);
   auto variables = by_name(connection.read("connect_variables"));

@@ -48,16 +48,16 @@ std::int64_t mysql_session::collect(std::chrono::milliseconds idle, std::size_t 
   }
   if (candidates.empty()) return 0;
   mysql_transaction transaction{connection_, "collect"};
-  connection_.read("take_meta");
+  transaction.read({"take_meta", {}});
   mysql_json names;
   token highest = 0;
-  for (auto taken = connection_.read("collect_take", {{"names", candidates}, age}); taken.next();) {
+  for (auto taken = transaction.read({"collect_take", {{"names", candidates}, age}}); taken.next();) {
     names.add(taken.view("name"));
     highest = std::max(highest, taken.integer("token"));
   }
   if (names.empty()) return 0;
-  connection_.write("collect_floor", {{"token", highest}});
-  const auto deleted = connection_.write("collect_delete", {{"names", names}});
+  transaction.write({"collect_floor", {{"token", highest}}});
+  const auto deleted = transaction.write({"collect_delete", {{"names", names}}});
   transaction.commit();
   return deleted;
 }

@@ -1,50 +1,38 @@
 #include "store/mysql/mysql_transaction.hpp"
 
 #include <exception>
+#include <utility>
 
 namespace rowlock::store {
 
-mysql_transaction::mysql_transaction(mysql_connection& connection, std::string_view doing,
-                                     std::span<const mysql_statement> first)
-    : connection_{connection}, doing_{doing} {
-  try {
-    if (!connection_.takes_blocks()) {
-      connection_.write("transaction_begins");
-      bounded_ = true;
-    }
-    if (first.empty()) {
-      connection_.execute(doing_, "START TRANSACTION");
-    } else {
-      connection_.write_all(doing_, "START TRANSACTION", first, "");
-    }
-  } catch (...) {
-    connection_.rollback();
-    lift_bound();
-    throw;
-  }
-  open_ = true;
-}
-
 mysql_transaction::~mysql_transaction() {
-  if (open_) connection_.rollback();
-  lift_bound();
-}
-
-void mysql_transaction::lift_bound() noexcept {
-  if (!bounded_) return;
+  if (!open_) return;
+  connection_.rollback();
+  if (connection_.is_mariadb()) return;
   try {
-    connection_.write("transaction_ended");
+    connection_.write("lift_bound");
   } catch (const std::exception&) {
     // Then the server closes the connection after that much idle time, and a new one is made.
   }
 }
 
+// Whatever fails from the first round trip on may leave a transaction open.
+std::string_view mysql_transaction::begin() {
+  if (std::exchange(open_, true)) return {};
+  return connection_.is_mariadb() ? "begin" : "begin_bounded";
+}
+
+mysql_rows mysql_transaction::read(std::span<const mysql_statement> statements) {
+  return connection_.send(doing_, begin(), statements);
+}
+
+std::int64_t mysql_transaction::write(const mysql_statement& statement) {
+  read(statement);
+  return connection_.matched();
+}
+
 void mysql_transaction::commit(std::span<const mysql_statement> last, mysql_connection::waiting how) {
-  if (last.empty()) {
-    connection_.execute(doing_, "COMMIT");
-  } else {
-    connection_.write_all(doing_, "", last, "COMMIT", how);
-  }
+  connection_.send(doing_, begin(), last, connection_.is_mariadb() ? "commit" : "commit_bounded", how);
   open_ = false;
 }
 

@@ -1,55 +1,8 @@
--- name: acquire
--- Grants a batch: :requests as [name, kind, capacity, lease, hold, fair]. acquire_result returns which were granted.
-UPDATE (
-  SELECT k.name, UNHEX(a.lease) AS lease_id, UNHEX(a.hold) AS hold_id
-  FROM JSON_TABLE(:requests, '$[*]' COLUMNS (name VARCHAR(1024) PATH '$[0]', kind VARCHAR(32) PATH '$[1]',
-                                             capacity BIGINT PATH '$[2]', lease VARCHAR(32) PATH '$[3]',
-                                             hold VARCHAR(32) PATH '$[4]', fair TINYINT PATH '$[5]')) AS a
-  STRAIGHT_JOIN rowlock_lock AS k FORCE INDEX (PRIMARY) ON k.name = UNHEX(a.name)
-  WHERE k.kind = a.kind AND k.capacity = a.capacity AND k.fair = a.fair
-    AND k.lease_id IS NULL AND k.in_use = 0 AND NOT (k.has_queue AND k.fair)
-  LIMIT :all_rows
-  FOR UPDATE /*!80000 OF k */ SKIP LOCKED
-) AS free
-STRAIGHT_JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :identity
-STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = free.name
-SET l.token = GREATEST(l.token + 1, m.epoch_floor),
-    l.lease_id = free.lease_id,
-    l.hold_id = free.hold_id,
-    l.in_use = l.capacity,
-    l.used_at = SYSDATE(6);
-
--- name: acquire_result
--- Which of :requests hold their lock now.
-SELECT HEX(l.hold_id) AS hold_id, l.token
-FROM JSON_TABLE(:requests, '$[*]' COLUMNS (name VARCHAR(1024) PATH '$[0]', hold VARCHAR(32) PATH '$[4]')) AS a
-STRAIGHT_JOIN rowlock_lock AS l ON l.name = UNHEX(a.name) AND l.hold_id = UNHEX(a.hold);
-
--- name: acquire_nowait
--- MariaDB only. Grants a batch as acquire_one does, and returns which of :holds have their lock now; a hold belongs
--- to one name. :kind, :capacity, :fair, :lease and :hold choose a value by the name. If one row of :names is locked,
--- the whole batch fails with error 1205 at once.
-BEGIN NOT ATOMIC
-  SET STATEMENT innodb_lock_wait_timeout = 0 FOR
-  UPDATE rowlock_lock FORCE INDEX (PRIMARY)
-  SET token = GREATEST(token + 1, (SELECT m.epoch_floor FROM rowlock_meta AS m WHERE m.id = 1)),
-      lease_id = :lease,
-      hold_id = :hold,
-      in_use = capacity,
-      used_at = SYSDATE(6)
-  WHERE name IN (:names) AND kind = :kind AND capacity = :capacity AND fair = :fair
-    AND lease_id IS NULL AND in_use = 0 AND NOT (has_queue AND fair)
-    AND (SELECT m.identity FROM rowlock_meta AS m WHERE m.id = 1) = :identity;
-  SELECT HEX(l.hold_id) AS hold_id, l.token
-  FROM rowlock_lock AS l FORCE INDEX (PRIMARY)
-  WHERE l.name IN (:names) AND l.hold_id IN (:holds);
-END;
-
--- name: acquire_one
--- MariaDB only. Grants a single lock. The inserted id is its token; it means nothing if no row was matched.
--- The statement waits for no row, so what it reads of meta is as old as the lock's row; a locked row is error 1205
--- at once. The key is forced because a small table would be scanned, and the scan would meet other clients' locked
--- rows. If meta does not name this server, nothing is granted.
+-- name: acquire_one_nowait
+-- MariaDB only. Grants a single lock. The inserted id is its token: it means nothing if no row was matched, and it is 0
+-- if the table has a trigger (granted_token). The statement waits for no row, so what it reads of meta is as old as the
+-- lock's row; a locked row is error 1205 at once. The key is forced because a small table would be scanned, and the scan
+-- would meet other clients' locked rows. If meta does not name this server, nothing is granted.
 SET STATEMENT innodb_lock_wait_timeout = 0 FOR
 UPDATE rowlock_lock FORCE INDEX (PRIMARY)
 SET token = LAST_INSERT_ID(GREATEST(token + 1, (SELECT m.epoch_floor FROM rowlock_meta AS m WHERE m.id = 1))),
@@ -61,88 +14,136 @@ WHERE name = :name AND kind = :kind AND capacity = :capacity AND fair = :fair
   AND lease_id IS NULL AND in_use = 0 AND NOT (has_queue AND fair)
   AND (SELECT m.identity FROM rowlock_meta AS m WHERE m.id = 1) = :identity;
 
--- name: acquire_shared
--- MariaDB only. Grants a batch of permits and returns their tokens: :requests as [name, kind, capacity, lease, hold,
--- fair, weight]. As acquire_shared_one; a locked row excludes only its own name, a locked gap the whole batch.
-BEGIN NOT ATOMIC
-  DECLARE taken LONGTEXT;
-  DECLARE floor_now BIGINT;
-  DECLARE EXIT HANDLER FOR 1205 ROLLBACK;
-  START TRANSACTION;
-  SELECT GROUP_CONCAT(t.n) INTO taken
-  FROM (
-    SELECT a.n
-    FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
-                                               kind VARCHAR(32) PATH '$[1]', capacity BIGINT PATH '$[2]',
-                                               fair TINYINT PATH '$[5]', weight BIGINT PATH '$[6]')) AS a
-    STRAIGHT_JOIN rowlock_lock AS k FORCE INDEX (PRIMARY) ON k.name = UNHEX(a.name)
-    WHERE k.kind = a.kind AND k.capacity = a.capacity AND k.fair = a.fair
-      AND k.lease_id IS NULL AND k.in_use + a.weight <= k.capacity AND NOT (k.has_queue AND k.fair)
-    LIMIT :all_rows
-    FOR UPDATE SKIP LOCKED
-  ) AS t;
-  SELECT GROUP_CONCAT(a.n), MAX(m.epoch_floor) INTO taken, floor_now
-  FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
-                                             hold VARCHAR(32) PATH '$[4]')) AS a
-  JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :identity
-  LEFT JOIN rowlock_permit AS p ON p.name = UNHEX(a.name) AND p.hold_id = UNHEX(a.hold)
-  WHERE FIND_IN_SET(a.n, taken) > 0 AND p.name IS NULL;
-  IF taken IS NULL THEN
-    COMMIT;
-  ELSE
-    UPDATE JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
-                                                 weight BIGINT PATH '$[6]')) AS a
-    STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = UNHEX(a.name)
-    SET l.in_use = l.in_use + a.weight, l.token = GREATEST(l.token + 1, floor_now), l.used_at = SYSDATE(6)
-    WHERE FIND_IN_SET(a.n, taken) > 0;
-    SET STATEMENT innodb_lock_wait_timeout = 0 FOR
-    INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token, granted_at)
-    SELECT l.name, UNHEX(a.hold), UNHEX(a.lease), a.weight, l.token, SYSDATE(6)
-    FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
-                                               lease VARCHAR(32) PATH '$[3]', hold VARCHAR(32) PATH '$[4]',
-                                               weight BIGINT PATH '$[6]')) AS a
-    STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = UNHEX(a.name)
-    WHERE FIND_IN_SET(a.n, taken) > 0;
-    COMMIT;
-    SELECT HEX(p.hold_id) AS hold_id, p.token
-    FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
-                                               hold VARCHAR(32) PATH '$[4]')) AS a
-    STRAIGHT_JOIN rowlock_permit AS p FORCE INDEX (PRIMARY) ON p.name = UNHEX(a.name) AND p.hold_id = UNHEX(a.hold)
-    WHERE FIND_IN_SET(a.n, taken) > 0;
-  END IF;
-END;
+-- name: acquire_one_unlocked
+-- As acquire_one_nowait, on MySQL, which cannot be told not to wait: the row is locked first, and a locked row is skipped.
+-- On MariaDB it takes twice as much of the processor.
+UPDATE (
+  SELECT k.name
+  FROM rowlock_lock AS k FORCE INDEX (PRIMARY)
+  WHERE k.name = :name AND k.kind = :kind AND k.capacity = :capacity AND k.fair = :fair
+    AND k.lease_id IS NULL AND k.in_use = 0 AND NOT (k.has_queue AND k.fair)
+  LIMIT 1
+  FOR UPDATE SKIP LOCKED
+) AS free
+STRAIGHT_JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :identity
+STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = free.name
+SET l.token = LAST_INSERT_ID(GREATEST(l.token + 1, m.epoch_floor)),
+    l.lease_id = UNHEX(:lease),
+    l.hold_id = UNHEX(:hold),
+    l.in_use = l.capacity,
+    l.used_at = SYSDATE(6);
+
+-- name: granted_token
+-- The token of a hold that was just granted, for a server that did not say it.
+SELECT token FROM rowlock_lock WHERE name = :name AND hold_id = UNHEX(:hold);
+
+-- name: acquire_nowait
+-- A script, MariaDB only. Grants a batch as acquire_one_nowait does, and returns which of :holds have their lock now; a
+-- hold belongs to one name. :kind, :capacity, :fair, :lease and :hold choose a value by the name. If one row of :names is
+-- locked, the whole batch fails with error 1205 at once.
+SET STATEMENT innodb_lock_wait_timeout = 0 FOR
+UPDATE rowlock_lock FORCE INDEX (PRIMARY)
+SET token = GREATEST(token + 1, (SELECT m.epoch_floor FROM rowlock_meta AS m WHERE m.id = 1)),
+    lease_id = :lease,
+    hold_id = :hold,
+    in_use = capacity,
+    used_at = SYSDATE(6)
+WHERE name IN (:names) AND kind = :kind AND capacity = :capacity AND fair = :fair
+  AND lease_id IS NULL AND in_use = 0 AND NOT (has_queue AND fair)
+  AND (SELECT m.identity FROM rowlock_meta AS m WHERE m.id = 1) = :identity;
+SELECT HEX(l.hold_id) AS hold_id, l.token
+FROM rowlock_lock AS l FORCE INDEX (PRIMARY)
+WHERE l.name IN (:names) AND l.hold_id IN (:holds);
+
+-- name: acquire_unlocked
+-- A script. As acquire_nowait, for the names whose rows nobody has locked.
+UPDATE (
+  SELECT name, :lease AS lease_id, :hold AS hold_id
+  FROM rowlock_lock FORCE INDEX (PRIMARY)
+  WHERE name IN (:names) AND kind = :kind AND capacity = :capacity AND fair = :fair
+    AND lease_id IS NULL AND in_use = 0 AND NOT (has_queue AND fair)
+  LIMIT :all_rows
+  FOR UPDATE SKIP LOCKED
+) AS free
+STRAIGHT_JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :identity
+STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = free.name
+SET l.token = GREATEST(l.token + 1, m.epoch_floor),
+    l.lease_id = free.lease_id,
+    l.hold_id = free.hold_id,
+    l.in_use = l.capacity,
+    l.used_at = SYSDATE(6);
+SELECT HEX(l.hold_id) AS hold_id, l.token
+FROM rowlock_lock AS l FORCE INDEX (PRIMARY)
+WHERE l.name IN (:names) AND l.hold_id IN (:holds);
 
 -- name: acquire_shared_one
--- MariaDB only. Grants a permit and returns its token. If the request does not fit, nothing changes and no row is
+-- A script. Grants a permit and returns its token. If the request does not fit, nothing changes and no row is
 -- returned; an edit then decides.
 -- The lock's row comes first. If it is locked, even by the guard of another reader, it is skipped. Later
 -- statements, which have snapshots of their own, read everything else that decides. A permit changes only under
--- its lock's row, so the INSERT meets no other permit of this hold. It may meet a gap that a guard has locked; it
--- does not wait for that.
-BEGIN NOT ATOMIC
-  DECLARE given BIGINT;
-  DECLARE next_token BIGINT;
-  DECLARE EXIT HANDLER FOR 1205 ROLLBACK;
-  START TRANSACTION;
-  SELECT l.token INTO given
-  FROM rowlock_lock AS l FORCE INDEX (PRIMARY)
-  WHERE l.name = :name AND l.kind = :kind AND l.capacity = :capacity AND l.fair = :fair
-    AND l.lease_id IS NULL AND l.in_use + :weight <= l.capacity AND NOT (l.has_queue AND l.fair)
-  FOR UPDATE SKIP LOCKED;
-  IF given IS NOT NULL THEN
-    SELECT GREATEST(given + 1, m.epoch_floor) INTO next_token
-    FROM rowlock_meta AS m
-    WHERE m.id = 1 AND m.identity = :identity
-      AND NOT EXISTS (SELECT 1 FROM rowlock_permit AS p WHERE p.name = :name AND p.hold_id = UNHEX(:hold));
-  END IF;
-  IF next_token IS NULL THEN
-    COMMIT;
-  ELSE
-    SET STATEMENT innodb_lock_wait_timeout = 0 FOR
-    INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token, granted_at)
-    VALUES (:name, UNHEX(:hold), UNHEX(:lease), :weight, next_token, SYSDATE(6));
-    UPDATE rowlock_lock SET in_use = in_use + :weight, token = next_token, used_at = SYSDATE(6) WHERE name = :name;
-    COMMIT;
-    SELECT next_token AS token;
-  END IF;
-END;
+-- its lock's row, so the INSERT meets no other permit of this hold. It may meet a gap that a guard has locked: MariaDB
+-- does not wait for that, and MySQL, which has no shorter limit, waits for a second.
+SET @rowlock_given = NULL, @rowlock_token = NULL;
+START TRANSACTION;
+SELECT l.token INTO @rowlock_given
+FROM rowlock_lock AS l FORCE INDEX (PRIMARY)
+WHERE l.name = :name AND l.kind = :kind AND l.capacity = :capacity AND l.fair = :fair
+  AND l.lease_id IS NULL AND l.in_use + :weight <= l.capacity AND NOT (l.has_queue AND l.fair)
+FOR UPDATE SKIP LOCKED;
+SELECT GREATEST(@rowlock_given + 1, m.epoch_floor) INTO @rowlock_token
+FROM rowlock_meta AS m
+WHERE m.id = 1 AND m.identity = :identity AND @rowlock_given IS NOT NULL
+  AND NOT EXISTS (SELECT 1 FROM rowlock_permit AS p WHERE p.name = :name AND p.hold_id = UNHEX(:hold));
+/*M! SET STATEMENT innodb_lock_wait_timeout = 0 FOR */
+INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token, granted_at)
+SELECT :name, UNHEX(:hold), UNHEX(:lease), :weight, @rowlock_token, SYSDATE(6)
+FROM DUAL
+WHERE @rowlock_token IS NOT NULL;
+UPDATE rowlock_lock
+SET in_use = in_use + :weight, token = @rowlock_token, used_at = SYSDATE(6)
+WHERE name = :name AND @rowlock_token IS NOT NULL;
+COMMIT;
+SELECT @rowlock_token AS token FROM DUAL WHERE @rowlock_token IS NOT NULL;
+
+-- name: acquire_shared
+-- A script. Grants a batch of permits and returns their tokens: :requests as [name, kind, capacity, lease, hold,
+-- fair, weight]. As acquire_shared_one; a locked row excludes only its own name, a locked gap the whole batch.
+SET @rowlock_taken = NULL, @rowlock_granted = NULL, @rowlock_floor = NULL;
+START TRANSACTION;
+SELECT GROUP_CONCAT(t.n) INTO @rowlock_taken
+FROM (
+  SELECT a.n
+  FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
+                                             kind VARCHAR(32) PATH '$[1]', capacity BIGINT PATH '$[2]',
+                                             fair TINYINT PATH '$[5]', weight BIGINT PATH '$[6]')) AS a
+  STRAIGHT_JOIN rowlock_lock AS k FORCE INDEX (PRIMARY) ON k.name = UNHEX(a.name)
+  WHERE k.kind = a.kind AND k.capacity = a.capacity AND k.fair = a.fair
+    AND k.lease_id IS NULL AND k.in_use + a.weight <= k.capacity AND NOT (k.has_queue AND k.fair)
+  LIMIT :all_rows
+  FOR UPDATE /*!80000 OF k */ SKIP LOCKED
+) AS t;
+SELECT GROUP_CONCAT(a.n), MAX(m.epoch_floor) INTO @rowlock_granted, @rowlock_floor
+FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
+                                           hold VARCHAR(32) PATH '$[4]')) AS a
+JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :identity
+LEFT JOIN rowlock_permit AS p ON p.name = UNHEX(a.name) AND p.hold_id = UNHEX(a.hold)
+WHERE FIND_IN_SET(a.n, @rowlock_taken) > 0 AND p.name IS NULL;
+UPDATE JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
+                                             weight BIGINT PATH '$[6]')) AS a
+STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = UNHEX(a.name)
+SET l.in_use = l.in_use + a.weight, l.token = GREATEST(l.token + 1, @rowlock_floor), l.used_at = SYSDATE(6)
+WHERE FIND_IN_SET(a.n, @rowlock_granted) > 0;
+/*M! SET STATEMENT innodb_lock_wait_timeout = 0 FOR */
+INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token, granted_at)
+SELECT l.name, UNHEX(a.hold), UNHEX(a.lease), a.weight, l.token, SYSDATE(6)
+FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
+                                           lease VARCHAR(32) PATH '$[3]', hold VARCHAR(32) PATH '$[4]',
+                                           weight BIGINT PATH '$[6]')) AS a
+STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = UNHEX(a.name)
+WHERE FIND_IN_SET(a.n, @rowlock_granted) > 0;
+COMMIT;
+SELECT HEX(p.hold_id) AS hold_id, p.token
+FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
+                                           hold VARCHAR(32) PATH '$[4]')) AS a
+STRAIGHT_JOIN rowlock_permit AS p FORCE INDEX (PRIMARY) ON p.name = UNHEX(a.name) AND p.hold_id = UNHEX(a.hold)
+WHERE FIND_IN_SET(a.n, @rowlock_granted) > 0;

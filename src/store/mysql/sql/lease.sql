@@ -1,13 +1,14 @@
 -- name: create_lease
--- If it is sent again after a lost answer, it renews the lease. A lease that has expired meanwhile is unchanged, and
--- the inserted id is 2.
+-- If it is sent again after a lost answer, it renews the lease. A lease that has expired meanwhile is unchanged.
 INSERT INTO rowlock_lease (id, client_id, host, pid, application, ttl_ms, username, program, created_at, expires_at)
 VALUES (UNHEX(:lease), UNHEX(:client), LEFT(:host, 255), :pid, LEFT(:application, 1024), :ttl_ms,
         LEFT(:username, 255), LEFT(:program, 255), SYSDATE(6),
         SYSDATE(6) + INTERVAL :ttl_ms * 1000 MICROSECOND)
 ON DUPLICATE KEY UPDATE
-  expires_at = IF(LAST_INSERT_ID(IF(expires_at > SYSDATE(6), 1, 2)) = 1,
-                  SYSDATE(6) + INTERVAL ttl_ms * 1000 MICROSECOND, expires_at);
+  expires_at = IF(expires_at > SYSDATE(6), SYSDATE(6) + INTERVAL ttl_ms * 1000 MICROSECOND, expires_at);
+
+-- name: lease_lives
+SELECT expires_at > SYSDATE(6) FROM rowlock_lease WHERE id = UNHEX(:lease);
 
 -- name: renew_take
 -- Which of :leases, sorted, may be renewed; their rows are locked from here on.
@@ -34,19 +35,17 @@ LEFT JOIN (JSON_TABLE(:leases, '$[*]' COLUMNS (id VARCHAR(32) PATH '$')) AS a
 WHERE m.id = 1;
 
 -- name: renew_one
--- The server checks WHERE after it has locked the row, and SYSDATE reads the clock then: a renewal that waited does
--- not renew a lease that has expired meanwhile.
+-- A script. The server checks WHERE after it has locked the row, and SYSDATE reads the clock then: a renewal that waited
+-- does not renew a lease that has expired meanwhile. The second statement returns what renew_read returns. A lease that
+-- was not renewed is expired or gone, and one that was killed in between is as one that is killed after both.
 UPDATE rowlock_lease
 SET expires_at = SYSDATE(6) + INTERVAL ttl_ms * 1000 MICROSECOND
 WHERE id = UNHEX(:lease) AND expires_at > SYSDATE(6);
-
--- name: renew_read_one
--- As renew_read, for one :lease, or for none if it is ''.
 SELECT m.identity AS recorded_identity, m.epoch_floor,
        COALESCE((SELECT value FROM rowlock_marker WHERE id = 1), '') AS marker, m.skew_ms,
        m.cluster_seen, m.recordings, HEX(l.id) AS id, l.notice
 FROM rowlock_meta AS m
-LEFT JOIN rowlock_lease AS l ON l.id = UNHEX(:lease)
+LEFT JOIN rowlock_lease AS l ON l.id = UNHEX(:lease) AND l.expires_at > SYSDATE(6)
 WHERE m.id = 1;
 
 -- name: kill_take

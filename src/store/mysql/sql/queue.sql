@@ -1,35 +1,31 @@
 -- name: enqueue
--- MariaDB only. Puts a waiter behind the live holder of a lock, and returns how long until that holder may be
+-- A script. Puts a waiter behind the live holder of a lock, and returns how long until that holder may be
 -- killed. Every other case (dead, expired, locked, another kind, sent again) is left to an edit; then nothing changes
 -- and no row is returned.
 -- The lock's row comes first. Later statements, which have snapshots of their own, read everything else that
--- decides. The statement waits for nobody while it holds the row.
-BEGIN NOT ATOMIC
-  DECLARE held_by BINARY(16);
-  DECLARE my_ticket BIGINT;
-  DECLARE takeover_us BIGINT;
-  DECLARE EXIT HANDLER FOR 1205 ROLLBACK;
-  START TRANSACTION;
-  SELECT l.lease_id, l.next_ticket INTO held_by, my_ticket
-  FROM rowlock_lock AS l
-  WHERE l.name = :name AND l.kind = :kind AND l.capacity = :capacity AND l.fair = :fair
-    AND l.lease_id IS NOT NULL AND l.hold_id <> UNHEX(:hold)
-  FOR UPDATE SKIP LOCKED;
-  SELECT TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at) INTO takeover_us
-  FROM rowlock_lease AS h
-  WHERE h.id = held_by AND h.expires_at + INTERVAL :skew_us MICROSECOND > SYSDATE(6)
-    AND NOT EXISTS (SELECT 1 FROM rowlock_queue AS q WHERE q.name = :name AND q.hold_id = UNHEX(:hold));
-  IF takeover_us IS NULL THEN
-    COMMIT;
-  ELSE
-    SET STATEMENT innodb_lock_wait_timeout = 0 FOR
-    INSERT INTO rowlock_queue (name, ticket, hold_id, lease_id, weight)
-    VALUES (:name, my_ticket, UNHEX(:hold), UNHEX(:lease), :capacity);
-    UPDATE rowlock_lock SET next_ticket = my_ticket + 1, has_queue = 1 WHERE name = :name;
-    COMMIT;
-    SELECT takeover_us AS takeover_us;
-  END IF;
-END;
+-- decides. On MariaDB the script waits for nobody while it holds the row; on MySQL the INSERT waits for a second if a
+-- user's transaction has locked the end of the queue.
+SET @rowlock_held_by = NULL, @rowlock_ticket = NULL, @rowlock_takeover_us = NULL;
+START TRANSACTION;
+SELECT l.lease_id, l.next_ticket INTO @rowlock_held_by, @rowlock_ticket
+FROM rowlock_lock AS l FORCE INDEX (PRIMARY)
+WHERE l.name = :name AND l.kind = :kind AND l.capacity = :capacity AND l.fair = :fair
+  AND l.lease_id IS NOT NULL AND l.hold_id <> UNHEX(:hold)
+FOR UPDATE SKIP LOCKED;
+SELECT TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at) INTO @rowlock_takeover_us
+FROM rowlock_lease AS h
+WHERE h.id = @rowlock_held_by AND h.expires_at + INTERVAL :skew_us MICROSECOND > SYSDATE(6)
+  AND NOT EXISTS (SELECT 1 FROM rowlock_queue AS q WHERE q.name = :name AND q.hold_id = UNHEX(:hold));
+/*M! SET STATEMENT innodb_lock_wait_timeout = 0 FOR */
+INSERT INTO rowlock_queue (name, ticket, hold_id, lease_id, weight)
+SELECT :name, @rowlock_ticket, UNHEX(:hold), UNHEX(:lease), :capacity
+FROM DUAL
+WHERE @rowlock_takeover_us IS NOT NULL;
+UPDATE rowlock_lock
+SET next_ticket = @rowlock_ticket + 1, has_queue = 1
+WHERE name = :name AND @rowlock_takeover_us IS NOT NULL;
+COMMIT;
+SELECT @rowlock_takeover_us AS takeover_us FROM DUAL WHERE @rowlock_takeover_us IS NOT NULL;
 
 -- name: find
 -- :holds as [name, hold]. A hold or waiter whose lease is missing is dead, so it is absent. takeover_us is that of

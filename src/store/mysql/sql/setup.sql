@@ -17,7 +17,7 @@ SET NAMES utf8mb4 COLLATE utf8mb4_bin;
 -- hex digits.
 -- On MariaDB a transaction that has locked rows of locks waits for nobody; MySQL has no wait shorter than a second.
 -- Inside a transaction, our sessions are never idle for longer than a statement may take; for MySQL see
--- transaction_begins.
+-- begin_bounded.
 SET @rowlock_idle_s = :lock_wait_s, SESSION completion_type = 'NO_CHAIN',
   autocommit = 1,
   sql_mode = 'STRICT_ALL_TABLES,NO_ENGINE_SUBSTITUTION,ERROR_FOR_DIVISION_BY_ZERO',
@@ -85,11 +85,24 @@ SELECT UNIX_TIMESTAMP(NOW()) - CAST(variable_value AS SIGNED)
 FROM /*M! information_schema.global_status */ /*!80000 performance_schema.global_status */
 WHERE variable_name = 'Uptime';
 
--- name: transaction_begins
--- MySQL has no limit for an idle transaction. After this time it disconnects a client that is idle inside one.
-SET SESSION wait_timeout = @rowlock_idle_s;
+-- name: begin
+START TRANSACTION;
 
--- name: transaction_ended
+-- name: begin_bounded
+-- MySQL has no limit for an idle transaction, so its limit for an idle session is lowered meanwhile: it disconnects a
+-- client that stands still inside a transaction.
+SET SESSION wait_timeout = @rowlock_idle_s;
+START TRANSACTION;
+
+-- name: commit
+COMMIT;
+
+-- name: commit_bounded
+COMMIT;
+SET SESSION wait_timeout = 90000;
+
+-- name: lift_bound
+-- After a rollback of what begin_bounded has begun.
 SET SESSION wait_timeout = 90000;
 
 -- name: schema_state
