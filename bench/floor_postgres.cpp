@@ -8,13 +8,13 @@ namespace rowlock::bench {
 
 namespace {
 
-std::string quoted(const std::string& identifier) {
+std::string quoted_name(const std::string& identifier) {
   return '"' + identifier + '"';
 }
 
 std::string postgres_table(const plan& plan, const std::string& of = "bench_floor") {
-  std::string table = quoted(plan.settings.prefix + of);
-  return plan.settings.schema.empty() ? table : quoted(plan.settings.schema) + "." + table;
+  std::string table = quoted_name(plan.settings.prefix + of);
+  return plan.settings.schema.empty() ? table : quoted_name(plan.settings.schema) + "." + table;
 }
 
 class postgres_connection final : public floor_connection {

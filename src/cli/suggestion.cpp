@@ -7,7 +7,7 @@ namespace rowlock::cli {
 
 namespace {
 
-std::size_t distance(std::string_view one, std::string_view other) {
+std::size_t edit_distance(std::string_view one, std::string_view other) {
   // Rows of the table: the one before the last, the last, and this one.
   std::vector<std::size_t> before(other.size() + 1), last(other.size() + 1), row(other.size() + 1);
   for (std::size_t j = 0; j <= other.size(); ++j) row[j] = j;
@@ -33,7 +33,7 @@ std::string nearest(std::string_view word, const std::vector<std::string>& candi
   std::string best;
   std::size_t least = std::max<std::size_t>(1, word.size() / 3) + 1;
   for (const auto& candidate : candidates) {
-    const auto far = distance(word, candidate);
+    const auto far = edit_distance(word, candidate);
     if (far >= least) continue;
     least = far;
     best = candidate;

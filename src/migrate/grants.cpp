@@ -35,7 +35,7 @@ void check_role(std::string_view role) {
   throw error(errc::invalid_argument, "the name of a role is empty or has control characters");
 }
 
-std::string quoted(std::string_view name, char quote) {
+std::string quoted_name(std::string_view name, char quote) {
   std::string result{quote};
   for (const char c : name) {
     if (c == quote) result += quote;
@@ -76,22 +76,23 @@ std::vector<std::string> filled(std::string_view file_name, role_use use, const 
 
 std::vector<std::string> for_postgres(const std::string& role, role_use use, const std::string& schema,
                                       const std::string& prefix) {
-  return filled("postgres", use, prefix,
-                {{":schema", quoted(schema.empty() ? "public" : schema, '"')}, {":role", quoted(role, '"')}});
+  return filled(
+      "postgres", use, prefix,
+      {{":schema", quoted_name(schema.empty() ? "public" : schema, '"')}, {":role", quoted_name(role, '"')}});
 }
 
 std::vector<std::string> for_mysql(const std::string& role, role_use use, const std::string& schema,
                                    const std::string& prefix) {
   const auto at = role.rfind('@');
   const bool has_host = at != std::string::npos && at > 0;
-  auto user = quoted(role.substr(0, has_host ? at : role.size()), '`');
-  if (has_host) user += '@' + quoted(role.substr(at + 1), '`');
+  auto user = quoted_name(role.substr(0, has_host ? at : role.size()), '`');
+  if (has_host) user += '@' + quoted_name(role.substr(at + 1), '`');
   // MySQL reads the name in `database`.* as a pattern.
   auto pattern = schema;
   replace_all(pattern, "_", "\\_");
   return filled("mysql", use, prefix,
-                {{":schema.", schema.empty() ? "" : quoted(schema, '`') + '.'},
-                 {":database.*", schema.empty() ? "*" : quoted(pattern, '`') + ".*"},
+                {{":schema.", schema.empty() ? "" : quoted_name(schema, '`') + '.'},
+                 {":database.*", schema.empty() ? "*" : quoted_name(pattern, '`') + ".*"},
                  {":role", user}});
 }
 

@@ -92,7 +92,7 @@ std::string with_question_marks(std::string_view sql, std::vector<std::string>& 
 constexpr std::string_view row_is_locked = "1205";
 constexpr std::string_view was_rolled_back = "1213";
 
-std::string in_quotes(std::string_view text) {
+std::string quoted_text(std::string_view text) {
   std::string result = "'";
   for (const char c : text) result.append(c == '\'' ? 2 : 1, c);
   return result + '\'';
@@ -228,7 +228,7 @@ const std::string& mysql_connection::prepared(const std::string& name, form as) 
   std::vector<std::string> uses;
   auto sql = with_question_marks(catalog_[name], uses);
   if (as == form::block) sql = fmt::format("BEGIN NOT ATOMIC\n{};\nEND", sql);
-  execute(name, fmt::format("PREPARE rowlock_{} FROM {}", name, in_quotes(sql)));
+  execute(name, fmt::format("PREPARE rowlock_{} FROM {}", name, quoted_text(sql)));
   return prepared_[name] = fmt::format("EXECUTE rowlock_{} USING {}", name, fmt::join(uses, ", "));
 }
 
