@@ -1,6 +1,6 @@
 #include "bench/floor.hpp"
 
-#include <pqxx/pqxx>
+#include "store/postgres/pqxx_compat.hpp"
 
 #include <fmt/format.h>
 
@@ -30,8 +30,8 @@ class postgres_connection final : public floor_connection {
   void update() override { update(row_); }
 
   void insert_and_delete() override {
-    work_.exec_prepared("insert", passing_row(row_), ++owner_);
-    require_one_row(work_.exec_prepared("delete", passing_row(row_)));
+    store::pqxx_compat::exec_prepared(work_, "insert", passing_row(row_), ++owner_);
+    require_one_row(store::pqxx_compat::exec_prepared(work_, "delete", passing_row(row_)));
   }
 
   void update_together(int rows) override {
@@ -41,7 +41,7 @@ class postgres_connection final : public floor_connection {
   }
 
  private:
-  void update(int row) { require_one_row(work_.exec_prepared("update", row, ++owner_)); }
+  void update(int row) { require_one_row(store::pqxx_compat::exec_prepared(work_, "update", row, ++owner_)); }
   static void require_one_row(const pqxx::result& done) { bench::require_one_row(done.affected_rows()); }
 
   pqxx::connection connection_;
@@ -116,16 +116,16 @@ class postgres_floor final : public floor_database {
   std::chrono::seconds counts_within() const override { return std::chrono::seconds{11}; }
 
  private:
-  std::int64_t number(const std::string& query) { return work_.exec1(query)[0].as<std::int64_t>(); }
+  std::int64_t number(const std::string& query) { return work_.exec(query)[0][0].as<std::int64_t>(); }
   std::string setting(const std::string& name) {
-    return work_.exec1("SELECT current_setting(" + work_.quote(name) + ")")[0].c_str();
+    return work_.exec("SELECT current_setting(" + work_.quote(name) + ")")[0][0].c_str();
   }
   // The extension may have been created although it was not loaded at the server's start; then it only raises errors.
   bool has_statement_statistics() {
     return work_
-        .exec1(
+        .exec(
             "SELECT EXISTS (SELECT FROM pg_extension WHERE extname = 'pg_stat_statements') AND "
-            "position('pg_stat_statements' IN current_setting('shared_preload_libraries')) > 0")[0]
+            "position('pg_stat_statements' IN current_setting('shared_preload_libraries')) > 0")[0][0]
         .as<bool>();
   }
 

@@ -5,6 +5,7 @@
 #include <rowlock/rowlock.hpp>
 
 #include <cstdio>
+#include <string>
 
 int main(int argc, char** argv) {
   if (argc != 2) {
@@ -29,8 +30,8 @@ int main(int argc, char** argv) {
     // nobody else is granted it before the transaction ends.
     pqxx::work transaction{connection};
     rowlock::guard(transaction, hold);
-    int balance = transaction.exec1("SELECT balance FROM account WHERE id = 1")[0].as<int>();
-    transaction.exec_params("UPDATE account SET balance = $1 WHERE id = 1", balance - 10);
+    int balance = transaction.exec("SELECT balance FROM account WHERE id = 1")[0][0].as<int>();
+    transaction.exec("UPDATE account SET balance = " + std::to_string(balance - 10) + " WHERE id = 1");
     transaction.commit();
     std::printf("balance %d, written under token %lld\n", balance - 10, static_cast<long long>(hold.token()));
     return 0;

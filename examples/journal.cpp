@@ -30,8 +30,8 @@ class postgres_journal : public journal {
       if (error.code() == rowlock::errc::hold_lost) return false;  // work rolls back
       throw;
     }
-    work.exec_params("INSERT INTO quickstart_journal (token, worker, line) VALUES ($1, $2, $3)", hold.token(),
-                     worker, line);
+    work.exec("INSERT INTO quickstart_journal (token, worker, line) VALUES (" + std::to_string(hold.token()) +
+              ", " + work.quote(worker) + ", " + work.quote(line) + ")");
     work.commit();
     return true;
   }

@@ -280,7 +280,7 @@ TEST_P(postgres_example_test, guarded_write_pqxx_writes_only_while_it_holds) {
   pqxx::connection app{store->url()};
   const auto balance = [&] {
     pqxx::work transaction{app};
-    return transaction.exec1("SELECT balance FROM account")[0].as<int>();
+    return transaction.exec("SELECT balance FROM account")[0][0].as<int>();
   };
   {
     pqxx::work setup{app};

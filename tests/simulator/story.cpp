@@ -183,7 +183,7 @@ void add_operations(story& into, random_stream& random, const Range& usual, cons
         operation made;
         made.client = static_cast<int>(client) + 1;
         made.thread = thread;
-        const auto& chosen =
+        const auto chosen =
             random.one_in(12) ? pick(random, rare, {place::first_mutex}) : pick(random, usual, places);
         made.what = chosen.what;
         made.where = chosen.where;

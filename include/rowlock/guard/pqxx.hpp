@@ -1,4 +1,4 @@
-// A guarded write through libpqxx 6.4 or 7: the transaction commits only while the lock is held.
+// A guarded write through libpqxx 6.4, 7 or 8: the transaction commits only while the lock is held.
 //
 //   pqxx::work tx{connection};
 //   rowlock::guard(tx, hold);          // first, before the reads and writes that it protects

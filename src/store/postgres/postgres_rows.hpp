@@ -22,7 +22,7 @@ class postgres_rows final : public rows {
   using row_number = pqxx::result::size_type;
   using column_number = pqxx::row::size_type;
 
-  pqxx::field field(int index) const {
+  auto field(int index) const {  // since libpqxx 8 a field_ref
     return result_[static_cast<row_number>(row_)][static_cast<column_number>(index)];
   }
   int columns() const override { return static_cast<int>(result_.columns()); }

@@ -1,4 +1,4 @@
-// libpqxx 6.4 and 7.x, where they differ. 7.10 has new names for what 8 will have no more.
+// libpqxx 6.4, 7.x and 8.0, where they differ. 7.10 has new names for what 8 no longer has.
 #pragma once
 
 #include <libpq-fe.h>
@@ -99,7 +99,7 @@ inline void stay_broken([[maybe_unused]] connection& kept) {
 // These three carry no SQLSTATE of their own in 6.x.
 inline std::string sqlstate(const pqxx::failure& failure) {
   if (const auto* said = dynamic_cast<const pqxx::sql_error*>(&failure)) {
-    if (!said->sqlstate().empty()) return said->sqlstate();
+    if (!said->sqlstate().empty()) return std::string{said->sqlstate()};  // 8 returns a string_view
   }
   if (dynamic_cast<const pqxx::serialization_failure*>(&failure)) return "40001";
   if (dynamic_cast<const pqxx::deadlock_detected*>(&failure)) return "40P01";
