@@ -104,13 +104,19 @@ TEST_P(mysql_server_settings_test, that_forbid_writing_leave_reading) {
   }
 }
 
-TEST_P(mysql_server_settings_test, may_have_a_database_of_two_bytes_a_letter) {
+TEST_P(mysql_server_settings_test, may_have_a_database_of_several_bytes_a_letter) {
   const auto server =
       make_own_mysql(GetParam(), {"--character-set-server=utf16", "--collation-server=utf16_general_ci"});
-  migrator{server->url()}.up();
-  const client db = rowlock::connect(server->url());
-  const hold held = mutex(db, "na\u00EFve").acquire();
-  EXPECT_FALSE(mutex(db, "na\u00EFve").try_acquire());
+  mysql_connection side{server->url()};
+  for (const std::string database : {"rowlock_test", "utf32", "ucs2", "utf16le"}) {
+    if (database != "rowlock_test") side.run("CREATE DATABASE " + database + " CHARACTER SET " + database);
+    auto url = server->url();
+    url.replace(url.rfind('/') + 1, std::string::npos, database);
+    migrator{url}.up();
+    const client db = rowlock::connect(url);
+    const hold held = mutex(db, "na\u00EFve").acquire();
+    EXPECT_FALSE(mutex(db, "na\u00EFve").try_acquire()) << database;
+  }
 }
 
 ROWLOCK_FOR_EACH_MYSQL_SERVER(mysql_server_settings_test);

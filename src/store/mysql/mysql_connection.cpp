@@ -150,7 +150,7 @@ mysql_connection::mysql_connection(const mysql_endpoint& endpoint, const sql_cat
     driver_->use(endpoint.database());
     driver_->allow_scripts();
   } catch (const std::exception& cause) {
-    const auto problem = mysql_connect_error(cause);
+    const auto problem = mysql_connect_error(cause, endpoint);
     throw error(problem.code(), endpoint.scrub(problem.what()), problem.database_code());
   }
   socket_ = owned_fd{::fcntl(driver_->socket(), F_DUPFD_CLOEXEC, 3)};

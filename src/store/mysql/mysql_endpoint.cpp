@@ -77,6 +77,10 @@ void mysql_endpoint::set(std::string_view key, const std::string& value) {
   text_ += assignment(key, value);
 }
 
+bool mysql_endpoint::names_file(std::string_view parameter) const noexcept {
+  return std::any_of(files_.begin(), files_.end(), [&](const auto& file) { return file.first == parameter; });
+}
+
 mysql_endpoint::mysql_endpoint(std::string_view url) {
   const auto scheme = url.find("://");
   if (scheme == std::string_view::npos)

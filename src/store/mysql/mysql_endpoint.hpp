@@ -26,6 +26,9 @@ class mysql_endpoint {
 
   // Whether the connection must be encrypted, which is checked after connecting.
   bool must_encrypt() const noexcept { return must_encrypt_; }
+  // Whether the connection is encrypted if the server can do that, and whether the URL names a certificate of the user.
+  bool may_encrypt() const noexcept { return verify_ || names_file("ssl_ca"); }
+  bool has_certificate() const noexcept { return names_file("ssl_cert"); }
   const std::string& database() const noexcept { return database_; }
 
   // Throws error(invalid_argument) if a file that the URL names cannot be read.
@@ -44,6 +47,7 @@ class mysql_endpoint {
   static address read_address(std::string_view text);
   void read_parameters(std::string_view query);
   void set(std::string_view key, const std::string& value);
+  bool names_file(std::string_view parameter) const noexcept;
 
   std::string text_;  // the connect string without the place and the time limits
   std::vector<address> places_;

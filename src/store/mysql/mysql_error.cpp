@@ -29,7 +29,9 @@ meaning meaning_of(unsigned number) {
     case 1079:
     case 1080:
     case 1081:
+    case 1041:  // no memory for another connection
     case 1129:  // the host is blocked
+    case 1135:  // no thread for another connection
     case 1152:
     case 1153:  // packet too large
     case 1154:
@@ -55,9 +57,19 @@ meaning meaning_of(unsigned number) {
     case 2026:  // TLS
     case 2027:
     case 2055:
+    case 3032:  // offline_mode: by default a member that its replication group has expelled
+    case 3100:  // the member can neither certify nor wait: it has left its group, or the group has no majority
     case 3168:
     case 3169:
+    case 3781:  // a new primary has not applied in time what the former one committed
+    case 3782:
+    case 3796:  // group_replication_consistency: the member cannot catch up with its group now
+    case 3797:
+    case 3798:
+    case 3799:
     case 4031:  // closed for being idle
+    case 4081:  // closed for the memory that all connections take
+    case 4082:  // closed for the memory that it takes
       return {errc::unreachable, ""};
     case 1045:
     case 1130:
@@ -69,11 +81,14 @@ meaning meaning_of(unsigned number) {
     case 1698:
     case 1820:
     case 1862:
+    case 1873:
     case 2054:
     case 2058:
     case 2059:
-    case 2061:
+    case 2061:  // as when the client library may not send the password unencrypted (caching_sha2_password)
     case 3118:
+    case 3159:  // require_secure_transport
+    case 3955:
     case 4151: return {errc::authentication, ""};
     case 1044:
     case 1142:
@@ -85,6 +100,7 @@ meaning meaning_of(unsigned number) {
     case 1792:
     case 1836:
     case 1874: return {errc::read_only, "connect to the primary"};
+    case 3989: return {errc::read_only, "run: ALTER DATABASE … READ ONLY = 0"};
     case 1054:
     case 1109:
     case 1146:
@@ -94,14 +110,20 @@ meaning meaning_of(unsigned number) {
     case 1205:
     case 1213:
     case 1614:
-    case 3101:
-    case 3572: return {errc::contention, ""};
+    case 3101:  // a commit that the replication group refused
+    case 3572:
+    case 4094:  // another member is being made the primary
+      return {errc::contention, ""};
     case 1317:
     case 1969:
     case 3024: return {errc::contention, "it was cancelled; the limit is options::statement_timeout"};
     case 1665:
       return {errc::database,
               "set binlog_format to ROW or MIXED: no statement may be logged as its text here"};
+    case 1785:
+      return {errc::database,
+              "with GTIDs no transaction may write to a MEMORY table, as rowlock_marker is one; run on the "
+              "primary: ALTER TABLE rowlock_marker ENGINE = InnoDB"};
     case 3098:
       return {errc::database,
               "a replication group accepts no write to a MEMORY table, as rowlock_marker is one; run on the "
@@ -119,7 +141,10 @@ bool may_follow_a_commit(unsigned number) {
     case 1180:  // an error during COMMIT
     case 1317:  // KILL QUERY
     case 1969:  // max_statement_time
-    case 3024: return true;
+    case 3024:
+    // A member that leaves its group gives this answer to every commit that waits for the group, although the
+    // other members may already have the transaction and commit it.
+    case 3101: return true;
     default: return false;
   }
 }
@@ -128,6 +153,23 @@ bool may_follow_a_commit(unsigned number) {
 std::string said_by(const std::exception& cause) {
   const auto* failure = dynamic_cast<const soci::soci_error*>(&cause);
   return failure ? failure->get_error_message() : cause.what();
+}
+
+// What may be missing in the URL. The server does not say whether the password is wrong, or encryption is missing.
+std::string_view login_advice(unsigned number, const mysql_endpoint& endpoint) {
+  const bool may_be_the_password = number == 1045;
+  if (!may_be_the_password && number != 2061 && number != 3159) return {};
+  if (!endpoint.may_encrypt()) {
+    return may_be_the_password
+               ? "check the user's name and password; if the user may connect only with TLS, add ssl_ca=FILE "
+                 "to the URL, the file of the authority that signed the server's certificate"
+               : "add ssl_ca=FILE to the URL, the file of the authority that signed the server's "
+                 "certificate: "
+                 "this server takes the login only with TLS";
+  }
+  if (!may_be_the_password || endpoint.has_certificate()) return {};
+  return "check the user's name and password; if the user needs a certificate of its own (REQUIRE X509), add "
+         "ssl_cert=FILE and ssl_key=FILE to the URL";
 }
 
 std::string in_brackets(unsigned number) {
@@ -162,11 +204,12 @@ error mysql_error(const std::exception& cause, std::string_view doing) {
                code == errc::unreachable || may_follow_a_commit(number));
 }
 
-error mysql_connect_error(const std::exception& cause) {
+error mysql_connect_error(const std::exception& cause, const mysql_endpoint& endpoint) {
   const auto number = mysql_error_number(cause);
   auto [code, advice] = meaning_of(number);
   const bool unknown_database = number == 1049;
   if ((code == errc::not_migrated && !unknown_database) || code == errc::contention) code = errc::unreachable;
+  if (advice.empty()) advice = login_advice(number, endpoint);
   // 1044: the user may not use this database. 2026 concerns a certificate, its file, or a server without TLS.
   const auto said = said_by(cause);
   const auto speaks_of = [&](const char* words) { return said.find(words) != std::string::npos; };

@@ -1,6 +1,8 @@
 // Maps all errors of MySQL and SOCI to rowlock::error.
 #pragma once
 
+#include "store/mysql/mysql_endpoint.hpp"
+
 #include <rowlock/error.hpp>
 
 #include <exception>
@@ -17,6 +19,6 @@ unsigned mysql_error_number(const std::exception& cause);
 error mysql_error(const std::exception& cause, std::string_view doing);
 
 // For an attempt to connect that failed.
-error mysql_connect_error(const std::exception& cause);
+error mysql_connect_error(const std::exception& cause, const mysql_endpoint& endpoint);
 
 }  // namespace rowlock::store

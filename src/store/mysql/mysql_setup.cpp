@@ -14,8 +14,11 @@ namespace rowlock::store {
 namespace {
 
 // JSON_TABLE and SKIP LOCKED.
-constexpr int oldest_mariadb = 10'06;
-constexpr int oldest_mysql = 8'00;
+constexpr int oldest_mariadb = 10'06'00;
+constexpr int oldest_mysql = 8'00'00;
+// From here on MySQL reads JSON_TABLE's columns in the connection's character set, before in the database's. For
+// MariaDB we set the latter.
+constexpr int json_in_our_character_set = 8'00'31;
 
 using names_and_values = std::map<std::string, std::string>;
 
@@ -25,14 +28,16 @@ names_and_values by_name(mysql_rows rows) {
   return result;
 }
 
-// "10.11.6-MariaDB-..." and "8.0.36": major and minor as one number.
+// "10.11.6-MariaDB-..." and "8.0.36": major, minor and patch as one number.
 int version_number(const std::string& version) {
-  int major = 0;
-  int minor = 0;
-  const auto* end = version.data() + version.size();
-  const auto first = std::from_chars(version.data(), end, major);
-  if (first.ptr < end) std::from_chars(first.ptr + 1, end, minor);
-  return major * 100 + minor;
+  int parts[3] = {};
+  const auto* at = version.data();
+  const auto* end = at + version.size();
+  for (auto& part : parts) {
+    at = std::from_chars(at, end, part).ptr;
+    if (at < end) ++at;
+  }
+  return parts[0] * 10000 + parts[1] * 100 + parts[2];
 }
 
 bool is_mariadb(const std::string& version) {
@@ -79,8 +84,9 @@ void check_clock(mysql_connection& connection) {
       "renewed after they have expired. Start the server without that option");
 }
 
-// MySQL before 8.0.31 reads JSON_TABLE's columns in the database's character set. On MariaDB we set another one.
-void check_character_set(const std::string& of_database, const mysql_context& context) {
+void check_character_set(const std::string& of_database, const std::string& version,
+                         const mysql_context& context) {
+  if (is_mariadb(version) || version_number(version) >= json_in_our_character_set) return;
   if (!of_database.starts_with("utf16") && !of_database.starts_with("utf32") && of_database != "ucs2") return;
   throw error(errc::database,
               fmt::format("the character set of database \"{0}\" is {1}, in which this server does not "
@@ -166,7 +172,7 @@ mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
   const auto version = facts.text("version");
   check_version(version);
   if (is_mariadb(version)) connection.set_mariadb();
-  check_character_set(facts.text("character_set"), context);
+  check_character_set(facts.text("character_set"), version, context);
   check_clock(connection);
   auto variables = by_name(connection.read("connect_variables"));
   auto status = by_name(connection.read("connect_status"));
