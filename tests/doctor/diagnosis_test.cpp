@@ -84,6 +84,38 @@ TEST(diagnosis_test, clocks_may_differ_by_what_the_question_took) {
   EXPECT_THAT(judge("-2500", "600"), IsEmpty());
 }
 
+// Servers of which none is here, by what they say of themselves.
+TEST(diagnosis_test, knows_the_clusters_that_crash_under_skip_locked) {
+  if (!has("mysql")) GTEST_SKIP() << "left out of the build";
+  const auto judge = [](const std::string& version, const std::string& comment) {
+    return codes_of("mysql", facts_of({{"wsrep_on", "ON"},
+                                       {"wsrep_ready", "ON"},
+                                       {"wsrep_cluster_status", "Primary"},
+                                       {"skew_ms", "2000"},
+                                       {"version", version},
+                                       {"version_comment", comment}}));
+  };
+  const std::string percona =
+      "Percona XtraDB Cluster (GPL), Release rel37, Revision 1, WSREP version 26.1.4.3";
+  const std::string codership = "MySQL-wsrep Server (GPL), wsrep_26.21";
+  for (const auto& [version, comment] : {std::pair{"8.0.45-36.1", percona},
+                                         {"8.4.9-9.1", percona},
+                                         {"8.0.39", codership},
+                                         {"8.4.2", codership}}) {
+    EXPECT_THAT(judge(version, comment), ElementsAre("error skip-locked-crash")) << version << ' ' << comment;
+  }
+  for (const auto& [version, comment] : {std::pair{"8.0.46-37.1", percona},
+                                         {"8.0.40", codership},
+                                         {"8.4.3", codership},
+                                         {"10.11.6-MariaDB", std::string{"Debian 12"}}}) {
+    EXPECT_THAT(judge(version, comment), IsEmpty()) << version << ' ' << comment;
+  }
+  for (const std::string version : {"8.4.10-10.1", "9.7.1-1.1"}) {
+    EXPECT_THAT(judge(version, percona), ElementsAre("unknown skip-locked-crash")) << version;
+  }
+  EXPECT_THAT(codes_of("mysql", facts_of({{"wsrep_on", "OFF"}, {"version", "8.0.30"}})), IsEmpty());
+}
+
 struct verdict {
   std::string dialect;
   values good;  // and bad, with those values instead
@@ -141,21 +173,48 @@ TEST(diagnosis_test, judges_at_the_limits) {
        "error marker-refused"},
       {"mysql",
        {{"log_bin", "0"}, {"sync_binlog", "0"}},
-       {{"log_bin", "1"}, {"Slaves_connected", "0"}},
+       {{"log_bin", "1"}, {"replicas", "0"}},
        "error binlog-not-synced"},
       {"mysql", {{"log_bin", "OFF"}}, {{"log_bin", "ON"}}, "unknown lossy-failover"},
       // The server checks the order of what it writes to its log. Without log_slave_updates a replica writes
       // the emptied table there too, but nothing that it receives, so it goes on (seen on MariaDB 10.11).
       {"mysql",
        {{"gtid_strict_mode", "ON"},
-        {"gtid_slave_pos", "0-1-7"},
+        {"has_followed", "true"},
         {"log_bin", "ON"},
         {"sync_binlog", "1"},
-        {"Slaves_connected", "0"},
+        {"replicas", "0"},
         {"log_slave_updates", "OFF"},
         {"marker_engine", "MEMORY"}},
        {{"log_slave_updates", "ON"}},
        "warning marker-in-memory"},
+      {"mysql",
+       {{"gtid_mode", "ON"},
+        {"log_bin", "ON"},
+        {"sync_binlog", "1"},
+        {"replicas", "0"},
+        {"has_followed", "false"},
+        {"marker_engine", "MEMORY"}},
+       {{"has_followed", "true"}},
+       "warning marker-in-memory"},
+      {"mysql",
+       {{"gtid_mode", "OFF_PERMISSIVE"},
+        {"log_bin", "ON"},
+        {"sync_binlog", "1"},
+        {"replicas", "1"},
+        {"waits_for_replica", "true"},
+        {"marker_engine", "MEMORY"}},
+       {{"gtid_mode", "ON_PERMISSIVE"}},
+       "warning marker-in-memory"},
+      {"mysql",
+       {{"replicas", "1"}, {"waits_for_replica", "true"}},
+       {{"waits_for_replica", "false"}},
+       "warning lossy-failover"},
+      {"mysql",
+       {{"replicas", "0"}, {"waits_for_replica", "false"}},
+       {{"replicas", "1"}},
+       "warning lossy-failover"},
+      {"mysql", {{"triggers", ""}}, {{"triggers", "audit"}}, "note triggers"},
       {"mysql",
        {{"wsrep_on", "ON"}, {"wsrep_ready", "ON"}, {"wsrep_cluster_status", "Primary"}},
        {{"wsrep_cluster_status", "non-Primary"}},

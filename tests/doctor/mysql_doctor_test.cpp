@@ -130,6 +130,21 @@ TEST_P(mysql_doctor_test, judges_a_sound_server_its_rights_and_its_load) {
   EXPECT_THAT(found(server->url()), Contains("error too-new"));
 }
 
+TEST_P(mysql_doctor_test, names_the_triggers_of_our_tables_and_no_others) {
+  const auto server = make_own_mysql(GetParam());
+  migrator{server->url()}.up();
+  mysql_connection side{server->url()};
+  side.run("CREATE TABLE audit (name VARBINARY(512) NOT NULL PRIMARY KEY) ENGINE = InnoDB");
+  side.run("CREATE TRIGGER of_others AFTER INSERT ON audit FOR EACH ROW SET @seen = 1");
+  EXPECT_THAT(found(server->url()), Not(Contains("note triggers")));
+  side.run("CREATE TRIGGER audit_b AFTER UPDATE ON rowlock_lock FOR EACH ROW SET @seen = 1");
+  side.run("CREATE TRIGGER audit_a AFTER DELETE ON rowlock_permit FOR EACH ROW SET @seen = 1");
+  const auto findings = diagnose(server->url());
+  const auto triggers = std::ranges::find(findings, "triggers", &finding::code);
+  ASSERT_NE(triggers, findings.end());
+  EXPECT_EQ(triggers->found, "rowlock's tables have triggers: audit_a, audit_b");
+}
+
 TEST_P(mysql_doctor_test, sees_what_a_promotion_would_lose) {
   const auto primary = make_own_mysql(
       GetParam(), {"--log-bin=log", "--binlog-format=ROW", "--sync-binlog=1", "--server-id=1"});

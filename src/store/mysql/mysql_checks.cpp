@@ -20,7 +20,18 @@ bool is_clustered(const facts& of) {
 
 // As far as this server shows: that replicas follow it now, or that it has followed a server itself.
 bool is_replicated(const facts& of) {
-  return of.number("Slaves_connected") > 0 || !of["gtid_slave_pos"].empty();
+  return of.number("replicas") > 0 || of.is("has_followed", "true");
+}
+
+// Whether a statement with SKIP LOCKED can crash the server: MySQL with Galera's patch, in a version that is known for it.
+bool skips_locked_rows_badly(const facts& of) {
+  const auto version = of["version"];
+  if (!is_clustered(of) || version.find("MariaDB") != std::string::npos) return false;
+  const auto number = mysql_version_number(version);
+  const bool of_percona = of["version_comment"].find("Percona") != std::string::npos;
+  const int mended_in_8_0 = of_percona ? 8'00'46 : 8'00'40;
+  const int mended_in_8_4 = of_percona ? 8'04'10 : 8'04'03;
+  return number < mended_in_8_0 || (number >= 8'01'00 && number < mended_in_8_4);
 }
 
 const std::vector<check>& all() {
@@ -107,24 +118,26 @@ const std::vector<check>& all() {
            "SET GLOBAL max_allowed_packet = 4194304 or more, and the same in the server's configuration"},
       {.code = "lossy-failover",
        .level = severity::warning,
-       .reads = {"Slaves_connected"},
+       .reads = {"replicas", "waits_for_replica"},
        .is_so =
-           [](const facts& of) {
-             return of.number("Slaves_connected") > 0 && !of.is("rpl_semi_sync_master_enabled", "ON") &&
-                    !of.is("rpl_semi_sync_source_enabled", "ON");
-           },
-       .found = "Slaves_connected is {Slaves_connected}, and semi-synchronous replication is off",
+           [](const facts& of) { return of.number("replicas") > 0 && of.is("waits_for_replica", "false"); },
+       .found = "replicas: {replicas}, and no commit waits for one of them: semi-synchronous replication is "
+                "off, or "
+                "its time-out is over",
        .why = "A fail-over loses the latest grants: two clients may believe that they hold one lock, until "
               "the first one learns of the loss. Tokens keep rising.",
-       .remedy = "SET GLOBAL rpl_semi_sync_master_enabled = ON here, and rpl_semi_sync_slave_enabled = ON on "
-                 "the replicas"},
+       .remedy =
+           "turn on semi-synchronous replication here and on the replicas: rpl_semi_sync_master_enabled and "
+           "rpl_semi_sync_slave_enabled; on MySQL rpl_semi_sync_source_enabled and "
+           "rpl_semi_sync_replica_enabled"},
       {.code = "lossy-failover",
        .level = severity::unknown,
        .reads = {"log_bin"},
-       .is_so = [](const facts& of) { return logs(of) && !of.has("Slaves_connected"); },
-       .found = "this server writes a binary log, and does not show how many replicas read it",
+       .is_so = [](const facts& of) { return logs(of) && !of.has("replicas"); },
+       .found = "this server writes a binary log, and does not show this user how many replicas read it",
        .why = "A fail-over to an asynchronous replica loses the latest grants.",
-       .remedy = "if replicas may take over, turn on semi-synchronous replication"},
+       .remedy = "run this as a user with PROCESS; if replicas may take over, turn on semi-synchronous "
+                 "replication"},
       {.code = "marker-in-memory",
        .level = severity::warning,
        .reads = {"gtid_strict_mode", "log_slave_updates", "log_bin", "marker_engine"},
@@ -139,6 +152,44 @@ const std::vector<check>& all() {
               "empty. Under gtid_strict_mode its replication then stops (\"out-of-order sequence number\"), "
               "and it lacks all later grants when it takes over.",
        .remedy = "ALTER TABLE {prefix}marker ENGINE = InnoDB, on the primary"},
+      {.code = "marker-in-memory",
+       .level = severity::warning,
+       .reads = {"gtid_mode", "log_bin", "marker_engine"},
+       .is_so =
+           [](const facts& of) {
+             return of["gtid_mode"].starts_with("ON") && logs(of) && of.is("marker_engine", "MEMORY") &&
+                    is_replicated(of);
+           },
+       .found = "{prefix}marker is a MEMORY table, gtid_mode is {gtid_mode}, and this server is a replica, "
+                "was one, "
+                "or has replicas",
+       .why = "Once somebody reads the table, a replica that has restarted writes to its own log that it is "
+              "empty. When it takes over later, the former primary cannot follow it, because it lacks that "
+              "transaction (\"errant GTID\").",
+       .remedy = "ALTER TABLE {prefix}marker ENGINE = InnoDB, on the primary"},
+      {.code = "skip-locked-crash",
+       .level = severity::error,
+       .reads = {"wsrep_on", "version", "version_comment"},
+       .is_so = skips_locked_rows_badly,
+       .found = "this server is {version_comment}, version {version}",
+       .why =
+           "A node of such a cluster crashes when SELECT ... FOR UPDATE SKIP LOCKED meets a row that another "
+           "node's transaction is changing (PXC-5099). rowlock's statements do that under load.",
+       .remedy = "upgrade to Percona XtraDB Cluster 8.0.46-37, or MySQL-wsrep 8.0.40-26.21 or 8.4.3-26.21, "
+                 "or later"},
+      {.code = "skip-locked-crash",
+       .level = severity::unknown,
+       .reads = {"wsrep_on", "version", "version_comment"},
+       .is_so =
+           [](const facts& of) {
+             return is_clustered(of) && of["version_comment"].find("Percona") != std::string::npos &&
+                    mysql_version_number(of["version"]) >= 8'04'10;
+           },
+       .found = "this server is {version_comment}, version {version}",
+       .why =
+           "Earlier versions crash under SELECT ... FOR UPDATE SKIP LOCKED (PXC-5099), and the notes of this "
+           "series do not say since when it does not.",
+       .remedy = "ask Percona whether PXC-5099 is mended in this version"},
       {.code = "cluster-skew",
        .level = severity::warning,
        .reads = {"wsrep_on", "skew_ms"},
@@ -166,6 +217,17 @@ const std::vector<check>& all() {
        .found = "wsrep_ready is {wsrep_ready}, and wsrep_cluster_status is {wsrep_cluster_status}",
        .why = "This node has left the cluster, so it can grant nothing.",
        .remedy = "connect to a node of the primary component"},
+      {.code = "triggers",
+       .level = severity::note,
+       .reads = {"triggers"},
+       .is_so = [](const facts& of) { return !of["triggers"].empty(); },
+       .found = "rowlock's tables have triggers: {triggers}",
+       .why = "They run inside rowlock's transactions: an error or a deadlock of theirs makes a request "
+              "fail, and "
+              "what they write makes it slower. The server also withholds the token of a grant, so rowlock "
+              "reads "
+              "the row once more.",
+       .remedy = "drop them, or write to the history instead: rowlock history --record '*'"},
       {.code = "isolation-level",
        .level = severity::note,
        .reads = {"isolation"},

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <optional>
 #include <set>
 #include <string>
@@ -103,6 +104,8 @@ void read_schema(server_facts& facts, mysql_connection& connection, const std::s
   facts.add_if_allowed({"skew_ms"}, [&] { facts.add(connection.read("doctor_skew")); });
   facts.add_if_allowed({"dead_leases"}, [&] { facts.add(connection.read("doctor_leases")); });
   facts.add_if_allowed({"idle_names"}, [&] { facts.add(connection.read("doctor_names")); });
+  // MySQL refuses to plan a change on such a server, whatever this user may do.
+  if (facts.is("takes_writes", "false")) return;
   const bool uses_locks = may(connection, "doctor_may_write");
   facts.set("may_write", uses_locks ? "true" : "false");
   if (facts.number("schema_version") >= first_schema_with_history)
@@ -120,6 +123,33 @@ void read_nodes(server_facts& facts, const mysql_context& context, open_place& f
   for (int asked = 1; asked < nodes_to_ask; ++asked) ask(*open_unchecked(context, first.number).connection);
   facts.set("nodes", fmt::format("{}", fmt::join(nodes, ", ")));
   facts.set("node_count", static_cast<std::int64_t>(nodes.size()));
+}
+
+void read_replication(server_facts& facts, mysql_connection& connection) {
+  // MariaDB counts them for everybody.
+  if (facts.has("Slaves_connected")) {
+    facts.set("replicas", facts["Slaves_connected"]);
+  } else if (may(connection, "doctor_replicas")) {
+    facts.add(connection.read("doctor_replicas"));
+  }
+  // The variables and counters are named differently on MariaDB and MySQL.
+  const auto is_on = [&](const char* of_mariadb, const char* of_mysql) {
+    return facts.is(of_mariadb, "ON") || facts.is(of_mysql, "ON");
+  };
+  const bool waits = is_on("rpl_semi_sync_master_enabled", "rpl_semi_sync_source_enabled") &&
+                     is_on("Rpl_semi_sync_master_status", "Rpl_semi_sync_source_status");
+  facts.set("waits_for_replica", waits ? "true" : "false");
+  // Of a MySQL server that is or was a replica, or was restored from another one.
+  const auto own = facts["server_uuid"];
+  const auto executed = facts["gtid_executed"];
+  bool follows = !facts["gtid_slave_pos"].empty();
+  for (std::size_t at = 0; !own.empty() && at < executed.size();) {
+    const auto end = std::min(executed.find(',', at), executed.size());
+    const auto first = executed.find_first_not_of(" \n", at);
+    follows = follows || (first < end && executed.compare(first, own.size(), own) != 0);
+    at = end + 1;
+  }
+  facts.set("has_followed", follows ? "true" : "false");
 }
 
 void read_server(server_facts& facts, mysql_connection& connection) {
@@ -140,6 +170,7 @@ void read_server(server_facts& facts, mysql_connection& connection) {
   facts.set("is_strong", is_strong ? "true" : "false");
   facts.add_if_allowed({"oldest_snapshot_s", "oldest_snapshot_id"},
                        [&] { facts.add(connection.read("doctor_transactions")); });
+  read_replication(facts, connection);
 }
 
 }  // namespace

@@ -28,25 +28,13 @@ names_and_values by_name(mysql_rows rows) {
   return result;
 }
 
-// "10.11.6-MariaDB-..." and "8.0.36": major, minor and patch as one number.
-int version_number(const std::string& version) {
-  int parts[3] = {};
-  const auto* at = version.data();
-  const auto* end = at + version.size();
-  for (auto& part : parts) {
-    at = std::from_chars(at, end, part).ptr;
-    if (at < end) ++at;
-  }
-  return parts[0] * 10000 + parts[1] * 100 + parts[2];
-}
-
 bool is_mariadb(const std::string& version) {
   return version.find("MariaDB") != std::string::npos;
 }
 
 void check_version(const std::string& version) {
   const bool mariadb = is_mariadb(version);
-  if (version_number(version) >= (mariadb ? oldest_mariadb : oldest_mysql)) return;
+  if (mysql_version_number(version) >= (mariadb ? oldest_mariadb : oldest_mysql)) return;
   throw error(errc::database, fmt::format("{} {} is too old for rowlock, which needs {} or later",
                                           mariadb ? "MariaDB" : "MySQL", version, mariadb ? "10.6" : "8.0"));
 }
@@ -86,7 +74,7 @@ void check_clock(mysql_connection& connection) {
 
 void check_character_set(const std::string& of_database, const std::string& version,
                          const mysql_context& context) {
-  if (is_mariadb(version) || version_number(version) >= json_in_our_character_set) return;
+  if (is_mariadb(version) || mysql_version_number(version) >= json_in_our_character_set) return;
   if (!of_database.starts_with("utf16") && !of_database.starts_with("utf32") && of_database != "ucs2") return;
   throw error(errc::database,
               fmt::format("the character set of database \"{0}\" is {1}, in which this server does not "
@@ -140,6 +128,17 @@ std::string danger_of(names_and_values& variables) {
 }
 
 }  // namespace
+
+int mysql_version_number(const std::string& version) {
+  int parts[3] = {};
+  const auto* at = version.data();
+  const auto* end = at + version.size();
+  for (auto& part : parts) {
+    at = std::from_chars(at, end, part).ptr;
+    if (at < end) ++at;
+  }
+  return parts[0] * 10000 + parts[1] * 100 + parts[2];
+}
 
 mysql_context::mysql_context(const std::string& url, const store_options& given)
     : options{given}, endpoint{url}, catalog{embedded::mysql_queries(), given.prefix} {}

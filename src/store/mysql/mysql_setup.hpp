@@ -15,6 +15,9 @@ namespace rowlock::store {
 // 256 requests with names of 512 bytes, each in hex and several times: max_allowed_packet must not be smaller.
 inline constexpr std::int64_t largest_statement = 4 << 20;
 
+// "10.11.6-MariaDB-..." and "8.0.36": major, minor and patch as one number, such as 8'00'36.
+int mysql_version_number(const std::string& version);
+
 // What all sessions of a database share.
 struct mysql_context {
   mysql_context(const std::string& url, const store_options& given);

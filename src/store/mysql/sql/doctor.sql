@@ -7,11 +7,12 @@ SHOW GLOBAL VARIABLES WHERE Variable_name IN
    'innodb_flush_log_at_trx_commit', 'innodb_doublewrite', 'max_allowed_packet', 'max_connections', 'wsrep_on',
    'group_replication_single_primary_mode', 'group_replication_group_name', 'rpl_semi_sync_master_enabled',
    'rpl_semi_sync_source_enabled', 'tx_isolation', 'transaction_isolation', 'gtid_strict_mode', 'gtid_slave_pos',
-   'log_slave_updates');
+   'log_slave_updates', 'gtid_mode', 'gtid_executed', 'server_uuid', 'version_comment');
 
 -- name: doctor_status
 SHOW GLOBAL STATUS WHERE Variable_name IN
-  ('Threads_connected', 'Slaves_connected', 'wsrep_ready', 'wsrep_cluster_status', 'wsrep_cluster_size');
+  ('Threads_connected', 'Slaves_connected', 'Rpl_semi_sync_master_status', 'Rpl_semi_sync_source_status', 'wsrep_ready',
+   'wsrep_cluster_status', 'wsrep_cluster_size');
 
 -- name: doctor_cipher
 SHOW STATUS WHERE Variable_name = 'Ssl_cipher';
@@ -23,7 +24,14 @@ SELECT 'has_meta', COUNT(*) FROM information_schema.tables
 WHERE table_schema = DATABASE() AND table_name = 'rowlock_meta'
 UNION ALL
 SELECT 'marker_engine', engine FROM information_schema.tables
-WHERE table_schema = DATABASE() AND table_name = 'rowlock_marker';
+WHERE table_schema = DATABASE() AND table_name = 'rowlock_marker'
+UNION ALL
+-- Shows only those of tables on which this user has TRIGGER.
+SELECT 'triggers', COALESCE(GROUP_CONCAT(trigger_name ORDER BY trigger_name SEPARATOR ', '), '')
+FROM information_schema.triggers
+WHERE trigger_schema = DATABASE()
+  AND event_object_table IN ('rowlock_lease', 'rowlock_lock', 'rowlock_permit', 'rowlock_queue', 'rowlock_marker',
+                             'rowlock_meta', 'rowlock_recording', 'rowlock_history');
 
 -- name: doctor_clock
 SELECT CAST(UNIX_TIMESTAMP(SYSDATE(6)) * 1000000 AS SIGNED);
@@ -46,6 +54,13 @@ SELECT 'oldest_snapshot_id',
                  WHERE trx_mysql_thread_id <> CONNECTION_ID()
                  ORDER BY trx_started
                  LIMIT 1), '');
+
+-- name: doctor_replicas
+-- MySQL: the connections on which replicas read the binary log. Without PROCESS a user sees only its own connections, and
+-- the second view refuses it.
+SELECT 'replicas', COUNT(*)
+FROM information_schema.processlist
+WHERE command LIKE 'Binlog Dump%' AND (SELECT COUNT(*) FROM information_schema.innodb_trx) >= 0;
 
 -- name: doctor_may_write
 -- Plans a change of no row, which needs the right to change one.
