@@ -92,6 +92,33 @@ TEST_P(mysql_connect_test, the_longest_batch_fits_into_what_it_does_not_warn_of)
   EXPECT_EQ(session->release(releases, store::durability::asynchronous).size(), releases.size());
 }
 
+// All defaults of MariaDB 10.11 were compared with those of 11.8. Of those that differ, these change what a statement
+// of ours means: innodb_snapshot_isolation, which is pinned below, and the character sets and collations (of the
+// client, of the connection, and character_set_collations), which SET NAMES and collation_database decide. A further
+// limit of temporary tables came with 11.5 (max_tmp_session_space_usage). The new cost model (optimizer_…_cost,
+// optimizer_adjust_secondary_key_costs) and the three parts of optimizer_switch that are ON now
+// (hash_join_cardinality, cset_narrowing, sargable_casefold) choose plans: a statement that must not scan forces its
+// key. All else that differs is about files, logs, replication, statistics, vectors and the number of entries of a
+// cache. sql_mode, old_mode, the isolation and the waits for locks have the same defaults.
+TEST_F(mysql_connect_test, pins_the_settings_that_came_with_later_servers) {
+  const auto has = [&](const std::string& variable) {
+    return !side_->run("SHOW VARIABLES LIKE '" + variable + "'").empty();
+  };
+  const bool is_mariadb = side_->value("SELECT VERSION()").find("MariaDB") != std::string::npos;
+  ASSERT_EQ(has("innodb_snapshot_isolation"), is_mariadb);
+  run(*side_, "CREATE TABLE @seen (name VARCHAR(64), value VARCHAR(64))");
+  for (const std::string variable : {"innodb_snapshot_isolation", "max_tmp_session_space_usage"}) {
+    if (!has(variable)) continue;
+    SCOPED_TRACE(variable);
+    const changed global{*side_, variable, "1"};
+    const auto session = connect();
+    side_->run(put("CREATE TRIGGER @" + variable + " BEFORE INSERT ON @lock FOR EACH ROW INSERT INTO @seen") +
+               " VALUES ('" + variable + "', @@" + variable + ")");
+    create(*session, variable);
+    EXPECT_EQ(value("SELECT value FROM @seen WHERE name = '" + variable + "'"), "0");
+  }
+}
+
 // Nobody listens at the first two places.
 TEST_P(mysql_connect_test, goes_on_to_the_next_place_of_the_url) {
   auto url = fixture_->url();

@@ -18,8 +18,10 @@ class mysql_statement_rules_test : public mysql_test {
     one_ = raw();
     two_ = raw();
     // As rowlock's own.
-    for (auto* each : {one_.get(), two_.get()})
+    for (auto* each : {one_.get(), two_.get()}) {
       each->run("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED");
+      snapshot_isolation(*each, false);
+    }
     create(*session_, "a");
   }
 

@@ -30,6 +30,15 @@ std::string mysql_test::put(std::string sql) const {
   return sql;
 }
 
+bool mysql_test::snapshot_isolation(mysql_connection& of, bool on) {
+  const bool has = !of.run("SHOW VARIABLES LIKE 'innodb_snapshot_isolation'").empty();
+  EXPECT_EQ(has, of.value("SELECT VERSION()").find("MariaDB") != std::string::npos)
+      << "or too old for the tests";
+  if (!has) return false;
+  of.run(std::string{"SET SESSION innodb_snapshot_isolation = "} + (on ? "ON" : "OFF"));
+  return true;
+}
+
 std::future<mysql_connection::rows> mysql_test::run_until_blocked(mysql_connection& connection,
                                                                   const std::string& sql) {
   const auto id = connection.id();

@@ -29,6 +29,9 @@ class mysql_test : public testing::TestWithParam<std::string> {
   std::unique_ptr<mysql_connection> raw() {
     return std::make_unique<mysql_connection>(as_application(fixture_->url()));
   }
+  // Switches MariaDB's innodb_snapshot_isolation, which is ON by default from 11.6, for one connection. Returns false
+  // where the server has none, as MySQL.
+  static bool snapshot_isolation(mysql_connection& of, bool on);
   // Runs on a thread of its own; returns when the server says that it waits for a row. @ stands for the
   // prefix.
   std::future<mysql_connection::rows> run_until_blocked(mysql_connection& connection, const std::string& sql);

@@ -18,7 +18,7 @@ class mysql_fixture final : public store_fixture {
  public:
   explicit mysql_fixture(std::string name) : name_{std::move(name)} {
     if (is_hostile_) {
-      side_.run("SET GLOBAL init_connect = ?", {hostile_init_connect(name_)});
+      side_.run("SET GLOBAL init_connect = ?", {hostile_init_connect(name_) + hostile_to_later_versions()});
       side_.run(
           "CREATE USER IF NOT EXISTS ordinary@'%' IDENTIFIED BY 'ordinary';"
           "GRANT SELECT, INSERT, UPDATE, DELETE ON *.* TO ordinary@'%'");
@@ -144,6 +144,16 @@ class mysql_fixture final : public store_fixture {
               }
               connection.reset();
             }};
+  }
+
+  // Settings of which only some versions know; the others would refuse the connection.
+  std::string hostile_to_later_versions() {
+    std::string result;
+    for (const std::string setting : {"innodb_snapshot_isolation", "max_tmp_session_space_usage"}) {
+      if (!side_.run("SHOW VARIABLES LIKE '" + setting + "'").empty())
+        result += ";SET SESSION " + setting + " = 1";
+    }
+    return result;
   }
 
   static bool asked_to_be_hostile() {

@@ -154,6 +154,9 @@ void pin_settings(mysql_connection& connection, const mysql_context& context,
                    {{"timeout_ms", statement_timeout},
                     {"timeout_s", mysql_literals{fmt::format("{:.3f}", statement_timeout.count() / 1000.0)}},
                     {"lock_wait_s", whole_seconds(lock_wait)}});
+  for (const auto& [setting, value] : by_name(connection.read("connect_later_settings"))) {
+    connection.write("connect_" + setting);
+  }
   connection.write("connect_isolation");
 }
 

@@ -42,6 +42,20 @@ SET @rowlock_idle_s = :lock_wait_s, SESSION completion_type = 'NO_CHAIN',
   idle_write_transaction_timeout = :lock_wait_s */
   /*!80000 , optimizer_switch = 'block_nested_loop=off', max_execution_time = :timeout_ms */;
 
+-- name: connect_later_settings
+-- Settings of the same sort that only later versions of MariaDB know: those that are not as we need them.
+SHOW SESSION VARIABLES
+WHERE Variable_name = 'innodb_snapshot_isolation' AND Value = 'ON'
+  OR Variable_name = 'max_tmp_session_space_usage' AND Value <> 0;
+
+-- name: connect_innodb_snapshot_isolation
+-- With it, a row that has changed since the statement's snapshot is error 1020 instead of being read anew.
+SET SESSION innodb_snapshot_isolation = OFF;
+
+-- name: connect_max_tmp_session_space_usage
+-- No limit, as with tmp_disk_table_size.
+SET SESSION max_tmp_session_space_usage = 0;
+
 -- name: connect_isolation
 SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED, READ WRITE;
 
