@@ -10,11 +10,14 @@
 // of a shared hold does not affect other shared holds of the name.
 //
 // It works at every isolation level. Under REPEATABLE READ, the default, begin the transaction after the
-// acquire: if its snapshot is older than the hold, the guard refuses it with error(hold_lost), or with the
-// server's error 1020 if innodb_snapshot_isolation is on. Under SERIALIZABLE the server locks all rows that
-// are read, in share mode. If two guarded transactions read the same rows and then write them, one gets error
-// 1213 (SQLSTATE 40001) and has written nothing: retry it. MySQL waits for a row lock for at least one second
-// (innodb_lock_wait_timeout); MariaDB can be configured not to wait.
+// acquire: if its snapshot is older than the hold, the guard refuses it with error(hold_lost). Under
+// SERIALIZABLE the server locks all rows that are read, in share mode. If two guarded transactions read the
+// same rows and then write them, one gets error 1213 (SQLSTATE 40001) and has written nothing: retry it. MySQL
+// waits for a row lock for at least one second (innodb_lock_wait_timeout); MariaDB can be configured not to wait.
+//
+// MariaDB has innodb_snapshot_isolation, which is ON by default from 11.6. With it, the guard and every later
+// statement may get error 1020 when a row has changed since the transaction's snapshot; a waiter that joins the
+// queue changes the lock's row. The server has rolled the transaction back: retry it, as for 1213.
 //
 // It needs START TRANSACTION. In an XA transaction the guard is refused, because XA PREPARE releases the lock
 // on the row while the transaction can still be committed. On InnoDB a ROLLBACK TO SAVEPOINT keeps the guard.
@@ -44,8 +47,11 @@ ROWLOCK_BEGIN_NAMESPACE
 namespace detail {
 
 [[noreturn]] inline void throw_mysql_guard_failure(MYSQL* connection) {
+  // The server's own SQLSTATE for 1020 is HY000, as for any error.
+  constexpr unsigned record_changed = 1020;
+  const bool retry = mysql_errno(connection) == record_changed;
   throw error(errc::database, std::string{"the guard failed: "} + mysql_error(connection),
-              mysql_sqlstate(connection));
+              retry ? "40001" : mysql_sqlstate(connection));
 }
 
 // Takes one round trip. Returns the number of rows that were read or changed.
@@ -82,7 +88,8 @@ inline void refuse_mysql_xa(MYSQL* connection) {
 }  // namespace detail
 
 // Two round trips. Throws error: hold_lost if the hold is not valid: roll the transaction back; invalid_argument
-// outside a transaction and in an XA transaction; database with the server's SQLSTATE, where 40001 means: retry.
+// outside a transaction and in an XA transaction; database with the server's SQLSTATE, where 40001 means: retry (so it
+// does for 1020).
 inline void guard(MYSQL* connection, const hold& held) {
   // With autocommit off the guard itself begins a transaction.
   if ((connection->server_status & SERVER_STATUS_IN_TRANS) == 0 &&
