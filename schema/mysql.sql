@@ -1,4 +1,4 @@
--- The schema that the migrations of migrations/mysql leave behind, version 4. A column has a line of its
+-- The schema that the migrations of migrations/mysql leave behind, version 5. A column has a line of its
 -- own, with the type as the database names it: `rowlock migrate verify` compares the two. Tests compare the file with
 -- the migrations.
 -- Times are UTC; ids are 16 bytes.
@@ -70,7 +70,8 @@ CREATE TABLE rowlock_queue (
   UNIQUE KEY rowlock_queue_hold (name, hold_id)
 ) ENGINE = InnoDB;
 
--- At most one row, which a restart of the server removes.
+-- At most one row. On MariaDB a restart of the server removes it; on MySQL the table is of the engine InnoDB, and clients
+-- ask when the server was started.
 CREATE TABLE rowlock_marker (
   id          int             NOT NULL,
   value       varbinary(64)   NOT NULL,
@@ -86,8 +87,7 @@ CREATE TABLE rowlock_meta (
   token_floor    bigint         NOT NULL DEFAULT 0,  -- no collected name had a token above it
   identity       varbinary(255) NOT NULL DEFAULT '',  -- of the server, or of its Galera cluster
   epoch_s        bigint         NOT NULL DEFAULT 0,  -- in seconds since 2026-01-01
-  -- of tokens
-  epoch_floor    bigint         GENERATED ALWAYS AS (GREATEST(epoch_s * 2097152, epoch * 134217728)) STORED,
+  epoch_floor    bigint         NOT NULL DEFAULT 0,  -- of tokens; at least epoch * 134217728 counts
   skew_ms        bigint         NOT NULL DEFAULT 0,  -- how much later than its expiry a lease may be killed
   cluster_seen   bigint         NOT NULL DEFAULT 0,  -- when this server was recorded, in seconds since 1970
   recordings     bigint         NOT NULL DEFAULT 0,  -- rises when what rowlock_recording says changes

@@ -1,4 +1,4 @@
--- The schema that the migrations of migrations/postgres leave behind, version 4. A column has a line of its
+-- The schema that the migrations of migrations/postgres leave behind, version 5. A column has a line of its
 -- own, with the type as the database names it: `rowlock migrate verify` compares the two. Tests compare the file with
 -- the migrations.
 -- rowlock_migration, the ledger, is made by rowlock's own migrator and absent where another tool migrates.

@@ -1,4 +1,4 @@
--- The schema that the migrations of migrations/sqlite leave behind, version 4. A column has a line of its
+-- The schema that the migrations of migrations/sqlite leave behind, version 5. A column has a line of its
 -- own, with the type as the database names it: `rowlock migrate verify` compares the two. Tests compare the file with
 -- the migrations.
 -- Times are microseconds since 1970 UTC; ids are 32 hexadecimal digits.

@@ -4,6 +4,8 @@
 
 #include <rowlock/error.hpp>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <limits>
 #include <utility>
@@ -22,6 +24,11 @@ std::vector<std::pair<std::string_view, std::string>> constants() {
       // One row more than a view shows, which reveals that the queue is longer.
       {":queue_read_limit", std::to_string(queue_window + 1)},
       {":seconds_per_old_epoch", std::to_string(model::seconds_per_old_epoch)},
+      {":tokens_per_epoch", std::to_string(model::epoch_floor(1))},
+      // MySQL: the smallest token that may be granted now, of the row m of meta. A library of version 1 raises the other
+      // column.
+      {":epoch_floor", fmt::format("GREATEST(m.epoch_floor, m.epoch * {})",
+                                   model::epoch_floor(1) * model::seconds_per_old_epoch)},
       // More rows than a batch can have. A limit keeps MySQL from merging a derived table into its statement.
       {":all_rows", "1000000"},
       {":never_us", std::to_string(std::numeric_limits<std::int64_t>::max())},

@@ -17,7 +17,7 @@ std::optional<std::chrono::microseconds> mysql_session::enqueue(const acquire_it
 std::optional<hand_over_reply> mysql_session::hand_over(const release_item& request,
                                                         std::chrono::microseconds skew) {
   auto values = request_values(request);
-  values.push_back(mysql_text("identity", identity_));
+  values.push_back(identity());
   values.emplace_back("skew_us", skew);
   auto given = connection_.read_prepared("hand_over", values);
   if (!given.next()) return {};

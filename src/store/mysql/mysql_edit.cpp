@@ -73,7 +73,7 @@ std::vector<edit_result> mysql_edit::run(const joint_decision& decide) {
   const auto asked = batch.str();
   mysql_transaction transaction{connection_, "edit"};
   const mysql_statement first[] = {{"edit_take", {{"asked", asked}}},
-                                   {"edit_read", {{"asked", asked}, mysql_text("identity", identity_)}}};
+                                   {"edit_read", {{"asked", asked}, identity_}}};
   read(transaction.read(first));
   const auto changes = decide(found_.results, found_.views);
   edit_statements writes;

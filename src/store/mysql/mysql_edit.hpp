@@ -16,9 +16,9 @@ mysql_values lease_values(const lease_record& lease);
 
 class mysql_edit {
  public:
-  mysql_edit(mysql_connection& connection, const std::string& identity,
-             std::span<const edit_request> requests)
-      : connection_{connection}, identity_{identity}, requests_{requests}, found_{requests} {}
+  // identity: of the recorded server.
+  mysql_edit(mysql_connection& connection, mysql_value identity, std::span<const edit_request> requests)
+      : connection_{connection}, identity_{std::move(identity)}, requests_{requests}, found_{requests} {}
 
   std::vector<edit_result> run(const joint_decision& decide);
 
@@ -28,7 +28,7 @@ class mysql_edit {
   void read_guards();
 
   mysql_connection& connection_;
-  const std::string& identity_;
+  const mysql_value identity_;
   std::span<const edit_request> requests_;
   edit_reader found_;
 };

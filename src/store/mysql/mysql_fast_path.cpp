@@ -30,7 +30,7 @@ bool unless_locked(Statement statement) {
 // How many rows the statement for a single request matched: 0 if its row is locked.
 std::int64_t write_unlocked(mysql_connection& connection, const std::string& verb,
                             const mysql_values& values) {
-  if (!connection.is_mariadb()) return connection.write(verb + "_unlocked", values);
+  if (!connection.is_mariadb()) return connection.write(verb, values);
   std::int64_t matched = 0;
   unless_locked([&] { matched = connection.write_prepared(verb + "_nowait", values); });
   return matched;
@@ -59,19 +59,18 @@ std::vector<grant> mysql_session::acquire_exclusive(std::span<const acquire_item
     lease.add(name, mysql_literal(request.lease));
     hold.add(name, mysql_literal(request.hold));
   }
-  const mysql_values batch{
-      {"names", names}, {"holds", holds}, {"kind", kind}, {"capacity", capacity},
-      {"fair", fair},   {"lease", lease}, {"hold", hold}, mysql_text("identity", identity_)};
+  const mysql_values batch{{"names", names}, {"holds", holds}, {"kind", kind}, {"capacity", capacity},
+                           {"fair", fair},   {"lease", lease}, {"hold", hold}, identity()};
   mysql_rows granted;
   const bool done =
       connection_.is_mariadb() && unless_locked([&] { granted = connection_.read("acquire_nowait", batch); });
-  return read_grants(done ? std::move(granted) : connection_.read("acquire_unlocked", batch));
+  return read_grants(done ? std::move(granted) : connection_.read("acquire", batch));
 }
 
 // A trigger on the table makes the server forget the inserted id, so the row is read then.
 std::vector<grant> mysql_session::acquire_one(const acquire_item& request) {
   auto values = request_values(request);
-  values.push_back(mysql_text("identity", identity_));
+  values.push_back(identity());
   if (write_unlocked(connection_, "acquire_one", values) == 0) return {};
   if (const auto said = connection_.last_insert_id(); said != 0) return {{request.hold, said}};
   auto stored = connection_.read("granted_token", {mysql_text("name", request.name), {"hold", request.hold}});
@@ -81,12 +80,12 @@ std::vector<grant> mysql_session::acquire_one(const acquire_item& request) {
 }
 
 std::vector<grant> mysql_session::acquire_shared(std::span<const acquire_item> requests) {
-  const auto identity = mysql_text("identity", identity_);
+  const auto recorded = identity();
   if (requests.size() == 1) {
     const auto& one = requests.front();
     auto values = request_values(one);
     values.emplace_back("weight", one.weight);
-    values.push_back(identity);
+    values.push_back(recorded);
     auto granted = connection_.read_prepared("acquire_shared_one", values);
     if (!granted.next()) return {};
     return {{one.hold, granted.integer("token")}};
@@ -95,7 +94,7 @@ std::vector<grant> mysql_session::acquire_shared(std::span<const acquire_item> r
   for (const auto& one : requests) {
     batch.add(one.name, to_string(one.kind), one.capacity, one.lease, one.hold, one.fair, one.weight);
   }
-  return read_grants(connection_.read_prepared("acquire_shared", {{"requests", batch}, identity}));
+  return read_grants(connection_.read_prepared("acquire_shared", {{"requests", batch}, recorded}));
 }
 
 std::vector<hold_id> mysql_session::release(std::span<const release_item> requests, durability) {
@@ -124,7 +123,7 @@ std::vector<hold_id> mysql_session::release_exclusive(std::span<const release_it
   const mysql_values batch{{"names", names}, {"holds", holds}, {"lease", lease}, {"count", requests.size()}};
   auto freed = connection_.read_transaction("release_all", batch);
   if (freed.next() && freed.boolean(0)) return all;
-  return read_holds(connection_.read_transaction("release_unlocked", batch));
+  return read_holds(connection_.read_transaction("release", batch));
 }
 
 std::vector<hold_id> mysql_session::release_shared(std::span<const release_item> requests) {

@@ -42,15 +42,24 @@ mysql_session::mysql_session(std::shared_ptr<const mysql_context> context, conne
 // Each of its nodes was started after the epoch was last raised. The same is true of a node that only
 // rejoins; one epoch too many is harmless.
 bool mysql_session::is_unseen(std::int64_t cluster_seen) const {
-  return facts_.clustered && facts_.up_since >= cluster_seen;
+  return facts_.clustered && up_since_ >= cluster_seen;
+}
+
+mysql_value mysql_session::identity() const {
+  if (!answers_for_itself()) return mysql_text("identity", identity_);
+  return {"identity", mysql_literals{context_->catalog["server_identity"]}};
 }
 
 database_state mysql_session::world_of(const rows& row) {
   // The longer identity is never recorded: until this session has read that the epoch was raised, it grants
   // and kills nothing.
-  identity_ = facts_.identity + (is_unseen(row.integer("cluster_seen")) ? " (started since)" : "");
+  if (answers_for_itself()) {
+    server_ = row.text("server");
+    up_since_ = row.integer("up_since");
+  }
+  identity_ = server_ + (is_unseen(row.integer("cluster_seen")) ? " (started since)" : "");
   auto now = store::read_database_state(row, identity_);
-  if (facts_.marker_stays && !now.marker.empty()) now.marker += fmt::format("@{}", facts_.up_since);
+  if (facts_.marker_stays && !now.marker.empty()) now.marker += fmt::format("@{}", up_since_);
   return now;
 }
 
@@ -69,11 +78,10 @@ database_state mysql_session::record_database_state() {
   auto recorded = transaction.read({"take_meta", {}});
   if (!recorded.next()) throw missing_meta_row(context_->options);
   std::vector<mysql_statement> changes{{"write_marker", {{"value", lease_id::random()}}}};
-  if (recorded.view("identity") != facts_.identity || is_unseen(recorded.integer("cluster_seen"))) {
+  if (recorded.view("identity") != server_ || is_unseen(recorded.integer("cluster_seen"))) {
     changes.push_back({"lengthen_leases", {}});
     changes.push_back({"raise_epoch", {{"epoch", next_epoch(recorded)}}});
-    changes.push_back(
-        {"change_identity", {mysql_text("identity", facts_.identity), {"up_since", facts_.up_since}}});
+    changes.push_back({"change_identity", {mysql_text("identity", server_), {"up_since", up_since_}}});
   }
   transaction.commit(changes);
   return read_database_state();
@@ -128,14 +136,14 @@ renewal_reply mysql_session::renew(std::span<const lease_id> leases) {
 
 std::vector<lease_id> mysql_session::kill(std::span<const lease_id> leases, std::chrono::microseconds skew) {
   const mysql_value grace{"skew_us", skew};
-  const auto identity = mysql_text("identity", identity_);
+  const auto recorded = identity();
   if (leases.size() == 1) {
-    const bool killed = connection_.write("kill_one", {{"lease", leases[0]}, grace, identity}) == 1;
+    const bool killed = connection_.write("kill_one", {{"lease", leases[0]}, grace, recorded}) == 1;
     return killed ? std::vector{leases[0]} : std::vector<lease_id>{};
   }
   mysql_transaction transaction{connection_, "kill"};
   auto expired =
-      read_leases(transaction.read({"kill_take", {{"leases", sorted_ids(leases)}, grace, identity}}));
+      read_leases(transaction.read({"kill_take", {{"leases", sorted_ids(leases)}, grace, recorded}}));
   if (expired.empty()) return expired;
   const mysql_statement last[] = {{"end", {{"leases", sorted_ids(expired)}}}};
   transaction.commit(last);

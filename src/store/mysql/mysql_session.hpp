@@ -78,6 +78,9 @@ class mysql_session final : public session, public history_verbs {
 
  private:
   bool is_unseen(std::int64_t cluster_seen) const;
+  // Whether each statement can ask the server who it is: MySQL, but no cluster, whose nodes share an identity.
+  bool answers_for_itself() const { return !connection_.is_mariadb() && !facts_.clustered; }
+  mysql_value identity() const;              // for a statement that only the recorded server may execute
   database_state world_of(const rows& row);  // the row of read_database_state
   renewal_reply renew_one(const lease_id& lease);
   renewal_reply read_renewal(rows&& found);
@@ -92,7 +95,10 @@ class mysql_session final : public session, public history_verbs {
   mysql_opened opened_;
   mysql_connection& connection_ = *opened_.connection;
   const mysql_facts& facts_ = opened_.facts;
-  std::string identity_ = facts_.identity;  // to be compared with the recorded one; world_of() sets it
+  // Of the server that answered last, and when that was started.
+  std::string server_ = facts_.identity;
+  std::int64_t up_since_ = facts_.up_since;
+  std::string identity_ = server_;  // to be compared with the recorded one; world_of() sets it
   waker waker_;
   std::vector<lease_id> listened_;
   std::int64_t hints_ = 0;  // the value that was read last

@@ -37,7 +37,7 @@ void mysql_session::create(std::span<const model::lock_definition> locks) {
 std::vector<edit_result> mysql_session::edit_together(std::span<const edit_request> requests,
                                                       const joint_decision& decide) {
   if (requests.empty()) return {};
-  return mysql_edit{connection_, identity_, requests}.run(decide);
+  return mysql_edit{connection_, identity(), requests}.run(decide);
 }
 
 std::int64_t mysql_session::collect(std::chrono::milliseconds idle, std::size_t limit) {

@@ -5,7 +5,7 @@
 -- would meet other clients' locked rows. If meta does not name this server, nothing is granted.
 SET STATEMENT innodb_lock_wait_timeout = 0 FOR
 UPDATE rowlock_lock FORCE INDEX (PRIMARY)
-SET token = LAST_INSERT_ID(GREATEST(token + 1, (SELECT m.epoch_floor FROM rowlock_meta AS m WHERE m.id = 1))),
+SET token = LAST_INSERT_ID(GREATEST(token + 1, (SELECT :epoch_floor FROM rowlock_meta AS m WHERE m.id = 1))),
     lease_id = UNHEX(:lease),
     hold_id = UNHEX(:hold),
     in_use = capacity,
@@ -14,7 +14,7 @@ WHERE name = :name AND kind = :kind AND capacity = :capacity AND fair = :fair
   AND lease_id IS NULL AND in_use = 0 AND NOT (has_queue AND fair)
   AND (SELECT m.identity FROM rowlock_meta AS m WHERE m.id = 1) = :identity;
 
--- name: acquire_one_unlocked
+-- name: acquire_one
 -- As acquire_one_nowait, on MySQL, which cannot be told not to wait: the row is locked first, and a locked row is skipped.
 -- On MariaDB it takes twice as much of the processor.
 UPDATE (
@@ -27,7 +27,7 @@ UPDATE (
 ) AS free
 STRAIGHT_JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :identity
 STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = free.name
-SET l.token = LAST_INSERT_ID(GREATEST(l.token + 1, m.epoch_floor)),
+SET l.token = LAST_INSERT_ID(GREATEST(l.token + 1, :epoch_floor)),
     l.lease_id = UNHEX(:lease),
     l.hold_id = UNHEX(:hold),
     l.in_use = l.capacity,
@@ -43,7 +43,7 @@ SELECT token FROM rowlock_lock WHERE name = :name AND hold_id = UNHEX(:hold);
 -- locked, the whole batch fails with error 1205 at once.
 SET STATEMENT innodb_lock_wait_timeout = 0 FOR
 UPDATE rowlock_lock FORCE INDEX (PRIMARY)
-SET token = GREATEST(token + 1, (SELECT m.epoch_floor FROM rowlock_meta AS m WHERE m.id = 1)),
+SET token = GREATEST(token + 1, (SELECT :epoch_floor FROM rowlock_meta AS m WHERE m.id = 1)),
     lease_id = :lease,
     hold_id = :hold,
     in_use = capacity,
@@ -55,7 +55,7 @@ SELECT HEX(l.hold_id) AS hold_id, l.token
 FROM rowlock_lock AS l FORCE INDEX (PRIMARY)
 WHERE l.name IN (:names) AND l.hold_id IN (:holds);
 
--- name: acquire_unlocked
+-- name: acquire
 -- A script. As acquire_nowait, for the names whose rows nobody has locked.
 UPDATE (
   SELECT name, :lease AS lease_id, :hold AS hold_id
@@ -67,7 +67,7 @@ UPDATE (
 ) AS free
 STRAIGHT_JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :identity
 STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = free.name
-SET l.token = GREATEST(l.token + 1, m.epoch_floor),
+SET l.token = GREATEST(l.token + 1, :epoch_floor),
     l.lease_id = free.lease_id,
     l.hold_id = free.hold_id,
     l.in_use = l.capacity,
@@ -90,7 +90,7 @@ FROM rowlock_lock AS l FORCE INDEX (PRIMARY)
 WHERE l.name = :name AND l.kind = :kind AND l.capacity = :capacity AND l.fair = :fair
   AND l.lease_id IS NULL AND l.in_use + :weight <= l.capacity AND NOT (l.has_queue AND l.fair)
 FOR UPDATE SKIP LOCKED;
-SELECT GREATEST(@rowlock_given + 1, m.epoch_floor) INTO @rowlock_token
+SELECT GREATEST(@rowlock_given + 1, :epoch_floor) INTO @rowlock_token
 FROM rowlock_meta AS m
 WHERE m.id = 1 AND m.identity = :identity AND @rowlock_given IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM rowlock_permit AS p WHERE p.name = :name AND p.hold_id = UNHEX(:hold));
@@ -122,7 +122,7 @@ FROM (
   LIMIT :all_rows
   FOR UPDATE /*!80000 OF k */ SKIP LOCKED
 ) AS t;
-SELECT GROUP_CONCAT(a.n), MAX(m.epoch_floor) INTO @rowlock_granted, @rowlock_floor
+SELECT GROUP_CONCAT(a.n), MAX(:epoch_floor) INTO @rowlock_granted, @rowlock_floor
 FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
                                            hold VARCHAR(32) PATH '$[4]')) AS a
 JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :identity

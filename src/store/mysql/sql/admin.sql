@@ -1,17 +1,21 @@
 -- name: read_database_state
--- Shows whether the database is on another server, or in an earlier state, than before. The server's own identity is
--- read when a session connects.
-SELECT m.identity AS recorded_identity, m.epoch_floor,
+-- Shows whether the database is on another server, or in an earlier state, than before. On MySQL it also returns which
+-- server answers and when that was started, because a proxy may have moved the session since it connected.
+SELECT m.identity AS recorded_identity, :epoch_floor AS epoch_floor,
        COALESCE((SELECT value FROM rowlock_marker WHERE id = 1), '') AS marker, m.skew_ms,
-       m.cluster_seen, m.recordings
+       m.cluster_seen, m.recordings,
+       /*!80000 CONCAT('mysql/', @@server_uuid) */ /*M! NULL */ AS server,
+       /*!80000 (SELECT UNIX_TIMESTAMP(NOW()) - CAST(variable_value AS SIGNED)
+                 FROM performance_schema.global_status
+                 WHERE variable_name = 'Uptime') */ /*M! NULL */ AS up_since
 FROM rowlock_meta AS m
 WHERE m.id = 1;
 
 -- name: take_meta
 -- Only one transaction at a time passes this statement.
-SELECT identity, epoch_floor, TIMESTAMPDIFF(SECOND, '2026-01-01', SYSDATE(6)) AS now_s, cluster_seen
-FROM rowlock_meta
-WHERE id = 1
+SELECT m.identity, :epoch_floor AS epoch_floor, TIMESTAMPDIFF(SECOND, '2026-01-01', SYSDATE(6)) AS now_s, m.cluster_seen
+FROM rowlock_meta AS m
+WHERE m.id = 1
 FOR UPDATE;
 
 -- name: write_marker
@@ -23,8 +27,11 @@ INSERT INTO rowlock_marker (id, value) VALUES (1, :value) ON DUPLICATE KEY UPDAT
 UPDATE rowlock_lease SET expires_at = SYSDATE(6) + INTERVAL ttl_ms * 1000 MICROSECOND ORDER BY id;
 
 -- name: raise_epoch
--- :epoch in seconds; a library of version 1 reads the other column. This transaction has locked the row.
-UPDATE rowlock_meta SET epoch_s = :epoch, epoch = GREATEST(epoch, :epoch DIV :seconds_per_old_epoch) WHERE id = 1;
+-- :epoch in seconds; a library of version 1 reads and writes the column `epoch` alone. This transaction has locked the
+-- row.
+UPDATE rowlock_meta
+SET epoch_s = :epoch, epoch_floor = :epoch * :tokens_per_epoch, epoch = GREATEST(epoch, :epoch DIV :seconds_per_old_epoch)
+WHERE id = 1;
 
 -- name: change_identity
 -- Records this server, or this start of a node of a cluster, in the second :up_since. This transaction has locked

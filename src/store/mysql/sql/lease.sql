@@ -26,9 +26,13 @@ SET l.expires_at = SYSDATE(6) + INTERVAL l.ttl_ms * 1000 MICROSECOND;
 
 -- name: renew_read
 -- Returns the columns of read_database_state, with one row for each of :leases, or one row if there is none.
-SELECT m.identity AS recorded_identity, m.epoch_floor,
+SELECT m.identity AS recorded_identity, :epoch_floor AS epoch_floor,
        COALESCE((SELECT value FROM rowlock_marker WHERE id = 1), '') AS marker, m.skew_ms,
-       m.cluster_seen, m.recordings, HEX(l.id) AS id, l.notice
+       m.cluster_seen, m.recordings, HEX(l.id) AS id, l.notice,
+       /*!80000 CONCAT('mysql/', @@server_uuid) */ /*M! NULL */ AS server,
+       /*!80000 (SELECT UNIX_TIMESTAMP(NOW()) - CAST(variable_value AS SIGNED)
+                 FROM performance_schema.global_status
+                 WHERE variable_name = 'Uptime') */ /*M! NULL */ AS up_since
 FROM rowlock_meta AS m
 LEFT JOIN (JSON_TABLE(:leases, '$[*]' COLUMNS (id VARCHAR(32) PATH '$')) AS a
            JOIN rowlock_lease AS l ON l.id = UNHEX(a.id)) ON TRUE
@@ -41,9 +45,13 @@ WHERE m.id = 1;
 UPDATE rowlock_lease
 SET expires_at = SYSDATE(6) + INTERVAL ttl_ms * 1000 MICROSECOND
 WHERE id = UNHEX(:lease) AND expires_at > SYSDATE(6);
-SELECT m.identity AS recorded_identity, m.epoch_floor,
+SELECT m.identity AS recorded_identity, :epoch_floor AS epoch_floor,
        COALESCE((SELECT value FROM rowlock_marker WHERE id = 1), '') AS marker, m.skew_ms,
-       m.cluster_seen, m.recordings, HEX(l.id) AS id, l.notice
+       m.cluster_seen, m.recordings, HEX(l.id) AS id, l.notice,
+       /*!80000 CONCAT('mysql/', @@server_uuid) */ /*M! NULL */ AS server,
+       /*!80000 (SELECT UNIX_TIMESTAMP(NOW()) - CAST(variable_value AS SIGNED)
+                 FROM performance_schema.global_status
+                 WHERE variable_name = 'Uptime') */ /*M! NULL */ AS up_since
 FROM rowlock_meta AS m
 LEFT JOIN rowlock_lease AS l ON l.id = UNHEX(:lease) AND l.expires_at > SYSDATE(6)
 WHERE m.id = 1;

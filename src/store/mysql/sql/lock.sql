@@ -11,7 +11,7 @@ WHERE l.name IS NULL;
 -- raise the floor and delete the same name in between. If another client has created a name meanwhile, its row is
 -- unchanged.
 INSERT INTO rowlock_lock (name, kind, capacity, fair, delay_ms, token, used_at)
-SELECT UNHEX(a.name), a.kind, a.capacity, a.fair, a.delay_ms, GREATEST(m.token_floor, m.epoch_floor), SYSDATE(6)
+SELECT UNHEX(a.name), a.kind, a.capacity, a.fair, a.delay_ms, GREATEST(m.token_floor, :epoch_floor), SYSDATE(6)
 FROM rowlock_meta AS m
 STRAIGHT_JOIN JSON_TABLE(:locks, '$[*]' COLUMNS (name VARCHAR(1024) PATH '$[0]', kind VARCHAR(32) PATH '$[1]',
                                                  capacity BIGINT PATH '$[2]', fair TINYINT PATH '$[3]',
@@ -47,7 +47,7 @@ SELECT 0 AS part, a.n AS n, NULL AS ticket, HEX(l.lease_id) AS lease_id, HEX(l.h
        HEX(h.client_id) AS client_id, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at) AS expires_us,
        NULL AS weight, NULL AS mode, l.token AS token,
        l.name IS NOT NULL AS found, FIND_IN_SET(a.n, @rowlock_taken) > 0 AS taken, 1 AS replaceable,
-       l.kind, l.capacity, l.in_use, l.has_queue, l.fair, l.delay_ms, m.epoch_floor,
+       l.kind, l.capacity, l.in_use, l.has_queue, l.fair, l.delay_ms, :epoch_floor AS epoch_floor,
        m.identity = :identity AS is_recorded_server, l.next_ticket, l.head_ticket
 FROM JSON_TABLE(:asked, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]')) AS a
 JOIN rowlock_meta AS m ON m.id = 1

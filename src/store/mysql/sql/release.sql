@@ -6,7 +6,7 @@ UPDATE rowlock_lock FORCE INDEX (PRIMARY)
 SET lease_id = NULL, hold_id = NULL, in_use = 0
 WHERE name = :name AND lease_id = UNHEX(:lease) AND hold_id = UNHEX(:hold) AND NOT (has_queue AND fair);
 
--- name: release_one_unlocked
+-- name: release_one
 -- As release_one_nowait, on MySQL.
 UPDATE (
   SELECT k.name
@@ -33,7 +33,7 @@ WHERE name IN (:names) AND @rowlock_own = :count;
 COMMIT;
 SELECT @rowlock_own = :count;
 
--- name: release_unlocked
+-- name: release
 -- A script. Frees those of :holds whose rows nobody has locked, and returns which. The second statement takes the rows
 -- that the first one has locked, and no others.
 SET @rowlock_taken = NULL;
@@ -136,7 +136,7 @@ WHERE l.name = :name AND l.kind IN ('mutex', 'shared_mutex', 'election')
   AND l.lease_id = UNHEX(:lease) AND l.hold_id = UNHEX(:hold) AND l.has_queue = 1
 FOR UPDATE SKIP LOCKED;
 SELECT q.ticket, q.hold_id, q.lease_id, h.client_id,
-       IF(h.id IS NULL OR q.mode <> 'exclusive', NULL, GREATEST(@rowlock_given + 1, m.epoch_floor))
+       IF(h.id IS NULL OR q.mode <> 'exclusive', NULL, GREATEST(@rowlock_given + 1, :epoch_floor))
 INTO @rowlock_head, @rowlock_hold, @rowlock_lease, @rowlock_client, @rowlock_token
 FROM rowlock_queue AS q FORCE INDEX (PRIMARY)
 LEFT JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :identity

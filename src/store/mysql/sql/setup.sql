@@ -92,6 +92,11 @@ SHOW STATUS WHERE Variable_name IN
 -- in pieces.
 SET SESSION wsrep_sync_wait = 7, wsrep_dirty_reads = OFF, wsrep_trx_fragment_size = 0;
 
+-- name: server_identity
+-- MySQL only. An expression, not a statement: what :identity stands for in the other statements. So the server that executes
+-- a statement judges whether it is the recorded one, also behind a proxy that moves sessions.
+CONCAT('mysql/', @@server_uuid);
+
 -- name: connect_start
 -- The second in which this server was started. Both times are taken at the start of the statement, so the result is
 -- always the same, even if the clock was changed.
