@@ -77,7 +77,7 @@ TEST_P(hostile_names_test, mean_themselves_to_the_library) {
     }
   }
   EXPECT_GE(database.list().size(), hostile_names().size());
-  EXPECT_THROW(mutex(mine, "a\x1b[2J").acquire(), error);
+  EXPECT_THROW(static_cast<void>(mutex(mine, "a\x1b[2J").acquire()), error);
 }
 
 TEST_P(hostile_names_test, mean_themselves_to_the_command) {
