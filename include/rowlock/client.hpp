@@ -57,10 +57,11 @@ class ROWLOCK_OWNER client {
 // mysql://user:password@host:port/database. mariadb:// is the same as mysql://. host:port,host:port/database names
 // several nodes of one cluster: all connections go to one of them, and to the next one when it fails. MySQL parameters:
 //   socket             a Unix socket instead of host and port
-//   ssl_ca             file of the authority that signed the server's certificate; requires TLS
+//   ssl_ca             file of the authority that signed the server's certificate; requires TLS. MariaDB's client
+//                      library 3.4 and later then also requires that the certificate names the host
 //   ssl_mode           REQUIRED requires TLS and ssl_ca; PREFERRED uses no TLS if the server offers none;
-//                      VERIFY_IDENTITY requires TLS before the login and that the certificate names the host.
-//                      Without ssl_ca it trusts the system's authorities.
+//                      VERIFY_IDENTITY requires TLS before the login and that the certificate names the host,
+//                      which is not 127.0.0.1 or ::1. Without ssl_ca it trusts the system's authorities.
 //   ssl_cert, ssl_key  the client's own certificate; only with ssl_ca
 // Do not rely on encryption without ssl_ca or VERIFY_IDENTITY. For other TLS settings use a tunnel.
 //

@@ -17,7 +17,8 @@ certificates::certificates(const std::string& address) {
   // The server runs as another user.
   using std::filesystem::perms;
   std::filesystem::permissions(folder_.path(), perms::owner_all | perms::others_read | perms::others_exec);
-  std::filesystem::permissions(server_key(), perms::owner_read | perms::others_read);
+  for (const auto& key : {server_key(), other_key()})
+    std::filesystem::permissions(key, perms::owner_read | perms::others_read);
 }
 
 void certificates::make(const std::string& name, const std::vector<std::string>& more) const {

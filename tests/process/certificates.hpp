@@ -16,6 +16,7 @@ class certificates {
 
   std::string known() const { return file("known.pem"); }
   std::string other() const { return file("other.pem"); }
+  std::string other_key() const { return file("other.key"); }
   std::string server() const { return file("server.pem"); }
   std::string server_key() const { return file("server.key"); }
 

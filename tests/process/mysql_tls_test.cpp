@@ -12,6 +12,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <map>
 
 namespace rowlock::test {
@@ -33,14 +34,29 @@ class mysql_tls_test : public testing::TestWithParam<std::string> {
   }
   // One server of each kind for all tests.
   void SetUp() override {
-    if (!files_) files_ = std::make_unique<certificates>("127.0.0.1");
+    if (!files_) files_ = std::make_unique<certificates>("127.0.0.2");
     auto& own = servers_[GetParam()];
     if (!own) {
-      own = make_own_mysql(GetParam(), {"--ssl-cert=" + files_->server(), "--ssl-key=" + files_->server_key(),
-                                        "--bind-address=127.0.0.1,127.0.0.2"});
+      own = make_own_mysql(
+          GetParam(), {"--ssl-cert=" + files_->server(), "--ssl-key=" + files_->server_key(), all_addresses});
     }
     server_ = own.get();
   }
+
+  // The certificate names 127.0.0.2. The client library 3.4 treats 127.0.0.1 in a way of its own.
+  static constexpr const char* all_addresses = "--bind-address=127.0.0.1,127.0.0.2,127.0.0.3";
+  static std::string named(const own_server& server) { return with(server.url(), "127.0.0.1", "127.0.0.2"); }
+  std::string named() const { return named(*server_); }
+  std::string unnamed() const { return with(server_->url(), "127.0.0.1", "127.0.0.3"); }
+
+  // Names another file of the system's authorities, as long as it lives.
+  class system_authorities {
+   public:
+    explicit system_authorities(const std::string& file) { ::setenv("SSL_CERT_FILE", file.c_str(), 1); }
+    ~system_authorities() { ::unsetenv("SSL_CERT_FILE"); }
+    system_authorities(const system_authorities&) = delete;
+    system_authorities& operator=(const system_authorities&) = delete;
+  };
 
   // The connection's cipher, after all checks of a new session. Empty: the connection is not encrypted.
   static std::string cipher(const std::string& url) {
@@ -69,8 +85,10 @@ std::unique_ptr<certificates> mysql_tls_test::files_;
 std::map<std::string, std::unique_ptr<own_server>> mysql_tls_test::servers_;
 
 TEST_P(mysql_tls_test, an_authority_that_has_signed_the_certificate_encrypts) {
-  EXPECT_NE(cipher(server_->url() + "?ssl_ca=" + files_->known()), "");
-  EXPECT_NE(cipher(server_->url() + "?ssl_mode=REQUIRED&ssl_ca=" + files_->known()), "");
+  for (const auto& url : {named(), server_->url()}) {
+    EXPECT_NE(cipher(url + "?ssl_ca=" + files_->known()), "");
+    EXPECT_NE(cipher(url + "?ssl_mode=REQUIRED&ssl_ca=" + files_->known()), "");
+  }
 }
 
 // All of the client's connections: this user may have no unencrypted one.
@@ -89,48 +107,83 @@ TEST_P(mysql_tls_test, a_client_works_through_it) {
 
 TEST_P(mysql_tls_test, an_authority_that_has_not_is_refused) {
   for (const std::string mode : {"", "&ssl_mode=REQUIRED", "&ssl_mode=PREFERRED"}) {
-    const auto refused = refusal_of(server_->url() + "?ssl_ca=" + files_->other() + mode);
-    EXPECT_EQ(refused.code(), errc::authentication) << refused.what();
-    EXPECT_THAT(refused.what(), HasSubstr("certificate"));
-    EXPECT_THAT(refused.what(), HasSubstr("ssl_ca")) << "the message names the parameter";
+    for (const auto& url : {named(), server_->url()}) {
+      const auto refused = refusal_of(url + "?ssl_ca=" + files_->other() + mode);
+      EXPECT_EQ(refused.code(), errc::authentication) << refused.what();
+      EXPECT_THAT(refused.what(), HasSubstr("certificate"));
+      EXPECT_THAT(refused.what(), HasSubstr("ssl_ca")) << "the message names the parameter";
+    }
   }
 }
 
 TEST_P(mysql_tls_test, an_authority_that_is_not_there_is_refused) {
   for (const std::string mode : {"", "&ssl_mode=VERIFY_IDENTITY"}) {
-    const auto refused = refusal_of(server_->url() + "?ssl_ca=/nowhere/ca.pem" + mode);
+    const auto refused = refusal_of(named() + "?ssl_ca=/nowhere/ca.pem" + mode);
     EXPECT_EQ(refused.code(), errc::invalid_argument) << refused.what();
     EXPECT_THAT(refused.what(), HasSubstr("ssl_ca in the MySQL URL names /nowhere/ca.pem"));
   }
 }
 
 TEST_P(mysql_tls_test, the_address_is_verified_where_that_is_asked_for) {
-  EXPECT_NE(cipher(server_->url() + "?ssl_mode=VERIFY_IDENTITY&ssl_ca=" + files_->known()), "");
-  const auto elsewhere = with(server_->url(), "127.0.0.1", "127.0.0.2") + "?ssl_ca=" + files_->known();
-  EXPECT_NE(cipher(elsewhere), "") << "the chain alone is right here";
-  const auto refused = refusal_of(elsewhere + "&ssl_mode=VERIFY_IDENTITY");
+  const auto verified = "?ssl_mode=VERIFY_IDENTITY&ssl_ca=" + files_->known();
+  EXPECT_NE(cipher(named() + verified), "");
+  const auto refused = refusal_of(unnamed() + verified);
   EXPECT_EQ(refused.code(), errc::authentication) << refused.what();
   EXPECT_THAT(refused.what(), HasSubstr("must name the URL's host"));
+  EXPECT_EQ(refusal_of(server_->url() + verified).code(), errc::invalid_argument);
 }
 
-// Without ssl_ca the authorities that the system trusts decide.
-TEST_P(mysql_tls_test, a_verified_server_needs_an_authority) {
-  for (const std::string& authority : {std::string{}, "&ssl_ca=" + files_->other()}) {
-    const auto refused = refusal_of(server_->url() + "?ssl_mode=VERIFY_IDENTITY" + authority);
+// MariaDB's client library 3.4 knows no chain without a name.
+TEST_P(mysql_tls_test, of_an_authority_alone_depends_on_the_client_library) {
+  const auto url = unnamed() + "?ssl_ca=" + files_->known();
+  if (mysql_get_client_version() < 30400) {
+    EXPECT_NE(cipher(url), "");
+  } else {
+    const auto refused = refusal_of(url);
+    EXPECT_EQ(refused.code(), errc::authentication) << refused.what();
+    EXPECT_THAT(refused.what(), HasSubstr("must name the URL's host"));
+  }
+}
+
+TEST_P(mysql_tls_test, without_a_file_the_systems_authorities_decide) {
+  const std::string verified = "?ssl_mode=VERIFY_IDENTITY";
+  EXPECT_NE(refusal_of(named() + verified).code(), errc::internal) << "nobody trusts the test's authority";
+  {
+    const system_authorities ours{files_->known()};
+    EXPECT_NE(cipher(named() + verified), "");
+    EXPECT_EQ(refusal_of(unnamed() + verified).code(), errc::authentication);
+  }
+  {
+    const system_authorities others{files_->other()};
+    EXPECT_EQ(refusal_of(named() + verified).code(), errc::authentication);
+  }
+  const system_authorities none{"/nowhere/ca.pem"};
+  const auto refused = refusal_of(named() + verified);
+  EXPECT_EQ(refused.code(), errc::invalid_argument) << refused.what();
+  EXPECT_THAT(refused.what(), HasSubstr("/nowhere/ca.pem cannot be read"));
+}
+
+// The client library 3.4 would trust any certificate for which the server vouches with the user's password.
+TEST_P(mysql_tls_test, a_password_vouches_for_no_certificate) {
+  const auto self_made = make_own_mysql(
+      GetParam(), {"--ssl-cert=" + files_->other(), "--ssl-key=" + files_->other_key(), all_addresses});
+  const system_authorities ours{files_->known()};
+  for (const std::string& authority : {std::string{}, "&ssl_ca=" + files_->known()}) {
+    const auto refused = refusal_of(named(*self_made) + "?ssl_mode=VERIFY_IDENTITY" + authority);
     EXPECT_EQ(refused.code(), errc::authentication) << refused.what();
   }
 }
 
 TEST_P(mysql_tls_test, a_server_without_it_is_refused_where_it_is_demanded) {
-  const auto plain = make_own_mysql(GetParam(), {"--skip-ssl"});
+  const auto plain = make_own_mysql(GetParam(), {"--skip-ssl", all_addresses});
   for (const std::string mode : {"", "&ssl_mode=REQUIRED"}) {
-    const auto refused = refusal_of(plain->url() + "?ssl_ca=" + files_->known() + mode);
+    const auto refused = refusal_of(named(*plain) + "?ssl_ca=" + files_->known() + mode);
     EXPECT_EQ(refused.code(), errc::unreachable) << refused.what();
     EXPECT_THAT(refused.what(), HasSubstr("offers no TLS"));
   }
-  EXPECT_EQ(cipher(plain->url() + "?ssl_mode=PREFERRED&ssl_ca=" + files_->known()), "");
+  EXPECT_EQ(cipher(named(*plain) + "?ssl_mode=PREFERRED&ssl_ca=" + files_->known()), "");
   // A password that the server would refuse is not even sent.
-  const auto refused = refusal_of(with(plain->url(), "rowlock@", "wrong@") +
+  const auto refused = refusal_of(with(named(*plain), "rowlock@", "wrong@") +
                                   "?ssl_mode=VERIFY_IDENTITY&ssl_ca=" + files_->known());
   EXPECT_EQ(refused.code(), errc::unreachable) << refused.what();
   EXPECT_THAT(refused.what(), HasSubstr("the server does not support it"));

@@ -1,6 +1,7 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
 #include "store/mysql/mysql_endpoint.hpp"
+#include "support/mysql_connection.hpp"
 
 #include <rowlock/error.hpp>
 
@@ -105,6 +106,10 @@ TEST(mysql_endpoint_test, refuses_a_verification_that_nobody_would_do) {
        {"mysql:///shop?", "mysql://localhost/shop?", "mysql://db/shop?socket=/s&"}) {
     EXPECT_THAT(refusal_of(without_name + "ssl_mode=VERIFY_IDENTITY"), HasSubstr("Unix socket"));
   }
+  for (const std::string loopback : {"127.0.0.1", "[::1]:3307", "localhost:3307", "db,127.0.0.1"}) {
+    EXPECT_THAT(refusal_of("mysql://" + loopback + "/shop?ssl_ca=/ca.pem&ssl_mode=VERIFY_IDENTITY"),
+                HasSubstr("compares no certificate"));
+  }
   EXPECT_THAT(refusal_of("mysql://db/shop?ssl_mode=REQUIRED"), HasSubstr("ssl_ca"));
   EXPECT_THAT(refusal_of("mysql://db/shop?ssl_cert=/c.pem&ssl_key=/k.pem"), HasSubstr("ssl_ca"));
   EXPECT_THAT(refusal_of("mysql://db/shop?ssl_ca=/ca.pem&ssl_mode=DISABLED"), HasSubstr("contradict"));
@@ -129,6 +134,19 @@ TEST(mysql_endpoint_test, has_the_name_verified_by_the_client_library) {
                              HasSubstr("port='3307'")));
   EXPECT_THAT(connect_string("mysql://[fe80::1%25eth0]/shop?ssl_mode=VERIFY_IDENTITY"),
               HasSubstr("host='host={fe80::1%eth0};"));
+  // Without a file, other certificates than those of the system's authorities would do.
+  EXPECT_THAT(endpoint.connect_string(1s, 1s), HasSubstr("sslca='/"));
+}
+
+// Which verifies the name as well, from 3.4.
+TEST(mysql_endpoint_test, has_the_chain_verified_by_the_client_library) {
+  const std::string ask = "host='host={db};ssl-verify-server-cert=1'";
+  for (const std::string mode : {"", "&ssl_mode=REQUIRED"}) {
+    EXPECT_THAT(connect_string("mysql://db/shop?ssl_ca=/ca.pem" + mode),
+                HasSubstr(mysql_get_client_version() < 30400 ? "host='db'" : ask));
+  }
+  EXPECT_THAT(connect_string("mysql://db/shop?ssl_ca=/ca.pem&ssl_mode=PREFERRED"), HasSubstr("host='db'"));
+  EXPECT_THAT(connect_string("mysql://db/shop"), HasSubstr("host='db'"));
 }
 
 // Options of the client library's could stand there, and take back what other parameters ask for.

@@ -13,6 +13,7 @@
 #include <cctype>
 #include <cerrno>
 #include <charconv>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 
@@ -26,6 +27,24 @@ constexpr bool takes_connection_strings = true;
 #else
 constexpr bool takes_connection_strings = false;
 #endif
+
+// From 3.4, MariaDB's client library verifies the host's name together with the chain. In the first versions of 3.4 an
+// authority's file alone verifies nothing, so the library must be asked to.
+bool verifies_names_anyway() {
+  return takes_connection_strings && mysql_get_client_version() >= 30400;
+}
+
+// Where systems keep the certificates of the authorities that they trust: Debian, Fedora, openSUSE, Alpine.
+constexpr const char* bundles[] = {"/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt",
+                                   "/etc/ssl/ca-bundle.pem", "/etc/ssl/cert.pem"};
+
+std::string system_authorities() {
+  // As OpenSSL does.
+  if (const char* chosen = std::getenv("SSL_CERT_FILE"); chosen && *chosen) return chosen;
+  const auto* found = std::find_if(std::begin(bundles), std::end(bundles),
+                                   [](const char* path) { return ::access(path, R_OK) == 0; });
+  return found == std::end(bundles) ? bundles[0] : *found;
+}
 
 constexpr std::string_view form =
     "mysql://user:password@host:port/database?parameters, or host:port,host:port";
@@ -166,6 +185,12 @@ mysql_endpoint::address mysql_endpoint::read_address(std::string_view text) {
 void mysql_endpoint::check_files() const {
   for (const auto& [key, path] : files_) {
     if (::access(path.c_str(), R_OK) == 0) continue;
+    if (key.empty()) {
+      refuse(fmt::format(
+          "ssl_mode=VERIFY_IDENTITY without ssl_ca trusts the system's authorities, but {} cannot be read: "
+          "{}; install ca-certificates, or name the authority's file with ssl_ca",
+          path, std::strerror(errno)));
+    }
     refuse(fmt::format("{} in the MySQL URL names {}, which cannot be read: {}", key, path,
                        std::strerror(errno)));
   }
@@ -222,6 +247,15 @@ void mysql_endpoint::read_parameters(std::string_view query) {
         "ssl_mode=VERIFY_IDENTITY needs the host that the server's certificate names; a Unix socket has "
         "none");
   }
+  const bool is_loopback = std::any_of(places_.begin(), places_.end(), [](const auto& one) {
+    return one.host == "127.0.0.1" || one.host == "::1";
+  });
+  if (verify_ && is_loopback) {
+    refuse(
+        "ssl_mode=VERIFY_IDENTITY is refused for 127.0.0.1, ::1 and localhost: MariaDB's client library 3.4 "
+        "compares "
+        "no certificate with them. Use another name of the host, or ssl_ca without ssl_mode");
+  }
   if (mode == "DISABLED" && has_ca) refuse("ssl_mode=DISABLED and ssl_ca contradict each other");
   if (mode == "REQUIRED" && !has_ca) {
     refuse(
@@ -240,13 +274,19 @@ void mysql_endpoint::read_parameters(std::string_view query) {
     files_.emplace_back(key, values[key]);
     set(option, values[key]);
   }
+  // Without a file the client library 3.4 would also trust a certificate for which the server, knowing the user's
+  // password, vouches.
+  if (verify_ && !has_ca) {
+    files_.emplace_back(std::string{}, system_authorities());
+    set("sslca", files_.back().second);
+  }
 }
 
 std::string mysql_endpoint::connect_string(std::chrono::milliseconds connect_timeout,
                                            std::chrono::milliseconds read_timeout, std::size_t place) const {
   const auto& [host, port] = places_.at(place);
   auto text = text_;
-  if (verify_) {
+  if (verify_ || (must_encrypt_ && !host.empty() && verifies_names_anyway())) {
     // SOCI does not pass this option on. But MariaDB's client library accepts a connection string in place of a host
     // (its mariadb_connect() does no more than that). With this option it leaves a server without TLS before the login.
     text += assignment("host", fmt::format("host={{{}}};ssl-verify-server-cert=1", host));

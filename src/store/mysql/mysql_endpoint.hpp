@@ -53,7 +53,8 @@ class mysql_endpoint {
   std::vector<address> places_;
   std::string database_;
   std::string password_;
-  std::vector<std::pair<std::string, std::string>> files_;  // parameter and path
+  // Parameter and path; the file of the system's authorities belongs to no parameter.
+  std::vector<std::pair<std::string, std::string>> files_;
   bool must_encrypt_ = false;
   bool verify_ = false;  // that the server's certificate names the host
 };

@@ -213,11 +213,16 @@ error mysql_connect_error(const std::exception& cause, const mysql_endpoint& end
   // 1044: the user may not use this database. 2026 concerns a certificate, its file, or a server without TLS.
   const auto said = said_by(cause);
   const auto speaks_of = [&](const char* words) { return said.find(words) != std::string::npos; };
-  if (number == 2026 && (speaks_of("certificate") || speaks_of("No such file"))) {
+  if (number == 2026 && speaks_of("does not support it")) {
+    advice = "this MySQL server offers no TLS, and the URL requires it (ssl_mode, ssl_ca)";
+  }
+  if (number == 2026 && (speaks_of("certificate") || speaks_of("Hostname") || speaks_of("No such file"))) {
     code = errc::authentication;
     advice =
         "ssl_ca in the URL must name the file of the authority that signed the server's certificate; with "
-        "ssl_mode=VERIFY_IDENTITY the certificate must name the URL's host";
+        "ssl_mode=VERIFY_IDENTITY, and with MariaDB's client library 3.4 and later always, the certificate "
+        "must "
+        "name the URL's host";
   }
   return error(code,
                fmt::format("cannot connect to MySQL: {}{}{}", said, in_brackets(number),
