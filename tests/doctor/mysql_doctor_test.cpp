@@ -24,7 +24,6 @@ using codes = std::vector<std::string>;
 
 class mysql_doctor_test : public testing::TestWithParam<std::string> {
  protected:
-  void SetUp() override {}
   static codes found(const std::string& url) { return codes_of(diagnose(url)); }
   static std::string as(const std::string& user, const std::string& url) {
     return "mysql://" + user + ":right" + url.substr(url.find('@'));
@@ -38,6 +37,14 @@ class mysql_doctor_test : public testing::TestWithParam<std::string> {
                                                      mysql_connection& on_primary) {
     auto replica = make_own_mysql(GetParam(), {"--server-id=2"});
     mysql_connection follower{replica->url()};
+    if (GetParam() == "mysql") {
+      follower.run(
+          "CHANGE REPLICATION SOURCE TO SOURCE_HOST = '127.0.0.1', SOURCE_PORT = " + port_of(primary) +
+          ", SOURCE_USER = 'rowlock', SOURCE_PASSWORD = 'rowlock', GET_SOURCE_PUBLIC_KEY = 1");
+      follower.run("START REPLICA");
+      while (on_primary.run("SHOW REPLICAS").empty()) std::this_thread::yield();
+      return replica;
+    }
     follower.run("CHANGE MASTER TO MASTER_HOST = '127.0.0.1', MASTER_PORT = " + port_of(primary) +
                  ", MASTER_USER = 'rowlock', MASTER_PASSWORD = 'rowlock'");
     follower.run("START SLAVE");
@@ -114,7 +121,8 @@ TEST_P(mysql_doctor_test, judges_a_sound_server_its_rights_and_its_load) {
       "UTC_TIMESTAMP(), '', '')");
   side.run(
       "INSERT INTO rowlock_lock (name, kind, capacity, used_at) "
-      "SELECT seq, 'mutex', 1, UTC_TIMESTAMP() - INTERVAL 31 DAY FROM seq_1_to_1000");
+      "WITH RECURSIVE numbers AS (SELECT 1 AS n UNION ALL SELECT n + 1 FROM numbers WHERE n < 1000) "
+      "SELECT n, 'mutex', 1, UTC_TIMESTAMP() - INTERVAL 31 DAY FROM numbers");
   EXPECT_THAT(found(as("app", server->url())), ElementsAre("warning dead-holders", "note idle-names"));
 
   side.run("SET GLOBAL max_connections = 10");

@@ -1,6 +1,7 @@
 #include "server_view.hpp"
 
 #include "sql_session.hpp"
+#include "support/mysql_waiters.hpp"
 
 #include <algorithm>
 #include <functional>
@@ -69,8 +70,7 @@ class mysql_view final : public server_view {
  private:
   void take(const std::string& backend) { session_->run("DO GET_LOCK('" + backend + "', 60)"); }
 
-  // Which backends wait for a lock. information_schema.innodb_trx is a copy that is renewed ten times a second, so each
-  // server is asked for what it knows at this moment.
+  // Which backends wait for a lock at this moment.
   std::function<bool(const std::string& backend)> waiting() {
     if (is_mariadb_) {
       return [report = session_->run("SHOW ENGINE INNODB STATUS").at(0).at(2)](const std::string& backend) {
@@ -78,9 +78,7 @@ class mysql_view final : public server_view {
       };
     }
     std::set<std::string> found;
-    for (const auto& row :
-         session_->run("SELECT processlist_id FROM performance_schema.data_lock_waits "
-                       "JOIN performance_schema.threads ON thread_id = requesting_thread_id")) {
+    for (const auto& row : session_->run(waiting_in_mysql)) {
       found.insert(row.at(0));
     }
     return [found = std::move(found)](const std::string& backend) { return found.contains(backend); };

@@ -14,6 +14,7 @@ certificates::certificates(const std::string& address) {
   make("known");
   make("other");
   make("server", {"-CA", known(), "-CAkey", file("known.key"), "-addext", "subjectAltName=IP:" + address});
+  make("client", {"-CA", known(), "-CAkey", file("known.key")});
   // The server runs as another user.
   using std::filesystem::perms;
   std::filesystem::permissions(folder_.path(), perms::owner_all | perms::others_read | perms::others_exec);

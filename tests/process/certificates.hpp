@@ -10,7 +10,7 @@ namespace rowlock::test {
 
 class certificates {
  public:
-  // Makes two authorities, `known` and `other`, and a certificate for `address` that `known` has signed. Any
+  // Makes two authorities, `known` and `other`, and certificates for `address` and for a client that `known` has signed. Any
   // user may read all of it. Throws std::runtime_error if openssl fails.
   explicit certificates(const std::string& address);
 
@@ -19,6 +19,8 @@ class certificates {
   std::string other_key() const { return file("other.key"); }
   std::string server() const { return file("server.pem"); }
   std::string server_key() const { return file("server.key"); }
+  std::string client() const { return file("client.pem"); }
+  std::string client_key() const { return file("client.key"); }
 
  private:
   std::string file(const std::string& name) const { return (folder_.path() / name).string(); }

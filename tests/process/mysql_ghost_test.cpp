@@ -23,9 +23,10 @@ using namespace std::chrono_literals;
 class mysql_ghost_test : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override {
-    server_ = make_own_mysql(GetParam());
+    server_ = &servers_.get(GetParam());
     migrator{server_->url()}.up();
   }
+  static void TearDownTestSuite() { servers_.clear(); }
 
   static std::unique_ptr<store::session> connect(const std::string& url) {
     return store::open_mysql(url, {})->connect();
@@ -45,8 +46,11 @@ class mysql_ghost_test : public testing::TestWithParam<std::string> {
     }
   }
 
-  std::unique_ptr<own_server> server_;
+  static own_servers servers_;
+  own_server* server_ = nullptr;
 };
+
+own_servers mysql_ghost_test::servers_;
 
 TEST_P(mysql_ghost_test, is_ended_through_a_unix_socket) {
   const auto judge = connect();
@@ -79,13 +83,12 @@ TEST_P(mysql_ghost_test, of_a_server_that_was_started_again_is_gone_and_no_stran
   }
   server_->crash();
   server_->start();
-  while (sessions.empty() || number_of(sessions.back()->backend()) < number_of(ghost)) {
-    sessions.push_back(connect());
-  }
-  auto& stranger = *sessions.back();
-  ASSERT_EQ(number_of(stranger.backend()), number_of(ghost));
-  EXPECT_TRUE(sessions.front()->end_ghost(ghost));
-  EXPECT_TRUE(alive(stranger));
+  const auto judge = connect();
+  auto stranger = connect();
+  while (number_of(stranger->backend()) < number_of(ghost)) stranger = connect();
+  ASSERT_EQ(number_of(stranger->backend()), number_of(ghost));
+  EXPECT_TRUE(judge->end_ghost(ghost));
+  EXPECT_TRUE(alive(*stranger));
 }
 
 // The server starts twice within a second: the process behind the socket is another one.

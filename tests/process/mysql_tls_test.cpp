@@ -13,7 +13,6 @@
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-#include <map>
 
 namespace rowlock::test {
 
@@ -32,15 +31,10 @@ class mysql_tls_test : public testing::TestWithParam<std::string> {
     servers_.clear();
     files_.reset();
   }
-  // One server of each kind for all tests.
   void SetUp() override {
     if (!files_) files_ = std::make_unique<certificates>("127.0.0.2");
-    auto& own = servers_[GetParam()];
-    if (!own) {
-      own = make_own_mysql(
-          GetParam(), {"--ssl-cert=" + files_->server(), "--ssl-key=" + files_->server_key(), all_addresses});
-    }
-    server_ = own.get();
+    server_ = &servers_.get(GetParam(), {"--ssl-ca=" + files_->known(), "--ssl-cert=" + files_->server(),
+                                         "--ssl-key=" + files_->server_key(), all_addresses});
   }
 
   // The certificate names 127.0.0.2. The client library 3.4 treats 127.0.0.1 in a way of its own.
@@ -77,12 +71,12 @@ class mysql_tls_test : public testing::TestWithParam<std::string> {
   }
 
   static std::unique_ptr<certificates> files_;
-  static std::map<std::string, std::unique_ptr<own_server>> servers_;
+  static own_servers servers_;
   own_server* server_ = nullptr;
 };
 
 std::unique_ptr<certificates> mysql_tls_test::files_;
-std::map<std::string, std::unique_ptr<own_server>> mysql_tls_test::servers_;
+own_servers mysql_tls_test::servers_;
 
 TEST_P(mysql_tls_test, an_authority_that_has_signed_the_certificate_encrypts) {
   for (const auto& url : {named(), server_->url()}) {
@@ -175,7 +169,8 @@ TEST_P(mysql_tls_test, a_password_vouches_for_no_certificate) {
 }
 
 TEST_P(mysql_tls_test, a_server_without_it_is_refused_where_it_is_demanded) {
-  const auto plain = make_own_mysql(GetParam(), {"--skip-ssl", all_addresses});
+  const auto plain =
+      make_own_mysql(GetParam(), {GetParam() == "mysql" ? "--tls-version=" : "--skip-ssl", all_addresses});
   for (const std::string mode : {"", "&ssl_mode=REQUIRED"}) {
     const auto refused = refusal_of(named(*plain) + "?ssl_ca=" + files_->known() + mode);
     EXPECT_EQ(refused.code(), errc::unreachable) << refused.what();
@@ -187,6 +182,40 @@ TEST_P(mysql_tls_test, a_server_without_it_is_refused_where_it_is_demanded) {
                                   "?ssl_mode=VERIFY_IDENTITY&ssl_ca=" + files_->known());
   EXPECT_EQ(refused.code(), errc::unreachable) << refused.what();
   EXPECT_THAT(refused.what(), HasSubstr("the server does not support it"));
+}
+
+// The server knows nobody without a certificate that its own authority has signed.
+TEST_P(mysql_tls_test, a_user_may_have_to_show_a_certificate) {
+  mysql_connection{server_->url()}.run(
+      "CREATE USER IF NOT EXISTS shown@'%' IDENTIFIED BY 'rowlock' REQUIRE X509; GRANT ALL PRIVILEGES ON *.* "
+      "TO "
+      "shown@'%'");
+  const auto url = with(server_->url(), "rowlock:", "shown:") + "?ssl_ca=" + files_->known();
+  EXPECT_EQ(refusal_of(url).code(), errc::authentication);
+  const auto shown = url + "&ssl_cert=" + files_->client() + "&ssl_key=" + files_->client_key();
+  EXPECT_NE(cipher(shown), "");
+  migrator{shown}.up();
+  EXPECT_TRUE(mutex(connect(shown), "shown").try_acquire());
+}
+
+// MySQL's caching_sha2_password asks for the password itself where the server has not seen it since its start.
+TEST_P(mysql_tls_test, a_password_that_the_server_has_not_seen_yet_is_taken_with_and_without_encryption) {
+  mysql_connection side{server_->url()};
+  side.run(
+      "CREATE USER IF NOT EXISTS fresh@'%' IDENTIFIED BY 'rowlock'; GRANT ALL PRIVILEGES ON *.* TO "
+      "fresh@'%'");
+  if (GetParam() == "mysql") {
+    ASSERT_EQ(side.value("SELECT plugin FROM mysql.user WHERE user = 'fresh'"), "caching_sha2_password");
+  }
+  const auto url = with(server_->url(), "rowlock:", "fresh:");
+  for (const auto& how : {url, url + "?ssl_ca=" + files_->known()}) {
+    // Empties the server's cache.
+    side.run("FLUSH PRIVILEGES");
+    EXPECT_NO_THROW(cipher(how)) << how;
+    EXPECT_NO_THROW(cipher(how)) << "from the cache";
+  }
+  side.run("FLUSH PRIVILEGES");
+  EXPECT_EQ(refusal_of(with(url, ":rowlock@", ":wrong@")).code(), errc::authentication);
 }
 
 ROWLOCK_FOR_EACH_MYSQL_SERVER(mysql_tls_test);

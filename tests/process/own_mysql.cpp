@@ -49,6 +49,10 @@ class own_mysql final : public own_server {
                                      "--auth-root-authentication-method=normal", "--skip-test-db"});
     }
     install.push_back("--datadir=" + data());
+    // MySQL keeps in its data which letters of names it distinguishes.
+    for (const auto& one : more_) {
+      if (one.starts_with("--lower-case-table-names=")) install.push_back(one);
+    }
     home_.run(install);
     // MySQL ends at a statement that fails, and has no users without a name.
     std::ofstream{home_.path() + "/init.sql"}

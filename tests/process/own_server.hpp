@@ -4,6 +4,7 @@
 #include "child_process.hpp"
 
 #include <sys/types.h>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -57,6 +58,22 @@ std::unique_ptr<own_server> make_own_postgres_standby(const own_server& primary)
 std::unique_ptr<own_server> make_own_mysql(const std::string& store,
                                            const std::vector<std::string>& arguments = {},
                                            const std::string& within = "/tmp");
+
+// Servers of MariaDB and MySQL that the tests of a suite share, one of each kind. A static one needs TearDownTestSuite() to
+// call clear(): what is left at the end of the program ends with it.
+class own_servers {
+ public:
+  // arguments: as of make_own_mysql; only the first call for a store reads them.
+  own_server& get(const std::string& store, const std::vector<std::string>& arguments = {}) {
+    auto& one = made_[store];
+    if (!one) one = make_own_mysql(store, arguments);
+    return *one;
+  }
+  void clear() { made_.clear(); }
+
+ private:
+  std::map<std::string, std::unique_ptr<own_server>> made_;
+};
 
 // A folder for the server, and the user that it runs as: servers refuse to run as root.
 class server_home {

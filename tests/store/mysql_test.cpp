@@ -3,8 +3,10 @@
 #include "store/mysql_test.hpp"
 
 #include "support/background.hpp"
+#include "support/mysql_waiters.hpp"
 #include "support/stores.hpp"
 
+#include <algorithm>
 #include <thread>
 
 namespace rowlock::test {
@@ -54,13 +56,8 @@ std::string mysql_test::connection_of(const store::session& session) {
 
 bool mysql_test::is_blocked(const std::string& connection_id) {
   if (GetParam() == "mysql") {
-    return !side_
-                ->run(
-                    "SELECT 1 FROM performance_schema.data_lock_waits "
-                    "JOIN performance_schema.threads ON thread_id = requesting_thread_id WHERE "
-                    "processlist_id = ?",
-                    {connection_id})
-                .empty();
+    const auto waiting = side_->run(waiting_in_mysql);
+    return std::ranges::count(waiting, std::vector{connection_id}) > 0;
   }
   return side_->value("SELECT trx_state FROM information_schema.innodb_trx WHERE trx_mysql_thread_id = ?",
                       {connection_id}) == "LOCK WAIT";
