@@ -40,7 +40,7 @@ SET @rowlock_idle_s = :lock_wait_s, SESSION completion_type = 'NO_CHAIN',
   query_cache_type = OFF, tmp_disk_table_size = 18446744073709551615, max_statement_time = :timeout_s,
   idle_transaction_timeout = :lock_wait_s, idle_readonly_transaction_timeout = :lock_wait_s,
   idle_write_transaction_timeout = :lock_wait_s */
-  /*!80000 , optimizer_switch = 'block_nested_loop=off', max_execution_time = :timeout_ms */;
+  /*!80000 , optimizer_switch = 'block_nested_loop=off', max_execution_time = :timeout_ms, use_secondary_engine = OFF */;
 
 -- name: connect_later_settings
 -- Settings of the same sort that only later versions of MariaDB know: those that are not as we need them.
