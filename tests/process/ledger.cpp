@@ -12,7 +12,7 @@ constexpr const char* tables = R"(
 CREATE TABLE @counter (name @name NOT NULL PRIMARY KEY, value bigint NOT NULL);
 CREATE TABLE @log (id @id, name text NOT NULL, hold_id text NOT NULL, token bigint NOT NULL,
                    value bigint NOT NULL, pid bigint NOT NULL);
-CREATE TABLE @ticket (name text NOT NULL, hold_id text NOT NULL, ticket bigint NOT NULL);
+CREATE TABLE @ticket (id @id, name text NOT NULL, hold_id text NOT NULL, ticket bigint NOT NULL);
 )";
 
 // Where the dialects differ.
@@ -24,7 +24,7 @@ struct words {
 
 constexpr words postgres{"bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY", "text", R"(
 CREATE FUNCTION @note_ticket() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN
-  INSERT INTO @ticket VALUES (NEW.name, replace(NEW.hold_id::text, '-', ''), NEW.ticket);
+  INSERT INTO @ticket (name, hold_id, ticket) VALUES (NEW.name, replace(NEW.hold_id::text, '-', ''), NEW.ticket);
   RETURN NULL;
 END $$;
 CREATE TRIGGER note_ticket AFTER INSERT ON @queue FOR EACH ROW EXECUTE FUNCTION @note_ticket();
@@ -32,12 +32,12 @@ CREATE TRIGGER note_ticket AFTER INSERT ON @queue FOR EACH ROW EXECUTE FUNCTION 
 
 constexpr words mysql{"bigint NOT NULL AUTO_INCREMENT PRIMARY KEY", "varbinary(512)", R"(
 CREATE TRIGGER @note_ticket AFTER INSERT ON @queue FOR EACH ROW
-  INSERT INTO @ticket VALUES (NEW.name, lower(hex(NEW.hold_id)), NEW.ticket);
+  INSERT INTO @ticket (name, hold_id, ticket) VALUES (NEW.name, lower(hex(NEW.hold_id)), NEW.ticket);
 )"};
 
 constexpr words sqlite{"INTEGER PRIMARY KEY AUTOINCREMENT", "text", R"(
 CREATE TRIGGER @note_ticket AFTER INSERT ON @queue BEGIN
-  INSERT INTO @ticket VALUES (NEW.name, NEW.hold_id, NEW.ticket);
+  INSERT INTO @ticket (name, hold_id, ticket) VALUES (NEW.name, NEW.hold_id, NEW.ticket);
 END;
 )"};
 
@@ -65,7 +65,8 @@ void ledger::note_queue(const std::string& name) {
   const auto waiting =
       session_.run("SELECT lower(hex(hold_id)), ticket FROM " + prefix_ + "queue WHERE name = $1", {name});
   for (const auto& waiter : waiting) {
-    session_.run("INSERT INTO " + prefix_ + "ticket VALUES ($1, $2, $3)", {name, waiter[0], waiter[1]});
+    session_.run("INSERT INTO " + prefix_ + "ticket (name, hold_id, ticket) VALUES ($1, $2, $3)",
+                 {name, waiter[0], waiter[1]});
   }
 }
 

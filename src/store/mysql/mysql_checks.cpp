@@ -14,8 +14,12 @@ bool logs(const facts& of) {
   return of.is("log_bin", "ON") || of.is("log_bin", "1");
 }
 
-bool is_clustered(const facts& of) {
+bool is_galera(const facts& of) {
   return of.is("wsrep_on", "ON");
+}
+
+bool has_several_primaries(const facts& of) {
+  return of.is("group_replication_single_primary_mode", "OFF") && !of["group_replication_group_name"].empty();
 }
 
 // As far as this server shows: that replicas follow it now, or that it has followed a server itself.
@@ -26,7 +30,7 @@ bool is_replicated(const facts& of) {
 // Whether a statement with SKIP LOCKED can crash the server: MySQL with Galera's patch, in a version that is known for it.
 bool skips_locked_rows_badly(const facts& of) {
   const auto version = of["version"];
-  if (!is_clustered(of) || version.find("MariaDB") != std::string::npos) return false;
+  if (!is_galera(of) || version.find("MariaDB") != std::string::npos) return false;
   const auto number = mysql_version_number(version);
   const bool of_percona = of["version_comment"].find("Percona") != std::string::npos;
   const int mended_in_8_0 = of_percona ? 8'00'46 : 8'00'40;
@@ -59,18 +63,6 @@ const std::vector<check>& all() {
        .found = "log_bin is {log_bin} and binlog_format is STATEMENT",
        .why = "Such a server accepts no write under READ COMMITTED, so no lock can be acquired.",
        .remedy = "SET GLOBAL binlog_format = 'ROW', and the same in the server's configuration"},
-      {.code = "several-primaries",
-       .level = severity::error,
-       .reads = {"group_replication_single_primary_mode", "group_replication_group_name"},
-       .is_so =
-           [](const facts& of) {
-             return of.is("group_replication_single_primary_mode", "OFF") &&
-                    !of["group_replication_group_name"].empty();
-           },
-       .found = "group_replication_single_primary_mode is OFF",
-       .why =
-           "Only one of several primaries knows of a locked row, so two clients could be granted one lock.",
-       .remedy = "SELECT group_replication_switch_to_single_primary_mode()"},
       {.code = "marker-refused",
        .level = severity::error,
        .reads = {"group_replication_group_name", "marker_engine"},
@@ -182,7 +174,7 @@ const std::vector<check>& all() {
        .reads = {"wsrep_on", "version", "version_comment"},
        .is_so =
            [](const facts& of) {
-             return is_clustered(of) && of["version_comment"].find("Percona") != std::string::npos &&
+             return is_galera(of) && of["version_comment"].find("Percona") != std::string::npos &&
                     mysql_version_number(of["version"]) >= 8'04'10;
            },
        .found = "this server is {version_comment}, version {version}",
@@ -192,10 +184,14 @@ const std::vector<check>& all() {
        .remedy = "ask Percona whether PXC-5099 is mended in this version"},
       {.code = "cluster-skew",
        .level = severity::warning,
-       .reads = {"wsrep_on", "skew_ms"},
-       .is_so = [](const facts& of) { return is_clustered(of) && of.number("skew_ms") == 0; },
-       .found = "wsrep_on is ON, and the stored skew is 0",
-       .why = "On a Galera cluster each node judges expiry by its own clock. If the clocks differ, a lease "
+       .reads = {"skew_ms"},
+       .is_so =
+           [](const facts& of) {
+             return (is_galera(of) || has_several_primaries(of)) && of.number("skew_ms") == 0;
+           },
+       .found = "this is a Galera cluster, or a replication group with several primaries, and the stored "
+                "skew is 0",
+       .why = "Each node of such a cluster judges expiry by its own clock. If the clocks differ, a lease "
               "may be killed before its holder knows that it has expired.",
        .remedy = "rowlock epoch skew 2s, or more than the nodes' clocks ever differ"},
       {.code = "cluster-balancer",
@@ -206,12 +202,34 @@ const std::vector<check>& all() {
        .why = "It is safe, because each statement waits until its node has caught up. Guarded transactions "
               "on another node than the holder's are aborted with 1213 more often.",
        .remedy = "name the nodes in the URL instead: mysql://app@a,b,c/shop uses one of them at a time"},
+      {.code = "several-primaries",
+       .level = severity::note,
+       .reads = {"group_replication_single_primary_mode", "group_replication_group_name"},
+       .is_so = has_several_primaries,
+       .found = "group_replication_single_primary_mode is OFF",
+       .why = "It is safe: each of rowlock's transactions waits until its member has caught up, and of two "
+              "that change "
+              "one lock at different members the group commits one. The other is repeated, so such a lock is "
+              "slower, "
+              "and the group refuses guarded transactions with 3101.",
+       .remedy =
+           "name the members in the URL, mysql://app@a,b,c/shop, which uses one of them at a time; or SELECT "
+           "group_replication_switch_to_single_primary_mode()"},
+      {.code = "group-part",
+       .level = severity::error,
+       .reads = {"group_part"},
+       .is_so = [](const facts& of) { return of.is("group_part", "false"); },
+       .found = "this server belongs to a replication group, and is not ONLINE in its majority",
+       .why = "It would grant what the group knows nothing of, so clients refuse it.",
+       .remedy = "START GROUP_REPLICATION here, or connect to a member of the group; if there is no group "
+                 "any more, "
+                 "remove group_replication_group_name from the server's configuration"},
       {.code = "cluster-part",
        .level = severity::error,
        .reads = {"wsrep_on", "wsrep_ready", "wsrep_cluster_status"},
        .is_so =
            [](const facts& of) {
-             return is_clustered(of) &&
+             return is_galera(of) &&
                     !(of.is("wsrep_ready", "ON") && of.is("wsrep_cluster_status", "Primary"));
            },
        .found = "wsrep_ready is {wsrep_ready}, and wsrep_cluster_status is {wsrep_cluster_status}",

@@ -152,6 +152,13 @@ void read_replication(server_facts& facts, mysql_connection& connection) {
   facts.set("has_followed", follows ? "true" : "false");
 }
 
+// A user who may not see it cannot connect to a group with several primaries, which the doctor finds by connecting.
+void read_group(server_facts& facts, mysql_connection& connection) {
+  if (facts["group_replication_group_name"].empty() || !may(connection, "connect_group")) return;
+  auto member = connection.read("connect_group");
+  facts.set("group_part", is_in_majority(member) ? "true" : "false");
+}
+
 void read_server(server_facts& facts, mysql_connection& connection) {
   facts.add(connection.read("doctor_server"));
   compare_clocks(facts, [&] {
@@ -171,6 +178,7 @@ void read_server(server_facts& facts, mysql_connection& connection) {
   facts.add_if_allowed({"oldest_snapshot_s", "oldest_snapshot_id"},
                        [&] { facts.add(connection.read("doctor_transactions")); });
   read_replication(facts, connection);
+  read_group(facts, connection);
 }
 
 }  // namespace

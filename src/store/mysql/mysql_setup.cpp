@@ -90,13 +90,34 @@ void check_replication(names_and_values& variables) {
                 "binlog_format is STATEMENT on this server, so it accepts no write under READ COMMITTED; "
                 "set it to ROW or MIXED");
   }
-  if (variables["group_replication_single_primary_mode"] == "OFF" &&
-      !variables["group_replication_group_name"].empty()) {
-    throw error(
-        errc::database,
-        "this MySQL server belongs to a group with several primaries, where only one of them knows of a "
-        "locked row: two clients could be granted one lock. Switch the group to single-primary mode "
-        "(group_replication_switch_to_single_primary_mode)");
+}
+
+bool has_several_primaries(names_and_values& variables) {
+  return !variables["group_replication_group_name"].empty() &&
+         variables["group_replication_single_primary_mode"] == "OFF";
+}
+
+// Checks this member of a replication group, and makes the session wait for what other members have committed. Returns
+// when the group was bootstrapped; empty if this user may not see it.
+std::string join_group(mysql_connection& connection, bool several_primaries) {
+  connection.write(several_primaries ? "connect_group_causal" : "connect_group_failover");
+  try {
+    auto member = connection.read("connect_group");
+    if (is_in_majority(member)) return member.text("incarnation");
+    throw error(errc::unreachable,
+                "this server belongs to a replication group, and is not ONLINE in its majority now; connect "
+                "to a member "
+                "that is");
+  } catch (const error& refused) {
+    if (refused.code() != errc::privilege) throw;
+    if (!several_primaries) return {};
+    throw error(errc::privilege,
+                "this MySQL server belongs to a group with several primaries, and the user may not see "
+                "whether it is a "
+                "member of the group's majority now; grant the user SELECT ON "
+                "performance_schema.replication_group_members and ON "
+                "performance_schema.replication_group_member_stats",
+                refused.database_code());
   }
 }
 
@@ -186,6 +207,11 @@ mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
   }
   check_replication(variables);
 
+  std::string incarnation;
+  if (!variables["group_replication_group_name"].empty() && !context.options.read_only) {
+    incarnation = join_group(connection, has_several_primaries(variables));
+  }
+
   mysql_facts result;
   result.connection = facts.integer("connection");
   result.peer = facts.text("peer");
@@ -199,6 +225,9 @@ mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
     connection.write("connect_cluster");
     context.clustered = result.clustered = true;
     result.identity = "galera/" + status["wsrep_cluster_state_uuid"];
+  } else if (has_several_primaries(variables)) {
+    context.clustered = result.clustered = true;
+    result.identity = fmt::format("group/{}/{}", variables["group_replication_group_name"], incarnation);
   } else if (const auto& uuid = variables["server_uuid"]; !uuid.empty()) {
     result.identity = "mysql/" + uuid;
   } else {
@@ -239,6 +268,10 @@ mysql_opened open_connection(const mysql_context& context, std::chrono::millisec
       if (!elsewhere || tried + 1 == places) throw;
     }
   }
+}
+
+bool is_in_majority(mysql_rows& member) {
+  return member.next() && member.text("member_state") == "ONLINE" && !member.boolean("lacks_majority");
 }
 
 bool has_table(mysql_connection& connection, const std::string& table) {

@@ -62,6 +62,9 @@ struct mysql_opened {
 mysql_opened open_connection(const mysql_context& context, std::chrono::milliseconds statement_timeout,
                              connect_watch& watch);
 
+// Reads what connect_group has answered: whether the server is ONLINE in the majority of its replication group.
+bool is_in_majority(mysql_rows& member);
+
 // Version 0 if rowlock's tables are missing.
 schema_state read_schema_state(mysql_connection& connection);
 

@@ -92,6 +92,28 @@ SHOW STATUS WHERE Variable_name IN
 -- in pieces.
 SET SESSION wsrep_sync_wait = 7, wsrep_dirty_reads = OFF, wsrep_trx_fragment_size = 0;
 
+-- name: connect_group_failover
+-- MySQL: a new primary of a replication group answers once it has applied what the former one committed. A stronger
+-- setting of the server stays.
+SET SESSION group_replication_consistency =
+  IF(@@SESSION.group_replication_consistency = 'EVENTUAL', 'BEFORE_ON_PRIMARY_FAILOVER',
+     @@SESSION.group_replication_consistency);
+
+-- name: connect_group_causal
+-- MySQL, a group with several primaries: as wsrep_sync_wait in connect_cluster.
+SET SESSION group_replication_consistency = 'BEFORE';
+
+-- name: connect_group
+-- MySQL: this server in its replication group. Needs SELECT on both tables. No row: it is not a member now. The first
+-- part of view_id is made when a group is bootstrapped, and is the same for all its members.
+SELECT m.member_state,
+       (SELECT COUNT(*) FROM performance_schema.replication_group_members WHERE member_state = 'UNREACHABLE') * 2 >=
+       (SELECT COUNT(*) FROM performance_schema.replication_group_members) AS lacks_majority,
+       SUBSTRING_INDEX(s.view_id, ':', 1) AS incarnation
+FROM performance_schema.replication_group_members AS m
+JOIN performance_schema.replication_group_member_stats AS s ON s.member_id = m.member_id
+WHERE m.member_id = @@GLOBAL.server_uuid;
+
 -- name: server_identity
 -- MySQL only. An expression, not a statement: what :identity stands for in the other statements. So the server that executes
 -- a statement judges whether it is the recorded one, also behind a proxy that moves sessions.
