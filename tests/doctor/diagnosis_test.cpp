@@ -116,6 +116,17 @@ TEST(diagnosis_test, knows_the_clusters_that_crash_under_skip_locked) {
   EXPECT_THAT(codes_of("mysql", facts_of({{"wsrep_on", "OFF"}, {"version", "8.0.30"}})), IsEmpty());
 }
 
+TEST(diagnosis_test, a_group_with_several_primaries_must_be_visible) {
+  if (!has("mysql")) GTEST_SKIP() << "left out of the build";
+  const auto judge = [](const std::string& single) {
+    return codes_of("mysql", facts_of({{"group_replication_group_name", "g"},
+                                       {"group_replication_single_primary_mode", single},
+                                       {"group_part", "hidden"}}));
+  };
+  EXPECT_THAT(judge("ON"), IsEmpty());
+  EXPECT_THAT(judge("OFF"), ElementsAre("error group-rights", "note several-primaries"));
+}
+
 struct verdict {
   std::string dialect;
   values good;  // and bad, with those values instead
@@ -172,6 +183,7 @@ TEST(diagnosis_test, judges_at_the_limits) {
         {"group_part", "true"}},
        {{"group_part", "false"}},
        "error group-part"},
+      {"mysql", {}, {{"shares_connections", "true"}}, "error router-shares"},
       {"mysql",
        {{"group_replication_group_name", "g"}, {"marker_engine", "InnoDB"}},
        {{"marker_engine", "MEMORY"}},

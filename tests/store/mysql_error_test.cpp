@@ -55,6 +55,13 @@ TEST(mysql_error_test, says_what_to_do_about_a_marker_that_is_a_memory_table) {
   }
 }
 
+TEST(mysql_error_test, names_the_setting_of_a_router_that_shares_connections) {
+  for (const int number : {3566, 4501}) {
+    EXPECT_EQ(of_statement(number).code(), errc::database) << number;
+    EXPECT_THAT(of_statement(number).what(), HasSubstr("connection_sharing=1")) << number;
+  }
+}
+
 TEST(mysql_error_test, a_login_that_is_refused_says_what_the_url_may_lack) {
   const std::string bare = "mysql://app:secret@db/shop";
   const auto encrypted = bare + "?ssl_ca=/ca.pem";

@@ -63,6 +63,23 @@ const std::vector<check>& all() {
        .found = "log_bin is {log_bin} and binlog_format is STATEMENT",
        .why = "Such a server accepts no write under READ COMMITTED, so no lock can be acquired.",
        .remedy = "SET GLOBAL binlog_format = 'ROW', and the same in the server's configuration"},
+      {.code = "group-rights",
+       .level = severity::error,
+       .reads = {"group_part"},
+       .is_so = [](const facts& of) { return of.is("group_part", "hidden") && has_several_primaries(of); },
+       .found = "the user {user} may not see the members of this replication group with several primaries",
+       .why = "A member that has left the group would grant locks that the others grant too, so clients "
+              "refuse it.",
+       .remedy = "grant the user SELECT ON performance_schema.replication_group_members and ON "
+                 "performance_schema.replication_group_member_stats"},
+      {.code = "router-shares",
+       .level = severity::error,
+       .reads = {"shares_connections"},
+       .is_so = [](const facts& of) { return of.is("shares_connections", "true"); },
+       .found = "the URL leads through a MySQL Router with connection_sharing=1",
+       .why = "It refuses LAST_INSERT_ID() and several statements at once, which rowlock needs; clients "
+              "refuse it.",
+       .remedy = "set connection_sharing=0 for the route that rowlock uses"},
       {.code = "marker-refused",
        .level = severity::error,
        .reads = {"group_replication_group_name", "marker_engine"},

@@ -163,6 +163,10 @@ mysql_connection::~mysql_connection() {
   if (broken_) interrupt();
 }
 
+bool mysql_connection::is_behind_router() const noexcept {
+  return mysql_thread_id(driver_->connection()) == 0;
+}
+
 std::optional<std::int64_t> mysql_connection::local_server() const {
   int domain = 0;
   socklen_t size = sizeof domain;

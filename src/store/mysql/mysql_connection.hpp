@@ -106,6 +106,8 @@ class mysql_connection {
   void set_mariadb() noexcept { is_mariadb_ = true; }
   bool is_mariadb() const noexcept { return is_mariadb_; }
 
+  // Whether something answers in the server's place that numbers no connections, as MySQL Router.
+  bool is_behind_router() const noexcept;
   // Through a Unix socket: the process that listens there, 0 if it is in another container. Empty otherwise.
   std::optional<std::int64_t> local_server() const;
 

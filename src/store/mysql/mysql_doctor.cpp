@@ -16,6 +16,8 @@ namespace rowlock::store {
 namespace {
 
 constexpr int nodes_to_ask = 3;
+constexpr std::string_view function_of_the_session =
+    "3566";  // which a router that shares connections refuses
 constexpr std::int64_t first_schema_with_history = 3;
 
 struct open_place {
@@ -47,7 +49,15 @@ open_place open_unchecked(const mysql_context& context, std::size_t place) {
   check_encryption(context, cipher.next() ? cipher.text(1) : std::string{});
   opened.facts.add(opened.connection->read("doctor_variables"));
   opened.facts.add(opened.connection->read("doctor_status"));
-  if (!has_left_its_cluster(opened.facts)) pin_settings(*opened.connection, context, limit);
+  if (!has_left_its_cluster(opened.facts)) {
+    try {
+      check_unshared(*opened.connection);
+    } catch (const error& refused) {
+      if (refused.database_code() != function_of_the_session) throw;
+      opened.facts.set("shares_connections", "true");
+    }
+    pin_settings(*opened.connection, context, limit);
+  }
   return opened;
 }
 
@@ -152,9 +162,12 @@ void read_replication(server_facts& facts, mysql_connection& connection) {
   facts.set("has_followed", follows ? "true" : "false");
 }
 
-// A user who may not see it cannot connect to a group with several primaries, which the doctor finds by connecting.
 void read_group(server_facts& facts, mysql_connection& connection) {
-  if (facts["group_replication_group_name"].empty() || !may(connection, "connect_group")) return;
+  if (facts["group_replication_group_name"].empty()) return;
+  if (!may(connection, "connect_group")) {
+    facts.set("group_part", "hidden");
+    return;
+  }
   auto member = connection.read("connect_group");
   facts.set("group_part", is_in_majority(member) ? "true" : "false");
 }

@@ -120,6 +120,12 @@ meaning meaning_of(unsigned number) {
     case 1665:
       return {errc::database,
               "set binlog_format to ROW or MIXED: no statement may be logged as its text here"};
+    case 3566:
+    case 4501:
+      return {errc::database,
+              "a MySQL Router with connection_sharing=1 refuses what rowlock's statements need; set it to 0 "
+              "for the "
+              "route that rowlock uses"};
     case 1785:
       return {errc::database,
               "with GTIDs no transaction may write to a MEMORY table, as rowlock_marker is one; run on the "

@@ -164,6 +164,10 @@ int mysql_version_number(const std::string& version) {
 mysql_context::mysql_context(const std::string& url, const store_options& given)
     : options{given}, endpoint{url}, catalog{embedded::mysql_queries(), given.prefix} {}
 
+void check_unshared(mysql_connection& connection) {
+  if (connection.is_behind_router()) connection.read("connect_unshared");
+}
+
 void pin_settings(mysql_connection& connection, const mysql_context& context,
                   std::chrono::milliseconds statement_timeout) {
   // A migration may wait for another one, but not forever inside a transaction.
@@ -189,6 +193,7 @@ void check_encryption(const mysql_context& context, const std::string& cipher) {
 
 mysql_facts set_up(mysql_connection& connection, const mysql_context& context,
                    std::chrono::milliseconds statement_timeout) {
+  check_unshared(connection);
   pin_settings(connection, context, statement_timeout);
   auto facts = connection.read("connect_facts");
   facts.next();

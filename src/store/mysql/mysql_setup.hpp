@@ -42,6 +42,8 @@ struct mysql_facts {
   std::string danger;         // which setting endangers a promise of rowlock; empty: none known
 };
 
+// Throws an error that says what to do if a MySQL Router shares the connection between clients. Before pin_settings.
+void check_unshared(mysql_connection& connection);
 // Sets every setting of the session that our statements rely on. statement_timeout 0: no limit, for migrations.
 void pin_settings(mysql_connection& connection, const mysql_context& context,
                   std::chrono::milliseconds statement_timeout);

@@ -1,3 +1,8 @@
+-- name: connect_unshared
+-- A MySQL Router that shares connections refuses this. It would not refuse it after a user variable has been set, which
+-- keeps the connection to ourselves; but it never takes several statements at once.
+SELECT LAST_INSERT_ID();
+
 -- name: connect_rollback
 -- Ends a transaction that init_connect may have begun, and drops its settings for the next transaction.
 ROLLBACK AND NO CHAIN NO RELEASE;
