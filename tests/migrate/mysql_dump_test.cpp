@@ -25,7 +25,7 @@ TEST(mysql_dump_test, of_mariadb_is_restored_into_mysql_and_tokens_rise) {
     GTEST_SKIP() << "one of mariadb and mysql is not selected";
   const blank_database source{"mariadb"}, target{"mysql"};
   migrator{source.url()}.up();
-  token before = 0;
+  std::int64_t before = 0;
   {
     const client db = connect(source.url());
     before = mutex{db, "nightly"}.acquire().token();
