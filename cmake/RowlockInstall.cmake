@@ -22,8 +22,9 @@ function(rowlock_install_library name target)
     FILE_SET HEADERS DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
   install(EXPORT rowlock-${name}Targets NAMESPACE rowlock:: DESTINATION ${config_dir} COMPONENT development)
 
-  # The drivers are named here, and not required by their .pc files, which would add what a static libpq needs.
-  set(pc_libs_private "")
+  # What an archive needs is needed without --static too, since no shared library brings it. The drivers are named here,
+  # and not required by their .pc files, which would add what a static libpq needs.
+  set(pc_drivers "")
   if(NOT BUILD_SHARED_LIBS)
     get_target_property(drivers ${target} ROWLOCK_INSTALLED_DRIVERS)
     foreach(library IN LISTS drivers)
@@ -32,7 +33,7 @@ function(rowlock_install_library name target)
       if(library STREQUAL "threads")
         set(library pthread)
       endif()
-      string(APPEND pc_libs_private " -l${library}")
+      string(APPEND pc_drivers " -l${library}")
     endforeach()
   endif()
   set(pc_name rowlock-${name})
@@ -46,6 +47,7 @@ function(rowlock_install_library name target)
     # One word, which pkg-config neither sorts nor shortens; src/store/registry.hpp says what it is for.
     set(pc_libs -Wl,--push-state,--no-as-needed,-u,rowlock_store_${name},-lrowlock-${name},--pop-state)
   endif()
+  string(APPEND pc_libs "${pc_drivers}")
   configure_file(cmake/rowlock.pc.in ${PROJECT_BINARY_DIR}/${pc_name}.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/${pc_name}.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 endfunction()
@@ -62,7 +64,6 @@ list(JOIN pc_requires ", " pc_requires)
 set(pc_name rowlock)
 set(pc_description "${PROJECT_DESCRIPTION}")
 set(pc_libs "")
-set(pc_libs_private "")
 configure_file(cmake/rowlock.pc.in ${PROJECT_BINARY_DIR}/rowlock.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/rowlock.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
@@ -81,7 +82,14 @@ if(TARGET rowlock_command)
   install(FILES docs/rowlock.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT command)
 endif()
 install(DIRECTORY migrations DESTINATION ${CMAKE_INSTALL_DATADIR}/rowlock COMPONENT command)
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT command)
+# The pages, as in the repository: their links to each other work, and docs/operations.md is where the doctor says.
+install(FILES CHANGELOG.md CONTRIBUTING.md LICENSE README.md SECURITY.md DESTINATION ${CMAKE_INSTALL_DOCDIR}
+        COMPONENT command)
+install(
+  DIRECTORY docs examples
+  DESTINATION ${CMAKE_INSTALL_DOCDIR}
+  COMPONENT command
+  PATTERN site EXCLUDE)
 
 if(ROWLOCK_PACKAGE)
   include(RowlockPackage)
