@@ -107,6 +107,7 @@ class postgres_fixture final : public store_fixture {
       migrate(embedded::postgres_migrations(), prefix_,
               [this](const std::string& sql) { side_.run_script(sql); });
     }
+    add_triggers("postgres", prefix_, [this](const std::string& sql) { side_.run_script(sql); });
     if (is_hostile_) make_hostile_role();
   }
   ~postgres_fixture() override {

@@ -32,4 +32,39 @@ void migrate(std::span<const embedded::file> files, std::string_view prefix,
   if (extra && std::string_view{extra} == "1") run(store::with_prefix(made_up_next_migration, prefix));
 }
 
+bool asked_for_triggers() {
+  const char* set = std::getenv("ROWLOCK_TEST_TRIGGERS");
+  return set && std::string_view{set} == "1";
+}
+
+void add_triggers(const std::string& dialect, const std::string& prefix,
+                  const std::function<void(const std::string& sql)>& run) {
+  if (!asked_for_triggers()) return;
+  const auto audit = prefix + "audit";
+  if (dialect == "postgres") {
+    run("CREATE TABLE " + audit + " (number bigserial PRIMARY KEY, what text NOT NULL)");
+    run("CREATE FUNCTION " + audit +
+        "() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path FROM CURRENT "
+        "AS $$ BEGIN INSERT INTO " +
+        audit + " (what) VALUES (TG_OP || ' ' || TG_TABLE_NAME); RETURN NULL; END $$");
+  } else if (dialect == "mysql") {
+    run("CREATE TABLE " + audit + " (number BIGINT AUTO_INCREMENT PRIMARY KEY, what VARCHAR(64) NOT NULL)");
+  } else {
+    run("CREATE TABLE " + audit + " (number INTEGER PRIMARY KEY AUTOINCREMENT, what TEXT NOT NULL)");
+  }
+  for (const std::string table :
+       {"lease", "lock", "permit", "queue", "meta", "marker", "recording", "history"}) {
+    for (const std::string change : {"INSERT", "UPDATE", "DELETE"}) {
+      auto trigger = "CREATE TRIGGER " + audit + '_' + change + '_' + table + " AFTER " + change + " ON " +
+                     prefix + table + " FOR EACH ROW ";
+      if (dialect == "postgres") {
+        run(trigger + "EXECUTE FUNCTION " + audit + "()");
+        continue;
+      }
+      const auto note = "INSERT INTO " + audit + " (what) VALUES ('" + change + ' ' + table + "')";
+      run(trigger + (dialect == "mysql" ? note : "BEGIN " + note + "; END"));
+    }
+  }
+}
+
 }  // namespace rowlock::test

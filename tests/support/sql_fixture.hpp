@@ -14,4 +14,10 @@ namespace rowlock::test {
 void migrate(std::span<const embedded::file> files, std::string_view prefix,
              const std::function<void(const std::string& sql)>& run);
 
+// With ROWLOCK_TEST_TRIGGERS=1: triggers on every table, which note each changed row in a table of their own. Then an insert id,
+// an affected row or a result may be theirs. dialect: postgres, mysql or sqlite.
+bool asked_for_triggers();
+void add_triggers(const std::string& dialect, const std::string& prefix,
+                  const std::function<void(const std::string& sql)>& run);
+
 }  // namespace rowlock::test

@@ -58,6 +58,7 @@ class sqlite_fixture final : public store_fixture {
     side().run_script("PRAGMA journal_mode = WAL");
     migrate(embedded::sqlite_migrations(), prefix,
             [this](const std::string& sql) { side().run_script(sql); });
+    add_triggers("sqlite", std::string{prefix}, [this](const std::string& sql) { side().run_script(sql); });
   }
 
   // SQLite's only lock is the file's: while a rival writes, all others wait.
