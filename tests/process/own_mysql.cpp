@@ -44,10 +44,6 @@ class own_mysql final : public own_server {
         more_{arguments},
         home_{variables_ + "USER", within} {
     std::vector<std::string> install{required_environment(variables_ + "INSTALL")};
-    if (store == "mariadb") {
-      install.insert(install.end(), {"--no-defaults", "--tmpdir=" + home_.path(),
-                                     "--auth-root-authentication-method=normal", "--skip-test-db"});
-    }
     install.push_back("--datadir=" + data());
     // MySQL keeps in its data which letters of names it distinguishes.
     for (const auto& one : more_) {
