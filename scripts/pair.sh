@@ -81,6 +81,7 @@ act() {
 # server's program.
 make_pair() {
   own_folder "$1" "$3"
+  end_with_script end_pair
   ports=()
   while [ ${#ports[@]} -lt 2 ]; do
     free_port
@@ -96,9 +97,8 @@ make_pair() {
     echo 'exec 2>>"$folder/control.log"; action=${1:-}; act "$@" >/dev/null'
   } >"$folder/control"
   chmod 755 "$folder/control"
-  end_with_script end_pair
   export "$2_URL=mysql://rowlock:rowlock@127.0.0.1:${ports[0]},127.0.0.1:${ports[1]}/rowlock_test"
   export "$2_PORTS=${ports[*]}"
   export "$2_CONTROL=$folder/control"
 }
-end_pair() { "$folder/control" end || true; }
+end_pair() { [ ! -x "$folder/control" ] || "$folder/control" end || true; }
