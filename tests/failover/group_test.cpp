@@ -41,7 +41,6 @@ void group_test::SetUp() {
     }
   }
   use(url);
-  sql_session::open(url)->run("ALTER TABLE rowlock_marker ENGINE = InnoDB");
   until_everywhere("SELECT count(*) FROM rowlock_meta");
 }
 

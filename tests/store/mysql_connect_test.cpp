@@ -100,7 +100,7 @@ TEST_P(mysql_connect_test, the_longest_batch_fits_into_what_it_does_not_warn_of)
 // (hash_join_cardinality, cset_narrowing, sargable_casefold) choose plans: a statement that must not scan forces its
 // key. All else that differs is about files, logs, replication, statistics, vectors and the number of entries of a
 // cache. sql_mode, old_mode, the isolation and the waits for locks have the same defaults.
-TEST_F(mysql_connect_test, pins_the_settings_that_came_with_later_servers) {
+TEST_P(mysql_connect_test, pins_the_settings_that_came_with_later_servers) {
   const auto has = [&](const std::string& variable) {
     return !side_->run("SHOW VARIABLES LIKE '" + variable + "'").empty();
   };

@@ -227,8 +227,11 @@ TEST_P(mysql_guard_test, of_a_permit_that_is_gone_makes_no_fast_acquire_wait) {
     SCOPED_TRACE(guarded);
     begin("REPEATABLE READ");
     EXPECT_FALSE(proves(database_->guard_sql(model::lock_mode::shared), {guarded, lease, hold_id::random()}));
-    const auto granted = unwaiting(
-        *session_, [&] { return session_->acquire(wanted); }, [&] { application_->run("ROLLBACK"); });
+    const auto acquire = [&] { return session_->acquire(wanted); };
+    // No wait of MySQL is shorter than a second, so there it ends by itself after that time.
+    const auto granted = GetParam() == "mysql"
+                             ? acquire()
+                             : unwaiting(*session_, acquire, [&] { application_->run("ROLLBACK"); });
     EXPECT_TRUE(granted.empty()) << "then no care is needed";
     for (const auto& one : wanted) EXPECT_EQ(look(*session_, one.name).value().row.in_use, 0);
     application_->run("ROLLBACK");
