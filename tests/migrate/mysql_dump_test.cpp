@@ -31,7 +31,7 @@ TEST(mysql_dump_test, of_mariadb_is_restored_into_mysql_and_tokens_rise) {
     before = mutex{db, "nightly"}.acquire().token();
   }
   const auto restore = dump_command(source.url()) + " | " + mysql_client_command("mysql", target.url());
-  ASSERT_EQ(std::system(("set -o pipefail; " + restore).c_str()), 0) << restore;
+  ASSERT_EQ(std::system(("bash -o pipefail -c \"" + restore + "\"").c_str()), 0) << restore;
   const client db = connect(target.url());
   EXPECT_GT(mutex(db, "nightly").acquire().token(), before);
 }
