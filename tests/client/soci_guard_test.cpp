@@ -43,7 +43,8 @@ std::string soci_words(const std::string& url) {
 class soci_guard_test : public client_test {
  protected:
   std::unique_ptr<soci::session> connect_soci() {
-    return std::make_unique<soci::session>(GetParam() == "postgres" ? "postgresql" : GetParam(),
+    const auto dialect = dialect_of(GetParam());
+    return std::make_unique<soci::session>(dialect == "postgres" ? "postgresql" : dialect,
                                            soci_words(fixture().url()));
   }
 
