@@ -33,7 +33,7 @@ TEST_P(doctor_test, says_69_where_no_database_can_be_reached) {
   const std::map<std::string, std::string> urls{{"sqlite", "sqlite:/no/such/folder/locks.db"},
                                                 {"postgres", "postgresql://u:hush@127.0.0.1:1/db"},
                                                 {"mysql", "mysql://u:hush@127.0.0.1:1/db"}};
-  const auto result = rowlock_alone({"doctor"}, {{"ROWLOCK_URL", urls.at(GetParam())}});
+  const auto result = rowlock_alone({"doctor"}, {{"ROWLOCK_URL", urls.at(dialect_of(GetParam()))}});
   EXPECT_EQ(result.exit_code, 69) << result.err;
   EXPECT_EQ(result.out, "");
 }

@@ -89,7 +89,6 @@ std::string with_question_marks(std::string_view sql, std::vector<std::string>& 
   return result;
 }
 
-constexpr std::string_view row_is_locked = "1205";
 constexpr std::string_view was_rolled_back = "1213";
 
 std::string quoted_text(std::string_view text) {
@@ -247,7 +246,7 @@ mysql_rows mysql_connection::run_transaction(std::string_view doing, const std::
     return run(doing, sql, values);
   } catch (const error& failure) {
     rollback();
-    if (failure.database_code() == row_is_locked) return {};
+    if (failure.database_code() == mysql_row_is_locked) return {};
     throw;
   }
 }

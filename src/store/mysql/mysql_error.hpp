@@ -11,6 +11,10 @@
 
 namespace rowlock::store {
 
+// error::database_code() of a statement that met a row or a gap that another transaction has locked, and did not wait or
+// waited in vain.
+inline constexpr std::string_view mysql_row_is_locked = "1205";
+
 // The number that the server or the client library gave the error; 0: none.
 unsigned mysql_error_number(const std::exception& cause);
 

@@ -5,6 +5,7 @@
 // always takes that way. Each way is one round trip.
 #include "store/by_mode.hpp"
 #include "store/decode.hpp"
+#include "store/mysql/mysql_error.hpp"
 #include "store/mysql/mysql_json.hpp"
 #include "store/mysql/mysql_list.hpp"
 #include "store/mysql/mysql_session.hpp"
@@ -13,8 +14,6 @@ namespace rowlock::store {
 
 namespace {
 
-constexpr std::string_view row_is_locked = "1205";
-
 // False: a row was locked.
 template <class Statement>
 bool unless_locked(Statement statement) {
@@ -22,7 +21,7 @@ bool unless_locked(Statement statement) {
     statement();
     return true;
   } catch (const error& failure) {
-    if (failure.database_code() != row_is_locked) throw;
+    if (failure.database_code() != mysql_row_is_locked) throw;
     return false;
   }
 }
