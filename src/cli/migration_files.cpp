@@ -181,7 +181,7 @@ std::vector<migration_file> migration_files(const std::vector<migration>& migrat
   const bool own_numbers =
       settings.format == migration_format::plain && !settings.start_version && !settings.timestamps;
   auto files = own_numbers ? with_own_numbers(migrations, settings) : numbered_for_tool(migrations, settings);
-  std::ranges::stable_partition(files, &migration_file::up);
+  std::stable_partition(files.begin(), files.end(), [](const migration_file& file) { return file.up; });
   return files;
 }
 

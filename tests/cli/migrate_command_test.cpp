@@ -10,7 +10,6 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <ranges>
 
 namespace rowlock::test {
 
@@ -186,8 +185,9 @@ TEST_P(migrate_command_test, sql_writes_files_that_the_databases_tool_applies) {
   EXPECT_EQ(migrate({"verify"}).exit_code, 0);
   EXPECT_EQ(migrate({"adopt"}).out, each("adopted"));
   EXPECT_EQ(migrate({"adopt"}).out, "the ledger is complete\n");
-  const auto all = migration_names();
-  for (const auto& name : std::views::reverse(all)) {
+  auto downwards = migration_names();
+  std::reverse(downwards.begin(), downwards.end());
+  for (const auto& name : downwards) {
     const auto reverted = apply(path(name + ".down.sql"));
     EXPECT_EQ(reverted.exit_code, 0) << reverted.err;
   }

@@ -23,7 +23,7 @@ class deadlock_test : public client_test {
   };
   rival begin(const client& on, const std::string& first, const std::string& second, bool looks, int& have,
               std::mutex& mutex_of_have) {
-    return {in_background([=, this, &have, &mutex_of_have] {
+    return {in_background([=, &have, &mutex_of_have] {
       const hold one = mutex(on, first).acquire();
       {
         const std::lock_guard lock{mutex_of_have};

@@ -30,7 +30,7 @@ class lock_editor_test : public testing::Test {
     return holds;
   }
 
-  const party me, first, second, third;
+  const party me{}, first{}, second{}, third{};
   store::lock_view read;
   std::optional<lock_editor> lock;
 };

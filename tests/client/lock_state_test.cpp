@@ -22,7 +22,7 @@ class lock_state_test : public testing::Test {
     return lock_.emplace(view_, skew);
   }
 
-  const party me, first, second, third;
+  const party me{}, first{}, second{}, third{};
 
  private:
   store::lock_view view_;

@@ -86,7 +86,7 @@ void apply(memory_transaction& transaction, const std::string& name, const lock_
     if (!is_replaced) permits.erase(gone);
   }
   for (const model::permit& added : change.add_permits) {
-    permits.try_emplace(added.hold, added, transaction.now).first->second.permit = added;
+    permits.try_emplace(added.hold, memory_permit{added, transaction.now}).first->second.permit = added;
   }
   for (const permit_data& said : change.data) {
     if (const auto held = permits.find(said.hold); held != permits.end()) held->second.data = said.text;

@@ -183,7 +183,8 @@ held_page held_of(const memory_transaction& transaction, const lease_id& client,
   held_page page;
   std::size_t names = 0;
   for (auto at = tables.locks.upper_bound(after); at != tables.locks.end() && names < limit; ++at, ++names) {
-    const auto& [name, lock] = *at;
+    const auto& name = at->first;
+    const auto& lock = at->second;
     const auto add = [&](const hold_id& hold, const lease_id& id, model::lock_mode mode, bool queued) {
       const memory_lease* lease = tables.find_lease(id);
       if (lease && lease->record.client == client) page.entries.push_back({name, hold, id, mode, queued});

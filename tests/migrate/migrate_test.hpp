@@ -12,8 +12,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <functional>
-#include <ranges>
 #include <string>
 #include <vector>
 
@@ -46,7 +46,9 @@ class migrate_test : public testing::TestWithParam<std::string> {
     for (const auto& file : shipped_migrations(GetParam())) run_file(file, "up");
   }
   void run_down_files() {
-    for (const auto& file : shipped_migrations(GetParam()) | std::views::reverse) run_file(file, "down");
+    auto files = shipped_migrations(GetParam());
+    std::reverse(files.begin(), files.end());
+    for (const auto& file : files) run_file(file, "down");
   }
 };
 

@@ -9,7 +9,6 @@
 
 #include <fstream>
 #include <future>
-#include <ranges>
 #include <sstream>
 
 namespace rowlock::test {
@@ -100,10 +99,12 @@ TEST_F(postgres_migration_session_test, runs_a_file_whole_or_not_at_all) {
 
 TEST_F(postgres_migration_session_test, goes_down_and_up_again) {
   const auto session = migrator();
-  for (int version = newest; const auto& file : std::views::reverse(embedded::postgres_migrations())) {
-    if (!file.name.ends_with(".down")) continue;
+  const auto files = embedded::postgres_migrations();
+  int version = newest;
+  for (auto file = files.rbegin(); file != files.rend(); ++file) {
+    if (!file->name.ends_with(".down")) continue;
     EXPECT_EQ(session->state().version, version);
-    session->revert(std::string{file.text}, version--);
+    session->revert(std::string{file->text}, version--);
   }
   EXPECT_EQ(session->state().version, 0);
   EXPECT_THAT(catalog("rowlock_"), IsEmpty());

@@ -27,8 +27,7 @@ using namespace std::chrono_literals;
 class actor {
  public:
   actor(client& db, const load_settings& settings, history_recorder& book, int number)
-      : db_{db},
-        database_{db},
+      : database_{db},
         settings_{settings},
         book_{book},
         name_{"thread " + std::to_string(number)},
@@ -139,7 +138,6 @@ class actor {
     book_.notes(refusal.transient() ? "failed" : to_string(refusal.code()), name, refusal.what());
   }
 
-  client& db_;
   admin database_;
   const load_settings& settings_;
   history_recorder& book_;
