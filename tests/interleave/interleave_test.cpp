@@ -79,8 +79,8 @@ TEST_P(interleave_test, batches_in_opposite_orders) {
       first.push_back(&run.mutex(name));
       second.insert(second.begin(), &run.mutex(name));
     }
-    run.does("holder", [&run, held](caller& by) { by.release_all(held); });
-    run.does("first", [&run, first](caller& by) {
+    run.does("holder", [held](caller& by) { by.release_all(held); });
+    run.does("first", [first](caller& by) {
       by.acquire_all(first);
       std::vector<wish*> got;
       for (auto* one : first) {
@@ -88,7 +88,7 @@ TEST_P(interleave_test, batches_in_opposite_orders) {
       }
       by.release_all(got);
     });
-    run.does("second", [&run, second](caller& by) { by.acquire_all(second); });
+    run.does("second", [second](caller& by) { by.acquire_all(second); });
   });
 }
 

@@ -19,7 +19,7 @@ class runner_test : public migrate_test {
   }();
 
   // The first two, whatever else is shipped, and two more.
-  std::vector<migration> files = [this] {
+  std::vector<migration> files = [] {
     auto result = shipped_migrations(dialect_of(GetParam()));
     result.resize(2);
     for (const int version : {3, 4}) {

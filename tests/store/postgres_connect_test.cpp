@@ -242,7 +242,7 @@ TEST_F(postgres_connect_test, judges_a_refused_login_by_its_sqlstate) {
                                     {"3D000", errc::not_migrated},
                                     {"53300", errc::unreachable}}) {
     const silent_server server;
-    auto refusing = in_background([&] { server.refuse(state, "nichts zu wollen"); });
+    auto refusing = in_background([&, state = state] { server.refuse(state, "nichts zu wollen"); });
     const auto thrown = refusal("postgresql://u:hunter2@127.0.0.1:" + server.port() +
                                 "/x?sslmode=disable&gssencmode=disable");
     refusing.get();
