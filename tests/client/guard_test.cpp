@@ -154,8 +154,8 @@ TEST_P(guard_test, proves_a_hold_whose_mode_is_in_doubt_as_the_database_has_it) 
       }
       pay(1);
       app->run("COMMIT");
-      // A release of what came before writes the row as well, which a transaction with a snapshot would not bear.
-      ASSERT_TRUE(soon([&] { return admin{db}.show("c")->holders.empty(); }));
+      // The release that was kept writes the row, too, which a transaction with a snapshot would not bear.
+      ASSERT_TRUE(is_sqlite() || eventually([&] { return !is_held("c"); }));
     }
   }
 }
