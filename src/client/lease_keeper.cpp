@@ -186,6 +186,7 @@ void lease_keeper::on_wakeup(const std::vector<hold_id>& granted) {
   if (wants_offices_.load()) office_signal_.notify();
   // A grant to a waiter of this client does not explain it: the same commit may have taken the lock from a holder here.
   audit_.suspect();
+  poll_.begin_again();
   attempt(looking_, {}, [this] { look(); });
 }
 
@@ -195,7 +196,7 @@ void lease_keeper::poll_wakeups() {
   switch (poll_.poll_wakeups()) {
     case store::wakeup_poll::none: return;
     case store::wakeup_poll::some: return on_wakeup();
-    case store::wakeup_poll::unknown: look();
+    case store::wakeup_poll::unknown: poll_.begin_again(); look();
   }
 }
 

@@ -1,7 +1,6 @@
 #include "client/waiter_poll.hpp"
 
 #include <algorithm>
-#include <unordered_set>
 #include <vector>
 
 namespace rowlock::client_layer {
@@ -37,6 +36,7 @@ bool waiter_poll::plan(instant when) {
 }
 
 instant waiter_poll::next() const {
+  if (asked_ < to_ask_.size() || !barriers_.empty()) return {};
   return instant{std::chrono::nanoseconds{look_at_.load()}};
 }
 
@@ -44,14 +44,23 @@ instant waiter_poll::next() const {
 // thread to plan it again.
 void waiter_poll::look() {
   const auto now = context_.time.now();
-  if (next() <= now) look_at_.store(instant::max().time_since_epoch().count());
-  // The order matters: a waiter that enters the registry after this plans a look itself.
-  const auto queries = waiters_.queries();
-  if (queries.empty()) return;
-  plan(now + context_.settings.poll_interval);
-  if (ask_at_ != instant::max()) ask_at_ = now + asking_.next();  // this look does more than a poll
-  look_at(queries, now);
-  refusals_ = 0;
+  if (asked_ == to_ask_.size()) {
+    const auto planned = look_at_.load();
+    const bool is_due = instant{std::chrono::nanoseconds{planned}} <= now;
+    if (!is_due && !barriers_.empty()) return ask_barrier(now);
+    if (is_due) look_at_.store(instant::max().time_since_epoch().count());
+    // The order matters: a waiter that enters the registry after this plans a look itself.
+    to_ask_ = waiters_.queries();
+    asked_ = 0;
+    sent_.clear();
+    if (to_ask_.empty()) return barriers_.clear();
+    plan(now + context_.settings.poll_interval);
+    if (ask_at_ != instant::max()) ask_at_ = now + asking_.next();  // this look does more than a poll
+  }
+  const auto part = std::span{to_ask_}.subspan(asked_, std::min(chunk, to_ask_.size() - asked_));
+  look_at(part, now);
+  asked_ += part.size();
+  if (asked_ == to_ask_.size() && barriers_.empty()) refusals_ = 0;
 }
 
 void waiter_poll::look_up(std::span<const model::hold_id> waiters) {
@@ -68,78 +77,86 @@ void waiter_poll::look_at_named() {
   std::vector<model::hold_id> waiters;
   {
     const model::annotated_lock lock{mutex_};
-    waiters = named_;
+    waiters.assign(named_.begin(),
+                   named_.begin() + static_cast<std::ptrdiff_t>(std::min(chunk, named_.size())));
   }
+  sent_.clear();
   look_at(waiters_.queries(waiters), context_.time.now());
   const model::annotated_lock lock{mutex_};
   named_.erase(named_.begin(), named_.begin() + static_cast<std::ptrdiff_t>(waiters.size()));
 }
 
 void waiter_poll::look_at(std::span<const store::hold_query> waiters, instant now) {
+  if (waiters.empty()) return;
+  const auto checks = holds_.checks();
+  const auto replies = slot_.call([&](store::lock_verbs& session) {
+    auto found = session.find(waiters);
+    const auto granted =
+        std::ranges::find(found, store::hold_status::where::held, &store::hold_status::state);
+    if (granted != found.end() && granted->lease) session.make_durable(*granted->lease);
+    return found;
+  });
   bool some_wait = false;
-  std::unordered_set<std::string> asked;  // one request per name is enough to have the dead removed
-  barrier_dues of_barriers;
-  const auto ask_again = [&](model::hold_id hold) {
-    if (auto operation = waiters_.take(hold)) queue_.submit(std::move(operation));
-  };
-  for (std::size_t from = 0; from < waiters.size(); from += chunk) {
-    const auto part = waiters.subspan(from, std::min(chunk, waiters.size() - from));
-    const auto checks = holds_.checks();
-    const auto replies = slot_.call([&](store::lock_verbs& session) {
-      auto found = session.find(part);
-      const auto granted =
-          std::ranges::find(found, store::hold_status::where::held, &store::hold_status::state);
-      if (granted != found.end() && granted->lease) session.make_durable(*granted->lease);
-      return found;
-    });
-    for (std::size_t i = 0; i < part.size(); ++i) {
-      const store::hold_status& status = replies[i];
-      const auto& [name, hold] = part[i];
-      switch (status.state) {
-        case store::hold_status::where::held:
-          if (const auto operation = waiters_.take(hold)) {
-            operation->progress.granted(status.has_queue);
-            operation->checks = checks;
-            completions_.granted(operation, status.token);
-          }
-          break;
-        case store::hold_status::where::absent: ask_again(hold); break;
-        case store::hold_status::where::queued: {
-          some_wait = true;
-          const auto takeover_in = due_in(status, name, of_barriers);
-          if (takeover_in > 0us) {
-            waiters_.set_takeover(hold, now + takeover_in);
-          } else if (asked.insert(name).second) {
-            if (auto operation = waiters_.take_to_ask(hold, now)) queue_.submit(std::move(operation));
-          } else {
-            waiters_.set_takeover(hold, now + context_.settings.poll_interval);
-          }
-          break;
+  for (std::size_t i = 0; i < waiters.size(); ++i) {
+    const store::hold_status& status = replies[i];
+    const auto& [name, hold] = waiters[i];
+    switch (status.state) {
+      case store::hold_status::where::held:
+        if (const auto operation = waiters_.take(hold)) {
+          operation->progress.granted(status.has_queue);
+          operation->checks = checks;
+          completions_.granted(operation, status.token);
         }
-      }
+        break;
+      case store::hold_status::where::absent:
+        if (auto operation = waiters_.take(hold)) queue_.submit(operation);
+        break;
+      case store::hold_status::where::queued:
+        if (const auto takeover_in = due_in(status)) {
+          some_wait = true;
+          wait_or_ask(name, hold, *takeover_in, now);
+        } else {
+          barriers_[name].insert(hold);
+        }
+        break;
     }
   }
   if (!some_wait) return;
   if (const auto takeover = waiters_.next_takeover()) plan(*takeover);
 }
 
+void waiter_poll::wait_or_ask(const std::string& name, model::hold_id hold,
+                              std::chrono::microseconds takeover_in, instant now) {
+  if (takeover_in > 0us) return waiters_.set_takeover(hold, now + takeover_in);
+  if (!sent_.insert(name).second) return waiters_.set_takeover(hold, now + context_.settings.poll_interval);
+  if (auto operation = waiters_.take_to_ask(hold, now)) queue_.submit(operation);
+}
+
 // How long until a death may change what a waiter waits for. At a latch none does; at a barrier, the death of
 // any waiting member.
-std::chrono::microseconds waiter_poll::due_in(const store::hold_status& status, const std::string& name,
-                                              barrier_dues& of_barriers) {
+std::optional<std::chrono::microseconds> waiter_poll::due_in(const store::hold_status& status) const {
   // An unfair lock may be free, or have room, although nobody has looked for its waiters.
   if (!status.fair && status.in_use < status.capacity) return 0us;
   if (!is_rendezvous(status.kind))
     return store::takeover_after(status.takeover_in.value_or(0us), context_.skew());
   if (status.kind == model::lock_kind::latch) return 1h;
-  const auto [due, is_new] = of_barriers.try_emplace(name, 1h);
-  if (!is_new) return due->second;
-  for (const auto& member : slot_.call([&](store::admin_verbs& session) { return session.queue(name); })) {
+  return {};
+}
+
+void waiter_poll::ask_barrier(instant now) {
+  const auto& [name, members] = *barriers_.begin();
+  std::chrono::microseconds due = 1h;
+  for (const auto& member :
+       slot_.call([&name = name](store::admin_verbs& session) { return session.queue(name); })) {
     // expires_in is in whole milliseconds, rounded down.
     const auto ends_in = member.alive ? member.expires_in + context_.skew() + 1ms : 0ms;
-    due->second = std::min<std::chrono::microseconds>(due->second, ends_in);
+    due = std::min<std::chrono::microseconds>(due, ends_in);
   }
-  return due->second;
+  sent_.erase(name);
+  for (const auto& hold : members) wait_or_ask(name, hold, due, now);
+  barriers_.erase(barriers_.begin());
+  if (barriers_.empty()) refusals_ = 0;
+  if (const auto takeover = waiters_.next_takeover()) plan(*takeover);
 }
 
 instant waiter_poll::next_question() {
@@ -167,6 +184,9 @@ void waiter_poll::refused(const std::exception_ptr& why) {
 
 void waiter_poll::fail_all(const std::exception_ptr& why) {
   refusals_ = 0;
+  to_ask_.clear();
+  asked_ = 0;
+  barriers_.clear();
   for (const auto& operation : waiters_.take_all()) {
     operation->answer.fail(why);
     queue_.withdraw(*operation);

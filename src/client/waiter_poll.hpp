@@ -13,9 +13,11 @@
 #include <chrono>
 #include <cstdint>
 #include <exception>
+#include <optional>
 #include <span>
 #include <string>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 namespace rowlock::client_layer {
@@ -28,20 +30,27 @@ class waiter_poll {
 
   // Any thread. Moves the next look forward to that time. True: it was planned for later.
   bool plan(instant when);
-  instant next() const;
+  instant next() const;  // any time: a look is under way
 
   // Any thread. A waiter whose request was sent before this call and that enters the registry after it is
   // looked up at once.
   void count_wakeup() noexcept { wakeups_.fetch_add(1); }
   std::uint64_t wakeups() const noexcept { return wakeups_.load(); }
 
-  // Plans the next look, then looks.
+  // Plans the next look and begins it, unless one is under way; then takes a step of it.
   void look();
+  // A wake-up came that names no waiter. A look that is under way begins again, because it may have passed the waiter
+  // that is meant.
+  void begin_again() noexcept {
+    plan(instant{});
+    asked_ = 0;
+    to_ask_.clear();
+  }
 
   // Any thread. These waiters are looked up soon. The cost does not depend on how many others wait.
   void look_up(std::span<const model::hold_id> waiters);
   instant named_due() const;
-  // Looks up these waiters. They stay due until a look has succeeded.
+  // Looks up some of these waiters. They stay due until a look has succeeded.
   void look_at_named();
 
   // If the database sends no wake-ups, the client polls it while somebody waits, and only then.
@@ -58,11 +67,14 @@ class waiter_poll {
   void fail_all(const std::exception_ptr& why);
 
  private:
-  // By name, because many may wait at one barrier.
-  using barrier_dues = std::unordered_map<std::string, std::chrono::microseconds>;
+  // Each is a statement or two, so that a renewal waits for no more than that, however many wait.
   void look_at(std::span<const store::hold_query> waiters, instant now);
-  std::chrono::microseconds due_in(const store::hold_status& status, const std::string& name,
-                                   barrier_dues& of_barriers);
+  void ask_barrier(instant now);
+
+  // Empty: only the other members of its barrier tell.
+  std::optional<std::chrono::microseconds> due_in(const store::hold_status& status) const;
+  void wait_or_ask(const std::string& name, model::hold_id hold, std::chrono::microseconds takeover_in,
+                   instant now);
 
   context& context_;
   submission_queue& queue_;
@@ -76,6 +88,14 @@ class waiter_poll {
   instant ask_at_ = instant::max();
   backoff asking_ = wakeup_poll_pause();
   int refusals_ = 0;  // in a row
+
+  // A look that is under way: whom it is about, how many of these were looked up, and the names for which a request was
+  // sent, because one is enough to have the dead removed.
+  std::vector<store::hold_query> to_ask_;
+  std::size_t asked_ = 0;
+  std::unordered_set<std::string> sent_;
+  // Waiters whose barriers must still be asked. A new look does not drop them.
+  std::unordered_map<std::string, std::unordered_set<model::hold_id>> barriers_;
   mutable model::annotated_mutex mutex_;
   std::vector<model::hold_id> named_ ROWLOCK_GUARDED_BY(mutex_);
 };

@@ -4,6 +4,9 @@
 
 #include "support/background.hpp"
 
+#include <algorithm>
+#include <mutex>
+#include <string_view>
 #include <vector>
 
 namespace rowlock::test {
@@ -73,6 +76,44 @@ TEST_F(waiter_poll_test, a_named_waiter_is_asked_about_again_when_that_failed) {
     return got.size() == 1;
   }));
   EXPECT_TRUE(got.front());
+}
+
+// Each barrier is asked by a statement of its own.
+TEST_F(waiter_poll_test, a_renewal_waits_for_one_of_many_barriers) {
+  constexpr int barriers = 20;
+  for (int i = 0; i < barriers; ++i) {
+    const auto name = "b" + std::to_string(i);
+    arrive_async(by_hand.get(), barrier{waits, name, 2}, [](const arrived&) {});
+    ASSERT_TRUE(eventually([&] { return queued(name) == 1; }));
+  }
+  const auto lease = server->snapshot().queues.at("b0").begin()->second.lease;
+  std::mutex mutex;
+  std::vector<std::string> calls;
+  const auto place_of = [&](const std::string& verb) {
+    const std::lock_guard lock{mutex};
+    return std::ranges::find(calls, verb) - calls.begin();
+  };
+  server->on_call([&](store::memory_call& call) {
+    bool is_first = false;
+    for (const auto* verb : {"queue", "renew"}) {
+      if (!call.before(verb)) continue;
+      const std::lock_guard lock{mutex};
+      calls.emplace_back(verb);
+      is_first = calls.size() == 1 && verb == std::string_view{"queue"};
+    }
+    if (is_first) call.block();
+  });
+  time.advance(8s);
+  server->open()->connect()->send_wakeups(std::vector<store::wakeup>{{lease}});
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  time.advance(3s);  // the renewals are due
+  server->unblock();
+  ASSERT_TRUE(eventually([&] {
+    const std::lock_guard lock{mutex};
+    return std::ranges::count(calls, "queue") >= barriers;
+  }));
+  EXPECT_LE(place_of("renew"), 3) << "both clients renew";
+  server->on_call({});
 }
 
 }  // namespace
