@@ -45,8 +45,8 @@ struct options {
   // A hold counts as lost this long (plus a thousandth of the ttl) before the database would grant the lock to anyone
   // else. This covers clocks that run at different rates, and gives the program time to notice. At most a quarter of
   // the ttl; with a short acquire_options::ttl a quarter of that. It also limits how many holds a client may have,
-  // because all holders must learn of a loss within it: 250 per millisecond, at least a thousand, 32,500 by default. An
-  // acquire beyond that throws error(invalid_argument).
+  // because all holders must learn of a loss within it: 250 per millisecond, at least a thousand, 32,500 by default.
+  // Requests that wait or are under way count, too. An acquire beyond that throws error(invalid_argument).
   time_span margin = std::chrono::milliseconds{100};
 
   // Another client's lease is killed at least this long after its expiry. Needed where the clocks of several

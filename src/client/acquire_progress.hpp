@@ -9,9 +9,9 @@
 //   granted    | -                              | -        | -        | -
 //   restart    | fast                           | fast     | fast     | fast
 //
-// Besides the step it remembers three facts that are independent of it: a statement is under way (from `sent` to
-// `answered`), the request has stood in the queue (from `queued` on, for ever), and others waited when it was
-// granted (from `granted` to `restart`).
+// Besides the step it remembers four facts that are independent of it: a statement is under way (from `sent` to
+// `answered`), the request has stood in the queue (from `queued` on, for ever), the database has stored something under
+// its present id (from `queued` or `granted` to `restart`), and others waited when it was granted (likewise).
 //
 // find_out: an answer was lost, so the request may have been granted or may stand in the queue. Ghosts are ended
 // first; then an edit looks for the hold's id (I7).
@@ -34,6 +34,8 @@ class acquire_progress {
   // Only an edit under the lock's row can tell what happened to the request.
   bool must_edit() const noexcept { return next_ == step::edit || next_ == step::find_out; }
   bool is_in_doubt() const noexcept { return next_ == step::find_out; }
+  // Whether the database may have something under its id, which must be withdrawn once nobody wants it.
+  bool may_be_stored() const noexcept { return is_stored_ || in_flight_ || is_in_doubt(); }
   // It has stood in the lock's queue, on whatever lease.
   bool was_queued() const noexcept { return was_queued_; }
   // It is granted, and others waited when it was.
@@ -61,21 +63,26 @@ class acquire_progress {
     if (next_ != step::find_out) next_ = step::edit;
   }
   void queued() noexcept {
-    was_queued_ = true;
+    was_queued_ = is_stored_ = true;
     needs_edit();
   }
   // The database has granted it. An edit may still follow, which moves it to a lease of its own.
-  void granted(bool contended) noexcept { was_contended_ = contended; }
+  void granted() noexcept { is_stored_ = true; }
+  void granted(bool contended) noexcept {
+    granted();
+    was_contended_ = contended;
+  }
   // Begins again as a new request, under a new hold id.
   void restart() noexcept {
     next_ = step::fast;
-    was_contended_ = false;
+    is_stored_ = was_contended_ = false;
   }
 
  private:
   step next_ = step::fast;
   bool in_flight_ = false;
   bool was_queued_ = false;
+  bool is_stored_ = false;
   bool was_contended_ = false;
 };
 

@@ -7,6 +7,7 @@
 namespace rowlock::client_layer {
 
 void completions::granted(const acquire_ptr& operation, model::token token) {
+  operation->progress.granted();
   if (is_rendezvous(operation->definition.kind)) return passed(operation, token);
   if (operation->ttl && operation->lease->is_renewed()) {
     // One more step, on the slow path, moves the hold to a lease of its own.

@@ -107,14 +107,15 @@ std::vector<decision> decide_acquire_together(std::span<const store::edit_result
 }
 
 decision decide_release(const lock_view& view, const release_spec& what_ends, microseconds skew) {
-  const auto& [hold, on, ended, rest] = what_ends;
+  const auto& [hold, on, ended, may_be_queued, rest] = what_ends;
   lock_editor lock{view, skew};
   if (on && !stands_on(view, hold, *on)) return lock.unchanged(what::absent);
   const bool has_permit =
       std::any_of(view.permits.begin(), view.permits.end(),
                   [&hold = hold](const auto& entry) { return entry.permit.hold == hold; });
   const bool held = lock.held_by(hold) || has_permit;
-  if (!held && !lock.is_queued(hold)) return lock.unchanged(what::absent);
+  const bool may_be_unread = may_be_queued && !view.queue_complete;
+  if (!held && !lock.is_queued(hold) && !may_be_unread) return lock.unchanged(what::absent);
   if (!held && view.row.kind == lock_kind::barrier) {
     lock.break_generation();
     return lock.finish(what::released);

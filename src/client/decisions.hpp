@@ -94,6 +94,8 @@ struct release_spec {
   hold_id hold;
   std::optional<lease_id> on{};     // only if it stands on that lease
   std::optional<lease_id> ended{};  // an explicit-ttl lease that ends with it
+  // It is a withdrawn request, which may stand in the queue although the view does not show it.
+  bool may_be_queued = false;
   // Set if the minimum hold time is not over: nobody is granted the lock before this lease ends.
   std::optional<store::lease_record> rest{};
 };

@@ -173,16 +173,16 @@ void engine::check_may_write() const {
               "this client only reads (options::read_only); connect without that option to use locks");
 }
 
-void engine::check_room(std::size_t wanted) const {
+hold_room::place engine::take_room(std::size_t wanted) const {
   const auto most = context_.holds_at_most();
   const auto present = holds_.size();
-  if (wanted <= most && present <= most - wanted) return;
-  throw error(
-      errc::invalid_argument,
-      fmt::format(
-          "this client has {} holds and requests {} more; with options::margin at {} ms it may have {}, so "
-          "that all can be notified of a loss in time: set a longer margin, or use another client",
-          present, wanted, context_.settings.margin.count(), most));
+  if (auto place = room_.take(wanted, present, most)) return place;
+  throw error(errc::invalid_argument,
+              fmt::format("this client has {} holds, {} requests under way and requests {} more; with "
+                          "options::margin at {} ms it may "
+                          "have {} holds, so that all can be notified of a loss in time: set a longer "
+                          "margin, or use another client",
+                          present, room_.taken(), wanted, context_.settings.margin.count(), most));
 }
 
 acquire_ptr engine::begin_acquire(const model::lock_request& request, bool waits,
@@ -229,7 +229,6 @@ void engine::check_without_answer(const std::optional<error>& last_failure, cons
 engine::prepared engine::prepare(const model::lock_request& request, const wait_limit& how_long,
                                  const acquire_options& how) const {
   check_usable();
-  if (!model::is_rendezvous(request.definition.kind)) check_room();
   model::check_hold_times(how.ttl, how.min_hold);
   std::optional<instant> until;
   if (!how_long.waits) {
@@ -237,7 +236,9 @@ engine::prepared engine::prepare(const model::lock_request& request, const wait_
   } else if (how_long.limit) {
     until = later(context_.time.now(), *how_long.limit);
   }
-  return {make_operation(request, how_long.waits, how), until};
+  auto operation = make_operation(request, how_long.waits, how);
+  if (!model::is_rendezvous(request.definition.kind)) operation->answer.room = take_room();
+  return {std::move(operation), until};
 }
 
 hold_ptr engine::acquire(const model::lock_request& request, const wait_limit& how_long,

@@ -89,8 +89,8 @@ class engine : public std::enable_shared_from_this<engine> {
   void check_usable() const;
   void check_may_write() const;  // throws error(read_only)
   bool is_forked() const noexcept;
-  // Throws error(invalid_argument) if the client would have more holds than options::margin allows.
-  void check_room(std::size_t wanted = 1) const;
+  // Room for that many holds more. Throws error(invalid_argument) if options::margin does not allow so many.
+  [[nodiscard]] hold_room::place take_room(std::size_t wanted = 1) const;
   // Checks that the client may write, and starts its workers.
   void begin_work();
   // Also starts the threads that keep the lease.
@@ -128,6 +128,7 @@ class engine : public std::enable_shared_from_this<engine> {
   void end_everything() noexcept;
 
   context context_;
+  hold_room room_;
   guard_text exclusive_guard_;
   guard_text shared_guard_;
   connection_source source_;

@@ -37,7 +37,7 @@ joint_acquire::joint_acquire(engine& on, const std::vector<model::lock_request>&
   }
   for (const auto i : order_) wanted_.push_back(wanted[i]);
   engine_.check_usable();
-  engine_.check_room(wanted_.size());
+  room_ = engine_.take_room(wanted_.size());
   model::check_hold_times(how_.ttl, how_.min_hold);
   const auto limit = how_long_.waits ? how_long_.limit : engine_.shared().longest_call();
   if (limit) until_ = later(engine_.shared().time.now(), *limit);
@@ -232,6 +232,7 @@ void joint_acquire::begin_anew() {
 // ---- the end ----
 
 void joint_acquire::finish(holds granted) {
+  room_ = {};
   holds in_order(granted.size());
   for (std::size_t i = 0; i < granted.size(); ++i) in_order[order_[i]] = granted[i];
   if (answer_.complete(std::move(in_order)) && !granted.empty()) holds_.clear();

@@ -83,7 +83,8 @@ class joint_acquire final : public serial_steps {
 
   engine& engine_;
   std::vector<model::lock_request> wanted_;  // in name order
-  std::vector<std::size_t> order_;           // where the caller named each
+  hold_room::place room_;
+  std::vector<std::size_t> order_;  // where the caller named each
   const wait_limit how_long_;
   const acquire_options how_;
   const model::hold_id owner_;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "client/acquire_progress.hpp"
+#include "client/hold_room.hpp"
 #include "client/hold_state.hpp"
 #include "client/ids_in_use.hpp"
 #include "client/promised.hpp"
@@ -19,17 +20,24 @@
 
 namespace rowlock::client_layer {
 
-// The answer to a request, and the mark that its id is in use. The request may live much longer than it is under way,
-// because its caller keeps it. What the database has under its id from then on is a registered hold, or has no owner.
+// The answer to a request, the mark that its id is in use, and the room for its hold. The request may live much longer
+// than it is under way, because its caller keeps it. What the database has under its id from then on is a registered hold,
+// or has no owner.
 class acquire_answer : public promised<std::shared_ptr<hold_state>> {
  public:
   ids_in_use::mark in_use{};
+  hold_room::place room{};  // empty: it obtains no hold
 
+  // Its hold is registered, if there is one, so a caller that is woken finds the room that is left.
   template <class... Arguments>
   bool complete(Arguments&&... arguments) {
+    room = {};
     return settled(promised::complete(std::forward<Arguments>(arguments)...));
   }
-  bool fail(const std::exception_ptr& failure) { return settled(promised::fail(failure)); }
+  bool fail(const std::exception_ptr& failure) {
+    room = {};
+    return settled(promised::fail(failure));
+  }
 
  private:
   bool settled(bool received) {
@@ -115,8 +123,17 @@ struct release_operation {
   retry_state retry{};
   std::shared_ptr<promised<release_result>> answer{};  // null: nobody waits
 
-  // As acquire_operation::joins. A granted hold is in no queue. A withdrawn request may be in one, and has no mode.
-  bool joins() const { return purpose == aim::release && mode == model::lock_mode::shared; }
+  // Whether others may get the lock by it. It goes before what only tidies up.
+  bool frees_a_hold() const { return purpose == aim::release && was_held; }
+  // A request that was withdrawn. It may be anywhere in the queue, also beyond what an edit reads of it.
+  bool may_be_queued() const {
+    return purpose == aim::release && !was_held && kind != model::lock_kind::unknown && !is_rendezvous(kind);
+  }
+  // Whether one edit may decide it together with other requests for the same name. An exclusive hold stands alone on its
+  // lock. If a request is withdrawn from a barrier, it matters whether the barrier knows it.
+  bool joins() const {
+    return (purpose == aim::release && mode == model::lock_mode::shared) || may_be_queued();
+  }
 };
 
 // Frees what dead leases hold, and grants to waiters.
@@ -138,8 +155,10 @@ inline std::shared_ptr<release_operation> withdrawal_of(std::string name, model:
 }
 
 inline std::shared_ptr<release_operation> withdrawal_of(const acquire_operation& request) {
-  return withdrawal_of(request.definition.name, request.hold,
-                       request.moving_to ? request.moving_to : request.lease);
+  auto withdrawal = withdrawal_of(request.definition.name, request.hold,
+                                  request.moving_to ? request.moving_to : request.lease);
+  withdrawal->kind = request.definition.kind;
+  return withdrawal;
 }
 
 // Other work with a session. Not retried; not begun once its caller has given up.

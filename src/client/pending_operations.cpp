@@ -36,87 +36,122 @@ void pending_operations::now_taken(const release_operation& operation) {
   if (is_background_sweep(operation)) sweeps_.erase(operation.name);
 }
 
-void pending_operations::add(release_ptr operation) {
-  if (is_needed(*operation)) releases_.push_back(std::move(operation));
+void pending_operations::add(const acquire_ptr& operation) {
+  const auto& name = name_of(operation);
+  acquires_.add(name, operation, reserved_.contains(name), true);
 }
 
-void pending_operations::delay(release_ptr operation, instant until) {
-  if (is_needed(*operation)) delayed_.emplace(until, delayed{.release = std::move(operation)});
+void pending_operations::add(const release_ptr& operation) {
+  const auto& name = name_of(operation);
+  if (is_needed(*operation))
+    releases_.add(name, operation, reserved_.contains(name), operation->frees_a_hold());
 }
 
-void pending_operations::delay(task_ptr operation, instant until) {
-  delayed_.emplace(until, delayed{.task = std::move(operation)});
+void pending_operations::delay(const release_ptr& operation, instant until) {
+  if (is_needed(*operation)) delayed_releases_.add(operation, until);
 }
 
-pending_operations::due pending_operations::add_delayed(instant now) {
-  due added;
-  while (!delayed_.empty() && delayed_.begin()->first <= now) {
-    auto [acquire, release, task] = std::move(delayed_.begin()->second);
-    delayed_.erase(delayed_.begin());
-    added.acquiring = added.acquiring || acquire || task;
-    added.releasing = added.releasing || release;
-    if (acquire) acquires_.push_back(std::move(acquire));
-    if (task) background_.push_back(std::move(task));
-    if (release) releases_.push_back(std::move(release));
+instant pending_operations::next_delayed_acquire() const {
+  const auto first = [](const auto& delayed) {
+    return delayed.empty() ? instant::max() : delayed.begin()->first;
+  };
+  return std::min(first(delayed_acquires_), first(delayed_tasks_));
+}
+
+bool pending_operations::add_delayed_acquires(instant now) {
+  const auto add_due = [now](auto& delayed, auto add_one) {
+    const auto end = delayed.upper_bound(now);
+    for (auto at = delayed.begin(); at != end; at = delayed.erase(at)) add_one(at->second);
+  };
+  if (next_delayed_acquire() > now) return false;
+  add_due(delayed_acquires_, [this](const acquire_ptr& one) { add(one); });
+  add_due(delayed_tasks_, [this](const task_ptr& one) { background_.push_back(one); });
+  return true;
+}
+
+bool pending_operations::add_delayed_releases(instant now) {
+  if (next_delayed_release() > now) return false;
+  while (next_delayed_release() <= now) {
+    for (const auto& one : delayed_releases_.take_next()) {
+      releases_.add(one->name, one, reserved_.contains(one->name), one->frees_a_hold());
+    }
   }
-  return added;
+  return true;
 }
 
 bool pending_operations::is_idle() const {
-  return releases_.empty() && tasks_.empty() && background_.empty() && delayed_.empty() && under_way_ == 0;
+  return releases_.empty() && tasks_.empty() && background_.empty() && delayed_acquires_.empty() &&
+         delayed_tasks_.empty() && delayed_releases_.empty() && under_way_ == 0;
 }
 
-// A request that may not join closes its name for the requests behind it. A request to be sent alone is taken only
-// if it is the first.
+// Takes those at the front of the line that one edit may decide together. A request that may not join closes its name for
+// the requests behind it.
 template <class Operation>
-void pending_operations::take_distinct(std::deque<Operation>& from, std::vector<Operation>& to, batch& into) {
-  std::size_t kept = 0;
-  std::size_t at = 0;
-  for (; at < from.size() && to.size() < batch_limit && !into.alone; ++at) {
-    const auto& name = name_of(from[at]);
-    const bool alone = from[at]->retry.goes_alone();
-    const bool joins = from[at]->joins() && !alone;
-    if (alone && !into.empty()) {
+void pending_operations::join(typename name_lines<Operation>::place at, name_lines<Operation>& from,
+                              std::vector<Operation>& to, batch& into) {
+  const std::string name = at->first;
+  auto& count = into.open.at(name);
+  for (bool is_left = true; is_left && to.size() < batch_limit && count < joined_limit;) {
+    const auto& next = *name_lines<Operation>::front(at);
+    if (!next.joins() || next.retry.goes_alone()) {
       into.open.erase(name);
-      std::swap(from[kept++], from[at]);
-    } else if (reserved_.insert(name).second) {
-      into.names.push_back(name);
-      if (joins) into.open.emplace(name, 1);
-      into.alone = alone;
-      now_taken(*from[at]);
-      to.push_back(std::move(from[at]));
-    } else if (const auto others = into.open.find(name);
-               joins && others != into.open.end() && others->second < joined_limit) {
-      into.joined.insert(name);
-      ++others->second;
-      now_taken(*from[at]);
-      to.push_back(std::move(from[at]));
-    } else {
-      into.open.erase(name);
-      std::swap(from[kept++], from[at]);
+      return;
     }
+    into.joined.insert(name);
+    ++count;
+    now_taken(next);
+    to.push_back(from.take(at, is_left));
   }
-  from.erase(from.begin() + static_cast<std::ptrdiff_t>(kept),
-             from.begin() + static_cast<std::ptrdiff_t>(at));
 }
 
-template void pending_operations::take_distinct(std::deque<acquire_ptr>&, std::vector<acquire_ptr>&, batch&);
-template void pending_operations::take_distinct(std::deque<release_ptr>&, std::vector<release_ptr>&, batch&);
-
-void pending_operations::take_tasks(batch& into) {
-  std::ranges::move(tasks_, std::back_inserter(into.tasks));
-  tasks_.clear();
+// A request to be sent alone is taken only if it is the first.
+template <class Operation>
+void pending_operations::take_distinct(name_lines<Operation>& from, std::vector<Operation>& to, batch& into) {
+  if (into.alone) return;
+  const auto open = into.open;
+  for (const auto& [name, count] : open) {
+    if (const auto at = from.find(name)) join(at, from, to, into);
+  }
+  typename name_lines<Operation>::place passed = nullptr;
+  while (to.size() < batch_limit && !into.alone) {
+    const auto at = from.next(passed);
+    if (!at) return;
+    const auto& next = *name_lines<Operation>::front(at);
+    const bool alone = next.retry.goes_alone();
+    if (alone && !into.empty()) {
+      passed = at;
+      continue;
+    }
+    const bool joins = next.joins() && !alone;
+    reserve(at->first, into);
+    if (joins) into.open.emplace(at->first, 1);
+    into.alone = alone;
+    now_taken(next);
+    bool is_left = false;
+    to.push_back(from.take(at, is_left));
+    if (joins && is_left) join(at, from, to, into);
+  }
 }
 
-void pending_operations::take_background(batch& into) {
-  if (background_.empty()) return;
-  into.tasks.push_back(std::move(background_.front()));
-  background_.pop_front();
+void pending_operations::take_acquires(batch& into) {
+  take_distinct(acquires_, into.acquires, into);
+}
+
+void pending_operations::take_releases(batch& into) {
+  take_distinct(releases_, into.releases, into);
+}
+
+void pending_operations::take_one(std::deque<task_ptr>& from, batch& into) {
+  if (from.empty()) return;
+  into.tasks.push_back(std::move(from.front()));
+  from.pop_front();
 }
 
 bool pending_operations::reserve(const std::string& name, batch& into) {
   if (!reserved_.insert(name).second) return false;
   into.names.push_back(name);
+  acquires_.reserve(name);
+  releases_.reserve(name);
   return true;
 }
 
@@ -125,37 +160,39 @@ void pending_operations::begin() {
 }
 
 void pending_operations::finish(const batch& done) {
-  for (const auto& name : done.names) reserved_.erase(name);
+  for (const auto& name : done.names) {
+    reserved_.erase(name);
+    acquires_.free(name);
+    releases_.free(name);
+  }
   --under_way_;
 }
 
 void pending_operations::put_back(batch& work) {
-  const auto to_the_front = [](auto& queue, auto& taken) {
-    queue.insert(queue.begin(), std::make_move_iterator(taken.begin()), std::make_move_iterator(taken.end()));
+  const auto to_the_front = [this](auto& lines, const auto& taken) {
+    for (auto one = taken.rbegin(); one != taken.rend(); ++one) {
+      lines.put_back(name_of(*one), *one, reserved_.contains(name_of(*one)));
+    }
   };
   to_the_front(acquires_, work.acquires);
   to_the_front(releases_, work.releases);
-  to_the_front(tasks_, work.tasks);
+  tasks_.insert(tasks_.begin(), work.tasks.begin(), work.tasks.end());
 }
 
 std::vector<acquire_ptr> pending_operations::remove_acquires(const std::exception_ptr& failure,
                                                              bool also_waiting) {
-  const auto goes = [&](const acquire_ptr& operation) { return also_waiting || !operation->wait; };
-  std::vector<acquire_ptr> removed;
-  for (const auto& operation : acquires_) {
+  const auto goes = [&](const acquire_ptr& operation) {
     operation->note_failure(failure);
-    if (goes(operation)) removed.push_back(operation);
-  }
-  std::erase_if(acquires_, goes);
-  for (auto at = delayed_.begin(); at != delayed_.end();) {
-    const auto& operation = at->second.acquire;
-    if (operation) operation->note_failure(failure);
-    if (operation && goes(operation)) {
-      removed.push_back(operation);
-      at = delayed_.erase(at);
-    } else {
+    return also_waiting || !operation->wait;
+  };
+  auto removed = acquires_.remove_if(goes);
+  for (auto at = delayed_acquires_.begin(); at != delayed_acquires_.end();) {
+    if (!goes(at->second)) {
       ++at;
+      continue;
     }
+    removed.push_back(std::move(at->second));
+    at = delayed_acquires_.erase(at);
   }
   return removed;
 }
@@ -166,22 +203,16 @@ std::deque<task_ptr> pending_operations::remove_tasks() {
 
 std::deque<task_ptr> pending_operations::remove_background() {
   auto removed = std::exchange(background_, {});
-  for (auto at = delayed_.begin(); at != delayed_.end();) {
-    if (!at->second.task) {
-      ++at;
-      continue;
-    }
-    removed.push_back(std::move(at->second.task));
-    at = delayed_.erase(at);
-  }
+  for (auto& [until, task] : std::exchange(delayed_tasks_, {})) removed.push_back(std::move(task));
   return removed;
 }
 
 std::vector<release_ptr> pending_operations::drop_delayed() {
   std::vector<release_ptr> releases;
-  for (auto& [until, operation] : std::exchange(delayed_, {})) {
-    if (operation.release) releases.push_back(std::move(operation.release));
-  }
+  while (!delayed_releases_.empty())
+    std::ranges::move(delayed_releases_.take_next(), std::back_inserter(releases));
+  delayed_acquires_.clear();
+  delayed_tasks_.clear();
   return releases;
 }
 

@@ -3,6 +3,8 @@
 // for requests that one edit decides together.
 #pragma once
 
+#include "client/delayed_releases.hpp"
+#include "client/name_lines.hpp"
 #include "client/operation.hpp"
 #include "client/time_source.hpp"
 
@@ -37,21 +39,20 @@ struct batch {
 // Not thread-safe: submission_queue guards it with its mutex.
 class pending_operations {
  public:
-  void add(acquire_ptr operation) { acquires_.push_back(std::move(operation)); }
-  void add(release_ptr operation);
-  void add(task_ptr operation) { tasks_.push_back(std::move(operation)); }
+  void add(const acquire_ptr& operation);
+  // The release of a hold goes before what else waits for its name, because others may wait for the lock.
+  void add(const release_ptr& operation);
+  void add(const task_ptr& operation) { tasks_.push_back(operation); }
 
   // Adds the operation at that time. A delayed task is a background task: it must not delay releases.
-  void delay(acquire_ptr operation, instant until) { delayed_.emplace(until, delayed{std::move(operation)}); }
-  void delay(release_ptr operation, instant until);
-  void delay(task_ptr operation, instant until);
-  instant next_delayed() const { return delayed_.empty() ? instant::max() : delayed_.begin()->first; }
-  // Adds what is due. Returns whether that includes acquires or background tasks, and whether it includes releases.
-  struct due {
-    bool acquiring = false;
-    bool releasing = false;
-  };
-  due add_delayed(instant now);
+  void delay(const acquire_ptr& operation, instant until) { delayed_acquires_.emplace(until, operation); }
+  void delay(const release_ptr& operation, instant until);
+  void delay(const task_ptr& operation, instant until) { delayed_tasks_.emplace(until, operation); }
+  instant next_delayed_acquire() const;  // or background task
+  instant next_delayed_release() const { return delayed_releases_.next(); }
+  // Add what is due. True: there was something.
+  bool add_delayed_acquires(instant now);
+  bool add_delayed_releases(instant now);
 
   bool has_acquires() const { return !acquires_.empty(); }
   bool has_releases() const { return !releases_.empty(); }
@@ -61,10 +62,11 @@ class pending_operations {
   bool is_idle() const;
 
   // Each takes what it can into the batch and reserves the names. A request behind another one for its name stays.
-  void take_acquires(batch& into) { take_distinct(acquires_, into.acquires, into); }
-  void take_releases(batch& into) { take_distinct(releases_, into.releases, into); }
-  void take_tasks(batch& into);
-  void take_background(batch& into);  // one at most: each may take as long as a statement may
+  void take_acquires(batch& into);
+  void take_releases(batch& into);
+  // Each takes one at most, which may take as long as a statement may: releases that come meanwhile wait for it.
+  void take_task(batch& into) { take_one(tasks_, into); }
+  void take_background(batch& into) { take_one(background_, into); }
   // Reserves the name of an operation that was never added. False: another batch has reserved it.
   bool reserve(const std::string& name, batch& into);
   // A batch that was formed is under way until finish(), which frees its names for other batches.
@@ -82,24 +84,24 @@ class pending_operations {
   std::vector<release_ptr> drop_delayed();
 
  private:
-  struct delayed {
-    acquire_ptr acquire{};
-    release_ptr release{};
-    task_ptr task{};
-  };
-
   // False: a background sweep of the name is already waiting, which is enough.
   bool is_needed(const release_operation& operation);
   void now_taken(const acquire_operation&) {}
   void now_taken(const release_operation& operation);
   template <class Operation>
-  void take_distinct(std::deque<Operation>& from, std::vector<Operation>& to, batch& into);
+  void take_distinct(name_lines<Operation>& from, std::vector<Operation>& to, batch& into);
+  template <class Operation>
+  void join(typename name_lines<Operation>::place at, name_lines<Operation>& from, std::vector<Operation>& to,
+            batch& into);
+  static void take_one(std::deque<task_ptr>& from, batch& into);
 
-  std::deque<acquire_ptr> acquires_;
-  std::deque<release_ptr> releases_;
+  name_lines<acquire_ptr> acquires_;
+  name_lines<release_ptr> releases_;
   std::deque<task_ptr> tasks_;
   std::deque<task_ptr> background_;
-  std::multimap<instant, delayed> delayed_;
+  std::multimap<instant, acquire_ptr> delayed_acquires_;
+  std::multimap<instant, task_ptr> delayed_tasks_;
+  delayed_releases delayed_releases_;
   std::unordered_set<std::string> reserved_;
   std::unordered_set<std::string> sweeps_;  // names with a background sweep that has not begun
   std::size_t under_way_ = 0;

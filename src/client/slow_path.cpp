@@ -81,6 +81,7 @@ decision slow_path::decide(request& item, const store::lock_view& view) const {
     case release_operation::aim::release: break;
   }
   release_spec ends{operation.hold};
+  ends.may_be_queued = item.is_joined && operation.may_be_queued();
   if (operation.only_on_lease) ends.on = operation.lease->id();
   if (operation.lease && !operation.lease->is_renewed()) ends.ended = operation.lease->id();
   if (const auto rest = operation.keep_until - context_.time.now(); rest > 0ns) {
@@ -102,6 +103,11 @@ store::lock_change slow_path::decide(std::span<request> items, const store::lock
     decide_one(items.front(), view);
     return items.front().made.change;
   }
+  // What waits leaves before what holds, which would otherwise hand the lock to it.
+  const auto waits = [&view](const request& item) {
+    return item.release && item.release->may_be_queued() && view.row.hold != item.release->hold;
+  };
+  std::stable_partition(items.begin(), items.end(), waits);
   sequential_edit lock{view, context_.settings.ttl};
   for (auto& item : items) {
     decide_one(item, lock.view());
@@ -124,6 +130,7 @@ void slow_path::decide_round(after_commit& todo, int round) {
     for (auto& item : group) {
       item.sent_at = context_.time.now();
       item.wakeups = client_.keeper.wakeups_received();
+      item.is_joined = group.size() > 1;
       if (item.acquire) {
         item.acquire->progress.sent();
         item.acquire->checks = checks;
@@ -155,7 +162,7 @@ bool slow_path::finish(request& item, store::edit_result result, after_commit& t
   switch (result) {
     case store::edit_result::skipped:
       // Somebody may wait for this release, and rivals lock the row only for a moment: retry at once.
-      if (item.release && round < probes_at_once) return true;
+      if (item.release && !item.release->retry.locked_since() && round < probes_at_once) return true;
       on_row_locked(item);
       return false;
     case store::edit_result::missing:
@@ -280,7 +287,10 @@ void slow_path::on_row_locked(request& item) {
     // If a holder kept the lock in a guarded transaction, the request was answered as busy before.
     if (!item.acquire->wait && retry.is_locked_out(now)) {
       const auto locked = std::make_exception_ptr(row_is_locked(item.name(), retry_state::row_lock_limit));
-      if (item.acquire->answer.fail(locked)) return client_.queue.withdraw(*item.acquire);
+      if (item.acquire->answer.fail(locked)) {
+        if (item.acquire->progress.may_be_stored()) client_.queue.withdraw(*item.acquire);
+        return;
+      }
     }
     client_.queue.delay(item.acquire, retry.row.next());
     return;

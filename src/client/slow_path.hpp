@@ -36,6 +36,7 @@ class slow_path {
     std::optional<store::lease_record> moving_to_record{};  // the acquire was granted and moves to this lease
     instant sent_at{};
     std::uint64_t wakeups{};  // received before it was sent
+    bool is_joined = false;   // with others, so the view shows nothing about it in particular
     decision made{};
 
     const std::string& name() const { return acquire ? acquire->definition.name : release->name; }

@@ -157,7 +157,6 @@ void statement_worker::run_fallback(instant until) {
 
 void statement_worker::carry(batch& work) {
   const auto calls = slot_.calls();
-  run_tasks(work.tasks);
   fast_.release(work);
   fast_.hand_over(work.releases);
   fast_.acquire_or_enqueue(work);
@@ -173,6 +172,7 @@ void statement_worker::carry(batch& work) {
   work.releases.clear();
   work.acquires.clear();
   slow_.decide_all();
+  run_tasks(work.tasks);
   if (slot_.calls() == calls) return;  // nothing was sent, so nothing has succeeded
   reconnect_.reset();
   refused_alone_ = 0;
@@ -182,12 +182,10 @@ void statement_worker::carry(batch& work) {
 // not each wait for a connection.
 void statement_worker::run_tasks(std::vector<task_ptr>& tasks) {
   std::exception_ptr unreachable;
-  for (auto& task : tasks) {
+  while (!tasks.empty()) {
+    const auto task = std::move(tasks.back());
+    tasks.pop_back();
     if (task->answer.is_complete()) continue;
-    if (unreachable) {
-      task->answer.fail(unreachable);
-      continue;
-    }
     const bool connected = slot_.is_connected();
     bool wanted = false;
     bool unknown = false;
@@ -205,7 +203,7 @@ void statement_worker::run_tasks(std::vector<task_ptr>& tasks) {
     // The task's caller may not know what it left in the database.
     if (!wanted || unknown) client_.reconcile.request();
   }
-  tasks.clear();
+  if (unreachable) client_.queue.fail_tasks(unreachable);
 }
 
 // Each unanswered request of the batch is retried or fails. Nothing is guessed: a request that may have been
@@ -235,6 +233,9 @@ void statement_worker::fail(const std::exception_ptr& cause, const error& failur
   }
   work.acquires.clear();
   work.releases.clear();
+  for (const auto& task : std::exchange(work.tasks, {})) {
+    role_ == worker_role::acquires ? (void)client_.queue.submit_background(task) : client_.queue.submit(task);
+  }
   if (!how.connected && !is_replaced()) client_.queue.fail_tasks(cause);
 }
 

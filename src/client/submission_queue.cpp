@@ -48,16 +48,16 @@ bool submission_queue::is_fallback_needed() const {
 instant submission_queue::fallback_due() {
   const model::annotated_lock lock{mutex_};
   if (!is_fallback_needed()) return instant::max();
-  add_delayed();
+  add_delayed_releases();
   if (pending_.has_releases() && !fallback_.blocked) return {};
-  return pending_.next_delayed();
+  return pending_.next_delayed_release();
 }
 
 batch submission_queue::take_fallback() {
   const model::annotated_lock lock{mutex_};
   batch taken;
   if (!is_fallback_needed()) return taken;
-  add_delayed();
+  add_delayed_releases();
   pending_.take_releases(taken);
   fallback_.blocked = taken.empty();
   if (!taken.empty()) pending_.begin();
@@ -158,7 +158,7 @@ void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pau
     dropped = stopped_;
     stranded = is_fallback_needed();
     if (!dropped) pending_.delay(operation, context_.time.now() + pause);
-    wake = &serving(worker_role::acquires);
+    wake = &serving(worker_role::releases);
   }
   wake->work.notify_one();
   if (stranded) on_fallback_due();
@@ -182,26 +182,36 @@ bool submission_queue::has_work(worker_role role) const {
   return acquires || releases;
 }
 
-void submission_queue::add_delayed() {
-  const auto added = pending_.add_delayed(context_.time.now());
-  if (added.acquiring) serving(worker_role::acquires).blocked = false;
-  if (!added.releasing) return;
-  side& releasing = serving(worker_role::releases);
-  releasing.blocked = fallback_.blocked = false;
-  // The workers that release do not wake up by themselves for delayed operations.
-  releasing.work.notify_all();
+void submission_queue::add_delayed(worker_role role) {
+  if (takes(role, worker_role::acquires) && pending_.add_delayed_acquires(context_.time.now())) {
+    serving(worker_role::acquires).blocked = false;
+  }
+  if (takes(role, worker_role::releases) && !is_fallback_needed()) add_delayed_releases();
+}
+
+void submission_queue::add_delayed_releases() {
+  if (pending_.add_delayed_releases(context_.time.now())) {
+    serving(worker_role::releases).blocked = fallback_.blocked = false;
+  }
+}
+
+instant submission_queue::next_delayed(worker_role role) const {
+  auto next = instant::max();
+  if (takes(role, worker_role::acquires)) next = pending_.next_delayed_acquire();
+  if (takes(role, worker_role::releases) && !is_fallback_needed()) {
+    next = std::min(next, pending_.next_delayed_release());
+  }
+  return next;
 }
 
 bool submission_queue::fill(batch& taken, worker_role role) {
-  if (takes(role, worker_role::releases)) {
-    pending_.take_tasks(taken);
-    // Releases first: an acquire of the same name then finds it free.
-    if (!is_fallback_needed()) pending_.take_releases(taken);
-  }
-  if (takes(role, worker_role::acquires)) {
-    pending_.take_background(taken);
-    if (acquires_allowed_) pending_.take_acquires(taken);
-  }
+  const bool releases = takes(role, worker_role::releases);
+  const bool acquires = takes(role, worker_role::acquires);
+  // Releases first: an acquire of the same name then finds it free.
+  if (releases && !is_fallback_needed()) pending_.take_releases(taken);
+  if (acquires && acquires_allowed_) pending_.take_acquires(taken);
+  if (releases) pending_.take_task(taken);
+  if (acquires) pending_.take_background(taken);
   return !taken.empty();
 }
 
@@ -215,7 +225,7 @@ batch submission_queue::take(worker_role role, const std::function<bool()>& is_c
       nothing.must_connect = true;
       return nothing;
     }
-    add_delayed();
+    add_delayed(role);
     if (has_work(role) && !mine.blocked) {
       if (batch taken; fill(taken, role)) {
         pending_.begin();
@@ -228,7 +238,7 @@ batch submission_queue::take(worker_role role, const std::function<bool()>& is_c
       return {};
     }
     ++mine.idle_workers;
-    const auto next = takes(role, worker_role::acquires) ? pending_.next_delayed() : instant::max();
+    const auto next = next_delayed(role);
     if (next == instant::max()) {
       mine.work.wait(lock);
     } else {

@@ -121,7 +121,10 @@ class submission_queue {
     work_of(worker_role::releases).notify_all();
   }
   bool is_over() const ROWLOCK_REQUIRES(mutex_) { return stopped_ && pending_.is_idle(); }
-  void add_delayed() ROWLOCK_REQUIRES(mutex_);
+  // Of the work that a worker of that role may do.
+  void add_delayed(worker_role role) ROWLOCK_REQUIRES(mutex_);
+  void add_delayed_releases() ROWLOCK_REQUIRES(mutex_);
+  instant next_delayed(worker_role role) const ROWLOCK_REQUIRES(mutex_);
   template <class Operation>
   void submit_to(worker_role role, const Operation& operation);
   template <class Operation>

@@ -40,7 +40,7 @@ hold_ptr take(engine& on, const transfer_note& note,
               decision (*decide)(const store::lock_view&, model::hold_id old, model::lease_id from,
                                  const model::waiter& mine)) {
   on.check_usable();
-  on.check_room();
+  const auto room = on.take_room();
   const auto lease = lease_of(on);
   const auto hold = model::hold_id::of_this_thread();
   const auto checks = on.holds().checks();

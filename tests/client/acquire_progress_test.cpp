@@ -95,4 +95,24 @@ TEST(acquire_progress_test, a_new_request_forgets_that_others_waited_for_the_old
   EXPECT_FALSE(progress.was_contended());
 }
 
+TEST(acquire_progress_test, knows_whether_the_database_may_have_something_under_its_id) {
+  acquire_progress progress;
+  progress.fast_sent();
+  EXPECT_TRUE(progress.may_be_stored()) << "until there is an answer";
+  progress.answered();
+  progress.row_locked(false);
+  EXPECT_FALSE(progress.may_be_stored());
+  progress.sent();
+  progress.failed(false);
+  EXPECT_TRUE(progress.may_be_stored()) << "the answer was lost";
+  for (const auto store :
+       {+[](acquire_progress& one) { one.queued(); }, +[](acquire_progress& one) { one.granted(); }}) {
+    acquire_progress stored;
+    store(stored);
+    EXPECT_TRUE(stored.may_be_stored());
+    stored.restart();
+    EXPECT_FALSE(stored.may_be_stored()) << "its new id is unknown there";
+  }
+}
+
 }  // namespace rowlock::test

@@ -106,12 +106,19 @@ TEST_F(fast_path_test, asks_for_nothing_that_nobody_wants_any_more) {
   EXPECT_THAT(submitted().releases, IsEmpty()) << "it was never sent, so there is nothing to withdraw";
 }
 
-TEST_F(fast_path_test, withdraws_what_was_sent_and_nobody_wants_any_more) {
+TEST_F(fast_path_test, withdraws_what_may_be_stored_and_nobody_wants_any_more) {
   held_by_rival("a");
   auto work = batch_of(asks("a", false));
   const auto asked = work.acquires.front();
   acquire(work);
   asked->answer.give_up();
+  auto again = work;
+  acquire(again);
+  EXPECT_THAT(again.acquires, IsEmpty());
+  EXPECT_THAT(submitted().releases, IsEmpty()) << "it was not granted";
+
+  asked->progress.sent();
+  asked->progress.failed(false);
   acquire(work);
   EXPECT_THAT(work.acquires, IsEmpty());
   const auto withdrawn = submitted().releases;

@@ -334,7 +334,20 @@ TEST_F(lease_test, no_more_holds_than_the_margin_suffices_for) {
   }
   EXPECT_EQ(holder_of("one too many"), "");
   last->release();
-  EXPECT_TRUE(mutex(db, "one more").acquire());
+  const auto one_more = std::make_optional(mutex(db, "one more").acquire());
+
+  // What is under way counts, until it is over.
+  holds.release();
+  faults.hang("acquire");
+  std::atomic<int> over{0};
+  const auto ask_async = [&](const std::string& name) {
+    acquire_async([](const std::function<void()>& next) { next(); }, mutex{db, name},
+                  [&](const acquired&) { ++over; });
+  };
+  for (int i = 0; i < 1499; ++i) ask_async("b" + std::to_string(i));
+  EXPECT_EQ(code_of([&] { ask_async("one too many"); }), errc::invalid_argument);
+  server->unblock();
+  EXPECT_TRUE(soon([&] { return over == 1499; }));
 }
 
 TEST_F(lease_test, of_others_are_not_swept_away_by_the_clock_of_another_server) {

@@ -32,6 +32,21 @@ release_ptr leaves(const std::string& name) {
   return made;
 }
 
+// The release of an exclusive hold.
+release_ptr frees(const std::string& name) {
+  auto made = std::make_shared<release_operation>();
+  made->name = name;
+  made->was_held = true;
+  return made;
+}
+
+release_ptr withdraws(const std::string& name, model::lock_kind kind = model::lock_kind::mutex) {
+  auto made = std::make_shared<release_operation>();
+  made->name = name;
+  made->kind = kind;
+  return made;
+}
+
 class pending_operations_test : public testing::Test {
  protected:
   client_layer::batch acquires() {
@@ -107,23 +122,73 @@ TEST_F(pending_operations_test, what_is_delayed_is_added_when_it_is_due) {
   pending.delay(asks("a"), start + 2s);
   pending.delay(leaves("b"), start + 1s);
   pending.delay(std::make_shared<task_operation>(), start + 3s);
-  EXPECT_EQ(pending.next_delayed(), start + 1s);
-  auto due = pending.add_delayed(start + 1s);
-  EXPECT_TRUE(due.releasing && !due.acquiring);
+  EXPECT_EQ(pending.next_delayed_release(), start + 1s);
+  EXPECT_EQ(pending.next_delayed_acquire(), start + 2s);
+  EXPECT_FALSE(pending.add_delayed_releases(start));
+  EXPECT_TRUE(pending.add_delayed_releases(start + 1s));
   EXPECT_TRUE(pending.has_releases() && !pending.has_acquires());
-  due = pending.add_delayed(start + 2s);
-  EXPECT_TRUE(due.acquiring && !due.releasing);
+  EXPECT_FALSE(pending.add_delayed_acquires(start + 1s));
+  EXPECT_TRUE(pending.add_delayed_acquires(start + 2s));
   EXPECT_TRUE(pending.has_acquires() && !pending.has_background());
-  EXPECT_TRUE(pending.add_delayed(start + 3s).acquiring);
+  EXPECT_TRUE(pending.add_delayed_acquires(start + 3s));
   EXPECT_TRUE(pending.has_background());
-  EXPECT_EQ(pending.next_delayed(), instant::max());
+  EXPECT_EQ(pending.next_delayed_acquire(), instant::max());
+  EXPECT_EQ(pending.next_delayed_release(), instant::max());
+}
+
+TEST_F(pending_operations_test, the_release_of_a_hold_goes_before_what_only_tidies_up) {
+  const auto withdrawal = withdraws("a");
+  const auto first = frees("a");
+  const auto second = frees("a");
+  for (const auto& one : {withdrawal, first, second}) pending.add(one);
+  for (const auto& one : {first, second, withdrawal}) {
+    const auto taken = releases();
+    EXPECT_THAT(taken.releases, ElementsAre(one));
+    pending.begin();
+    pending.finish(taken);
+  }
+}
+
+TEST_F(pending_operations_test, withdrawals_of_a_name_join) {
+  for (int i = 0; i < 70; ++i) pending.add(withdraws("a"));
+  const auto taken = releases();
+  EXPECT_THAT(taken.releases, SizeIs(64));
+  EXPECT_THAT(taken.joined, ElementsAre("a"));
+  const auto barrier = withdraws("b", model::lock_kind::barrier);
+  pending.add(barrier);
+  pending.add(withdraws("b", model::lock_kind::barrier));
+  EXPECT_THAT(releases().releases, ElementsAre(barrier)) << "the barrier must know whether it was a member";
+}
+
+TEST_F(pending_operations_test, what_waits_for_a_reserved_name_stands_in_nobodys_way) {
+  client_layer::batch other;
+  ASSERT_TRUE(pending.reserve("a", other));
+  for (int i = 0; i < 300; ++i) pending.add(asks("a"));
+  const auto free = asks("b");
+  pending.add(free);
+  EXPECT_THAT(acquires().acquires, ElementsAre(free));
+  EXPECT_TRUE(pending.has_acquires());
+  pending.begin();
+  pending.finish(other);
+  EXPECT_THAT(acquires().acquires, SizeIs(1));
+}
+
+TEST_F(pending_operations_test, delayed_releases_of_a_name_come_together) {
+  pending.delay(withdraws("a"), start + 50ms);
+  pending.delay(withdraws("a"), start + 10ms);
+  EXPECT_EQ(pending.next_delayed_release(), start + 50ms) << "the row was seen to be locked";
+  pending.delay(frees("a"), start + 20ms);
+  EXPECT_EQ(pending.next_delayed_release(), start + 20ms) << "somebody may wait for the lock";
+  EXPECT_TRUE(pending.add_delayed_releases(start + 20ms));
+  EXPECT_EQ(pending.next_delayed_release(), instant::max());
+  EXPECT_THAT(releases().releases, SizeIs(1));
 }
 
 TEST_F(pending_operations_test, one_background_sweep_of_a_name_waits_at_a_time) {
   pending.add(client_layer::sweep_of("a"));
   pending.add(client_layer::sweep_of("a"));
   pending.delay(client_layer::sweep_of("a"), start);
-  EXPECT_EQ(pending.next_delayed(), instant::max());
+  EXPECT_EQ(pending.next_delayed_release(), instant::max());
   const auto taken = releases();
   EXPECT_THAT(taken.releases, SizeIs(1));
   pending.begin();
@@ -132,16 +197,18 @@ TEST_F(pending_operations_test, one_background_sweep_of_a_name_waits_at_a_time) 
   EXPECT_THAT(releases().releases, SizeIs(1)) << "one that comes later may find more";
 }
 
-TEST_F(pending_operations_test, a_batch_has_one_background_task) {
-  for (int i = 0; i < 2; ++i) pending.delay(std::make_shared<task_operation>(), start);
-  pending.add(std::make_shared<task_operation>());
-  pending.add_delayed(start);
+TEST_F(pending_operations_test, a_batch_has_one_task_and_one_background_task) {
+  for (int i = 0; i < 2; ++i) {
+    pending.delay(std::make_shared<task_operation>(), start);
+    pending.add(std::make_shared<task_operation>());
+  }
+  pending.add_delayed_acquires(start);
   client_layer::batch formed;
   pending.take_background(formed);
   EXPECT_THAT(formed.tasks, SizeIs(1));
-  pending.take_tasks(formed);
+  pending.take_task(formed);
   EXPECT_THAT(formed.tasks, SizeIs(2));
-  EXPECT_TRUE(pending.has_background());
+  EXPECT_TRUE(pending.has_background() && pending.has_tasks());
 }
 
 TEST_F(pending_operations_test, a_batch_that_is_put_back_comes_first) {
@@ -188,7 +255,7 @@ TEST_F(pending_operations_test, removes_acquires_that_do_not_wait_or_all) {
   pending.delay(leaves("d"), start + 1s);
   const auto failure = std::make_exception_ptr(error(errc::unreachable, "gone"));
   EXPECT_THAT(pending.remove_acquires(failure, false), ElementsAre(tries, later));
-  EXPECT_EQ(pending.next_delayed(), start + 1s) << "the release stays";
+  EXPECT_EQ(pending.next_delayed_release(), start + 1s) << "the release stays";
   EXPECT_THAT(pending.remove_acquires(failure, true), ElementsAre(waits));
 }
 

@@ -473,5 +473,108 @@ TEST_F(statement_worker_test, a_look_for_a_deadlock_that_is_refused_leaves_no_pl
   EXPECT_TRUE(soon([&] { return queued("a") == 0; }));
 }
 
+TEST_F(statement_worker_test, a_release_waits_for_one_of_many_reads) {
+  client db = new_client();
+  hold held = mutex(db, "a").acquire();
+  mutex(db, "b").acquire().release();
+  faults.hang("show");
+  std::vector<std::future<bool>> reads;
+  for (int i = 0; i < 20; ++i) reads.push_back(in_background([&] { return mutex(db, "b").is_locked(); }));
+  ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
+  int reads_before_release = 0;
+  auto released = in_background([&] { return held.release(); });
+  server->on_call([&](store::memory_call& call) {
+    if (call.before("show") && !holder_of("a").empty()) ++reads_before_release;
+  });
+  virtual_time::let_others_sleep();
+  server->unblock();
+  EXPECT_EQ(released.get(), release_result::released);
+  for (auto& one : reads) EXPECT_FALSE(one.get());
+  EXPECT_LE(reads_before_release, 2);
+}
+
+TEST_F(statement_worker_test, many_that_give_up_share_the_edits_that_withdraw_them) {
+  client db = new_client();
+  client other = new_client();
+  hold held = mutex(other, "a").acquire();
+  constexpr int many = 200;
+  std::stop_source stop;
+  std::atomic<int> over{0};
+  for (int i = 0; i < many; ++i) {
+    acquire_async([](const std::function<void()>& next) { next(); }, mutex{db, "a"},
+                  [&](const acquired&) { ++over; }, {.stop = stop.get_token()});
+  }
+  ASSERT_TRUE(eventually([&] { return queued("a") == many; }));
+  const auto edits = faults.count("edit");
+  stop.request_stop();
+  ASSERT_TRUE(soon([&] { return over == many && queued("a") == 0; }));
+  EXPECT_LT(faults.count("edit"), edits + 40);
+  held.release();
+  EXPECT_TRUE(mutex(other, "a").try_acquire());
+}
+
+// A hold that nobody knows would be granted again and again, to one withdrawn request after the other.
+TEST_F(statement_worker_test, a_grant_to_one_that_has_given_up_passes_by_the_others) {
+  client db = new_client();
+  client other = new_client();
+  hold held = mutex(db, "a").acquire();
+  constexpr int many = 100;
+  std::stop_source stop;
+  std::atomic<int> over{0};
+  for (int i = 0; i < many; ++i) {
+    acquire_async([](const std::function<void()>& next) { next(); }, mutex{db, "a"},
+                  [&](const acquired&) { ++over; }, {.stop = stop.get_token()});
+  }
+  ASSERT_TRUE(eventually([&] { return queued("a") == many; }));
+  auto last = waiting(other, "a");
+  const auto edits = faults.count("edit");
+  server->lock_row("a");
+  stop.request_stop();
+  ASSERT_TRUE(soon([&] { return over == many; }));
+  auto released = in_background([&] { return held.release(); });
+  server->unlock_row("a");
+  ASSERT_TRUE(soon([&] { return last.is_over(); }));
+  EXPECT_TRUE(last.take());
+  EXPECT_LT(faults.count("edit"), edits + 60);
+  released.wait();
+}
+
+TEST_F(statement_worker_test, what_was_given_up_asks_for_a_locked_row_no_longer) {
+  client db = new_client();
+  mutex(db, "a").acquire().release();
+  server->lock_row("a");
+  for (int i = 0; i < 10; ++i) {
+    auto tried = in_background([&] { return mutex(db, "a").try_acquire_for(200ms).valid(); });
+    ASSERT_TRUE(soon([&] { return tried.wait_for(0s) == std::future_status::ready; }));
+    EXPECT_FALSE(tried.get());
+  }
+  pass(200ms);
+  const auto asked = [&] { return faults.count("acquire") + faults.count("enqueue") + faults.count("edit"); };
+  const auto before = asked();
+  pass(2s);
+  EXPECT_EQ(asked(), before);
+  const auto begun = time.now();
+  auto closed = in_background([&] { db.close(); });
+  ASSERT_TRUE(soon([&] { return closed.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_LT(time.now() - begun, 500ms);
+  server->unlock_row("a");
+}
+
+TEST_F(statement_worker_test, one_probe_asks_for_all_that_is_to_be_released_of_a_locked_row) {
+  client db = new_client();
+  counting_semaphore pool{db, "pool", 50};
+  std::vector<hold> held;
+  for (int i = 0; i < 30; ++i) held.push_back(pool.acquire());
+  server->lock_row("pool");
+  for (auto& one : held)
+    release_async([](const std::function<void()>& next) { next(); }, std::move(one), [](release_result) {});
+  pass(1s);
+  const auto edits = faults.count("edit");
+  pass(1s);
+  EXPECT_LT(faults.count("edit"), edits + 50) << "20 to 40 a second, as for one release";
+  server->unlock_row("pool");
+  EXPECT_TRUE(soon([&] { return server->snapshot().locks.at("pool").row.in_use == 0; }));
+}
+
 }  // namespace
 }  // namespace rowlock::test

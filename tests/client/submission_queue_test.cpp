@@ -1,5 +1,8 @@
 #include "client/submission_queue.hpp"
 
+#include "client/client_test.hpp"
+
+#include "support/background.hpp"
 #include "support/virtual_time.hpp"
 
 #include <gmock/gmock.h>
@@ -84,7 +87,7 @@ TEST_F(submission_queue_test, those_of_a_shared_name_go_along) {
   writer->mode = model::lock_mode::exclusive;
   for (const auto& one : {reader, other, writer}) queue.submit(one);
   const auto batch = next();
-  EXPECT_THAT(batch.acquires, ElementsAre(reader, other, writer));
+  EXPECT_THAT(batch.acquires, ElementsAre(reader, writer, other));
   EXPECT_THAT(batch.joined, ElementsAre("a"));
   EXPECT_THAT(batch.names, ElementsAre("a", "b"));
 }
@@ -124,12 +127,26 @@ TEST_F(submission_queue_test, a_request_that_may_stand_in_the_queue_goes_alone_a
   for (const auto& one : {first, waits, doubtful, last}) EXPECT_THAT(next().acquires, ElementsAre(one));
 }
 
-TEST_F(submission_queue_test, a_withdrawal_goes_alone) {
+TEST_F(submission_queue_test, a_withdrawal_of_which_little_is_known_goes_alone) {
   const auto one = leaves("a");
   const auto withdrawal = leaves("a", model::lock_mode::exclusive);
   const auto other = leaves("a");
   for (const auto& each : {one, withdrawal, other}) queue.submit(each);
   for (const auto& each : {one, withdrawal, other}) EXPECT_THAT(next().releases, ElementsAre(each));
+}
+
+// A worker that acquires may wait for the database for long.
+TEST_F(submission_queue_test, a_delayed_release_needs_no_worker_that_acquires) {
+  queue.split_roles(true);
+  for (const auto role : {worker_role::acquires, worker_role::releases}) queue.count_worker(role, true);
+  const auto release = leaves("a");
+  queue.delay(release, 10ms);
+  auto taken = in_background([&] { return next(worker_role::releases); });
+  ASSERT_TRUE(eventually([&] {
+    time.advance(10ms);
+    return taken.wait_for(1ms) == std::future_status::ready;
+  }));
+  EXPECT_THAT(taken.get().releases, ElementsAre(release));
 }
 
 TEST_F(submission_queue_test, any_worker_ends_what_is_left_when_it_was_stopped) {

@@ -1,0 +1,53 @@
+// How many more holds a client may have: those that it has, and those that its requests under way may still obtain, all
+// count.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <utility>
+
+namespace rowlock::client_layer {
+
+// Thread-safe.
+class hold_room {
+ public:
+  // Room for some holds, until it ends. May outlive the client.
+  class place {
+   public:
+    place() = default;
+    place(place&& other) noexcept : count_(std::exchange(other.count_, 0)), taken_(std::move(other.taken_)) {}
+    place& operator=(place&& other) noexcept {
+      std::swap(count_, other.count_);
+      std::swap(taken_, other.taken_);
+      return *this;
+    }
+    ~place() {
+      if (taken_) taken_->fetch_sub(count_);
+    }
+    explicit operator bool() const noexcept { return taken_ != nullptr; }
+
+   private:
+    friend class hold_room;
+    place(std::size_t count, std::shared_ptr<std::atomic<std::size_t>> taken)
+        : count_(count), taken_(std::move(taken)) {}
+
+    std::size_t count_ = 0;
+    std::shared_ptr<std::atomic<std::size_t>> taken_;
+  };
+
+  // Empty: the holds that are present, those under way and `wanted` are more than `most`. A request keeps its place until
+  // its hold is among those present.
+  place take(std::size_t wanted, std::size_t present, std::size_t most) const {
+    const auto before = taken_->fetch_add(wanted);
+    place made{wanted, taken_};
+    if (wanted > most || before + present > most - wanted) return {};
+    return made;
+  }
+  std::size_t taken() const noexcept { return taken_->load(); }
+
+ private:
+  std::shared_ptr<std::atomic<std::size_t>> taken_ = std::make_shared<std::atomic<std::size_t>>(0);
+};
+
+}  // namespace rowlock::client_layer

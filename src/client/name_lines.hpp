@@ -1,0 +1,166 @@
+// Requests that wait to be sent, in a line for each name. The first request of a name that no batch has reserved is found
+// at once, however many wait behind it, or behind reserved names.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <iterator>
+#include <limits>
+#include <list>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace rowlock::client_layer {
+
+// Not thread-safe. If memory runs out, nothing changes; what only takes requests out, or frees a name, allocates nothing.
+template <class Operation>
+class name_lines {
+  struct line;
+  using line_map = std::unordered_map<std::string, line>;
+
+ public:
+  // A line, which stays until its last request was taken out.
+  using place = typename line_map::value_type*;
+
+  bool empty() const noexcept { return lines_.empty(); }
+
+  // At the end of its name's line, or, if it is `urgent`, behind those that are urgent too. A name has its turn by the
+  // request that has waited longest.
+  void add(const std::string& name, Operation operation, bool is_reserved, bool urgent) {
+    std::list<entry> added;
+    added.push_back({next_turn_, std::move(operation)});
+    line& of_name = line_of(name, next_turn_, is_reserved).second;
+    ++next_turn_;
+    const auto single = added.begin();
+    const bool is_first_of_rest = !urgent && of_name.rest == of_name.waiting.end();
+    of_name.waiting.splice(urgent ? of_name.rest : of_name.waiting.end(), added);
+    if (is_first_of_rest) of_name.rest = single;
+  }
+  // Before all others of its name, and that name before all others.
+  void put_back(const std::string& name, Operation operation, bool is_reserved) {
+    std::list<entry> added;
+    added.push_back({first_turn_ - 1, std::move(operation)});
+    auto& here = line_of(name, first_turn_ - 1, is_reserved);
+    --first_turn_;
+    here.second.waiting.splice(here.second.waiting.begin(), added);
+    set_turn(&here);
+  }
+
+  // A batch has reserved the name, or freed it again.
+  void reserve(const std::string& name) {
+    if (const auto found = lines_.find(name); found != lines_.end()) reserve(&*found);
+  }
+  void free(const std::string& name) {
+    if (const auto found = lines_.find(name); found != lines_.end()) make_ready(found->second);
+  }
+
+  // The line, of those whose names are not reserved, that comes next after that one, or first. Null: there is none.
+  place next(place after = nullptr) const {
+    const auto at = after ? ready_.upper_bound({after->second.turn, after}) : ready_.begin();
+    return at == ready_.end() ? nullptr : at->second;
+  }
+  // The line of that name. Null: nothing waits in it.
+  place find(const std::string& name) {
+    const auto found = lines_.find(name);
+    return found == lines_.end() ? nullptr : &*found;
+  }
+  void reserve(place at) { at->second.idle = ready_.extract({at->second.turn, at}); }
+  static const Operation& front(place at) { return at->second.waiting.front().operation; }
+  // Removes and returns the first request. The place may be gone afterwards: true, as long as it is not.
+  Operation take(place at, bool& is_left) {
+    line& of_name = at->second;
+    Operation taken = std::move(of_name.waiting.front().operation);
+    if (of_name.rest == of_name.waiting.begin()) ++of_name.rest;
+    of_name.waiting.pop_front();
+    is_left = !of_name.waiting.empty();
+    if (is_left) {
+      set_turn(at);
+    } else {
+      remove(at);
+    }
+    return taken;
+  }
+
+  // Calls see(operation) for each, and removes and returns those for which it returns true, in the order of their turns.
+  template <class See>
+  std::vector<Operation> remove_if(See see) {
+    std::vector<entry> removed;
+    for (auto at = lines_.begin(); at != lines_.end();) {
+      line& of_name = at->second;
+      for (auto one = of_name.waiting.begin(); one != of_name.waiting.end();) {
+        if (!see(std::as_const(one->operation))) {
+          ++one;
+          continue;
+        }
+        removed.push_back(*one);
+        if (one == of_name.rest) ++of_name.rest;
+        one = of_name.waiting.erase(one);
+      }
+      const auto here = at++;
+      if (of_name.waiting.empty()) {
+        remove(&*here);
+      } else {
+        set_turn(&*here);
+      }
+    }
+    std::ranges::sort(removed, {}, &entry::turn);
+    std::vector<Operation> result;
+    result.reserve(removed.size());
+    for (auto& one : removed) result.push_back(std::move(one.operation));
+    return result;
+  }
+
+ private:
+  using turn_number = std::int64_t;
+  using ready_set = std::set<std::pair<turn_number, place>>;
+
+  struct entry {
+    turn_number turn;
+    Operation operation;
+  };
+  struct line {
+    std::list<entry> waiting{};
+    typename std::list<entry>::iterator rest = waiting.end();  // the first that is not urgent
+    turn_number turn = 0;                                      // by which the line stands in ready_
+    typename ready_set::node_type idle{};                      // its node there, while the name is reserved
+  };
+
+  // Finds or makes the line, with nothing in it if it is new.
+  typename line_map::value_type& line_of(const std::string& name, turn_number turn, bool is_reserved) {
+    if (const auto found = lines_.find(name); found != lines_.end()) return *found;
+    ready_set made;
+    made.emplace(turn, nullptr);
+    const auto at = lines_.try_emplace(name).first;
+    at->second.turn = turn;
+    at->second.idle = made.extract(made.begin());
+    at->second.idle.value().second = &*at;
+    if (!is_reserved) make_ready(at->second);
+    return *at;
+  }
+  void make_ready(line& of_name) {
+    if (!of_name.idle.empty()) ready_.insert(std::move(of_name.idle));
+  }
+  // Gives the line the turn of its first request.
+  void set_turn(place at) {
+    line& of_name = at->second;
+    const auto turn = of_name.waiting.front().turn;
+    const bool is_ready = of_name.idle.empty();
+    if (is_ready) reserve(at);
+    of_name.turn = of_name.idle.value().first = turn;
+    if (is_ready) make_ready(of_name);
+  }
+  void remove(place at) {
+    if (at->second.idle.empty()) reserve(at);
+    lines_.erase(lines_.find(at->first));
+  }
+
+  line_map lines_;
+  ready_set ready_;
+  turn_number next_turn_ = 0;
+  turn_number first_turn_ = 0;
+};
+
+}  // namespace rowlock::client_layer
