@@ -1,6 +1,7 @@
 #include "cli/child.hpp"
 
 #include "cli/exit_code.hpp"
+#include "cli/inherited_descriptors.hpp"
 #include "cli/text.hpp"
 
 #include <rowlock/error.hpp>
@@ -41,6 +42,7 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   while (read(gate[0], &nothing, 1) < 0 && errno == EINTR) {
   }
   sigprocmask(SIG_SETMASK, &mask, nullptr);
+  close_own_descriptors_on_exec();
   execvpe(words[0], words, environment);
   const int failure = errno;
   [[maybe_unused]] const auto written = write(failure_pipe, &failure, sizeof failure);

@@ -1,3 +1,4 @@
+#include "cli/inherited_descriptors.hpp"
 #include "cli/subcommands.hpp"
 
 #include <cstdio>
@@ -21,6 +22,7 @@ void open_closed_descriptors() {
 int main(int count, char** words) {
   using namespace rowlock::cli;
   open_closed_descriptors();
+  remember_inherited_descriptors();
   command_line program{
       "rowlock", "Locks with leases, tokens and a fair queue in your SQL database.",
       "Help for one command: rowlock help COMMAND.\n"

@@ -1,9 +1,12 @@
 #include "cli/child.hpp"
 
+#include "cli/inherited_descriptors.hpp"
+
 #include <gtest/gtest.h>
 
 #include <csignal>
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -32,7 +35,26 @@ namespace {
   _exit(0);
 }
 
+// As a connection that another thread is making when the command starts.
+[[noreturn]] void run_beside_an_open_descriptor() {
+  alarm(60);
+  cli::remember_inherited_descriptors();
+  const int own = open("/dev/null", O_RDONLY);
+  sigset_t none;
+  sigemptyset(&none);
+  cli::child command{{"test", "!", "-e", "/proc/self/fd/" + std::to_string(own)}, {}, none};
+  while (!command.ended()) {
+    siginfo_t seen{};
+    waitid(P_ALL, 0, &seen, WEXITED | WNOWAIT);
+  }
+  _exit(command.exit_code());
+}
+
 }  // namespace
+
+TEST(child, gets_no_descriptor_that_was_opened_since_the_start) {
+  EXPECT_EXIT(run_beside_an_open_descriptor(), testing::ExitedWithCode(0), "");
+}
 
 // So that its hold can be checked before it runs again.
 TEST(child, that_the_terminal_has_stopped_stays_stopped_until_it_is_continued) {

@@ -6,6 +6,7 @@
 #include <fstream>
 
 #include <fcntl.h>
+#include <linux/close_range.h>
 #include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -52,6 +53,8 @@ command_process::command_process(const std::vector<std::string>& words,
     ::dup2(in[0], 0);
     ::dup2(out[1], 1);
     ::dup2(err[1], 2);
+    // The tests' own connections are none of its business.
+    ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
     ::execvp(arguments[0], arguments.data());
     ::_exit(127);
   }

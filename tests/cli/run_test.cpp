@@ -1,4 +1,5 @@
 #include "cli/cli_test.hpp"
+#include "support/descriptors.hpp"
 
 #include <csignal>
 
@@ -150,6 +151,24 @@ TEST_P(run_test, killing_it_ends_the_command) {
   process->send(SIGKILL);
   eventually("the command is gone", [&] { return !runs(command); });
   EXPECT_EQ(process->wait().exit_code, 128 + SIGKILL);
+}
+
+TEST_P(run_test, gives_the_command_none_of_its_own_descriptors) {
+  auto process = start({"run", "job", "--", "sh", "-c", "echo $$; read -r line; true"});
+  const pid_t command = std::stoi(process->read_line());
+  EXPECT_THAT(descriptors_of(command), IsEmpty());
+  EXPECT_EQ(process->wait().exit_code, 0);
+}
+
+TEST_P(run_test, passes_the_callers_descriptors_on) {
+  auto process = start_redirected("7<<<hello 9<<<world", {"run", "job", "--", "sh", "-c",
+                                                          "cat <&7; cat <&9; echo $$; read -r line; true"});
+  EXPECT_EQ(process->read_line(), "hello");
+  EXPECT_EQ(process->read_line(), "world");
+  const auto left = descriptors_of(std::stoi(process->read_line()));
+  EXPECT_EQ(left.size(), 2) << testing::PrintToString(left);
+  EXPECT_TRUE(left.contains(7) && left.contains(9)) << testing::PrintToString(left);
+  EXPECT_EQ(process->wait().exit_code, 0);
 }
 
 TEST_P(run_test, refuses_what_cannot_be_right) {

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <grp.h>
+#include <linux/close_range.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -29,6 +30,8 @@ namespace {
   // Must follow the change of user, which would clear it.
   ::prctl(PR_SET_PDEATHSIG, setup.at_parents_death);
   if (::getppid() != parent) ::_exit(127);
+  // The tests' own connections are none of its business.
+  ::close_range(STDERR_FILENO + 1, ~0U, CLOSE_RANGE_CLOEXEC);
   ::execv(arguments[0], arguments);
   ::_exit(127);
 }

@@ -103,7 +103,11 @@ struct mysql_connection::driver {
   soci::session session;
   std::uint64_t affected_rows = 0;  // by the last statement of what was sent
 
-  explicit driver(const std::string& connect_string) : session{soci::mysql, connect_string} {}
+  // The client libraries leave their socket open in a program that this process executes, which could then use the
+  // session, and would keep it open when this process has ended.
+  explicit driver(const std::string& connect_string) : session{soci::mysql, connect_string} {
+    ::fcntl(socket(), F_SETFD, FD_CLOEXEC);
+  }
 
   // init_connect may have changed the database.
   void use(const std::string& database) {

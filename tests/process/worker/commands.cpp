@@ -1,7 +1,9 @@
 #include "commands.hpp"
 
 #include "ledger.hpp"
+#include "support/descriptors.hpp"
 
+#include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -89,6 +91,7 @@ void commands::run(const std::string& line) try {
   if (what == "arrive") return say(arrive(words));
   if (what == "sweep") return admin{db_}.sweep(), say("swept");
   if (what == "fork") return words >> name, say(fork_child(name));
+  if (what == "execute") return say(execute_program());
   if (what == "close") return db_.close(), say("closed");
   say("no such command: " + line);
 } catch (const error& failure) {
@@ -227,6 +230,31 @@ std::string commands::fork_child(const std::string& name) {
   int status = 0;
   ::waitpid(child, &status, 0);
   return status == 0 ? "refused" : "child ended with status " + std::to_string(status);
+}
+
+// Starts a program that waits, and returns the descriptors that it has got, except the standard ones.
+std::string commands::execute_program() {
+  int input[2], output[2];
+  if (::pipe2(input, O_CLOEXEC) != 0 || ::pipe2(output, O_CLOEXEC) != 0) return "no pipe";
+  const pid_t child = ::fork();
+  if (child == 0) {
+    ::dup2(input[0], STDIN_FILENO);
+    ::dup2(output[1], STDOUT_FILENO);
+    ::execlp("sh", "sh", "-c", "echo; read -r line", nullptr);
+    ::_exit(127);
+  }
+  ::close(input[0]);
+  ::close(output[1]);
+  char line_end = 0;
+  static_cast<void>(::read(output[0], &line_end, 1));  // then it has loaded its libraries
+  std::string found;
+  for (const auto& [number, target] : descriptors_of(child)) {
+    found += (found.empty() ? "" : " ") + std::to_string(number) + "=" + target;
+  }
+  ::close(output[0]);
+  ::close(input[1]);
+  ::waitpid(child, nullptr, 0);
+  return line_end == '\n' ? found : "the program did not start";
 }
 
 }  // namespace rowlock::test

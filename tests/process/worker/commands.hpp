@@ -32,6 +32,7 @@ class commands {
   std::string stop_before_guard();
   std::string start_load(std::istream& words);
   std::string fork_child(const std::string& name);
+  static std::string execute_program();
   std::string release_all();
   // For a latch and a barrier.
   std::string count_down(std::istream& words);
