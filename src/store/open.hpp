@@ -32,7 +32,5 @@ std::vector<check> checks_of(std::string_view dialect);
 // "postgres", "mysql", "sqlite": the dialect that a URL's scheme names. Throws as open does.
 std::string dialect_of(std::string_view url);
 
-// The URL without its password, for messages and logs.
-std::string redact(std::string_view url);
 
 }  // namespace rowlock::store

@@ -1,6 +1,5 @@
 #include "store/url.hpp"
 
-#include "store/open.hpp"
 #include "store/registry.hpp"
 
 #include <rowlock/error.hpp>
@@ -85,25 +84,6 @@ std::string decode_lower(std::string_view text) {
 bool is_secret(std::string_view key) {
   const auto name = decode_lower(key);
   return name.find("passw") != std::string::npos || name == "pwd" || name == "pass";
-}
-
-// Hides the values of password=… in a query, or between the words of a connection string.
-std::string hide_parameters(std::string_view text) {
-  std::string result;
-  while (!text.empty()) {
-    const auto separator = text.find_first_of("?& \t\n");
-    const auto part = text.substr(0, separator);
-    const auto equals = part.find('=');
-    const bool secret = equals != std::string_view::npos && is_secret(part.substr(0, equals));
-    result += secret ? part.substr(0, equals + 1) : part;
-    if (secret) result += hidden;
-    // A quoted value may contain any separator, so nothing after it is shown.
-    if (secret && part.substr(equals + 1).starts_with('\'')) return result;
-    if (separator == std::string_view::npos) return result;
-    result += text[separator];
-    text.remove_prefix(separator + 1);
-  }
-  return result;
 }
 
 bool is_plain_word(std::string_view text) {
@@ -216,22 +196,6 @@ std::string hide_secret(std::string message, std::string_view secret) {
     if (in_a_url || a_value) message.replace(at, secret.size(), hidden);
   }
   return message;
-}
-
-std::string redact(std::string_view url) {
-  if (scheme_of(url) == "sqlite") return hide_parameters(url);  // a path may contain both : and @
-  // From the first colon after the scheme to the last @: a password that was not percent-encoded may contain
-  // any character, and hiding too much is better than too little.
-  const auto authority = url.find("://");
-  const auto from = authority == std::string_view::npos ? 0 : authority + 3;
-  const auto colon = url.find(':', from);
-  const auto at = url.rfind('@');
-  if (colon == std::string_view::npos || at == std::string_view::npos || colon > at)
-    return hide_parameters(url);
-  std::string shown = hide_parameters(url.substr(0, colon + 1)) + std::string{hidden};
-  // An @ after a separator may be inside another secret: nothing after it is shown.
-  const bool clear = url.substr(colon, at - colon).find_first_of("?& \t\n") == std::string_view::npos;
-  return clear ? shown + hide_parameters(url.substr(at)) : shown;
 }
 
 std::string quoted_value(std::string_view value) {

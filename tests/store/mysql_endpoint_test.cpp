@@ -157,10 +157,14 @@ TEST(mysql_endpoint_test, a_host_is_a_host) {
   }
 }
 
-TEST(mysql_endpoint_test, scrubs_the_password) {
-  const store::mysql_endpoint endpoint{"mysql://app:hush@db/shop"};
-  EXPECT_EQ(endpoint.scrub("hush, hush!"), "***, ***!");
-  EXPECT_EQ(store::mysql_endpoint{"mysql://app@db/shop"}.scrub("hush"), "hush");
+TEST(mysql_endpoint_test, scrubs_the_password_where_it_stands_as_one) {
+  const store::mysql_endpoint endpoint{"mysql://app:hu%40sh@db/shop"};
+  EXPECT_EQ(endpoint.scrub("mysql://app:hu@sh@db/shop"), "mysql://app:***@db/shop");
+  EXPECT_EQ(endpoint.scrub("user='app' password='hu@sh' dbname='shop'"),
+            "user='app' password='***' dbname='shop'");
+  EXPECT_EQ(store::mysql_endpoint{"mysql://app:lock@db/shop"}.scrub("Table 's.row_lock_meta' doesn't exist"),
+            "Table 's.row_lock_meta' doesn't exist");
+  EXPECT_EQ(store::mysql_endpoint{"mysql://app:no@db/shop"}.scrub("cannot connect"), "cannot connect");
 }
 
 }  // namespace

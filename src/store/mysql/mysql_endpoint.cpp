@@ -303,11 +303,7 @@ std::string mysql_endpoint::connect_string(std::chrono::milliseconds connect_tim
 }
 
 std::string mysql_endpoint::scrub(std::string message) const {
-  if (password_.empty()) return message;
-  for (auto at = message.find(password_); at != std::string::npos; at = message.find(password_, at + 3)) {
-    message.replace(at, password_.size(), "***");
-  }
-  return message;
+  return hide_secret(std::move(message), password_);
 }
 
 }  // namespace rowlock::store

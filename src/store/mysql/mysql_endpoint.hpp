@@ -34,7 +34,7 @@ class mysql_endpoint {
   // Throws error(invalid_argument) if a file that the URL names cannot be read.
   void check_files() const;
 
-  // The message with the password replaced.
+  // The message with the password hidden where it is used as one, as hide_secret().
   std::string scrub(std::string message) const;
 
  private:
