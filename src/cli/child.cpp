@@ -9,8 +9,13 @@
 #include <fmt/format.h>
 
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
 #include <string_view>
+#include <system_error>
 #include <utility>
 
 #include <fcntl.h>
@@ -63,6 +68,20 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   _exit(0);
 }
 
+// Not if it is a zombie.
+bool runs_in_group(pid_t process, pid_t group) {
+  std::string text;
+  std::getline(std::ifstream{fmt::format("/proc/{}/stat", process)}, text);
+  // The name may contain any character.
+  const auto after_name = text.rfind(')');
+  if (after_name == std::string::npos) return false;
+  char state = 'X';
+  pid_t parent = 0;
+  pid_t own_group = 0;
+  std::istringstream{text.substr(after_name + 1)} >> state >> parent >> own_group;
+  return own_group == group && state != 'Z' && state != 'X';
+}
+
 }  // namespace
 
 child::child(const std::vector<std::string>& words, const std::vector<std::string>& environment,
@@ -100,7 +119,7 @@ child::child(const std::vector<std::string>& words, const std::vector<std::strin
 }
 
 child::~child() {
-  if (!ended_) {
+  if (!ended_ && !abandoned_) {
     send(SIGKILL);
     wait();
   }
@@ -147,6 +166,22 @@ void child::reaped() noexcept {
 void child::send(int signal) noexcept {
   kill(-pid_, signal);
   if (!ended_ && getpgid(pid_) != pid_) kill(pid_, signal);  // it has left its group
+}
+
+std::optional<pid_t> child::out_of_reach() const {
+  const auto is_foreign = [](pid_t process) { return kill(process, 0) != 0 && errno == EPERM; };
+  if (!ended_ && is_foreign(pid_)) return pid_;
+  std::error_code unreadable;
+  for (std::filesystem::directory_iterator each{"/proc", unreadable}, end; !unreadable && each != end;
+       each.increment(unreadable)) {
+    const auto process = static_cast<pid_t>(std::strtol(each->path().filename().c_str(), nullptr, 10));
+    if (process > 0 && runs_in_group(process, pid_) && is_foreign(process)) return process;
+  }
+  return {};
+}
+
+void child::abandon() noexcept {
+  abandoned_ = true;
 }
 
 bool child::ended() {

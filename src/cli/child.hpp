@@ -5,6 +5,7 @@
 #include "cli/terminal.hpp"
 
 #include <csignal>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -36,8 +37,13 @@ class child {
   child(const child&) = delete;
   child& operator=(const child&) = delete;
 
-  // Sends the signal to the whole group, even if the command itself has ended.
+  // Sends the signal to the whole group, even if the command itself has ended. A process of another user does not get
+  // it, unless this process may signal that user's processes.
   void send(int signal) noexcept;
+  // A running process of the group to which this process may send no signal. Empty: there is none, or /proc hides it.
+  std::optional<pid_t> out_of_reach() const;
+  // Leaves the group to itself: the destructor neither kills it nor waits for it.
+  void abandon() noexcept;
   // Does not wait. Also does the work of a shell: a command that waits for the terminal gets it, and when the
   // terminal stops the command (Ctrl-Z), this process stops too. When this process continues, the command stays
   // stopped until continue_stopped(), so that its hold can be checked first.
@@ -59,6 +65,7 @@ class child {
   int guard_pipe_ = -1;
   int status_ = 0;
   bool ended_ = false;
+  bool abandoned_ = false;
   bool is_to_continue_ = false;
 };
 

@@ -6,6 +6,8 @@
 #include <cstdint>
 #include <optional>
 #include <stop_token>
+#include <string>
+#include <utility>
 
 #include <poll.h>
 #include <sys/eventfd.h>
@@ -70,10 +72,13 @@ class kill_schedule {
   bool timed_out() const noexcept { return timed_out_; }
   bool stopped() const noexcept { return stopped_at_.has_value(); }
   bool killed() const noexcept { return killed_; }
+  // Whether a process of another user that survived SIGKILL still runs, or ran for a while.
+  bool has_survivor() const noexcept { return survivor_.has_value(); }
+  bool had_survivor() const noexcept { return had_survivor_; }
 
   // Sends what is due. Returns the time until the next call; empty: there is nothing more to do.
   std::optional<nanoseconds> act() {
-    if (killed_) return {};
+    if (killed_) return look_at_survivor();
     const bool valid = held_.valid();
     const auto remaining = held_.remaining();
     if (!stopped()) {
@@ -86,19 +91,31 @@ class kill_schedule {
                 : valid    ? "the lease cannot be renewed"
                            : fmt::format("the hold is lost ({})", to_string(held_.loss())));
     }
-    // A late renewal changes nothing, because a command that keeps running would otherwise hold the lock for ever.
-    nanoseconds grace = *stopped_at_ + kill_after_ - clock::now();
-    if (valid) grace = std::min<nanoseconds>(grace, remaining);
-    if (held_.loss() == loss::expired) grace = 0ns;
-    if (grace > 0ns) return grace;
+    if (const auto grace = grace_left(); grace > 0ns) {
+      tell_why();
+      return std::max(grace_left(), 0ns);
+    }
     command_.send(SIGKILL);
     killed_ = true;
-    return {};
+    survivor_ = command_.out_of_reach();
+    tell_why();
+    if (!survivor_) return {};
+    had_survivor_ = true;
+    if (held_.valid()) note_(cannot_be_ended(*survivor_) + "; the lock stays held until it ends");
+    return 0ns;
+  }
+
+  // Requires: a survivor.
+  void abandon() {
+    command_.abandon();
+    note_(cannot_be_ended(*survivor_) + "; it goes on without the lock");
   }
 
  private:
   // The hold reports only the first request by its token.
   static constexpr nanoseconds look_for_request = 1s;
+  // No event reports the end of a process that is not a child.
+  static constexpr nanoseconds look_for_survivor = 200ms;
 
   void note_request() {
     const auto request = held_.request();
@@ -106,7 +123,7 @@ class kill_schedule {
     const auto what = "somebody requests the release of the lock" +
                       (request->reason.empty() ? "" : fmt::format(" ({})", request->reason));
     if (yields_) end_command();
-    note_(yields_ ? what + "; ending the command" : what);
+    note_(yields_ ? what + "; " + how_it_ends() : what);
   }
 
   // Each audit of the client reads the same request again, and computes its end anew: too early by the time that the
@@ -121,16 +138,45 @@ class kill_schedule {
     return true;
   }
 
+  std::optional<nanoseconds> look_at_survivor() {
+    if (!survivor_) return {};
+    survivor_ = command_.out_of_reach();
+    return survivor_ ? look_for_survivor : 0ns;
+  }
+
   // A stopped command gets SIGTERM only when it goes on, which it must not after its lease has expired.
   void end_command() {
     command_.send(SIGTERM);
     if (held_.loss() != loss::expired) command_.send(SIGCONT);
   }
 
-  void terminate(const std::string& reason) {
+  void terminate(std::string reason) {
     stopped_at_ = clock::now();
-    end_command();  // first: the line is only for people
-    note_(reason + "; ending the command");
+    end_command();
+    reason_ = std::move(reason);
+  }
+
+  // A late renewal changes nothing, because a command that keeps running would otherwise hold the lock for ever.
+  nanoseconds grace_left() const {
+    if (held_.loss() == loss::expired) return 0ns;
+    const nanoseconds grace = *stopped_at_ + kill_after_ - clock::now();
+    return held_.valid() ? std::min<nanoseconds>(grace, held_.remaining()) : grace;
+  }
+
+  // After the signals, because the line is only for people.
+  void tell_why() {
+    if (reason_.empty()) return;
+    note_(reason_ + "; " + how_it_ends());
+    reason_.clear();
+  }
+
+  std::string how_it_ends() const {
+    const auto survivor = command_.out_of_reach();
+    return survivor ? cannot_be_ended(*survivor) : "ending the command";
+  }
+
+  static std::string cannot_be_ended(pid_t process) {
+    return fmt::format("process {} runs as another user and cannot be ended", process);
   }
 
   child& command_;
@@ -141,7 +187,10 @@ class kill_schedule {
   const std::function<void(std::string_view)>& note_;
   std::optional<std::string> asked_;  // the reason of the latest request
   clock::time_point asked_until_;
+  std::string reason_;  // why the command is ended, until it was told
   bool killed_ = false;
+  std::optional<pid_t> survivor_;
+  bool had_survivor_ = false;
   bool timed_out_ = false;
   const clock::time_point started_at_ = clock::now();
   std::optional<clock::time_point> stopped_at_;
@@ -168,18 +217,28 @@ watch_result watch(child& command, const hold& held, signal_queue& signals, cons
   kill_schedule schedule{command, held, how, note};
   // No event reports that the rest of the group has ended, so it is polled.
   constexpr nanoseconds look_again = 20ms;
-  while (!command.ended() || (schedule.stopped() && !schedule.killed() && !command.group_ended())) {
+  const auto is_unfinished = [&] {
+    if (schedule.killed()) return schedule.has_survivor() ? held.valid() : !command.ended();
+    return !command.ended() || (schedule.stopped() && !command.group_ended());
+  };
+  while (is_unfinished()) {
     auto until = schedule.act();
     command.continue_stopped();  // after act(), which ends a command whose hold was lost meanwhile
-    if (command.ended()) until = std::min(until.value_or(look_again), look_again);
+    if (command.ended() && !schedule.has_survivor()) until = std::min(until.value_or(look_again), look_again);
     wait_for_either(signals.descriptor(), bell.descriptor(), until);
     bell.drain();
     while (const auto signal = signals.take()) {
       if (*signal == SIGCHLD) continue;
       if (*signal != SIGUSR1 && *signal != SIGUSR2) result.signal = *signal;
       command.send(*signal);
+      if (const auto process = command.out_of_reach()) {
+        note(fmt::format("process {} runs as another user and cannot be sent SIG{}", *process,
+                         sigabbrev_np(*signal)));
+      }
     }
   }
+  if (schedule.has_survivor()) schedule.abandon();
+  result.out_of_reach = schedule.had_survivor();
   result.timed_out = schedule.timed_out();
   result.lost = (schedule.stopped() && !schedule.timed_out()) || !held.valid();
   return result;

@@ -21,9 +21,10 @@ struct watch_settings {
 };
 
 struct watch_result {
-  bool lost = false;       // the hold was lost by then, or the child was ended because of it
-  bool timed_out = false;  // the child was ended because at_most was over
-  int signal = 0;          // the latest of SIGINT, SIGTERM, SIGHUP and SIGQUIT that was forwarded
+  bool lost = false;          // the hold was lost by then, or the child was ended because of it
+  bool timed_out = false;     // the child was ended because at_most was over
+  bool out_of_reach = false;  // a process of it could not be ended, because it runs as another user
+  int signal = 0;             // the latest of SIGINT, SIGTERM, SIGHUP and SIGQUIT that was forwarded
 };
 
 // Waits until the child has ended, and forwards signals to its group. Signals that it sends because of the hold
@@ -32,6 +33,9 @@ struct watch_result {
 // If the hold is not renewed, it sends SIGTERM when remaining() has fallen to kill_after. If the hold was taken away,
 // or at_most has passed, it sends SIGTERM at once. In all cases SIGKILL follows kill_after later, at the latest at the
 // local deadline, before the database grants the lock to another client. note receives a line for each.
+//
+// A process of another user may survive the SIGKILL. While the hold is valid, this waits for its end; otherwise it
+// abandons the child.
 watch_result watch(child& command, const hold& held, signal_queue& signals, const watch_settings& how,
                    const std::function<void(std::string_view)>& note);
 

@@ -62,7 +62,7 @@ int elect(const context& global, const elect_words& words) {
     if (!words.value.empty()) leads.proclaim(words.value);
     const auto done = run_holding(
         global, chosen, leads.office(), [&] { return leads.resign(); }, signals);
-    if (!words.repeats || !done.ran || done.signal != 0) return done.exit_code;
+    if (!words.repeats || !done.ran || done.out_of_reach || done.signal != 0) return done.exit_code;
     global.note(fmt::format("the command has exited with {}; standing by for '{}' again", done.exit_code,
                             office.name()));
     signal = until_signal(signals,

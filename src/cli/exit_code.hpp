@@ -12,6 +12,7 @@ enum exit_code : int {
   usage = 64,            // an argument, option, name or URL that cannot be right
   unavailable = 69,      // no connection, no writable database, or a database that is too busy
   software = 70,         // a bug of rowlock, an unexpected answer of the database, or no way to write stdout
+  not_ended = 71,        // the command could not be ended, because it runs as another user
   busy = 75,             // somebody else holds the lock, or the time is over; -E replaces it
   hold_lost = 76,        // the hold was lost while the command ran
   no_permission = 77,    // wrong user or password, or a missing privilege

@@ -93,7 +93,7 @@ command_result run_holding(const context& global, const command_settings& chosen
     wait_for_stderr(100ms);  // so that these lines stand before those of the command
     child command{global.command, child_environment(name, held.token()), signals.mask_before()};
     seen = watch(command, held, signals, chosen.watch, note);
-    result.exit_code = seen.timed_out ? timed_out : command.exit_code();
+    if (!seen.out_of_reach) result.exit_code = seen.timed_out ? timed_out : command.exit_code();
   } catch (const not_started& problem) {
     global.print_to_stderr(problem.what());
     result.exit_code = problem.exit_code();
@@ -101,6 +101,7 @@ command_result run_holding(const context& global, const command_settings& chosen
   }
   result.signal = seen.signal;
   result.lost = seen.lost;
+  result.out_of_reach = seen.out_of_reach;
   switch (release()) {
     case release_result::lost: result.lost = true; break;
     case release_result::unknown:
@@ -116,6 +117,7 @@ command_result run_holding(const context& global, const command_settings& chosen
     note(fmt::format("the hold of '{}' was lost while the command ran", name));
     result.exit_code = hold_lost;
   }
+  if (result.out_of_reach) result.exit_code = not_ended;
   return result;
 }
 

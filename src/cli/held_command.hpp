@@ -37,10 +37,11 @@ command_settings parse(const context& global, const command_words& words);
 client connect_for(const context& global, const command_settings& chosen);
 
 struct command_result {
-  int exit_code = 0;  // of this program: hold_lost, timed_out, or the command's
-  bool ran = true;    // false: it could not be started
-  bool lost = false;  // the hold was lost while it ran
-  int signal = 0;     // see watch_result
+  int exit_code = 0;          // of this program: hold_lost, timed_out, not_ended, or the command's
+  bool ran = true;            // false: it could not be started
+  bool lost = false;          // the hold was lost while it ran
+  bool out_of_reach = false;  // see watch_result
+  int signal = 0;             // see watch_result
 };
 
 // Runs the command and then calls release. Prints everything that happens.

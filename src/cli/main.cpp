@@ -31,9 +31,9 @@ int main(int count, char** words) {
       "  rowlock migrate up\n"
       "  rowlock run billing/nightly --wait 30s -- ./bill-everyone\n"
       "Exit codes: 0 done, 1 no such name or doctor found errors, 64 usage, 69 unreachable or overloaded,\n"
-      "  70 other errors, or output not written, 75 busy, 76 hold lost, 77 authentication or privilege,\n"
-      "  78 schema not migrated or too new; run and elect exit with the command's code, or with 124 after "
-      "--at-most."};
+      "  70 other errors, or output not written, 71 command not ended, 75 busy, 76 hold lost,\n"
+      "  77 authentication or privilege, 78 schema not migrated or too new;\n"
+      "  run and elect exit with the command's code, or with 124 after --at-most."};
   auto root = program.root();
   add_run(root);
   add_elect(root);

@@ -60,7 +60,7 @@ void add_run(command_syntax root) {
       "  rowlock run gpu --permits 2 --capacity 8 -- ./train\n"
       "Without --wait it waits for ever. The command has ROWLOCK_NAME and ROWLOCK_TOKEN in its\n"
       "environment. The exit code is the command's; 75: busy; 76: the hold was lost while the command ran;\n"
-      "124: --at-most ended the command.");
+      "124: --at-most ended the command; 71: the command could not be ended, since it runs as another user.");
   auto words = std::make_shared<run_words>();
   add_name_and_wait(command, words->lock);
   add_kind_and_data(command, words->lock);

@@ -1,0 +1,96 @@
+// A command whose processes belong to another user, as below sudo. rowlock may not end them. Here it runs as root
+// without the right to signal other users' processes, because a test cannot count on sudo.
+#include "cli/cli_test.hpp"
+
+#include <csignal>
+
+#include <unistd.h>
+
+namespace rowlock::test {
+
+using testing::HasSubstr;
+using testing::Not;
+
+class run_as_another_user_test : public cli_test {
+ protected:
+  void SetUp() override {
+    if (geteuid() != 0) GTEST_SKIP() << "needs root";
+  }
+  void TearDown() override {
+    if (command_ > 0) kill(command_, SIGKILL);
+  }
+
+  // A shell of another user that says its pid, and ends when its input ends. The script says "it" to start it.
+  std::unique_ptr<command_process> start_foreign(words options, const std::string& script = "it",
+                                                 const std::string& subcommand = "run") {
+    words arguments{"--bounding-set",     "-kill",    "--inh-caps", "-kill",
+                    ROWLOCK_COMMAND_PATH, subcommand, "job"};
+    arguments.insert(arguments.end(), options.begin(), options.end());
+    const std::string it =
+        "it() { setpriv --reuid 65534 --clear-groups sh -c 'trap \"\" TERM; echo $$; while read -r line; do "
+        "echo $line; done'; }; ";
+    arguments.insert(arguments.end(), {"--", "sh", "-c", it + script});
+    auto variables = environment();
+    auto process = start_program("setpriv", arguments, variables);
+    command_ = std::stoi(process->read_line());
+    return process;
+  }
+
+  pid_t command_ = 0;
+};
+
+TEST_P(run_as_another_user_test, a_loss_is_told_with_an_exit_code_of_its_own) {
+  auto process = start_foreign({"--ttl", "3s", "--kill-after", "200ms"});
+  EXPECT_EQ(rowlock({"release", "job", "--force"}).exit_code, 0);
+  EXPECT_THAT(process->read_error_line(), HasSubstr("is lost: forced"));
+  const auto told = "process " + std::to_string(command_) + " runs as another user and cannot be ended";
+  EXPECT_THAT(process->read_error_line(), HasSubstr("the hold is lost (forced); " + told));
+  EXPECT_THAT(process->read_error_line(), HasSubstr(told + "; it goes on without the lock"));
+  EXPECT_TRUE(runs(command_));
+  EXPECT_EQ(kill(command_, SIGKILL), 0);
+  const auto result = process->wait();
+  EXPECT_EQ(result.exit_code, 71);
+  EXPECT_THAT(result.err, Not(HasSubstr("ending the command")));
+}
+
+// Below a shell of this user, which ends.
+TEST_P(run_as_another_user_test, one_process_of_several_is_noticed) {
+  auto process = start_foreign({"--ttl", "3s", "--kill-after", "200ms"}, "exec 3<&0; it <&3 & wait");
+  EXPECT_EQ(rowlock({"release", "job", "--force"}).exit_code, 0);
+  EXPECT_THAT(process->read_error_line(), HasSubstr("is lost: forced"));
+  EXPECT_THAT(process->read_error_line(), HasSubstr("cannot be ended"));
+  EXPECT_THAT(process->read_error_line(), HasSubstr("it goes on without the lock"));
+  EXPECT_EQ(kill(command_, SIGKILL), 0);
+  EXPECT_EQ(process->wait().exit_code, 71);
+}
+
+TEST_P(run_as_another_user_test, the_lock_is_kept_while_it_outlives_at_most) {
+  auto process = start_foreign({"--at-most", "100ms", "--kill-after", "100ms"});
+  EXPECT_THAT(process->read_error_line(), HasSubstr("--at-most"));
+  EXPECT_THAT(process->read_error_line(), HasSubstr("cannot be ended; the lock stays held until it ends"));
+  EXPECT_EQ(rowlock({"run", "job", "-n", "--", "true"}).exit_code, 75);
+  const auto result = process->wait();  // closes its input, so it ends by itself
+  EXPECT_EQ(result.exit_code, 71) << result.err;
+  EXPECT_EQ(rowlock({"run", "job", "-n", "--", "true"}).exit_code, 0);
+}
+
+TEST_P(run_as_another_user_test, a_signal_that_cannot_be_passed_on_is_told) {
+  auto process = start_foreign({}, "trap : TERM; it");
+  process->send(SIGTERM);
+  EXPECT_THAT(process->read_error_line(), HasSubstr("runs as another user and cannot be sent SIGTERM"));
+  EXPECT_EQ(process->wait().exit_code, 0);
+}
+
+TEST_P(run_as_another_user_test, another_command_is_not_started_beside_it) {
+  auto process = start_foreign({"--repeat", "--ttl", "3s", "--kill-after", "200ms"}, "it", "elect");
+  EXPECT_EQ(rowlock({"release", "job", "--force"}).exit_code, 0);
+  EXPECT_THAT(process->read_error_line(), HasSubstr("is lost: forced"));
+  EXPECT_THAT(process->read_error_line(), HasSubstr("cannot be ended"));
+  EXPECT_THAT(process->read_error_line(), HasSubstr("it goes on without the lock"));
+  EXPECT_EQ(kill(command_, SIGKILL), 0);
+  EXPECT_EQ(process->wait().exit_code, 71);
+}
+
+ROWLOCK_FOR_EACH_SQL_STORE(run_as_another_user_test);
+
+}  // namespace rowlock::test
