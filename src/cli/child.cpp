@@ -54,20 +54,6 @@ std::vector<char*> pointers(const std::vector<std::string>& texts) {
   _exit(no_command);
 }
 
-// Waits until the other end of the pipe closes, which also happens when its process is killed. Calls only
-// what a signal handler may call.
-[[noreturn]] void guard(pid_t group, int end_pipe) {
-  prctl(PR_SET_NAME, "rowlock-guard");
-  setpgid(0, 0);  // a terminal's signals are not meant for it
-  for (int other = 0; other < end_pipe; ++other) close(other);
-  close_range(static_cast<unsigned>(end_pipe) + 1, ~0U, 0);
-  char nothing = 0;
-  while (read(end_pipe, &nothing, 1) < 0 && errno == EINTR) {
-  }
-  kill(-group, SIGKILL);
-  _exit(0);
-}
-
 // Not if it is a zombie.
 bool runs_in_group(pid_t process, pid_t group) {
   std::string text;
@@ -100,7 +86,7 @@ child::child(const std::vector<std::string>& words, const std::vector<std::strin
   const int fork_failure = errno;
   if (pid_ > 0) {
     setpgid(pid_, pid_);
-    start_guard();
+    guard_.start(pid_);
   }
   close(gate[0]);
   close(gate[1]);
@@ -112,41 +98,15 @@ child::child(const std::vector<std::string>& words, const std::vector<std::strin
     throw error(errc::internal, fmt::format("cannot start a process: {}", strerror(fork_failure)));
   if (failed) {
     wait();
-    end_guard();
     throw not_started(failure == ENOENT ? no_command : not_executable,
                       fmt::format("cannot run '{}': {}", printable(words[0]), strerror(failure)));
   }
 }
 
 child::~child() {
-  if (!ended_ && !abandoned_) {
-    send(SIGKILL);
-    wait();
-  }
-  end_guard();
-}
-
-// Without a guard, a SIGKILL of this process still ends the command itself.
-void child::start_guard() {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return;
-  guard_ = fork();
-  if (guard_ == 0) {
-    close(ends[1]);
-    guard(pid_, ends[0]);
-  }
-  close(ends[0]);
-  guard_pipe_ = ends[1];
-}
-
-void child::end_guard() noexcept {
-  if (guard_ > 0) {
-    ::kill(guard_, SIGKILL);
-    while (waitpid(guard_, nullptr, 0) < 0 && errno == EINTR) {
-    }
-  }
-  if (guard_pipe_ >= 0) close(guard_pipe_);
-  guard_ = guard_pipe_ = -1;
+  if (ended_ || abandoned_) return;
+  send(SIGKILL);
+  wait();
 }
 
 void child::wait() noexcept {
@@ -185,6 +145,7 @@ void child::abandon() noexcept {
 }
 
 bool child::ended() {
+  guard_.keep();
   while (!ended_ && waitpid(pid_, &status_, WNOHANG | WUNTRACED) == pid_) {
     if (WIFSTOPPED(status_)) {
       stopped_by(WSTOPSIG(status_));

@@ -2,6 +2,7 @@
 // the lock is lost, and when this process dies.
 #pragma once
 
+#include "cli/group_guard.hpp"
 #include "cli/terminal.hpp"
 
 #include <csignal>
@@ -53,16 +54,13 @@ class child {
   int exit_code() const noexcept;  // the command's, or 128 + the signal that ended it. Requires: it has ended
 
  private:
-  void start_guard();
-  void end_guard() noexcept;
   void stopped_by(int signal) noexcept;
   void wait() noexcept;
   void reaped() noexcept;
 
   terminal terminal_;
   pid_t pid_ = -1;  // and its group's
-  pid_t guard_ = -1;
-  int guard_pipe_ = -1;
+  group_guard guard_;
   int status_ = 0;
   bool ended_ = false;
   bool abandoned_ = false;

@@ -1,3 +1,4 @@
+#include "cli/group_guard.hpp"
 #include "cli/inherited_descriptors.hpp"
 #include "cli/subcommands.hpp"
 
@@ -23,6 +24,7 @@ int main(int count, char** words) {
   using namespace rowlock::cli;
   open_closed_descriptors();
   remember_inherited_descriptors();
+  remember_arguments(count, words);
   command_line program{
       "rowlock", "Locks with leases, tokens and a fair queue in your SQL database.",
       "Help for one command: rowlock help COMMAND.\n"

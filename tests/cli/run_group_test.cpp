@@ -2,6 +2,8 @@
 #include "cli/cli_test.hpp"
 
 #include <csignal>
+#include <fstream>
+#include <sstream>
 
 #include <poll.h>
 #include <pty.h>
@@ -40,6 +42,60 @@ TEST_P(run_group_test, is_killed_when_the_hold_is_lost) {
 
 TEST_P(run_group_test, is_killed_with_rowlock) {
   auto process = start_pair(":");
+  process->send(SIGKILL);
+  eventually("both are gone", [&] { return !any_runs(); });
+  EXPECT_EQ(process->wait().exit_code, 128 + SIGKILL);
+}
+
+// As `pkill -9 rowlock` and `pkill -9 -f rowlock` select.
+bool is_selected(pid_t pid) {
+  std::stringstream name, arguments;
+  name << std::ifstream{"/proc/" + std::to_string(pid) + "/comm"}.rdbuf();
+  arguments << std::ifstream{"/proc/" + std::to_string(pid) + "/cmdline"}.rdbuf();
+  EXPECT_FALSE(name.str().empty() || arguments.str().empty()) << pid;
+  return (name.str() + arguments.str()).find("rowlock") != std::string::npos;
+}
+
+// Without the command itself: the guard, once it has its name.
+pid_t guard_of(pid_t rowlock, pid_t command) {
+  pid_t guard = 0;
+  eventually("there is a guard", [&] {
+    guard = 0;
+    std::ifstream children{"/proc/" + std::to_string(rowlock) + "/task/" + std::to_string(rowlock) +
+                           "/children"};
+    for (pid_t each = 0; children >> each;) {
+      std::string name;
+      std::getline(std::ifstream{"/proc/" + std::to_string(each) + "/comm"}, name);
+      if (each != command && name != "rowlock") guard = each;
+    }
+    return guard != 0;
+  });
+  return guard;
+}
+
+TEST_P(run_group_test, is_killed_with_everything_that_is_named_rowlock) {
+  auto process = start_pair(":");
+  std::vector<pid_t> selected{process->pid()};
+  std::ifstream children{"/proc/" + std::to_string(process->pid()) + "/task/" +
+                         std::to_string(process->pid()) + "/children"};
+  guard_of(process->pid(), pids_[1]);
+  std::size_t count = 0;
+  for (pid_t each = 0; children >> each; ++count) {
+    if (is_selected(each)) selected.push_back(each);
+  }
+  EXPECT_EQ(count, 2) << "the command and the guard";
+  for (const pid_t each : selected) kill(each, SIGSTOP);
+  for (const pid_t each : selected) kill(each, SIGKILL);
+  eventually("both are gone", [&] { return !any_runs(); });
+  EXPECT_EQ(process->wait().exit_code, 128 + SIGKILL);
+}
+
+TEST_P(run_group_test, is_killed_with_rowlock_although_the_guard_was_killed_before) {
+  auto process = start_pair(":");
+  const auto first = guard_of(process->pid(), pids_[1]);
+  EXPECT_EQ(kill(first, SIGKILL), 0);
+  eventually("there is another guard", [&] { return guard_of(process->pid(), pids_[1]) != first; });
+  EXPECT_TRUE(runs(pids_[0]) && runs(pids_[1]));
   process->send(SIGKILL);
   eventually("both are gone", [&] { return !any_runs(); });
   EXPECT_EQ(process->wait().exit_code, 128 + SIGKILL);
