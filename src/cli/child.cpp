@@ -4,8 +4,6 @@
 #include "cli/inherited_descriptors.hpp"
 #include "cli/text.hpp"
 
-#include <rowlock/error.hpp>
-
 #include <fmt/format.h>
 
 #include <cerrno>
@@ -77,7 +75,7 @@ child::child(const std::vector<std::string>& words, const std::vector<std::strin
   int failure_pipe[2];  // exec closes it; if exec fails, errno is written to it
   int gate[2];
   if (pipe2(failure_pipe, O_CLOEXEC) != 0 || pipe2(gate, O_CLOEXEC) != 0)
-    throw error(errc::internal, fmt::format("no pipe: {}", strerror(errno)));
+    throw not_started(unavailable, fmt::format("no pipe can be made: {}", strerror(errno)));
 
   const pid_t parent = getpid();
   const auto* foreground = terminal_.is_used() ? &terminal_ : nullptr;
@@ -95,7 +93,7 @@ child::child(const std::vector<std::string>& words, const std::vector<std::strin
   const bool failed = pid_ > 0 && read(failure_pipe[0], &failure, sizeof failure) == sizeof failure;
   close(failure_pipe[0]);
   if (pid_ < 0)
-    throw error(errc::internal, fmt::format("cannot start a process: {}", strerror(fork_failure)));
+    throw not_started(unavailable, fmt::format("cannot start a process: {}", strerror(fork_failure)));
   if (failed) {
     wait();
     throw not_started(failure == ENOENT ? no_command : not_executable,

@@ -15,7 +15,7 @@
 
 namespace rowlock::cli {
 
-// The command could not be executed; the code is the shell's, 126 or 127.
+// The command could not be executed; the code is the shell's, 126 or 127, or unavailable: no process could be made.
 class not_started : public std::runtime_error {
  public:
   not_started(int exit_code, const std::string& message)
@@ -31,7 +31,7 @@ class child {
   // Starts words[0], found in PATH, with this environment and signal mask. On a terminal its group becomes
   // the foreground group. If this process dies by SIGKILL, the group dies too: the kernel kills the command
   // when the thread that calls this ends, so that thread must live as long as the child; a guard process
-  // kills the others. Throws not_started, or error(internal) if no process could be made.
+  // kills the others. Throws not_started.
   child(const std::vector<std::string>& words, const std::vector<std::string>& environment,
         const sigset_t& mask);
   ~child();  // kills its group if it still runs

@@ -325,10 +325,21 @@ int command_line::act() const {
     }
     global_.print_to_stderr(message);
     return exit_code_of(problem.code());
+  } catch (const std::system_error& problem) {
+    if (problem.code() != std::errc::resource_unavailable_try_again) return fail(problem);
+    global_.print_to_stderr(fmt::format(
+        "no thread can be started: {}; too many processes and threads run for this user (ulimit -u) "
+        "or this container",
+        problem.code().message()));
+    return unavailable;
   } catch (const std::exception& problem) {
-    global_.print_to_stderr(fmt::format("internal fault: {}", problem.what()));
-    return software;
+    return fail(problem);
   }
+}
+
+int command_line::fail(const std::exception& problem) const {
+  global_.print_to_stderr(fmt::format("internal fault: {}", problem.what()));
+  return software;
 }
 
 int command_line::run(int count, char** words) {

@@ -28,7 +28,7 @@ signal_queue::signal_queue() {
   pthread_sigmask(SIG_BLOCK, &mine, &before_);
   descriptor_ = signalfd(-1, &mine, SFD_CLOEXEC | SFD_NONBLOCK);
   if (descriptor_ < 0)
-    throw error(errc::internal, "cannot open a signalfd; the limit of open files may be reached");
+    throw error(errc::unreachable, "cannot open a signalfd; the limit of open files may be reached");
 }
 
 signal_queue::~signal_queue() {

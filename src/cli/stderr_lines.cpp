@@ -5,32 +5,60 @@
 #include <cerrno>
 #include <condition_variable>
 #include <csignal>
+#include <ctime>
 #include <deque>
 #include <string_view>
+#include <system_error>
 #include <thread>
 
+#include <poll.h>
 #include <unistd.h>
 
 namespace rowlock::cli {
 
 namespace {
 
+// Afterwards a SIGPIPE is not delivered that came meanwhile.
+class all_signals_blocked {
+ public:
+  all_signals_blocked() {
+    sigset_t all;
+    sigfillset(&all);
+    pthread_sigmask(SIG_BLOCK, &all, &before_);
+  }
+  ~all_signals_blocked() {
+    sigset_t broken_pipe;
+    sigemptyset(&broken_pipe);
+    sigaddset(&broken_pipe, SIGPIPE);
+    const timespec now{};
+    sigtimedwait(&broken_pipe, nullptr, &now);
+    pthread_sigmask(SIG_SETMASK, &before_, nullptr);
+  }
+  all_signals_blocked(const all_signals_blocked&) = delete;
+  all_signals_blocked& operator=(const all_signals_blocked&) = delete;
+
+ private:
+  sigset_t before_{};
+};
+
 class writer {
  public:
   // With every signal blocked, SIGPIPE does not end the process, and a terminal with `stty tostop` does not stop it
   // (SIGTTOU).
   writer() {
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_BLOCK, &all, &before);
-    std::thread{[this] { run(); }}.detach();
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    const all_signals_blocked blocked;
+    try {
+      std::thread{[this] { run(); }}.detach();
+      has_thread_ = true;
+    } catch (const std::system_error&) {
+      // Too many processes run. That is an error to be printed.
+    }
   }
 
   void put(std::string line) {
     constexpr std::size_t most = 1000;
     const model::annotated_lock lock{mutex_};
+    if (!has_thread_) return write_if_possible(line);
     if (lines_.size() >= most) return;
     lines_.push_back(std::move(line));
     changed_.notify_all();
@@ -55,6 +83,14 @@ class writer {
     }
   }
 
+  // As write_all(), but drops a line that stderr does not take soon.
+  static void write_if_possible(std::string_view line) {
+    const all_signals_blocked blocked;
+    pollfd output{STDERR_FILENO, POLLOUT, 0};
+    constexpr int soon = 100;  // milliseconds
+    if (poll(&output, 1, soon) > 0 && (output.revents & POLLOUT) != 0) write_all(line);
+  }
+
   static void write_all(std::string_view text) {
     while (!text.empty()) {
       const auto written = ::write(STDERR_FILENO, text.data(), text.size());
@@ -63,6 +99,7 @@ class writer {
     }
   }
 
+  bool has_thread_ = false;
   model::annotated_mutex mutex_;
   std::condition_variable changed_;
   std::deque<std::string> lines_ ROWLOCK_GUARDED_BY(mutex_);  // the first one is being written

@@ -7,7 +7,8 @@
 
 namespace rowlock::cli {
 
-// Returns at once; a thread writes the lines in order. Lines that cannot be written are dropped. For any thread.
+// Returns at once; a thread writes the lines in order. If no thread can be started, this writes the line itself, and
+// waits for a moment at most. Lines that cannot be written are dropped. For any thread.
 void put_stderr_line(std::string line);
 
 // Waits until all lines are written, but no longer than the limit.

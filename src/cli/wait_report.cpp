@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <system_error>
 
 namespace rowlock::cli {
 
@@ -58,7 +59,12 @@ std::string who_keeps(const context& global, const client& db, const std::string
 
 wait_report::wait_report(const context& global, client db, std::string name)
     : global_{global}, db_{std::move(db)}, name_{std::move(name)} {
-  if (!global_.quiet) thread_ = std::jthread{[this](const std::stop_token& stop) { run(stop); }};
+  if (global_.quiet) return;
+  try {
+    thread_ = std::jthread{[this](const std::stop_token& stop) { run(stop); }};
+  } catch (const std::system_error& failure) {
+    global_.detail(fmt::format("cannot report on the wait: {}", failure.what()));
+  }
 }
 
 void wait_report::run(const std::stop_token& stop) const {

@@ -26,7 +26,9 @@ class full_pipe {
   full_pipe(const full_pipe&) = delete;
   full_pipe& operator=(const full_pipe&) = delete;
 
-  std::string as_stderr() const { return "2>&" + std::to_string(ends_[1]); }
+  std::string as_stderr() const {
+    return "2>/proc/" + std::to_string(::getpid()) + "/fd/" + std::to_string(ends_[1]);
+  }
 
  private:
   int ends_[2];
