@@ -1,11 +1,11 @@
 #include "cli/command_line.hpp"
 
 #include "cli/exit_code.hpp"
+#include "cli/failure.hpp"
 #include "cli/stderr_lines.hpp"
 #include "cli/suggestion.hpp"
 
 #include <rowlock/config.hpp>
-#include <rowlock/error.hpp>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -316,30 +316,9 @@ std::optional<int> command_line::parse(std::vector<std::string> words) {
 int command_line::act() const {
   try {
     return unless_unwritten(global_, action_(global_));
-  } catch (const error& problem) {
-    std::string message = problem.what();
-    const auto& code = problem.database_code();
-    if (!code.empty() && message.find(code) == std::string::npos) message += " [" + code + "]";
-    if (problem.code() == errc::not_migrated && message.find("migrate up") == std::string::npos) {
-      message += "; run: rowlock migrate up";
-    }
-    global_.print_to_stderr(message);
-    return exit_code_of(problem.code());
-  } catch (const std::system_error& problem) {
-    if (problem.code() != std::errc::resource_unavailable_try_again) return fail(problem);
-    global_.print_to_stderr(fmt::format(
-        "no thread can be started: {}; too many processes and threads run for this user (ulimit -u) "
-        "or this container",
-        problem.code().message()));
-    return unavailable;
-  } catch (const std::exception& problem) {
-    return fail(problem);
+  } catch (...) {
+    return report_failure(global_);
   }
-}
-
-int command_line::fail(const std::exception& problem) const {
-  global_.print_to_stderr(fmt::format("internal fault: {}", problem.what()));
-  return software;
 }
 
 int command_line::run(int count, char** words) {

@@ -5,7 +5,6 @@
 #include "cli/context.hpp"
 
 #include <cstdint>
-#include <exception>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -83,7 +82,6 @@ class command_line {
  private:
   std::optional<int> parse(std::vector<std::string> words);
   int act() const;
-  int fail(const std::exception& problem) const;
 
   context global_;
   command_syntax::action action_;
