@@ -26,8 +26,8 @@ struct finding {
 };
 
 // Looks at the server's settings, at rowlock's tables and at this user's rights, and returns what it found,
-// the worst first. Empty: nothing. Changes nothing in the database, and needs no more than the rights of the
-// role `watcher` in docs/operations.md, "Rights"; what these rights do not show is `unknown`. A schema that
+// the worst first. Empty: nothing. Changes nothing in the database, and needs no more than the rights of
+// `observe` in docs/operations.md, "Rights"; what these rights do not show is `unknown`. A schema that
 // was never migrated, a standby and an unsuitable server are findings. Opens up to three connections, one
 // after the other, and closes them. Of the settings only prefix, schema, application, listen_url and the timeouts are
 // used. Throws error: invalid_argument, unreachable, authentication, or not_migrated if the server has no such

@@ -263,7 +263,7 @@ TEST_P(operations_test, the_page_says_what_the_command_prints) {
   for (const auto& [role, use] : uses) {
     auto printed = database->printed({"--schema", "locks", "--role", role, "--as", use});
     for (const auto* quote : {"\"", "`"}) printed = replaced(printed, quote, "");
-    EXPECT_EQ(block_below(database->heading() + ", `" + role + "`"), printed) << role;
+    EXPECT_EQ(block_below(database->heading() + ", `" + use + "`"), printed) << role;
   }
 }
 

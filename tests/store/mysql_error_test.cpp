@@ -55,6 +55,12 @@ TEST(mysql_error_test, says_what_to_do_about_a_marker_that_is_a_memory_table) {
   }
 }
 
+TEST(mysql_error_test, says_which_rights_are_missing) {
+  EXPECT_THAT(of_statement(1142).what(), AllOf(HasSubstr("--as run"), HasSubstr("--as observe")));
+  EXPECT_THAT(of_statement(1227).what(), HasSubstr("--as operate"));  // such as PROCESS
+  EXPECT_THAT(store::mysql_error(failure(1142), "migration 0001_locks").what(), HasSubstr("--as migrate"));
+}
+
 TEST(mysql_error_test, names_the_setting_of_a_router_that_shares_connections) {
   for (const int number : {3566, 4501}) {
     EXPECT_EQ(of_statement(number).code(), errc::database) << number;

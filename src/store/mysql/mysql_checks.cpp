@@ -300,7 +300,8 @@ const std::vector<check>& all() {
        .is_so = [](const facts& of) { return of.is("may_write", "false"); },
        .found = "the user {user} may not change {prefix}lock",
        .why = "It can read locks, but not use them.",
-       .remedy = "if programs use this user, grant it the rights of `app` in docs/operations.md, \"Rights\""},
+       .remedy = "if programs use this user, grant it what rowlock migrate grants --as run prints; "
+                 "docs/operations.md, \"Rights\""},
       {.code = "history-rights",
        .level = severity::warning,
        .reads = {"history_rights"},
@@ -308,7 +309,7 @@ const std::vector<check>& all() {
        .found = "the user {user} may not read or may not write: {history_rights}",
        .why = "What this user does to recorded names is missing from their history, or it cannot read the "
               "history.",
-       .remedy = "grant what rowlock migrate grants prints; docs/operations.md, \"Rights\""},
+       .remedy = "grant what rowlock migrate grants --as run prints; docs/operations.md, \"Rights\""},
       {.code = "strong-role",
        .level = severity::note,
        .reads = {"is_strong"},
@@ -316,7 +317,8 @@ const std::vector<check>& all() {
        .found = "the user {user} of this command has all rights on the server, or SUPER",
        .why = "A program with these rights could change grants or drop the tables by mistake, and writes "
               "even where read_only is ON.",
-       .remedy = "let programs use a user with the rights of `app` in docs/operations.md, \"Rights\""},
+       .remedy = "let programs use a user with the rights that rowlock migrate grants --as run prints; "
+                 "docs/operations.md, \"Rights\""},
   };
   return checks;
 }

@@ -1,5 +1,7 @@
 #include "store/mysql/mysql_error.hpp"
 
+#include "store/rights.hpp"
+
 #include <fmt/format.h>
 #include <soci/mysql/soci-mysql.h>
 #include <soci/soci.h>
@@ -12,9 +14,6 @@ struct meaning {
   errc code;
   std::string_view advice;
 };
-
-constexpr std::string_view rights =
-    "grant the user SELECT, INSERT, UPDATE and DELETE on rowlock's tables (and what DDL a migration needs)";
 
 // Numbers of the server (from 1000) and of the client library (2000 to 2999; only those that can occur here).
 // An unreachable one of either sort means that the connection is broken.
@@ -93,10 +92,11 @@ meaning meaning_of(unsigned number) {
     case 1044:
     case 1142:
     case 1143:
+    case 1370: return {errc::privilege, rights_to_use_locks};
     case 1227:
-    case 1370: return {errc::privilege, rights};
-    case 1036:  // innodb_read_only
-    case 1290:  // the server runs with --read-only
+      return {errc::privilege, rights_to_see_everything};  // a right on the whole server, such as PROCESS
+    case 1036:                                             // innodb_read_only
+    case 1290:                                             // the server runs with --read-only
     case 1792:
     case 1836:
     case 1874: return {errc::read_only, "connect to the primary"};
@@ -202,7 +202,8 @@ error mysql_error(const std::exception& cause, std::string_view doing) {
     return error(of_the_connection ? errc::unreachable : errc::internal,
                  fmt::format("{}: {}", doing, said_by(cause)), {}, true);
   }
-  const auto [code, advice] = meaning_of(number);
+  auto [code, advice] = meaning_of(number);
+  if (code == errc::privilege && is_of_a_migration(doing)) advice = rights_to_migrate;
   const auto text = code == errc::unreachable
                         ? fmt::format("the connection to MySQL broke during {}: {}", doing, said_by(cause))
                         : fmt::format("MySQL refused {}: {}", doing, said_by(cause));

@@ -146,14 +146,16 @@ const std::vector<check>& all() {
        .is_so = [](const facts& of) { return !of["unreadable_tables"].empty(); },
        .found = "the role {role} may not read: {unreadable_tables}",
        .why = "It can neither use locks nor read them.",
-       .remedy = "grant the rights of docs/operations.md, \"Rights\""},
+       .remedy = "grant what rowlock migrate grants --as run, or --as observe, prints; docs/operations.md, "
+                 "\"Rights\""},
       {.code = "looks-only",
        .level = severity::note,
        .reads = {"unwritable_tables"},
        .is_so = [](const facts& of) { return !of["unwritable_tables"].empty(); },
        .found = "the role {role} may not write: {unwritable_tables}",
        .why = "It can read locks, but not use them.",
-       .remedy = "if programs use this role, grant it the rights of `app` in docs/operations.md, \"Rights\""},
+       .remedy = "if programs use this role, grant it what rowlock migrate grants --as run prints; "
+                 "docs/operations.md, \"Rights\""},
       {.code = "history-rights",
        .level = severity::warning,
        .reads = {"history_rights"},
@@ -161,7 +163,7 @@ const std::vector<check>& all() {
        .found = "the role {role} may not read or may not write: {history_rights}",
        .why = "What this role does to recorded names is missing from their history, or it cannot read the "
               "history.",
-       .remedy = "grant what rowlock migrate grants prints; docs/operations.md, \"Rights\""},
+       .remedy = "grant what rowlock migrate grants --as run prints; docs/operations.md, \"Rights\""},
       {.code = "strong-role",
        .level = severity::note,
        .reads = {"is_superuser", "is_owner"},
@@ -169,14 +171,16 @@ const std::vector<check>& all() {
        .found =
            "the role {role} of this command is a superuser ({is_superuser}) or owns the tables ({is_owner})",
        .why = "A program with these rights could change grants or drop the tables by mistake.",
-       .remedy = "let programs use a role with the rights of `app` in docs/operations.md, \"Rights\""},
+       .remedy = "let programs use a role with the rights that rowlock migrate grants --as run prints; "
+                 "docs/operations.md, \"Rights\""},
       {.code = "strong-clients",
        .level = severity::warning,
        .reads = {"strong_clients"},
        .is_so = [](const facts& of) { return !of["strong_clients"].empty(); },
        .found = "clients of rowlock are connected as a superuser or as the tables' owner: {strong_clients}",
        .why = "A program with these rights could change grants or drop the tables by mistake.",
-       .remedy = "let programs use a role with the rights of `app` in docs/operations.md, \"Rights\""},
+       .remedy = "let programs use a role with the rights that rowlock migrate grants --as run prints; "
+                 "docs/operations.md, \"Rights\""},
   };
   return checks;
 }

@@ -1,6 +1,7 @@
 #include "store/postgres/postgres_error.hpp"
 
 #include "store/postgres/pqxx_compat.hpp"
+#include "store/rights.hpp"
 
 #include <fmt/format.h>
 
@@ -24,8 +25,7 @@ meaning meaning_of(std::string_view state) {
   // 25P03 and 25P04: the server has ended the session, because this process stood still in a transaction.
   if (is("08") || is("57P0") || is("25P03") || is("25P04")) return {errc::unreachable, ""};
   if (is("28")) return {errc::authentication, ""};
-  if (is("42501"))
-    return {errc::privilege, "grant the role SELECT, INSERT, UPDATE and DELETE on rowlock's tables"};
+  if (is("42501")) return {errc::privilege, rights_to_use_locks};
   if (is("25006")) return {errc::read_only, "connect to the primary"};
   if (is("42P01") || is("42703") || is("3F000")) {
     return {errc::not_migrated, "rowlock's tables are missing or too old here; run: rowlock migrate up"};
@@ -106,8 +106,12 @@ error postgres_error(const std::exception& cause, std::string_view doing) {
                  fmt::format("the connection to PostgreSQL broke during {}: {}", doing, said), state, true);
   }
   auto [code, advice] = meaning_of(state);
-  if (state == "42501" && (doing.starts_with("migration ") || doing.starts_with("the reversal of "))) {
+  if (state == "42501" && is_of_a_migration(doing)) {
     advice = "migrate as a role that owns the schema, or grant this one USAGE and CREATE on it";
+  } else if (state == "42501" && contains_any(said, {"row-level security"})) {
+    advice =
+        "rowlock must see and change every row of its tables; run: ALTER TABLE ... DISABLE ROW LEVEL "
+        "SECURITY";
   }
   return error(code,
                fmt::format("PostgreSQL refused {}: {}{}{}){}{}", doing, said, sqlstate_mark, state,

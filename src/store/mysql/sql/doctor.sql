@@ -1,4 +1,4 @@
--- What `rowlock doctor` reads. Nothing here writes, and a user with the rights of `watcher` may run all of it,
+-- What `rowlock doctor` reads. Nothing here writes, and a user with the rights of `observe` may run all of it,
 -- except where it says otherwise. Each row is the name of a fact and its value.
 
 -- name: doctor_variables

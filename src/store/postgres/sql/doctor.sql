@@ -1,4 +1,4 @@
--- What `rowlock doctor` reads. Nothing here writes, and a role with the rights of `watcher` may run all of it. A
+-- What `rowlock doctor` reads. Nothing here writes, and a role with the rights of `observe` may run all of it. A
 -- value is NULL if the role may not see it.
 
 -- name: doctor_settings
