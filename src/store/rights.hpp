@@ -13,9 +13,4 @@ inline constexpr std::string_view rights_to_migrate =
 inline constexpr std::string_view rights_to_see_everything =
     "rowlock migrate grants --as operate prints the rights with which rowlock doctor sees everything";
 
-// Whether a statement with that name is one of the migrator's.
-constexpr bool is_of_a_migration(std::string_view doing) {
-  return doing.starts_with("migration ") || doing.starts_with("the reversal of ");
-}
-
 }  // namespace rowlock::store

@@ -37,10 +37,6 @@ std::vector<std::pair<std::string_view, std::string>> constants() {
   };
 }
 
-bool is_identifier_char(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
-}
-
 std::string with_constants(std::string sql) {
   for (const auto& [word, value] : constants()) {
     for (auto at = sql.find(word); at != std::string::npos; at = sql.find(word, at)) {
@@ -158,6 +154,19 @@ const std::string& sql_catalog::operator[](std::string_view name) const {
   const auto found = statements_.find(name);
   if (found == statements_.end()) throw error(errc::internal, "no statement is named " + std::string{name});
   return found->second;
+}
+
+bool sql_catalog::uses(std::string_view name) const {
+  const auto contains_word = [&](const std::string& sql) {
+    for (auto at = sql.find(name); at != std::string::npos; at = sql.find(name, at + 1)) {
+      const auto end = at + name.size();
+      if ((at == 0 || !is_identifier_char(sql[at - 1])) &&
+          (end == sql.size() || !is_identifier_char(sql[end])))
+        return true;
+    }
+    return false;
+  };
+  return std::ranges::any_of(statements_, [&](const auto& each) { return contains_word(each.second); });
 }
 
 }  // namespace rowlock::store

@@ -11,6 +11,11 @@
 
 namespace rowlock::store {
 
+// A character of an unquoted name in SQL.
+constexpr bool is_identifier_char(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
+}
+
 // Replaces "rowlock_" by the prefix wherever an identifier starts with it.
 std::string with_prefix(std::string_view sql, std::string_view prefix);
 
@@ -26,6 +31,9 @@ class ROWLOCK_FOR_STORES sql_catalog {
 
   // Throws error(internal) for an unknown name.
   const std::string& operator[](std::string_view name) const;
+
+  // Whether a statement contains this name as a whole word. Reads all of them.
+  bool uses(std::string_view name) const;
 
   auto begin() const { return statements_.begin(); }
   auto end() const { return statements_.end(); }

@@ -287,6 +287,52 @@ TEST_P(migrate_command_test, sql_refuses_what_would_be_injected) {
 
 ROWLOCK_FOR_EACH_SQL_STORE(migrate_command_test);
 
+// A trigger of the user's on rowlock's tables inserts into what is not there.
+TEST_P(migrate_command_test, what_a_trigger_misses_is_not_a_missing_migration) {
+  const auto audit = prefix_ + "somewhere";
+  const auto note = "INSERT INTO " + audit + " (happening) VALUES ('grant')";
+  const auto table = "CREATE TABLE " + audit + " (number INTEGER);\n";
+  auto body = note;
+  auto function = std::string{};
+  if (GetParam() == "postgres") {
+    function = "CREATE FUNCTION " + audit + "() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN " + note +
+               "; RETURN NEW; END $$;\n";
+    body = "EXECUTE FUNCTION " + audit + "()";
+  } else if (GetParam() == "sqlite") {
+    body = "BEGIN " + note + "; END";
+  }
+  ASSERT_EQ(migrate({"up"}).exit_code, 0);
+  std::ofstream{path("trigger.sql")} << function << "CREATE TRIGGER " << audit << "_grant BEFORE INSERT ON "
+                                     << prefix_ << "lock FOR EACH ROW " << body << ";\n";
+  std::ofstream{path("table.sql")} << table;
+  std::ofstream{path("clean.sql")} << "DROP TABLE " << audit << ";\n"
+                                   << (function.empty() ? "" : "DROP FUNCTION " + audit + " CASCADE;\n");
+  ASSERT_EQ(apply(path("trigger.sql")).exit_code, 0);
+
+  for (const bool has_table : {false, true}) {
+    if (has_table) {
+      ASSERT_EQ(apply(path("table.sql")).exit_code, 0);
+    }
+    const auto result = rowlock({"--prefix", prefix_, "run", "job", "--", "true"});
+    EXPECT_EQ(result.exit_code, 70) << result.err;
+    EXPECT_THAT(result.err, HasSubstr(has_table ? "happening" : audit));
+    EXPECT_THAT(result.err, Not(HasSubstr("migrate")));
+  }
+  EXPECT_EQ(apply(path("clean.sql")).exit_code, 0);
+}
+
+TEST_P(migrate_command_test, up_does_not_advise_itself) {
+  if (GetParam() != "postgres") GTEST_SKIP() << "only PostgreSQL has a search_path";
+  for (const std::string search_path : {"", "no_such_schema"}) {
+    auto url = store->url();
+    url += (url.find('?') == std::string::npos ? "?" : "&") + ("options=-csearch_path%3D" + search_path);
+    const auto result = rowlock_alone({"migrate", "--prefix", prefix_, "up"}, {{"ROWLOCK_URL", url}});
+    EXPECT_EQ(result.exit_code, 78) << result.err;
+    EXPECT_THAT(result.err, HasSubstr("create one, or name one that exists with --schema"));
+    EXPECT_THAT(result.err, Not(HasSubstr("migrate up")));
+  }
+}
+
 // The files put the tool's search_path back.
 TEST(migrate_sql, schema_is_used_and_left) {
   if (selected_of({"postgres"}).empty()) GTEST_SKIP() << "postgres is not selected";

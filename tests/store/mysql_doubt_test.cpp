@@ -1,6 +1,7 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
 // What a failure leaves unknown, and what a broken connection leaves behind.
+#include "store/embedded.hpp"
 #include "store/mysql/mysql_error.hpp"
 #include "store/mysql_test.hpp"
 #include "store/open.hpp"
@@ -42,20 +43,20 @@ TEST_P(mysql_doubt_test, a_statement_that_was_killed_may_have_happened) {
 }
 
 TEST_P(mysql_doubt_test, is_told_by_the_error) {
-  const auto unknown = [](int number) {
-    return store::mysql_error(soci::mysql_soci_error("it said", number), "release").outcome_unknown();
+  const store::sql_catalog catalog{embedded::mysql_queries(), "rowlock_"};
+  const auto told = [&](int number) {
+    return store::mysql_error(soci::mysql_soci_error("it said", number), "release", catalog);
   };
+  const auto unknown = [&](int number) { return told(number).outcome_unknown(); };
   for (const int number : {0, 1180, 1317, 1969, 2006, 2013, 3024, 3101})
     EXPECT_TRUE(unknown(number)) << number;
   for (const int number : {1062, 1205, 1213, 1290}) EXPECT_FALSE(unknown(number)) << number;
-  EXPECT_EQ(store::mysql_error(soci::mysql_soci_error("", 0), "release").code(), errc::unreachable);
+  EXPECT_EQ(told(0).code(), errc::unreachable);
   for (const int number : {1036, 1290, 1792, 1836}) {
-    EXPECT_EQ(store::mysql_error(soci::mysql_soci_error("", number), "release").code(), errc::read_only)
-        << number;
+    EXPECT_EQ(told(number).code(), errc::read_only) << number;
   }
   for (const int number : {1020, 1205, 1213, 1614, 3101, 3572}) {
-    EXPECT_EQ(store::mysql_error(soci::mysql_soci_error("", number), "release").code(), errc::contention)
-        << number;
+    EXPECT_EQ(told(number).code(), errc::contention) << number;
   }
 }
 

@@ -3,6 +3,8 @@
 // What a number of the server or of the client library means; no server.
 #include "store/mysql/mysql_error.hpp"
 
+#include "store/embedded.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <soci/mysql/soci-mysql.h>
@@ -14,12 +16,13 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-soci::mysql_soci_error failure(int number) {
-  return {"it said", number};
+soci::mysql_soci_error failure(int number, const std::string& said = "it said") {
+  return {said, number};
 }
 
-error of_statement(int number) {
-  return store::mysql_error(failure(number), "release");
+error of_statement(int number, const std::string& said = "it said", std::string_view doing = "release") {
+  static const store::sql_catalog catalog{embedded::mysql_queries(), "rowlock_"};
+  return store::mysql_error(failure(number, said), doing, catalog);
 }
 
 error of_connect(int number, const std::string& url = "mysql://app:secret@db/shop") {
@@ -58,13 +61,31 @@ TEST(mysql_error_test, says_what_to_do_about_a_marker_that_is_a_memory_table) {
 TEST(mysql_error_test, says_which_rights_are_missing) {
   EXPECT_THAT(of_statement(1142).what(), AllOf(HasSubstr("--as run"), HasSubstr("--as observe")));
   EXPECT_THAT(of_statement(1227).what(), HasSubstr("--as operate"));  // such as PROCESS
-  EXPECT_THAT(store::mysql_error(failure(1142), "migration 0001_locks").what(), HasSubstr("--as migrate"));
+  EXPECT_THAT(of_statement(1142, "it said", "migration 0001_locks").what(), HasSubstr("--as migrate"));
 }
 
 TEST(mysql_error_test, names_the_setting_of_a_router_that_shares_connections) {
   for (const int number : {3566, 4501}) {
     EXPECT_EQ(of_statement(number).code(), errc::database) << number;
     EXPECT_THAT(of_statement(number).what(), HasSubstr("connection_sharing=1")) << number;
+  }
+}
+
+TEST(mysql_error_test, only_what_rowlock_uses_itself_can_be_missing_for_want_of_a_migration) {
+  for (const auto& [number, said] : {std::pair{1146, "Table 'shop.rowlock_lock' doesn't exist"},
+                                     {1054, "Unknown column 'm.epoch_floor' in 'field list'"}}) {
+    EXPECT_EQ(of_statement(number, said).code(), errc::not_migrated) << said;
+    EXPECT_THAT(of_statement(number, said).what(), HasSubstr("rowlock migrate up")) << said;
+    EXPECT_EQ(of_statement(number, said, "migration 2 permits").code(), errc::schema) << said;
+    EXPECT_THAT(of_statement(number, said, "migration 2 permits").what(), Not(HasSubstr("migrate up")))
+        << said;
+  }
+  for (const auto& [number, said] : {std::pair{1146, "Table 'shop.audit' doesn't exist"},
+                                     {1054, "Unknown column 'happening' in 'INSERT INTO'"},
+                                     {1109, "Unknown table 'audit' in field list"}}) {
+    EXPECT_EQ(of_statement(number, said).code(), errc::database) << said;
+    EXPECT_THAT(of_statement(number, said).what(), AllOf(HasSubstr("triggers"), Not(HasSubstr("migrate"))))
+        << said;
   }
 }
 

@@ -5,8 +5,13 @@
 namespace rowlock::test {
 namespace {
 
+const store::sql_catalog& catalog() {
+  static const store::sql_catalog made{embedded::sqlite_queries(), "rowlock_"};
+  return made;
+}
+
 errc code_of(int code, const std::string& said = "words") {
-  return store::sqlite_error(code, said, "/x.db").code();
+  return store::sqlite_error(code, said, "/x.db", catalog()).code();
 }
 
 TEST(sqlite_error, maps_codes_with_what_they_mean_for_a_lock) {
@@ -25,10 +30,17 @@ TEST(sqlite_error, maps_codes_with_what_they_mean_for_a_lock) {
   EXPECT_EQ(code_of(SQLITE_PERM), errc::privilege);
   EXPECT_EQ(code_of(SQLITE_ERROR), errc::database);
   EXPECT_EQ(code_of(SQLITE_ERROR, "no such table: rowlock_lock"), errc::not_migrated);
+  EXPECT_EQ(code_of(SQLITE_ERROR, "no such table: main.rowlock_lock"), errc::not_migrated);
+  EXPECT_EQ(code_of(SQLITE_ERROR, "no such column: m.epoch_floor"), errc::not_migrated);
+}
+
+TEST(sqlite_error, what_a_trigger_misses_is_not_a_missing_migration) {
+  EXPECT_EQ(code_of(SQLITE_ERROR, "no such table: main.audit"), errc::database);
+  EXPECT_EQ(code_of(SQLITE_ERROR, "no such column: happening"), errc::database);
 }
 
 TEST(sqlite_error, keeps_the_extended_code_the_words_and_the_file) {
-  const auto failure = store::sqlite_error(SQLITE_IOERR_FSYNC, "disk I/O error", "/x.db", true);
+  const auto failure = store::sqlite_error(SQLITE_IOERR_FSYNC, "disk I/O error", "/x.db", catalog(), true);
   EXPECT_EQ(failure.database_code(), std::to_string(SQLITE_IOERR_FSYNC));
   EXPECT_TRUE(failure.outcome_unknown());
   EXPECT_NE(std::string{failure.what()}.find("disk I/O error"), std::string::npos);
@@ -36,8 +48,8 @@ TEST(sqlite_error, keeps_the_extended_code_the_words_and_the_file) {
 }
 
 TEST(sqlite_error, only_an_interrupted_statement_or_commit_has_an_unknown_outcome) {
-  EXPECT_TRUE(store::sqlite_error(SQLITE_INTERRUPT, "", "").outcome_unknown());
-  EXPECT_FALSE(store::sqlite_error(SQLITE_BUSY, "", "").outcome_unknown());
+  EXPECT_TRUE(store::sqlite_error(SQLITE_INTERRUPT, "", "", catalog()).outcome_unknown());
+  EXPECT_FALSE(store::sqlite_error(SQLITE_BUSY, "", "", catalog()).outcome_unknown());
 }
 
 }  // namespace

@@ -314,7 +314,7 @@ void mysql_connection::check_usable(std::string_view doing) const {
 }
 
 void mysql_connection::fail(const std::exception& cause, std::string_view doing) {
-  const auto problem = mysql_error(cause, doing);
+  const auto problem = mysql_error(cause, doing, catalog_);
   // After an answer that was not read to its end the connection is out of step.
   if (problem.code() == errc::unreachable || problem.database_code().empty()) {
     broken_ = true;

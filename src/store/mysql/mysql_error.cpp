@@ -1,5 +1,6 @@
 #include "store/mysql/mysql_error.hpp"
 
+#include "store/missing_object.hpp"
 #include "store/rights.hpp"
 
 #include <fmt/format.h>
@@ -101,10 +102,6 @@ meaning meaning_of(unsigned number) {
     case 1836:
     case 1874: return {errc::read_only, "connect to the primary"};
     case 3989: return {errc::read_only, "run: ALTER DATABASE … READ ONLY = 0"};
-    case 1054:
-    case 1109:
-    case 1146:
-      return {errc::not_migrated, "rowlock's tables are missing or too old here; run: rowlock migrate up"};
     case 1020:
     case 1180:  // a commit that the cluster refused
     case 1205:
@@ -139,6 +136,17 @@ meaning meaning_of(unsigned number) {
               "create the database, or name another one in the URL, then run: rowlock migrate up"};
     default: return {errc::database, ""};
   }
+}
+
+// An unknown column, or an unknown table.
+bool names_a_missing_object(unsigned number) {
+  return number == 1054 || number == 1109 || number == 1146;
+}
+
+meaning meaning_of_missing(std::string_view said, std::string_view doing, const sql_catalog& catalog) {
+  if (!names_rowlocks_own(said, catalog)) return {errc::database, check_the_triggers};
+  if (is_of_migration(doing)) return {errc::schema, verify_the_schema};
+  return {errc::not_migrated, "rowlock's tables are missing or too old here; run: rowlock migrate up"};
 }
 
 // Whether the commit may have succeeded nevertheless: the statement was killed, or the commit itself failed.
@@ -193,7 +201,7 @@ unsigned mysql_error_number(const std::exception& cause) {
   return failure ? failure->err_num_ : 0;
 }
 
-error mysql_error(const std::exception& cause, std::string_view doing) {
+error mysql_error(const std::exception& cause, std::string_view doing, const sql_catalog& catalog) {
   if (const auto* known = dynamic_cast<const error*>(&cause)) return *known;
   const auto number = mysql_error_number(cause);
   if (number == 0) {
@@ -202,8 +210,9 @@ error mysql_error(const std::exception& cause, std::string_view doing) {
     return error(of_the_connection ? errc::unreachable : errc::internal,
                  fmt::format("{}: {}", doing, said_by(cause)), {}, true);
   }
-  auto [code, advice] = meaning_of(number);
-  if (code == errc::privilege && is_of_a_migration(doing)) advice = rights_to_migrate;
+  auto [code, advice] = names_a_missing_object(number) ? meaning_of_missing(said_by(cause), doing, catalog)
+                                                       : meaning_of(number);
+  if (code == errc::privilege && is_of_migration(doing)) advice = rights_to_migrate;
   const auto text = code == errc::unreachable
                         ? fmt::format("the connection to MySQL broke during {}: {}", doing, said_by(cause))
                         : fmt::format("MySQL refused {}: {}", doing, said_by(cause));
@@ -214,8 +223,7 @@ error mysql_error(const std::exception& cause, std::string_view doing) {
 error mysql_connect_error(const std::exception& cause, const mysql_endpoint& endpoint) {
   const auto number = mysql_error_number(cause);
   auto [code, advice] = meaning_of(number);
-  const bool unknown_database = number == 1049;
-  if ((code == errc::not_migrated && !unknown_database) || code == errc::contention) code = errc::unreachable;
+  if (names_a_missing_object(number) || code == errc::contention) code = errc::unreachable;
   if (advice.empty()) advice = login_advice(number, endpoint);
   // 1044: the user may not use this database. 2026 concerns a certificate, its file, or a server without TLS.
   const auto said = said_by(cause);

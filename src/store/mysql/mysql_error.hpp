@@ -2,6 +2,7 @@
 #pragma once
 
 #include "store/mysql/mysql_endpoint.hpp"
+#include "store/sql_catalog.hpp"
 
 #include <rowlock/error.hpp>
 
@@ -18,9 +19,9 @@ inline constexpr std::string_view mysql_row_is_locked = "1205";
 // The number that the server or the client library gave the error; 0: none.
 unsigned mysql_error_number(const std::exception& cause);
 
-// For a statement that failed. doing: its name. If the connection broke or the statement was killed, the
-// outcome is unknown.
-error mysql_error(const std::exception& cause, std::string_view doing);
+// For a statement that failed. doing: its name. catalog: rowlock's statements, which tell its tables from those of a user's
+// trigger. If the connection broke or the statement was killed, the outcome is unknown.
+error mysql_error(const std::exception& cause, std::string_view doing, const sql_catalog& catalog);
 
 // For an attempt to connect that failed.
 error mysql_connect_error(const std::exception& cause, const mysql_endpoint& endpoint);

@@ -122,7 +122,7 @@ void postgres_connection::check_usable(std::string_view doing) const {
 }
 
 void postgres_connection::fail(const std::exception& cause, std::string_view doing, bool sent) {
-  const auto problem = postgres_error(cause, doing);
+  const auto problem = postgres_error(cause, doing, catalog_);
   std::string text = problem.what();
   if (problem.code() == errc::unreachable) {
     break_generation();

@@ -1,5 +1,6 @@
 #include "store/postgres/postgres_error.hpp"
 
+#include "store/missing_object.hpp"
 #include "store/postgres/pqxx_compat.hpp"
 #include "store/rights.hpp"
 
@@ -27,9 +28,6 @@ meaning meaning_of(std::string_view state) {
   if (is("28")) return {errc::authentication, ""};
   if (is("42501")) return {errc::privilege, rights_to_use_locks};
   if (is("25006")) return {errc::read_only, "connect to the primary"};
-  if (is("42P01") || is("42703") || is("3F000")) {
-    return {errc::not_migrated, "rowlock's tables are missing or too old here; run: rowlock migrate up"};
-  }
   if (is("40001") || is("40P01") || is("55P03")) return {errc::contention, ""};
   if (is("57014")) return {errc::contention, "it was cancelled; the limit is options::statement_timeout"};
   return {errc::database, ""};
@@ -40,6 +38,22 @@ std::string_view first_line(std::string_view text) {
   text = text.substr(0, text.find('\n'));
   if (text.starts_with("ERROR:  ") || text.starts_with("FATAL:  ")) text.remove_prefix(8);
   return text;
+}
+
+// A table, a column or a schema is missing. full: what libpq said, all lines of it.
+meaning meaning_of_missing(std::string_view state, std::string_view full, std::string_view doing,
+                           const sql_catalog& catalog) {
+  // None of rowlock's statements runs inside of a function.
+  const bool in_function = full.find("\nCONTEXT:  ") != std::string_view::npos;
+  if (is_of_migration(doing) && !in_function) {
+    if (state != "3F000") return {errc::schema, verify_the_schema};
+    return {errc::schema,
+            "no schema of this role's search_path exists; create one, or name one that exists with --schema"};
+  }
+  if (in_function || !names_rowlocks_own(first_line(full), catalog)) {
+    return {errc::database, check_the_triggers};
+  }
+  return {errc::not_migrated, "rowlock's tables are missing or too old here; run: rowlock migrate up"};
 }
 
 bool contains_any(std::string_view text, std::initializer_list<std::string_view> parts) {
@@ -91,7 +105,7 @@ std::string with_sqlstate_last(const std::string& said) {
   return result;
 }
 
-error postgres_error(const std::exception& cause, std::string_view doing) {
+error postgres_error(const std::exception& cause, std::string_view doing, const sql_catalog& catalog) {
   if (const auto* known = dynamic_cast<const error*>(&cause)) return *known;
 
   const auto* failure = dynamic_cast<const pqxx::failure*>(&cause);
@@ -105,8 +119,10 @@ error postgres_error(const std::exception& cause, std::string_view doing) {
     return error(errc::unreachable,
                  fmt::format("the connection to PostgreSQL broke during {}: {}", doing, said), state, true);
   }
-  auto [code, advice] = meaning_of(state);
-  if (state == "42501" && is_of_a_migration(doing)) {
+  const bool missing = state == "42P01" || state == "42703" || state == "3F000";
+  auto [code, advice] =
+      missing ? meaning_of_missing(state, failure->what(), doing, catalog) : meaning_of(state);
+  if (state == "42501" && is_of_migration(doing)) {
     advice = "migrate as a role that owns the schema, or grant this one USAGE and CREATE on it";
   } else if (state == "42501" && contains_any(said, {"row-level security"})) {
     advice =

@@ -1,6 +1,8 @@
 // Maps all errors of PostgreSQL and libpqxx to rowlock::error.
 #pragma once
 
+#include "store/sql_catalog.hpp"
+
 #include <rowlock/error.hpp>
 
 #include <exception>
@@ -9,8 +11,9 @@
 
 namespace rowlock::store {
 
-// For a statement that failed. doing: its name. If the connection broke, the outcome is unknown.
-error postgres_error(const std::exception& cause, std::string_view doing);
+// For a statement that failed. doing: its name. catalog: rowlock's statements, which tell its tables from those of a user's
+// trigger. If the connection broke, the outcome is unknown.
+error postgres_error(const std::exception& cause, std::string_view doing, const sql_catalog& catalog);
 
 // For an attempt to connect that failed, of which libpq gives only a text. said: that text without secrets, as
 // with_sqlstate_last() returns it. A server may write it in any language, so the SQLSTATE decides; the words decide for

@@ -77,7 +77,7 @@ void sqlite_connection::execute_script(const std::string& sql) {
                             path_, said),
                 std::to_string(code));
   }
-  if (code != SQLITE_OK) throw sqlite_error(code, said, path_);
+  if (code != SQLITE_OK) throw sqlite_error(code, said, path_, *catalog_);
 }
 
 void sqlite_connection::set_durability(durability how) {
@@ -140,7 +140,7 @@ void sqlite_connection::interrupt() noexcept {
 }
 
 void sqlite_connection::throw_if_interrupted() const {
-  if (interrupted_) throw sqlite_error(SQLITE_INTERRUPT, "interrupted", path_);
+  if (interrupted_) throw sqlite_error(SQLITE_INTERRUPT, "interrupted", path_, *catalog_);
 }
 
 void sqlite_connection::throw_if_written() const {
@@ -159,7 +159,7 @@ void sqlite_connection::fail(int code, bool outcome_unknown) {
   const char* said = database_ != nullptr && sqlite3_extended_errcode(database_) == code
                          ? sqlite3_errmsg(database_)
                          : sqlite3_errstr(code);
-  throw sqlite_error(code, said, path_, outcome_unknown);
+  throw sqlite_error(code, said, path_, *catalog_, outcome_unknown);
 }
 
 int sqlite_connection::on_busy(void* connection, int attempts) {

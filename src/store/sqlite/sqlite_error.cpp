@@ -1,5 +1,7 @@
 #include "store/sqlite/sqlite_error.hpp"
 
+#include "store/missing_object.hpp"
+
 #include <fmt/format.h>
 #include <sqlite3.h>
 
@@ -11,7 +13,7 @@ struct meaning {
   std::string_view advice;
 };
 
-meaning meaning_of(int code, std::string_view said) {
+meaning meaning_of(int code, std::string_view said, const sql_catalog& catalog) {
   switch (code & 0xFF) {
     case SQLITE_BUSY:
     case SQLITE_LOCKED:
@@ -40,6 +42,7 @@ meaning meaning_of(int code, std::string_view said) {
   }
   if (said.find("no such table") != std::string_view::npos ||
       said.find("no such column") != std::string_view::npos) {
+    if (!names_rowlocks_own(said, catalog)) return {errc::database, check_the_triggers};
     return {errc::not_migrated, "rowlock's tables are missing or too old; run: rowlock migrate up"};
   }
   return {errc::database, ""};
@@ -47,8 +50,9 @@ meaning meaning_of(int code, std::string_view said) {
 
 }  // namespace
 
-error sqlite_error(int code, std::string_view said, std::string_view path, bool outcome_unknown) {
-  const auto [kind, advice] = meaning_of(code, said);
+error sqlite_error(int code, std::string_view said, std::string_view path, const sql_catalog& catalog,
+                   bool outcome_unknown) {
+  const auto [kind, advice] = meaning_of(code, said, catalog);
   // An interrupted statement got no answer.
   const bool unknown = outcome_unknown || (code & 0xFF) == SQLITE_INTERRUPT;
   return error(

@@ -1,0 +1,25 @@
+// Whose table or column a database misses: rowlock's, or one that a user's trigger names.
+#pragma once
+
+#include "model/for_stores.hpp"
+#include "store/sql_catalog.hpp"
+
+#include <string_view>
+
+namespace rowlock::store {
+
+// Whether the message of an error names something that rowlock's statements use. said: one line, in any language. The
+// object is the last name in it that is quoted, that follows a dot, or that ends the line after a colon.
+ROWLOCK_FOR_STORES bool names_rowlocks_own(std::string_view said, const sql_catalog& catalog);
+
+// What to do if it does not.
+inline constexpr std::string_view check_the_triggers =
+    "rowlock's statements do not use it: check the triggers and rules on rowlock's tables";
+// What to do if a migration misses something of rowlock's.
+inline constexpr std::string_view verify_the_schema =
+    "the schema is not what the migrations before this one leave; rowlock migrate verify says how it differs";
+
+// Whether a statement of this name belongs to a migration, which rowlock migrate itself runs.
+ROWLOCK_FOR_STORES bool is_of_migration(std::string_view doing);
+
+}  // namespace rowlock::store
