@@ -1,9 +1,14 @@
 #include "store/postgres/postgres_conninfo.hpp"
 
+#include "support/temporary_folder.hpp"
+
 #include <rowlock/error.hpp>
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
 
 namespace rowlock::test {
 namespace {
@@ -40,6 +45,60 @@ TEST(postgres_conninfo_test, looks_for_the_primary_among_several_servers) {
               HasSubstr("target_session_attrs='primary'"));
 }
 
+// A variable of the environment, until the end of the test.
+class variable {
+ public:
+  variable(const char* name, const std::string& value) : name_{name} { ::setenv(name, value.c_str(), 1); }
+  ~variable() { ::unsetenv(name_); }
+  variable(const variable&) = delete;
+  variable& operator=(const variable&) = delete;
+
+ private:
+  const char* name_;
+};
+
+std::string servers_of(const std::string& url) {
+  std::string result;
+  for (const auto& one : store::postgres_conninfo{url, {}}.servers()) {
+    result += one.host + '|' + one.address + '|' + one.port + ' ';
+  }
+  return result;
+}
+
+TEST(postgres_conninfo_test, knows_the_servers_that_the_environment_names) {
+  const variable hosts{"PGHOST", "a,b"};
+  const variable ports{"PGPORT", "1,2"};
+  EXPECT_EQ(servers_of("postgresql:///shop"), "a||1 b||2 ");
+  EXPECT_THAT(conninfo("postgresql:///shop"), HasSubstr("target_session_attrs='read-write'"));
+  EXPECT_EQ(servers_of("postgresql://db:7/shop"), "db||7 ") << "the URL comes first";
+  EXPECT_THAT(conninfo("postgresql://db:7/shop"), Not(HasSubstr("target_session_attrs")));
+  const variable wanted{"PGTARGETSESSIONATTRS", "primary"};
+  EXPECT_THAT(conninfo("postgresql:///shop"), Not(HasSubstr("target_session_attrs='read-write'")));
+}
+
+TEST(postgres_conninfo_test, knows_the_servers_and_the_password_of_a_service) {
+  const temporary_folder folder;
+  const variable file{"PGSERVICEFILE", (folder.path() / "services").string()};
+  std::ofstream{folder.path() / "services"}
+      << "[shop]\nhost=a,b\nport=1,2\npassword=hunter2\nconnect_timeout=9\ntcp_user_timeout=77\n";
+  const variable outside{"PGHOST", "elsewhere"};
+  for (const std::string url : {"postgresql:///?service=shop", "postgresql://?service=shop"}) {
+    EXPECT_EQ(servers_of(url), "a||1 b||2 ");
+    EXPECT_THAT(conninfo(url), HasSubstr("target_session_attrs='read-write'"));
+    EXPECT_THAT(conninfo(url), Not(HasSubstr("tcp_user_timeout=")));
+    const store::postgres_conninfo info{url, {}};
+    EXPECT_EQ(info.connect_timeout(), std::chrono::seconds{9});
+    EXPECT_EQ(info.scrub("password=hunter2"), "password=***");
+  }
+  const variable service{"PGSERVICE", "shop"};
+  EXPECT_EQ(servers_of("postgresql:///shop"), "a||1 b||2 ");
+}
+
+TEST(postgres_conninfo_test, leaves_a_service_that_is_not_there_to_libpq) {
+  EXPECT_THAT(conninfo("postgresql://a,b/shop?service=nowhere"), HasSubstr("service='nowhere'"));
+  EXPECT_EQ(servers_of("postgresql://a,b/shop?service=nowhere"), "a|| b|| ");
+}
+
 TEST(postgres_conninfo_test, quotes_values) {
   EXPECT_THAT(conninfo("postgresql://app:it%27s%5C@db/shop"), HasSubstr(R"(password='it\'s\\')"));
 }
@@ -56,18 +115,11 @@ TEST(postgres_conninfo_test, keeps_the_options_limit_unless_the_url_has_one) {
 }
 
 TEST(postgres_conninfo_test, names_each_server_by_itself) {
-  const auto servers = [](const std::string& url) {
-    std::string result;
-    for (const auto& one : store::postgres_conninfo{url, {}}.servers()) {
-      result += one.host + '|' + one.address + '|' + one.port + ' ';
-    }
-    return result;
-  };
-  EXPECT_EQ(servers("postgresql:///shop"), "|| ");
-  EXPECT_EQ(servers("postgresql://db/shop"), "db|| ");
-  EXPECT_EQ(servers("postgresql://a:1,b:2/shop"), "a||1 b||2 ");
-  EXPECT_EQ(servers("postgresql://a,b/shop?port=7"), "a||7 b||7 ");
-  EXPECT_EQ(servers("postgresql://a,b/shop?hostaddr=10.0.0.1,10.0.0.2"), "a|10.0.0.1| b|10.0.0.2| ");
+  EXPECT_EQ(servers_of("postgresql:///shop"), "|| ");
+  EXPECT_EQ(servers_of("postgresql://db/shop"), "db|| ");
+  EXPECT_EQ(servers_of("postgresql://a:1,b:2/shop"), "a||1 b||2 ");
+  EXPECT_EQ(servers_of("postgresql://a,b/shop?port=7"), "a||7 b||7 ");
+  EXPECT_EQ(servers_of("postgresql://a,b/shop?hostaddr=10.0.0.1,10.0.0.2"), "a|10.0.0.1| b|10.0.0.2| ");
   const store::postgres_conninfo info{"postgresql://a:1,b:2/shop", {}};
   const auto text = info.text(info.servers()[1]);
   EXPECT_THAT(text, HasSubstr("host='b'"));

@@ -88,6 +88,24 @@ std::map<std::string, std::string> parse(const std::string& url) {
   return values;
 }
 
+// The parameters that differ from libpq's own defaults, whether they come from the URL, the environment (PGHOST and the
+// like) or a service file. Only PQconninfo() tells them, of an attempt to connect; libpq ends this one at the sslmode,
+// before it looks for a server. It is to read no password file, because it may warn of that on the standard error.
+std::map<std::string, std::string> resolved(const std::string& url) {
+  const char* const keys[] = {"dbname", "passfile", "sslmode", nullptr};
+  const char* const given[] = {url.c_str(), "/nonexistent", "none of libpq's", nullptr};
+  const std::unique_ptr<PGconn, decltype(&PQfinish)> attempt{PQconnectStartParams(keys, given, 1), &PQfinish};
+  std::map<std::string, std::string> values;
+  if (!attempt) return values;
+  const options_ptr all{PQconninfo(attempt.get()), &PQconninfoFree};
+  if (!all) return values;
+  for (auto* option = all.get(); option->keyword; ++option) {
+    const std::string_view usual = option->compiled ? option->compiled : "";
+    if (option->val && option->val != usual) values[option->keyword] = option->val;
+  }
+  return values;
+}
+
 // Removes rowlock's own parameter from the URL.
 std::optional<bool> take_pooled(std::string& url) {
   const auto query = url.find('?');
@@ -117,7 +135,9 @@ void check_port(std::string_view port) {
   if (port.empty() ||
       (failure == std::errc{} && end == port.data() + port.size() && number > 0 && number < 65536))
     return;
-  throw error(errc::invalid_argument, "the port in the PostgreSQL URL is not a number from 1 to 65535");
+  throw error(errc::invalid_argument,
+              "the port of the PostgreSQL server (in the URL, PGPORT or the service file) is not a number "
+              "from 1 to 65535");
 }
 
 }  // namespace
@@ -129,8 +149,12 @@ postgres_conninfo::postgres_conninfo(const std::string& url, const store_options
   auto of_libpq = url;
   pooled_ = take_pooled(of_libpq);
   values_ = parse(of_libpq);
+  const auto known = resolved(of_libpq);
+  for (const char* place : {"host", "hostaddr", "port", "connect_timeout"}) {
+    if (const auto found = known.find(place); found != known.end()) values_.insert(*found);
+  }
   for (const char* secret : {"password", "sslpassword"}) {
-    if (const auto found = values_.find(secret); found != values_.end() && !found->second.empty()) {
+    if (const auto found = known.find(secret); found != known.end()) {
       secrets_.push_back(found->second);
     }
   }
@@ -143,18 +167,17 @@ postgres_conninfo::postgres_conninfo(const std::string& url, const store_options
   values_["client_encoding"] = "UTF8";
   connect_timeout_ = std::min(connect_timeout_, at_most);
 
-  const auto unless_given = [&](const char* key, const char* variable, const std::string& value) {
-    if (!std::getenv(variable)) values_.try_emplace(key, value);
+  const auto unless_given = [&](const char* key, const std::string& value) {
+    if (!known.contains(key)) values_.try_emplace(key, value);
   };
   for (const auto& server : servers()) check_port(server.port);
   const auto limit = options.statement_timeout;
-  unless_given("keepalives_idle", "", std::to_string(whole_seconds(limit)));
-  unless_given("keepalives_interval", "", std::to_string(whole_seconds(limit / 4)));
-  unless_given("keepalives_count", "", "3");
-  unless_given("tcp_user_timeout", "", std::to_string(limit.count()));
+  unless_given("keepalives_idle", std::to_string(whole_seconds(limit)));
+  unless_given("keepalives_interval", std::to_string(whole_seconds(limit / 4)));
+  unless_given("keepalives_count", "3");
+  unless_given("tcp_user_timeout", std::to_string(limit.count()));
   // If there are several servers, only the primary is useful, except to a read-only client.
-  if (servers().size() > 1 && !options.read_only)
-    unless_given("target_session_attrs", "PGTARGETSESSIONATTRS", "read-write");
+  if (servers().size() > 1 && !options.read_only) unless_given("target_session_attrs", "read-write");
 }
 
 std::string postgres_conninfo::text() const {

@@ -26,19 +26,20 @@ class postgres_conninfo {
   postgres_conninfo(const std::string& url, const store_options& options,
                     std::chrono::milliseconds at_most = std::chrono::milliseconds::max());
 
-  // Key and value pairs for libpq: those of the URL, and time limits that detect a dead server unless it has its own.
+  // Key and value pairs for libpq: those of the URL, the servers of the environment (PGHOST and the like) or of a service
+  // file, and time limits that detect a dead server unless it has its own.
   std::string text() const;
   // The same for one of the servers.
   std::string text(const postgres_server& server) const;
-  // In the URL's order; at least one.
+  // In the order of the URL, or else of the environment or the service file; at least one.
   std::vector<postgres_server> servers() const;
-  // From the URL, or else from the options.
+  // From the URL, the environment or the service file, or else from the options.
   std::chrono::milliseconds connect_timeout() const noexcept { return connect_timeout_; }
 
   // Whether the session of a connection changes with each transaction; empty: the connection finds out.
   std::optional<bool> pooled() const noexcept { return pooled_; }
 
-  // The message with the URL's secrets hidden inside a URL or after a key.
+  // The message with the secrets of the URL, the environment or the service file hidden inside a URL or after a key.
   std::string scrub(std::string message) const;
 
  private:
