@@ -137,6 +137,7 @@ std::vector<migration> runner::up(std::optional<int> to, bool dry_run) {
   }
   std::vector<migration> done;
   guard(dry_run, [&] {
+    done.clear();
     // Read under the lock, because another migrator may have run until now.
     const auto now = session_.state();
     if (now.min_library > newest()) throw error(errc::too_new, forbids_this(now, newest()));
@@ -157,6 +158,7 @@ std::vector<migration> runner::down(std::optional<int> to, bool destroy_tokens, 
   if (to && *to < 0) throw error(errc::invalid_argument, fmt::format("there is no schema version {}", *to));
   std::vector<migration> done;
   guard(dry_run, [&] {
+    done.clear();
     const auto now = session_.state();
     if (now.version == 0) return;
     // On MySQL a down file records its version first and commits by statement. The entry of one that was
@@ -198,6 +200,7 @@ std::vector<migration> runner::down(std::optional<int> to, bool destroy_tokens, 
 std::vector<migration> runner::adopt(bool dry_run) {
   std::vector<migration> done;
   guard(dry_run, [&] {
+    done.clear();
     const auto now = session_.state();
     if (now.version == 0) {
       refuse("there is nothing to adopt: no migration was applied here; run: rowlock migrate up");

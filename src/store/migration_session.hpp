@@ -34,7 +34,8 @@ class ROWLOCK_FOR_STORES migration_session {
   virtual bool has_ledger() = 0;
   virtual std::vector<ledger_entry> ledger() = 0;  // by version; empty if there is no ledger
   virtual std::int64_t leases() = 0;               // unexpired, on the database's clock
-  // Runs work while no other migrator can do so with the same prefix and schema; waits for a running one.
+  // Runs work while no other migrator can do so with the same prefix and schema; waits for a running one. If the
+  // server undoes all of it to end a deadlock, work runs again.
   virtual void exclusively(const std::function<void()>& work) = 0;
   // True if DDL commits by itself, so a file that was interrupted stays half done.
   virtual bool commits_by_statement() const { return false; }

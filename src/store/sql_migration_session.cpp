@@ -2,9 +2,17 @@
 
 #include "store/decode.hpp"
 
+#include <rowlock/error.hpp>
+
 #include <utility>
 
 namespace rowlock::store {
+
+namespace {
+
+constexpr int tries_at_most = 20;
+
+}  // namespace
 
 std::vector<ledger_entry> sql_migration_session::ledger() {
   std::vector<ledger_entry> entries;
@@ -25,6 +33,16 @@ std::vector<std::string> sql_migration_session::describe() {
   std::vector<std::string> lines;
   read("describe", [&](rows&& found) { lines = read_columns(std::move(found), prefix()); });
   return lines;
+}
+
+void sql_migration_session::despite_deadlocks(std::string_view deadlock, const std::function<void()>& work) {
+  for (int tries = 1;; ++tries) {
+    try {
+      return work();
+    } catch (const error& problem) {
+      if (problem.database_code() != deadlock || tries == tries_at_most) throw;
+    }
+  }
 }
 
 }  // namespace rowlock::store

@@ -25,6 +25,10 @@ class ROWLOCK_FOR_STORES sql_migration_session : public migration_session {
   // Runs a statement and passes its rows on. Does nothing if there is no database yet.
   virtual void read(const std::string& statement, const std::function<void(rows&&)>& use) = 0;
   virtual const std::string& prefix() const = 0;
+
+  // Runs the work, and again, up to a limit, if the server has undone it to end a deadlock with clients at work.
+  // deadlock: the error's code.
+  static void despite_deadlocks(std::string_view deadlock, const std::function<void()>& work);
 };
 
 }  // namespace rowlock::store

@@ -97,6 +97,29 @@ TEST_F(postgres_migration_session_test, runs_a_file_whole_or_not_at_all) {
   EXPECT_THAT(recorded(*session), SizeIs(newest));
 }
 
+// Clients take rowlock's tables in another order than a file does.
+TEST_F(postgres_migration_session_test, runs_a_file_again_that_was_undone_to_end_a_deadlock) {
+  side_->run("CREATE TABLE one (id int); CREATE TABLE two (id int)");
+  // The server looks for a deadlock when somebody has waited for this long, and undoes what that one did.
+  url_ += (url_.find('?') == std::string::npos ? "?" : "&") + std::string{"options=-cdeadlock_timeout%3D1s"};
+  const auto patient = raw();
+  patient->run("SET deadlock_timeout = '1h'; BEGIN; LOCK TABLE two");
+  const auto session = migrator();
+  auto applied = in_background([&] {
+    session->apply("ALTER TABLE one ADD COLUMN more int; ALTER TABLE two ADD COLUMN more int;",
+                   {.version = newest + 1, .title = "more", .checksum = "", .applied_at = ""});
+  });
+  while (side_->value("SELECT count(*) FROM pg_locks WHERE relation = 'two'::regclass AND NOT granted") ==
+         "0") {
+  }
+  patient->run("LOCK TABLE one; COMMIT");
+  applied.get();
+  EXPECT_EQ(side_->value("SELECT count(*) FROM pg_attribute WHERE attname = 'more' AND attrelid IN "
+                         "('one'::regclass, 'two'::regclass)"),
+            "2");
+  EXPECT_THAT(recorded(*session), SizeIs(newest + 1));
+}
+
 TEST_F(postgres_migration_session_test, goes_down_and_up_again) {
   const auto session = migrator();
   const auto files = embedded::postgres_migrations();

@@ -8,6 +8,7 @@ namespace rowlock::store {
 
 namespace {
 
+constexpr std::string_view deadlock = "1213";
 constexpr std::string_view memory_engine = "ENGINE = MEMORY";
 
 // Refused by enforce_storage_engine, disabled_storage_engines, or a cluster's strict mode.
@@ -55,7 +56,7 @@ void mysql_migration_session::exclusively(const std::function<void()>& work) {
 void mysql_migration_session::run(const std::string& what, const std::string& sql) {
   for (auto statement : split_statements(sql)) {
     try {
-      connection_.execute(what, statement);
+      despite_deadlocks(deadlock, [&] { connection_.execute(what, statement); });
     } catch (const error& failure) {
       // An InnoDB table together with the time of the server's start is as good a marker.
       const auto engine = statement.find(memory_engine);

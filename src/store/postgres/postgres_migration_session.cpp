@@ -4,6 +4,12 @@
 
 namespace rowlock::store {
 
+namespace {
+
+constexpr std::string_view deadlock = "40P01";
+
+}  // namespace
+
 // Statements have no time limit, because one of them waits for another migrator. The files set their own
 // limit for locks.
 postgres_migration_session::postgres_migration_session(const std::string& url, const store_options& options)
@@ -28,7 +34,7 @@ schema_state postgres_migration_session::state() {
 }
 
 void postgres_migration_session::exclusively(const std::function<void()>& work) {
-  if (connection_.is_pooled()) return together(work);
+  if (connection_.is_pooled()) return despite_deadlocks(deadlock, [&] { together(work); });
   const auto& prefix = context_.options.prefix;
   connection_.call_once("migrate_take", prefix);
   try {
@@ -59,9 +65,15 @@ void postgres_migration_session::together(const std::function<void()>& work) {
   }
 }
 
-// The statements of a file and of the ledger become visible together, or not at all.
 void postgres_migration_session::run(const std::string& what, const std::string& sql,
                                      const std::function<void()>& write_ledger) {
+  if (together_) return run_once(what, sql, write_ledger);
+  despite_deadlocks(deadlock, [&] { run_once(what, sql, write_ledger); });
+}
+
+// The statements of a file and of the ledger become visible together, or not at all.
+void postgres_migration_session::run_once(const std::string& what, const std::string& sql,
+                                          const std::function<void()>& write_ledger) {
   try {
     connection_.script(
         what, (together_ ? "" : connection_.begin()) + context_.catalog["create_ledger"] + ";\n" + sql);

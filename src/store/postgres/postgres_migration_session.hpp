@@ -25,6 +25,7 @@ class postgres_migration_session final : public sql_migration_session {
   // One transaction with its own lock, because behind a pooler no session keeps a lock.
   void together(const std::function<void()>& work);
   void run(const std::string& what, const std::string& sql, const std::function<void()>& write_ledger);
+  void run_once(const std::string& what, const std::string& sql, const std::function<void()>& write_ledger);
 
   postgres_context context_;
   connect_watch nobody_;
