@@ -42,7 +42,8 @@ class ROWLOCK_EXPORT exclusive_lock {
   hold try_acquire(const acquire_options& how = {});
 
   // Waits at most that long; zero or less is try_acquire. Empty: it was not granted by then, or stop was requested.
-  // Throws as try_acquire if all attempts to ask the database had failed by then; if none had ended, it is empty.
+  // Throws as try_acquire if all attempts to ask the database had failed by then, and unreachable if it answered nothing
+  // for 800 ms or more; it is empty if a shorter time passed without an answer.
   hold try_acquire_for(time_limit timeout, const acquire_options& how = {});
   template <class Clock, class Duration>
   hold try_acquire_until(const std::chrono::time_point<Clock, Duration>& time,

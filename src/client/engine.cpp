@@ -238,6 +238,7 @@ engine::prepared engine::prepare(const model::lock_request& request, const wait_
   }
   auto operation = make_operation(request, how_long.waits, how);
   if (!model::is_rendezvous(request.definition.kind)) operation->answer.room = take_room();
+  if (const auto reason = how_long.reason_of_silence()) operation->expect_answer(reason);
   return {std::move(operation), until};
 }
 

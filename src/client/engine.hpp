@@ -6,11 +6,13 @@
 #include "client/context.hpp"
 #include "client/deadlock_search.hpp"
 #include "client/detached_threads.hpp"
+#include "client/errors.hpp"
 #include "client/hold_registry.hpp"
 #include "client/hold_releaser.hpp"
 #include "client/lease_keeper.hpp"
 #include "client/loss_notifier.hpp"
 #include "client/reconciliation.hpp"
+#include "client/retry_state.hpp"
 #include "client/statement_worker.hpp"
 #include "client/submission_queue.hpp"
 #include "client/task_executor.hpp"
@@ -22,6 +24,7 @@
 
 #include <rowlock/client.hpp>
 
+#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -34,6 +37,13 @@ namespace rowlock::client_layer {
 struct wait_limit {
   bool waits = true;
   std::optional<std::chrono::nanoseconds> limit{};
+
+  // Why nothing is granted if the database has answered nothing when the limit is over. Null: the wait is so short that
+  // this says nothing about the database.
+  std::exception_ptr reason_of_silence() const {
+    const bool can_tell = waits && limit && *limit >= retry_state::row_lock_limit;
+    return can_tell ? std::make_exception_ptr(no_answer(*limit)) : nullptr;
+  }
 };
 
 // What hold::guard_statement returns for holds of one mode.

@@ -146,7 +146,7 @@ void fast_path::acquire(batch& work) {
   bool news = false;
   std::sort(grants.begin(), grants.end(), [](const auto& a, const auto& b) { return a.hold < b.hold; });
   std::erase_if(operations, [&](const acquire_ptr& operation) {
-    if (!operation->progress.answered()) return false;
+    if (!operation->answered()) return false;
     const auto found =
         std::lower_bound(grants.begin(), grants.end(), operation->hold,
                          [](const auto& grant, const auto& hold) { return grant.hold < hold; });
@@ -186,7 +186,7 @@ void fast_path::enqueue(std::vector<acquire_ptr>& operations, bool contended_onl
   operation->progress.sent();
   const auto takeover_in =
       slot_.call([&](store::lock_verbs& session) { return session.enqueue(request, skew); });
-  operation->progress.answered();
+  operation->answered();
   if (!takeover_in) return client_.contended.remove(definition.name);
   client_.complete.queued(operation, *takeover_in, wakeups);
   operations.clear();

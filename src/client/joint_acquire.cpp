@@ -41,6 +41,7 @@ joint_acquire::joint_acquire(engine& on, const std::vector<model::lock_request>&
   model::check_hold_times(how_.ttl, how_.min_hold);
   const auto limit = how_long_.waits ? how_long_.limit : engine_.shared().longest_call();
   if (limit) until_ = later(engine_.shared().time.now(), *limit);
+  answer_.note_failure(how_long_.reason_of_silence());
 }
 
 void joint_acquire::step() {

@@ -72,6 +72,7 @@ struct acquire_operation : model::lock_request {
   backoff guarded = guarded_pause();
   instant not_before{};  // no poll retries it earlier: a guarded transaction keeps the row of a dead holder
   acquire_answer answer{};
+  bool is_unanswered = false;  // its caller will learn so, unless this changes
 
   // Whether one edit may decide it together with other requests for the same name: many can hold the lock at once,
   // and the request is certainly not in the queue, of which an edit reads one row per name.
@@ -87,7 +88,19 @@ struct acquire_operation : model::lock_request {
   }
   // The reason given to a caller whose time runs out. Once the request was queued, the reason is busy instead.
   void note_failure(const std::exception_ptr& reason) {
+    is_unanswered = false;
     if (!progress.was_queued()) answer.note_failure(reason);
+  }
+  // The reason until the database answers for the first time. Before the request is sent.
+  void expect_answer(const std::exception_ptr& otherwise) {
+    is_unanswered = true;
+    answer.note_failure(otherwise);
+  }
+  // The statement that was under way has been answered. False: there was none.
+  bool answered() {
+    if (!progress.answered()) return false;
+    if (std::exchange(is_unanswered, false)) answer.note_failure({});
+    return true;
   }
 };
 

@@ -18,7 +18,8 @@ namespace rowlock::client_layer {
 // A value. Used by the thread that owns the operation.
 class retry_state {
  public:
-  // A row that stays locked for longer is reported to callers, unless a holder keeps it.
+  // A row that stays locked for longer is reported to callers, unless a holder keeps it; so is a database that answers
+  // nothing for as long.
   static constexpr std::chrono::milliseconds row_lock_limit{800};
 
   // Since when the row has been locked at every try. Empty: it was not locked at the latest one.

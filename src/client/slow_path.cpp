@@ -151,7 +151,7 @@ void slow_path::decide_round(after_commit& todo, int round) {
   std::vector<request> undecided;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     for (auto& item : groups[i]) {
-      if (item.acquire) item.acquire->progress.answered();
+      if (item.acquire) item.acquire->answered();
       if (finish(item, results[i], todo, round)) undecided.push_back(std::move(item));
     }
   }

@@ -207,6 +207,48 @@ TEST_F(statement_worker_test, an_outage_is_reported_when_the_time_is_up_unless_t
   faults.cut(false);
 }
 
+// Nobody is known to hold the lock. If that were busy, a job whose database hangs would pass for one that runs elsewhere.
+TEST_F(statement_worker_test, a_database_that_answers_nothing_is_unreachable_when_the_time_is_up) {
+  client db = new_client();
+  mutex(db, "a").acquire().release();
+  const auto outcome = [&](const std::string& verb, auto call) -> std::optional<errc> {
+    faults.hang(verb);
+    auto asked = in_background([&]() -> std::optional<errc> {
+      try {
+        call();
+        return {};
+      } catch (const error& thrown) {
+        return thrown.code();
+      }
+    });
+    EXPECT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
+    const auto got = asked.get();
+    EXPECT_EQ(server->blocked(), 1U);
+    server->unblock();
+    EXPECT_TRUE(soon([&] { return holder_of("a").empty() && queued("a") == 0; }));
+    return got;
+  };
+  const auto waits = [&](std::chrono::milliseconds limit) {
+    return [&db, limit] { EXPECT_FALSE(mutex(db, "a").try_acquire_for(limit)); };
+  };
+  EXPECT_EQ(outcome("acquire", waits(1s)), errc::unreachable);
+  EXPECT_EQ(outcome("acquire", waits(200ms)), std::nullopt) << "too short to tell";
+  const auto both = [&] { EXPECT_FALSE(try_acquire_all_for(1s, {mutex(db, "a"), mutex(db, "b")})); };
+  EXPECT_EQ(outcome("edit", both), errc::unreachable);
+}
+
+TEST_F(statement_worker_test, a_lock_that_was_seen_to_be_held_is_busy_although_the_next_statement_hangs) {
+  client db = new_client();
+  client other = new_client();
+  const hold held = mutex(other, "a").acquire();
+  faults.hang("enqueue");
+  auto asked = in_background([&] { return mutex(db, "a").try_acquire_for(1s).valid(); });
+  ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
+  EXPECT_FALSE(asked.get());
+  EXPECT_EQ(server->blocked(), 1U);
+  server->unblock();
+}
+
 TEST_F(statement_worker_test, a_release_waits_for_a_row_also_after_a_lost_connection) {
   client db = new_client();
   hold held = mutex(db, "a").acquire();
