@@ -5,6 +5,7 @@
 //   row_locked | locked, since the first of it  | -                    | -
 //   looked     | a read has shown who holds it  | -                    | -
 //   failed     | unlocked, as far as is known   | one more             | with others
+//   refused    | unlocked, as far as is known   | one more             | alone
 //   set_apart  | unlocked, as far as is known   | -                    | alone
 #pragma once
 
@@ -37,6 +38,11 @@ class retry_state {
     alone_ = false;
     ++failures_;
     forget_row();
+  }
+  // It was refused when it was sent alone, so the others of its next batch would be refused with it.
+  void refused() {
+    failed();
+    alone_ = true;
   }
   // Its batch was refused, and one request of it may be the reason.
   void set_apart() {

@@ -13,8 +13,6 @@ namespace {
 constexpr int failures_at_most = 20;
 // A release is retried for as long as its lease lives, but its caller waits for at most this many refusals.
 constexpr int refusals_until_told = 5;
-// If this many requests fail alone, they are not the cause: the database refuses everything.
-constexpr int refused_alone_at_most = 3;
 
 // Each request that fails has a caller that sees the failure, so the log need not repeat it.
 bool callers_see_failure(const batch& work) {
@@ -175,7 +173,6 @@ void statement_worker::carry(batch& work) {
   run_tasks(work.tasks);
   if (slot_.calls() == calls) return;  // nothing was sent, so nothing has succeeded
   reconnect_.reset();
-  refused_alone_ = 0;
 }
 
 // A task that finds no connection makes one. If that fails, the tasks behind it fail at once, so that they do
@@ -206,10 +203,11 @@ void statement_worker::run_tasks(std::vector<task_ptr>& tasks) {
   if (unreachable) client_.queue.fail_tasks(unreachable);
 }
 
-// Each unanswered request of the batch is retried or fails. Nothing is guessed: a request that may have been
-// granted takes the slow path next time, which finds out by the hold's id (I7).
+// Each unanswered request of the batch is retried or fails. A batch that was refused is sent again one by one, because one
+// request may have failed the others: by a name that the database's encoding lacks, a constraint or a trigger. So a
+// database that refuses everything is asked once more for each. Nothing is guessed: a request that may have been granted
+// takes the slow path next time, which finds out by the hold's id (I7).
 void statement_worker::fail(const std::exception_ptr& cause, const error& failure, batch& work) {
-  const bool sent_alone = work.alone;
   count_connection();
   slow_.take_back(work);
   failed how{.temporary = is_temporary(failure),
@@ -217,12 +215,11 @@ void statement_worker::fail(const std::exception_ptr& cause, const error& failur
              .unknown = failure.outcome_unknown(),
              .connected = slot_.is_connected()};
   if (!how.connected) how.reconnect = reconnect_.next();
-  if (!how.temporary && sent_alone) ++refused_alone_;
   const bool several =
       std::count_if(work.acquires.begin(), work.acquires.end(), [](auto& one) { return !!one; }) +
           std::count_if(work.releases.begin(), work.releases.end(), [](auto& one) { return !!one; }) >
       1;
-  how.take_apart = several && !how.temporary && refused_alone_ < refused_alone_at_most;
+  how.take_apart = several && !how.temporary;
   const bool comes_again = how.temporary || how.take_apart;
   log(failure, comes_again || callers_see_failure(work) ? log_level::info : log_level::error);
   for (auto& operation : work.acquires) {
@@ -268,7 +265,7 @@ void statement_worker::fail(const release_ptr& operation, const std::exception_p
     retry.set_apart();
     return client_.queue.delay(operation, how.reconnect);
   }
-  retry.failed();
+  how.temporary ? retry.failed() : retry.refused();
   const bool releases = operation->purpose == release_operation::aim::release;
   if (!how.temporary && !releases) {
     if (operation->answer) operation->answer->fail(cause);

@@ -73,8 +73,6 @@ class statement_worker {
   bool noted_connection_ ROWLOCK_GUARDED_BY(owner_) = false;  // as counted by the queue
   bool complained_ ROWLOCK_GUARDED_BY(owner_) = false;        // the log already says that it cannot connect
   repeated_failures failures_ ROWLOCK_GUARDED_BY(owner_);
-  // Requests that failed alone since the latest success.
-  int refused_alone_ ROWLOCK_GUARDED_BY(owner_) = 0;
 };
 
 }  // namespace rowlock::client_layer

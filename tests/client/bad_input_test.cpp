@@ -1,6 +1,11 @@
 // Names that look like SQL, and locks that are stored as something else.
 #include "client/client_test.hpp"
 #include "client/raw_sql.hpp"
+#include "support/background.hpp"
+
+#include <atomic>
+#include <future>
+#include <vector>
 
 namespace rowlock::test {
 namespace {
@@ -86,6 +91,47 @@ TEST_P(bad_input_test, names_that_cannot_be_are_refused_before_anything_is_sent)
     EXPECT_EQ(code_of([&] { recursive_mutex(db, name); }), errc::invalid_argument) << name;
   }
   EXPECT_EQ(db.stats().statements, 0U);
+}
+
+// As a LATIN1 database refuses a name that its encoding lacks.
+TEST_P(bad_input_test, names_that_the_database_refuses_fail_no_other_request) {
+  if (GetParam() == "memory") GTEST_SKIP() << "needs a constraint";
+  const auto table = fixture().options().prefix + "lock";
+  open_raw_sql(fixture())->run(
+      GetParam() == "sqlite"
+          ? "CREATE TRIGGER no_bad_names BEFORE INSERT ON " + table +
+                " WHEN new.name LIKE 'bad%' BEGIN SELECT RAISE(ABORT, 'a bad name'); END"
+          : "ALTER TABLE " + table + " ADD CONSTRAINT no_bad_names CHECK (name NOT LIKE 'bad%')");
+  // One connection for all requests, so that they share batches.
+  auto settings = patient();
+  settings.connections = 2;
+  client shared = new_client(settings);
+  const auto acquiring_there = [&](const std::string& name) -> std::optional<errc> {
+    try {
+      std::ignore = mutex(shared, name).acquire();
+      return {};
+    } catch (const error& thrown) {
+      return thrown.code();
+    }
+  };
+  std::atomic<bool> over{false};
+  std::atomic<int> refused{0};
+  std::vector<std::future<void>> work;
+  for (int i = 0; i < 4; ++i) {
+    work.push_back(in_background([&, name = "bad" + std::to_string(i)] {
+      while (!over) refused += acquiring_there(name) == errc::database ? 1 : 0;
+    }));
+  }
+  std::vector<std::future<void>> good;
+  for (int i = 0; i < 4; ++i) {
+    good.push_back(in_background([&, name = "good" + std::to_string(i)] {
+      for (int round = 0; round < 50; ++round) EXPECT_EQ(acquiring_there(name), std::nullopt);
+    }));
+  }
+  for (auto& one : good) one.get();
+  over = true;
+  for (auto& one : work) one.get();
+  EXPECT_GT(refused, 4);
 }
 
 TEST_P(bad_input_test, another_capacity_is_a_mismatch_while_free) {

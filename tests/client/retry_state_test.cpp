@@ -48,5 +48,14 @@ TEST(retry_state_test, a_request_that_was_set_apart_goes_alone_until_it_has_fail
   EXPECT_FALSE(retry.goes_alone());
 }
 
+TEST(retry_state_test, a_request_that_was_refused_alone_goes_alone_again) {
+  retry_state retry;
+  retry.row_locked(start);
+  retry.refused();
+  EXPECT_TRUE(retry.goes_alone());
+  EXPECT_FALSE(retry.locked_since());
+  EXPECT_EQ(retry.failures(), 1);
+}
+
 }  // namespace
 }  // namespace rowlock::test
