@@ -28,7 +28,7 @@ def anchor(path):
 def target(path, page):
     """Where a link to a path of the repository leads on the site, from the given page; None if nowhere."""
     if path.startswith("include/rowlock"):
-        name = posixpath.basename(path).replace("_", "__").replace(".", "_8") + ".html" if path.endswith(".hpp") else "files.html"
+        name = posixpath.basename(path).replace("_", "__").replace(".", "_8") + ".md" if path.endswith(".hpp") else "files.md"
         return posixpath.relpath("api/" + name, posixpath.dirname(page) or ".")
     if path == "examples" or path.startswith("examples/"):
         page_of_examples = posixpath.relpath("examples.md", posixpath.dirname(page) or ".")
@@ -70,7 +70,9 @@ def put(path, text):
 
 for path in [*repository.glob("*.md"), *(repository / "docs").rglob("*.md"), repository / "packaging/README.md"]:
     page = path.relative_to(repository).as_posix()
-    put(page, with_links(path.read_text(), page))
+    # Without its table of contents, the code of the first page fits into a window of 1,280 pixels.
+    settings = "---\nhide: [toc]\n---\n\n" if page == "README.md" else ""
+    put(page, settings + with_links(path.read_text(), page))
 
 manual = subprocess.run(
     ["mandoc", "-T", "html", "-O", "fragment", str(repository / "docs/rowlock.1")],
