@@ -1,4 +1,4 @@
-// The command's exit codes, in one place. docs/rowlock.1 and README say the same.
+// The command's exit codes, in one place. docs/rowlock.1 and docs/guide.md, "Exit codes", say the same.
 #pragma once
 
 #include <rowlock/error.hpp>
