@@ -75,6 +75,7 @@ void engine::connect_first() {
     context_.log(log_level::warning, "{}", danger);
     keeper_.warned_of(std::move(danger));
   }
+  if (database->single_writer()) keeper_.breaks_with_workers();
   make_workers(database->single_writer() ? 1 : context_.settings.connections - 1);
 }
 

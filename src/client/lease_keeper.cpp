@@ -76,6 +76,7 @@ void lease_keeper::run() {
       contended_.reset();
     } catch (const error& failure) {
       report(failure);
+      if (failure.code() == errc::unreachable && breaks_with_workers_) let_workers_look();
       pause(failure.code() == errc::contention ? contended_ : reconnect_);
     } catch (const std::exception& failure) {
       context_.log(log_level::error, "keeping the lease: {}", failure.what());
@@ -84,6 +85,14 @@ void lease_keeper::run() {
     fallback_->note_connection();
   }
   audit_.forget();
+}
+
+// An idle worker would not notice that its connection is broken.
+void lease_keeper::let_workers_look() {
+  if (look_of_workers_ && !look_of_workers_->answer.is_complete()) return;
+  look_of_workers_ = std::make_shared<task_operation>();
+  look_of_workers_->work = [](store::lock_verbs& session) { session.read_database_state(); };
+  queue_.submit(look_of_workers_);
 }
 
 // Called while the error is being handled.

@@ -45,6 +45,9 @@ class lease_keeper {
 
   // The database sends no wake-ups, so it is polled while somebody waits.
   void must_poll() noexcept { must_poll_ = true; }
+  // The connections of this client share what may break them, and none can be made anew while one that broke is kept
+  // (SQLite's side files). So the workers must look at theirs, too.
+  void breaks_with_workers() noexcept { breaks_with_workers_ = true; }
   // session::warning() has been logged with this text.
   void warned_of(std::string danger) { warned_ = std::move(danger); }
   // Sends releases on this connection while no worker has one. It lives as long as this object.
@@ -89,6 +92,7 @@ class lease_keeper {
   void step();
   template <class Body>
   void attempt(recurring_step& what, instant due, Body body);
+  void let_workers_look();
   void report(const error& failure);
   void listen_to_offices();
   void make_lease();
@@ -116,6 +120,8 @@ class lease_keeper {
   std::atomic<bool> watches_offices_{false};
   change_signal office_signal_;
   bool must_poll_ = false;
+  bool breaks_with_workers_ = false;
+  task_ptr look_of_workers_;  // the latest; used by the keeper's thread
   statement_worker* fallback_ = nullptr;
 
   // Used by the keeper's thread alone.

@@ -7,9 +7,15 @@
 
 #include <rowlock/rowlock.hpp>
 
+#include <sched.h>
 #include <sqlite3.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <filesystem>
+#include <fstream>
 
 namespace rowlock::test {
 namespace {
@@ -83,6 +89,48 @@ TEST_F(sqlite_doctor_test, sees_a_log_that_a_reader_keeps) {
   reader.run("BEGIN; SELECT * FROM rowlock_meta");
   writer.run("INSERT INTO big VALUES (zeroblob(68000000))");
   EXPECT_THAT(found(), testing::ElementsAre("warning old-transaction"));
+}
+
+TEST_F(sqlite_doctor_test, sees_a_second_name) {
+  migrator{"sqlite:" + path}.up();
+  std::filesystem::create_hard_link(path, folder.path() / "second.db");
+  EXPECT_THAT(found(), testing::ElementsAre("error hard-links"));
+  std::filesystem::remove(folder.path() / "second.db");
+  std::filesystem::create_symlink(path, folder.path() / "second.db");
+  EXPECT_THAT(found(), IsEmpty());
+}
+
+TEST_F(sqlite_doctor_test, sees_a_process_whose_side_file_was_deleted) {
+  migrator{"sqlite:" + path}.up();
+  for (const std::string end : {"-wal", "-shm"}) {
+    side_file open{path};
+    open.run("UPDATE rowlock_meta SET skew_ms = 0");
+    EXPECT_THAT(found(), IsEmpty());
+    std::filesystem::remove(path + end);
+    EXPECT_THAT(found(), testing::ElementsAre("error side-files-deleted"));
+  }
+}
+
+// As a container does into which one file is mounted.
+TEST_F(sqlite_doctor_test, sees_a_file_that_is_a_mount_point) {
+  migrator{"sqlite:" + path}.up();
+  const std::string mounted = folder.path() / "mounted.db";
+  std::ofstream{mounted};
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount(path.c_str(), mounted.c_str(), nullptr, MS_BIND, nullptr) != 0) {
+      ::_exit(77);
+    }
+    const auto all = codes_of(diagnose("sqlite:" + mounted));
+    ::_exit(std::ranges::count(all, "error mounted-file") == 1 ? 0 : 1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "this user may not mount anything";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST_F(sqlite_doctor_test, sees_the_dead_the_unused_and_a_schema_that_is_too_new) {

@@ -5,9 +5,14 @@
 
 #include "sqlite_test.hpp"
 
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <cstring>
 #include <filesystem>
+#include <fstream>
 
 namespace rowlock::test {
 namespace {
@@ -16,6 +21,21 @@ namespace fs = std::filesystem;
 
 class sqlite_file_test : public sqlite_test {
  protected:
+  // Each verb that grants or renews, and the answer on which a grant is believed.
+  static void expect_refused(store::session& session, const store::lease_record& mine,
+                             const std::string& says) {
+    expect_error([&] { acquire(session, "a", mine.id, store::hold_id::random()); }, errc::unreachable, says);
+    expect_error([&] { session.renew({&mine.id, 1}); }, errc::unreachable, says);
+    expect_error([&] { session.create_lease(lease()); }, errc::unreachable, says);
+    const store::edit_request edit{.name = "a", .about = {}, .decide = [](const store::lock_view&) {
+                                     ADD_FAILURE() << "decided in a file that others do not see";
+                                     return store::lock_change{};
+                                   }};
+    expect_error([&] { session.edit({&edit, 1}); }, errc::unreachable, says);
+    const store::hold_query query{.name = "a", .hold = {}};
+    expect_error([&] { session.find({&query, 1}); }, errc::unreachable, says);
+  }
+
   // As a restore does: another file, whole, moves into the place.
   void replace() {
     const std::string copy = folder_.path() / "copy.db";
@@ -45,17 +65,8 @@ TEST_F(sqlite_file_test, verbs_that_grant_or_renew_notice_that_the_file_was_repl
   const auto mine = new_lease(*session);
   create(*session, "a");
   replace();
-  expect_error([&] { acquire(*session, "a", mine.id, store::hold_id::random()); }, errc::unreachable,
-               "replaced");
-  expect_error([&] { session->renew({&mine.id, 1}); }, errc::unreachable, "replaced");
-  expect_error([&] { session->create_lease(lease()); }, errc::unreachable, "replaced");
-  const store::edit_request edit{.name = "a", .about = {}, .decide = [](const store::lock_view&) {
-                                   ADD_FAILURE() << "decided in a file that is gone";
-                                   return store::lock_change{};
-                                 }};
-  expect_error([&] { session->edit({&edit, 1}); }, errc::unreachable, "replaced");
-  const store::hold_query query{.name = "a", .hold = {}};
-  expect_error([&] { session->find({&query, 1}); }, errc::unreachable, "replaced");
+  expect_refused(*session, mine, "replaced");
+  session.reset();
   EXPECT_NO_THROW(connect());
 }
 
@@ -105,6 +116,112 @@ TEST_F(sqlite_file_test, a_replaced_file_grants_nothing_before_its_epoch_rose) {
   ASSERT_TRUE(after);
   EXPECT_GT(after->token, before->token);
   EXPECT_EQ(session->record_database_state(), risen) << "and once only";
+}
+
+TEST_F(sqlite_file_test, a_file_with_two_names_is_refused) {
+  const std::string second = folder_.path() / "second.db";
+  fs::create_hard_link(path(), second);
+  for (const auto& name : {path(), second}) {
+    expect_error([&] { store::open_sqlite(name, options_)->connect(); }, errc::invalid_argument,
+                 "has 2 names (hard links)");
+    expect_error([&] { store::open_sqlite_for_migration(name, options_); }, errc::invalid_argument,
+                 "has 2 names (hard links)");
+  }
+  options_.read_only = true;
+  expect_error([&] { connect(); }, errc::invalid_argument, "make a symbolic link");
+  fs::remove(second);
+  EXPECT_NO_THROW(connect());
+}
+
+TEST_F(sqlite_file_test, a_symbolic_link_is_no_second_name) {
+  const std::string second = folder_.path() / "second.db";
+  fs::create_symlink(path(), second);
+  auto session = ready();
+  const auto mine = new_lease(*session);
+  create(*session, "a");
+  ASSERT_TRUE(acquire(*session, "a", mine.id, store::hold_id::random()));
+  const auto other = store::open_sqlite(second, options_)->connect();
+  EXPECT_EQ(other->show("a").value().holders.size(), 1U);
+}
+
+TEST_F(sqlite_file_test, a_file_that_gets_a_second_name_grants_nothing_while_it_has_it) {
+  auto session = ready();
+  const auto mine = new_lease(*session);
+  create(*session, "a");
+  const std::string second = folder_.path() / "second.db";
+  fs::create_hard_link(path(), second);
+  expect_refused(*session, mine, "another name");
+  fs::remove(second);
+  EXPECT_TRUE(acquire(*session, "a", mine.id, store::hold_id::random()));
+}
+
+// As a script does that cleans up, or a backup that leaves them out.
+TEST_F(sqlite_file_test, verbs_notice_that_a_side_file_was_deleted_or_replaced) {
+  for (const std::string end : {"-wal", "-shm"}) {
+    for (const bool comes_again : {false, true}) {
+      SCOPED_TRACE(end + (comes_again ? ", which another process made anew" : ""));
+      auto session = ready();
+      const auto mine = new_lease(*session);
+      create(*session, "a");
+      const std::string kept = folder_.path() / "kept";
+      fs::rename(path() + end, kept);
+      if (comes_again) fs::copy_file(kept, path() + end);
+      expect_refused(*session, mine, "has lost its " + end);
+      session.reset();
+      EXPECT_NO_THROW(connect()) << "no connection has the old one any more";
+      fs::remove(path() + end);
+      fs::remove(kept);
+    }
+  }
+}
+
+// All connections of a process share its -shm file.
+TEST_F(sqlite_file_test, a_process_makes_no_new_connection_while_one_has_a_deleted_side_file) {
+  for (const std::string end : {"-wal", "-shm"}) {
+    SCOPED_TRACE(end);
+    auto session = ready();
+    EXPECT_NO_THROW(connect());
+    fs::remove(path() + end);
+    expect_error([&] { connect(); }, errc::unreachable, end + " (deleted)");
+    session.reset();
+    EXPECT_NO_THROW(connect());
+  }
+}
+
+TEST_F(sqlite_file_test, a_connection_whose_log_was_deleted_does_not_write_it_into_the_file_at_its_end) {
+  auto session = ready();
+  raw_sqlite{path()}.run("PRAGMA wal_checkpoint(TRUNCATE)");
+  const auto mine = new_lease(*session);
+  fs::remove(path() + "-wal");
+  fs::remove(path() + "-shm");
+  session.reset();
+  EXPECT_EQ(raw_sqlite{path()}.number("SELECT count(*) FROM rowlock_lease"), 0)
+      << "others may have written to the file since";
+}
+
+// As a container does into which one file is mounted.
+TEST_F(sqlite_file_test, a_file_that_is_a_mount_point_is_refused) {
+  const std::string second = folder_.path() / "second.db";
+  std::ofstream{second};
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    if (::unshare(CLONE_NEWNS) != 0 || ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0)
+      ::_exit(77);
+    if (::mount(path().c_str(), second.c_str(), nullptr, MS_BIND, nullptr) != 0) ::_exit(77);
+    try {
+      store::open_sqlite(second, options_)->connect();
+    } catch (const error& refused) {
+      const bool says_why = std::strstr(refused.what(), "mount its folder instead") != nullptr;
+      ::_exit(refused.code() == errc::invalid_argument && says_why ? 0 : 2);
+    }
+    ::_exit(1);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(child, &status, 0), child);
+  ASSERT_TRUE(WIFEXITED(status));
+  if (WEXITSTATUS(status) == 77) GTEST_SKIP() << "this user may not mount anything";
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 // Neither the file nor its folder may be written by the user who reads.

@@ -25,6 +25,36 @@ const std::vector<check>& all() {
        .found = "{path} is on a file system that a program provides (FUSE), perhaps over a network (sshfs)",
        .why = "If it is over a network, file locks do not work reliably: two holders, or a damaged file.",
        .remedy = "see what is mounted there (findmnt -T), and keep the file on a disk of this machine"},
+      {.code = "hard-links",
+       .level = severity::error,
+       .reads = {"names"},
+       .is_so = [](const facts& of) { return of.number("names") > 1; },
+       .found = "{path} has {names} names (hard links)",
+       .why = "SQLite keeps its log beside the name by which a file was opened: programs that use different "
+              "names "
+              "would not see each other's locks. rowlock refuses the file.",
+       .remedy = "find the names with find -samefile {path}, and delete all but one; where a second name is "
+                 "needed, "
+                 "make a symbolic link"},
+      {.code = "mounted-file",
+       .level = severity::error,
+       .reads = {"mount_point"},
+       .is_so = [](const facts& of) { return of.is("mount_point", "true"); },
+       .found = "{path} is itself a mount point",
+       .why = "Programs outside of this container or mount do not see the -wal and -shm files beside it, nor "
+              "the "
+              "locks. rowlock refuses the file.",
+       .remedy = "mount the folder that contains it instead"},
+      {.code = "side-files-deleted",
+       .level = severity::error,
+       .reads = {"without_side_files"},
+       .is_so = [](const facts& of) { return !of["without_side_files"].empty(); },
+       .found =
+           "a -wal or -shm file of {path} was deleted while a process has it open (pid {without_side_files})",
+       .why = "That process and others do not see each other's locks, and what was written last is lost, "
+              "with the "
+              "latest tokens.",
+       .remedy = "end that process, find out what deletes the files, and run: rowlock epoch raise"},
       {.code = "file-in-memory",
        .level = severity::warning,
        .reads = {"file_system_kind"},

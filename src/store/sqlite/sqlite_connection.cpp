@@ -30,6 +30,7 @@ sqlite_connection::~sqlite_connection() {
 
 void sqlite_connection::open(missing_file missing, bool read_only) {
   check_sqlite_file(path_, missing, read_only);
+  check_sqlite_names(path_);
   // NOMUTEX: a session is used by one thread at a time. PRIVATECACHE: a cache shared with the application's
   // connections would bring table locks, for which SQLite does not wait.
   int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE;

@@ -23,7 +23,7 @@ namespace rowlock::store {
 class sqlite_connection {
  public:
   // timeout: how long to wait for the write lock. read_only: nothing is written, and the file and its folder need not
-  // be writable. Throws as check_sqlite_file does, and error(database) for a file that is not an SQLite database.
+  // be writable. Throws as check_sqlite_file and check_sqlite_names do, and error(database) for a file that is not an SQLite database.
   sqlite_connection(std::string path, std::shared_ptr<const sql_catalog> catalog,
                     std::chrono::milliseconds timeout, missing_file missing, bool read_only = false);
   ~sqlite_connection();

@@ -8,14 +8,22 @@
 #include <sys/sysmacros.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <functional>
+#include <iterator>
 
 namespace rowlock::store {
 namespace {
 
+namespace fs = std::filesystem;
+
 constexpr std::string_view scheme = "sqlite:";
+constexpr std::string_view log_suffix = "-wal";
+constexpr std::string_view shared_memory_suffix = "-shm";
 
 [[noreturn]] void refuse_access(const std::string& what, const std::string& path, int reason,
                                 bool read_only) {
@@ -59,6 +67,79 @@ void check_folder(const std::string& folder, bool read_only) {
   }
 }
 
+// Why two names are refused, and what to do.
+void check_names(const std::string& path) {
+  const sqlite_names names{path};
+  if (names.links > 1) {
+    throw error(
+        errc::invalid_argument,
+        fmt::format("the file {0} has {1} names (hard links), and programs that open it by different names "
+                    "do not see each other's locks; find the others with find -samefile {0}, and delete "
+                    "all names but one; where a second name is needed, make a symbolic link",
+                    path, names.links));
+  }
+  if (names.is_mount_point) {
+    throw error(
+        errc::invalid_argument,
+        fmt::format("the file {} is itself a mount point, so programs outside of this container or "
+                    "mount do not see the -wal and -shm files beside it, nor the locks; mount its folder "
+                    "instead",
+                    path));
+  }
+}
+
+// Calls `use` with each descriptor that stands in that folder of /proc and with the path of its file. Does nothing if
+// this user may not read it.
+void for_each_descriptor(const fs::path& process,
+                         const std::function<void(const fs::path&, const std::string&)>& use) {
+  std::error_code unreadable;
+  for (fs::directory_iterator entry{process / "fd", unreadable}, end; !unreadable && entry != end;
+       entry.increment(unreadable)) {
+    std::error_code closed;
+    const auto leads_to = fs::read_symlink(entry->path(), closed);
+    if (!closed) use(entry->path(), leads_to.string());
+  }
+}
+
+// The name of a side file that was deleted although the process of that folder of /proc has it open beside this database.
+// Empty: there is none. What belongs to an earlier file of that name, which was deleted too, does no harm.
+std::string deleted_side_file(const fs::path& process, const std::string& database) {
+  std::string deleted;
+  bool has_database = false;
+  bool has_earlier = false;
+  struct stat status {};
+  if (::stat(database.c_str(), &status) != 0) return {};
+  for_each_descriptor(process, [&](const fs::path& descriptor, const std::string& text) {
+    if (!text.starts_with(database)) return;
+    struct stat opened {};
+    const auto rest = std::string_view{text}.substr(database.size());
+    if (rest == "-wal (deleted)" || rest == "-shm (deleted)") deleted = text;
+    has_earlier = has_earlier || rest == " (deleted)";
+    has_database = has_database || (rest.empty() && ::stat(descriptor.c_str(), &opened) == 0 &&
+                                    opened.st_dev == status.st_dev && opened.st_ino == status.st_ino);
+  });
+  return has_database && !has_earlier ? deleted : std::string{};
+}
+
+// All connections of a process to a file share its -shm file. So a new one would combine a deleted -shm file with a new
+// -wal file, or the reverse, and read nonsense.
+void check_side_files(const std::string& path) {
+  std::error_code missing;
+  const auto deleted = deleted_side_file("/proc/self", fs::canonical(path, missing).string());
+  if (missing || deleted.empty()) return;
+  throw error(
+      errc::unreachable,
+      fmt::format("a file beside {} was deleted while this process had it open, and with it what was written "
+                  "last: {}; rowlock connects when this process has closed all its connections to the "
+                  "database",
+                  path, deleted));
+}
+
+std::uint64_t inode_at(const std::string& path) noexcept {
+  struct stat status {};
+  return ::stat(path.c_str(), &status) == 0 ? status.st_ino : 0;
+}
+
 }  // namespace
 
 std::string sqlite_file_path(std::string_view url_or_path) {
@@ -83,6 +164,32 @@ void check_sqlite_file(const std::string& path, missing_file missing, bool read_
   }
   if (::faccessat(AT_FDCWD, path.c_str(), read_only ? R_OK : R_OK | W_OK, AT_EACCESS) != 0)
     refuse_access("the file", path, errno, read_only);
+}
+
+void check_sqlite_names(const std::string& path) {
+  check_names(path);
+  check_side_files(path);
+}
+
+sqlite_names::sqlite_names(const std::string& path) noexcept {
+  struct statx status {};
+  if (::statx(AT_FDCWD, path.c_str(), 0, STATX_NLINK, &status) != 0) return;
+  if ((status.stx_mask & STATX_NLINK) != 0) links = status.stx_nlink;
+  is_mount_point = (status.stx_attributes & STATX_ATTR_MOUNT_ROOT) != 0;
+}
+
+std::vector<int> processes_without_side_files(const std::string& path) {
+  std::vector<int> found;
+  std::error_code failed;
+  const auto real = fs::canonical(path, failed).string();
+  if (failed) return found;
+  for (fs::directory_iterator process{"/proc", failed}, end; !failed && process != end;
+       process.increment(failed)) {
+    const int id = std::atoi(process->path().filename().c_str());
+    if (id > 0 && !deleted_side_file(process->path(), real).empty()) found.push_back(id);
+  }
+  std::ranges::sort(found);
+  return found;
 }
 
 quiet_sqlite_file::quiet_sqlite_file(std::string path) : path_{std::filesystem::canonical(path).string()} {
@@ -132,9 +239,46 @@ sqlite_file::sqlite_file(std::string path) : path_{std::move(path)} {
                           has_birth ? status.stx_btime.tv_nsec : 0);
 }
 
-bool sqlite_file::replaced() const noexcept {
+void sqlite_file::watch_side_files(const std::string& log) {
+  const auto database = log.substr(0, log.size() - log_suffix.size());
+  side_files_ = {side_file{log, inode_at(log)},
+                 side_file{database + std::string{shared_memory_suffix},
+                           inode_at(database + std::string{shared_memory_suffix})}};
+  check_side_files(path_);
+  if (std::ranges::all_of(side_files_, [this](const side_file& file) { return is_open(file); })) return;
+  throw error(
+      errc::unreachable,
+      fmt::format("the -wal or -shm file of {} was replaced while it was opened; rowlock reconnects", path_));
+}
+
+// Whether this process has it open; true if /proc does not say.
+bool sqlite_file::is_open(const side_file& file) const {
+  const auto name = fs::path{file.path}.filename();
+  bool knows = false;
+  bool found = false;
+  for_each_descriptor("/proc/self", [&](const fs::path& descriptor, const std::string& text) {
+    knows = true;
+    struct stat opened {};
+    found = found || (fs::path{text}.filename() == name && ::stat(descriptor.c_str(), &opened) == 0 &&
+                      opened.st_ino == file.inode);
+  });
+  return found || !knows;
+}
+
+const char* sqlite_file::flaw() const noexcept {
   struct stat status {};
-  return ::stat(path_.c_str(), &status) != 0 || status.st_dev != device_ || status.st_ino != inode_;
+  if (::stat(path_.c_str(), &status) != 0 || status.st_dev != device_ || status.st_ino != inode_)
+    return "was replaced or removed while it was open";
+  if (status.st_nlink > 1)
+    return "has another name now (a hard link), by which others would not see its locks";
+  const auto is_other = [](const side_file& file) {
+    return !file.path.empty() && inode_at(file.path) != file.inode;
+  };
+  if (is_other(side_files_[0]))
+    return "has lost its -wal file, which was deleted or replaced while it was open";
+  if (is_other(side_files_[1]))
+    return "has lost its -shm file, which was deleted or replaced while it was open";
+  return nullptr;
 }
 
 }  // namespace rowlock::store

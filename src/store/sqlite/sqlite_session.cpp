@@ -37,13 +37,23 @@ sqlite_session::sqlite_session(const std::string& path, std::shared_ptr<const sq
                        url_option());
   if (!options.read_only) connection_.use_wal();
   seen_version_ = data_version();
+  // Only now are they open for certain. A reader may have none.
+  if (!options.read_only) {
+    file_.watch_side_files(sqlite3_filename_wal(sqlite3_db_filename(connection_.handle(), "main")));
+  }
+}
+
+// The last connection to a file writes the log into it when it closes. A log that was deleted may be older than what
+// others have written to the file since.
+sqlite_session::~sqlite_session() {
+  if (file_.flaw() == nullptr) return;
+  sqlite3_db_config(connection_.handle(), SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, nullptr);
 }
 
 void sqlite_session::check_file(bool outcome_unknown) const {
-  if (!file_.replaced()) return;
-  throw error(errc::unreachable,
-              fmt::format("the file {} was replaced or removed while it was open; rowlock reconnects",
-                          connection_.path()),
+  const char* const flaw = file_.flaw();
+  if (flaw == nullptr) return;
+  throw error(errc::unreachable, fmt::format("the file {} {}; rowlock reconnects", connection_.path(), flaw),
               {}, outcome_unknown);
 }
 

@@ -20,6 +20,7 @@ class sqlite_session final : public session, public history_verbs {
   // Throws as database::connect does.
   sqlite_session(const std::string& path, std::shared_ptr<const sql_catalog> catalog,
                  const store_options& options);
+  ~sqlite_session() override;
 
   database_state read_database_state() override;
   database_state record_database_state() override;

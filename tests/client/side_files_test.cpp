@@ -1,0 +1,51 @@
+#ifdef ROWLOCK_TEST_SQLITE
+
+// What a client does when somebody deletes the files that SQLite keeps beside the database.
+#include "client/client_test.hpp"
+#include "support/stores.hpp"
+#include "support/temporary_folder.hpp"
+
+#include <filesystem>
+
+namespace rowlock::test {
+namespace {
+
+class side_files_test : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (selected_of({"sqlite"}).empty()) GTEST_SKIP() << "left out with --stores";
+    migrator{"sqlite:" + path}.up();
+  }
+  // Its workers are idle, and keep what was deleted open until they are made to look.
+  client new_client() const {
+    options settings;
+    settings.ttl = 30s;
+    return connect("sqlite:" + path, settings);
+  }
+
+  const temporary_folder folder;
+  const std::string path = folder.path() / "locks.db";
+};
+
+TEST_F(side_files_test, the_holder_learns_at_once_that_the_log_was_deleted_and_the_client_goes_on) {
+  const client db = new_client();
+  const hold held = mutex{db, "a"}.acquire();
+  std::filesystem::remove(path + "-wal");
+  ASSERT_TRUE(eventually([&] { return !held.valid(); }));
+  EXPECT_EQ(held.loss(), loss::gone) << "and not because its ttl has passed";
+  EXPECT_TRUE((mutex{db, "b"}.try_acquire_for(30s)));
+}
+
+TEST_F(side_files_test, without_its_shared_memory_the_client_reconnects_and_the_hold_stays) {
+  const client db = new_client();
+  const hold held = mutex{db, "a"}.acquire();
+  std::filesystem::remove(path + "-shm");
+  ASSERT_TRUE(eventually([&] { return db.stats().reconnects >= 1; }));
+  EXPECT_FALSE((mutex{new_client(), "a"}.try_acquire()));
+  EXPECT_TRUE(held.valid());
+}
+
+}  // namespace
+}  // namespace rowlock::test
+
+#endif
