@@ -64,11 +64,6 @@ batch submission_queue::take_fallback() {
   return taken;
 }
 
-bool submission_queue::has_connected_worker() const {
-  const model::annotated_lock lock{mutex_};
-  return acquiring_.connected_workers + releasing_.connected_workers > 0;
-}
-
 void submission_queue::put_back(batch work) {
   std::vector<acquire_ptr> refused;
   {
@@ -163,15 +158,6 @@ void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pau
   wake->work.notify_one();
   if (stranded) on_fallback_due();
   if (dropped && operation->answer) operation->answer->complete(release_result::unknown);
-}
-
-void submission_queue::allow_acquires(bool allowed) {
-  {
-    const model::annotated_lock lock{mutex_};
-    acquires_allowed_ = allowed;
-    acquiring_.blocked = releasing_.blocked = false;
-  }
-  wake_all();
 }
 
 bool submission_queue::has_work(worker_role role) const {

@@ -33,7 +33,10 @@ class submission_queue {
 
   // Counts connected workers. If no connected worker has a role, the others do its work.
   void count_worker(worker_role role, bool connected);
-  bool has_connected_worker() const;  // the fallback worker does not count
+  bool has_connected_worker() const {  // the fallback worker does not count
+    const model::annotated_lock lock{mutex_};
+    return acquiring_.connected_workers + releasing_.connected_workers > 0;
+  }
   // Called, with no mutex locked, when there may be work for the fallback worker. Set before the first take().
   std::function<void()> on_fallback_due;
   // When the fallback worker has work: releases, while it is connected and no other worker is.
@@ -56,7 +59,14 @@ class submission_queue {
   void delay(release_ptr operation, std::chrono::nanoseconds pause);
 
   // Acquires are handed out only while the client has a lease.
-  void allow_acquires(bool allowed);
+  void allow_acquires(bool allowed) {
+    {
+      const model::annotated_lock lock{mutex_};
+      acquires_allowed_ = allowed;
+      acquiring_.blocked = releasing_.blocked = false;
+    }
+    wake_all();
+  }
 
   // Waits for the next batch of that role. Empty: the queue was stopped, and nothing is left that may run. If
   // is_connected() says that the worker is not connected while another one is, this returns at once with
