@@ -173,17 +173,6 @@ TEST_F(pending_operations_test, what_waits_for_a_reserved_name_stands_in_nobodys
   EXPECT_THAT(acquires().acquires, SizeIs(1));
 }
 
-TEST_F(pending_operations_test, delayed_releases_of_a_name_come_together) {
-  pending.delay(withdraws("a"), start + 50ms);
-  pending.delay(withdraws("a"), start + 10ms);
-  EXPECT_EQ(pending.next_delayed_release(), start + 50ms) << "the row was seen to be locked";
-  pending.delay(frees("a"), start + 20ms);
-  EXPECT_EQ(pending.next_delayed_release(), start + 20ms) << "somebody may wait for the lock";
-  EXPECT_TRUE(pending.add_delayed_releases(start + 20ms));
-  EXPECT_EQ(pending.next_delayed_release(), instant::max());
-  EXPECT_THAT(releases().releases, SizeIs(1));
-}
-
 TEST_F(pending_operations_test, one_background_sweep_of_a_name_waits_at_a_time) {
   pending.add(client_layer::sweep_of("a"));
   pending.add(client_layer::sweep_of("a"));

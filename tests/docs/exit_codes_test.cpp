@@ -1,4 +1,4 @@
-// README.md, the manual page and --help list each exit code of the command, and no other.
+// The guide, the manual page and --help list each exit code of the command, and no other.
 #include "docs/document.hpp"
 
 #include <gtest/gtest.h>
@@ -31,8 +31,8 @@ std::set<int> defined() {
   return numbers_in(text_of("src/cli/exit_code.hpp"), "\n  [a-z_]+ = ([0-9]+),");
 }
 
-TEST(exit_codes, are_in_the_table_of_the_readme) {
-  auto table = section(text_of("README.md"), "## Exit codes", "\nOtherwise");
+TEST(exit_codes, are_in_the_table_of_the_guide) {
+  auto table = section(text_of("docs/guide.md"), "## Exit codes", "\nOtherwise");
   table = std::regex_replace(table, std::regex{"\\| [^|\n]* \\|\n"}, "\n");  // the meanings
   EXPECT_EQ(numbers_in(table, "([0-9]+)"), defined());
 }

@@ -43,7 +43,8 @@ std::int64_t half_close(scene& now) {
 
 std::int64_t restart_pooler(scene& now) {
   begin_step("end the pooler");
-  now.where.pooler().end(now.random() % 2 == 0 ? SIGKILL : SIGTERM);
+  // Since version 1.23 SIGTERM lets a pooler wait until its clients have left.
+  now.where.pooler().end(now.random() % 2 == 0 ? SIGKILL : SIGQUIT);
   pause(now.any(0ms, now.ttl));
   now.where.pooler().start();
   return history_recorder::now();
