@@ -2,6 +2,7 @@
 
 #include "cli/exit_code.hpp"
 #include "cli/failure.hpp"
+#include "cli/help_formatter.hpp"
 #include "cli/stderr_lines.hpp"
 #include "cli/suggestion.hpp"
 
@@ -45,20 +46,6 @@ void split_empty_values(std::vector<std::string>& words) {
     words.insert(words.begin() + static_cast<std::ptrdiff_t>(i) + 1, "");
   }
 }
-
-bool runs_command(const std::string& subcommand) {
-  return subcommand == "run" || subcommand == "elect";
-}
-
-// CLI11 does not know of the words after "--".
-class help_formatter : public CLI::Formatter {
- public:
-  std::string make_usage(const CLI::App* app, std::string name) const override {
-    auto usage = CLI::Formatter::make_usage(app, std::move(name));
-    if (!runs_command(app->get_name())) return usage;
-    return usage.insert(usage.find_last_not_of('\n') + 1, " -- COMMAND [ARGUMENT ...]");
-  }
-};
 
 void add_global_options(CLI::App& app, context& global) {
   const auto add = [&app](const char* name, std::string& value, const char* help) -> CLI::Option& {

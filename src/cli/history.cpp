@@ -99,7 +99,7 @@ void add_history(command_syntax root) {
                           "rowlock history --record 'billing/*' --keep 1000 --age 30d\n"
                           "  rowlock history billing/nightly\n"
                           "  rowlock history --stop 'billing/*'\n"
-                          "Nothing is recorded by default. An acquire or release of a recorded name takes "
+                          "Nothing is recorded by default. An acquire or release of a recorded name takes\n"
                           "one or two more round trips.");
   auto words = std::make_shared<history_words>();
   const auto name = command.add("NAME", words->name, "The lock's name");

@@ -236,9 +236,9 @@ void add_watch(command_syntax root) {
       "rowlock watch 'billing/*' --held\n"
       "  rowlock watch --waiting --sort waiters --interval 5s\n"
       "  rowlock watch --json | jq -r .name\n"
-      "Lines begin with the time; one follows when only a hold's data changes. --json prints one object per "
-      "line: at, change (seen, changed or gone),\n"
-      "name, and lock as in list. Changes that are reversed between two reads are not shown.");
+      "Lines begin with the time; one follows when only a hold's data changes. --json prints one object\n"
+      "per line: at, change (seen, changed or gone), name, and lock as in list. Changes that are reversed\n"
+      "between two reads are not shown.");
   auto words = std::make_shared<watch_words>();
   add_listing_options(command, words->listing);
   command.add("--interval", words->interval, "Time between two reads (default 2s; at least 100ms)")

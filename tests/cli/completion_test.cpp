@@ -31,7 +31,7 @@ void add_real(offers& result, const words& command) {
   line.emplace_back("--help");
   auto help = rowlock_alone(line).out;
   help.resize(help.find("Example:"));
-  static const std::regex option{R"(^  (?:-\w,)?(--[a-z-]+))"};
+  static const std::regex option{R"(^  (?:-\w, )?(--[a-z-]+))"};
   static const std::regex subcommand{R"(^  ([a-z]+)  )"};
   std::string name;
   for (const auto& word : command) name += (name.empty() ? "" : " ") + word;

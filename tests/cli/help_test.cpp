@@ -69,6 +69,27 @@ TEST(help, ends_in_an_example) {
   }
 }
 
+TEST(help, fits_a_terminal_and_says_nothing_that_only_a_parser_needs) {
+  for (const auto& command : commands) {
+    const auto out = help_of(command).out;
+    std::istringstream lines{out};
+    for (std::string line; std::getline(lines, line);) EXPECT_LE(line.size(), 100U) << line;
+    for (const std::string noise : {"Excludes:", "Needs:", "REQUIRED", "(Env:", ":{", " in ["}) {
+      EXPECT_THAT(out, testing::Not(HasSubstr(noise))) << testing::PrintToString(command);
+    }
+  }
+}
+
+TEST(help, has_two_columns) {
+  const auto out = help_of({"run"}).out;
+  EXPECT_THAT(out, HasSubstr("\n  NAME                        The lock's name\n"));
+  EXPECT_THAT(out, HasSubstr("\n  -w, --wait DURATION         Give up after this time"));
+  EXPECT_THAT(
+      out, HasSubstr("\n  -E, --conflict-exit-code CODE\n                              Exit code for busy"));
+  EXPECT_THAT(help_of({"acquire"}).out, testing::ContainsRegex("--ttl DURATION [^-]*; required\n"));
+  EXPECT_THAT(help_of({}).out, testing::ContainsRegex("--prefix TEXT [^-]*; also ROWLOCK_PREFIX\n"));
+}
+
 TEST(help, shows_where_the_command_to_run_stands) {
   for (const std::string command : {"run", "elect"}) {
     EXPECT_THAT(help_of({command}).out,
