@@ -1,5 +1,6 @@
 // The completion scripts offer what --help offers: no more and no less.
 #include "cli/cli_test.hpp"
+#include "support/temporary_folder.hpp"
 
 #include <algorithm>
 #include <fstream>
@@ -122,6 +123,56 @@ TEST(completion, of_bash) {
   EXPECT_EQ(completed({"rowlock", "list", "--js"}), "--json\n") << "a global option";
   EXPECT_EQ(completed({"rowlock", "list", "--limit", ""}), "\n") << "a value";
   EXPECT_EQ(completed({"rowlock", "run", "job", "--", "/et"}), "\n") << "the command's own words";
+  EXPECT_EQ(completed({"rowlock", "migrate", "sql", "--dialect", "m"}), "mysql mariadb\n");
+  EXPECT_EQ(completed({"rowlock", "list", "--sort", ""}), "name age waiters\n");
+  EXPECT_EQ(completed({"rowlock", "help", "mi"}), "migrate\n");
+  EXPECT_EQ(completed({"rowlock", "help", "h"}), "history\n") << "not help itself";
+  EXPECT_EQ(completed({"rowlock", "help", "-"}), "\n");
+  EXPECT_EQ(completed({"rowlock", "help", "migrate", "st"}), "status\n");
+}
+
+TEST(completion, of_bash_knows_the_names_of_locks) {
+  const temporary_folder folder;
+  const auto url = "sqlite:" + (folder.path() / "locks.db").string();
+  ASSERT_EQ(rowlock_alone({"--url", url, "migrate", "up"}).exit_code, 0);
+  for (const std::string name : {"billing/nightly", "billing/weekly", "two words", "quoted\""}) {
+    ASSERT_EQ(rowlock_alone({"--url", url, "run", name, "--", "true"}).exit_code, 0);
+  }
+  const words line{ROWLOCK_COMMAND_PATH, "--url", url};
+  const auto after = [&](const words& rest) {
+    auto all = line;
+    all.insert(all.end(), rest.begin(), rest.end());
+    return completed(all);
+  };
+  EXPECT_EQ(after({"run", "b"}), "billing/nightly billing/weekly\n");
+  EXPECT_EQ(after({"show", ""}), "billing/nightly billing/weekly two\\ words\n");
+  EXPECT_EQ(after({"show", "billing/n"}), "billing/nightly\n");
+  EXPECT_EQ(after({"run", "-n", "billing/w"}), "billing/weekly\n");
+  EXPECT_EQ(after({"run", "job", "b"}), "\n") << "it has its name";
+  EXPECT_EQ(after({"run", "--wa"}), "--wait\n");
+  EXPECT_EQ(after({"gc", "b"}), "\n") << "it takes none";
+  EXPECT_EQ(after({"help", "run", "b"}), "\n");
+  EXPECT_EQ(completed({ROWLOCK_COMMAND_PATH, "show", "b"}), "\n") << "no database is named";
+}
+
+// The three scripts are compared with each other here, because not every machine has the other shells.
+TEST(completion, offers_the_same_values_in_each_shell) {
+  static const std::regex row{R"re(^ *(--[a-z]+)\) echo "([^"]*)" ;;$)re"};
+  const auto values_in = [&](const std::string& path) {
+    std::map<std::string, std::string> result;
+    std::istringstream lines{contents(path)};
+    for (std::string line; std::getline(lines, line);) {
+      if (std::smatch match; std::regex_match(line, match, row)) result[match[1]] = match[2];
+    }
+    return result;
+  };
+  const auto known = values_in(bash);
+  EXPECT_EQ(known.size(), 4U);
+  EXPECT_EQ(values_in(zsh), known);
+  const auto of_fish = contents(fish);
+  for (const auto& [option, values] : known) {
+    EXPECT_THAT(of_fish, testing::HasSubstr("-l " + option.substr(2) + " -x -a '" + values + "'"));
+  }
 }
 
 }  // namespace rowlock::test

@@ -1,8 +1,10 @@
 # Completion of rowlock for fish. tests/cli/completion_test.cpp compares the words with those of `rowlock --help`.
 
-# The command that the line names before the cursor: "", "run", "epoch raise". Fails behind "--".
-function __rowlock_command
+# What the line names before the cursor, one a line: the command ("", "run", "epoch raise") and its words that are no
+# options. Fails behind "--".
+function __rowlock_line
     set -l found ""
+    set -l rest
     set -l is_value no
     for word in (commandline -opc)[2..-1]
         if test $is_value = yes
@@ -11,15 +13,44 @@ function __rowlock_command
             return 1
         else if contains -- $word --above --age --application --as --at-most --capacity --conflict-exit-code --data --delay --dialect --format --hold --idle --interval --keep --kill-after --limit --listen-url --min-hold --out --permits --prefix --reason --receipt --record --role --schema --sort --stop --to --ttl --url --value --wait --within -E -w
             set is_value yes
-        else if string match -q -- '-*' $word; or test "$word" = help
+        else if string match -q -- '-*' $word; or test "$word" = help -a -z "$found"
             continue
         else if test -z "$found"
             set found $word
         else if contains -- "$found $word" "epoch raise" "epoch show" "epoch skew" "migrate adopt" "migrate down" "migrate grants" "migrate sql" "migrate status" "migrate up" "migrate verify"
             set found "$found $word"
+        else
+            set -a rest $word
         end
     end
-    echo $found
+    printf '%s\n' "$found" $rest
+end
+
+function __rowlock_command
+    set -l line (__rowlock_line)
+    and echo $line[1]
+end
+
+function __rowlock_wants_name
+    set -l line (__rowlock_line)
+    and test (count $line) = 1
+    and not contains -- help (commandline -opc)
+    and contains -- "$line[1]" run elect acquire show queue history release list watch
+end
+
+# The names of locks, one a line, except those that JSON writes otherwise.
+function __rowlock_names
+    set -l database (commandline -opc)[1]
+    set -l takes ""
+    for word in (commandline -opc)[2..-1]
+        if test -n "$takes"
+            set -a database $takes $word
+            set takes ""
+        else if contains -- $word --url --prefix --schema
+            set takes $word
+        end
+    end
+    timeout 3 $database list --limit 1000 --json 2>/dev/null </dev/null | sed -n 's/^    "name": "\([^"\\]*\)",$/\1/p'
 end
 
 function __rowlock_at
@@ -37,6 +68,7 @@ function __rowlock_in_words_of_command
 end
 
 complete -c rowlock -n 'not __rowlock_in_words_of_command' -f
+complete -c rowlock -n __rowlock_wants_name -a '(__rowlock_names)' -d 'A lock'
 complete -c rowlock -n '__rowlock_at ""' -a run -d 'Run a command while holding a lock: run NAME -- COMMAND ...'
 complete -c rowlock -n '__rowlock_at ""' -a elect -d 'Run a command while this process leads: elect NAME -- COMMAND ...'
 complete -c rowlock -n '__rowlock_at ""' -a acquire -d 'Acquire a lock that outlives this command, and print a receipt for it.'
@@ -109,7 +141,7 @@ complete -c rowlock -n '__rowlock_at "list"' -s h -l help -d 'Print this help me
 complete -c rowlock -n '__rowlock_at "list"' -l held -d 'Only locks that are held'
 complete -c rowlock -n '__rowlock_at "list"' -l waiting -d 'Only locks that somebody waits for'
 complete -c rowlock -n '__rowlock_at "list"' -l limit -x -d 'At most this many locks'
-complete -c rowlock -n '__rowlock_at "list"' -l sort -x -d 'name (default), age (longest held first), or waiters (most waiters first)'
+complete -c rowlock -n '__rowlock_at "list"' -l sort -x -a 'name age waiters' -d 'name (default), age (longest held first), or waiters (most waiters first)'
 complete -c rowlock -n '__rowlock_at "migrate"' -a up -d 'Apply the migrations that are missing.'
 complete -c rowlock -n '__rowlock_at "migrate"' -a down -d 'Revert the newest migration. Refused while leases are alive.'
 complete -c rowlock -n '__rowlock_at "migrate"' -a status -d 'List the migrations, and which of them are applied.'
@@ -125,11 +157,11 @@ complete -c rowlock -n '__rowlock_at "migrate down"' -l to -x -d 'Down to this v
 complete -c rowlock -n '__rowlock_at "migrate down"' -l dry-run -d 'Print what would be done, and do nothing'
 complete -c rowlock -n '__rowlock_at "migrate down"' -l destroy-tokens -d 'Allow version 0. All tokens start again, and old tokens may be mistaken for new ones'
 complete -c rowlock -n '__rowlock_at "migrate grants"' -s h -l help -d 'Print this help message and exit'
-complete -c rowlock -n '__rowlock_at "migrate grants"' -l dialect -x -d 'postgresql, mysql, mariadb or sqlite'
+complete -c rowlock -n '__rowlock_at "migrate grants"' -l dialect -x -a 'postgresql mysql mariadb sqlite' -d 'postgresql, mysql, mariadb or sqlite'
 complete -c rowlock -n '__rowlock_at "migrate grants"' -l role -x -d 'The role; on MariaDB and MySQL a user may have a host: app@10.0.0.%'
 complete -c rowlock -n '__rowlock_at "migrate grants"' -l as -x -a 'run observe operate migrate write' -d 'What the role may do'
 complete -c rowlock -n '__rowlock_at "migrate sql"' -s h -l help -d 'Print this help message and exit'
-complete -c rowlock -n '__rowlock_at "migrate sql"' -l dialect -x -d 'postgresql, mysql, mariadb or sqlite'
+complete -c rowlock -n '__rowlock_at "migrate sql"' -l dialect -x -a 'postgresql mysql mariadb sqlite' -d 'postgresql, mysql, mariadb or sqlite'
 complete -c rowlock -n '__rowlock_at "migrate sql"' -l format -x -a 'plain flyway golang-migrate goose dbmate liquibase' -d 'The names and marks of the files'
 complete -c rowlock -n '__rowlock_at "migrate sql"' -l start-version -x -d 'The version of the first new file; default: after the newest in the folder'
 complete -c rowlock -n '__rowlock_at "migrate sql"' -l timestamp -d 'Use a time as the version of new files: YYYYMMDDhhmmss'
@@ -174,7 +206,7 @@ complete -c rowlock -n '__rowlock_at "watch"' -s h -l help -d 'Print this help m
 complete -c rowlock -n '__rowlock_at "watch"' -l held -d 'Only locks that are held'
 complete -c rowlock -n '__rowlock_at "watch"' -l waiting -d 'Only locks that somebody waits for'
 complete -c rowlock -n '__rowlock_at "watch"' -l limit -x -d 'At most this many locks'
-complete -c rowlock -n '__rowlock_at "watch"' -l sort -x -d 'name (default), age (longest held first), or waiters (most waiters first)'
+complete -c rowlock -n '__rowlock_at "watch"' -l sort -x -a 'name age waiters' -d 'name (default), age (longest held first), or waiters (most waiters first)'
 complete -c rowlock -n '__rowlock_at "watch"' -l interval -x -d 'Time between two reads (default 2s; at least 100ms)'
 # Global options may stand anywhere.
 complete -c rowlock -n __rowlock_in_subcommand -l url -x -d 'The database. Default: ROWLOCK_URL, or the file that ROWLOCK_URL_FILE names; use these for passwords'
