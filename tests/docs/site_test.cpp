@@ -15,8 +15,9 @@ namespace fs = std::filesystem;
 
 // The pages of the repository, and those that the site makes of others.
 std::set<std::string> pages_of_the_site() {
-  std::set<std::string> found{"docs/rowlock.1.md",        "examples.md",  "api/index.md", "api/annotated.md",
-                              "api/namespacerowlock.md", "api/files.md", "packaging/README.md"};
+  std::set<std::string> found{
+      "docs/rowlock.1.md",       "examples.md",  "api/index.md",       "api/annotated.md",
+      "api/namespacerowlock.md", "api/files.md", "packaging/README.md"};
   for (const auto& entry : fs::directory_iterator{source_path("")}) {
     if (entry.path().extension() == ".md") found.insert(entry.path().filename().string());
   }
