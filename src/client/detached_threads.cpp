@@ -16,6 +16,12 @@
 
 namespace rowlock::client_layer {
 
+namespace {
+
+thread_local const detached_threads* threads_of_this_one = nullptr;
+
+}  // namespace
+
 void detached_threads::start(const char* name, std::function<void()> body,
                              std::shared_ptr<const void> owner) {
   {
@@ -28,6 +34,7 @@ void detached_threads::start(const char* name, std::function<void()> body,
     std::thread thread{
         [this, own_name = std::string{name}, body = std::move(body), owner = std::move(owner)]() mutable {
           ::pthread_setname_np(::pthread_self(), own_name.c_str());
+          threads_of_this_one = this;
           body();
           ended();
           owner.reset();
@@ -60,9 +67,10 @@ void detached_threads::ended() {
 }
 
 int detached_threads::wait_until(time_source& time, instant until) {
+  const int own = threads_of_this_one == this ? 1 : 0;
   model::annotated_lock lock{mutex_};
-  while (running_ > 0 && time.now() < until) time.wait_until(lock, changed_, until);
-  return running_;
+  while (running_ > own && time.now() < until) time.wait_until(lock, changed_, until);
+  return running_ - own;
 }
 
 }  // namespace rowlock::client_layer

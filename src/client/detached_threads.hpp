@@ -22,7 +22,8 @@ class detached_threads {
   // the next call tries again. Requires: no two threads call it at once.
   void start_once(const std::string& role, const char* name, std::function<void()> body,
                   std::shared_ptr<const void> owner);
-  // Waits until all have ended, or until that time. Returns how many have not ended.
+  // Waits until all have ended, or until that time. Returns how many have not ended. A caller that is one of them, such as
+  // a stop callback that closes its client, does not wait for itself.
   int wait_until(time_source& time, instant until);
 
  private:

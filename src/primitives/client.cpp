@@ -39,6 +39,10 @@ class url_database {
 }  // namespace
 
 client connect(std::function<std::string()> url_source, const options& settings) {
+  if (!url_source) {
+    throw error(errc::invalid_argument,
+                "the function that returns the database's URL is empty; pass one that can be called");
+  }
   const options checked = client_layer::checked_settings(settings);
   auto made =
       engine::open(url_database{std::move(url_source), checked}, checked, client_layer::system_time());

@@ -12,10 +12,15 @@
 
 namespace rowlock::store {
 
-waker::waker() : fd_{::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)} {
-  if (fd_.get() < 0)
-    throw error(errc::internal, std::string{"cannot make an eventfd: "} + std::strerror(errno));
+owned_fd made_fd(int fd, std::string_view what) {
+  if (fd >= 0) return owned_fd{fd};
+  const int why = errno;
+  std::string text = "cannot make " + std::string{what} + ": " + std::strerror(why);
+  if (why == EMFILE) text += "; raise the limit of open files (ulimit -n), or close some";
+  throw error(errc::unreachable, text);
 }
+
+waker::waker() : fd_{made_fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "an eventfd")} {}
 
 void waker::end_wait() noexcept {
   const std::uint64_t one = 1;

@@ -8,6 +8,7 @@
 
 #include <chrono>
 #include <span>
+#include <string_view>
 #include <utility>
 
 namespace rowlock::store {
@@ -30,10 +31,14 @@ class owned_fd {
   int fd_;
 };
 
+// Takes what a system call has returned, which was to make `what`. Throws error(unreachable) if it has failed, because
+// the process, or the machine, has no descriptor left: others may be closed before the next attempt to connect.
+ROWLOCK_FOR_STORES owned_fd made_fd(int fd, std::string_view what);
+
 // An eventfd. end_wait() may be called by any thread.
 class waker {
  public:
-  // Throws error(internal) when the process has no file descriptor left.
+  // Throws as made_fd().
   ROWLOCK_FOR_STORES waker();
 
   ROWLOCK_FOR_STORES void end_wait() noexcept;

@@ -98,6 +98,10 @@ TEST_P(url_source_test, is_asked_again_at_each_reconnect) {
   db.close();
 }
 
+TEST(empty_url_source_test, is_refused) {
+  EXPECT_EQ(code_of([] { std::ignore = connect(std::function<std::string()>{}); }), errc::invalid_argument);
+}
+
 INSTANTIATE_TEST_SUITE_P(stores, url_source_test,
                          testing::ValuesIn(selected_of({"postgres", "mariadb", "mysql"})), store_test_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(url_source_test);

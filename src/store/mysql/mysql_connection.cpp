@@ -156,8 +156,8 @@ mysql_connection::mysql_connection(const mysql_endpoint& endpoint, const sql_cat
     const auto problem = mysql_connect_error(cause, endpoint);
     throw error(problem.code(), endpoint.scrub(problem.what()), problem.database_code());
   }
-  socket_ = owned_fd{::fcntl(driver_->socket(), F_DUPFD_CLOEXEC, 3)};
-  if (socket_.get() < 0) throw error(errc::internal, "no file descriptor is left for the connection");
+  // By which another thread can interrupt the connection.
+  socket_ = made_fd(::fcntl(driver_->socket(), F_DUPFD_CLOEXEC, 3), "a second descriptor for the connection");
   keep_alive(socket_.get(), read_timeout.count() > 0 ? read_timeout : std::chrono::seconds{30});
 }
 

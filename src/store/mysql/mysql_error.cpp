@@ -46,6 +46,7 @@ meaning meaning_of(unsigned number) {
     case 1203:
     case 1226:
     case 1927:  // killed
+    case 2001:  // no socket
     case 2002:
     case 2003:
     case 2004:

@@ -26,6 +26,9 @@ std::unique_ptr<pqxx_compat::connection> connect(const postgres_conninfo& connin
   }
 }
 
+// By which another thread can interrupt the connection.
+constexpr auto second_descriptor = "a second descriptor for the connection";
+
 }  // namespace
 
 postgres_connection::postgres_connection(const postgres_conninfo& conninfo, const sql_catalog& catalog,
@@ -33,9 +36,7 @@ postgres_connection::postgres_connection(const postgres_conninfo& conninfo, cons
     : conninfo_{conninfo},
       catalog_{catalog},
       connection_{connect(conninfo, watch, warning_)},
-      socket_{::fcntl(connection_->sock(), F_DUPFD_CLOEXEC, 3)} {
-  if (socket_.get() < 0) throw error(errc::internal, "no file descriptor is left for the connection");
-}
+      socket_{made_fd(::fcntl(connection_->sock(), F_DUPFD_CLOEXEC, 3), second_descriptor)} {}
 
 postgres_connection::~postgres_connection() {
   // A receiver's destructor sends UNLISTEN and waits for the answer; a server that hangs would send none.
