@@ -104,7 +104,9 @@ class shared_lock final : public standard_lock {
 
  private:
   void check_lock() const override {
-    if (!is_locked_by_this_thread() && reads_.current() == nullptr) return;
+    // A hold that is lost is in nobody's way, although its thread has yet to unlock it.
+    const auto* read = reads_.current();
+    if (!is_locked_by_this_thread() && (read == nullptr || !read->valid())) return;
     throw error(errc::deadlock, "this thread has already locked \"" + name() +
                                     "\" and would wait for itself; unlock it first");
   }

@@ -236,6 +236,17 @@ TEST_P(shared_mutex_test, serves_the_standards_locks) {
   EXPECT_EQ(code_of([&] { wanted.unlock_shared(); }), errc::hold_lost);
 }
 
+TEST_P(shared_mutex_test, can_be_locked_for_writing_after_a_read_was_lost) {
+  shared_mutex wanted{db, "a"};
+  wanted.lock_shared();
+  ASSERT_TRUE(admin{db}.release("a"));
+  ASSERT_TRUE(eventually([&] { return !wanted.current_hold().valid(); }));
+  wanted.lock();
+  wanted.unlock();
+  EXPECT_EQ(wanted.current_hold().loss(), loss::forced) << "of the read, which is still to be unlocked";
+  wanted.unlock_shared();
+}
+
 TEST_P(shared_mutex_test, a_thread_that_reads_enters_again_before_a_writer_who_waits) {
   shared_mutex wanted{db, "a"};
   wanted.lock_shared();
