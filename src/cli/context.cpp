@@ -1,4 +1,5 @@
 #include "cli/context.hpp"
+
 #include "cli/stderr_lines.hpp"
 #include "cli/text.hpp"
 
@@ -23,8 +24,11 @@ const char* environment(const char* name) {
   return value != nullptr && *value != '\0' ? value : nullptr;
 }
 
-std::string trimmed(const std::string& text) {
+// Also without the byte-order mark that some editors put before a text.
+std::string trimmed(std::string text) {
   constexpr auto space = " \t\r\n";
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  if (text.starts_with(mark)) text.erase(0, mark.size());
   const auto first = text.find_first_not_of(space);
   if (first == std::string::npos) return "";
   return text.substr(first, text.find_last_not_of(space) - first + 1);
@@ -58,6 +62,13 @@ std::string context::database_url() const {
   if (!url.empty()) return url;
   if (const char* value = environment("ROWLOCK_URL")) return value;
   if (const char* path = environment("ROWLOCK_URL_FILE")) return read_secret(path);
+  // It sets these for its command, from which it takes the URL.
+  if (environment("ROWLOCK_NAME") && environment("ROWLOCK_TOKEN")) {
+    throw error(errc::invalid_argument,
+                "no database is named, because rowlock run takes ROWLOCK_URL and ROWLOCK_URL_FILE out of the "
+                "environment of its command; name the database there again, as in: rowlock run NAME -- env "
+                "ROWLOCK_URL_FILE=FILE COMMAND");
+  }
   throw error(errc::invalid_argument,
               "no database is named; give --url, or set ROWLOCK_URL or ROWLOCK_URL_FILE "
               "(postgresql://user@host/database, sqlite:file.db)");

@@ -1,7 +1,7 @@
 #include "cli/exit_code.hpp"
+#include "cli/findings_text.hpp"
 #include "cli/json.hpp"
 #include "cli/subcommands.hpp"
-#include "cli/text.hpp"
 
 #include <rowlock/doctor.hpp>
 
@@ -12,20 +12,6 @@
 namespace rowlock::cli {
 
 namespace {
-
-int count(const std::vector<finding>& findings, severity level) {
-  return static_cast<int>(std::ranges::count(findings, level, &finding::level));
-}
-
-void print_findings(const std::vector<finding>& findings) {
-  for (const auto& one : findings) {
-    fmt::print("{}: {}\n  found:  {}\n  why:    {}\n  remedy: {}\n\n", to_string(one.level), one.code,
-               one_line(one.found), one_line(one.why), one_line(one.remedy));
-  }
-  fmt::print("{}, {}, {} unknown, {}\n", count_of(count(findings, severity::error), "error"),
-             count_of(count(findings, severity::warning), "warning"), count(findings, severity::unknown),
-             count_of(count(findings, severity::note), "note"));
-}
 
 int doctor(const context& global) {
   const auto findings = diagnose(global.database_url(), global.reading_options());
@@ -40,9 +26,9 @@ int doctor(const context& global) {
     }
     print_json(array);
   } else {
-    print_findings(findings);
+    fmt::print("{}", findings_text(findings));
   }
-  return count(findings, severity::error) == 0 ? success : found_errors;
+  return std::ranges::count(findings, severity::error, &finding::level) == 0 ? success : found_errors;
 }
 
 }  // namespace

@@ -164,12 +164,15 @@ std::string table(const std::vector<std::vector<std::string>>& rows, std::vector
     widths[0] = std::min(widths[0], room);
     for (auto& line : cells) line[0] = cut(line[0], widths[0]);
   }
+  // A name may have 512 characters. It makes its own row that long, and no other.
+  constexpr std::size_t widest = 64;
   std::string result;
   for (const auto& line : cells) {
     std::string text;
     for (std::size_t i = 0; i < line.size(); ++i) {
       text += line[i];
-      text.append(widths[i] - width(line[i]) + 2, ' ');
+      const auto padded = std::min(widths[i], widest);
+      text.append(padded - std::min(padded, width(line[i])) + 2, ' ');
     }
     text.erase(text.find_last_not_of(' ') + 1);
     result += text + '\n';

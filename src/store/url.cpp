@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cctype>
 #include <numeric>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -28,6 +29,59 @@ std::string_view scheme_of(std::string_view url) {
   const auto scheme = url.substr(0, colon);
   const auto ok = [](char c) { return std::islower(static_cast<unsigned char>(c)) || c == '+' || c == '-'; };
   return std::all_of(scheme.begin(), scheme.end(), ok) ? scheme : std::string_view{};
+}
+
+// The scheme that was meant by one that other tools use, such as mysql2:, sqlite3:, postgresql+psycopg: and
+// jdbc:postgresql:. Empty: none is near. What may be part of a secret is never taken for one.
+struct foreign_scheme {
+  std::string_view written;
+  std::string_view meant;
+};
+
+std::optional<foreign_scheme> foreign_scheme_of(std::string_view url) {
+  constexpr std::string_view jdbc = "jdbc:";
+  const bool is_jdbc = url.starts_with(jdbc);
+  const auto start = is_jdbc ? jdbc.size() : 0;
+  const auto colon = url.find(':', start);
+  if (colon == std::string_view::npos || colon > 40) return {};
+  const auto scheme = url.substr(start, colon - start);
+  const auto ends_as_a_driver = [](std::string_view rest) {
+    if (rest.starts_with('+')) rest.remove_prefix(1);
+    return std::all_of(rest.begin(), rest.end(),
+                       [](unsigned char c) { return std::islower(c) || std::isdigit(c) || c == '_'; });
+  };
+  for (const std::string_view known : {"postgresql", "postgres", "mysql", "mariadb", "sqlite"}) {
+    if (!scheme.starts_with(known) || (scheme == known && !is_jdbc)) continue;
+    const auto rest = scheme.substr(known.size());
+    const bool is_driver =
+        rest.empty() || rest[0] == '+' || std::isdigit(static_cast<unsigned char>(rest[0]));
+    if (is_driver && ends_as_a_driver(rest)) return foreign_scheme{url.substr(0, colon + 1), known};
+  }
+  return {};
+}
+
+// An IPv6 address without brackets: its last part would be taken for the port.
+bool has_bare_ipv6(std::string_view url) {
+  auto hosts = url.substr(url.find("://") + 3);
+  hosts = hosts.substr(0, hosts.find_first_of("/?#"));
+  if (const auto at = hosts.rfind('@'); at != std::string_view::npos) hosts.remove_prefix(at + 1);
+  while (!hosts.empty()) {
+    const auto host = hosts.substr(0, hosts.find(','));
+    hosts.remove_prefix(std::min(host.size() + 1, hosts.size()));
+    const auto fits = [](unsigned char c) { return std::isxdigit(c) || c == ':' || c == '.'; };
+    if (std::count(host.begin(), host.end(), ':') > 1 && std::all_of(host.begin(), host.end(), fits))
+      return true;
+  }
+  return false;
+}
+
+void check_server_url(std::string_view url, std::string_view scheme) {
+  if (!url.substr(scheme.size()).starts_with("://")) {
+    refuse(fmt::format("a {0}: URL needs two slashes; write {0}://user@host/database", scheme));
+  }
+  if (has_bare_ipv6(url)) {
+    refuse("an IPv6 address in a URL stands in brackets; write [::1], or [::1]:PORT");
+  }
 }
 
 std::string known_forms() {
@@ -165,17 +219,17 @@ database_url parse_url(std::string_view url) {
   if (std::any_of(url.begin(), url.end(), [](char c) { return c == '\0' || c == '\n' || c == '\r'; })) {
     refuse("the database URL has a line break or a zero byte in it");
   }
+  if (const auto foreign = foreign_scheme_of(url)) {
+    refuse(fmt::format("rowlock does not know the URL scheme {}; begin the URL with {}: instead",
+                       foreign->written, foreign->meant));
+  }
   if (scheme == "postgresql" || scheme == "postgres") {
-    if (!url.substr(scheme.size()).starts_with("://")) {
-      refuse(fmt::format("a {0}: URL needs two slashes; write {0}://user@host/database", scheme));
-    }
+    check_server_url(url, scheme);
     return {"postgres", std::string{url}};
   }
   if (scheme == "sqlite") return {"sqlite", sqlite_path(url.substr(scheme.size() + 1))};
   if (scheme == "mysql" || scheme == "mariadb") {
-    if (!url.substr(scheme.size()).starts_with("://")) {
-      refuse(fmt::format("a {0}: URL needs two slashes; write {0}://user@host/database", scheme));
-    }
+    check_server_url(url, scheme);
     return {"mysql", std::string{url}};
   }
   if (scheme.empty())

@@ -67,6 +67,12 @@ TEST(table, aligns_by_characters) {
   EXPECT_EQ(table({}), "");
 }
 
+TEST(table, lets_a_long_name_widen_its_own_row_only) {
+  const std::string name(512, 'n');
+  EXPECT_EQ(table({{"a", "mutex"}, {name, "mutex"}}),
+            "a" + std::string(65, ' ') + "mutex\n" + name + "  mutex\n");
+}
+
 TEST(table, cuts_the_first_cell_to_the_length_of_a_line) {
   const std::string name =
       "billing/n\xc3\xa4"

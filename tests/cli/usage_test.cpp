@@ -108,6 +108,29 @@ TEST(usage, a_url_file_that_is_a_folder_is_told_so) {
   EXPECT_THAT(result.err, HasSubstr("is a folder"));
 }
 
+TEST(usage, quickstart_names_the_program_that_is_missing) {
+  const auto result =
+      start_program(ROWLOCK_SOURCE_DIR "/scripts/quickstart", {"--build", "/nosuch"}, {})->wait();
+  EXPECT_EQ(result.exit_code, 64);
+  EXPECT_THAT(result.err, HasSubstr("there is no /nosuch/rowlock; build it"));
+}
+
+TEST(usage, a_url_file_may_begin_with_a_byte_order_mark) {
+  if (selected_of({"sqlite"}).empty()) GTEST_SKIP() << "sqlite is not selected";
+  const temporary_folder folder;
+  const auto file = (folder.path() / "url").string();
+  std::ofstream{file} << "\xEF\xBB\xBFsqlite:" << folder.path().string() << "/locks.db\n";
+  const auto result = rowlock_alone({"migrate", "up"}, {{"ROWLOCK_URL_FILE", file}});
+  EXPECT_EQ(result.exit_code, 0) << result.err;
+}
+
+TEST(usage, rowlock_below_rowlock_is_told_where_its_url_is) {
+  const auto inner = rowlock_alone({"list"}, {{"ROWLOCK_NAME", "job"}, {"ROWLOCK_TOKEN", "7"}});
+  EXPECT_EQ(inner.exit_code, 64);
+  EXPECT_THAT(inner.err, HasSubstr("rowlock run takes ROWLOCK_URL"));
+  EXPECT_THAT(rowlock_alone({"list"}).err, Not(HasSubstr("rowlock run takes")));
+}
+
 TEST(usage, a_port_that_is_no_number_is_told_so) {
   words urls;
   if (!selected_of({"postgres"}).empty()) {

@@ -58,6 +58,16 @@ TEST(mysql_error_test, says_what_to_do_about_a_marker_that_is_a_memory_table) {
   }
 }
 
+TEST(mysql_error_test, says_where_it_cannot_connect) {
+  EXPECT_THAT(of_connect(2002, "mysql://app@db/shop").what(),
+              HasSubstr("cannot connect to MySQL at db:3306: "));
+  EXPECT_THAT(of_connect(2002, "mysql://app@[::1]:3307/shop").what(), HasSubstr(" at [::1]:3307: "));
+  EXPECT_THAT(of_connect(2002, "mysql://app@/shop?socket=/run/x").what(),
+              HasSubstr("cannot connect to MySQL: "));
+  const store::mysql_endpoint two{"mysql://app@a,b:3307/shop"};
+  EXPECT_THAT(store::mysql_connect_error(failure(2002), two, 1).what(), HasSubstr(" at b:3307: "));
+}
+
 TEST(mysql_error_test, says_which_rights_are_missing) {
   EXPECT_THAT(of_statement(1142).what(), AllOf(HasSubstr("--as run"), HasSubstr("--as observe")));
   EXPECT_THAT(of_statement(1227).what(), HasSubstr("--as operate"));  // such as PROCESS

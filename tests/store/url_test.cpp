@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <tuple>
 
 namespace rowlock::test {
 namespace {
@@ -37,6 +38,29 @@ TEST(url, names_the_dialect_and_what_its_store_opens) {
   EXPECT_EQ(store::parse_url("sqlite:rel.db").dialect, "sqlite");
   EXPECT_EQ(store::parse_url("sqlite:rel.db").target, "rel.db");
   EXPECT_EQ(store::parse_url("sqlite:/abs.db").target, "/abs.db");
+}
+
+TEST(url, names_the_scheme_that_other_tools_spell_differently) {
+  for (const auto& [url, written, meant] :
+       {std::tuple{"mysql2://app:hush@db/shop", "mysql2:;", "mysql: instead"},
+        {"sqlite3:locks.db", "sqlite3:;", "sqlite: instead"},
+        {"postgresql+psycopg2://app:hush@db/shop", "postgresql+psycopg2:;", "postgresql: instead"},
+        {"mysql+pymysql://app:hush@db/shop", "mysql+pymysql:;", "mysql: instead"},
+        {"jdbc:mariadb://db/shop?password=hush", "jdbc:mariadb:;", "mariadb: instead"},
+        {"jdbc:postgresql://db/shop", "jdbc:postgresql:;", "postgresql: instead"}}) {
+    EXPECT_TRUE(says(refusal_of(url), written)) << refusal_of(url);
+    EXPECT_TRUE(says(refusal_of(url), meant)) << refusal_of(url);
+    EXPECT_FALSE(says(refusal_of(url), "hush"));
+  }
+}
+
+TEST(url, asks_for_brackets_around_an_ipv6_address) {
+  for (const std::string url : {"mysql://app:hush@::1/shop", "postgresql://app@fe80::1:5432/shop",
+                                "postgresql://::1/shop", "mysql://a,::1/shop"}) {
+    EXPECT_TRUE(says(refusal_of(url), "[::1]")) << url;
+  }
+  EXPECT_EQ(store::parse_url("postgresql://app:a:b:c@[::1]:5432/shop").dialect, "postgres");
+  EXPECT_EQ(store::parse_url("mysql://[::1],b:3307/shop").dialect, "mysql");
 }
 
 TEST(url, refuses_a_database_in_memory_and_says_why) {

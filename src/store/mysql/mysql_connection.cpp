@@ -153,7 +153,7 @@ mysql_connection::mysql_connection(const mysql_endpoint& endpoint, const sql_cat
     driver_->use(endpoint.database());
     driver_->allow_scripts();
   } catch (const std::exception& cause) {
-    const auto problem = mysql_connect_error(cause, endpoint);
+    const auto problem = mysql_connect_error(cause, endpoint, place);
     throw error(problem.code(), endpoint.scrub(problem.what()), problem.database_code());
   }
   // By which another thread can interrupt the connection.

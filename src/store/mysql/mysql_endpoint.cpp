@@ -302,6 +302,13 @@ std::string mysql_endpoint::connect_string(std::chrono::milliseconds connect_tim
   return text;
 }
 
+std::string mysql_endpoint::place_text(std::size_t place) const {
+  const auto& [host, port] = places_.at(place);
+  if (host.empty() || host == "localhost") return {};
+  const bool is_ipv6 = host.find(':') != std::string::npos;
+  return fmt::format("{}:{}", is_ipv6 ? '[' + host + ']' : host, port.empty() ? "3306" : port);
+}
+
 std::string mysql_endpoint::scrub(std::string message) const {
   return hide_secret(std::move(message), password_);
 }

@@ -20,6 +20,9 @@ class mysql_endpoint {
   // How many places the URL names.
   std::size_t places() const noexcept { return places_.size(); }
 
+  // A place for a message, such as 10.0.0.7:3307. Empty: a Unix socket.
+  std::string place_text(std::size_t place) const;
+
   // SOCI's connect string. read_timeout 0: no limit for an answer.
   std::string connect_string(std::chrono::milliseconds connect_timeout,
                              std::chrono::milliseconds read_timeout, std::size_t place = 0) const;

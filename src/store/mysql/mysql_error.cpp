@@ -221,7 +221,7 @@ error mysql_error(const std::exception& cause, std::string_view doing, const sql
                code == errc::unreachable || may_follow_a_commit(number));
 }
 
-error mysql_connect_error(const std::exception& cause, const mysql_endpoint& endpoint) {
+error mysql_connect_error(const std::exception& cause, const mysql_endpoint& endpoint, std::size_t place) {
   const auto number = mysql_error_number(cause);
   auto [code, advice] = meaning_of(number);
   if (names_a_missing_object(number) || code == errc::contention) code = errc::unreachable;
@@ -240,9 +240,10 @@ error mysql_connect_error(const std::exception& cause, const mysql_endpoint& end
         "must "
         "name the URL's host";
   }
+  const auto where = endpoint.place_text(place);
   return error(code,
-               fmt::format("cannot connect to MySQL: {}{}{}", said, in_brackets(number),
-                           number == 1044 ? std::string{} : with_advice(advice)),
+               fmt::format("cannot connect to MySQL{}{}: {}{}{}", where.empty() ? "" : " at ", where, said,
+                           in_brackets(number), number == 1044 ? std::string{} : with_advice(advice)),
                number == 0 ? std::string{} : std::to_string(number));
 }
 

@@ -24,6 +24,6 @@ unsigned mysql_error_number(const std::exception& cause);
 error mysql_error(const std::exception& cause, std::string_view doing, const sql_catalog& catalog);
 
 // For an attempt to connect that failed.
-error mysql_connect_error(const std::exception& cause, const mysql_endpoint& endpoint);
+error mysql_connect_error(const std::exception& cause, const mysql_endpoint& endpoint, std::size_t place = 0);
 
 }  // namespace rowlock::store

@@ -76,10 +76,12 @@ std::map<std::string, std::string> parse(const std::string& url) {
   const std::unique_ptr<char, decltype(&PQfreemem)> owned{complaint, &PQfreemem};
   if (!parsed) {
     check_parameters(url);
+    const auto said = complaint ? without_quoted(complaint) : "out of memory";
+    const bool has_raw_percent = said.find("percent-encoded") != std::string::npos;
     throw error(errc::invalid_argument,
-                fmt::format("libpq cannot read the PostgreSQL URL: {}; expected "
+                fmt::format("libpq cannot read the PostgreSQL URL: {}; {}expected "
                             "postgresql://user:password@host:port/database?parameters",
-                            complaint ? without_quoted(complaint) : "out of memory"));
+                            said, has_raw_percent ? "write % itself as %25; " : ""));
   }
   std::map<std::string, std::string> values;
   for (auto* option = parsed.get(); option->keyword; ++option) {
