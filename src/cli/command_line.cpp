@@ -3,6 +3,7 @@
 #include "cli/exit_code.hpp"
 #include "cli/failure.hpp"
 #include "cli/help_formatter.hpp"
+#include "cli/open_clients.hpp"
 #include "cli/stderr_lines.hpp"
 #include "cli/suggestion.hpp"
 
@@ -311,6 +312,7 @@ int command_line::act() const {
 int command_line::run(int count, char** words) {
   const auto refused = parse({words + 1, words + count});
   const int code = refused ? *refused : act();
+  close_clients(std::chrono::milliseconds{500});
   wait_for_stderr(std::chrono::seconds{1});
   return code;
 }

@@ -1,5 +1,6 @@
 #include "cli/context.hpp"
 
+#include "cli/open_clients.hpp"
 #include "cli/stderr_lines.hpp"
 #include "cli/text.hpp"
 
@@ -95,11 +96,11 @@ options context::reading_options() const {
 }
 
 client context::connect_to_read() const {
-  return rowlock::connect(database_url(), reading_options());
+  return close_at_the_end(rowlock::connect(database_url(), reading_options()));
 }
 
 client context::connect() const {
-  return rowlock::connect(database_url(), client_options());
+  return close_at_the_end(rowlock::connect(database_url(), client_options()));
 }
 
 void context::note(std::string_view message) const {

@@ -2,6 +2,7 @@
 
 #include "cli/duration.hpp"
 #include "cli/exit_code.hpp"
+#include "cli/open_clients.hpp"
 #include "cli/stderr_lines.hpp"
 #include "cli/text.hpp"
 
@@ -80,7 +81,7 @@ client connect_for(const context& global, const command_settings& chosen) {
   settings.ttl = chosen.ttl;
   settings.command = chosen.shown_command;
   settings.statement_timeout = std::min<milliseconds>(settings.statement_timeout, chosen.ttl / 3);
-  return connect(global.database_url(), settings);
+  return close_at_the_end(connect(global.database_url(), settings));
 }
 
 command_result run_holding(const context& global, const command_settings& chosen, const hold& held,
