@@ -32,5 +32,4 @@ std::vector<check> checks_of(std::string_view dialect);
 // "postgres", "mysql", "sqlite": the dialect that a URL's scheme names. Throws as open does.
 std::string dialect_of(std::string_view url);
 
-
 }  // namespace rowlock::store
