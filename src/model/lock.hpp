@@ -5,6 +5,7 @@
 
 #include <rowlock/options.hpp>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -150,12 +151,36 @@ constexpr std::int64_t epoch_of(token of) {
   return of >> epoch_shift;
 }
 
-// The epoch that follows `recorded` when the clock shows now_s. Two standbys of one primary have the same
-// record and are promoted at different times, so their epochs must differ, even when the record is ahead of
-// the clock (it was raised by hand, or by a version that counted otherwise).
-constexpr std::int64_t next_epoch(std::int64_t recorded, std::int64_t now_s) {
-  constexpr std::int64_t apart = 4096;  // promotions that lie fewer seconds apart still differ
-  return now_s > recorded ? now_s : recorded + 1 + now_s % apart;
+// The floor of the first epoch whose tokens are all above that one.
+constexpr token floor_above(token of) {
+  return epoch_floor(epoch_of(of) + 1);
+}
+
+// The database's clock as a token: 2^21 for each second since 2026-01-01, in steps of a clock's microseconds. No name is
+// granted that often, so the clock stays ahead of the tokens of every name, unless the epoch was raised above it.
+constexpr token clock_token(std::chrono::microseconds since_2026) {
+  constexpr std::int64_t in_a_second = 1'000'000;
+  const auto seconds = std::max<std::int64_t>(since_2026.count(), 0) / in_a_second;
+  const auto rest = std::max<std::int64_t>(since_2026.count(), 0) % in_a_second;
+  return (seconds << epoch_shift) + (rest << epoch_shift) / in_a_second;
+}
+
+// A new name's token is the clock's, less this: a name whose row somebody has deleted begins above its earlier tokens.
+// The distance is for a fail-over that loses new names: what is promoted begins above their tokens if its clock is less
+// than this behind its predecessor's.
+inline constexpr std::int64_t new_name_lag_s = 60;
+inline constexpr token new_name_lag = epoch_floor(new_name_lag_s);
+
+// The floor of the epoch that follows `recorded`, when the clock shows `clock`. token_floor: as it is stored. Its epoch is
+// a later one, so that libraries that count in seconds see it rise. Two standbys of one primary have the same record and
+// are promoted at different times, so their floors must differ, even when the record is ahead of the clock (it was raised
+// by hand, or by a version that counted otherwise).
+constexpr token next_floor(std::int64_t recorded, token token_floor, token clock) {
+  const bool is_new = recorded == 0 && token_floor == 0;
+  if (is_new && clock > 2 * new_name_lag) return clock - new_name_lag;
+  constexpr token apart = epoch_floor(4096);  // promotions that lie fewer seconds apart still differ
+  const auto lowest = std::max(epoch_floor(recorded + 1), token_floor + 1);
+  return clock >= lowest ? clock : lowest + clock % apart;
 }
 
 }  // namespace rowlock::model

@@ -110,8 +110,9 @@ database_state read_database_state(const rows& row, std::string identity) {
           .recordings = row.integer("recordings")};
 }
 
-std::int64_t next_epoch(const rows& meta) {
-  return model::next_epoch(model::epoch_of(meta.integer("epoch_floor")), meta.integer("now_s"));
+token next_floor(const rows& meta) {
+  return model::next_floor(model::epoch_of(meta.integer("epoch_floor")), meta.integer("token_floor"),
+                           model::clock_token(meta.microseconds("clock_us")));
 }
 
 std::vector<renewal> read_renewals(rows& from) {

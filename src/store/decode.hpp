@@ -27,8 +27,8 @@ ROWLOCK_FOR_STORES std::vector<lease_id> read_leases(rows&& from);
 ROWLOCK_FOR_STORES std::vector<std::string> read_names(rows&& from);
 // A row of read_database_state or renew. identity: this server's.
 ROWLOCK_FOR_STORES database_state read_database_state(const rows& row, std::string identity);
-// The next epoch, from the row of take_meta.
-ROWLOCK_FOR_STORES std::int64_t next_epoch(const rows& meta);
+// The floor of the next epoch, from the row of take_meta.
+ROWLOCK_FOR_STORES token next_floor(const rows& meta);
 // The rows of renew: one for each renewed lease, or a single one without a lease. Starts at the current row.
 ROWLOCK_FOR_STORES std::vector<renewal> read_renewals(rows& from);
 

@@ -124,7 +124,7 @@ struct lock_view {
   bool queue_complete = true;               // no row stands behind those
   std::optional<model::waiter> own;         // the queue row of edit_request::about, at any place
   std::optional<std::string> data;          // as stored with the hold edit_request::about, if asked for
-  token epoch_floor = 0;                    // of meta, read under the row
+  token epoch_floor = 0;                    // the smallest token that may be granted now, read under the row
   bool is_recorded_server =
       true;  // this server's identity is the recorded one; nothing may be granted otherwise
 
@@ -283,10 +283,10 @@ class lock_verbs {
   // -- the state of the database (I2 across fail-over) --
   // Only reads. In a session that was opened to read only, the identity and the marker may be empty.
   virtual database_state read_database_state() = 0;
-  // Writes a marker if there is none. If this server is not the recorded one, raises the epoch to
-  // model::next_epoch, records the identity, and makes every stored lease expire its own ttl from now: the
-  // new clock may be ahead or behind, and a live holder may need that long to renew (I5). Any number of
-  // clients may call it at once.
+  // Writes a marker if there is none. If this server is not the recorded one, raises the epoch to model::next_floor,
+  // records the identity, and makes every stored lease expire its own ttl from now: the new clock may be ahead or behind,
+  // and a live holder may need that long to renew (I5). A lease that had expired when another one was renewed, or more
+  // than a day ago, stays as it is: it cannot be renewed. Any number of clients may call it at once.
   virtual database_state record_database_state() = 0;
 
   // -- leases (I3, I4) --
@@ -320,8 +320,8 @@ class lock_verbs {
                                                    std::chrono::microseconds skew) = 0;
 
   // -- slow path --
-  // Creates the locks that are missing, each with a token above the floor and the epoch's. Requires: the
-  // names are distinct and sorted.
+  // Creates the locks that are missing, each with a token not below the floor and the clock's less
+  // model::new_name_lag. Requires: the names are distinct and sorted.
   virtual void create(std::span<const model::lock_definition> locks) = 0;
   // In one transaction: locks the rows in name order, skipping locked ones; reads all of them; then decides about
   // each; writes the changes; commits. Requires: the names are distinct and sorted. Result i belongs to request i.

@@ -25,10 +25,20 @@ std::vector<std::pair<std::string_view, std::string>> constants() {
       {":queue_read_limit", std::to_string(queue_window + 1)},
       {":seconds_per_old_epoch", std::to_string(model::seconds_per_old_epoch)},
       {":tokens_per_epoch", std::to_string(model::epoch_floor(1))},
-      // MySQL: the smallest token that may be granted now, of the row m of meta. A library of version 1 raises the other
-      // column.
+      {":tokens_per_us",
+       fmt::format("{}.{:06}", model::epoch_floor(1) / 1'000'000, model::epoch_floor(1) % 1'000'000)},
+      {":new_name_lag", std::to_string(model::new_name_lag)},
+      // MySQL: the smallest token of the epoch, of the row m of meta. A library of version 1 raises the other column.
       {":epoch_floor", fmt::format("GREATEST(m.epoch_floor, m.epoch * {})",
                                    model::epoch_floor(1) * model::seconds_per_old_epoch)},
+      // MySQL: the smallest token that may be granted now, likewise.
+      {":floor", fmt::format("GREATEST(m.token_floor, m.epoch_floor, m.epoch * {})",
+                             model::epoch_floor(1) * model::seconds_per_old_epoch)},
+      // MySQL: whether somebody has made the server read-only. A user with SUPER or READ_ONLY ADMIN may write all the same,
+      // and must not: another server may have been promoted.
+      {":read_only", "CONCAT(@@GLOBAL.read_only) NOT IN ('0', 'OFF')"},
+      // MySQL: what a statement that grants or kills compares with the recorded identity.
+      {":this_server", "IF(CONCAT(@@GLOBAL.read_only) IN ('0', 'OFF'), :identity, 'read-only')"},
       // More rows than a batch can have. A limit keeps MySQL from merging a derived table into its statement.
       {":all_rows", "1000000"},
       {":never_us", std::to_string(std::numeric_limits<std::int64_t>::max())},

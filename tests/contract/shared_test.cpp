@@ -225,9 +225,9 @@ TEST_P(shared_test, acquire_refuses_all_on_another_server) {
   EXPECT_FALSE(share(one));
   EXPECT_THAT(a->acquire(std::vector{sharing(one), sharing(two)}), IsEmpty());
   const auto floor = model::epoch_floor(a->record_database_state().epoch);
-  EXPECT_EQ(share(one), floor);
+  EXPECT_GE(share(one), floor);
   EXPECT_EQ(a->acquire(std::vector{sharing(new_claim("a")), sharing(two)}).size(), 2U);
-  EXPECT_EQ(find(two).token, floor);
+  EXPECT_GE(find(two).token, floor);
 }
 
 TEST_P(shared_test, acquire_sent_again_grants_nothing_more) {

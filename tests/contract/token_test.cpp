@@ -63,6 +63,25 @@ TEST_P(token_test, rises_through_collection_and_a_new_row) {
   EXPECT_GT(next_token_of("b"), last) << "one floor stands for all names";
 }
 
+// By hand, or by a program that cleans the database.
+TEST_P(token_test, rises_although_somebody_has_deleted_the_row) {
+  model::token last = rises_above(0);
+  for (int i = 0; i < 5; ++i) {
+    last = rises_above(rises_above(last));
+    fixture().delete_lock("a");
+    ASSERT_FALSE(a->show("a"));
+    last = rises_above(last);
+  }
+}
+
+TEST_P(token_test, reaches_the_floor_that_is_finer_than_the_epoch) {
+  const auto wanted = claim_to("a");
+  const auto epoch = b->raise_epoch(0);
+  const auto first = acquire(wanted).value();
+  EXPECT_GE(first, model::epoch_floor(epoch));
+  EXPECT_GE(next_token_of("never seen before"), first) << "one floor stands for all names";
+}
+
 TEST_P(token_test, rises_with_the_epoch) {
   const auto before = rises_above(0);
   const auto epoch = a->raise_epoch(0);

@@ -63,7 +63,8 @@ TEST_P(mysql_doctor_test, names_each_setting_that_breaks_a_promise) {
   EXPECT_THAT(codes_of(findings),
               UnorderedElementsAre("error not-migrated", "error sysdate-is-now", "error statement-log",
                                    "error log-not-flushed", "error binlog-not-synced", "warning torn-pages",
-                                   "warning small-packets", "note isolation-level", "note strong-role"));
+                                   "warning small-packets", "warning ignores-read-only",
+                                   "note isolation-level", "note strong-role"));
   const auto flush = std::ranges::find(findings, "log-not-flushed", &finding::code);
   ASSERT_NE(flush, findings.end());
   EXPECT_EQ(flush->found, "innodb_flush_log_at_trx_commit is 2");
@@ -73,7 +74,7 @@ TEST_P(mysql_doctor_test, judges_a_sound_server_its_rights_and_its_load) {
   // With a binary log, who may not see the replicas would be warned of them.
   const auto server = make_own_mysql(GetParam(), {"--skip-log-bin"});
   migrator{server->url()}.up();
-  EXPECT_THAT(found(server->url()), ElementsAre("note strong-role"));
+  EXPECT_THAT(found(server->url()), ElementsAre("warning ignores-read-only", "note strong-role"));
   mysql_connection side{server->url()};
 
   side.run("CREATE USER seer@'%' IDENTIFIED BY 'right'");
@@ -101,6 +102,10 @@ TEST_P(mysql_doctor_test, judges_a_sound_server_its_rights_and_its_load) {
   EXPECT_THAT(found(as("app", server->url())), ElementsAre("unknown old-transaction"));
   side.run("GRANT PROCESS ON *.* TO app@'%'");
   EXPECT_THAT(found(as("app", server->url())), testing::IsEmpty());
+  const std::string right = GetParam() == "mysql" ? "CONNECTION_ADMIN" : "READ_ONLY ADMIN";
+  side.run("GRANT " + right + " ON *.* TO app@'%'");
+  EXPECT_THAT(found(as("app", server->url())), ElementsAre("warning ignores-read-only"));
+  side.run("REVOKE " + right + " ON *.* FROM app@'%'");
 
   mysql_connection reader{server->url()};
   reader.run("START TRANSACTION WITH CONSISTENT SNAPSHOT");
@@ -161,7 +166,7 @@ TEST_P(mariadb_doctor_test, sees_what_a_promotion_would_lose) {
   const auto primary = make_own_mysql(
       GetParam(), {"--log-bin=log", "--binlog-format=ROW", "--sync-binlog=1", "--server-id=1"});
   migrator{primary->url()}.up();
-  EXPECT_THAT(found(primary->url()), ElementsAre("note strong-role"));
+  EXPECT_THAT(found(primary->url()), ElementsAre("warning ignores-read-only", "note strong-role"));
   mysql_connection watch{primary->url()};
   const auto replica = make_replica_of(primary->url(), watch);
   EXPECT_THAT(found(primary->url()), Contains("warning lossy-failover"));
@@ -176,18 +181,20 @@ TEST_P(mariadb_doctor_test, sees_a_marker_that_stops_a_restarted_replica) {
   migrator{primary->url()}.up();
   mysql_connection side{primary->url()};
   side.run("SET GLOBAL gtid_strict_mode = ON");
-  EXPECT_THAT(found(primary->url()), ElementsAre("note strong-role")) << "nobody follows it";
+  EXPECT_THAT(found(primary->url()), ElementsAre("warning ignores-read-only", "note strong-role"))
+      << "nobody follows it";
 
   // It has followed a server, as a replica and one that was promoted have.
   side.run("SET GLOBAL gtid_slave_pos = @@GLOBAL.gtid_binlog_pos");
   const auto findings = diagnose(primary->url());
-  EXPECT_THAT(codes_of(findings), ElementsAre("warning marker-in-memory", "note strong-role"));
+  EXPECT_THAT(codes_of(findings),
+              ElementsAre("warning marker-in-memory", "warning ignores-read-only", "note strong-role"));
   EXPECT_THAT(findings.at(0).remedy, HasSubstr("ALTER TABLE rowlock_marker ENGINE = InnoDB"));
   side.run("SET GLOBAL gtid_strict_mode = OFF");
-  EXPECT_THAT(found(primary->url()), ElementsAre("note strong-role"));
+  EXPECT_THAT(found(primary->url()), ElementsAre("warning ignores-read-only", "note strong-role"));
   side.run("SET GLOBAL gtid_slave_pos = ''");
   side.run("SET GLOBAL gtid_strict_mode = ON");
-  EXPECT_THAT(found(primary->url()), ElementsAre("note strong-role"));
+  EXPECT_THAT(found(primary->url()), ElementsAre("warning ignores-read-only", "note strong-role"));
 
   const auto replica = make_replica_of(primary->url(), side);
   EXPECT_THAT(found(primary->url()), Contains("warning marker-in-memory"));

@@ -19,10 +19,29 @@ std::vector<T> copy_of(std::span<const T> values) {
   return {values.begin(), values.end()};
 }
 
-std::int64_t next_epoch(const memory_transaction& transaction) {
+token clock_token(const memory_transaction& transaction) {
   constexpr timestamp start = std::chrono::sys_days{std::chrono::year{2026} / 1 / 1}.time_since_epoch();
-  const auto now = std::chrono::floor<std::chrono::seconds>(transaction.now - start);
-  return model::next_epoch(transaction.tables.epoch, now.count());
+  return model::clock_token(transaction.now - start);
+}
+
+void raise_epoch_above(memory_transaction& transaction, token above) {
+  memory_tables& tables = transaction.tables;
+  tables.token_floor =
+      std::max(model::next_floor(tables.epoch, tables.token_floor, clock_token(transaction)), above);
+  tables.epoch = model::epoch_of(tables.token_floor);
+  transaction.wrote = true;
+}
+
+// Those that had expired when another was renewed, or a day ago, are dead and stay so.
+void lengthen_leases(memory_transaction& transaction) {
+  memory_tables& tables = transaction.tables;
+  timestamp latest = timestamp::min();
+  for (const auto& [id, lease] : tables.leases)
+    latest = std::max(latest, lease.expires_at - lease.record.ttl);
+  for (auto& [id, lease] : tables.leases) {
+    if (lease.expires_at + tables.skew <= latest || lease.expires_at <= transaction.now - 24h) continue;
+    lease.expires_at = transaction.now + lease.record.ttl;
+  }
 }
 
 bool is_as_asked(const model::lock_row& row, const acquire_item& request) {
@@ -36,7 +55,7 @@ bool grant_exclusive(const memory_transaction& transaction, model::lock_row& row
   row.lease = request.lease;
   row.hold = request.hold;
   row.in_use = row.capacity;
-  row.token = model::next_token(row.token, model::epoch_floor(transaction.tables.epoch));
+  row.token = model::next_token(row.token, transaction.tables.floor());
   return true;
 }
 
@@ -45,7 +64,7 @@ bool grant_shared(memory_transaction& transaction, model::lock_row& row, const a
   const auto held = transaction.tables.permits.find(row.name);
   if (held != transaction.tables.permits.end() && held->second.contains(request.hold)) return false;
   row.in_use += request.weight;
-  row.token = model::next_token(row.token, model::epoch_floor(transaction.tables.epoch));
+  row.token = model::next_token(row.token, transaction.tables.floor());
   const model::permit permit{request.hold, request.lease, request.weight, row.token};
   transaction.tables.permits[row.name].insert({request.hold, {permit, transaction.now}});
   return true;
@@ -155,10 +174,9 @@ database_state memory_session::record_database_state() {
     memory_tables& tables = transaction.tables;
     if (transaction.marker.empty()) transaction.marker = model::id128::random().to_string();
     if (!transaction.is_recorded_server()) {
-      tables.epoch = next_epoch(transaction);
+      raise_epoch_above(transaction, 0);
       tables.recorded_identity = transaction.identity;
-      for (auto& [id, lease] : tables.leases) lease.expires_at = transaction.now + lease.record.ttl;
-      transaction.wrote = true;
+      lengthen_leases(transaction);
     }
     return world_of(transaction);
   });
@@ -166,10 +184,8 @@ database_state memory_session::record_database_state() {
 
 std::int64_t memory_session::raise_epoch(token above) {
   return run("raise_epoch", [above](memory_transaction& transaction) {
-    std::int64_t& epoch = transaction.tables.epoch;
-    epoch = std::max(next_epoch(transaction), model::epoch_of(above) + 1);
-    transaction.wrote = true;
-    return epoch;
+    raise_epoch_above(transaction, model::floor_above(above));
+    return transaction.tables.epoch;
   });
 }
 
@@ -322,7 +338,7 @@ std::optional<hand_over_reply> memory_session::hand_over(const release_item& req
     row.head_ticket = head.ticket + 1;
     row.lease = head.lease;
     row.hold = head.hold;
-    row.token = model::next_token(row.token, model::epoch_floor(tables.epoch));
+    row.token = model::next_token(row.token, tables.floor());
     row.has_queue = !queue->second.empty();
     if (!row.has_queue) tables.queues.erase(queue);
     found->second.used_at = transaction.now;
@@ -344,7 +360,7 @@ void memory_session::create(std::span<const model::lock_definition> locks) {
       row.capacity = definition.capacity;
       row.fair = definition.fair;
       row.delay = definition.delay;
-      row.token = std::max(tables.token_floor, model::epoch_floor(tables.epoch));
+      row.token = std::max(tables.floor(), clock_token(transaction) - model::new_name_lag);
       if (tables.locks.insert({definition.name, {row, transaction.now}}).second) transaction.wrote = true;
     }
     return transaction.wrote;

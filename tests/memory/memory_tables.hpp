@@ -4,6 +4,7 @@
 #include "store/history_verbs.hpp"
 #include "store/store.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <map>
@@ -61,6 +62,8 @@ struct memory_tables {
   std::map<std::string, std::map<std::int64_t, memory_history_line>> history;  // by name, then id
   std::int64_t recordings_version = 0;
 
+  // The smallest token that may be granted now.
+  token floor() const { return std::max(token_floor, model::epoch_floor(epoch)); }
   const memory_lease* find_lease(const lease_id& id) const {
     const auto found = leases.find(id);
     return found == leases.end() ? nullptr : &found->second;

@@ -63,7 +63,7 @@ lock_view view_of(const memory_transaction& transaction, const edit_request& req
       view.add_waiter(waiter, view_of_lease(transaction, waiter.lease));
     }
   }
-  view.epoch_floor = model::epoch_floor(transaction.tables.epoch);
+  view.epoch_floor = transaction.tables.floor();
   view.is_recorded_server = transaction.is_recorded_server();
   return view;
 }

@@ -235,7 +235,7 @@ void world::run_faults() {
   for (const auto& one : plan_.faults) {
     if (one.server != which_) continue;
     until(begin + one.at);
-    // Two promotions within one second of the clock may issue the same tokens. That is documented.
+    // An epoch that rises twice within a second of the clock is ahead of it, and may be lost. That is documented.
     const bool moves = one.kind == fault_kind::fail_over || one.kind == fault_kind::commits_lost;
     while (moves && runs_.now() < checks_.epoch_raised_at() + 1200 * millisecond) {
       until(checks_.epoch_raised_at() + 1200 * millisecond);

@@ -15,7 +15,7 @@ class mysql_collect_test : public mysql_test {};
 TEST_P(mysql_collect_test, beside_a_creation_keeps_tokens_rising) {
   const auto session = ready();
   const auto collector = raw();
-  const auto used = std::to_string(std::stoll(value("SELECT epoch_floor FROM @meta")) + 1'000'000);
+  const auto used = std::to_string(std::stoll(value("SELECT epoch_floor FROM @meta")) + 1'000'000'000'000);
   run(*collector, "START TRANSACTION; SELECT token_floor FROM @meta FOR UPDATE");
   run(*collector,
       "INSERT INTO @lock (name, kind, capacity, fair, delay_ms, token, used_at) "

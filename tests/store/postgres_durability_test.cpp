@@ -149,7 +149,7 @@ TEST_F(postgres_durability_test, of_tokens_spans_the_promotion_of_a_standby) {
   EXPECT_FALSE(acquire(*session, next)) << "before the epoch has risen";
   const auto refreshed = session->record_database_state();
   EXPECT_GT(refreshed.epoch, before.epoch);
-  EXPECT_EQ(acquire(*session, next), model::epoch_floor(refreshed.epoch));
+  EXPECT_GE(acquire(*session, next).value_or(0), model::epoch_floor(refreshed.epoch));
 }
 
 TEST_F(postgres_durability_test, of_a_standby_is_not_needed_by_who_only_reads) {
@@ -185,26 +185,17 @@ TEST_F(postgres_durability_test, of_a_standby_is_not_needed_by_who_only_reads) {
   }
 }
 
-// Both stand on timeline 2 then, with one record of the epoch; only their clocks' seconds tell them apart.
+// Both stand on timeline 2 then, with one record of the epoch; only their clocks tell them apart, even within a second.
 TEST_F(postgres_durability_test, of_tokens_tells_two_promoted_standbys_apart) {
   const auto primary = ready();
   const auto hold = held(*primary, "a");
   std::vector<model::token> granted;
-  auto epoch = primary->read_database_state().epoch;
   for (int i = 0; i < 2; ++i) {
     postgres_server standby{*server_};
     standby.promote();
-    raw_postgres side{standby.url()};
-    // The clock has moved on, within a second.
-    const auto clock = [&] {
-      return std::stoll(
-          side.value("SELECT floor(extract(epoch FROM clock_timestamp()))::bigint - 1767225600"));
-    };
-    const auto limit = clock() + 10;
-    while (clock() <= epoch) ASSERT_LT(clock(), limit);
     const auto session = store::open_postgres(standby.url(), options_)->connect();
     ASSERT_TRUE(release(*session, hold));
-    epoch = session->record_database_state().epoch;
+    session->record_database_state();
     const auto told = acquire(*session, {"a", hold.lease, hold_id::random()});
     ASSERT_TRUE(told);
     granted.push_back(*told);

@@ -83,6 +83,9 @@ class mysql_fixture final : public store_fixture {
   void make_unknown(const std::string& name) override {
     side_.run(put("UPDATE @lock SET kind = 'later' WHERE name = ?"), {name});
   }
+  void delete_lock(const std::string& name) override {
+    side_.run(put("DELETE FROM @lock WHERE name = ?"), {name});
+  }
   rival lock_row(const std::string& name) override {
     auto connection = transaction();
     connection->run(put("SELECT 1 FROM @lock WHERE name = ? FOR UPDATE"), {name});

@@ -156,6 +156,9 @@ class postgres_fixture final : public store_fixture {
   void make_unknown(const std::string& name) override {
     side_.run("UPDATE " + prefix_ + "lock SET kind = 'later' WHERE name = $1", {name});
   }
+  void delete_lock(const std::string& name) override {
+    side_.run("DELETE FROM " + prefix_ + "lock WHERE name = $1", {name});
+  }
   rival lock_row(const std::string& name) override {
     auto connection = transaction();
     connection->run("SELECT 1 FROM " + prefix_ + "lock WHERE name = $1 FOR UPDATE", {name});

@@ -92,6 +92,9 @@ class sqlite_fixture final : public store_fixture {
   void make_unknown(const std::string& name) override {
     side().run("UPDATE rowlock_lock SET kind = 'later' WHERE name = ?", {name});
   }
+  void delete_lock(const std::string& name) override {
+    side().run("DELETE FROM rowlock_lock WHERE name = ?", {name});
+  }
   rival lock_row(const std::string&) override { throw std::logic_error("SQLite locks no single row"); }
   rival guard(const std::string& name, const model::hold_id& hold, model::lock_mode mode) override {
     auto connection = transaction();

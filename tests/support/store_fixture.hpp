@@ -52,6 +52,8 @@ class store_fixture {
 
   // Gives the lock a kind that this version does not know, as a later version might.
   virtual void make_unknown(const std::string& name) = 0;
+  // As somebody does by hand.
+  virtual void delete_lock(const std::string& name) = 0;
 
   virtual rival lock_row(const std::string& name) = 0;
   // Opens a guarded transaction of the holder. Null: the guard's statement found no such hold.

@@ -309,14 +309,24 @@ const std::vector<check>& all() {
        .found = "the user {user} may not read or may not write: {history_rights}",
        .why = "What this user does to recorded names is missing from their history, or it cannot read the "
               "history.",
-       .remedy = "grant what rowlock migrate grants --as run prints; docs/operations.md, \"Rights\""},
+       .remedy = "grant what rowlock migrate grants prints; docs/operations.md, \"Rights\""},
+      {.code = "ignores-read-only",
+       .level = severity::warning,
+       .reads = {"ignores_read_only"},
+       .is_so = [](const facts& of) { return of.is("ignores_read_only", "true"); },
+       .found = "the user {user} of this command may write where read_only is ON (SUPER, READ_ONLY ADMIN, "
+                "CONNECTION_ADMIN or all rights)",
+       .why = "read_only does not keep a program with this right from writing to a server that is being "
+              "replaced. "
+              "rowlock looks at the setting itself, but what it committed just before may be lost.",
+       .remedy = "let programs use a user with the rights that rowlock migrate grants --as run prints; set "
+                 "super_read_only on MySQL"},
       {.code = "strong-role",
        .level = severity::note,
        .reads = {"is_strong"},
        .is_so = [](const facts& of) { return of.is("is_strong", "true"); },
        .found = "the user {user} of this command has all rights on the server, or SUPER",
-       .why = "A program with these rights could change grants or drop the tables by mistake, and writes "
-              "even where read_only is ON.",
+       .why = "A program with these rights could change grants or drop the tables by mistake.",
        .remedy = "let programs use a user with the rights that rowlock migrate grants --as run prints; "
                  "docs/operations.md, \"Rights\""},
   };

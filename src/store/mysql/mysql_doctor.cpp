@@ -182,11 +182,17 @@ void read_server(server_facts& facts, mysql_connection& connection) {
   auto clock = connection.read("connect_clock");
   facts.set("sysdate_stands_still", clock.next() && clock.text(0) == clock.text(2) ? "true" : "false");
   bool is_strong = false;
+  bool ignores_read_only = false;
   for (auto grants = connection.read("doctor_grants"); grants.next();) {
     const auto line = grants.text(0);
     is_strong = is_strong || line.starts_with("GRANT ALL PRIVILEGES ON *.*") ||
                 line.find(" SUPER") != std::string::npos;
+    // MySQL has CONNECTION_ADMIN for it.
+    for (const auto* right : {" READ_ONLY ADMIN", "CONNECTION_ADMIN"}) {
+      ignores_read_only = ignores_read_only || line.find(right) != std::string::npos;
+    }
   }
+  facts.set("ignores_read_only", is_strong || ignores_read_only ? "true" : "false");
   facts.set("is_strong", is_strong ? "true" : "false");
   facts.add_if_allowed({"oldest_snapshot_s", "oldest_snapshot_id"},
                        [&] { facts.add(connection.read("doctor_transactions")); });

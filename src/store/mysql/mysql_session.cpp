@@ -51,6 +51,12 @@ mysql_value mysql_session::identity() const {
 }
 
 database_state mysql_session::world_of(const rows& row) {
+  if (!context_->options.read_only && row.boolean("is_read_only")) {
+    throw error(
+        errc::read_only,
+        "read_only was switched on while this connection existed, so another server may have been promoted; "
+        "rowlock grants nothing here, although this user may write");
+  }
   // The longer identity is never recorded: until this session has read that the epoch was raised, it grants
   // and kills nothing.
   if (answers_for_itself()) {
@@ -80,7 +86,8 @@ database_state mysql_session::record_database_state() {
   std::vector<mysql_statement> changes{{"write_marker", {{"value", lease_id::random()}}}};
   if (recorded.view("identity") != server_ || is_unseen(recorded.integer("cluster_seen"))) {
     changes.push_back({"lengthen_leases", {}});
-    changes.push_back({"raise_epoch", {{"epoch", next_epoch(recorded)}}});
+    const auto floor = next_floor(recorded);
+    changes.push_back({"raise_epoch", {{"epoch", model::epoch_of(floor)}, {"above", floor}}});
     changes.push_back({"change_identity", {mysql_text("identity", server_), {"up_since", up_since_}}});
   }
   transaction.commit(changes);
@@ -91,10 +98,10 @@ std::int64_t mysql_session::raise_epoch(token above) {
   mysql_transaction transaction{connection_, "raise_epoch"};
   auto recorded = transaction.read({"take_meta", {}});
   if (!recorded.next()) throw missing_meta_row(context_->options);
-  const auto epoch = std::max(next_epoch(recorded), model::epoch_of(above) + 1);
-  const mysql_statement last[] = {{"raise_epoch", {{"epoch", epoch}}}};
+  const auto floor = std::max(next_floor(recorded), model::floor_above(above));
+  const mysql_statement last[] = {{"raise_epoch", {{"epoch", model::epoch_of(floor)}, {"above", floor}}}};
   transaction.commit(last);
-  return epoch;
+  return model::epoch_of(floor);
 }
 
 void mysql_session::set_skew(std::chrono::milliseconds skew) {

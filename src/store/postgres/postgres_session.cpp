@@ -51,7 +51,9 @@ database_state postgres_session::record_database_state() {
   return with_meta("record_database_state", [&](const rows& meta) {
     std::string script;
     if (meta.boolean("moved")) {
-      script = connection_.execute("lengthen_leases") + connection_.execute("raise_epoch", next_epoch(meta)) +
+      const auto floor = next_floor(meta);
+      script = connection_.execute("lengthen_leases") +
+               connection_.execute("raise_epoch", model::epoch_of(floor), floor) +
                connection_.execute("change_identity");
     }
     script += connection_.execute("write_marker", lease_id::random()) + "COMMIT;\n" + connection_.settings() +
@@ -64,9 +66,10 @@ database_state postgres_session::record_database_state() {
 
 std::int64_t postgres_session::raise_epoch(token above) {
   return with_meta("raise_epoch", [&](const rows& meta) {
-    const auto epoch = std::max(next_epoch(meta), model::epoch_of(above) + 1);
-    connection_.script("raise_epoch", connection_.execute("raise_epoch", epoch) + "COMMIT");
-    return epoch;
+    const auto floor = std::max(next_floor(meta), model::floor_above(above));
+    connection_.script("raise_epoch",
+                       connection_.execute("raise_epoch", model::epoch_of(floor), floor) + "COMMIT");
+    return model::epoch_of(floor);
   });
 }
 

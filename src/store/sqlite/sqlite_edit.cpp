@@ -43,9 +43,10 @@ void sqlite_session::create(std::span<const model::lock_definition> locks) {
   writing transaction{*this, durability::durable};
   std::int64_t created = 0;
   for (const auto& lock : locks) {
-    created +=
-        connection_.query("create", lock.name, to_string(lock.kind), lock.capacity, lock.fair, lock.delay)
-            .run();
+    created += connection_
+                   .query("create", lock.name, to_string(lock.kind), lock.capacity, lock.fair, lock.delay,
+                          clock_token())
+                   .run();
   }
   if (created > 0) transaction.finish();
 }
@@ -66,7 +67,7 @@ std::vector<edit_result> sqlite_session::edit_together(std::span<const edit_requ
   };
   for (std::size_t at = 0; at < requests.size(); ++at) {
     const auto& [name, about, unused, with_data] = requests[at];
-    read(at, "edit_read", name, model::epoch_floor(now.epoch), now.identity == now.recorded_identity);
+    read(at, "edit_read", name, now.identity == now.recorded_identity);
     if (found.results[at] == edit_result::missing) continue;
     read(at, "edit_read_permits", name);
     read(at, "edit_read_queue", name);

@@ -73,6 +73,8 @@ class sqlite_file {
   // What separates a connection from those that open the file now: the path leads to another file or to none, the file
   // has a second name, or a side file is gone. Null if nothing does. Cheap.
   const char* flaw() const noexcept;
+  // Whether nobody has written into the log yet.
+  bool has_empty_log() const noexcept;
 
  private:
   // A file's number on its device. 0: the file is missing.

@@ -21,6 +21,13 @@ constexpr auto wait_limit_of_a_lease = 200ms;
 
 }  // namespace
 
+// This machine's clock is the database's. SQLite itself shows only its milliseconds.
+token sqlite_session::clock_token() {
+  const auto start = std::chrono::sys_days{std::chrono::year{2026} / 1 / 1};
+  return model::clock_token(
+      std::chrono::floor<std::chrono::microseconds>(std::chrono::system_clock::now() - start));
+}
+
 sqlite_session::sqlite_session(const std::string& path, std::shared_ptr<const sql_catalog> catalog,
                                const store_options& options)
     : options_{options},
@@ -57,9 +64,15 @@ void sqlite_session::check_file(bool outcome_unknown) const {
               {}, outcome_unknown);
 }
 
+// Under the write lock. The log before an empty one may have been deleted, with the latest tokens in it.
+void sqlite_session::begin_write() {
+  check_file(false);
+  if (file_.has_empty_log()) connection_.query("raise_floor", clock_token()).run();
+}
+
 sqlite_session::writing::writing(sqlite_session& session, durability how)
     : session_{session}, transaction_{std::in_place, session.connection_, how} {
-  session_.check_file(false);
+  session_.begin_write();
 }
 
 sqlite_session::writing::writing(sqlite_session& session, durability how,
@@ -67,7 +80,7 @@ sqlite_session::writing::writing(sqlite_session& session, durability how,
     : session_{session} {
   if (!session_.take_write_lock(how, wait_limit)) return;
   transaction_.emplace(session_.connection_, std::adopt_lock);
-  session_.check_file(false);
+  session_.begin_write();
 }
 
 bool sqlite_session::take_write_lock(durability how, std::chrono::milliseconds wait_limit) {
@@ -110,7 +123,8 @@ database_state sqlite_session::record_database_state() {
   writing transaction{*this, durability::durable};
   connection_.query("write_marker").run();
   if (database_state now = world_now(); now.identity != now.recorded_identity) {
-    connection_.query("raise_epoch", next_epoch(now)).run();
+    const auto floor = next_floor();
+    connection_.query("raise_epoch", model::epoch_of(floor), floor).run();
     connection_.query("change_identity", now.identity).run();
     connection_.query("lengthen_leases").run();
   }
@@ -119,18 +133,19 @@ database_state sqlite_session::record_database_state() {
   return now;
 }
 
-std::int64_t sqlite_session::next_epoch(const database_state& now) {
-  auto query = connection_.query("epoch_clock");
-  query.next();
-  return model::next_epoch(now.epoch, query.integer(0));
+token sqlite_session::next_floor() {
+  auto query = connection_.query("read_floors");
+  if (!query.next()) throw missing_meta_row(options_, url_option());
+  return model::next_floor(model::epoch_of(query.integer("epoch_floor")), query.integer("token_floor"),
+                           clock_token());
 }
 
 std::int64_t sqlite_session::raise_epoch(token above) {
   writing transaction{*this, durability::durable};
-  const auto epoch = std::max(next_epoch(world_now()), model::epoch_of(above) + 1);
-  connection_.query("raise_epoch", epoch).run();
+  const auto floor = std::max(next_floor(), model::floor_above(above));
+  connection_.query("raise_epoch", model::epoch_of(floor), floor).run();
   transaction.finish();
-  return epoch;
+  return model::epoch_of(floor);
 }
 
 void sqlite_session::set_skew(std::chrono::milliseconds skew) {
@@ -192,30 +207,26 @@ std::vector<grant> sqlite_session::acquire(std::span<const acquire_item> request
   std::vector<grant> grants;
   writing transaction{*this, durability::durable, wait_limit_of_a_request};
   if (!transaction) return grants;
-  const database_state now = world_now();
-  if (now.identity != now.recorded_identity) return grants;
+  if (const auto now = world_now(); now.identity != now.recorded_identity) return grants;
   for (const auto& request : requests) {
     const bool shared = request.mode == model::lock_mode::shared;
-    const auto granted = shared ? acquire_shared(request, now) : acquire_exclusive(request, now);
+    const auto granted = shared ? acquire_shared(request) : acquire_exclusive(request);
     if (granted) grants.push_back({request.hold, *granted});
   }
   if (!grants.empty()) transaction.finish();
   return grants;
 }
 
-std::optional<token> sqlite_session::acquire_exclusive(const acquire_item& request,
-                                                       const database_state& now) {
-  auto query =
-      connection_.query("acquire", request.name, request.lease, request.hold, to_string(request.kind),
-                        request.capacity, model::epoch_floor(now.epoch), request.fair);
+std::optional<token> sqlite_session::acquire_exclusive(const acquire_item& request) {
+  auto query = connection_.query("acquire", request.name, request.lease, request.hold,
+                                 to_string(request.kind), request.capacity, request.fair);
   if (!query.next()) return {};
   return query.integer(0);
 }
 
-std::optional<token> sqlite_session::acquire_shared(const acquire_item& request, const database_state& now) {
-  auto query =
-      connection_.query("acquire_shared", request.name, request.hold, request.weight, to_string(request.kind),
-                        request.capacity, model::epoch_floor(now.epoch), request.fair);
+std::optional<token> sqlite_session::acquire_shared(const acquire_item& request) {
+  auto query = connection_.query("acquire_shared", request.name, request.hold, request.weight,
+                                 to_string(request.kind), request.capacity, request.fair);
   if (!query.next()) return {};
   const token granted = query.integer(0);
   connection_.query("edit_add_permits", request.name, request.hold, request.lease, request.weight, granted)

@@ -98,10 +98,12 @@ class sqlite_session final : public session, public history_verbs {
 
   bool take_write_lock(durability how, std::chrono::milliseconds wait_limit);
   void check_file(bool outcome_unknown) const;
+  void begin_write();
   database_state world_now();
-  std::int64_t next_epoch(const database_state& now);
-  std::optional<token> acquire_exclusive(const acquire_item& request, const database_state& now);
-  std::optional<token> acquire_shared(const acquire_item& request, const database_state& now);
+  static token clock_token();
+  token next_floor();
+  std::optional<token> acquire_exclusive(const acquire_item& request);
+  std::optional<token> acquire_shared(const acquire_item& request);
   bool release_exclusive(const release_item& request);
   bool release_shared(const release_item& request);
   std::int64_t data_version();

@@ -5,14 +5,14 @@
 -- would meet other clients' locked rows. If meta does not name this server, nothing is granted.
 SET STATEMENT innodb_lock_wait_timeout = 0 FOR
 UPDATE rowlock_lock FORCE INDEX (PRIMARY)
-SET token = LAST_INSERT_ID(GREATEST(token + 1, (SELECT :epoch_floor FROM rowlock_meta AS m WHERE m.id = 1))),
+SET token = LAST_INSERT_ID(GREATEST(token + 1, (SELECT :floor FROM rowlock_meta AS m WHERE m.id = 1))),
     lease_id = UNHEX(:lease),
     hold_id = UNHEX(:hold),
     in_use = capacity,
     used_at = SYSDATE(6)
 WHERE name = :name AND kind = :kind AND capacity = :capacity AND fair = :fair
   AND lease_id IS NULL AND in_use = 0 AND NOT (has_queue AND fair)
-  AND (SELECT m.identity FROM rowlock_meta AS m WHERE m.id = 1) = :identity;
+  AND (SELECT m.identity FROM rowlock_meta AS m WHERE m.id = 1) = :this_server;
 
 -- name: acquire_one
 -- As acquire_one_nowait, on MySQL, which cannot be told not to wait: the row is locked first, and a locked row is skipped.
@@ -25,9 +25,9 @@ UPDATE (
   LIMIT 1
   FOR UPDATE SKIP LOCKED
 ) AS free
-STRAIGHT_JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :identity
+STRAIGHT_JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :this_server
 STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = free.name
-SET l.token = LAST_INSERT_ID(GREATEST(l.token + 1, :epoch_floor)),
+SET l.token = LAST_INSERT_ID(GREATEST(l.token + 1, :floor)),
     l.lease_id = UNHEX(:lease),
     l.hold_id = UNHEX(:hold),
     l.in_use = l.capacity,
@@ -43,14 +43,14 @@ SELECT token FROM rowlock_lock WHERE name = :name AND hold_id = UNHEX(:hold);
 -- locked, the whole batch fails with error 1205 at once.
 SET STATEMENT innodb_lock_wait_timeout = 0 FOR
 UPDATE rowlock_lock FORCE INDEX (PRIMARY)
-SET token = GREATEST(token + 1, (SELECT :epoch_floor FROM rowlock_meta AS m WHERE m.id = 1)),
+SET token = GREATEST(token + 1, (SELECT :floor FROM rowlock_meta AS m WHERE m.id = 1)),
     lease_id = :lease,
     hold_id = :hold,
     in_use = capacity,
     used_at = SYSDATE(6)
 WHERE name IN (:names) AND kind = :kind AND capacity = :capacity AND fair = :fair
   AND lease_id IS NULL AND in_use = 0 AND NOT (has_queue AND fair)
-  AND (SELECT m.identity FROM rowlock_meta AS m WHERE m.id = 1) = :identity;
+  AND (SELECT m.identity FROM rowlock_meta AS m WHERE m.id = 1) = :this_server;
 SELECT HEX(l.hold_id) AS hold_id, l.token
 FROM rowlock_lock AS l FORCE INDEX (PRIMARY)
 WHERE l.name IN (:names) AND l.hold_id IN (:holds);
@@ -65,9 +65,9 @@ UPDATE (
   LIMIT :all_rows
   FOR UPDATE SKIP LOCKED
 ) AS free
-STRAIGHT_JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :identity
+STRAIGHT_JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :this_server
 STRAIGHT_JOIN rowlock_lock AS l FORCE INDEX (PRIMARY) ON l.name = free.name
-SET l.token = GREATEST(l.token + 1, :epoch_floor),
+SET l.token = GREATEST(l.token + 1, :floor),
     l.lease_id = free.lease_id,
     l.hold_id = free.hold_id,
     l.in_use = l.capacity,
@@ -90,9 +90,9 @@ FROM rowlock_lock AS l FORCE INDEX (PRIMARY)
 WHERE l.name = :name AND l.kind = :kind AND l.capacity = :capacity AND l.fair = :fair
   AND l.lease_id IS NULL AND l.in_use + :weight <= l.capacity AND NOT (l.has_queue AND l.fair)
 FOR UPDATE SKIP LOCKED;
-SELECT GREATEST(@rowlock_given + 1, :epoch_floor) INTO @rowlock_token
+SELECT GREATEST(@rowlock_given + 1, :floor) INTO @rowlock_token
 FROM rowlock_meta AS m
-WHERE m.id = 1 AND m.identity = :identity AND @rowlock_given IS NOT NULL
+WHERE m.id = 1 AND m.identity = :this_server AND @rowlock_given IS NOT NULL
   AND NOT EXISTS (SELECT 1 FROM rowlock_permit AS p WHERE p.name = :name AND p.hold_id = UNHEX(:hold));
 /*M! SET STATEMENT innodb_lock_wait_timeout = 0 FOR */
 INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token, granted_at)
@@ -122,10 +122,10 @@ FROM (
   LIMIT :all_rows
   FOR UPDATE /*!80000 OF k */ SKIP LOCKED
 ) AS t;
-SELECT GROUP_CONCAT(a.n), MAX(:epoch_floor) INTO @rowlock_granted, @rowlock_floor
+SELECT GROUP_CONCAT(a.n), MAX(:floor) INTO @rowlock_granted, @rowlock_floor
 FROM JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
                                            hold VARCHAR(32) PATH '$[4]')) AS a
-JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :identity
+JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :this_server
 LEFT JOIN rowlock_permit AS p ON p.name = UNHEX(a.name) AND p.hold_id = UNHEX(a.hold)
 WHERE FIND_IN_SET(a.n, @rowlock_taken) > 0 AND p.name IS NULL;
 UPDATE JSON_TABLE(:requests, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',

@@ -3,7 +3,7 @@
 -- server answers and when that was started, because a proxy may have moved the session since it connected.
 SELECT m.identity AS recorded_identity, :epoch_floor AS epoch_floor,
        COALESCE((SELECT value FROM rowlock_marker WHERE id = 1), '') AS marker, m.skew_ms,
-       m.cluster_seen, m.recordings,
+       m.cluster_seen, m.recordings, :read_only AS is_read_only,
        /*!80000 CONCAT('mysql/', @@server_uuid) */ /*M! NULL */ AS server,
        /*!80000 (SELECT UNIX_TIMESTAMP(NOW()) - CAST(variable_value AS SIGNED)
                  FROM performance_schema.global_status
@@ -13,7 +13,8 @@ WHERE m.id = 1;
 
 -- name: take_meta
 -- Only one transaction at a time passes this statement.
-SELECT m.identity, :epoch_floor AS epoch_floor, TIMESTAMPDIFF(SECOND, '2026-01-01', SYSDATE(6)) AS now_s, m.cluster_seen
+SELECT m.identity, :epoch_floor AS epoch_floor, m.token_floor,
+       TIMESTAMPDIFF(MICROSECOND, '2026-01-01', SYSDATE(6)) AS clock_us, m.cluster_seen
 FROM rowlock_meta AS m
 WHERE m.id = 1
 FOR UPDATE;
@@ -23,14 +24,23 @@ FOR UPDATE;
 INSERT INTO rowlock_marker (id, value) VALUES (1, :value) ON DUPLICATE KEY UPDATE id = 1;
 
 -- name: lengthen_leases
--- The clock of a new server may be ahead or behind: every lease now expires its own ttl from now.
-UPDATE rowlock_lease SET expires_at = SYSDATE(6) + INTERVAL ttl_ms * 1000 MICROSECOND ORDER BY id;
+-- The clock of a new server may be ahead or behind: every lease now expires its own ttl from now. Those that had expired
+-- when another was renewed, by the clock of that time, are dead and stay so; and so are those that expired a day ago. If
+-- the sub-query reads an earlier state, that is only a lower bound of the time.
+UPDATE rowlock_lease
+SET expires_at = SYSDATE(6) + INTERVAL ttl_ms * 1000 MICROSECOND
+WHERE expires_at > SYSDATE(6) - INTERVAL 1 DAY
+  AND expires_at + INTERVAL (SELECT m.skew_ms * 1000 FROM rowlock_meta AS m WHERE m.id = 1) MICROSECOND >
+      (SELECT a.latest
+       FROM (SELECT MAX(expires_at - INTERVAL ttl_ms * 1000 MICROSECOND) AS latest FROM rowlock_lease) AS a)
+ORDER BY id;
 
 -- name: raise_epoch
--- :epoch in seconds; a library of version 1 reads and writes the column `epoch` alone. This transaction has locked the
--- row.
+-- :epoch in seconds; a library of version 1 reads and writes the column `epoch` alone. :above is the floor, which is finer.
+-- This transaction has locked the row.
 UPDATE rowlock_meta
-SET epoch_s = :epoch, epoch_floor = :epoch * :tokens_per_epoch, epoch = GREATEST(epoch, :epoch DIV :seconds_per_old_epoch)
+SET epoch_s = :epoch, epoch_floor = :epoch * :tokens_per_epoch,
+    epoch = GREATEST(epoch, :epoch DIV :seconds_per_old_epoch), token_floor = GREATEST(token_floor, :above)
 WHERE id = 1;
 
 -- name: change_identity

@@ -28,7 +28,7 @@ SET l.expires_at = SYSDATE(6) + INTERVAL l.ttl_ms * 1000 MICROSECOND;
 -- Returns the columns of read_database_state, with one row for each of :leases, or one row if there is none.
 SELECT m.identity AS recorded_identity, :epoch_floor AS epoch_floor,
        COALESCE((SELECT value FROM rowlock_marker WHERE id = 1), '') AS marker, m.skew_ms,
-       m.cluster_seen, m.recordings, HEX(l.id) AS id, l.notice,
+       m.cluster_seen, m.recordings, :read_only AS is_read_only, HEX(l.id) AS id, l.notice,
        /*!80000 CONCAT('mysql/', @@server_uuid) */ /*M! NULL */ AS server,
        /*!80000 (SELECT UNIX_TIMESTAMP(NOW()) - CAST(variable_value AS SIGNED)
                  FROM performance_schema.global_status
@@ -47,7 +47,7 @@ SET expires_at = SYSDATE(6) + INTERVAL ttl_ms * 1000 MICROSECOND
 WHERE id = UNHEX(:lease) AND expires_at > SYSDATE(6);
 SELECT m.identity AS recorded_identity, :epoch_floor AS epoch_floor,
        COALESCE((SELECT value FROM rowlock_marker WHERE id = 1), '') AS marker, m.skew_ms,
-       m.cluster_seen, m.recordings, HEX(l.id) AS id, l.notice,
+       m.cluster_seen, m.recordings, :read_only AS is_read_only, HEX(l.id) AS id, l.notice,
        /*!80000 CONCAT('mysql/', @@server_uuid) */ /*M! NULL */ AS server,
        /*!80000 (SELECT UNIX_TIMESTAMP(NOW()) - CAST(variable_value AS SIGNED)
                  FROM performance_schema.global_status
@@ -62,7 +62,7 @@ WHERE m.id = 1;
 SELECT HEX(l.id) AS id
 FROM JSON_TABLE(:leases, '$[*]' COLUMNS (id VARCHAR(32) PATH '$')) AS a
 STRAIGHT_JOIN rowlock_lease AS l FORCE INDEX (PRIMARY) ON l.id = UNHEX(a.id)
-WHERE (SELECT m.identity FROM rowlock_meta AS m WHERE m.id = 1) = :identity
+WHERE (SELECT m.identity FROM rowlock_meta AS m WHERE m.id = 1) = :this_server
   AND l.expires_at + INTERVAL :skew_us MICROSECOND <= SYSDATE(6)
 FOR UPDATE /*!80000 OF l */ SKIP LOCKED;
 
@@ -72,7 +72,7 @@ DELETE l
 FROM (
   SELECT k.id
   FROM rowlock_lease AS k
-  WHERE (SELECT m.identity FROM rowlock_meta AS m WHERE m.id = 1) = :identity
+  WHERE (SELECT m.identity FROM rowlock_meta AS m WHERE m.id = 1) = :this_server
     AND k.id = UNHEX(:lease) AND k.expires_at + INTERVAL :skew_us MICROSECOND <= SYSDATE(6)
   LIMIT 1
   FOR UPDATE SKIP LOCKED

@@ -9,9 +9,12 @@ WHERE l.name IS NULL;
 -- :locks as [name, kind, capacity, fair, delay], sorted, so that two transactions that create the same names wait for
 -- each other in one direction only. The share lock on meta comes before the first row, so that no collection can
 -- raise the floor and delete the same name in between. If another client has created a name meanwhile, its row is
--- unchanged.
+-- unchanged. The clock keeps the tokens above those of a row that somebody has deleted.
 INSERT INTO rowlock_lock (name, kind, capacity, fair, delay_ms, token, used_at)
-SELECT UNHEX(a.name), a.kind, a.capacity, a.fair, a.delay_ms, GREATEST(m.token_floor, :epoch_floor), SYSDATE(6)
+SELECT UNHEX(a.name), a.kind, a.capacity, a.fair, a.delay_ms,
+       GREATEST(:floor, CAST(TIMESTAMPDIFF(MICROSECOND, '2026-01-01', SYSDATE(6)) * :tokens_per_us AS SIGNED)
+                        - :new_name_lag),
+       SYSDATE(6)
 FROM rowlock_meta AS m
 STRAIGHT_JOIN JSON_TABLE(:locks, '$[*]' COLUMNS (name VARCHAR(1024) PATH '$[0]', kind VARCHAR(32) PATH '$[1]',
                                                  capacity BIGINT PATH '$[2]', fair TINYINT PATH '$[3]',
@@ -47,8 +50,8 @@ SELECT 0 AS part, a.n AS n, NULL AS ticket, HEX(l.lease_id) AS lease_id, HEX(l.h
        HEX(h.client_id) AS client_id, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at) AS expires_us,
        NULL AS weight, NULL AS mode, l.token AS token,
        l.name IS NOT NULL AS found, FIND_IN_SET(a.n, @rowlock_taken) > 0 AS taken, 1 AS replaceable,
-       l.kind, l.capacity, l.in_use, l.has_queue, l.fair, l.delay_ms, :epoch_floor AS epoch_floor,
-       m.identity = :identity AS is_recorded_server, l.next_ticket, l.head_ticket
+       l.kind, l.capacity, l.in_use, l.has_queue, l.fair, l.delay_ms, :floor AS epoch_floor,
+       m.identity = :this_server AS is_recorded_server, l.next_ticket, l.head_ticket
 FROM JSON_TABLE(:asked, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]')) AS a
 JOIN rowlock_meta AS m ON m.id = 1
 LEFT JOIN rowlock_lock AS l ON l.name = UNHEX(a.name)

@@ -136,10 +136,10 @@ WHERE l.name = :name AND l.kind IN ('mutex', 'shared_mutex', 'election')
   AND l.lease_id = UNHEX(:lease) AND l.hold_id = UNHEX(:hold) AND l.has_queue = 1
 FOR UPDATE SKIP LOCKED;
 SELECT q.ticket, q.hold_id, q.lease_id, h.client_id,
-       IF(h.id IS NULL OR q.mode <> 'exclusive', NULL, GREATEST(@rowlock_given + 1, :epoch_floor))
+       IF(h.id IS NULL OR q.mode <> 'exclusive', NULL, GREATEST(@rowlock_given + 1, :floor))
 INTO @rowlock_head, @rowlock_hold, @rowlock_lease, @rowlock_client, @rowlock_token
 FROM rowlock_queue AS q FORCE INDEX (PRIMARY)
-LEFT JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :identity
+LEFT JOIN rowlock_meta AS m ON m.id = 1 AND m.identity = :this_server
 LEFT JOIN rowlock_lease AS h ON h.id = q.lease_id AND h.expires_at + INTERVAL :skew_us MICROSECOND > SYSDATE(6)
 WHERE q.name = :name AND q.ticket >= @rowlock_first AND @rowlock_given IS NOT NULL
 ORDER BY q.ticket

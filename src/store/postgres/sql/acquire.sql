@@ -5,7 +5,7 @@
 -- If meta names another server, nothing is granted. connect_settings sets rowlock.system, because reading the system
 -- identifier again would cost as much as the rest of the statement.
 WITH world AS MATERIALIZED (
-  SELECT epoch_floor
+  SELECT greatest(epoch_floor, token_floor) AS floor
   FROM rowlock_meta
   WHERE id = 1
     AND identity = current_setting('rowlock.system', true) || '/'
@@ -28,7 +28,7 @@ UPDATE rowlock_lock AS l
 SET lease_id = t.lease_id,
     hold_id = t.hold_id,
     in_use = l.capacity,
-    token = greatest(l.token + 1, (SELECT epoch_floor FROM world)),
+    token = greatest(l.token + 1, (SELECT floor FROM world)),
     used_at = clock_timestamp()
 FROM taken AS t
 WHERE l.ctid = t.place
@@ -43,7 +43,7 @@ UPDATE rowlock_lock AS l
 SET lease_id = $4::uuid,
     hold_id = $5::uuid,
     in_use = l.capacity,
-    token = greatest(l.token + 1, m.epoch_floor),
+    token = greatest(l.token + 1, m.epoch_floor, m.token_floor),
     used_at = clock_timestamp()
 FROM rowlock_meta AS m
 WHERE l.ctid = (
@@ -73,7 +73,7 @@ RETURNING l.hold_id, l.token;
 -- are the newest too, because a permit is written together with its lock's row. So a hold that already has a
 -- permit is seen, and the INSERT cannot fail. count(*) makes that check one key look-up for each row.
 WITH world AS MATERIALIZED (
-  SELECT epoch_floor
+  SELECT greatest(epoch_floor, token_floor) AS floor
   FROM rowlock_meta
   WHERE id = 1
     AND identity = current_setting('rowlock.system', true) || '/'
@@ -95,7 +95,7 @@ taken AS MATERIALIZED (
 granted AS (
   UPDATE rowlock_lock AS l
   SET in_use = l.in_use + t.weight,
-      token = greatest(l.token + 1, (SELECT epoch_floor FROM world)),
+      token = greatest(l.token + 1, (SELECT floor FROM world)),
       used_at = clock_timestamp()
   FROM taken AS t
   WHERE l.ctid = t.place
@@ -115,7 +115,7 @@ RETURNING hold_id, token;
 WITH granted AS (
   UPDATE rowlock_lock AS l
   SET in_use = l.in_use + $7::bigint,
-      token = greatest(l.token + 1, m.epoch_floor),
+      token = greatest(l.token + 1, m.epoch_floor, m.token_floor),
       used_at = clock_timestamp()
   FROM rowlock_meta AS m
   WHERE l.ctid = (

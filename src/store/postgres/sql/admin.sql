@@ -23,7 +23,8 @@ WHERE m.id = 1;
 SELECT identity <> (SELECT system_identifier FROM pg_control_system()) || '/'
                    || left(pg_walfile_name(pg_current_wal_lsn()), 8) AS moved,
        epoch_floor,
-       floor(extract(epoch FROM clock_timestamp() - timestamptz '2026-01-01 00:00:00+00'))::bigint AS now_s
+       token_floor,
+       (extract(epoch FROM clock_timestamp() - timestamptz '2026-01-01 00:00:00+00') * 1000000)::bigint AS clock_us
 FROM rowlock_meta
 WHERE id = 1
 FOR UPDATE;
@@ -33,21 +34,30 @@ FOR UPDATE;
 INSERT INTO rowlock_marker (id, value) VALUES (1, $1::text) ON CONFLICT (id) DO NOTHING;
 
 -- name: lengthen_leases
--- The clock of a new server may be ahead or behind: every lease now expires its own ttl from now.
+-- The clock of a new server may be ahead or behind: every lease now expires its own ttl from now. Those that had expired
+-- when another was renewed, by the clock of that time, are dead and stay so; and so are those that expired a day ago.
+-- This transaction has locked the row of meta.
 WITH taken AS MATERIALIZED (
-  SELECT id FROM rowlock_lease ORDER BY id FOR NO KEY UPDATE
+  SELECT id, expires_at, ttl_ms FROM rowlock_lease ORDER BY id FOR NO KEY UPDATE
 ),
 held AS MATERIALIZED (
-  SELECT count(*), clock_timestamp() AS now FROM taken
+  SELECT max(expires_at - ttl_ms * interval '1 millisecond') AS latest, clock_timestamp() AS now FROM taken
 )
 UPDATE rowlock_lease AS l
 SET expires_at = held.now + l.ttl_ms * interval '1 millisecond'
-FROM taken AS t, held
-WHERE l.id = t.id;
+FROM taken AS t, held, rowlock_meta AS m
+WHERE l.id = t.id
+  AND m.id = 1
+  AND t.expires_at + m.skew_ms * interval '1 millisecond' > held.latest
+  AND t.expires_at > held.now - interval '1 day';
 
 -- name: raise_epoch
--- $1 the epoch, in seconds; a library of version 1 reads the other column. This transaction has locked the row.
-UPDATE rowlock_meta SET epoch_s = $1::bigint, epoch = greatest(epoch, $1::bigint / :seconds_per_old_epoch) WHERE id = 1;
+-- $1 the epoch, in seconds; a library of version 1 reads the other column. $2 the floor, which is finer. This transaction
+-- has locked the row.
+UPDATE rowlock_meta
+SET epoch_s = $1::bigint, epoch = greatest(epoch, $1::bigint / :seconds_per_old_epoch),
+    token_floor = greatest(token_floor, $2::bigint)
+WHERE id = 1;
 
 -- name: change_identity
 -- Records this server. This transaction has locked the row.

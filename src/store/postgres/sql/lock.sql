@@ -10,9 +10,13 @@ ON CONFLICT (name) DO NOTHING;
 
 -- name: create_tokens
 -- $1 names. A statement after the INSERT: a collection may have deleted the same name while the INSERT waited for
--- it, and only a later statement sees the floor that it raised. Only rows of this transaction have no token yet.
+-- it, and only a later statement sees the floor that it raised. Only rows of this transaction have no token yet. The clock
+-- keeps the tokens above those of a row that somebody has deleted.
 UPDATE rowlock_lock AS l
-SET token = greatest(m.token_floor, m.epoch_floor)
+SET token = greatest(
+      m.token_floor, m.epoch_floor,
+      (extract(epoch FROM clock_timestamp() - timestamptz '2026-01-01 00:00:00+00') * :tokens_per_epoch)::bigint
+      - :new_name_lag)
 FROM rowlock_meta AS m
 WHERE l.name = ANY ($1::text[]) AND l.token = 0 AND m.id = 1;
 
@@ -65,7 +69,7 @@ WITH asked AS MATERIALIZED (
   FROM unnest($1::text[], $2::uuid[]) WITH ORDINALITY AS a (name, about, n)
 ),
 world AS MATERIALIZED (
-  SELECT epoch_floor,
+  SELECT greatest(epoch_floor, token_floor) AS epoch_floor,
          identity = (SELECT system_identifier FROM pg_control_system()) || '/'
                     || left(pg_walfile_name(pg_current_wal_lsn()), 8) AS is_recorded_server
   FROM rowlock_meta

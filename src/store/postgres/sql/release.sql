@@ -132,7 +132,7 @@ FROM (
 UPDATE rowlock_lock AS l
 SET lease_id = q.lease_id,
     hold_id = q.hold_id,
-    token = greatest(l.token + 1, m.epoch_floor),
+    token = greatest(l.token + 1, m.epoch_floor, m.token_floor),
     head_ticket = q.ticket + 1,
     has_queue = EXISTS (SELECT FROM rowlock_queue AS r WHERE r.name = $1::text AND r.ticket > q.ticket),
     used_at = clock_timestamp()

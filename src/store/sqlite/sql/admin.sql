@@ -10,17 +10,26 @@ INSERT INTO rowlock_marker (id, value) VALUES (1, lower(hex(randomblob(16))))
 ON CONFLICT (id) DO NOTHING;
 
 -- name: lengthen_leases
--- The clock of a new server may be ahead or behind: every lease now expires its own ttl from now.
+-- The clock of a new server may be ahead or behind: every lease now expires its own ttl from now. Those that had expired
+-- when another was renewed, by the clock of that time, are dead and stay so; and so are those that expired a day ago.
 UPDATE rowlock_lease
-   SET expires_at = :now_us + ttl_ms * 1000;
+   SET expires_at = :now_us + ttl_ms * 1000
+ WHERE expires_at > :now_us - 86400000000
+   AND expires_at + (SELECT skew_ms * 1000 FROM rowlock_meta WHERE id = 1)
+       > (SELECT max(expires_at - ttl_ms * 1000) FROM rowlock_lease);
 
--- name: epoch_clock
--- Seconds since 2026-01-01, which is 1767225600.
-SELECT CAST((julianday('now') - 2440587.5) * 86400.0 AS INTEGER) - 1767225600;
+-- name: read_floors
+SELECT epoch_floor, token_floor FROM rowlock_meta WHERE id = 1;
 
 -- name: raise_epoch
--- ?1 in seconds; a library of version 1 reads the other column.
-UPDATE rowlock_meta SET epoch_s = ?1, epoch = max(epoch, ?1 / :seconds_per_old_epoch) WHERE id = 1;
+-- ?1 in seconds; a library of version 1 reads the other column. ?2 the floor, which is finer.
+UPDATE rowlock_meta
+   SET epoch_s = ?1, epoch = max(epoch, ?1 / :seconds_per_old_epoch), token_floor = max(token_floor, ?2)
+ WHERE id = 1;
+
+-- name: raise_floor
+-- ?1 the clock's token.
+UPDATE rowlock_meta SET token_floor = max(token_floor, ?1 - :new_name_lag) WHERE id = 1 AND epoch_floor > 0;
 
 -- name: change_identity
 UPDATE rowlock_meta SET identity = ?1 WHERE id = 1;

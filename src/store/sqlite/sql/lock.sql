@@ -1,19 +1,21 @@
 -- name: create
--- WHERE tells the parser that ON CONFLICT belongs to the INSERT.
+-- ?6 the clock's token, which keeps the tokens above those of a row that somebody has deleted. WHERE tells the parser
+-- that ON CONFLICT belongs to the INSERT.
 INSERT INTO rowlock_lock (name, kind, capacity, fair, delay_ms, token, used_at)
-SELECT ?1, ?2, ?3, ?4, ?5, max(token_floor, epoch_floor),
+SELECT ?1, ?2, ?3, ?4, ?5, max(token_floor, epoch_floor, ?6 - :new_name_lag),
        :now_us
   FROM rowlock_meta
  WHERE id = 1
 ON CONFLICT (name) DO NOTHING;
 
 -- name: edit_read
--- ?2 and ?3 are returned as they are, so that the columns are those of the other dialects.
+-- ?2 is returned as it is, so that the columns are those of the other dialects.
 SELECT 0 AS part, k.kind, k.capacity, k.in_use, k.token, k.next_ticket, 0 AS head_ticket, k.lease_id, k.hold_id,
        k.has_queue, k.fair, k.delay_ms,
        l.client_id,
        l.expires_at - :now_us AS expires_us,
-       1 AS found, 1 AS taken, 1 AS replaceable, ?2 AS epoch_floor, ?3 AS is_recorded_server
+       1 AS found, 1 AS taken, 1 AS replaceable,
+       (SELECT max(epoch_floor, token_floor) FROM rowlock_meta WHERE id = 1) AS epoch_floor, ?2 AS is_recorded_server
   FROM rowlock_lock k
   LEFT JOIN rowlock_lease l ON l.id = k.lease_id
  WHERE k.name = ?1;
