@@ -60,7 +60,8 @@ TEST_P(descriptor_test, none_left_is_unreachable_and_not_for_ever) {
 }
 
 INSTANTIATE_TEST_SUITE_P(stores, descriptor_test,
-                         testing::ValuesIn(selected_of({"sqlite", "postgres", "mariadb", "mysql"})), store_test_name);
+                         testing::ValuesIn(selected_of({"sqlite", "postgres", "mariadb", "mysql"})),
+                         store_test_name);
 
 }  // namespace
 }  // namespace rowlock::test
