@@ -5,6 +5,7 @@
 #include "support/shortest_time.hpp"
 
 #include <arpa/inet.h>
+#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -139,6 +140,14 @@ class silent_server {
   silent_server(const silent_server&) = delete;
   silent_server& operator=(const silent_server&) = delete;
   std::string port() const { return std::to_string(port_); }
+  // How many have connected since the last call.
+  int count_callers() const {
+    pollfd source{listener_, POLLIN, 0};
+    int callers = 0;
+    for (; ::poll(&source, 1, 0) == 1; ++callers)
+      ::close(::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC));
+    return callers;
+  }
   // Answers the next login as a server that refuses it.
   void refuse(const std::string& state, const std::string& words) const {
     const int client = ::accept4(listener_, nullptr, nullptr, SOCK_CLOEXEC);
@@ -178,7 +187,11 @@ TEST_F(postgres_connect_test, leaves_a_server_that_answers_nothing_for_the_next_
   const auto user = url_.find("//") + 2;
   const auto host = url_.find('@', user) + 1;
   const auto url = url_.substr(0, host) + "127.0.0.1:" + server.port() + "," + url_.substr(host);
-  EXPECT_NO_THROW(store::open_postgres(url, options_)->connect());
+  const auto database = store::open_postgres(url, options_);
+  EXPECT_NO_THROW(database->connect());
+  EXPECT_EQ(server.count_callers(), 1);
+  EXPECT_NO_THROW(database->connect());
+  EXPECT_EQ(server.count_callers(), 0) << "the next connection begins with the server that has answered";
 }
 
 TEST_F(postgres_connect_test, is_broken_off_by_another_thread) {

@@ -3,8 +3,11 @@
 
 #include "store/store.hpp"
 
+#include <algorithm>
 #include <chrono>
 #include <map>
+#include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +19,28 @@ struct postgres_server {
   std::string host;
   std::string address;
   std::string port;
+
+  bool operator==(const postgres_server&) const = default;
+};
+
+// Where the latest connection was made. The next attempt begins there, so that a silent host before it does not cost each
+// connection its share of the time. Thread-safe.
+class latest_postgres_server {
+ public:
+  void note(const postgres_server& server) {
+    const std::lock_guard lock{mutex_};
+    server_ = server;
+  }
+  void put_first(std::vector<postgres_server>& servers) const {
+    const std::lock_guard lock{mutex_};
+    if (const auto at = std::ranges::find(servers, server_); at != servers.end()) {
+      std::rotate(servers.begin(), at, at + 1);
+    }
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  postgres_server server_;
 };
 
 class postgres_conninfo {
@@ -36,6 +61,9 @@ class postgres_conninfo {
   // From the URL, the environment or the service file, or else from the options.
   std::chrono::milliseconds connect_timeout() const noexcept { return connect_timeout_; }
 
+  // Shared with copies of this.
+  latest_postgres_server& latest() const noexcept { return *latest_; }
+
   // Whether the session of a connection changes with each transaction; empty: the connection finds out.
   std::optional<bool> pooled() const noexcept { return pooled_; }
 
@@ -47,6 +75,7 @@ class postgres_conninfo {
   std::chrono::milliseconds connect_timeout_;
   std::optional<bool> pooled_;
   std::vector<std::string> secrets_;
+  std::shared_ptr<latest_postgres_server> latest_ = std::make_shared<latest_postgres_server>();
 };
 
 }  // namespace rowlock::store

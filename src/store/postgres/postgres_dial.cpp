@@ -75,6 +75,7 @@ raw_connection dial(const postgres_conninfo& conninfo, connect_watch& watch, std
   for (const auto& server : conninfo.servers()) {
     for (auto& address : addresses_of(server)) addresses.push_back(std::move(address));
   }
+  conninfo.latest().put_first(addresses);
   std::string said;
   for (std::size_t i = 0; i < addresses.size() && !watch.is_interrupted(); ++i) {
     const auto now = clock::now();
@@ -88,6 +89,7 @@ raw_connection dial(const postgres_conninfo& conninfo, connect_watch& watch, std
                        : finish(connection.get(), now + share, breaker, watch);
     if (refusal.empty()) {
       PQsetErrorVerbosity(connection.get(), PQERRORS_DEFAULT);
+      conninfo.latest().note(addresses[i]);
       return connection;
     }
     if (said.find(refusal) == std::string::npos) {

@@ -34,21 +34,18 @@ FOR UPDATE;
 INSERT INTO rowlock_marker (id, value) VALUES (1, $1::text) ON CONFLICT (id) DO NOTHING;
 
 -- name: lengthen_leases
--- The clock of a new server may be ahead or behind: every lease now expires its own ttl from now. Those that had expired
--- when another was renewed, by the clock of that time, are dead and stay so; and so are those that expired a day ago.
--- This transaction has locked the row of meta.
+-- The clock of a new server may be ahead or behind: every lease now expires its own ttl from now. Those that expired a day
+-- ago are dead and stay so.
 WITH taken AS MATERIALIZED (
-  SELECT id, expires_at, ttl_ms FROM rowlock_lease ORDER BY id FOR NO KEY UPDATE
+  SELECT id, expires_at FROM rowlock_lease ORDER BY id FOR NO KEY UPDATE
 ),
 held AS MATERIALIZED (
-  SELECT max(expires_at - ttl_ms * interval '1 millisecond') AS latest, clock_timestamp() AS now FROM taken
+  SELECT count(*), clock_timestamp() AS now FROM taken
 )
 UPDATE rowlock_lease AS l
 SET expires_at = held.now + l.ttl_ms * interval '1 millisecond'
-FROM taken AS t, held, rowlock_meta AS m
+FROM taken AS t, held
 WHERE l.id = t.id
-  AND m.id = 1
-  AND t.expires_at + m.skew_ms * interval '1 millisecond' > held.latest
   AND t.expires_at > held.now - interval '1 day';
 
 -- name: raise_epoch
