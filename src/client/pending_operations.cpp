@@ -135,6 +135,8 @@ void pending_operations::take_distinct(name_lines<Operation>& from, std::vector<
 
 void pending_operations::take_acquires(batch& into) {
   take_distinct(acquires_, into.acquires, into);
+  const auto first = acquires_.next();
+  passed_over_ = first != nullptr && name_lines<acquire_ptr>::front(first)->retry.goes_alone();
 }
 
 void pending_operations::take_releases(batch& into) {

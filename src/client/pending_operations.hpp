@@ -63,6 +63,8 @@ class pending_operations {
 
   // Each takes what it can into the batch and reserves the names. A request behind another one for its name stays.
   void take_acquires(batch& into);
+  // Whether an acquire that must be sent alone has waited for a batch to which others came first.
+  bool has_passed_over() const { return passed_over_; }
   void take_releases(batch& into);
   // Each takes one at most, which may take as long as a statement may: releases that come meanwhile wait for it.
   void take_task(batch& into) { take_one(tasks_, into); }
@@ -105,6 +107,7 @@ class pending_operations {
   std::unordered_set<std::string> reserved_;
   std::unordered_set<std::string> sweeps_;  // names with a background sweep that has not begun
   std::size_t under_way_ = 0;
+  bool passed_over_ = false;
 };
 
 }  // namespace rowlock::client_layer

@@ -193,9 +193,11 @@ instant submission_queue::next_delayed(worker_role role) const {
 bool submission_queue::fill(batch& taken, worker_role role) {
   const bool releases = takes(role, worker_role::releases);
   const bool acquires = takes(role, worker_role::acquires);
+  const bool alone_first = acquires && acquires_allowed_ && pending_.has_passed_over();
+  if (alone_first) pending_.take_acquires(taken);
   // Releases first: an acquire of the same name then finds it free.
   if (releases && !is_fallback_needed()) pending_.take_releases(taken);
-  if (acquires && acquires_allowed_) pending_.take_acquires(taken);
+  if (acquires && acquires_allowed_ && !alone_first) pending_.take_acquires(taken);
   if (releases) pending_.take_task(taken);
   if (acquires) pending_.take_background(taken);
   return !taken.empty();

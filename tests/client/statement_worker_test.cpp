@@ -56,6 +56,14 @@ class statement_worker_test : public virtual_client_test {
   }
   std::atomic<int> asked_{0};  // statements since the one that hung
 
+  // So many requests wait for "a" without a thread, until they are stopped. over: counts those that have ended.
+  void queue_up(const client& db, std::size_t many, const std::stop_source& stop, std::atomic<int>& over) {
+    for (std::size_t i = 0; i < many; ++i) {
+      acquire_async([](const std::function<void()>& next) { next(); }, mutex{db, "a"},
+                    [&](const acquired&) { ++over; }, {.stop = stop.get_token()});
+    }
+    ASSERT_TRUE(eventually([&] { return queued("a") == many; }));
+  }
   void pass(std::chrono::milliseconds length) {
     const auto end = time.now() + length;
     soon([&] { return time.now() >= end; });
@@ -520,7 +528,7 @@ TEST_F(statement_worker_test, a_release_waits_for_one_of_many_reads) {
   std::vector<std::future<bool>> reads;
   for (int i = 0; i < 20; ++i) reads.push_back(in_background([&] { return mutex(db, "b").is_locked(); }));
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
-  int reads_before_release = 0;
+  std::atomic<int> reads_before_release{0};
   auto released = in_background([&] { return held.release(); });
   server->on_call([&](store::memory_call& call) {
     if (call.before("show") && !holder_of("a").empty()) ++reads_before_release;
@@ -530,6 +538,7 @@ TEST_F(statement_worker_test, a_release_waits_for_one_of_many_reads) {
   EXPECT_EQ(released.get(), release_result::released);
   for (auto& one : reads) EXPECT_FALSE(one.get());
   EXPECT_LE(reads_before_release, 2);
+  server->on_call({});
 }
 
 TEST_F(statement_worker_test, many_that_give_up_share_the_edits_that_withdraw_them) {
@@ -539,11 +548,7 @@ TEST_F(statement_worker_test, many_that_give_up_share_the_edits_that_withdraw_th
   constexpr int many = 200;
   std::stop_source stop;
   std::atomic<int> over{0};
-  for (int i = 0; i < many; ++i) {
-    acquire_async([](const std::function<void()>& next) { next(); }, mutex{db, "a"},
-                  [&](const acquired&) { ++over; }, {.stop = stop.get_token()});
-  }
-  ASSERT_TRUE(eventually([&] { return queued("a") == many; }));
+  queue_up(db, many, stop, over);
   const auto edits = faults.count("edit");
   stop.request_stop();
   ASSERT_TRUE(soon([&] { return over == many && queued("a") == 0; }));
@@ -560,11 +565,7 @@ TEST_F(statement_worker_test, a_grant_to_one_that_has_given_up_passes_by_the_oth
   constexpr int many = 100;
   std::stop_source stop;
   std::atomic<int> over{0};
-  for (int i = 0; i < many; ++i) {
-    acquire_async([](const std::function<void()>& next) { next(); }, mutex{db, "a"},
-                  [&](const acquired&) { ++over; }, {.stop = stop.get_token()});
-  }
-  ASSERT_TRUE(eventually([&] { return queued("a") == many; }));
+  queue_up(db, many, stop, over);
   auto last = waiting(other, "a");
   const auto edits = faults.count("edit");
   server->lock_row("a");

@@ -135,6 +135,21 @@ TEST_F(submission_queue_test, a_withdrawal_of_which_little_is_known_goes_alone) 
   for (const auto& each : {one, withdrawal, other}) EXPECT_THAT(next().releases, ElementsAre(each));
 }
 
+TEST_F(submission_queue_test, one_that_goes_alone_waits_for_one_batch_of_releases) {
+  const auto alone = asks("a");
+  alone->retry.set_apart();
+  const auto first = leaves("b");
+  const auto second = leaves("c");
+  queue.submit(alone);
+  queue.submit(first);
+  EXPECT_THAT(next().releases, ElementsAre(first));
+  queue.submit(second);
+  const auto batch = next();
+  EXPECT_THAT(batch.acquires, ElementsAre(alone));
+  EXPECT_THAT(batch.releases, IsEmpty());
+  EXPECT_THAT(next().releases, ElementsAre(second));
+}
+
 // A worker that acquires may wait for the database for long.
 TEST_F(submission_queue_test, a_delayed_release_needs_no_worker_that_acquires) {
   queue.split_roles(true);
