@@ -285,8 +285,8 @@ class lock_verbs {
   virtual database_state read_database_state() = 0;
   // Writes a marker if there is none. If this server is not the recorded one, raises the epoch to model::next_floor,
   // records the identity, and makes every stored lease expire its own ttl from now: the new clock may be ahead or behind,
-  // and a live holder may need that long to renew (I5). A lease that had expired when another one was renewed, or more
-  // than a day ago, stays as it is: it cannot be renewed. Any number of clients may call it at once.
+  // and a live holder may need that long to renew (I5). A lease that expired more than a day ago stays as it is. Any
+  // number of clients may call it at once.
   virtual database_state record_database_state() = 0;
 
   // -- leases (I3, I4) --

@@ -321,8 +321,13 @@ TEST_P(migrate_command_test, what_a_trigger_misses_is_not_a_missing_migration) {
   EXPECT_EQ(apply(path("clean.sql")).exit_code, 0);
 }
 
-TEST_P(migrate_command_test, up_does_not_advise_itself) {
-  if (GetParam() != "postgres") GTEST_SKIP() << "only PostgreSQL has a search_path";
+class search_path_test : public migrate_command_test {};
+
+INSTANTIATE_TEST_SUITE_P(stores, search_path_test, testing::ValuesIn(selected_of({"postgres"})),
+                         store_test_name);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(search_path_test);
+
+TEST_P(search_path_test, without_a_schema_makes_up_fail_and_not_advise_itself) {
   for (const std::string search_path : {"", "no_such_schema"}) {
     auto url = store->url();
     url += (url.find('?') == std::string::npos ? "?" : "&") + ("options=-csearch_path%3D" + search_path);

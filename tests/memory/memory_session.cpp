@@ -34,13 +34,8 @@ void raise_epoch_above(memory_transaction& transaction, token above) {
 
 // Those that had expired when another was renewed, or a day ago, are dead and stay so.
 void lengthen_leases(memory_transaction& transaction) {
-  memory_tables& tables = transaction.tables;
-  timestamp latest = timestamp::min();
-  for (const auto& [id, lease] : tables.leases)
-    latest = std::max(latest, lease.expires_at - lease.record.ttl);
-  for (auto& [id, lease] : tables.leases) {
-    if (lease.expires_at + tables.skew <= latest || lease.expires_at <= transaction.now - 24h) continue;
-    lease.expires_at = transaction.now + lease.record.ttl;
+  for (auto& [id, lease] : transaction.tables.leases) {
+    if (lease.expires_at > transaction.now - 24h) lease.expires_at = transaction.now + lease.record.ttl;
   }
 }
 

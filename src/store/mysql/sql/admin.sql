@@ -24,15 +24,11 @@ FOR UPDATE;
 INSERT INTO rowlock_marker (id, value) VALUES (1, :value) ON DUPLICATE KEY UPDATE id = 1;
 
 -- name: lengthen_leases
--- The clock of a new server may be ahead or behind: every lease now expires its own ttl from now. Those that had expired
--- when another was renewed, by the clock of that time, are dead and stay so; and so are those that expired a day ago. If
--- the sub-query reads an earlier state, that is only a lower bound of the time.
+-- The clock of a new server may be ahead or behind: every lease now expires its own ttl from now. Those that expired a day
+-- ago are dead and stay so.
 UPDATE rowlock_lease
 SET expires_at = SYSDATE(6) + INTERVAL ttl_ms * 1000 MICROSECOND
 WHERE expires_at > SYSDATE(6) - INTERVAL 1 DAY
-  AND expires_at + INTERVAL (SELECT m.skew_ms * 1000 FROM rowlock_meta AS m WHERE m.id = 1) MICROSECOND >
-      (SELECT a.latest
-       FROM (SELECT MAX(expires_at - INTERVAL ttl_ms * 1000 MICROSECOND) AS latest FROM rowlock_lease) AS a)
 ORDER BY id;
 
 -- name: raise_epoch

@@ -10,13 +10,9 @@ INSERT INTO rowlock_marker (id, value) VALUES (1, lower(hex(randomblob(16))))
 ON CONFLICT (id) DO NOTHING;
 
 -- name: lengthen_leases
--- The clock of a new server may be ahead or behind: every lease now expires its own ttl from now. Those that had expired
--- when another was renewed, by the clock of that time, are dead and stay so; and so are those that expired a day ago.
-UPDATE rowlock_lease
-   SET expires_at = :now_us + ttl_ms * 1000
- WHERE expires_at > :now_us - 86400000000
-   AND expires_at + (SELECT skew_ms * 1000 FROM rowlock_meta WHERE id = 1)
-       > (SELECT max(expires_at - ttl_ms * 1000) FROM rowlock_lease);
+-- The clock of a new server may be ahead or behind: every lease now expires its own ttl from now. Those that expired a day
+-- ago are dead and stay so.
+UPDATE rowlock_lease SET expires_at = :now_us + ttl_ms * 1000 WHERE expires_at > :now_us - 86400000000;
 
 -- name: read_floors
 SELECT epoch_floor, token_floor FROM rowlock_meta WHERE id = 1;
