@@ -1,13 +1,13 @@
 // Turns the caller's URL into libpq's connection string, and removes its secrets from messages.
 #pragma once
 
+#include "model/annotated_mutex.hpp"
 #include "store/store.hpp"
 
 #include <algorithm>
 #include <chrono>
 #include <map>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -28,19 +28,19 @@ struct postgres_server {
 class latest_postgres_server {
  public:
   void note(const postgres_server& server) {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     server_ = server;
   }
   void put_first(std::vector<postgres_server>& servers) const {
-    const std::lock_guard lock{mutex_};
+    const model::annotated_lock lock{mutex_};
     if (const auto at = std::ranges::find(servers, server_); at != servers.end()) {
       std::rotate(servers.begin(), at, at + 1);
     }
   }
 
  private:
-  mutable std::mutex mutex_;
-  postgres_server server_;
+  mutable model::annotated_mutex mutex_;
+  postgres_server server_ ROWLOCK_GUARDED_BY(mutex_);
 };
 
 class postgres_conninfo {
