@@ -309,7 +309,7 @@ const std::vector<check>& all() {
        .found = "the user {user} may not read or may not write: {history_rights}",
        .why = "What this user does to recorded names is missing from their history, or it cannot read the "
               "history.",
-       .remedy = "grant what rowlock migrate grants prints; docs/operations.md, \"Rights\""},
+       .remedy = "grant what rowlock migrate grants --as run prints; docs/operations.md, \"Rights\""},
       {.code = "ignores-read-only",
        .level = severity::warning,
        .reads = {"ignores_read_only"},
