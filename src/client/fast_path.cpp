@@ -87,7 +87,7 @@ bool fast_path::prepare(const acquire_ptr& operation) {
     return false;
   }
   if (operation->answer.is_complete()) {
-    if (!operation->lease || !operation->progress.may_be_stored()) return false;
+    if (!operation->lease) return false;
     // A ghost whose end was not seen may still obtain the lock until the server's timeouts have passed.
     if (operation->progress.is_in_doubt()) client_.reconcile.request(3 * context_.settings.statement_timeout);
     client_.queue.withdraw(*operation);

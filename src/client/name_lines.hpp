@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <iterator>
-#include <limits>
 #include <list>
 #include <set>
 #include <string>
@@ -15,7 +13,7 @@
 
 namespace rowlock::client_layer {
 
-// Not thread-safe. If memory runs out, nothing changes; what only takes requests out, or frees a name, allocates nothing.
+// Not thread-safe. If memory runs out in add() or put_back(), nothing changes. take(), reserve() and free() allocate nothing.
 template <class Operation>
 class name_lines {
   struct line;
@@ -69,18 +67,13 @@ class name_lines {
   }
   void reserve(place at) { at->second.idle = ready_.extract({at->second.turn, at}); }
   static const Operation& front(place at) { return at->second.waiting.front().operation; }
-  // Removes and returns the first request. The place may be gone afterwards: true, as long as it is not.
-  Operation take(place at, bool& is_left) {
+  // Removes and returns the first request. If it was the last one too, the place is gone.
+  Operation take(place at) {
     line& of_name = at->second;
     Operation taken = std::move(of_name.waiting.front().operation);
     if (of_name.rest == of_name.waiting.begin()) ++of_name.rest;
     of_name.waiting.pop_front();
-    is_left = !of_name.waiting.empty();
-    if (is_left) {
-      set_turn(at);
-    } else {
-      remove(at);
-    }
+    tidy(at);
     return taken;
   }
 
@@ -99,12 +92,7 @@ class name_lines {
         if (one == of_name.rest) ++of_name.rest;
         one = of_name.waiting.erase(one);
       }
-      const auto here = at++;
-      if (of_name.waiting.empty()) {
-        remove(&*here);
-      } else {
-        set_turn(&*here);
-      }
+      tidy(&*at++);
     }
     std::ranges::sort(removed, {}, &entry::turn);
     std::vector<Operation> result;
@@ -152,7 +140,9 @@ class name_lines {
     of_name.turn = of_name.idle.value().first = turn;
     if (is_ready) make_ready(of_name);
   }
-  void remove(place at) {
+  // After requests were taken out.
+  void tidy(place at) {
+    if (!at->second.waiting.empty()) return set_turn(at);
     if (at->second.idle.empty()) reserve(at);
     lines_.erase(lines_.find(at->first));
   }

@@ -42,9 +42,12 @@ void pending_operations::add(const acquire_ptr& operation) {
 }
 
 void pending_operations::add(const release_ptr& operation) {
+  if (is_needed(*operation)) enter(operation);
+}
+
+void pending_operations::enter(const release_ptr& operation) {
   const auto& name = name_of(operation);
-  if (is_needed(*operation))
-    releases_.add(name, operation, reserved_.contains(name), operation->frees_a_hold());
+  releases_.add(name, operation, reserved_.contains(name), operation->frees_a_hold());
 }
 
 void pending_operations::delay(const release_ptr& operation, instant until) {
@@ -72,9 +75,7 @@ bool pending_operations::add_delayed_acquires(instant now) {
 bool pending_operations::add_delayed_releases(instant now) {
   if (next_delayed_release() > now) return false;
   while (next_delayed_release() <= now) {
-    for (const auto& one : delayed_releases_.take_next()) {
-      releases_.add(one->name, one, reserved_.contains(one->name), one->frees_a_hold());
-    }
+    for (const auto& one : delayed_releases_.take_next()) enter(one);
   }
   return true;
 }
@@ -84,14 +85,15 @@ bool pending_operations::is_idle() const {
          delayed_tasks_.empty() && delayed_releases_.empty() && under_way_ == 0;
 }
 
-// Takes those at the front of the line that one edit may decide together. A request that may not join closes its name for
-// the requests behind it.
+// Takes those at the front of the name's line that one edit may decide together with those that were taken before. A
+// request that may not join closes its name for the requests behind it.
 template <class Operation>
-void pending_operations::join(typename name_lines<Operation>::place at, name_lines<Operation>& from,
+void pending_operations::join(const std::string& name, name_lines<Operation>& from,
                               std::vector<Operation>& to, batch& into) {
-  const std::string name = at->first;
   auto& count = into.open.at(name);
-  for (bool is_left = true; is_left && to.size() < batch_limit && count < joined_limit;) {
+  while (to.size() < batch_limit && count < joined_limit) {
+    const auto at = from.find(name);
+    if (!at) return;
     const auto& next = *name_lines<Operation>::front(at);
     if (!next.joins() || next.retry.goes_alone()) {
       into.open.erase(name);
@@ -100,7 +102,7 @@ void pending_operations::join(typename name_lines<Operation>::place at, name_lin
     into.joined.insert(name);
     ++count;
     now_taken(next);
-    to.push_back(from.take(at, is_left));
+    to.push_back(from.take(at));
   }
 }
 
@@ -109,9 +111,7 @@ template <class Operation>
 void pending_operations::take_distinct(name_lines<Operation>& from, std::vector<Operation>& to, batch& into) {
   if (into.alone) return;
   const auto open = into.open;
-  for (const auto& [name, count] : open) {
-    if (const auto at = from.find(name)) join(at, from, to, into);
-  }
+  for (const auto& [name, count] : open) join(name, from, to, into);
   typename name_lines<Operation>::place passed = nullptr;
   while (to.size() < batch_limit && !into.alone) {
     const auto at = from.next(passed);
@@ -122,14 +122,15 @@ void pending_operations::take_distinct(name_lines<Operation>& from, std::vector<
       passed = at;
       continue;
     }
+    const std::string name = at->first;
     const bool joins = next.joins() && !alone;
-    reserve(at->first, into);
-    if (joins) into.open.emplace(at->first, 1);
+    reserve(name, into);
     into.alone = alone;
     now_taken(next);
-    bool is_left = false;
-    to.push_back(from.take(at, is_left));
-    if (joins && is_left) join(at, from, to, into);
+    to.push_back(from.take(at));
+    if (!joins) continue;
+    into.open.emplace(name, 1);
+    join(name, from, to, into);
   }
 }
 

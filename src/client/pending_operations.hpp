@@ -88,13 +88,14 @@ class pending_operations {
  private:
   // False: a background sweep of the name is already waiting, which is enough.
   bool is_needed(const release_operation& operation);
+  // Adds a release that is needed.
+  void enter(const release_ptr& operation);
   void now_taken(const acquire_operation&) {}
   void now_taken(const release_operation& operation);
   template <class Operation>
   void take_distinct(name_lines<Operation>& from, std::vector<Operation>& to, batch& into);
   template <class Operation>
-  void join(typename name_lines<Operation>::place at, name_lines<Operation>& from, std::vector<Operation>& to,
-            batch& into);
+  void join(const std::string& name, name_lines<Operation>& from, std::vector<Operation>& to, batch& into);
   static void take_one(std::deque<task_ptr>& from, batch& into);
 
   name_lines<acquire_ptr> acquires_;

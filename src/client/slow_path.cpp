@@ -287,10 +287,7 @@ void slow_path::on_row_locked(request& item) {
     // If a holder kept the lock in a guarded transaction, the request was answered as busy before.
     if (!item.acquire->wait && retry.is_locked_out(now)) {
       const auto locked = std::make_exception_ptr(row_is_locked(item.name(), retry_state::row_lock_limit));
-      if (item.acquire->answer.fail(locked)) {
-        if (item.acquire->progress.may_be_stored()) client_.queue.withdraw(*item.acquire);
-        return;
-      }
+      if (item.acquire->answer.fail(locked)) return client_.queue.withdraw(*item.acquire);
     }
     client_.queue.delay(item.acquire, retry.row.next());
     return;

@@ -163,16 +163,15 @@ void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pau
 bool submission_queue::has_work(worker_role role) const {
   const bool acquires = ((acquires_allowed_ && pending_.has_acquires()) || pending_.has_background()) &&
                         takes(role, worker_role::acquires);
-  const bool releases = ((pending_.has_releases() && !is_fallback_needed()) || pending_.has_tasks()) &&
-                        takes(role, worker_role::releases);
-  return acquires || releases;
+  const bool tasks = pending_.has_tasks() && takes(role, worker_role::releases);
+  return acquires || tasks || (pending_.has_releases() && sends_releases(role));
 }
 
 void submission_queue::add_delayed(worker_role role) {
   if (takes(role, worker_role::acquires) && pending_.add_delayed_acquires(context_.time.now())) {
     serving(worker_role::acquires).blocked = false;
   }
-  if (takes(role, worker_role::releases) && !is_fallback_needed()) add_delayed_releases();
+  if (sends_releases(role)) add_delayed_releases();
 }
 
 void submission_queue::add_delayed_releases() {
@@ -184,21 +183,18 @@ void submission_queue::add_delayed_releases() {
 instant submission_queue::next_delayed(worker_role role) const {
   auto next = instant::max();
   if (takes(role, worker_role::acquires)) next = pending_.next_delayed_acquire();
-  if (takes(role, worker_role::releases) && !is_fallback_needed()) {
-    next = std::min(next, pending_.next_delayed_release());
-  }
+  if (sends_releases(role)) next = std::min(next, pending_.next_delayed_release());
   return next;
 }
 
 bool submission_queue::fill(batch& taken, worker_role role) {
-  const bool releases = takes(role, worker_role::releases);
   const bool acquires = takes(role, worker_role::acquires);
   const bool alone_first = acquires && acquires_allowed_ && pending_.has_passed_over();
   if (alone_first) pending_.take_acquires(taken);
   // Releases first: an acquire of the same name then finds it free.
-  if (releases && !is_fallback_needed()) pending_.take_releases(taken);
+  if (sends_releases(role)) pending_.take_releases(taken);
   if (acquires && acquires_allowed_ && !alone_first) pending_.take_acquires(taken);
-  if (releases) pending_.take_task(taken);
+  if (takes(role, worker_role::releases)) pending_.take_task(taken);
   if (acquires) pending_.take_background(taken);
   return !taken.empty();
 }
@@ -281,7 +277,7 @@ void submission_queue::finish(const batch& done) {
 }
 
 void submission_queue::withdraw(acquire_operation& operation) {
-  submit(withdrawal_of(operation));
+  if (operation.progress.may_be_stored()) submit(withdrawal_of(operation));
   // Only the withdrawal uses the id now. What a fail-over brings back after it is an orphan, even if somebody keeps the
   // request.
   operation.answer.in_use = {};

@@ -51,7 +51,8 @@ class submission_queue {
   // accepts no more, and the task fails.
   bool submit_background(const task_ptr& operation, std::chrono::nanoseconds pause = {});
 
-  // Nobody waits for the operation any more: releases its grant, or takes it out of the queue.
+  // Nobody waits for the operation any more: releases its grant, or takes it out of the queue. Sends nothing if the
+  // database certainly knows nothing of it.
   void withdraw(acquire_operation& operation);
 
   // Submits the operation again after a pause.
@@ -125,6 +126,10 @@ class submission_queue {
   // The workers that do the work of that role now.
   side& serving(worker_role asked) ROWLOCK_REQUIRES(mutex_);
   bool takes(worker_role role, worker_role asked) const ROWLOCK_REQUIRES(mutex_);
+  // Not while the fallback worker does.
+  bool sends_releases(worker_role role) const ROWLOCK_REQUIRES(mutex_) {
+    return takes(role, worker_role::releases) && !is_fallback_needed();
+  }
   bool has_work(worker_role role) const ROWLOCK_REQUIRES(mutex_);
   void wake_all() {
     work_of(worker_role::acquires).notify_all();

@@ -235,6 +235,7 @@ TEST_F(submission_queue_test, the_id_of_a_withdrawn_request_is_in_use_until_the_
   queue.submit(asked);
   std::ignore = next();
   EXPECT_TRUE(queue.ids().contains(asked->hold));
+  asked->progress.queued();
   ASSERT_TRUE(asked->answer.give_up());
   queue.withdraw(*asked);
   auto withdrawals = next().releases;
