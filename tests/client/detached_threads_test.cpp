@@ -58,7 +58,8 @@ TEST_F(detached_threads_test, a_thread_has_its_name_and_takes_no_signal) {
 TEST_F(detached_threads_test, one_that_waits_does_not_wait_for_itself) {
   std::promise<int> left;
   owned->threads.start(
-      "rowlock-detach", [&] { left.set_value(owned->threads.wait_until(real, client_layer::later(real.now(), 30s))); }, owned);
+      "rowlock-detach",
+      [&] { left.set_value(owned->threads.wait_until(real, client_layer::later(real.now(), 30s))); }, owned);
   EXPECT_EQ(left.get_future().get(), 0);
 }
 
