@@ -10,13 +10,29 @@ namespace {
 
 constexpr std::chrono::milliseconds glance{2};
 constexpr int glances_at_most = 250;
-// A waiter that was about to sleep when the clock moved looks again within this time.
-constexpr std::chrono::milliseconds second_look{20};
+// How long a waiter that was about to sleep when the clock moved may sleep on.
+constexpr std::chrono::milliseconds tick_length{5};
 // Long, because on a busy machine the clock would otherwise move while a thread waits for a processor.
 constexpr std::chrono::milliseconds rest_at_most{500};
 constexpr std::chrono::microseconds between_looks{200};
 
 }  // namespace
+
+virtual_time::~virtual_time() {
+  over_.store(true);
+  ticker_.join();
+}
+
+void virtual_time::tick() {
+  ::pthread_setname_np(::pthread_self(), "virtual-time");
+  while (!over_.load()) {
+    std::this_thread::sleep_for(tick_length);
+    const std::lock_guard guard{mutex_};
+    for (const auto& one : waiting_) {
+      if (one.then <= now()) one.changed->notify_all();
+    }
+  }
+}
 
 client_layer::instant virtual_time::now() const noexcept {
   return client_layer::instant{std::chrono::nanoseconds{now_.load()}};
@@ -31,7 +47,7 @@ void virtual_time::wait_until(std::unique_lock<std::mutex>& lock, std::condition
     const std::lock_guard guard{mutex_};
     return waiting_.insert(waiting_.end(), {.changed = &changed, .then = then});
   }();
-  if (now() < then) changed.wait_for(lock, owns ? glance : second_look);
+  if (now() < then) owns ? (void)changed.wait_for(lock, glance) : changed.wait(lock);
   const std::lock_guard guard{mutex_};
   waiting_.erase(mine);
 }

@@ -17,6 +17,9 @@ namespace rowlock::test {
 // clock, so it moves by itself.
 class virtual_time final : public client_layer::time_source {
  public:
+  virtual_time() = default;
+  ~virtual_time();
+
   client_layer::instant now() const noexcept override;
   void wait_until(std::unique_lock<std::mutex>& lock, std::condition_variable& changed,
                   client_layer::instant then) override;
@@ -36,6 +39,7 @@ class virtual_time final : public client_layer::time_source {
   };
 
   void go_on_if_stuck(client_layer::instant then);
+  void tick();
 
   const std::thread::id owner_ = std::this_thread::get_id();
   // Used by the owner's thread alone.
@@ -45,6 +49,10 @@ class virtual_time final : public client_layer::time_source {
   std::atomic<std::int64_t> now_{std::chrono::nanoseconds{std::chrono::hours{1}}.count()};
   std::mutex mutex_;
   std::list<waiter> waiting_;
+  // A thread waits for a notification as it does outside of tests, so that one that the code forgets is missed. The end of
+  // its time is a notification of this thread's, which repeats it, because the waiter may not wait yet.
+  std::atomic<bool> over_{false};
+  std::thread ticker_{[this] { tick(); }};
 };
 
 }  // namespace rowlock::test
