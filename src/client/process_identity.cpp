@@ -2,6 +2,8 @@
 
 #include "model/names.hpp"
 
+#include <fmt/format.h>
+
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +11,7 @@
 #include <charconv>
 #include <fstream>
 #include <iterator>
+#include <sstream>
 
 namespace rowlock::client_layer {
 
@@ -57,6 +60,20 @@ std::string user_in(std::string_view passwd, std::uint64_t uid) {
     if (parsed.ec == std::errc{} && parsed.ptr == end && found == uid) return shown(name);
   }
   return {};
+}
+
+std::string birth_of(std::int64_t pid) {
+  std::string boot;
+  std::getline(std::ifstream{"/proc/sys/kernel/random/boot_id"}, boot);
+  std::string stat;
+  std::getline(std::ifstream{fmt::format("/proc/{}/stat", pid)}, stat);
+  // pid (name) state …: the name may contain anything, also parentheses. starttime is the 22nd field, see proc(5).
+  const auto name_ends = stat.rfind(')');
+  if (boot.empty() || name_ends == std::string::npos) return {};
+  std::istringstream fields{stat.substr(name_ends + 1)};
+  std::string field;
+  for (int number = 3; number <= 22; ++number) fields >> field;
+  return fields ? fmt::format("{}.{}", boot, field) : "";
 }
 
 process_identity process_identity::of_this_process(const std::string& application,

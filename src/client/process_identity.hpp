@@ -25,6 +25,10 @@ struct process_identity {
   }
 };
 
+// Tells a process of this machine from all that have had or will have its pid: the boot, and when the process started
+// since then. Empty: there is none, or /proc does not show it.
+std::string birth_of(std::int64_t pid);
+
 // The name of the user with that number, from the text of /etc/passwd. Empty: it is not there.
 std::string user_in(std::string_view passwd, std::uint64_t uid);
 

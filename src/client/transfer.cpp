@@ -134,9 +134,12 @@ class last_entry {
   const bool claimed_;
 };
 
-// Whether the holder is another running process of this machine. False for other machines, where it is unknown.
-bool lives(const store::lease_record& holder, engine& on) {
+// Whether the holder is another running process of this machine. False for other machines, where it is unknown. birth:
+// the holder's, if it is known; after a restart of the machine or the container another process may have its pid.
+bool lives(const store::lease_record& holder, const std::string& birth, engine& on) {
   if (holder.host != on.shared().process.host || holder.pid == ::getpid()) return false;
+  const auto now_there = birth_of(holder.pid);
+  if (!birth.empty() && !now_there.empty() && now_there != birth) return false;
   return ::kill(static_cast<pid_t>(holder.pid), 0) == 0 || errno == EPERM;
 }
 
@@ -144,7 +147,8 @@ bool lives(const store::lease_record& holder, engine& on) {
 
 std::string receipt(const hold_ptr& hold) {
   receipts_of_this_process().add(hold);
-  return transfer_note{transfer_note::purpose::reclaim, hold->lease()->id(), hold->id(), hold->name()}
+  return transfer_note{transfer_note::purpose::reclaim, hold->lease()->id(), hold->id(), hold->name(),
+                       birth_of(::getpid())}
       .to_string();
 }
 
@@ -201,7 +205,7 @@ hold_ptr reclaim(engine& on, const transfer_note& note) {
       on.tasks().result_of([name = note.name](store::admin_verbs& session) { return session.show(name); });
   if (!stored) return nullptr;
   for (const auto& holder : stored->holders) {
-    if (holder.hold != note.hold || !lives(holder.lease, on)) continue;
+    if (holder.hold != note.hold || !lives(holder.lease, note.process, on)) continue;
     throw error(errc::contention,
                 fmt::format("process {} on this machine holds \"{}\" and has not ended; reclaim the hold "
                             "when it has ended, or let it transfer the hold",

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <limits>
 #include <string>
 
 namespace rowlock::test {
@@ -31,6 +32,14 @@ TEST(process_identity_test, names_the_user_and_the_program_without_its_arguments
   EXPECT_EQ(made.program, program_invocation_short_name);
   EXPECT_EQ(client_layer::process_identity::of_this_process("", "nightly\n\xC3").program, "nightly");
   EXPECT_EQ(client_layer::process_identity::of_this_process("", std::string(300, 'x')).program.size(), 255U);
+}
+
+TEST(process_identity_test, a_pid_that_is_given_again_is_another_process) {
+  const auto mine = client_layer::birth_of(::getpid());
+  EXPECT_NE(mine, "");
+  EXPECT_EQ(client_layer::birth_of(::getpid()), mine);
+  EXPECT_NE(client_layer::birth_of(1), mine);
+  EXPECT_EQ(client_layer::birth_of(std::numeric_limits<int>::max()), "") << "there is none";
 }
 
 TEST(process_identity_test, finds_a_user_by_its_number) {

@@ -15,7 +15,8 @@ using purpose = transfer_note::purpose;
 
 class transfer_note_test : public testing::TestWithParam<purpose> {
  protected:
-  const transfer_note note{GetParam(), model::lease_id::random(), model::hold_id::random(), "pay/roll"};
+  const transfer_note note{GetParam(), model::lease_id::random(), model::hold_id::random(), "pay/roll",
+                           GetParam() == purpose::reclaim ? "boot.4711" : ""};
   const std::string text = note.to_string();
 
   static bool is_refused(const std::string& text, purpose expected = GetParam()) {
@@ -34,6 +35,7 @@ TEST_P(transfer_note_test, reads_what_it_wrote) {
   EXPECT_EQ(read.lease, note.lease);
   EXPECT_EQ(read.hold, note.hold);
   EXPECT_EQ(read.name, note.name);
+  EXPECT_EQ(read.process, note.process);
 }
 
 TEST_P(transfer_note_test, serves_no_other_purpose) {
@@ -59,6 +61,15 @@ TEST_P(transfer_note_test, is_refused_in_capitals) {
   std::transform(capitals.begin(), capitals.end(), capitals.begin(),
                  [](unsigned char c) { return static_cast<char>(std::toupper(c)); });
   EXPECT_TRUE(is_refused(capitals));
+}
+
+TEST(receipt_test, of_version_0_1_names_no_process) {
+  const auto note = transfer_note::parse(
+      "rowlock-receipt/2/fe4a1a60/0123456789abcdef0123456789abcdef/fedcba9876543210fedcba9876543210/billing/"
+      "nightly",
+      purpose::reclaim);
+  EXPECT_EQ(note.name, "billing/nightly");
+  EXPECT_EQ(note.process, "");
 }
 
 INSTANTIATE_TEST_SUITE_P(purposes, transfer_note_test, testing::Values(purpose::adopt, purpose::reclaim));

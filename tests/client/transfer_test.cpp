@@ -8,6 +8,8 @@
 
 #include <unistd.h>
 
+#include <map>
+
 namespace rowlock::test {
 namespace {
 
@@ -41,6 +43,22 @@ class transfer_test : public client_test {
                                                made.hold, lock.name}
                        .to_string();
     return made;
+  }
+  // As the process that started this one would have it, with its pid.
+  std::string receipt_of_parent(const std::string& name, const std::string& birth = {}) {
+    const hold known = mutex(db, "known").acquire();
+    auto record = side().show("known")->holders.front().lease;
+    record.id = record.client = model::lease_id::random();
+    record.pid = ::getppid();
+    side().create_lease(record);
+    const model::lock_definition lock{name};
+    side().create({&lock, 1});
+    const auto its = model::hold_id::random();
+    const store::acquire_item request{name, model::lock_kind::mutex, 1, record.id, its};
+    EXPECT_EQ(side().acquire({&request, 1}).size(), 1U);
+    return client_layer::transfer_note{client_layer::transfer_note::purpose::reclaim, record.id, its, name,
+                                       birth}
+        .to_string();
   }
 
   client db = new_client(quick_to_renew());
@@ -277,21 +295,23 @@ TEST_P(transfer_test, reclaims_nothing_from_the_dead) {
   EXPECT_FALSE(reclaim(other, receipt));
 }
 
+// As after a restart of its container, in which the processes get the same pids again.
+TEST_P(transfer_test, reclaims_from_a_dead_process_whose_pid_another_one_has) {
+  const auto parent = client_layer::birth_of(::getppid());
+  ASSERT_NE(parent, "");
+  for (const auto& [birth, lives] :
+       std::map<std::string, bool>{{parent, true}, {parent + "0", false}, {"", true}}) {
+    const auto receipt = receipt_of_parent("of " + birth, birth);
+    if (lives) {
+      EXPECT_EQ(code_of([&] { std::ignore = reclaim(other, receipt); }), errc::contention) << birth;
+    } else {
+      EXPECT_TRUE(reclaim(other, receipt)) << birth;
+    }
+  }
+}
+
 TEST_P(transfer_test, reclaims_nothing_from_a_process_of_this_machine_that_lives) {
-  const hold known = mutex(db, "known").acquire();
-  auto record = side().show("known")->holders.front().lease;
-  record.id = record.client = model::lease_id::random();
-  record.pid = ::getppid();
-  side().create_lease(record);
-  const model::lock_definition lock{"a"};
-  side().create({&lock, 1});
-  const auto its = model::hold_id::random();
-  const store::acquire_item request{"a", model::lock_kind::mutex, 1, record.id, its};
-  ASSERT_EQ(side().acquire({&request, 1}).size(), 1U);
-  const auto receipt =
-      client_layer::transfer_note{client_layer::transfer_note::purpose::reclaim, record.id, its, "a"}
-          .to_string();
-  EXPECT_EQ(code_of([&] { std::ignore = reclaim(other, receipt); }), errc::contention);
+  EXPECT_EQ(code_of([&] { std::ignore = reclaim(other, receipt_of_parent("a")); }), errc::contention);
 }
 
 TEST_P(transfer_test, an_offered_hold_is_extended_under_the_same_text) {

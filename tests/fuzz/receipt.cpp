@@ -34,5 +34,6 @@ ROWLOCK_FUZZ(receipt) {
   check(text, transfer_note::purpose::adopt);
   check(text, transfer_note::purpose::reclaim);
   check("rowlock-hold/2/" + sum_of(text) + "/" + text, transfer_note::purpose::adopt);
-  check("rowlock-receipt/2/" + sum_of(text) + "/" + text, transfer_note::purpose::reclaim);
+  for (const std::string prefix : {"rowlock-receipt/2/", "rowlock-receipt/3/"})
+    check(prefix + sum_of(text) + "/" + text, transfer_note::purpose::reclaim);
 }
