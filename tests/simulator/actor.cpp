@@ -140,7 +140,7 @@ void actor::release(hold& got) {
   const auto began = runs_.now();
   const auto still = home_.stalled_in_total;
   const auto result = got.release();
-  checks_.call_ended("release", began, still, close_limit());
+  checks_.release_ended(name, began, still, close_limit());
   checks_.released(name, id, result);
 }
 

@@ -65,6 +65,7 @@ void actor::abandon(const operation& one, const Request& asked) {
   constexpr executor_kind kinds[] = {executor_kind::drops, executor_kind::throws, executor_kind::in_caller,
                                      executor_kind::in_caller};
   async_call<Request> call{kinds[one.decides(detail::executor, std::size(kinds))]};
+  checks_.begins(home_);  // it may wait for ever, though nobody takes its result
   call.begin(asked, is_in_coroutine(one));
   pause(one.keep);
 }
@@ -141,7 +142,7 @@ void actor::release_without_thread(hold got, const operation& one) {
   checks_.call_ended("the beginning of release_async", began, still, at_once);
   if (how <= 2) return pause(one.keep / 4);  // nobody takes the result
   call.run();
-  checks_.call_ended("release_async", began, still, close_limit());
+  checks_.release_ended(name, began, still, close_limit());
   checks_.released(name, id, call.take().how);
 }
 

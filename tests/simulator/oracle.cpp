@@ -59,6 +59,7 @@ std::vector<oracle::entry> oracle::entries_of(const store::memory_tables& tables
 void oracle::committed(const store::memory_tables& after, store::timestamp now, store::durability how) {
   check_leases(after, now, how);
   for (const auto& [name, lock] : after.locks) check_lock(name, after, now, how);
+  check_withdrawn(after);
   remember(after);
 }
 
@@ -297,12 +298,14 @@ void oracle::check_leases(const store::memory_tables& after, store::timestamp no
       if (dead_leases_.contains(id))
         fail("I3", fmt::format("lease {} had ended, and is there again", short_id(id)));
       if (how != store::durability::durable) fail("I8", "a lease was made by a commit that is not durable");
+      renewed_at_[id] = runs_.now();
       continue;
     }
     if (lease.expires_at <= was->second.expires_at) continue;
     if (was->second.expires_at <= now && epoch_ == after.epoch) {
       fail("I3", fmt::format("lease {} had expired, and was renewed", short_id(id)));
     }
+    check_renewed(id, was->second);
     if (how != store::durability::durable) fail("I8", "a lease was renewed by a commit that is not durable");
   }
   for (const auto& [id, lease] : leases_) {
@@ -313,6 +316,38 @@ void oracle::check_leases(const store::memory_tables& after, store::timestamp no
                              (lease.expires_at - now).count() / 1000));
     }
     if (current_verb == "end" && plan_.how == severity::calm) check_left_nothing(id);
+  }
+}
+
+// A process's lease; one of its own is extended by its users.
+void oracle::check_renewed(const model::lease_id& id, const store::memory_lease& was) {
+  const auto since = std::exchange(renewed_at_[id], runs_.now());
+  const auto* home = runs_.process_of(was.record.pid);
+  if (plan_.how != severity::calm || was.record.id != was.record.client || home == nullptr) return;
+  const auto passed = home->clock.reading(runs_.now()) - home->clock.reading(since);
+  const auto late = passed - std::chrono::nanoseconds{was.record.ttl / 3}.count();
+  if (late <= prompt()) return;
+  fail("prompt", fmt::format("nothing is wrong, and lease {} was renewed {} ms after its time", short_id(id),
+                             late / millisecond));
+}
+
+// Where nothing fails, a program whose calls have all ended soon waits for nothing.
+void oracle::check_withdrawn(const store::memory_tables& after) {
+  if (plan_.how != severity::calm) return;
+  for (const auto& [name, queue] : after.queues) {
+    for (const auto& [ticket, waiter] : queue) {
+      const auto* lease = after.find_lease(waiter.lease);
+      const auto* runs = lease == nullptr ? nullptr : runs_.process_of(lease->record.pid);
+      const auto home = runs == nullptr ? busy_.end() : busy_.find(runs->id);
+      if (home == busy_.end() || home->second.operations > 0) continue;
+      const auto idle = runs_.now() - home->second.idle_since;
+      if (idle <= prompt()) continue;
+      fail(
+          "prompt",
+          fmt::format("nothing is wrong, and hold {} stands in the queue of \"{}\" {} ms after the last call "
+                      "of client {} has ended",
+                      short_id(waiter.hold), name, idle / millisecond, home->first));
+    }
   }
 }
 
@@ -528,6 +563,20 @@ void oracle::guarded_write(const std::string& name, const model::hold_id& hold, 
                               token, last));
   }
   last = std::max(last, token);
+}
+
+void oracle::ends(const process& home) {
+  auto& its = busy_[home.id];
+  if (--its.operations == 0) its.idle_since = runs_.now();
+}
+
+void oracle::release_ended(const std::string& name, nanoseconds began, nanoseconds stalled_before,
+                           nanoseconds limit) {
+  const auto guarded = [&](const operation& one) {
+    return one.what == action::guarded_write && name_of(one.where) == name;
+  };
+  const bool waits = plan_.how != severity::calm || std::ranges::any_of(plan_.operations, guarded);
+  call_ended("release", began, stalled_before, waits ? limit : prompt());
 }
 
 void oracle::call_ended(std::string_view what, nanoseconds began, nanoseconds stalled_before,

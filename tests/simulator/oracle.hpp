@@ -71,6 +71,16 @@ class oracle final : public store::memory_observer {
   void found_open(const std::string& name, nanoseconds began);
   // The guarded transaction of that hold has committed.
   void guarded_write(const std::string& name, const model::hold_id& hold, std::int64_t token);
+  // The beginning and the end of what a program's thread does, whose calls may wait for locks.
+  void begins(const process& home) { ++busy_[home.id].operations; }
+  void ends(const process& home);
+  // Where nothing fails: how late a release, a withdrawal and a renewal may be. That is the time of its own statements
+  // (a fast one, a hand-over, an edit, what follows it) and of one piece of other work: a batch, a task, or a step of the
+  // lease keeper. A statement takes at most twice the latency.
+  nanoseconds prompt() const { return 2 * 12 * plan_.latency; }
+  // A release that may take `limit`; less where nothing fails and no guarded transaction keeps the row.
+  void release_ended(const std::string& name, nanoseconds began, nanoseconds stalled_before,
+                     nanoseconds limit);
   // A call that may take that long, without the time during which its process stood still.
   void call_ended(std::string_view what, nanoseconds began, nanoseconds stalled_before, nanoseconds limit);
   void logged(std::string_view line);
@@ -114,6 +124,10 @@ class oracle final : public store::memory_observer {
     std::string stored{};
     bool was_gone = false;  // when the latest set_data began
   };
+  struct business {
+    int operations = 0;
+    nanoseconds idle_since = 0;
+  };
   struct opening {
     bool is_open = false;
     nanoseconds closed_at = -1;  // for the last time
@@ -128,6 +142,8 @@ class oracle final : public store::memory_observer {
   void check_holders_know(const std::string& name, const std::vector<entry>& entries,
                           const std::vector<entry>& granted);
   void check_leases(const store::memory_tables& after, store::timestamp now, store::durability how);
+  void check_renewed(const model::lease_id& id, const store::memory_lease& was);
+  void check_withdrawn(const store::memory_tables& after);
   void check_left_nothing(const model::lease_id& ended);
   void check_texts(const watched_lock& was, const watched_lock& is, const store::memory_tables& after);
   void check_meetings();
@@ -146,6 +162,8 @@ class oracle final : public store::memory_observer {
   std::map<std::string, watched_lock> locks_;
   std::map<model::lease_id, store::memory_lease> leases_;
   std::set<model::lease_id> dead_leases_;
+  std::map<model::lease_id, nanoseconds> renewed_at_;
+  std::map<int, business> busy_;  // by process
   std::int64_t epoch_ = 0;
   nanoseconds epoch_raised_at_ = 0;
   std::map<std::string, model::token> highest_;

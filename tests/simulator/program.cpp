@@ -125,11 +125,14 @@ void program::close_client(client& db) {
 void program::perform(const operation& one, int thread) {
   records_.event(to_string(one.what),
                  [&] { return fmt::format("#{} user {} \"{}\"", one.number, thread, name_of(one.where)); });
+  checks_.begins(home_);
   try {
     act(one);
+    checks_.ends(home_);
     records_.event("ends",
                    [&] { return fmt::format("#{} user {} {}", one.number, thread, to_string(one.what)); });
   } catch (const error& failure) {
+    checks_.ends(home_);
     checks_.call_failed(fmt::format("#{} {} \"{}\"", one.number, to_string(one.what), name_of(one.where)),
                         failure, is_expected(one, failure));
   }

@@ -429,9 +429,14 @@ int scheduler::pid() const noexcept {
   return first_pid + self->home->id;
 }
 
-bool scheduler::is_alive(int pid) const noexcept {
+const process* scheduler::process_of(std::int64_t pid) const noexcept {
   const auto which = static_cast<std::size_t>(pid - first_pid);
-  return which < processes_.size() && !processes_[which]->dead;
+  return which < processes_.size() ? processes_[which].get() : nullptr;
+}
+
+bool scheduler::is_alive(int pid) const noexcept {
+  const auto* which = process_of(pid);
+  return which != nullptr && !which->dead;
 }
 
 }  // namespace rowlock::simulator

@@ -126,6 +126,7 @@ class scheduler {
   nanoseconds real_time();
   void draw(void* bytes, std::size_t size);
   int pid() const noexcept;
+  const process* process_of(std::int64_t pid) const noexcept;  // null: there is none
   bool is_alive(int pid) const noexcept;
   void name(pthread_t whom, const char* name);
 
