@@ -87,13 +87,15 @@ void completions::queued(const acquire_ptr& operation, std::chrono::microseconds
   } else {
     operation->not_before = takeover_at = now + operation->guarded.next();
   }
+  // From the registry another thread may take the operation, and give it a new id.
+  const auto hold = operation->hold;
   if (!waiters_.enter(operation, takeover_at)) {
     // The client is closing: the queue accepts no more acquires, withdraws this one and fails it with error(closed).
     queue_.submit(operation);
     return;
   }
   // The lock may have been granted to it before it could be found in the registry.
-  if (keeper_->wakeups_received() != wakeups) keeper_->look_up(operation->hold);
+  if (keeper_->wakeups_received() != wakeups) keeper_->look_up(hold);
   keeper_->look_at(std::min(takeover_at, now + context_.settings.poll_interval));
   // A caller that gave up before this point did not find it in the registry.
   if (operation->answer.is_complete()) {

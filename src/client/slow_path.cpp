@@ -18,7 +18,9 @@ using what = outcome::what;
 
 // A row that is locked for longer belongs to a guarded transaction or to a client that hangs. The caller of a
 // release does not wait for that.
-constexpr auto release_row_limit = 100ms;
+constexpr auto release_row_limit = 250ms;
+// So that rivals, each of which locks the row for a moment, seldom keep it at every try until then.
+constexpr std::chrono::nanoseconds longest_awaited_pause = 5ms;
 // Each round of edits makes progress. More rounds than this mean constant rivals, and a pause helps.
 constexpr int rounds_at_most = 12;
 // A rival's transaction lasts two round trips; a probe is one.
@@ -297,9 +299,12 @@ void slow_path::on_row_locked(request& item) {
     operation->answer->complete(release_result::pending);
   }
   operation->fast = false;
-  const bool is_background = operation->purpose == release_operation::aim::sweep &&
-                             (!operation->answer || operation->answer->is_complete());
-  client_.queue.delay(operation, is_background ? retry.background.next() : retry.row.next());
+  const bool is_awaited = operation->answer && !operation->answer->is_complete();
+  if (operation->purpose == release_operation::aim::sweep && !is_awaited) {
+    return client_.queue.delay(operation, retry.background.next());
+  }
+  const std::chrono::nanoseconds pause = retry.row.next();
+  client_.queue.delay(operation, is_awaited ? std::min(pause, longest_awaited_pause) : pause);
 }
 
 }  // namespace rowlock::client_layer

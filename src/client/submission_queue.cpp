@@ -255,6 +255,12 @@ batch submission_queue::alone(const release_ptr& operation) {
   return reserve(operation, operation->name, &batch::releases);
 }
 
+// A worker that waits may have found that name in the batch; the others of its side may be busy with their own.
+bool submission_queue::is_worth_a_look(worker_role role) {
+  side& looking = side_of(role);
+  return std::exchange(looking.blocked, false) || (looking.idle_workers > 0 && has_work(role));
+}
+
 void submission_queue::finish(const batch& done) {
   bool wake_acquiring = false;
   bool wake_releasing = false;
@@ -264,8 +270,8 @@ void submission_queue::finish(const batch& done) {
   {
     const model::annotated_lock lock{mutex_};
     pending_.finish(done);
-    wake_acquiring = std::exchange(acquiring_.blocked, false);
-    wake_releasing = std::exchange(releasing_.blocked, false);
+    wake_acquiring = is_worth_a_look(worker_role::acquires);
+    wake_releasing = is_worth_a_look(worker_role::releases);
     stranded = std::exchange(fallback_.blocked, false) && is_fallback_needed();
     idle = pending_.is_idle();
     over = is_over();

@@ -131,6 +131,8 @@ class submission_queue {
     return takes(role, worker_role::releases) && !is_fallback_needed();
   }
   bool has_work(worker_role role) const ROWLOCK_REQUIRES(mutex_);
+  // Whether idle workers of that role may find work now that names have become free.
+  bool is_worth_a_look(worker_role role) ROWLOCK_REQUIRES(mutex_);
   void wake_all() {
     work_of(worker_role::acquires).notify_all();
     work_of(worker_role::releases).notify_all();

@@ -8,6 +8,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+
 namespace rowlock::test {
 namespace {
 
@@ -78,6 +81,32 @@ TEST_F(submission_queue_test, while_a_worker_has_a_name_no_other_gets_it) {
   EXPECT_THAT(next().acquires, IsEmpty());
   queue.finish(taken);
   EXPECT_THAT(next().acquires, ElementsAre(second));
+}
+
+// As with five connections. The name that the one could not have is free before the other has done its batch.
+TEST_F(submission_queue_test, a_second_worker_gets_what_becomes_free_while_the_first_is_busy) {
+  const auto first = asks("a", model::lock_kind::mutex);
+  const auto second = asks("a", model::lock_kind::mutex);
+  const auto other = asks("b", model::lock_kind::mutex);
+  const auto sent_alone = queue.alone(first);
+  ASSERT_FALSE(sent_alone.empty());
+  const auto works = [&] {
+    return in_background([&] { return queue.take(worker_role::acquires).acquires; });
+  };
+  std::array workers{works(), works()};
+  virtual_time::let_others_sleep();
+  queue.submit(second);
+  virtual_time::let_others_sleep();
+  queue.submit(other);
+  const auto is_done = [](const auto& one) { return one.wait_for(0s) == std::future_status::ready; };
+  ASSERT_TRUE(eventually([&] { return std::ranges::any_of(workers, is_done); }));
+  if (is_done(workers[1])) std::swap(workers[0], workers[1]);
+  EXPECT_THAT(workers[0].get(), ElementsAre(other));
+  virtual_time::let_others_sleep();
+  queue.finish(sent_alone);
+  EXPECT_TRUE(eventually([&] { return is_done(workers[1]); }));
+  queue.stop();
+  EXPECT_THAT(workers[1].get(), ElementsAre(second));
 }
 
 TEST_F(submission_queue_test, those_of_a_shared_name_go_along) {
