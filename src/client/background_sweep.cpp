@@ -36,9 +36,8 @@ void background_sweep::step() {
   const auto found =
       slot_.call([&](store::lock_verbs& session) { return session.find_stale(page, skew, after_); });
   std::size_t killed = 0;
-  if (!found.expired_leases.empty()) {
-    killed = slot_.call([&](store::lock_verbs& session) { return session.kill(found.expired_leases, skew); })
-                 .size();
+  if (!found.leases.empty()) {
+    killed = slot_.call([&](store::lock_verbs& session) { return session.kill(found.leases, skew); }).size();
   }
   for (const auto& name : found.names) {
     // A name that this sweep has already submitted is under way, or guarded.
@@ -47,7 +46,7 @@ void background_sweep::step() {
   const auto now = context_.time.now();
   after_ = found.next;
   // In the first pass also if another client has killed them meanwhile: nobody else may look for what they held.
-  pass_again_ = pass_again_ || killed > 0 || (is_first_pass_ && !found.expired_leases.empty());
+  pass_again_ = pass_again_ || killed > 0 || (is_first_pass_ && !found.leases.empty());
   if (killed == page) {
     next_ = now;
   } else if (!after_.empty()) {

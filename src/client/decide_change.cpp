@@ -47,9 +47,9 @@ decision decide_upgrade(const lock_view& view, hold_id hold, microseconds skew) 
   const auto permit = *lock.permit_of(hold);
   const bool alone = lock.row().in_use == permit.weight;
   if (!alone) {
-    auto expired = lock.expired_holders();
-    std::erase(expired, permit.lease);
-    if (!expired.empty()) return lock.kill_first(std::move(expired));
+    auto due = lock.due_holders();
+    std::erase(due, permit.lease);
+    if (!due.empty()) return lock.kill_first(std::move(due));
   }
   if (!alone || lock.has_waiters()) return lock.finish(what::busy);
   lock.make_exclusive(permit);

@@ -51,8 +51,7 @@ decision arrive_at_barrier(lock_editor& barrier, const lock_view& view, const ac
     barrier.break_generation();
     return barrier.finish(what::busy);
   }
-  if (auto expired = barrier.expired_waiters(); !expired.empty())
-    return barrier.kill_first(std::move(expired));
+  if (auto due = barrier.due_waiters(); !due.empty()) return barrier.kill_first(std::move(due));
   if (queued || !is_last) {
     barrier.change().durable = true;  // if a crash lost it, only the member itself would notice
     return queue_up(barrier, wish);
@@ -84,7 +83,7 @@ decision sweep_rendezvous(lock_editor& lock) {
     if (is_open(lock)) lock.release_waiters();
     return lock.finish(what::released);
   }
-  if (auto expired = lock.expired_waiters(); !expired.empty()) return lock.kill_first(std::move(expired));
+  if (auto due = lock.due_waiters(); !due.empty()) return lock.kill_first(std::move(due));
   return lock.finish(what::released);
 }
 

@@ -63,7 +63,7 @@ decision decide_acquire(const lock_view& view, const acquire_terms& wish, micros
   }
   if (is_rendezvous(stored.kind)) return decide_rendezvous(lock, view, wish);
   if (lock.is_held_by_living()) {
-    if (auto expired = lock.expired_holders(); !expired.empty()) return lock.kill_first(std::move(expired));
+    if (auto due = lock.due_holders(); !due.empty()) return lock.kill_first(std::move(due));
     return stay_behind(lock, wish, lock.takeover_in());
   }
   if (lock.row().lease && !view.replaceable) return stay_behind(lock, wish, microseconds{0});
@@ -81,7 +81,7 @@ decision decide_acquire(const lock_view& view, const acquire_terms& wish, micros
     lock.grant({0, wish.hold, wish.lease, weight_of(wish, lock), wish.mode}, {});
     return granted(lock, wish.hold);
   }
-  if (auto expired = lock.expired_holders(); !expired.empty()) return lock.kill_first(std::move(expired));
+  if (auto due = lock.due_holders(); !due.empty()) return lock.kill_first(std::move(due));
   return stay_behind(lock, wish, lock.takeover_in());
 }
 
@@ -112,7 +112,7 @@ decision decide_release(const lock_view& view, const release_spec& what_ends, mi
   if (on && !stands_on(view, hold, *on)) return lock.unchanged(what::absent);
   const bool has_permit =
       std::any_of(view.permits.begin(), view.permits.end(),
-                  [&hold = hold](const auto& entry) { return entry.permit.hold == hold; });
+                  [&id = what_ends.hold](const auto& entry) { return entry.permit.hold == id; });
   const bool held = lock.held_by(hold) || has_permit;
   const bool may_be_unread = may_be_queued && !view.queue_complete;
   if (!held && !lock.is_queued(hold) && !may_be_unread) return lock.unchanged(what::absent);
@@ -182,7 +182,7 @@ decision decide_sweep(const lock_view& view, microseconds skew) {
   lock_editor lock{view, skew};
   if (view.row.kind == lock_kind::unknown) return lock.unchanged(what::mismatch);
   if (is_rendezvous(view.row.kind)) return sweep_rendezvous(lock);
-  if (auto expired = lock.expired_holders(); !expired.empty()) return lock.kill_first(std::move(expired));
+  if (auto due = lock.due_holders(); !due.empty()) return lock.kill_first(std::move(due));
   if (lock.is_held_by_living()) return lock.finish(what::busy);
   const auto dead = [](const auto& entry) { return !entry.lease; };
   const bool names_dead = view.row.lease || std::any_of(view.permits.begin(), view.permits.end(), dead);

@@ -39,7 +39,7 @@ struct outcome {
     absent,    // there is no such hold and no such place in the queue
     guarded,   // a guarded transaction keeps the grant: retry later
     mismatch,  // the stored lock differs, see `stored`
-    expired,   // kill these `leases` first, then retry
+    expired,   // kill these `leases` first, which are expired or too long, then retry
     foreign,   // this server is not the recorded one: record its state, then retry
     again,     // dead waiters were removed: retry
     broken,    // of a barrier: another member of its generation has died or given up

@@ -48,7 +48,7 @@ void lock_editor::remove_dead_holder(std::chrono::milliseconds delay) {
 void lock_editor::rest(const store::lease_record& lease) {
   row_.lease = lease.id;
   row_.hold = hold_id{};
-  holder_ = model::lease_view{lease.id, lease.client, lease.ttl};
+  holder_ = model::lease_view{lease.id, lease.client, lease.ttl, lease.ttl};
   made_.change.create_leases.push_back(lease);
   made_.change.durable = true;
   recount();
@@ -63,7 +63,7 @@ void lock_editor::move_permit(hold_id hold, const store::lease_record& lease) {
   auto moved = *permit_of(hold);
   moved.lease = lease.id;
   remove_permit(hold);
-  add_permit(moved, model::lease_view{lease.id, lease.client, lease.ttl});
+  add_permit(moved, model::lease_view{lease.id, lease.client, lease.ttl, lease.ttl});
   recount();
   made_.change.create_leases.push_back(lease);
   made_.change.durable = true;
@@ -290,7 +290,7 @@ decision lock_editor::kill_first(std::vector<lease_id> leases) {
 std::optional<decision> lock_editor::must_do_first() {
   auto ahead = find_next_grants();
   if (ahead.unknown) return lock_editor{view_, skew_}.finish(outcome::what::again);
-  if (!ahead.expired.empty()) return kill_first(std::move(ahead.expired));
+  if (!ahead.due.empty()) return kill_first(std::move(ahead.due));
   return {};
 }
 

@@ -67,14 +67,14 @@ bool lock_state::is_guarded(hold_id hold) const {
   return !view_.replaceable;
 }
 
-std::vector<lease_id> lock_state::expired_holders() const {
-  std::vector<lease_id> expired;
-  if (holder_ && is_expired(*holder_)) expired.push_back(holder_->id);
+std::vector<lease_id> lock_state::due_holders() const {
+  std::vector<lease_id> due;
+  if (holder_ && is_due(*holder_)) due.push_back(holder_->id);
   for (const auto& entry : permits_) {
-    if (entry.lease && is_expired(*entry.lease) && !contains(expired, entry.lease->id))
-      expired.push_back(entry.lease->id);
+    if (entry.lease && is_due(*entry.lease) && !contains(due, entry.lease->id))
+      due.push_back(entry.lease->id);
   }
-  return expired;
+  return due;
 }
 
 microseconds lock_state::takeover_in() const {
@@ -110,8 +110,8 @@ lock_state::next_grants lock_state::find_next_grants() const {
   ahead.unknown = living_.empty() && !view_.queue_complete;
   for (const auto& [waiter, lease] : living_) {
     if (in_use >= row_.capacity) break;
-    if (is_expired(*lease)) {
-      ahead.expired.push_back(lease->id);
+    if (is_due(*lease)) {
+      ahead.due.push_back(lease->id);
       continue;
     }
     if (!fits(waiter.mode, waiter.weight, in_use)) break;
@@ -127,12 +127,12 @@ bool lock_state::has_next() const {
   return fits(head.mode, head.weight);
 }
 
-std::vector<lease_id> lock_state::expired_waiters() const {
-  std::vector<lease_id> expired;
+std::vector<lease_id> lock_state::due_waiters() const {
+  std::vector<lease_id> due;
   for (const auto& entry : living_) {
-    if (is_expired(*entry.lease) && !contains(expired, entry.lease->id)) expired.push_back(entry.lease->id);
+    if (is_due(*entry.lease) && !contains(due, entry.lease->id)) due.push_back(entry.lease->id);
   }
-  return expired;
+  return due;
 }
 
 }  // namespace rowlock::client_layer

@@ -25,10 +25,11 @@ class lock_state {
   // Whether a guarded transaction may rely on that hold, which must then stay on its lease.
   bool is_guarded(hold_id hold) const;
   bool has_permits() const { return !permits_.empty(); }
-  bool is_expired(const model::lease_view& lease) const {
-    return lease.expires_in + skew_ <= std::chrono::microseconds{0};
+  // kill() has to delete or to shorten it.
+  bool is_due(const model::lease_view& lease) const {
+    return lease.expires_in + skew_ <= std::chrono::microseconds{0} || lease.expires_in > lease.ttl + skew_;
   }
-  std::vector<lease_id> expired_holders() const;
+  std::vector<lease_id> due_holders() const;
   // The time until the first lease that is in the way may be killed: a holder's, or that of the head of the
   // queue if the others may be waiting for it.
   std::chrono::microseconds takeover_in() const;
@@ -39,12 +40,12 @@ class lock_state {
   // Whether a waiter may be granted now, as far as is known.
   bool has_next() const;
   std::size_t waiting() const { return living_.size(); }  // of the part that was read
-  std::vector<lease_id> expired_waiters() const;
+  std::vector<lease_id> due_waiters() const;
 
  protected:
   struct next_grants {
-    std::vector<lease_id> expired;  // of waiters that would be granted, or stand in the way of others
-    bool unknown = false;           // only unread rows tell which waiter is first
+    std::vector<lease_id> due;  // of waiters that would be granted, or stand in the way of others
+    bool unknown = false;       // only unread rows tell which waiter is first
   };
   struct removed_dead {
     std::vector<hold_id> permits, waiters;

@@ -28,7 +28,7 @@ void sequential_edit::decided(const store::lock_change& change) {
 
 model::lease_view sequential_edit::lease_of(model::lease_id id, const store::lock_change& change) const {
   for (const auto& made : change.create_leases) {
-    if (made.id == id) return {made.id, made.client, made.ttl};
+    if (made.id == id) return {made.id, made.client, made.ttl, made.ttl};
   }
   if (view_.holder && view_.holder->id == id) return *view_.holder;
   for (const auto& entry : view_.permits) {
@@ -37,7 +37,7 @@ model::lease_view sequential_edit::lease_of(model::lease_id id, const store::loc
   for (const auto& entry : view_.queue) {
     if (entry.lease && entry.lease->id == id) return *entry.lease;
   }
-  return {id, id, ttl_};
+  return {id, id, ttl_, ttl_};
 }
 
 void sequential_edit::show(const store::lock_change& change) {

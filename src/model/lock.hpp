@@ -128,6 +128,7 @@ struct lease_view {
   lease_id id;
   lease_id client;  // the client process's own lease, to which wake-ups and notices go
   std::chrono::microseconds expires_in{0};  // on the database's clock; negative: past
+  std::chrono::milliseconds ttl{0};         // what a renewal gives it
 };
 
 // The token of a new grant: above every earlier token of the name, and at least the epoch's floor (I2).

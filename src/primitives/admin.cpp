@@ -188,7 +188,7 @@ sweep_result admin::sweep() {
     killed = access::tasks(db_).result_of([skew](store::session& session) {
       // Leases are judged by this server's clock only once they have been lengthened for it.
       session.record_database_state();
-      return session.kill(session.find_stale(at_once, skew).expired_leases, skew).size();
+      return session.kill(session.find_stale(at_once, skew).leases, skew).size();
     });
     total.leases += static_cast<std::int64_t>(killed);
   }

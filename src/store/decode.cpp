@@ -68,7 +68,7 @@ holder_info read_holder(const rows& row) {
 std::optional<model::lease_view> read_living(const rows& row) {
   if (row.null("client_id")) return {};
   return model::lease_view{row.id<lease_id>("lease_id"), row.id<lease_id>("client_id"),
-                           row.microseconds("expires_us")};
+                           row.microseconds("expires_us"), row.milliseconds("ttl_ms")};
 }
 
 // Values of the column `part`.
@@ -189,7 +189,7 @@ held_entry read_held_entry(const rows& row) {
 
 stale read_stale(rows&& leases, rows&& names, std::size_t limit) {
   stale found;
-  found.expired_leases = read_leases(std::move(leases));
+  found.leases = read_leases(std::move(leases));
   for (std::size_t read = 1; names.next(); ++read) {
     if (names.boolean("is_stale")) found.names.push_back(names.text("name"));
     if (read == limit) found.next = names.text("name");

@@ -232,7 +232,8 @@ struct hold_status {
   std::optional<lease_id> lease;  // on which it is held or queued
   // When queued or absent: how long until the first lease in the way may be killed. These are the holders' leases
   // and, if there is no exclusive holder, that of the head of the queue. Zero: the lock is free or one of them is
-  // dead, so an edit would grant. Negative: that time has passed. Empty: no such lock.
+  // dead, so an edit would grant, or one ends later than twice its ttl from now, so an edit must judge it. Negative:
+  // that time has passed. Empty: no such lock.
   std::optional<std::chrono::microseconds> takeover_in;
   // The stored lock; without meaning if there is none, and then the capacity is 0.
   model::lock_kind kind = model::lock_kind::unknown;
@@ -269,7 +270,7 @@ struct held_page {
 
 // What a sweep may find, read without locks: each is checked again under its row.
 struct stale {
-  std::vector<lease_id> expired_leases;
+  std::vector<lease_id> leases;  // for kill: the expired, and those that are too long
   // Locks that name a missing lease, as holder or in the queue. The permits of a latch outlive their leases.
   std::vector<std::string> names;
   std::string next;  // the name after which to continue; empty: all locks were read
@@ -292,8 +293,9 @@ class lock_verbs {
   // -- leases (I3, I4) --
   virtual void create_lease(const lease_record& lease) = 0;           // durable
   virtual renewal_reply renew(std::span<const lease_id> leases) = 0;  // durable
-  // In a transaction of its own. Deletes the leases that are past expires_at + skew, on the recorded server
-  // only, and returns them.
+  // In a transaction of its own, on the recorded server only. Deletes the leases that are past expires_at + skew, and
+  // returns them. A lease that is too long, because it ends later than its ttl and the skew from now, is shortened to its
+  // ttl from now: the clock was ahead when it was renewed last.
   virtual std::vector<lease_id> kill(std::span<const lease_id> leases, std::chrono::microseconds skew) = 0;
   virtual void end(std::span<const lease_id> leases) = 0;  // durable
 

@@ -8,7 +8,7 @@ namespace {
 
 class close_test : public client_test {
  protected:
-  std::size_t leases() { return side().find_stale(100, -std::chrono::hours{24 * 365}).expired_leases.size(); }
+  std::size_t leases() { return side().find_stale(100, -std::chrono::hours{24 * 365}).leases.size(); }
 };
 
 TEST_P(close_test, releases_everything_and_ends_the_lease) {

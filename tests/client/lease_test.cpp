@@ -165,6 +165,36 @@ TEST_F(lease_test, its_death_makes_waiters_begin_anew) {
   EXPECT_TRUE(waiter.take());
 }
 
+// The server's clock was 20 minutes ahead when a process renewed, and died.
+TEST_F(lease_test, of_a_clock_that_was_ahead_blocks_for_its_ttl_at_most) {
+  client dead = new_client();
+  std::ignore = mutex(dead, "a").acquire().transfer(20s);
+  std::ignore = mutex(dead, "b").acquire().transfer(20s);
+  client db = new_client();
+  auto waiter = waiting(db, "b");
+  server->expire(lease_of("a"), -20min);
+  server->expire(lease_of("b"), -20min);
+  EXPECT_FALSE(mutex(db, "a").try_acquire());
+  advance(19s);
+  EXPECT_FALSE(mutex(db, "a").try_acquire());
+  advance(2s);
+  EXPECT_TRUE(mutex(db, "a").try_acquire());
+  EXPECT_TRUE(soon([&] { return waiter.is_over(); }));
+  EXPECT_TRUE(waiter.take());
+}
+
+TEST_F(lease_test, of_a_clock_that_was_ahead_stays_that_of_a_living_holder) {
+  client holder = new_client();
+  const hold held = mutex(holder, "a").acquire();
+  client db = new_client();
+  for (int i = 0; i < 6; ++i) {
+    server->expire(lease_of("a"), -20min);
+    EXPECT_FALSE(mutex(db, "a").try_acquire());
+    pass_renewals(holder);
+    EXPECT_TRUE(held);
+  }
+}
+
 TEST_F(lease_test, an_answer_that_comes_after_the_deadline_proves_nothing) {
   client db = new_client();
   const hold held = mutex(db, "a").acquire();

@@ -68,8 +68,16 @@ TEST_F(lock_state_test, the_head_of_the_queue_alone_says_whether_somebody_is_nex
 
 TEST_F(lock_state_test, a_skew_delays_each_kill) {
   const auto expired = a_lock().held_by(first, -1s);
-  EXPECT_THAT(read(expired, 1s).expired_holders(), ElementsAre(first.lease));
-  EXPECT_THAT(read(expired, 1s + 1us).expired_holders(), IsEmpty());
+  EXPECT_THAT(read(expired, 1s).due_holders(), ElementsAre(first.lease));
+  EXPECT_THAT(read(expired, 1s + 1us).due_holders(), IsEmpty());
+}
+
+TEST_F(lock_state_test, a_lease_that_ends_later_than_its_ttl_and_the_skew_from_now_is_due_too) {
+  const auto ahead = a_lock().held_by(first, 40s).queued(second, 40s);
+  EXPECT_THAT(read(ahead, 0s).due_holders(), ElementsAre(first.lease));
+  EXPECT_THAT(read(ahead, 10s - 1us).due_waiters(), ElementsAre(second.lease));
+  EXPECT_THAT(read(ahead, 10s).due_holders(), IsEmpty());
+  EXPECT_THAT(read(ahead, 10s).due_waiters(), IsEmpty());
 }
 
 TEST_F(lock_state_test, knows_when_the_first_lease_in_the_way_may_be_killed) {

@@ -105,7 +105,7 @@ class lock_table {
   std::optional<model::lease_view> lease(const lease_id& id) const {
     const auto found = leases_.find(id);
     if (found == leases_.end()) return {};
-    return model::lease_view{id, id, found->second};
+    return model::lease_view{id, id, found->second, std::chrono::hours{24}};
   }
 
   std::size_t window_;

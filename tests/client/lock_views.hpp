@@ -23,7 +23,9 @@ struct party {
   lease_id client = lease;
   hold_id hold = hold_id::random();
 
-  model::lease_view view(std::chrono::microseconds expires_in) const { return {lease, client, expires_in}; }
+  model::lease_view view(std::chrono::microseconds expires_in) const {
+    return {lease, client, expires_in, 30s};
+  }
 };
 
 class view_builder {

@@ -131,7 +131,7 @@ TEST_P(shared_mutex_test, an_explicit_ttl_carries_a_reader) {
   EXPECT_EQ(lease.ttl, 20s);
   EXPECT_NE(lease.id, lease.client);
   EXPECT_EQ(held.release(), release_result::released);
-  EXPECT_EQ(side().find_stale(100, -1h).expired_leases.size(), 1U) << "of the client";
+  EXPECT_EQ(side().find_stale(100, -1h).leases.size(), 1U) << "of the client";
 }
 
 TEST_P(shared_mutex_test, an_explicit_ttl_ends_a_reader_and_a_writer) {

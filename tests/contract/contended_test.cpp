@@ -53,6 +53,16 @@ TEST_P(contended_test, enqueue_goes_behind_the_holder_and_earlier_waiters) {
   EXPECT_FALSE(release(holder)) << "a fast release would leave them waiting";
 }
 
+TEST_P(contended_test, enqueue_behind_a_lease_that_is_too_long_is_left_to_an_edit) {
+  ROWLOCK_NEEDS(short_cuts);
+  const auto holder = held("a");
+  const auto waiter = claim_to("a");
+  fixture().expire(holder.lease, -20min);
+  expect_unheard(waiter);
+  fixture().expire(holder.lease, -30s);
+  EXPECT_TRUE(enqueue(waiter));
+}
+
 TEST_P(contended_test, enqueue_mixes_with_edits) {
   ROWLOCK_NEEDS(short_cuts);
   held("a");

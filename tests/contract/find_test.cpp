@@ -81,6 +81,36 @@ TEST_P(find_test, says_how_long_the_holder_has_expired) {
   EXPECT_LE(find(waiter).takeover_in.value(), -20s);
 }
 
+TEST_P(find_test, says_zero_where_an_edit_must_judge_a_lease_that_is_too_long) {
+  const auto holder = held("a");
+  const auto waiter = queued("a");
+  fixture().expire(holder.lease, -20min);
+  EXPECT_EQ(find(waiter).takeover_in, 0us);
+  fixture().expire(holder.lease, -45s);
+  EXPECT_GT(find(waiter).takeover_in.value(), 30s) << "by less than its ttl: no edit is worth it";
+
+  // Of those that share a lock, and of the first waiter.
+  const auto reader = new_lease();
+  create("b");
+  edit("b", [&](const store::lock_view& now) {
+    store::lock_change change;
+    change.row = now.row;
+    change.row->in_use = 1;
+    change.row->token = model::next_token(now.row.token, now.epoch_floor);
+    change.granted_now = change.durable = true;
+    change.add_permits.push_back({hold_id::random(), reader, 1, change.row->token});
+    return change;
+  });
+  EXPECT_GT(find({"b", new_lease()}).takeover_in.value(), 10s);
+  const auto writer = queued("b");
+  EXPECT_GT(find({"b", new_lease()}).takeover_in.value(), 10s);
+  fixture().expire(reader, -20min);
+  EXPECT_EQ(find({"b", new_lease()}).takeover_in, 0us);
+  fixture().expire(reader, -20s);
+  fixture().expire(writer.lease, -20min);
+  EXPECT_EQ(find({"b", new_lease()}).takeover_in, 0us);
+}
+
 TEST_P(find_test, says_zero_where_an_edit_would_grant) {
   const auto waiter = queued("a");
   EXPECT_EQ(find(waiter).takeover_in, 0us) << "free";

@@ -116,6 +116,44 @@ TEST_P(lease_test, kill_waits_the_skew_longer) {
   EXPECT_THAT(kill_at(lease, 5s), ElementsAre(lease));
 }
 
+// Its clock was set back since the last renewal. A living holder renews within its ttl.
+TEST_P(lease_test, kill_shortens_one_that_ends_later_than_its_ttl_from_now) {
+  const auto lease = new_lease(20s);
+  const auto other = new_lease(20s);
+  const auto expired = new_lease(20s);
+  fixture().expire(lease, -20min);
+  EXPECT_THAT(kill_at(lease, 0us), IsEmpty());
+  EXPECT_LE(expires_in(lease), 20s);
+  EXPECT_GT(expires_in(lease), 15s);
+  EXPECT_TRUE(renew(lease));
+  fixture().expire(lease, -20min);
+  fixture().expire(other, -24h * 30000);
+  fixture().expire(expired);
+  EXPECT_THAT(b->kill(std::vector{lease, other, expired}, 0us), ElementsAre(expired));
+  EXPECT_LE(expires_in(lease), 20s);
+  EXPECT_LE(expires_in(other), 20s);
+  EXPECT_GT(expires_in(other), 15s);
+}
+
+// Another server of the cluster may have written the end, by a clock that is ahead within the skew.
+TEST_P(lease_test, kill_leaves_one_that_ends_within_the_skew_after_its_ttl_from_now) {
+  const auto lease = new_lease(20s);
+  fixture().expire(lease, -40s);
+  EXPECT_THAT(kill_at(lease, 30s), IsEmpty());
+  EXPECT_GT(expires_in(lease), 35s);
+  EXPECT_THAT(kill_at(lease, 10s), IsEmpty());
+  EXPECT_LE(expires_in(lease), 20s);
+}
+
+TEST_P(lease_test, kill_shortens_nothing_on_another_server_than_the_recorded_one) {
+  const auto holder = held("a");
+  const claim other{"a", new_lease()};
+  fixture().expire(holder.lease, -20min);
+  fixture().change_identity();
+  kill_at(holder.lease, 0us);
+  EXPECT_EQ(find(other).takeover_in, 0us) << "as of a lease that is too long";
+}
+
 TEST_P(lease_test, kill_of_a_batch_returns_those_that_it_killed) {
   const auto alive = new_lease();
   const auto one = new_lease();

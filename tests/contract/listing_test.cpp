@@ -9,8 +9,8 @@ using testing::UnorderedElementsAre;
 
 class listing_test : public contract_test {
  protected:
-  std::vector<lease_id> expired(std::chrono::microseconds skew = 0us) {
-    return a->find_stale(100, skew).expired_leases;
+  std::vector<lease_id> to_kill(std::chrono::microseconds skew = 0us) {
+    return a->find_stale(100, skew).leases;
   }
 };
 
@@ -127,15 +127,20 @@ TEST_P(listing_test, lists_as_it_shows) {
   EXPECT_THAT(list[1].holders, IsEmpty());
 }
 
-TEST_P(listing_test, finds_expired_leases) {
+TEST_P(listing_test, finds_leases_that_are_expired_or_too_long) {
   const auto one = new_lease();
   new_lease();
   const auto two = new_lease();
   fixture().expire(one, 1s);
   fixture().expire(two, 1min);
-  EXPECT_THAT(expired(), UnorderedElementsAre(one, two));
-  EXPECT_THAT(expired(30s), ElementsAre(two));
-  EXPECT_THAT(expired(2min), IsEmpty());
+  EXPECT_THAT(to_kill(), UnorderedElementsAre(one, two));
+  EXPECT_THAT(to_kill(30s), ElementsAre(two));
+  EXPECT_THAT(to_kill(2min), IsEmpty());
+  const auto three = new_lease();
+  fixture().expire(three, -20min);
+  EXPECT_THAT(to_kill(), UnorderedElementsAre(one, two, three));
+  EXPECT_THAT(to_kill(15min), ElementsAre(three));
+  EXPECT_THAT(to_kill(20min), IsEmpty());
 }
 
 TEST_P(listing_test, finds_locks_that_name_a_dead_lease) {
@@ -164,7 +169,7 @@ TEST_P(listing_test, finds_at_most_the_limit) {
   for (int i = 0; i < 4; ++i) fixture().expire(new_lease());
   const auto found = a->find_stale(3, 0us);
   EXPECT_EQ(found.names.size(), 3U);
-  EXPECT_EQ(found.expired_leases.size(), 3U);
+  EXPECT_EQ(found.leases.size(), 3U);
 }
 
 TEST_P(listing_test, finds_stale_locks_page_by_page) {

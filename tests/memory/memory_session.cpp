@@ -225,13 +225,19 @@ std::vector<lease_id> memory_session::kill(std::span<const lease_id> leases, std
     std::vector<lease_id> killed;
     if (!transaction.is_recorded_server()) return killed;
     for (const lease_id& id : ids) {
-      const memory_lease* lease = transaction.tables.find_lease(id);
-      if (!lease || lease->expires_at + skew > transaction.now) continue;
-      if (transaction.locked_rows.contains(id.to_string())) continue;
-      transaction.tables.leases.erase(id);
-      killed.push_back(id);
+      const auto found = transaction.tables.leases.find(id);
+      if (found == transaction.tables.leases.end() || transaction.locked_rows.contains(id.to_string()))
+        continue;
+      auto& lease = found->second;
+      if (is_too_long(lease, transaction.now, skew)) {
+        lease.expires_at = transaction.now + lease.record.ttl;
+        transaction.wrote = true;
+      } else if (lease.expires_at + skew <= transaction.now) {
+        transaction.tables.leases.erase(found);
+        killed.push_back(id);
+        transaction.wrote = true;
+      }
     }
-    transaction.wrote = !killed.empty();
     return killed;
   });
 }
@@ -299,6 +305,7 @@ std::optional<std::chrono::microseconds> memory_session::enqueue(const acquire_i
     if (!is_as_asked(row, request) || !row.lease) return {};
     const memory_lease* holder = tables.find_lease(*row.lease);
     if (!holder || holder->expires_at + skew <= transaction.now || row.hold == request.hold) return {};
+    if (holder->expires_at > transaction.now + 2 * holder->record.ttl) return {};
     auto& queue = tables.queues[request.name];
     if (std::ranges::any_of(queue, [&](const auto& one) { return one.second.hold == request.hold; }))
       return {};

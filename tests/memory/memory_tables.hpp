@@ -21,6 +21,9 @@ struct memory_lease {
 
   bool operator==(const memory_lease&) const = default;
 };
+inline bool is_too_long(const memory_lease& lease, timestamp now, std::chrono::microseconds skew) {
+  return lease.expires_at > now + lease.record.ttl + skew;
+}
 
 struct memory_permit {
   model::permit permit;

@@ -41,7 +41,7 @@ database_state world_of(const memory_transaction& transaction) {
 std::optional<model::lease_view> view_of_lease(const memory_transaction& transaction, const lease_id& id) {
   const memory_lease* lease = transaction.tables.find_lease(id);
   if (!lease) return {};
-  return model::lease_view{id, lease->record.client, lease->expires_at - transaction.now};
+  return model::lease_view{id, lease->record.client, lease->expires_at - transaction.now, lease->record.ttl};
 }
 
 lock_view view_of(const memory_transaction& transaction, const edit_request& request) {
@@ -126,7 +126,8 @@ hold_status status_of(const memory_transaction& transaction, const hold_query& q
   }
   std::optional<timestamp> takeover_in;
   const auto consider = [&](const memory_lease* lease) {
-    const auto due = lease ? lease->expires_at - transaction.now : 0us;
+    const auto ends_in = lease ? lease->expires_at - transaction.now : 0us;
+    const auto due = lease && ends_in > 2 * lease->record.ttl ? 0us : ends_in;
     if (!takeover_in || due < *takeover_in) takeover_in = due;
   };
   if (row.lease) consider(holder);
@@ -206,8 +207,9 @@ stale stale_of(const memory_transaction& transaction, std::size_t limit, std::ch
   const memory_tables& tables = transaction.tables;
   stale result;
   for (const auto& [id, lease] : tables.leases) {
-    if (result.expired_leases.size() < limit && lease.expires_at + skew <= transaction.now) {
-      result.expired_leases.push_back(id);
+    if (result.leases.size() < limit &&
+        (lease.expires_at + skew <= transaction.now || is_too_long(lease, transaction.now, skew))) {
+      result.leases.push_back(id);
     }
   }
   const auto dead = [&](const lease_id& id) { return tables.find_lease(id) == nullptr; };

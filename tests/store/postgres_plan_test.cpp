@@ -91,7 +91,7 @@ TEST_F(postgres_plan_test, made_anew_serves_each_verb) {
         const lease_id gone[] = {lease_id::random()};
         session->end(gone);
         EXPECT_TRUE(session->kill(gone, 0us).empty());
-        EXPECT_TRUE(session->find_stale(10, 0us).expired_leases.empty());
+        EXPECT_TRUE(session->find_stale(10, 0us).leases.empty());
         EXPECT_EQ(session->collect(1h, 10), 0);
         session->send_wakeups(std::vector<store::wakeup>{{gone[0]}});
         session->record_database_state();

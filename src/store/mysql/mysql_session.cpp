@@ -145,14 +145,18 @@ std::vector<lease_id> mysql_session::kill(std::span<const lease_id> leases, std:
   const mysql_value grace{"skew_us", skew};
   const auto recorded = identity();
   if (leases.size() == 1) {
-    const bool killed = connection_.write("kill_one", {{"lease", leases[0]}, grace, recorded}) == 1;
-    return killed ? std::vector{leases[0]} : std::vector<lease_id>{};
+    if (connection_.write("kill_one", {{"lease", leases[0]}, grace, recorded}) == 1) return {leases[0]};
   }
   mysql_transaction transaction{connection_, "kill"};
-  auto expired =
-      read_leases(transaction.read({"kill_take", {{"leases", sorted_ids(leases)}, grace, recorded}}));
-  if (expired.empty()) return expired;
-  const mysql_statement last[] = {{"end", {{"leases", sorted_ids(expired)}}}};
+  std::vector<lease_id> expired;
+  std::vector<lease_id> too_long;
+  for (auto taken = transaction.read({"kill_take", {{"leases", sorted_ids(leases)}, grace, recorded}});
+       taken.next();) {
+    (taken.boolean("is_expired") ? expired : too_long).push_back(taken.id<lease_id>("id"));
+  }
+  if (expired.empty() && too_long.empty()) return expired;
+  const mysql_statement last[] = {{"renew", {{"leases", sorted_ids(too_long)}}},
+                                  {"end", {{"leases", sorted_ids(expired)}}}};
   transaction.commit(last);
   return expired;
 }

@@ -51,7 +51,7 @@ held_page postgres_session::read_held(lease_id client, const std::string& after,
 stale postgres_session::find_stale(std::size_t limit, std::chrono::microseconds skew,
                                    const std::string& after) {
   stale result;
-  result.expired_leases = read_leases(connection_.script(
+  result.leases = read_leases(connection_.script(
       "find_stale",
       connection_.settings() + with_scans + connection_.execute("find_stale_leases", skew, limit)));
   for (auto found = connection_.call("find_stale_names", after, limit); found.next();) {

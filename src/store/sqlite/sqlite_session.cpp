@@ -186,10 +186,11 @@ renewal_reply sqlite_session::renew(std::span<const lease_id> leases) {
 std::vector<lease_id> sqlite_session::kill(std::span<const lease_id> leases, std::chrono::microseconds skew) {
   std::vector<lease_id> killed;
   std::copy_if(leases.begin(), leases.end(), std::back_inserter(killed),
-               [&](const lease_id& id) { return connection_.query("kill_expired", id, skew).next(); });
+               [&](const lease_id& id) { return connection_.query("find_killable", id, skew).next(); });
   if (killed.empty()) return killed;
   writing transaction{*this, durability::durable};
   if (const auto now = world_now(); now.identity != now.recorded_identity) return {};
+  for (const auto& id : killed) connection_.query("shorten", id, skew).run();
   std::erase_if(killed, [&](const lease_id& id) { return connection_.query("kill", id, skew).run() == 0; });
   transaction.finish();
   return killed;

@@ -19,7 +19,7 @@ WHERE l.expires_at > SYSDATE(6)
 FOR UPDATE /*!80000 OF l */;
 
 -- name: renew
--- Renews :leases, whose rows this transaction has locked.
+-- Renews :leases, or shortens those that are too long. This transaction has locked their rows.
 UPDATE JSON_TABLE(:leases, '$[*]' COLUMNS (id VARCHAR(32) PATH '$')) AS a
 STRAIGHT_JOIN rowlock_lease AS l FORCE INDEX (PRIMARY) ON l.id = UNHEX(a.id)
 SET l.expires_at = SYSDATE(6) + INTERVAL l.ttl_ms * 1000 MICROSECOND;
@@ -58,16 +58,18 @@ WHERE m.id = 1;
 
 -- name: kill_take
 -- :leases, sorted. A locked row is being renewed or killed, so it is skipped. If meta does not name this server,
--- nothing is killed, because its clock may differ.
-SELECT HEX(l.id) AS id
+-- nothing is changed, because its clock may differ. Returns which rows this transaction has locked: the expired, and
+-- those that are too long.
+SELECT HEX(l.id) AS id, l.expires_at <= SYSDATE(6) AS is_expired
 FROM JSON_TABLE(:leases, '$[*]' COLUMNS (id VARCHAR(32) PATH '$')) AS a
 STRAIGHT_JOIN rowlock_lease AS l FORCE INDEX (PRIMARY) ON l.id = UNHEX(a.id)
 WHERE (SELECT m.identity FROM rowlock_meta AS m WHERE m.id = 1) = :this_server
-  AND l.expires_at + INTERVAL :skew_us MICROSECOND <= SYSDATE(6)
+  AND (l.expires_at + INTERVAL :skew_us MICROSECOND <= SYSDATE(6)
+       OR l.expires_at > SYSDATE(6) + INTERVAL l.ttl_ms * 1000 + :skew_us MICROSECOND)
 FOR UPDATE /*!80000 OF l */ SKIP LOCKED;
 
 -- name: kill_one
--- As kill_take, for a single lease, which is deleted at once.
+-- As kill_take, for a single lease, which is deleted at once if it has expired.
 DELETE l
 FROM (
   SELECT k.id
@@ -112,6 +114,7 @@ WHERE q.name > :after AND q.name <= :last AND w.client_id = :client;
 SELECT HEX(id) AS id
 FROM rowlock_lease
 WHERE expires_at + INTERVAL :skew_us MICROSECOND <= SYSDATE(6)
+   OR expires_at > SYSDATE(6) + INTERVAL ttl_ms * 1000 + :skew_us MICROSECOND
 ORDER BY expires_at
 LIMIT :most;
 

@@ -48,7 +48,7 @@ FOR UPDATE /*!80000 OF p */ SKIP LOCKED;
 -- reads the head of the queue.
 SELECT 0 AS part, a.n AS n, NULL AS ticket, HEX(l.lease_id) AS lease_id, HEX(l.hold_id) AS hold_id,
        HEX(h.client_id) AS client_id, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at) AS expires_us,
-       NULL AS weight, NULL AS mode, l.token AS token,
+       h.ttl_ms, NULL AS weight, NULL AS mode, l.token AS token,
        l.name IS NOT NULL AS found, FIND_IN_SET(a.n, @rowlock_taken) > 0 AS taken, 1 AS replaceable,
        l.kind, l.capacity, l.in_use, l.has_queue, l.fair, l.delay_ms, :floor AS epoch_floor,
        m.identity = :this_server AS is_recorded_server, l.next_ticket, l.head_ticket
@@ -58,7 +58,7 @@ LEFT JOIN rowlock_lock AS l ON l.name = UNHEX(a.name)
 LEFT JOIN rowlock_lease AS h ON h.id = l.lease_id
 UNION ALL
 SELECT 2, a.n, q.ticket, HEX(q.lease_id), HEX(q.hold_id), NULL,
-       NULL, q.weight, q.mode, NULL,
+       NULL, NULL, q.weight, q.mode, NULL,
        NULL, NULL, NULL,
        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM JSON_TABLE(:asked, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
@@ -67,7 +67,7 @@ JOIN rowlock_queue AS q ON q.name = UNHEX(a.name) AND q.hold_id = UNHEX(a.about)
 WHERE FIND_IN_SET(a.n, @rowlock_taken) > 0
 UNION ALL
 SELECT 3, a.n, NULL, HEX(p.lease_id), HEX(p.hold_id), HEX(h.client_id),
-       TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at), p.weight, NULL, p.token,
+       TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at), h.ttl_ms, p.weight, NULL, p.token,
        NULL, NULL, 1,
        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM JSON_TABLE(:asked, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]')) AS a
@@ -79,7 +79,7 @@ ORDER BY part, n, ticket, token;
 -- name: edit_read_queue
 -- The head of the queue of one lock whose row this transaction has locked, from the ticket :head on.
 SELECT 1 AS part, q.ticket, HEX(q.lease_id) AS lease_id, HEX(q.hold_id) AS hold_id, HEX(h.client_id) AS client_id,
-       TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at) AS expires_us, q.weight, q.mode
+       TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at) AS expires_us, h.ttl_ms, q.weight, q.mode
 FROM (
   SELECT w.ticket, w.lease_id, w.hold_id, w.weight, w.mode
   FROM rowlock_queue AS w FORCE INDEX (PRIMARY)

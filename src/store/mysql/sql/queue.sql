@@ -1,7 +1,7 @@
 -- name: enqueue
 -- A script. Puts a waiter behind the live holder of a lock, and returns how long until that holder may be
--- killed. Every other case (dead, expired, locked, another kind, sent again) is left to an edit; then nothing changes
--- and no row is returned.
+-- killed. Every other case (dead, expired, too long, locked, another kind, sent again) is left to an edit; then nothing
+-- changes and no row is returned.
 -- The lock's row comes first. Later statements, which have snapshots of their own, read everything else that
 -- decides. On MariaDB the script waits for nobody while it holds the row; on MySQL the INSERT waits for a second if a
 -- user's transaction has locked the end of the queue.
@@ -15,6 +15,7 @@ FOR UPDATE SKIP LOCKED;
 SELECT TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at) INTO @rowlock_takeover_us
 FROM rowlock_lease AS h
 WHERE h.id = @rowlock_held_by AND h.expires_at + INTERVAL :skew_us MICROSECOND > SYSDATE(6)
+  AND h.expires_at <= SYSDATE(6) + INTERVAL h.ttl_ms * 2000 MICROSECOND
   AND NOT EXISTS (SELECT 1 FROM rowlock_queue AS q WHERE q.name = :name AND q.hold_id = UNHEX(:hold));
 /*M! SET STATEMENT innodb_lock_wait_timeout = 0 FOR */
 INSERT INTO rowlock_queue (name, ticket, hold_id, lease_id, weight)
@@ -29,20 +30,25 @@ SELECT @rowlock_takeover_us AS takeover_us FROM DUAL WHERE @rowlock_takeover_us 
 
 -- name: find
 -- :holds as [name, hold]. A hold or waiter whose lease is missing is dead, so it is absent. takeover_us is that of
--- the first lease in the way: the exclusive holder's, or else of the permits and of the first waiter.
+-- the first lease in the way: the exclusive holder's, or else of the permits and of the first waiter. A lease that is too
+-- long counts as due.
 SELECT a.n,
        COALESCE(l.hold_id = UNHEX(a.hold) AND h.id IS NOT NULL, 0) OR g.id IS NOT NULL AS held,
        COALESCE(p.token, l.token) AS token,
        HEX(COALESCE(p.lease_id, l.lease_id)) AS lease_id,
        HEX(w.id) AS queued_lease_id,
        CASE WHEN l.name IS NULL THEN NULL
-            WHEN l.lease_id IS NOT NULL THEN COALESCE(TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at), 0)
+            WHEN l.lease_id IS NOT NULL
+            THEN IF(h.expires_at <= SYSDATE(6) + INTERVAL h.ttl_ms * 2000 MICROSECOND,
+                    TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at), 0)
             WHEN l.in_use = 0 OR g.id IS NOT NULL THEN 0
-            ELSE LEAST(COALESCE((SELECT MIN(COALESCE(TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), sl.expires_at), 0))
+            ELSE LEAST(COALESCE((SELECT MIN(IF(sl.expires_at <= SYSDATE(6) + INTERVAL sl.ttl_ms * 2000 MICROSECOND,
+                                               TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), sl.expires_at), 0))
                                  FROM rowlock_permit AS s
                                  LEFT JOIN rowlock_lease AS sl ON sl.id = s.lease_id
                                  WHERE s.name = l.name AND l.kind <> 'latch'), 0),
-                       COALESCE((SELECT COALESCE(TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), fl.expires_at), 0)
+                       COALESCE((SELECT IF(fl.expires_at <= SYSDATE(6) + INTERVAL fl.ttl_ms * 2000 MICROSECOND,
+                                           TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), fl.expires_at), 0)
                                  FROM rowlock_queue AS f
                                  LEFT JOIN rowlock_lease AS fl ON fl.id = f.lease_id
                                  WHERE f.name = l.name AND f.ticket >= l.head_ticket

@@ -41,8 +41,8 @@ WHERE m.id = 1;
 
 -- name: kill
 -- $1 leases, $2 skew in microseconds. A locked row is being renewed or killed, so it is skipped. If meta does not
--- name this server, nothing is killed: its clock may be another one. As in renew, the deciding clock is read after
--- the rows are locked.
+-- name this server, nothing is changed: its clock may be another one. As in renew, the deciding clock is read after
+-- the rows are locked. No lease is both expired and too long, so each row is written once.
 WITH world AS MATERIALIZED (
   SELECT id
   FROM rowlock_meta
@@ -54,12 +54,21 @@ taken AS MATERIALIZED (
   SELECT id
   FROM rowlock_lease
   WHERE (SELECT count(*) FROM world) = 1
-    AND id = ANY ($1::uuid[]) AND expires_at + $2::bigint * interval '1 microsecond' <= clock_timestamp()
+    AND id = ANY ($1::uuid[])
+    AND (expires_at + $2::bigint * interval '1 microsecond' <= clock_timestamp()
+         OR expires_at > clock_timestamp() + ttl_ms * interval '1 millisecond' + $2::bigint * interval '1 microsecond')
   ORDER BY id
   FOR UPDATE SKIP LOCKED
 ),
 held AS MATERIALIZED (
   SELECT array_agg(id) AS ids, clock_timestamp() AS now FROM taken
+),
+shortened AS (
+  UPDATE rowlock_lease AS l
+  SET expires_at = held.now + l.ttl_ms * interval '1 millisecond'
+  FROM held
+  WHERE l.id = ANY (held.ids)
+    AND l.expires_at > held.now + l.ttl_ms * interval '1 millisecond' + $2::bigint * interval '1 microsecond'
 )
 DELETE FROM rowlock_lease AS l
 USING held
@@ -106,6 +115,7 @@ WHERE q.name > $2::text AND q.name <= (SELECT name FROM ends) AND w.client_id = 
 SELECT id
 FROM rowlock_lease
 WHERE expires_at + $1::bigint * interval '1 microsecond' <= clock_timestamp()
+   OR expires_at > clock_timestamp() + ttl_ms * interval '1 millisecond' + $1::bigint * interval '1 microsecond'
 ORDER BY expires_at
 LIMIT $2::bigint;
 

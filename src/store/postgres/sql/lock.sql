@@ -76,7 +76,7 @@ world AS MATERIALIZED (
   WHERE id = 1
 )
 SELECT 0 AS part, a.n, NULL::bigint AS ticket, l.lease_id, l.hold_id, h.client_id,
-       (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000000)::bigint AS expires_us,
+       (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000000)::bigint AS expires_us, h.ttl_ms,
        NULL::bigint AS weight, NULL::text AS mode, l.token,
        l.name IS NOT NULL AS found, a.taken, a.replaceable,
        l.kind, l.capacity, l.in_use, l.has_queue, l.fair, l.delay_ms, w.epoch_floor, w.is_recorded_server,
@@ -87,7 +87,7 @@ LEFT JOIN rowlock_lock AS l ON l.name = a.name
 LEFT JOIN rowlock_lease AS h ON h.id = l.lease_id
 UNION ALL
 SELECT 1, a.n, q.ticket, q.lease_id, q.hold_id, h.client_id,
-       (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000000)::bigint,
+       (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000000)::bigint, h.ttl_ms,
        q.weight, q.mode, NULL,
        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM asked AS a
@@ -102,7 +102,7 @@ CROSS JOIN LATERAL (
 LEFT JOIN rowlock_lease AS h ON h.id = q.lease_id
 WHERE a.taken
 UNION ALL
-SELECT 2, a.n, q.ticket, q.lease_id, q.hold_id, NULL, NULL,
+SELECT 2, a.n, q.ticket, q.lease_id, q.hold_id, NULL, NULL, NULL,
        q.weight, q.mode, NULL,
        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM asked AS a
@@ -115,7 +115,7 @@ CROSS JOIN LATERAL (
 WHERE a.taken
 UNION ALL
 SELECT 3, a.n, NULL, p.lease_id, p.hold_id, h.client_id,
-       (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000000)::bigint,
+       (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000000)::bigint, h.ttl_ms,
        p.weight, NULL, p.token,
        NULL, NULL, a.replaceable OR p.hold_id = ANY (current_setting('rowlock.loose')::uuid[]),
        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL

@@ -13,8 +13,8 @@ FROM (
 
 -- name: enqueue
 -- Puts a waiter behind the holder of enqueue_take's lock: $1 name, $2 lease, $3 hold, $4 skew in microseconds. An
--- earlier statement has locked the row. A holder that is dead or expired, and a waiter that the lock already knows,
--- are left to an edit. A place in the queue need not be on disk.
+-- earlier statement has locked the row. A holder that is dead or expired, or whose lease is too long, and a waiter
+-- that the lock already knows, are left to an edit. A place in the queue need not be on disk.
 WITH counted AS (
   UPDATE rowlock_lock AS l
   SET next_ticket = l.next_ticket + 1,
@@ -25,6 +25,7 @@ WITH counted AS (
     AND l.hold_id <> $3::text::uuid
     AND h.id = l.lease_id
     AND h.expires_at + $4::bigint * interval '1 microsecond' > clock_timestamp()
+    AND h.expires_at <= clock_timestamp() + h.ttl_ms * interval '2 milliseconds'
     AND NOT EXISTS (SELECT FROM rowlock_queue AS q WHERE q.name = $1::text AND q.hold_id = $3::text::uuid)
   RETURNING l.next_ticket - 1 AS ticket, l.capacity, h.expires_at
 ), entered AS (
@@ -39,7 +40,7 @@ FROM counted;
 -- name: find_one
 -- $1 names, $2 holds; several holds may belong to one name. A hold or waiter whose lease is missing is dead, so it is
 -- absent. takeover_us is that of the first lease in the way: the exclusive holder's, or else of the permits and of
--- the first waiter. It is read once for each name. OFFSET 0 makes each look-up by name and hold one look-up of the
+-- the first waiter; a lease that is too long counts as due. It is read once for each name. OFFSET 0 makes each look-up by name and hold one look-up of the
 -- key, whatever the tables were like when the statement was planned; otherwise each hold would be joined with all
 -- holds of its name.
 -- find_one is the same statement for one hold: $1 name, $2 hold. It needs no window, which would double its cost.
@@ -50,7 +51,10 @@ SELECT a.n,
        q.lease_id AS queued_lease_id,
        CASE WHEN l.name IS NULL THEN NULL
             WHEN l.lease_id IS NOT NULL
-            THEN coalesce((extract(epoch FROM h.expires_at - clock_timestamp()) * 1000000)::bigint, 0)
+            THEN CASE WHEN h.expires_at <= clock_timestamp() + h.ttl_ms * interval '2 milliseconds'
+                      THEN (extract(epoch FROM h.expires_at - clock_timestamp()) * 1000000)::bigint
+                      ELSE 0
+                 END
             ELSE least(coalesce(min(s.expires_us) OVER of_name, 0), min(f.expires_us) OVER of_name) -- only: find
             -- only: find_one ELSE least(coalesce(s.expires_us, 0), f.expires_us)
        END AS takeover_us,
@@ -75,14 +79,20 @@ LEFT JOIN LATERAL (
   OFFSET 0
 ) AS p ON true
 LEFT JOIN LATERAL (
-  SELECT min(coalesce((extract(epoch FROM w.expires_at - clock_timestamp()) * 1000000)::bigint, 0)) AS expires_us
+  SELECT min(CASE WHEN w.expires_at <= clock_timestamp() + w.ttl_ms * interval '2 milliseconds'
+                  THEN (extract(epoch FROM w.expires_at - clock_timestamp()) * 1000000)::bigint
+                  ELSE 0
+             END) AS expires_us
   FROM rowlock_permit AS s
   LEFT JOIN rowlock_lease AS w ON w.id = s.lease_id
   WHERE a.is_first AND l.lease_id IS NULL AND l.in_use > 0 AND l.kind <> 'latch' AND s.name = l.name
     -- only: find_one AND p.lease_id IS NULL
 ) AS s ON true
 LEFT JOIN LATERAL (
-  SELECT coalesce((extract(epoch FROM w.expires_at - clock_timestamp()) * 1000000)::bigint, 0) AS expires_us
+  SELECT CASE WHEN w.expires_at <= clock_timestamp() + w.ttl_ms * interval '2 milliseconds'
+              THEN (extract(epoch FROM w.expires_at - clock_timestamp()) * 1000000)::bigint
+              ELSE 0
+         END AS expires_us
   FROM rowlock_queue AS f
   LEFT JOIN rowlock_lease AS w ON w.id = f.lease_id
   WHERE a.is_first AND l.lease_id IS NULL AND l.in_use > 0 AND f.name = l.name AND f.ticket >= l.head_ticket

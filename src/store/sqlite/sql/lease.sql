@@ -16,17 +16,24 @@ UPDATE rowlock_lease
    AND expires_at > :now_us
 RETURNING notice;
 
--- name: kill_expired
+-- name: find_killable
 -- Checked before the write lock is taken: most leases that a client tries to kill are alive.
 SELECT 1
   FROM rowlock_lease
  WHERE id = ?1
-   AND expires_at + ?2 <= :now_us;
+   AND (expires_at + ?2 <= :now_us OR expires_at > :now_us + ttl_ms * 1000 + ?2);
 
 -- name: kill
 DELETE FROM rowlock_lease
  WHERE id = ?1
    AND expires_at + ?2 <= :now_us;
+
+-- name: shorten
+-- No lease is good for longer than its ttl from now: the clock was set back after its last renewal.
+UPDATE rowlock_lease
+   SET expires_at = :now_us + ttl_ms * 1000
+ WHERE id = ?1
+   AND expires_at > :now_us + ttl_ms * 1000 + ?2;
 
 -- name: end
 -- name: edit_end_leases
@@ -62,7 +69,7 @@ SELECT q.name, q.hold_id, q.lease_id, q.mode, 1
 -- name: find_stale_leases
 SELECT id
   FROM rowlock_lease
- WHERE expires_at + ?2 <= :now_us
+ WHERE expires_at + ?2 <= :now_us OR expires_at > :now_us + ttl_ms * 1000 + ?2
  LIMIT ?1;
 
 -- name: find_stale_names

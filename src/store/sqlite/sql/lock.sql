@@ -13,7 +13,7 @@ ON CONFLICT (name) DO NOTHING;
 SELECT 0 AS part, k.kind, k.capacity, k.in_use, k.token, k.next_ticket, 0 AS head_ticket, k.lease_id, k.hold_id,
        k.has_queue, k.fair, k.delay_ms,
        l.client_id,
-       l.expires_at - :now_us AS expires_us,
+       l.expires_at - :now_us AS expires_us, l.ttl_ms,
        1 AS found, 1 AS taken, 1 AS replaceable,
        (SELECT max(epoch_floor, token_floor) FROM rowlock_meta WHERE id = 1) AS epoch_floor, ?2 AS is_recorded_server
   FROM rowlock_lock k
@@ -22,7 +22,7 @@ SELECT 0 AS part, k.kind, k.capacity, k.in_use, k.token, k.next_ticket, 0 AS hea
 
 -- name: edit_read_permits
 SELECT 3 AS part, p.hold_id, p.lease_id, p.weight, p.token, l.client_id,
-       l.expires_at - :now_us AS expires_us, 1 AS replaceable
+       l.expires_at - :now_us AS expires_us, l.ttl_ms, 1 AS replaceable
   FROM rowlock_permit p
   LEFT JOIN rowlock_lease l ON l.id = p.lease_id
  WHERE p.name = ?1
@@ -30,7 +30,7 @@ SELECT 3 AS part, p.hold_id, p.lease_id, p.weight, p.token, l.client_id,
 
 -- name: edit_read_queue
 SELECT 1 AS part, q.ticket, q.hold_id, q.lease_id, q.weight, q.mode, l.client_id,
-       l.expires_at - :now_us AS expires_us
+       l.expires_at - :now_us AS expires_us, l.ttl_ms
   FROM rowlock_queue q
   LEFT JOIN rowlock_lease l ON l.id = q.lease_id
  WHERE q.name = ?1
