@@ -34,9 +34,9 @@ engine::engine(database_source source, const options& settings, time_source& tim
       queue_(context_),
       completions_(context_, queue_, waiters_, holds_, releases_, contended_,
                    [this](const granted_hold& granted) {
-                     return std::make_shared<hold_state>(shared_from_this(), granted.lock, granted.id,
-                                                         granted.token, granted.lease, granted.mode,
-                                                         granted.weight);
+                     return std::make_shared<hold_state>(shared_from_this(), context_.time, granted.lock,
+                                                         granted.id, granted.token, granted.lease,
+                                                         granted.mode, granted.weight);
                    }),
       loss_notifier_(context_, holds_),
       keeper_(context_, queue_, waiters_, completions_, holds_, releases_, loss_notifier_,
@@ -52,7 +52,8 @@ engine::engine(database_source source, const options& settings, time_source& tim
       releaser_(context_, queue_, holds_, workers_, keeper_.slot()),
       fallback_(parts_, keeper_.slot()) {
   completions_.attach(keeper_);
-  keeper_.lend_to(fallback_);
+  keeper_.lend_to([this] { fallback_.note_connection(); },
+                  [this](instant until) { fallback_.run_fallback(until); });
   context_.ghosts.on_forgotten = [this] { reconcile_.request_repeatedly(); };
   keeper_.on_database_changed([this](const store::database_state& state) { reconcile_.request_in(state); });
 }

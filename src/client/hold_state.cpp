@@ -1,13 +1,15 @@
 #include "client/hold_state.hpp"
 
-#include "client/engine.hpp"
+#include <algorithm>
+#include <utility>
 
 namespace rowlock::client_layer {
 
-hold_state::hold_state(std::shared_ptr<client_layer::engine> engine, model::lock_definition lock,
-                       model::hold_id id, model::token token, std::shared_ptr<client_layer::lease> lease,
-                       model::lock_mode mode, std::int64_t weight)
+hold_state::hold_state(std::shared_ptr<client_layer::engine> engine, const time_source& time,
+                       model::lock_definition lock, model::hold_id id, model::token token,
+                       std::shared_ptr<client_layer::lease> lease, model::lock_mode mode, std::int64_t weight)
     : engine_(std::move(engine)),
+      time_(time),
       lock_(std::move(lock)),
       id_(id),
       token_(token),
@@ -18,12 +20,12 @@ hold_state::hold_state(std::shared_ptr<client_layer::engine> engine, model::lock
 hold_state::~hold_state() = default;
 
 bool hold_state::is_valid() const noexcept {
-  return fate_.load() == held && lease_->is_valid(engine_->shared().time.now());
+  return fate_.load() == held && lease_->is_valid(time_.now());
 }
 
 std::chrono::nanoseconds hold_state::remaining() const noexcept {
   if (fate_.load() != held) return std::chrono::nanoseconds{0};
-  return std::max(lease_->deadline() - engine_->shared().time.now(), std::chrono::nanoseconds{0});
+  return std::max(lease_->deadline() - time_.now(), std::chrono::nanoseconds{0});
 }
 
 rowlock::loss hold_state::loss() const noexcept {
@@ -31,7 +33,7 @@ rowlock::loss hold_state::loss() const noexcept {
   if (fate == released) return loss::none;
   if (fate != held) return static_cast<rowlock::loss>(fate);
   // The watchdog may not have noticed yet, but a hold past its deadline must never be reported as valid.
-  return lease_->is_valid(engine_->shared().time.now()) ? loss::none : loss::expired;
+  return lease_->is_valid(time_.now()) ? loss::none : loss::expired;
 }
 
 bool hold_state::request_release(const std::string& reason, instant until) {
@@ -60,7 +62,7 @@ std::stop_token hold_state::request_token() {
 std::optional<rowlock::release_request> hold_state::request() const {
   const model::annotated_lock lock{stop_mutex_};
   if (!request_) return {};
-  const auto left = request_->until - engine_->shared().time.now();
+  const auto left = request_->until - time_.now();
   return rowlock::release_request{request_->reason, std::max(left, std::chrono::nanoseconds{0})};
 }
 
@@ -96,7 +98,7 @@ void hold_state::tell() noexcept {
 
 bool hold_state::begin_release() noexcept {
   // Past the deadline it is lost, even if the watchdog has not noticed yet.
-  if (!lease_->is_valid(engine_->shared().time.now())) lose(loss::expired);
+  if (!lease_->is_valid(time_.now())) lose(loss::expired);
   int expected = held;
   return fate_.compare_exchange_strong(expected, released);
 }

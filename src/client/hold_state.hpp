@@ -2,6 +2,7 @@
 #pragma once
 
 #include "client/lease.hpp"
+#include "client/time_source.hpp"
 #include "model/annotated_mutex.hpp"
 #include "model/lock.hpp"
 
@@ -19,9 +20,10 @@ class engine;
 
 class hold_state {
  public:
-  hold_state(std::shared_ptr<client_layer::engine> engine, model::lock_definition lock, model::hold_id id,
-             model::token token, std::shared_ptr<client_layer::lease> lease, model::lock_mode mode,
-             std::int64_t weight);
+  // time: the engine's.
+  hold_state(std::shared_ptr<client_layer::engine> engine, const time_source& time,
+             model::lock_definition lock, model::hold_id id, model::token token,
+             std::shared_ptr<client_layer::lease> lease, model::lock_mode mode, std::int64_t weight);
   hold_state(const hold_state&) = delete;
   hold_state& operator=(const hold_state&) = delete;
   ~hold_state();
@@ -96,6 +98,7 @@ class hold_state {
   static constexpr int released = -2;
 
   std::shared_ptr<client_layer::engine> engine_;
+  const time_source& time_;
   model::lock_definition lock_;
   model::hold_id id_;
   std::atomic<model::token> token_;

@@ -2,7 +2,6 @@
 
 #include "client/history_lines.hpp"
 #include "client/settings.hpp"
-#include "client/statement_worker.hpp"
 
 #include <algorithm>
 
@@ -82,7 +81,7 @@ void lease_keeper::run() {
       context_.log(log_level::error, "keeping the lease: {}", failure.what());
       pause(reconnect_);
     }
-    fallback_->note_connection();
+    note_connection_();
   }
   audit_.forget();
 }
@@ -150,10 +149,10 @@ void lease_keeper::step() {
     if (audit_.step()) renew_now_.store(true);
   });
   attempt(ending_, lease_.next_end(), [this] { lease_.end_lost(); });
-  fallback_->note_connection();
+  note_connection_();
   // No renewal waits for more than the statement under way.
   attempt(carrying_, queue_.fallback_due(),
-          [this] { fallback_->run_fallback(std::max(renewal_due(), renewing_.not_before)); });
+          [this] { run_fallback_(std::max(renewal_due(), renewing_.not_before)); });
   attempt(sweeping_, sweep_.next(), [this] { sweep_.step(); });
   const auto until = next_event() - context_.time.now();
   if (until > 0ns && slot_.wait(context_.time.patience(until))) on_wakeup(slot_.woken_waiters());

@@ -27,8 +27,6 @@ namespace rowlock::client_layer {
 using model::hold_id;
 using model::lease_id;
 
-class statement_worker;
-
 class lease_keeper {
  public:
   lease_keeper(context& shared, submission_queue& queue, waiter_registry& waiters, completions& completions,
@@ -50,8 +48,12 @@ class lease_keeper {
   void breaks_with_workers() noexcept { breaks_with_workers_ = true; }
   // session::warning() has been logged with this text.
   void warned_of(std::string danger) { warned_ = std::move(danger); }
-  // Sends releases on this connection while no worker has one. It lives as long as this object.
-  void lend_to(statement_worker& fallback) noexcept { fallback_ = &fallback; }
+  // What sends releases on this connection while no worker has one. note_connection: it may have been made or lost.
+  // run: sends what is due, and begins nothing after that time.
+  void lend_to(std::function<void()> note_connection, std::function<void(instant)> run) {
+    note_connection_ = std::move(note_connection);
+    run_fallback_ = std::move(run);
+  }
   // Called when a renewal has shown that the database changed, and all holds have been checked since.
   void on_database_changed(std::function<void(const store::database_state&)> called) {
     audit_.on_database_changed = std::move(called);
@@ -122,7 +124,8 @@ class lease_keeper {
   bool must_poll_ = false;
   bool breaks_with_workers_ = false;
   task_ptr look_of_workers_;  // the latest; used by the keeper's thread
-  statement_worker* fallback_ = nullptr;
+  std::function<void()> note_connection_;
+  std::function<void(instant)> run_fallback_;
 
   // Used by the keeper's thread alone.
   backoff reconnect_ = reconnect_pause();

@@ -2,7 +2,7 @@
 // changes so far. It says who holds the lock, who waits, and who comes next; lock_editor makes the changes.
 #pragma once
 
-#include "client/decisions.hpp"
+#include "client/outcome.hpp"
 
 #include <algorithm>
 #include <optional>

@@ -29,7 +29,7 @@ class hold_audit_test : public parts_test {
     return hold;
   }
   hold_ptr unstored(const std::string& name, const std::shared_ptr<client_layer::lease>& lease) {
-    return std::make_shared<client_layer::hold_state>(engine, model::lock_definition{name},
+    return std::make_shared<client_layer::hold_state>(engine, time, model::lock_definition{name},
                                                       model::hold_id::random(), 1, lease,
                                                       model::lock_mode::exclusive, 1);
   }

@@ -216,7 +216,7 @@ class joint_move_tries_test : public parts_test {
 
   client_layer::hold_ptr held(const std::string& name) {
     auto hold = std::make_shared<client_layer::hold_state>(
-        engine, model::lock_definition{name}, model::hold_id::random(), 1, engine->keeper().lease(),
+        engine, time, model::lock_definition{name}, model::hold_id::random(), 1, engine->keeper().lease(),
         model::lock_mode::exclusive, 1);
     EXPECT_TRUE(engine->holds().add(hold, engine->holds().checks()));
     grant(hold);

@@ -35,7 +35,7 @@ class process_lease_test : public testing::Test {
     return created.made;
   }
   hold_ptr hold_on(const std::shared_ptr<client_layer::lease>& lease) {
-    auto hold = std::make_shared<client_layer::hold_state>(nullptr, model::lock_definition{"a"},
+    auto hold = std::make_shared<client_layer::hold_state>(nullptr, time, model::lock_definition{"a"},
                                                            model::hold_id::random(), 1, lease,
                                                            model::lock_mode::exclusive, 1);
     EXPECT_TRUE(holds.add(hold, holds.checks()));

@@ -22,7 +22,7 @@ class watchdog_test : public parts_test {
     runs.reset();
   }
   client_layer::hold_ptr hold_on(const std::shared_ptr<client_layer::lease>& lease) {
-    auto hold = std::make_shared<client_layer::hold_state>(engine, model::lock_definition{"a"},
+    auto hold = std::make_shared<client_layer::hold_state>(engine, time, model::lock_definition{"a"},
                                                            model::hold_id::random(), 1, lease,
                                                            model::lock_mode::exclusive, 1);
     EXPECT_TRUE(engine->holds().add(hold, engine->holds().checks()));

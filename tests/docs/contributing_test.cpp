@@ -6,6 +6,9 @@
 #include <filesystem>
 #include <map>
 #include <set>
+#include <string>
+#include <string_view>
+#include <vector>
 
 namespace rowlock::test {
 namespace {
@@ -60,17 +63,78 @@ TEST(contributing_test, a_class_its_source_and_its_test_share_a_name) {
   }
 }
 
-TEST(contributing_test, no_file_of_the_library_or_the_command_is_longer_than_350_lines) {
-  std::size_t files = 0;
-  for (const auto* folder : {"src", "include"}) {
-    for (const auto& entry : fs::recursive_directory_iterator{source_path(folder)}) {
-      if (!entry.is_regular_file()) continue;
-      const auto path = fs::relative(entry.path(), source_path("")).string();
-      EXPECT_LE(lines_of(path).size(), 350U) << path << ": split it by the reasons that it has to exist";
-      ++files;
+// The sources and headers of src, from the top of the tree.
+std::vector<std::string> sources_of_src() {
+  std::vector<std::string> found;
+  for (const auto& entry : fs::recursive_directory_iterator{source_path("src")}) {
+    const auto end = entry.path().extension();
+    if (end == ".cpp" || end == ".hpp") found.push_back(fs::relative(entry.path(), source_path("")).string());
+  }
+  EXPECT_GT(found.size(), 300U);
+  return found;
+}
+
+// What each pair of header and source includes of src. A pair is named by its path without an end.
+std::map<std::string, std::set<std::string>> includes() {
+  std::map<std::string, std::set<std::string>> found;
+  const auto pair_of = [](const fs::path& path) { return (path.parent_path() / path.stem()).string(); };
+  for (const auto& path : sources_of_src()) {
+    auto& its = found[pair_of(path)];
+    for (const auto& line : lines_of(path)) {
+      constexpr std::string_view begin = "#include \"";
+      if (!line.starts_with(begin)) continue;
+      const auto named = line.substr(begin.size(), line.find('"', begin.size()) - begin.size());
+      if (fs::exists(source_path("src/" + named))) its.insert(pair_of("src/" + named));
+    }
+    its.erase(pair_of(path));
+  }
+  return found;
+}
+
+void add_reachable(const std::map<std::string, std::set<std::string>>& from, const std::string& pair,
+                   std::set<std::string>& reached) {
+  for (const auto& next : from.at(pair)) {
+    if (reached.insert(next).second) add_reachable(from, next, reached);
+  }
+}
+
+// Pairs of which each includes all others, directly or through others, cannot be understood one at a time.
+TEST(contributing_test, no_knot_of_includes_has_more_than_three_pairs) {
+  const auto all = includes();
+  std::map<std::string, std::set<std::string>> reaches;
+  for (const auto& [pair, its] : all) add_reachable(all, pair, reaches[pair]);
+  for (const auto& [pair, reached] : reaches) {
+    if (!reached.contains(pair)) continue;
+    std::string knot;
+    int size = 0;
+    for (const auto& other : reached) {
+      if (!reaches.at(other).contains(pair)) continue;
+      knot += ' ' + other;
+      ++size;
+    }
+    EXPECT_LE(size, 3) << pair << " is in a knot of" << knot;
+  }
+}
+
+// A definition, or a block in it, begins with the last line before its end that is indented as far.
+TEST(contributing_test, no_function_is_longer_than_60_lines) {
+  const std::set<std::string> tables{"src/store/mysql/mysql_checks.cpp",
+                                     "src/store/postgres/postgres_checks.cpp",
+                                     "src/store/sqlite/sqlite_checks.cpp"};
+  for (const auto& path : sources_of_src()) {
+    if (tables.contains(path)) continue;
+    const auto lines = lines_of(path);
+    for (const std::string indent : {"", "  "}) {
+      std::size_t begin = 0;
+      for (std::size_t i = 0; i < lines.size(); ++i) {
+        const auto& line = lines[i];
+        if (line == indent + '}') {
+          EXPECT_LE(i - begin - 1, 60U) << path << ':' << begin + 1 << ": " << lines[begin];
+        }
+        if (line.starts_with(indent) && line.size() > indent.size() && line[indent.size()] != ' ') begin = i;
+      }
     }
   }
-  EXPECT_GT(files, 300U);
 }
 
 }  // namespace

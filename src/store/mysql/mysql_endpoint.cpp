@@ -90,6 +90,22 @@ std::string assignment(std::string_view key, std::string_view value) {
   return fmt::format("{}={} ", key, quoted_value(value));
 }
 
+// The parameters of a URL, by their names.
+std::map<std::string, std::string> values_of(std::string_view query) {
+  std::map<std::string, std::string> values;
+  while (!query.empty()) {
+    const auto end = query.find('&');
+    const auto part = query.substr(0, end);
+    query = end == std::string_view::npos ? std::string_view{} : query.substr(end + 1);
+    if (part.empty()) continue;
+    const auto equals = part.find('=');
+    const auto key = part.substr(0, equals);
+    values[std::string{key}] =
+        equals == std::string_view::npos ? std::string{} : decoded(part.substr(equals + 1), key);
+  }
+  return values;
+}
+
 }  // namespace
 
 void mysql_endpoint::set(std::string_view key, const std::string& value) {
@@ -204,26 +220,20 @@ void mysql_endpoint::read_parameters(std::string_view query) {
                     unknown->quoted_name(), unknown->known_near.empty() ? "." : unknown->advice(),
                     fmt::join(known, ", ")));
   }
-  std::map<std::string, std::string> values;
-  while (!query.empty()) {
-    const auto end = query.find('&');
-    const auto part = query.substr(0, end);
-    query = end == std::string_view::npos ? std::string_view{} : query.substr(end + 1);
-    if (part.empty()) continue;
-    const auto equals = part.find('=');
-    const auto key = part.substr(0, equals);
-    values[std::string{key}] =
-        equals == std::string_view::npos ? std::string{} : decoded(part.substr(equals + 1), key);
-  }
+  auto values = values_of(query);
   if (const auto socket = values.find("socket"); socket != values.end()) set("unix_socket", socket->second);
+  if (places_.size() > 1 && values.contains("socket")) {
+    refuse("a MySQL URL with several hosts takes no socket");
+  }
+  check_tls(values);
+  set_tls(values);
+}
 
+void mysql_endpoint::check_tls(std::map<std::string, std::string>& values) {
   const bool has_mode = values.contains("ssl_mode");
   auto mode = values["ssl_mode"];
   std::transform(mode.begin(), mode.end(), mode.begin(), [](unsigned char c) { return std::toupper(c); });
   const bool has_ca = !values["ssl_ca"].empty();
-  if (places_.size() > 1 && values.contains("socket")) {
-    refuse("a MySQL URL with several hosts takes no socket");
-  }
   if (mode == "VERIFY_CA") {
     refuse(
         "ssl_mode=VERIFY_CA is refused: SOCI cannot pass it on. VERIFY_IDENTITY checks more; REQUIRED with "
@@ -268,6 +278,9 @@ void mysql_endpoint::read_parameters(std::string_view query) {
   }
   // A URL that names an authority wants the server to be verified, so TLS is never silently omitted.
   must_encrypt_ = verify_ || mode == "REQUIRED" || (has_ca && mode != "PREFERRED");
+}
+
+void mysql_endpoint::set_tls(std::map<std::string, std::string>& values) {
   for (const auto& [key, option] :
        {std::pair{"ssl_ca", "sslca"}, {"ssl_cert", "sslcert"}, {"ssl_key", "sslkey"}}) {
     if (values[key].empty()) continue;
@@ -276,7 +289,7 @@ void mysql_endpoint::read_parameters(std::string_view query) {
   }
   // Without a file the client library 3.4 would also trust a certificate for which the server, knowing the user's
   // password, vouches.
-  if (verify_ && !has_ca) {
+  if (verify_ && values["ssl_ca"].empty()) {
     files_.emplace_back(std::string{}, system_authorities());
     set("sslca", files_.back().second);
   }

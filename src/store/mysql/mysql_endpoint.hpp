@@ -2,6 +2,7 @@
 #pragma once
 
 #include <chrono>
+#include <map>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -49,6 +50,9 @@ class mysql_endpoint {
   void read_authority(std::string_view authority);
   static address read_address(std::string_view text);
   void read_parameters(std::string_view query);
+  // Refuses contradictions, and decides what the parameters for TLS require.
+  void check_tls(std::map<std::string, std::string>& values);
+  void set_tls(std::map<std::string, std::string>& values);
   void set(std::string_view key, const std::string& value);
   bool names_file(std::string_view parameter) const noexcept;
 

@@ -7,6 +7,10 @@
 #include <soci/mysql/soci-mysql.h>
 #include <soci/soci.h>
 
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
 namespace rowlock::store {
 
 namespace {
@@ -16,127 +20,103 @@ struct meaning {
   std::string_view advice;
 };
 
+constexpr std::string_view cancelled = "it was cancelled; the limit is options::statement_timeout";
+constexpr std::string_view router_shares =
+    "a MySQL Router with connection_sharing=1 refuses what rowlock's statements need; set it to 0 for the "
+    "route that "
+    "rowlock uses";
+
 // Numbers of the server (from 1000) and of the client library (2000 to 2999; only those that can occur here).
-// An unreachable one of either sort means that the connection is broken.
+// One that means that the connection is broken, whichever sort it is of.
+constexpr unsigned broken[] = {
+    1040,  // too many connections
+    1041,  // no memory for another connection
+    1042,  // the host's name
+    1043,  // bad handshake
+    1047,  // a Galera node that is not ready, or not in the primary component
+    1053,  // the server shuts down
+    1077, 1079, 1080, 1081,
+    1129,  // the host is blocked
+    1135,  // no thread for another connection
+    1152,
+    1153,  // packet too large
+    1154, 1155, 1156, 1157, 1158, 1159, 1160, 1161, 1184, 1203, 1226,
+    1927,  // killed
+    2001,  // no socket
+    2002, 2003, 2004, 2005, 2006, 2012, 2013, 2014,
+    2026,  // TLS
+    2027, 2055,
+    3032,  // offline_mode: by default a member that its replication group has expelled
+    3100,  // the member can neither certify nor wait: it has left its group, or the group has no majority
+    3168, 3169,
+    3781,  // a new primary has not applied in time what the former one committed
+    3782,
+    3796,  // group_replication_consistency: the member cannot catch up with its group now
+    3797, 3798, 3799,
+    4031,  // closed for being idle
+    4081,  // closed for the memory that all connections take
+    4082,  // closed for the memory that it takes
+};
+
+constexpr unsigned refused_login[] = {
+    1045, 1130, 1131, 1132, 1133, 1251, 1524, 1698, 1820, 1862, 1873, 2054, 2058, 2059,
+    2061,  // as when the client library may not send the password unencrypted (caching_sha2_password)
+    3118,
+    3159,  // require_secure_transport
+    3955, 4151,
+};
+
+constexpr unsigned conflicts[] = {
+    1020,
+    1180,  // a commit that the cluster refused
+    1205, 1213, 1614,
+    3101,  // a commit that the replication group refused
+    3572,
+    4094,  // another member is being made the primary
+};
+
+constexpr std::pair<unsigned, meaning> with_advice_of_their_own[] = {
+    {1044, {errc::privilege, rights_to_use_locks}},
+    {1142, {errc::privilege, rights_to_use_locks}},
+    {1143, {errc::privilege, rights_to_use_locks}},
+    {1370, {errc::privilege, rights_to_use_locks}},
+    {1227, {errc::privilege, rights_to_see_everything}},  // a right on the whole server, such as PROCESS
+    {1036, {errc::read_only, "connect to the primary"}},  // innodb_read_only
+    {1290, {errc::read_only, "connect to the primary"}},  // the server runs with --read-only
+    {1792, {errc::read_only, "connect to the primary"}},
+    {1836, {errc::read_only, "connect to the primary"}},
+    {1874, {errc::read_only, "connect to the primary"}},
+    {3989, {errc::read_only, "run: ALTER DATABASE … READ ONLY = 0"}},
+    {1317, {errc::contention, cancelled}},
+    {1969, {errc::contention, cancelled}},
+    {3024, {errc::contention, cancelled}},
+    {1665,
+     {errc::database, "set binlog_format to ROW or MIXED: no statement may be logged as its text here"}},
+    {3566, {errc::database, router_shares}},
+    {4501, {errc::database, router_shares}},
+    {1785,
+     {errc::database,
+      "with GTIDs no transaction may write to a MEMORY table, as rowlock_marker is one; run on the primary: "
+      "ALTER TABLE "
+      "rowlock_marker ENGINE = InnoDB"}},
+    {3098,
+     {errc::database,
+      "a replication group accepts no write to a MEMORY table, as rowlock_marker is one; run on the primary: "
+      "ALTER TABLE "
+      "rowlock_marker ENGINE = InnoDB"}},
+    {1049,
+     {errc::not_migrated,
+      "create the database, or name another one in the URL, then run: rowlock migrate up"}},
+};
+
 meaning meaning_of(unsigned number) {
-  switch (number) {
-    case 1040:  // too many connections
-    case 1042:  // the host's name
-    case 1043:  // bad handshake
-    case 1047:  // a Galera node that is not ready, or not in the primary component
-    case 1053:  // the server shuts down
-    case 1077:
-    case 1079:
-    case 1080:
-    case 1081:
-    case 1041:  // no memory for another connection
-    case 1129:  // the host is blocked
-    case 1135:  // no thread for another connection
-    case 1152:
-    case 1153:  // packet too large
-    case 1154:
-    case 1155:
-    case 1156:
-    case 1157:
-    case 1158:
-    case 1159:
-    case 1160:
-    case 1161:
-    case 1184:
-    case 1203:
-    case 1226:
-    case 1927:  // killed
-    case 2001:  // no socket
-    case 2002:
-    case 2003:
-    case 2004:
-    case 2005:
-    case 2006:
-    case 2012:
-    case 2013:
-    case 2014:
-    case 2026:  // TLS
-    case 2027:
-    case 2055:
-    case 3032:  // offline_mode: by default a member that its replication group has expelled
-    case 3100:  // the member can neither certify nor wait: it has left its group, or the group has no majority
-    case 3168:
-    case 3169:
-    case 3781:  // a new primary has not applied in time what the former one committed
-    case 3782:
-    case 3796:  // group_replication_consistency: the member cannot catch up with its group now
-    case 3797:
-    case 3798:
-    case 3799:
-    case 4031:  // closed for being idle
-    case 4081:  // closed for the memory that all connections take
-    case 4082:  // closed for the memory that it takes
-      return {errc::unreachable, ""};
-    case 1045:
-    case 1130:
-    case 1131:
-    case 1132:
-    case 1133:
-    case 1251:
-    case 1524:
-    case 1698:
-    case 1820:
-    case 1862:
-    case 1873:
-    case 2054:
-    case 2058:
-    case 2059:
-    case 2061:  // as when the client library may not send the password unencrypted (caching_sha2_password)
-    case 3118:
-    case 3159:  // require_secure_transport
-    case 3955:
-    case 4151: return {errc::authentication, ""};
-    case 1044:
-    case 1142:
-    case 1143:
-    case 1370: return {errc::privilege, rights_to_use_locks};
-    case 1227:
-      return {errc::privilege, rights_to_see_everything};  // a right on the whole server, such as PROCESS
-    case 1036:                                             // innodb_read_only
-    case 1290:                                             // the server runs with --read-only
-    case 1792:
-    case 1836:
-    case 1874: return {errc::read_only, "connect to the primary"};
-    case 3989: return {errc::read_only, "run: ALTER DATABASE … READ ONLY = 0"};
-    case 1020:
-    case 1180:  // a commit that the cluster refused
-    case 1205:
-    case 1213:
-    case 1614:
-    case 3101:  // a commit that the replication group refused
-    case 3572:
-    case 4094:  // another member is being made the primary
-      return {errc::contention, ""};
-    case 1317:
-    case 1969:
-    case 3024: return {errc::contention, "it was cancelled; the limit is options::statement_timeout"};
-    case 1665:
-      return {errc::database,
-              "set binlog_format to ROW or MIXED: no statement may be logged as its text here"};
-    case 3566:
-    case 4501:
-      return {errc::database,
-              "a MySQL Router with connection_sharing=1 refuses what rowlock's statements need; set it to 0 "
-              "for the "
-              "route that rowlock uses"};
-    case 1785:
-      return {errc::database,
-              "with GTIDs no transaction may write to a MEMORY table, as rowlock_marker is one; run on the "
-              "primary: ALTER TABLE rowlock_marker ENGINE = InnoDB"};
-    case 3098:
-      return {errc::database,
-              "a replication group accepts no write to a MEMORY table, as rowlock_marker is one; run on the "
-              "primary: ALTER TABLE rowlock_marker ENGINE = InnoDB"};
-    case 1049:
-      return {errc::not_migrated,
-              "create the database, or name another one in the URL, then run: rowlock migrate up"};
-    default: return {errc::database, ""};
-  }
+  const auto is_one_of = [number](const auto& numbers) { return std::ranges::count(numbers, number) > 0; };
+  if (is_one_of(broken)) return {errc::unreachable, ""};
+  if (is_one_of(refused_login)) return {errc::authentication, ""};
+  if (is_one_of(conflicts)) return {errc::contention, ""};
+  const auto own =
+      std::ranges::find(with_advice_of_their_own, number, [](const auto& one) { return one.first; });
+  return own == std::end(with_advice_of_their_own) ? meaning{errc::database, ""} : own->second;
 }
 
 // An unknown column, or an unknown table.
