@@ -22,32 +22,48 @@ class lease {
   std::chrono::milliseconds ttl() const noexcept { return ttl_; }
   bool is_renewed() const noexcept { return renewed_; }
 
-  instant deadline() const noexcept { return instant{std::chrono::nanoseconds{deadline_.load()}}; }
-  bool is_valid(instant now) const noexcept { return now < deadline(); }
+  instant deadline() const noexcept { return deadline_in(deadline_.load()); }
+  // The first answer `false` after a confirmation is final: whoever was told that a hold is over, for example by its
+  // guard, must never see it valid again because the answer to a renewal came at that moment.
+  bool is_valid(instant now) const noexcept {
+    auto until = deadline_.load();
+    while (until > 0) {
+      if (now < deadline_in(until)) return true;
+      if (deadline_.compare_exchange_weak(until, -until)) return false;
+    }
+    return false;
+  }
 
   // The database has confirmed the lease in its answer to a statement that was sent then: the deadline is one
-  // ttl later, minus the margin. Death is final: once ended, the deadline never moves again.
-  void confirm(instant sent_at, std::chrono::nanoseconds margin) noexcept {
+  // ttl later, minus the margin. False: it was ended, or has said that it is over, and the deadline stays as it is.
+  bool confirm(instant sent_at, std::chrono::nanoseconds margin) noexcept {
     const auto deadline = (sent_at + ttl_ - margin).time_since_epoch().count();
-    confirmed_at_.store(sent_at.time_since_epoch().count());
     auto before = deadline_.load();
-    while (before != ended && !deadline_.compare_exchange_weak(before, deadline)) {
-    }
+    do {
+      if (before < 0) return false;
+    } while (!deadline_.compare_exchange_weak(before, deadline));
+    confirmed_at_.store(sent_at.time_since_epoch().count());
+    return true;
   }
   // When the latest confirmed statement was sent.
   instant confirmed_at() const noexcept { return instant{std::chrono::nanoseconds{confirmed_at_.load()}}; }
   // Ends the lease, and returns the deadline that it had.
-  instant end() noexcept { return instant{std::chrono::nanoseconds{deadline_.exchange(ended)}}; }
+  instant end() noexcept { return deadline_in(deadline_.exchange(ended)); }
   bool is_ended() const noexcept { return deadline_.load() == ended; }
 
  private:
   static constexpr std::int64_t ended = -1;
 
+  // What deadline_ says, which is negative once it has passed and somebody was told so.
+  static instant deadline_in(std::int64_t value) noexcept {
+    return instant{std::chrono::nanoseconds{value == ended || value > 0 ? value : -value}};
+  }
+
   model::lease_id id_;
   model::lease_id client_;
   std::chrono::milliseconds ttl_;
   bool renewed_;
-  std::atomic<std::int64_t> deadline_{0};
+  mutable std::atomic<std::int64_t> deadline_{0};  // 0: not confirmed yet
   std::atomic<std::int64_t> confirmed_at_{0};
 };
 

@@ -66,15 +66,16 @@ std::optional<store::renewal_reply> process_lease::renew(instant sent_at) {
     lose(renewed, loss::gone);
     return {};
   }
-  if (!renewed->is_valid(context_.time.now())) {
+  const auto before = renewed->confirmed_at();
+  if (!renewed->is_valid(context_.time.now()) ||
+      !renewed->confirm(sent_at, context_.margin(renewed->ttl()))) {
     // The answer came after the deadline, when the holders had learned of their loss: this lease is over,
     // whatever its row says.
     lose(renewed, loss::expired);
     return {};
   }
-  if (sent_at - renewed->confirmed_at() > renewed->ttl() / 2) context_.count.late_renewals.fetch_add(1);
+  if (sent_at - before > renewed->ttl() / 2) context_.count.late_renewals.fetch_add(1);
   context_.count.renewals.fetch_add(1);
-  renewed->confirm(sent_at, context_.margin(renewed->ttl()));
   return reply;
 }
 

@@ -52,8 +52,8 @@ class completions_test : public parts_test {
                                      contended,
                                      [this](const client_layer::granted_hold& granted) {
                                        return std::make_shared<client_layer::hold_state>(
-                                           engine, granted.lock, granted.id, granted.token, granted.lease,
-                                           granted.mode, granted.weight);
+                                           engine, time, granted.lock, granted.id, granted.token,
+                                           granted.lease, granted.mode, granted.weight);
                                      }};
 };
 

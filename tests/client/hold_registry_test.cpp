@@ -1,6 +1,8 @@
 // Which holds a check has covered, and which holds are notified when a lease ends.
 #include "client/hold_registry.hpp"
 
+#include "support/virtual_time.hpp"
+
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -26,9 +28,9 @@ class hold_registry_test : public testing::Test {
     made->confirm(instant{deadline} - made->ttl(), {});
     return made;
   }
-  static hold_ptr hold_on(const std::shared_ptr<lease>& on) {
-    return std::make_shared<hold_state>(nullptr, model::lock_definition{"a"}, model::hold_id::random(), 1, on,
-                                        model::lock_mode::exclusive, 1);
+  hold_ptr hold_on(const std::shared_ptr<lease>& on) {
+    return std::make_shared<hold_state>(nullptr, time, model::lock_definition{"a"}, model::hold_id::random(),
+                                        1, on, model::lock_mode::exclusive, 1);
   }
   hold_ptr added(const std::shared_ptr<lease>& on) {
     auto hold = hold_on(on);
@@ -36,6 +38,7 @@ class hold_registry_test : public testing::Test {
     return hold;
   }
 
+  virtual_time time;
   client_layer::hold_registry holds;
   const model::lease_id process = model::lease_id::random();
   const std::shared_ptr<lease> own = std::make_shared<lease>(process, 30s, true, process);

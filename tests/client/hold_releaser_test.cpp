@@ -20,7 +20,7 @@ class hold_releaser_test : public parts_test {
     return held(model::lock_definition{name, kind}, mode);
   }
   hold_ptr held(const model::lock_definition& lock, model::lock_mode mode = model::lock_mode::exclusive) {
-    auto hold = std::make_shared<client_layer::hold_state>(engine, lock, model::hold_id::random(), 1,
+    auto hold = std::make_shared<client_layer::hold_state>(engine, time, lock, model::hold_id::random(), 1,
                                                            engine->keeper().lease(), mode, 1);
     EXPECT_TRUE(engine->holds().add(hold, engine->holds().checks()));
     return hold;
@@ -115,7 +115,7 @@ TEST_F(hold_releaser_test, an_explicit_ttl_ends_with_its_lease_in_an_edit) {
   const auto lease =
       std::make_shared<client_layer::lease>(model::lease_id::random(), 5s, false, model::lease_id{});
   lease->confirm(time.now(), {});
-  const auto hold = std::make_shared<client_layer::hold_state>(engine, model::lock_definition{"a"},
+  const auto hold = std::make_shared<client_layer::hold_state>(engine, time, model::lock_definition{"a"},
                                                                model::hold_id::random(), 1, lease,
                                                                model::lock_mode::exclusive, 1);
   EXPECT_FALSE(begun(hold)->fast);

@@ -26,6 +26,7 @@ class hold_state_test : public testing::Test {
   const std::shared_ptr<client_layer::lease> own =
       std::make_shared<client_layer::lease>(process, 30s, true, process);
   client_layer::hold_state hold{engine,
+                                time,
                                 {"a", model::lock_kind::semaphore, 5},
                                 model::hold_id::random(),
                                 7,
@@ -43,6 +44,19 @@ TEST_F(hold_state_test, is_valid_until_its_leases_deadline_and_then_lost) {
   EXPECT_FALSE(hold.is_valid());
   EXPECT_EQ(hold.remaining(), 0ns);
   EXPECT_EQ(hold.loss(), loss::expired) << "although nobody has marked it";
+}
+
+// The answer to a renewal may come just when somebody was told that the hold is over, as by its guard.
+TEST_F(hold_state_test, that_has_said_it_is_over_is_never_valid_again) {
+  time.advance(30s);
+  EXPECT_TRUE(own->confirm(time.now() - 20s, {})) << "nobody has asked yet";
+  EXPECT_TRUE(hold.is_valid());
+  time.advance(10s);
+  EXPECT_FALSE(hold.is_valid());
+  EXPECT_FALSE(own->confirm(time.now() - 1s, {}));
+  EXPECT_FALSE(hold.is_valid());
+  EXPECT_EQ(own->deadline(), time.now());
+  EXPECT_EQ(own->confirmed_at(), time.now() - 30s);
 }
 
 TEST_F(hold_state_test, is_lost_once) {

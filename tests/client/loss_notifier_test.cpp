@@ -21,7 +21,7 @@ class loss_notifier_test : public testing::Test {
   loss_notifier_test() { own->confirm(time.now(), {}); }
 
   hold_ptr added() {
-    auto hold = std::make_shared<client_layer::hold_state>(nullptr, model::lock_definition{"a"},
+    auto hold = std::make_shared<client_layer::hold_state>(nullptr, time, model::lock_definition{"a"},
                                                            model::hold_id::random(), 1, own,
                                                            model::lock_mode::exclusive, 1);
     EXPECT_TRUE(holds.add(hold, holds.checks()));
