@@ -30,6 +30,11 @@ const std::vector<scenario>& scenarios() {
        "as many statements that read one row", reconcile},
       {"lost", "milliseconds until 50,000 holders have been told that their lease is lost",
        "the same with one holder", lost},
+      {"beside",
+       "milliseconds of a release beside 200 threads that read, and until the next client has a lock for "
+       "which "
+       "1,000 waiters of the holder's client give up",
+       "the same without them", beside},
   };
   return known;
 }

@@ -67,6 +67,9 @@ std::vector<result> held(const plan& plan);
 std::vector<result> reconcile(const plan& plan);
 // How long it takes to notify 50,000 holders that their lease is lost, against one holder.
 std::vector<result> lost(const plan& plan);
+// How long a release takes while 200 threads of its client read, and how long until the next client has the lock if
+// 1,000 waiters of the holder's client give up with the release; against the same without them.
+std::vector<result> beside(const plan& plan);
 
 struct scenario {
   std::string_view name;
