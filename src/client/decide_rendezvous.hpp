@@ -1,6 +1,7 @@
 // The part of the decisions that differs for a latch or a barrier, which nobody holds.
 #pragma once
 
+#include "client/decisions.hpp"
 #include "client/lock_editor.hpp"
 
 namespace rowlock::client_layer {
