@@ -147,7 +147,7 @@ void waiter_poll::ask_barrier(instant now) {
   const auto& [name, members] = *barriers_.begin();
   std::chrono::microseconds due = 1h;
   for (const auto& member :
-       slot_.call([&name = name](store::admin_verbs& session) { return session.queue(name); })) {
+       slot_.call([&of = name](store::admin_verbs& session) { return session.queue(of); })) {
     // expires_in is in whole milliseconds, rounded down.
     const auto ends_in = member.alive ? member.expires_in + context_.skew() + 1ms : 0ms;
     due = std::min<std::chrono::microseconds>(due, ends_in);
