@@ -114,9 +114,9 @@ class ROWLOCK_OWNER hold {
   void set_data(const std::string& text) const;
 
   // Releases the lock; waits at most options::close_timeout. Whatever it returns, the hold is over: errors of the
-  // database are not thrown. If an answer is lost, and the hold is gone when the database is asked again, the result is
-  // `released`, although the hold may have been released by force just before. A second call returns the same result.
-  // Empty: `lost`. Throws error(forked) in a forked child.
+  // database are not thrown, and a lack of memory only delays it. If an answer is lost, and the hold is gone when the
+  // database is asked again, the result is `released`, although the hold may have been released by force just before. A
+  // second call returns the same result. Empty: `lost`. Throws error(forked) in a forked child.
   release_result release();
 
   // Lets another process continue the hold: pass the returned text to rowlock::adopt there within ttl (100 milliseconds
@@ -124,7 +124,7 @@ class ROWLOCK_OWNER hold {
   // minimum hold time is not passed on. Pass the text on unchanged and keep it secret: it is all that adopt() needs.
   // Throws error: hold_lost; invalid_argument, also for a recursive_mutex that was entered more than once; contention
   // if a guarded transaction keeps the row; unreachable; closed; forked. If outcome_unknown(), the hold is released;
-  // after any other error it is unchanged.
+  // after any other error it is unchanged. After std::bad_alloc valid() says which of these is true.
   [[nodiscard("without the text nobody can adopt the hold")]] std::string transfer(time_span ttl);
 
   // The text with which rowlock::reclaim continues this hold after its process has died; store it. On this machine

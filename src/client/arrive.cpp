@@ -17,21 +17,22 @@ void arrival::submit() {
   engine_.parts().queue.submit(operation_);
 }
 
-instant arrival::leave() {
+instant arrival::leave() noexcept {
   answer().leave();
   look_again();
   return engine_.shared().time.now() + engine_.shared().longest_call();
 }
 
-bool arrival::detach() {
+bool arrival::detach() noexcept {
   if (!answer().detach()) return false;
   look_again();
   return true;
 }
 
 // One that a worker has is looked at by the worker, which sees that its caller leaves.
-void arrival::look_again() {
-  if (auto waiting = engine_.waiters().take(*operation_)) engine_.parts().queue.submit(std::move(waiting));
+void arrival::look_again() noexcept {
+  if (auto waiting = engine_.waiters().take(*operation_))
+    engine_.parts().queue.submit_again(std::move(waiting));
 }
 
 std::optional<model::token> arrival::result(const hold_ptr& answered) const {

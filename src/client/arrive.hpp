@@ -20,9 +20,9 @@ class arrival {
   void submit();
   // The caller gives up. The other members may have continued with this one meanwhile; only the database can
   // say so. Returns until when the caller should wait for its answer.
-  instant leave();
+  instant leave() noexcept;
   // The same for a caller that does not wait for the answer. False: there was an answer before.
-  bool detach();
+  bool detach() noexcept;
 
   // The number of the complete generation. If the answer is null, the member has left or never arrived:
   // returns empty, or throws error(cancelled) if the wait had no limit.
@@ -30,7 +30,7 @@ class arrival {
   error unknown() const;  // without an answer after leave()
 
  private:
-  void look_again();
+  void look_again() noexcept;
 
   engine& engine_;
   const acquire_ptr operation_;

@@ -28,7 +28,7 @@ hold_ptr async_acquire::take() {
   return engine_->result_without_answer(*operation_, how_long_, stop_);
 }
 
-bool async_acquire::leave() {
+bool async_acquire::leave() noexcept {
   if (!operation_->answer.give_up()) return false;
   engine_->abandon(*operation_);
   return true;
@@ -40,7 +40,7 @@ void async_acquire::drop_answer() {
   }
 }
 
-void async_acquire::before_told() {
+void async_acquire::before_told() noexcept {
   if (operation_->ttl) engine_->check_deadlines();
 }
 

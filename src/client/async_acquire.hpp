@@ -25,10 +25,10 @@ class async_acquire final : public async_request {
   std::optional<instant> prepare() override;
   promise_state& answer() override { return operation_->answer; }
   void submit() override { engine_->parts().queue.submit(operation_); }
-  bool leave() override;
-  bool detach() override { return leave(); }
+  bool leave() noexcept override;
+  bool detach() noexcept override { return leave(); }
   void drop_answer() override;
-  void before_told() override;
+  void before_told() noexcept override;
   std::string described() const override;
 
   const model::lock_request request_;

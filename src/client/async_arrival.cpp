@@ -26,7 +26,7 @@ std::optional<model::token> async_arrival::take() {
 }
 
 // It may be stopped when its time is up, and be called for both.
-bool async_arrival::leave() {
+bool async_arrival::leave() noexcept {
   instant end{};
   {
     const model::annotated_lock lock{mutex_};

@@ -28,8 +28,8 @@ class async_arrival final : public async_request {
   std::optional<instant> prepare() override;
   promise_state& answer() override { return member_->answer(); }
   void submit() override { member_->submit(); }
-  bool leave() override;
-  bool detach() override { return member_->detach(); }
+  bool leave() noexcept override;
+  bool detach() noexcept override { return member_->detach(); }
   void drop_answer() override {}  // a member holds nothing
   std::string described() const override;
 

@@ -27,14 +27,18 @@ joint_acquire::holds async_joint_acquire::take() {
 }
 
 // The client is closed: a statement that hangs may still bring what the joint acquire waits for.
-void async_joint_acquire::refuse() {
+void async_joint_acquire::refuse() noexcept {
   async_request::refuse();
   joint_->abandon();
 }
 
-bool async_joint_acquire::leave() {
+bool async_joint_acquire::leave() noexcept {
   if (!joint_->answer().give_up()) return false;
-  failure_ = joint_->last_failure();
+  try {
+    failure_ = joint_->last_failure();
+  } catch (...) {
+    // Without memory the reason stays unknown.
+  }
   joint_->abandon();
   return true;
 }

@@ -27,9 +27,9 @@ class async_joint_acquire final : public async_request {
   std::optional<instant> prepare() override;
   promise_state& answer() override { return joint_->answer(); }
   void submit() override { joint_->submit(); }
-  void refuse() override;
-  bool leave() override;
-  bool detach() override { return leave(); }
+  void refuse() noexcept override;
+  bool leave() noexcept override;
+  bool detach() noexcept override { return leave(); }
   void drop_answer() override { joint_->discard(); }
   std::string described() const override { return "the acquire of several locks"; }
 

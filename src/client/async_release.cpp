@@ -6,11 +6,21 @@
 
 namespace rowlock::client_layer {
 
+struct async_release::ticket {
+  continuation then;
+  std::shared_ptr<async_release> of;  // null: not passed to the executor yet
+};
+
 async_release::async_release(std::shared_ptr<engine> on, executor where, continuation then)
-    : engine_(std::move(on)), where_(std::move(where)), then_(std::move(then)) {}
+    : engine_(std::move(on)),
+      where_(std::move(where)),
+      ticket_(std::make_shared<ticket>()),
+      passed_([pass = ticket_] { pass->of->go_on(pass->then); }) {
+  ticket_->then = std::move(then);
+}
 
 // async_waiters keeps this object until it is settled. The answer must not, because the engine's threads destroy it.
-bool async_release::may_wait(instant until) {
+bool async_release::may_wait(instant until) noexcept {
   try {
     auto& waiters = engine_->start_async();
     answer_->on_complete([this, &waiters] { waiters.settled(*this); });
@@ -32,21 +42,27 @@ void async_release::start(const hold_ptr& hold, release_result otherwise) {
   waits ? engine_->check_deadlines() : tell();
 }
 
-void async_release::give_up() {
+void async_release::give_up() noexcept {
   if (answer_->give_up()) engine_->async().settled(*this);
 }
 
-void async_release::tell() {
+void async_release::tell() noexcept {
   const auto where = std::move(where_);
-  // If the executor drops its function, the caller's continuation is destroyed there.
-  auto then = std::move(then_);
+  auto pass = std::move(passed_);
   if (over_.load()) return;
+  ticket_->of = shared_from_this();
+  ticket_.reset();
   try {
-    where([self = shared_from_this(), then = std::move(then)] { self->go_on(then); });
+    where(std::move(pass));
   } catch (...) {
-    engine_->shared().log(log_level::error,
-                          "an executor failed, so the result of a release was not delivered: {}",
-                          thrown_text(std::current_exception()));
+    const auto why = std::current_exception();
+    try {
+      engine_->shared().log(log_level::error,
+                            "an executor failed, so the result of a release was not delivered: {}",
+                            thrown_text(why));
+    } catch (...) {
+      // There is no memory for the line.
+    }
   }
 }
 

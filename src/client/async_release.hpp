@@ -27,17 +27,21 @@ class async_release : public async_wait, public std::enable_shared_from_this<asy
   void abandon() noexcept { over_.store(true); }
 
   // For async_waiters.
-  void give_up() override;
-  void refuse() override { give_up(); }
-  void tell() override;
+  void give_up() noexcept override;
+  void refuse() noexcept override { give_up(); }
+  void tell() noexcept override;
 
  private:
-  bool may_wait(instant until);
+  struct ticket;
+  bool may_wait(instant until) noexcept;
   void go_on(const continuation& then);
 
   const std::shared_ptr<engine> engine_;
   executor where_;
-  continuation then_;
+  // For the executor: made before the release, so that its result can be passed on without memory. If the executor
+  // drops its function, the caller's continuation is destroyed there.
+  std::shared_ptr<ticket> ticket_;
+  std::function<void()> passed_;
   const release_answer answer_ = std::make_shared<promised<release_result>>();
   std::atomic<bool> over_{false};  // go_on() or abandon() was called
 };

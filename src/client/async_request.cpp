@@ -8,11 +8,13 @@ namespace rowlock::client_layer {
 
 // What the executor receives. If the executor drops it, the continuation never runs, and the request is abandoned.
 struct async_request::ticket {
-  explicit ticket(std::shared_ptr<async_request> of) : wait(std::move(of)) {}
+  ticket() = default;
   ticket(const ticket&) = delete;
   ticket& operator=(const ticket&) = delete;
-  ~ticket() { wait->abandon(); }
-  const std::shared_ptr<async_request> wait;
+  ~ticket() {
+    if (wait) wait->abandon();
+  }
+  std::shared_ptr<async_request> wait;  // null: not passed to the executor yet
 };
 
 async_request::async_request(std::shared_ptr<engine> on, std::stop_token stop, executor where,
@@ -31,13 +33,17 @@ void async_request::start() {
   auto& waiters = engine_->start_async();
   const bool asks = !stop_.stop_requested();
   if (asks) engine_->start_keeper();
+  ticket_ = std::make_shared<ticket>();
+  passed_ = [pass = ticket_] { pass->wait->go_on(); };
   prepared_ = true;
   // async_waiters keeps this object until then. The answer must not, because the engine's threads destroy it.
   answer().on_complete([this, &waiters] { waiters.settled(*this); });
   const auto self = shared_from_this();  // it may be settled and continue before this returns
-  if (!waiters.add(self, until)) {
+  try {
+    if (!waiters.add(self, until)) throw closed_during_wait();
+  } catch (...) {
     answer().give_up();
-    throw closed_during_wait();
+    throw;
   }
   if (!asks) {
     if (answer().give_up()) waiters.settled(*this);
@@ -58,25 +64,36 @@ void async_request::start() {
   }
 }
 
-void async_request::give_up() {
+void async_request::give_up() noexcept {
   if (leave()) engine_->async().settled(*this);
 }
 
-void async_request::refuse() {
-  answer().fail(std::make_exception_ptr(closed_during_wait()));
+void async_request::refuse() noexcept {
+  answer().fail(made_failure(closed_during_wait));
 }
 
-void async_request::tell() {
+void async_request::tell() noexcept {
   forget_stop();
   before_told();
   const auto where = std::move(where_);
+  auto pass = std::move(passed_);
   if (over_.load()) return;
+  ticket_->wait = shared_from_this();
+  ticket_.reset();
   try {
-    where([pass = std::make_shared<ticket>(shared_from_this())] { pass->wait->go_on(); });
+    where(std::move(pass));
   } catch (...) {
     abandon();
+    log_failed_executor(std::current_exception());
+  }
+}
+
+void async_request::log_failed_executor(const std::exception_ptr& why) const noexcept {
+  try {
     engine_->shared().log(log_level::error, "an executor failed, so {} was abandoned: {}", described(),
-                          thrown_text(std::current_exception()));
+                          thrown_text(why));
+  } catch (...) {
+    // There is no memory for the line.
   }
 }
 
@@ -96,15 +113,12 @@ void async_request::abandon() noexcept {
     } else {
       drop_answer();
     }
-  } catch (const error&) {
+  } catch (const std::exception&) {
     // It had failed: nothing was granted.
-  } catch (const std::exception& failure) {
-    engine_->shared().log(log_level::error, "cannot release a hold that nobody waits for any more: {}",
-                          failure.what());
   }
 }
 
-void async_request::forget_stop() {
+void async_request::forget_stop() noexcept {
   const model::annotated_lock lock{stop_mutex_};
   on_stop_.reset();
 }

@@ -39,9 +39,9 @@ class async_request : public async_wait, public std::enable_shared_from_this<asy
   void abandon() noexcept;
 
   // For async_waiters.
-  void give_up() override;  // also if it was stopped
-  void refuse() override;
-  void tell() override;
+  void give_up() noexcept override;  // also if it was stopped
+  void refuse() noexcept override;
+  void tell() noexcept override;
 
  protected:
   async_request(std::shared_ptr<engine> on, std::stop_token stop, executor where, continuation then);
@@ -55,7 +55,8 @@ class async_request : public async_wait, public std::enable_shared_from_this<asy
  private:
   struct ticket;
   void go_on();
-  void forget_stop();
+  void forget_stop() noexcept;
+  void log_failed_executor(const std::exception_ptr& why) const noexcept;
 
   // Makes the request and sends nothing. Throws if the request is invalid. Returns when its time is up.
   virtual std::optional<instant> prepare() = 0;
@@ -63,16 +64,19 @@ class async_request : public async_wait, public std::enable_shared_from_this<asy
   virtual void submit() = 0;
   // The time is up, or the request was stopped. True: this call has settled it. False: it was settled before,
   // or still waits for its answer.
-  virtual bool leave() = 0;
+  virtual bool leave() noexcept = 0;
   // Nobody waits any more; what it is granted later is released. False: there was an answer before.
-  virtual bool detach() = 0;
+  virtual bool detach() noexcept = 0;
   // Nobody takes the answer: releases what it has got. May throw error.
   virtual void drop_answer() = 0;
-  virtual void before_told() {}
+  virtual void before_told() noexcept {}
   virtual std::string described() const = 0;  // for the log
 
   executor where_;
   continuation then_;
+  // For the executor: made before the request is sent, so that its outcome can be passed on without memory.
+  std::shared_ptr<ticket> ticket_;
+  std::function<void()> passed_;
   bool prepared_ = false;
   std::atomic<bool> over_{false};      // go_on() or abandon() was called
   model::annotated_mutex stop_mutex_;  // start() may still make the callback while tell() runs

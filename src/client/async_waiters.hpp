@@ -2,12 +2,13 @@
 // thread calls the executors of their callers. A slow executor delays only the executors behind it.
 #pragma once
 
+#include "client/linked_list.hpp"
 #include "client/time_source.hpp"
 #include "model/annotated_mutex.hpp"
 
 #include <condition_variable>
-#include <deque>
 #include <functional>
+#include <list>
 #include <memory>
 #include <optional>
 #include <set>
@@ -24,48 +25,62 @@ class async_wait {
   async_wait& operator=(const async_wait&) = delete;
   virtual ~async_wait() = default;
 
-  virtual void give_up() = 0;  // the time is up
-  virtual void refuse() = 0;   // the client is closed
-  virtual void tell() = 0;     // it is settled: calls the executor
+  virtual void give_up() noexcept = 0;  // the time is up
+  virtual void refuse() noexcept = 0;   // the client is closed
+  virtual void tell() noexcept = 0;     // it is settled: calls the executor
+
+  std::shared_ptr<async_wait> next_in_list{};  // see linked_list
 };
 
 // Thread-safe. Calls nothing under its mutex. The last reference to a wait is dropped only on the waiters'
 // own thread or on a caller's, because the caller's objects are destroyed with it.
 class async_waiters {
  public:
-  // until: when the wait's time is up. Empty: never. Returns false if this object is closed.
+  // until: when the wait's time is up. Empty: never. Returns false if this object is closed. What ends the wait is
+  // allocated here: only this and post() need memory.
   bool add(std::shared_ptr<async_wait> wait, std::optional<instant> until);
   // Changes when the wait's time is up. Does nothing if it is settled or was removed.
-  void set_deadline(const async_wait& wait, instant until);
+  void set_deadline(const async_wait& wait, instant until) noexcept;
   // The wait is settled; its executor will be called. Call this once for each wait that was added, unless
   // remove() came first.
-  void settled(const async_wait& wait);
+  void settled(const async_wait& wait) noexcept;
   // The wait was abandoned: no executor is called.
-  void remove(const async_wait& wait);
+  void remove(const async_wait& wait) noexcept;
 
   // Calls an executor in its turn, without a wait. Once the thread has ended, it is called on the caller's thread.
   void post(std::function<void()> call);
 
   // Ends the waits whose time is up. Returns the first deadline of the others.
-  std::optional<instant> end_overdue(instant now);
+  std::optional<instant> end_overdue(instant now) noexcept;
 
-  void run();  // the thread's body, until it is closed and the last executor was called
+  void run() noexcept;  // the thread's body, until it is closed and the last executor was called
   // The waits that are left end with error(closed).
-  void close();
+  void close() noexcept;
 
  private:
+  using deadlines = std::set<std::pair<instant, const async_wait*>>;
+  // An executor's call: of a wait that is settled, or another one.
+  struct call {
+    std::shared_ptr<async_wait> settled;
+    std::function<void()> other;
+
+    void run() noexcept;
+  };
   struct seat {
-    std::shared_ptr<async_wait> wait;
-    std::optional<instant> until;  // the key in deadlines_
+    std::list<call> wait;              // the one call that its end makes
+    std::optional<instant> until;      // the key in deadlines_
+    deadlines::node_type no_deadline;  // the node, while there is none
   };
 
-  std::shared_ptr<async_wait> take(const async_wait& wait) ROWLOCK_REQUIRES(mutex_);
+  std::list<call> take(const async_wait& wait) noexcept ROWLOCK_REQUIRES(mutex_);
+  void set(seat& of, instant until) noexcept ROWLOCK_REQUIRES(mutex_);
+  void forget_deadline(seat& of, const async_wait& wait) noexcept ROWLOCK_REQUIRES(mutex_);
 
   model::annotated_mutex mutex_;
   std::condition_variable changed_;
   std::unordered_map<const async_wait*, seat> waiting_ ROWLOCK_GUARDED_BY(mutex_);
-  std::set<std::pair<instant, const async_wait*>> deadlines_ ROWLOCK_GUARDED_BY(mutex_);
-  std::deque<std::function<void()>> calls_ ROWLOCK_GUARDED_BY(mutex_);
+  deadlines deadlines_ ROWLOCK_GUARDED_BY(mutex_);
+  std::list<call> calls_ ROWLOCK_GUARDED_BY(mutex_);
   bool closed_ ROWLOCK_GUARDED_BY(mutex_) = false;
   bool over_ ROWLOCK_GUARDED_BY(mutex_) = false;
 };

@@ -41,7 +41,8 @@ void background_sweep::step() {
   }
   for (const auto& name : found.names) {
     // A name that this sweep has already submitted is under way, or guarded.
-    if (submitted_.insert(name).second) queue_.submit(sweep_of(name));
+    auto sweep = sweep_of(name);
+    if (submitted_.insert(name).second) queue_.submit(std::move(sweep));
   }
   const auto now = context_.time.now();
   after_ = found.next;

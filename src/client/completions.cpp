@@ -7,12 +7,22 @@
 namespace rowlock::client_layer {
 
 void completions::granted(const acquire_ptr& operation, model::token token) {
+  try {
+    settle(operation, token);
+  } catch (...) {
+    operation->progress.sent();
+    operation->progress.failed(false);
+    throw;
+  }
+}
+
+void completions::settle(const acquire_ptr& operation, model::token token) {
   operation->progress.granted();
   if (is_rendezvous(operation->definition.kind)) return passed(operation, token);
   if (operation->ttl && operation->lease->is_renewed()) {
     // One more step, on the slow path, moves the hold to a lease of its own.
     operation->progress.needs_edit();
-    queue_.submit(operation);
+    queue_.submit_again(operation);
     return;
   }
   const auto keep_until = operation->min_hold > std::chrono::milliseconds{0}
@@ -20,22 +30,23 @@ void completions::granted(const acquire_ptr& operation, model::token token) {
                               : instant{};
   const auto hold = make_hold(granted_to(*operation, token), operation->checks,
                               operation->progress.was_contended(), keep_until);
-  if (!hold) {
-    queue_.withdraw(*operation);
-    restart(operation);
-    return;
-  }
+  if (!hold) return restart(operation, true);
+  // From here on nothing needs memory.
+  const auto ending = operation->ending;
+  operation->ending.reset();
   if (operation->answer.complete(hold, context_.count.acquired)) return;
   hold->begin_release();
   holds_.remove(*hold);
+  operation->ending = ending;
   queue_.withdraw(*operation);
 }
 
 granted_hold completions::granted_to(const acquire_operation& operation, model::token token) {
-  return {operation.definition, operation.hold, token, operation.lease, operation.mode, operation.weight};
+  return {operation.definition, operation.hold,   token,           operation.lease,
+          operation.mode,       operation.weight, operation.ending};
 }
 
-hold_ptr completions::make_hold(const granted_hold& granted, std::uint64_t checks, bool contended,
+hold_ptr completions::make_hold(granted_hold&& granted, std::uint64_t checks, bool contended,
                                 instant keep_until) {
   if (!granted.lease->is_valid(context_.time.now())) return nullptr;
   auto hold = make_hold_(granted);
@@ -47,14 +58,16 @@ hold_ptr completions::make_hold(const granted_hold& granted, std::uint64_t check
 // An open latch or a complete generation stays so when the lease is gone. Nothing is held, so a caller that gives up
 // has nothing to release.
 void completions::passed(const acquire_ptr& operation, model::token token) {
-  const auto result = make_hold_(granted_to(*operation, token));
+  auto member = granted_to(*operation, token);
+  member.ending.reset();
+  const auto result = make_hold_(member);
   result->begin_release();
   operation->answer.complete(result);
   if (operation->definition.kind == model::lock_kind::barrier) queue_.withdraw(*operation);
 }
 
 void completions::granted_to_waiter(model::hold_id hold, model::token token, bool contended,
-                                    std::uint64_t checks) {
+                                    std::uint64_t checks) noexcept {
   auto operation = waiters_.take(hold);
   if (!operation) {
     // It may be about to enter the registry, see queued(). One that enters before the count rises is found
@@ -62,13 +75,21 @@ void completions::granted_to_waiter(model::hold_id hold, model::token token, boo
     keeper_->count_wakeup();
     operation = waiters_.take(hold);
   }
-  if (!operation) return;
-  operation->progress.granted(contended);
-  operation->checks = checks;
-  granted(operation, token);
+  if (operation) deliver(std::move(operation), token, contended, checks);
 }
 
-bool completions::busy(const acquire_ptr& operation) {
+void completions::deliver(acquire_ptr operation, model::token token, bool contended,
+                          std::uint64_t checks) noexcept {
+  operation->progress.granted(contended);
+  operation->checks = checks;
+  try {
+    granted(operation, token);
+  } catch (...) {
+    queue_.submit_again(std::move(operation));
+  }
+}
+
+bool completions::busy(const acquire_ptr& operation) noexcept {
   context_.count.busy.fetch_add(1, std::memory_order_relaxed);
   return operation->answer.complete(nullptr);
 }
@@ -91,9 +112,10 @@ void completions::queued(const acquire_ptr& operation, std::chrono::microseconds
   const auto hold = operation->hold;
   if (!waiters_.enter(operation, takeover_at)) {
     // The client is closing: the queue accepts no more acquires, withdraws this one and fails it with error(closed).
-    queue_.submit(operation);
+    queue_.submit_again(operation);
     return;
   }
+  // From here on it belongs to whoever takes it out of the registry, and nothing may fail.
   // The lock may have been granted to it before it could be found in the registry.
   if (keeper_->wakeups_received() != wakeups) keeper_->look_up(hold);
   keeper_->look_at(std::min(takeover_at, now + context_.settings.poll_interval));
@@ -101,18 +123,19 @@ void completions::queued(const acquire_ptr& operation, std::chrono::microseconds
   if (operation->answer.is_complete()) {
     if (const auto left = waiters_.take(*operation)) queue_.withdraw(*left);
   } else if (operation->answer.is_leaving()) {
-    if (const auto left = waiters_.take(*operation)) queue_.submit(left);
+    if (auto left = waiters_.take(*operation)) queue_.submit_again(std::move(left));
   }
 }
 
 void completions::released(const release_ptr& operation, release_result result) {
   if (result == release_result::released && operation->purpose == release_operation::aim::release) {
-    if (operation->was_held) context_.count.released.fetch_add(1, std::memory_order_relaxed);
-    if (operation->is_orphan) log_orphan(*operation);
     if (operation->how == store::durability::asynchronous &&
         releases_.add({operation->name, operation->hold, operation->lease, context_.time.now()})) {
       keeper_->renew_soon();
     }
+    // From here on nothing needs memory.
+    if (operation->was_held) context_.count.released.fetch_add(1, std::memory_order_relaxed);
+    if (operation->is_orphan) log_orphan(*operation);
   }
   if (operation->answer) operation->answer->complete(result);
 }
@@ -123,23 +146,27 @@ void completions::log_orphan(const release_operation& release) const {
   if (!release.lease->is_renewed()) {
     return context_.log(log_level::info,
                         "released hold {} of \"{}\", whose ttl has ended or whose acquire was given up",
-                        release.hold.to_string(), release.name);
+                        release.hold, release.name);
   }
   context_.log(
       log_level::warning,
       "released hold {} of \"{}\", which belonged to this client's lease but was unknown to the client",
-      release.hold.to_string(), release.name);
+      release.hold, release.name);
 }
 
-void completions::begin_anew(acquire_operation& operation) {
-  if (operation.moving_to) queue_.withdraw(operation);
-  operation.begin_anew();
-  queue_.mark(operation);
+void completions::begin_anew(acquire_operation& operation, bool withdraws) {
+  const auto hold = operation.hold.sibling();
+  auto in_use = queue_.ids().use(hold);
+  auto ending = ending_of(operation.definition.name);
+  const bool outlives_client = operation.moving_to || (operation.lease && !operation.lease->is_renewed());
+  if (withdraws || outlives_client) queue_.withdraw(operation);
+  operation.begin_anew(hold, std::move(ending));
+  operation.answer.in_use = std::move(in_use);
 }
 
-void completions::restart(const acquire_ptr& operation) {
-  begin_anew(*operation);
-  queue_.submit(operation);
+void completions::restart(const acquire_ptr& operation, bool withdraws) {
+  begin_anew(*operation, withdraws);
+  queue_.submit_again(operation);
 }
 
 }  // namespace rowlock::client_layer

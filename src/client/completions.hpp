@@ -26,6 +26,7 @@ struct granted_hold {
   std::shared_ptr<client_layer::lease> lease;
   model::lock_mode mode = model::lock_mode::exclusive;
   std::int64_t weight = 1;
+  release_ptr ending{};  // see hold_state; null: the hold makes one
 };
 
 using hold_maker = std::function<hold_ptr(const granted_hold&)>;
@@ -48,30 +49,37 @@ class completions {
 
   // The database has granted the operation's hold. The grant counts only if the lease is still valid by this client's
   // clock (I5). Requires: operation->checks was read before the statement that granted it, or found it granted.
+  // If memory runs out, the operation is in doubt: the caller must have it decided again.
   void granted(const acquire_ptr& operation, model::token token);
+  // The same, but without memory it is submitted again.
+  void deliver(acquire_ptr operation, model::token token, bool contended, std::uint64_t checks) noexcept;
   // The same for a waiter of this client that was granted by another request's statement. If it is not in the
   // waiter registry, its owner is about to find the grant, or to withdraw it. checks: see hold_registry::add.
-  void granted_to_waiter(model::hold_id hold, model::token token, bool contended, std::uint64_t checks);
+  void granted_to_waiter(model::hold_id hold, model::token token, bool contended,
+                         std::uint64_t checks) noexcept;
   // The operation was not granted and does not wait. False: its caller has given up.
-  bool busy(const acquire_ptr& operation);
-  // The operation stands in the lock's queue. wakeups: how many had been received before the database put it there.
+  bool busy(const acquire_ptr& operation) noexcept;
+  // The operation stands in the lock's queue. wakeups: how many had been received before the database put it there. If
+  // memory runs out, it still belongs to the caller.
   void queued(const acquire_ptr& operation, std::chrono::microseconds takeover_in, std::uint64_t wakeups);
   void released(const release_ptr& operation, release_result result);
 
   // Makes a hold of a grant and registers it; no other function does. contended: others waited when it was
-  // granted. Null: the lease is over by this client's clock, so the grant does not count (I5).
-  hold_ptr make_hold(const granted_hold& granted, std::uint64_t checks, bool contended,
-                     instant keep_until = {});
+  // granted. Null: the lease is over by this client's clock, so the grant does not count (I5). Then, and if memory
+  // runs out, `granted` is unchanged.
+  hold_ptr make_hold(granted_hold&& granted, std::uint64_t checks, bool contended, instant keep_until = {});
 
   // Read before a request is sent, see hold_registry::checks().
   std::uint64_t checks() const noexcept { return holds_.checks(); }
 
-  // Makes it a new request, under a new hold id. Withdraws what it may have obtained, unless that ends with the lease.
-  void begin_anew(acquire_operation& operation);
+  // Makes it a new request, under a new hold id. Withdraws what it may have obtained, if it `withdraws` or that does not
+  // end with the client's lease. If memory runs out, nothing changes.
+  void begin_anew(acquire_operation& operation, bool withdraws = false);
   // Likewise, and submits it.
-  void restart(const acquire_ptr& operation);
+  void restart(const acquire_ptr& operation, bool withdraws = false);
 
  private:
+  void settle(const acquire_ptr& operation, model::token token);
   void passed(const acquire_ptr& operation, model::token token);
   void log_orphan(const release_operation& release) const;
   static granted_hold granted_to(const acquire_operation& operation, model::token token);

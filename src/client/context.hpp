@@ -9,6 +9,7 @@
 #include "client/stoppable_sleep.hpp"
 #include "client/time_source.hpp"
 #include "client/user_code.hpp"
+#include "model/ids.hpp"
 
 #include <rowlock/options.hpp>
 
@@ -21,6 +22,15 @@
 #include <cstdint>
 #include <string_view>
 #include <utility>
+
+// For the log: an id is written where a failure does no harm, not by the caller.
+template <class Tag>
+struct fmt::formatter<rowlock::model::id<Tag>> : fmt::formatter<std::string_view> {
+  template <class Context>
+  auto format(const rowlock::model::id<Tag>& shown, Context& into) const {
+    return fmt::formatter<std::string_view>::format(shown.to_string(), into);
+  }
+};
 
 namespace rowlock::client_layer {
 

@@ -1,6 +1,7 @@
 #include "client/deadlock_search.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace rowlock::client_layer {
@@ -24,12 +25,27 @@ void deadlock_search::submit_step(const look_ptr& made) {
     }
   };
   task->answer.on_complete([this, made] {
-    if (std::exchange(made->goes_on, false)) return submit_step(made);
+    bool goes_on = std::exchange(made->goes_on, false);
+    try {
+      if (goes_on) submit_step(made);
+    } catch (...) {
+      // Without memory the look ends with what it has read; the next one reads the rest.
+      goes_on = false;
+    }
+    if (goes_on) return;
     const model::annotated_lock held{mutex_};
     of(*made).now = state::read;
     changed_.notify_all();
   });
   queue_.submit_background(task);
+}
+
+// Nobody waits for a look that was not sent.
+void deadlock_search::give_up(const look_ptr& made) {
+  const model::annotated_lock held{mutex_};
+  of(*made).now = state::done;
+  if (latest_ == made) latest_.reset();
+  changed_.notify_all();
 }
 
 // The first step reads the names that somebody waits for. Each further step reads one of them.
@@ -38,9 +54,8 @@ void deadlock_search::read_step(store::admin_verbs& session, look& made) {
     made.names = session.waited_for();
     std::reverse(made.names->begin(), made.names->end());
   } else {
-    const auto name = made.names->back();
+    if (auto lock = read_waiters(session, made.names->back())) made.locks.push_back(std::move(*lock));
     made.names->pop_back();
-    if (auto lock = read_waiters(session, name)) made.locks.push_back(std::move(*lock));
   }
   made.goes_on = !made.names->empty();
 }
@@ -49,9 +64,11 @@ void deadlock_search::search(look& found) {
   of(found).now = state::searched;
   const auto locks = std::move(found.locks);
   std::vector<wait_cycle> cycles;
-  {
+  try {
     const model::annotated_unlock unlocked{mutex_};
     cycles = find_cycles(locks);
+  } catch (const std::bad_alloc&) {
+    // Nothing was found; the next look searches again.
   }
   of(found).cycles = std::move(cycles);
   of(found).now = state::done;
@@ -70,7 +87,12 @@ wait_cycle deadlock_search::circle_of(std::uint64_t owner, std::uint64_t& after,
   if (!serves) {
     const auto made = latest_ = begin();
     lock.unlock();
-    submit_step(made);
+    try {
+      submit_step(made);
+    } catch (...) {
+      give_up(made);
+      throw;
+    }
     lock.lock();
   }
   const auto mine = latest_;

@@ -66,6 +66,7 @@ class deadlock_search {
 
   look_ptr begin() ROWLOCK_REQUIRES(mutex_);
   void submit_step(const look_ptr& made);
+  void give_up(const look_ptr& made);
   void read_step(store::admin_verbs& session, look& made);
   // Runs in the caller's thread with the mutex unlocked, so that it blocks no worker.
   void search(look& found) ROWLOCK_REQUIRES(mutex_);

@@ -49,15 +49,19 @@ void detached_threads::start(const char* name, std::function<void()> body,
 
 void detached_threads::start_once(const std::string& role, const char* name, std::function<void()> body,
                                   std::shared_ptr<const void> owner) {
-  if (roles_.contains(role)) return;
+  const auto [added, is_new] = roles_.insert(role);
+  if (!is_new) return;
   try {
     start(name, std::move(body), std::move(owner));
   } catch (const std::system_error& failure) {
+    roles_.erase(added);
     throw error(
         errc::unreachable,
         fmt::format("the client cannot start a thread: {}; the next call tries again", failure.what()));
+  } catch (...) {
+    roles_.erase(added);
+    throw;
   }
-  roles_.insert(role);
 }
 
 void detached_threads::ended() {

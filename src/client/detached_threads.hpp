@@ -16,7 +16,8 @@ namespace rowlock::client_layer {
 // Thread-safe, except start_once(). Requires: the owner that start() gets keeps this object alive.
 class detached_threads {
  public:
-  // Blocks all signals in the thread, because they belong to the application. Throws std::system_error.
+  // Blocks all signals in the thread, because they belong to the application. The body must not throw. Throws
+  // std::system_error.
   void start(const char* name, std::function<void()> body, std::shared_ptr<const void> owner);
   // The same, once per role: a later call does nothing. Throws error(unreachable) if the thread cannot be started;
   // the next call tries again. Requires: no two threads call it at once.

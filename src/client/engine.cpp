@@ -36,7 +36,7 @@ engine::engine(database_source source, const options& settings, time_source& tim
                    [this](const granted_hold& granted) {
                      return std::make_shared<hold_state>(shared_from_this(), context_.time, granted.lock,
                                                          granted.id, granted.token, granted.lease,
-                                                         granted.mode, granted.weight);
+                                                         granted.mode, granted.weight, granted.ending);
                    }),
       loss_notifier_(context_, holds_),
       keeper_(context_, queue_, waiters_, completions_, holds_, releases_, loss_notifier_,
@@ -94,6 +94,7 @@ void engine::make_workers(int count) {
     slots.push_back(&workers_.back()->slot());
   }
   watchdog_ = std::make_unique<watchdog>(context_, keeper_, holds_, loss_notifier_, async_, slots);
+  watchdog_->on_round = [this] { reconcile_.send_what_is_left(); };
 }
 
 // ---- threads ----
@@ -131,14 +132,9 @@ void engine::start_keeper() {
   keeper_started_.store(true, std::memory_order_release);
 }
 
-void engine::keep_lease() {
+void engine::keep_lease() noexcept {
   keeper_.run();
-  try {
-    keeper_.end_lease();
-  } catch (const std::exception& failure) {
-    context_.log(log_level::warning, "the lease could not be ended, so it expires by itself: {}",
-                 failure.what());
-  }
+  keeper_.end_lease();
   keeper_.slot().close();
 }
 
@@ -207,7 +203,7 @@ std::optional<hold_ptr> engine::await_acquire(const acquire_ptr& operation, std:
 
 // Withdraws an operation that is in the waiter registry. A worker that has the operation sees that nobody waits,
 // and withdraws it itself.
-void engine::abandon(const acquire_operation& operation) {
+void engine::abandon(const acquire_operation& operation) noexcept {
   if (const auto left = waiters_.take(operation)) queue_.withdraw(*left);
   context_.count.busy.fetch_add(1, std::memory_order_relaxed);
 }
@@ -268,11 +264,11 @@ hold_ptr engine::acquire(const model::lock_request& request, const wait_limit& h
   return result_without_answer(*operation, how_long, how.stop);
 }
 
-void engine::give_up(acquire_operation& operation) {
+void engine::give_up(acquire_operation& operation) noexcept {
   if (operation.answer.give_up()) return abandon(operation);
   try {
     if (const auto granted = operation.answer.take(); granted && *granted) releaser_.begin(**granted);
-  } catch (const error&) {
+  } catch (const std::exception&) {
     // The operation had failed: nothing was granted.
   }
 }
@@ -292,18 +288,22 @@ bool engine::sleep(std::chrono::nanoseconds length, const std::stop_token& stop)
 
 // ---- the end ----
 
-void engine::release_holds() {
-  auto holds = holds_.all();
-  const auto releases = releaser_.closing_releases(holds);
-  loss_notifier_.lose(std::move(holds), loss::closed);
-  queue_.submit(releases);
+// Holders are told before the releases are sent, and each release uses its id before the hold leaves the registry.
+void engine::release_holds() noexcept {
+  auto lost = holds_.lose_all(loss::closed);
+  release_list releases;
+  for (const auto& hold : lost) releases.push(releaser_.closing_release(*hold));
+  for (const auto& hold : lost) holds_.remove(*hold);
+  loss_notifier_.tell(std::move(lost));
+  queue_.submit(std::move(releases));
 }
 
-void engine::release_everything(instant until) {
+void engine::release_everything(instant until) noexcept {
   release_holds();
-  for (const auto& operation : waiters_.close()) {
+  for (auto left = waiters_.close(); !left.empty();) {
+    const auto operation = left.pop();
     queue_.withdraw(*operation);
-    operation->answer.fail(std::make_exception_ptr(closed_during_wait()));
+    operation->answer.fail(made_failure(closed_during_wait));
   }
   queue_.drain(until);
   // Requests that were under way may have been granted meanwhile.
@@ -321,22 +321,19 @@ void engine::close() noexcept {
 void engine::end_everything() noexcept {
   const model::annotated_lock start_lock{start_mutex_};
   const auto until = context_.time.now() + context_.settings.close_timeout;
-  try {
-    queue_.stop_acquires();
-    context_.pauses.close();
-    if (workers_started_.load()) release_everything(until);
-    async_.close();
-    keeper_.stop();
-    queue_.stop();
-    source_.close();
-    if (watchdog_) watchdog_->stop();
-    loss_notifier_.stop();
-    if (const int left = threads_.wait_until(context_.time, until); left > 0) {
-      context_.log(log_level::warning, "{} thread(s) still wait for the database; they end by themselves",
-                   left);
-    }
-  } catch (const std::exception& failure) {
-    context_.log(log_level::warning, "closing: {}", failure.what());
+  // No step needs memory.
+  queue_.stop_acquires();
+  context_.pauses.close();
+  if (workers_started_.load()) release_everything(until);
+  async_.close();
+  keeper_.stop();
+  queue_.stop();
+  source_.close();
+  if (watchdog_) watchdog_->stop();
+  loss_notifier_.stop();
+  if (const int left = threads_.wait_until(context_.time, until); left > 0) {
+    context_.log(log_level::warning, "{} thread(s) still wait for the database; they end by themselves",
+                 left);
   }
   context_.writer.stop();
   log_thread_.wait_until(context_.time, until);

@@ -80,9 +80,9 @@ class engine : public std::enable_shared_from_this<engine> {
   prepared prepare(const model::lock_request& request, const wait_limit& how_long,
                    const acquire_options& how) const;
   // The caller has given up: the operation leaves the queue, and a later grant is released.
-  void abandon(const acquire_operation& operation);
+  void abandon(const acquire_operation& operation) noexcept;
   // The same for a caller that may have its answer: a grant is released.
-  void give_up(acquire_operation& operation);
+  void give_up(acquire_operation& operation) noexcept;
   // The result for a caller that got no answer: null, or the reason, thrown.
   hold_ptr result_without_answer(const acquire_operation& operation, const wait_limit& how_long,
                                  const std::stop_token& stop) const;
@@ -132,9 +132,9 @@ class engine : public std::enable_shared_from_this<engine> {
   void connect_first();
   void make_workers(int count);
   void start_workers();
-  void keep_lease();  // the body of the lease keeper's thread
-  void release_holds();
-  void release_everything(instant until);
+  void keep_lease() noexcept;  // the body of the lease keeper's thread
+  void release_holds() noexcept;
+  void release_everything(instant until) noexcept;
   void end_everything() noexcept;
 
   context context_;

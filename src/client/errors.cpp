@@ -30,6 +30,8 @@ error copy_of(const std::exception_ptr& failure) {
     std::rethrow_exception(failure);
   } catch (const error& known) {
     return copy_of(known);
+  } catch (const std::bad_alloc&) {
+    throw;
   } catch (const std::exception& unknown) {
     return {errc::internal, unknown.what()};
   }

@@ -7,13 +7,24 @@
 
 #include <chrono>
 #include <exception>
+#include <new>
 #include <string>
 
 namespace rowlock::client_layer {
 
 // One failure may end many waits. Each waiter is thrown its own copy, which no other thread touches.
 error copy_of(const error& failure);
-error copy_of(const std::exception_ptr& failure);
+error copy_of(const std::exception_ptr& failure);  // throws std::bad_alloc if it is one
+// What make() returns, as an exception; std::bad_alloc if there is no memory for it.
+template <class Make>
+std::exception_ptr made_failure(Make make) noexcept {
+  try {
+    return std::make_exception_ptr(make());
+  } catch (...) {
+    return std::make_exception_ptr(std::bad_alloc{});
+  }
+}
+
 // What a user's function threw, which may be anything, as text for the log.
 std::string thrown_text(const std::exception_ptr& thrown);
 

@@ -24,6 +24,15 @@ store::acquire_item request_of(const acquire_operation& operation) {
           operation.hold,  definition.fair, operation.mode,      operation.weight};
 }
 
+// Drops those for which answer() is true. If it throws, those before are dropped and the others stay.
+template <class Operation, class Answer>
+void drop_answered(std::vector<Operation>& operations, Answer answer) {
+  for (auto& one : operations) {
+    if (one && answer(one)) one.reset();
+  }
+  std::erase(operations, nullptr);
+}
+
 }  // namespace
 
 void fast_path::release(batch& work) {
@@ -39,7 +48,7 @@ void fast_path::release(batch& work) {
     if (requests.empty()) continue;
     auto released = slot_.call([&](store::lock_verbs& session) { return session.release(requests, how); });
     std::sort(released.begin(), released.end());
-    std::erase_if(operations, [&](const release_ptr& operation) {
+    drop_answered(operations, [&](const release_ptr& operation) {
       if (!std::binary_search(released.begin(), released.end(), operation->hold)) return false;
       client_.complete.released(operation, release_result::released);
       if (!operation->fair) schedule_sweep(operation->name);
@@ -101,18 +110,19 @@ bool fast_path::prepare(const acquire_ptr& operation) {
   if (operation->lease != lease) {
     if (operation->lease && operation->definition.kind == model::lock_kind::barrier) {
       // Its place in the queue was lost with the lease, and the other members are about to learn of that.
-      operation->answer.fail(std::make_exception_ptr(broken(operation->definition.name)));
+      operation->answer.fail(made_failure([&] { return broken(operation->definition.name); }));
       return false;
     }
     if (operation->lease) client_.complete.begin_anew(*operation);
     operation->lease = std::move(lease);
   }
+  client_.queue.mark(*operation);  // of one that began anew while there was no memory for the mark
   return true;
 }
 
 // For a recently contended lock, the queue is tried first. If that has no result, the lock may be free.
 void fast_path::acquire_or_enqueue(batch& work) {
-  std::erase_if(work.acquires, [&](const acquire_ptr& operation) { return !prepare(operation); });
+  drop_answered(work.acquires, [&](const acquire_ptr& operation) { return !prepare(operation); });
   enqueue(work.acquires, true);
   acquire(work);
   enqueue(work.acquires, false);
@@ -145,7 +155,7 @@ void fast_path::acquire(batch& work) {
   auto grants = slot_.call([&](store::lock_verbs& session) { return session.acquire(requests); });
   bool news = false;
   std::sort(grants.begin(), grants.end(), [](const auto& a, const auto& b) { return a.hold < b.hold; });
-  std::erase_if(operations, [&](const acquire_ptr& operation) {
+  drop_answered(operations, [&](const acquire_ptr& operation) {
     if (!operation->answered()) return false;
     const auto found =
         std::lower_bound(grants.begin(), grants.end(), operation->hold,
@@ -160,10 +170,9 @@ void fast_path::acquire(batch& work) {
 
 // If the process ends before the sweep, a waiter's poll finds the lock free.
 void fast_path::schedule_sweep(const std::string& name) {
-  if (!client_.sweeps.add(name)) return;
   auto sweep = sweep_of(name);
   sweep->is_pending_sweep = true;
-  client_.queue.delay(std::move(sweep), barging_time);
+  if (client_.sweeps.add(name)) client_.queue.delay(std::move(sweep), barging_time);
 }
 
 void fast_path::wake_office_watchers() {
@@ -210,7 +219,7 @@ void fast_path::look_first(std::vector<acquire_ptr>& operations) {
   const auto found = slot_.call([&](store::lock_verbs& session) { return session.find(queries); });
   std::unordered_map<hold_id, const store::hold_status*> by_hold;
   for (const auto& status : found) by_hold.emplace(status.hold, &status);
-  std::erase_if(operations, [&](const acquire_ptr& operation) {
+  drop_answered(operations, [&](const acquire_ptr& operation) {
     const auto found_it = by_hold.find(operation->hold);
     if (found_it == by_hold.end() || !looks(*operation)) return false;
     const auto& stored = *found_it->second;

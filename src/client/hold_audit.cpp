@@ -154,9 +154,9 @@ void hold_audit::pass_on_request() {
   const auto hold = asked_.back();
   const auto now = context_.time.now();
   const auto stored = slot_.call([&](store::admin_verbs& session) { return session.show(hold->name()); });
-  asked_.pop_back();
   if (stored && stored->request)
     loss_notifier_.notify_request(hold, stored->request->reason, now + stored->request->within);
+  asked_.pop_back();
 }
 
 // Notes in asked_ the holds that have a release request. A hold that stands on another lease than its own is also
@@ -192,19 +192,22 @@ void hold_audit::lose(const std::vector<hold_ptr>& holds, loss reason) {
   std::vector<hold_ptr> expired;
   std::vector<hold_ptr> taken;
   for (const auto& hold : holds) (hold->lease()->is_valid(now) ? taken : expired).push_back(hold);
-  loss_notifier_.lose(std::move(expired), loss::expired);
-  loss_notifier_.lose(std::move(taken), reason);
+  loss_notifier_.lose(expired, loss::expired);
+  loss_notifier_.lose(taken, reason);
 }
 
 void hold_audit::send_releases_again() {
-  for (auto& release : releases_.take_all()) {
-    auto operation = std::make_shared<release_operation>();
-    operation->name = std::move(release.name);
+  release_list again;
+  const auto releases = releases_.all();
+  for (const auto& release : releases) {
+    auto operation = ending_of(release.name);
     operation->hold = release.hold;
-    operation->lease = std::move(release.lease);
+    operation->lease = release.lease;
     operation->how = store::durability::durable;
-    queue_.submit(std::move(operation));
+    again.push(std::move(operation));
   }
+  queue_.submit(std::move(again));
+  releases_.forget_first(releases.size());
 }
 
 }  // namespace rowlock::client_layer

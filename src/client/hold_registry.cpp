@@ -19,31 +19,41 @@ bool hold_registry::add(const hold_ptr& hold, std::uint64_t checks_before) {
     // The thread that ends a lease takes its holds afterwards, under this mutex.
     if (hold->lease()->is_ended()) return false;
     if (!holds_.emplace(hold->id(), hold).second) return true;
-    if (!hold->lease()->is_renewed()) {
-      deadlines_.emplace(hold->lease()->deadline(), hold->id());
-      if (is_unreachable(*hold)) look_soon = unreachable_.insert(hold->id()).second;
+    try {
+      look_soon = enter(hold, checks_before);
+    } catch (...) {
+      forget(*hold);
+      throw;
     }
-    if (checks_before != checks_.load()) look_soon = true;
-    if (look_soon) unchecked_.insert(hold->id());
     note();
   }
   if (look_soon && on_unchecked) on_unchecked();
   return true;
 }
 
-void hold_registry::remove(const hold_state& hold) {
+bool hold_registry::enter(const hold_ptr& hold, std::uint64_t checks_before) {
+  bool look_soon = checks_before != checks_.load();
+  if (!hold->lease()->is_renewed()) {
+    deadlines_.emplace(hold->lease()->deadline(), hold->id());
+    if (is_unreachable(*hold)) look_soon = unreachable_.insert(hold->id()).second || look_soon;
+  }
+  if (look_soon) unchecked_.insert(hold->id());
+  return look_soon;
+}
+
+void hold_registry::remove(const hold_state& hold) noexcept {
   const model::annotated_lock lock{mutex_};
   forget(hold);
   note();
 }
 
-void hold_registry::remove(std::span<const hold_ptr> holds) {
+void hold_registry::remove(std::span<const hold_ptr> holds) noexcept {
   const model::annotated_lock lock{mutex_};
   for (const auto& hold : holds) forget(*hold);
   note();
 }
 
-void hold_registry::forget(const hold_state& hold) {
+void hold_registry::forget(const hold_state& hold) noexcept {
   // Another object with the same id may be registered; that one stays.
   const auto found = holds_.find(hold.id());
   if (found == holds_.end() || found->second.get() != &hold) return;
@@ -51,14 +61,14 @@ void hold_registry::forget(const hold_state& hold) {
   forget_deadline(hold);
 }
 
-void hold_registry::forget_deadline(const hold_state& hold) {
+void hold_registry::forget_deadline(const hold_state& hold) noexcept {
   unchecked_.erase(hold.id());
   if (hold.lease()->is_renewed()) return;
   deadlines_.erase({hold.lease()->deadline(), hold.id()});
   unreachable_.erase(hold.id());
 }
 
-void hold_registry::note() {
+void hold_registry::note() noexcept {
   size_.store(holds_.size());
   has_unchecked_.store(!unchecked_.empty());
   has_unreachable_.store(!unreachable_.empty());
@@ -77,25 +87,30 @@ std::vector<hold_ptr> hold_registry::all() const {
   return found;
 }
 
-std::vector<hold_ptr> hold_registry::take(const lease& lease) {
-  std::vector<hold_ptr> taken;
-  {
-    const model::annotated_lock lock{mutex_};
-    taken.reserve(holds_.size());
-    for (auto at = holds_.begin(); at != holds_.end();) {
-      if (at->second->lease().get() != &lease) {
-        ++at;
-        continue;
-      }
-      forget_deadline(*at->second);
-      taken.push_back(std::move(at->second));
-      at = holds_.erase(at);
+lost_holds hold_registry::lose(const lease& lease, loss reason) noexcept {
+  lost_holds lost;
+  const model::annotated_lock lock{mutex_};
+  for (auto at = holds_.begin(); at != holds_.end();) {
+    auto& hold = at->second;
+    if (hold->lease().get() != &lease) {
+      ++at;
+      continue;
     }
-    note();
+    forget_deadline(*hold);
+    if (hold->lose(reason)) lost.push(std::move(hold));
+    at = holds_.erase(at);
   }
-  // In memory order, because otherwise each hold costs the notifying thread a few cache misses.
-  std::sort(taken.begin(), taken.end());
-  return taken;
+  note();
+  return lost;
+}
+
+lost_holds hold_registry::lose_all(loss reason) noexcept {
+  lost_holds lost;
+  const model::annotated_lock lock{mutex_};
+  for (const auto& [id, hold] : holds_) {
+    if (hold->lose(reason)) lost.push(hold);
+  }
+  return lost;
 }
 
 std::vector<hold_ptr> hold_registry::overdue(instant now) const {
@@ -176,6 +191,16 @@ std::vector<hold_ptr> hold_registry::next_page(std::size_t most) {
   return page;
 }
 
+std::vector<recent_releases::entry> recent_releases::all() const {
+  const model::annotated_lock lock{mutex_};
+  return entries_;
+}
+
+void recent_releases::forget_first(std::size_t count) noexcept {
+  const model::annotated_lock lock{mutex_};
+  entries_.erase(entries_.begin(), entries_.begin() + static_cast<std::ptrdiff_t>(count));
+}
+
 bool recent_releases::add(entry release) {
   const model::annotated_lock lock{mutex_};
   entries_.push_back(std::move(release));
@@ -185,11 +210,6 @@ bool recent_releases::add(entry release) {
 void recent_releases::confirm(instant sent_at) {
   const model::annotated_lock lock{mutex_};
   std::erase_if(entries_, [&](const entry& release) { return release.answered_at < sent_at; });
-}
-
-std::vector<recent_releases::entry> recent_releases::take_all() {
-  const model::annotated_lock lock{mutex_};
-  return std::exchange(entries_, {});
 }
 
 }  // namespace rowlock::client_layer

@@ -3,6 +3,7 @@
 
 #include "client/context.hpp"
 #include "client/hold_state.hpp"
+#include "client/linked_list.hpp"
 #include "model/annotated_mutex.hpp"
 #include "store/store.hpp"
 
@@ -21,6 +22,9 @@
 namespace rowlock::client_layer {
 
 using hold_ptr = std::shared_ptr<hold_state>;
+// Linked through themselves, so no loss waits for memory.
+using lost_holds = linked_list<hold_state, &hold_state::next_lost>;
+using asked_holds = linked_list<hold_state, &hold_state::next_asked>;
 
 // Marks holds as moving. Before it ends, a hold whose move has succeeded must be released here: otherwise an audit would
 // find it on another lease and report a loss.
@@ -49,16 +53,20 @@ class hold_registry {
   // False: the hold's lease is over; the hold was not added, and must not be used. checks_before: checks()
   // from before the request was sent. If a check has begun since then, it may have been for a loss of this
   // very hold, so the hold stays in unchecked() until it has been looked up by itself.
+  // If memory runs out, the hold was not added either.
   bool add(const hold_ptr& hold, std::uint64_t checks_before);
-  void remove(const hold_state& hold);
-  void remove(std::span<const hold_ptr> holds);
+  void remove(const hold_state& hold) noexcept;
+  void remove(std::span<const hold_ptr> holds) noexcept;
 
   bool contains(model::hold_id id) const;
   std::vector<hold_ptr> all() const;
   bool empty() const { return size() == 0; }
   std::size_t size() const noexcept { return size_.load(); }
-  // Removes and returns the holds on the lease. After the lease has ended, no other one is added.
-  std::vector<hold_ptr> take(const lease& lease);
+  // Removes the holds on the lease, marks them as lost and returns those that this call has marked: the caller must
+  // have them told. After the lease has ended, no other one is added.
+  lost_holds lose(const lease& lease, loss reason) noexcept;
+  // The same with all holds, which stay here.
+  lost_holds lose_all(loss reason) noexcept;
 
   // Holds on explicit-ttl leases whose deadline has passed.
   std::vector<hold_ptr> overdue(instant now) const;
@@ -87,9 +95,11 @@ class hold_registry {
   using deadlines = std::set<std::pair<instant, model::hold_id>>;
 
   bool is_unreachable(const hold_state& hold) const ROWLOCK_REQUIRES(mutex_);
-  void forget(const hold_state& hold) ROWLOCK_REQUIRES(mutex_);
-  void forget_deadline(const hold_state& hold) ROWLOCK_REQUIRES(mutex_);
-  void note() ROWLOCK_REQUIRES(mutex_);
+  // Adds it. True: it must be looked up soon.
+  bool enter(const hold_ptr& hold, std::uint64_t checks_before) ROWLOCK_REQUIRES(mutex_);
+  void forget(const hold_state& hold) noexcept ROWLOCK_REQUIRES(mutex_);
+  void forget_deadline(const hold_state& hold) noexcept ROWLOCK_REQUIRES(mutex_);
+  void note() noexcept ROWLOCK_REQUIRES(mutex_);
 
   mutable model::annotated_mutex mutex_;
   std::unordered_map<model::hold_id, hold_ptr> holds_ ROWLOCK_GUARDED_BY(mutex_);
@@ -120,8 +130,10 @@ class recent_releases {
   bool add(entry release);
   // Forgets the releases that were answered before that time, because they are on disk.
   void confirm(instant sent_at);
-  // Removes and returns all releases, because they may be lost.
-  std::vector<entry> take_all();
+  // All releases, because they may be lost. Once they are sent again, the caller forgets as many: only others were added
+  // meanwhile.
+  std::vector<entry> all() const;
+  void forget_first(std::size_t count) noexcept;
 
  private:
   mutable model::annotated_mutex mutex_;

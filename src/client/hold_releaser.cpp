@@ -47,30 +47,26 @@ bool hold_releaser::can_be_fast(const hold_state& hold) const {
   return known && hold.lease()->is_renewed() && hold.keep_until() <= context_.time.now();
 }
 
-release_ptr hold_releaser::release_of(const hold_state& hold) const {
-  auto operation = std::make_shared<release_operation>();
-  operation->name = hold.name();
-  operation->kind = hold.kind();
-  operation->mode = hold.mode();
-  operation->fair = hold.is_fair();
-  operation->hold = hold.id();
-  operation->in_use = queue_.ids().use(hold.id());
+release_ptr hold_releaser::release_of(hold_state& hold) const noexcept {
+  auto operation = hold.take_ending();
+  try {
+    operation->in_use = queue_.ids().use(hold.id());
+  } catch (...) {
+    // The queue marks it. Until then reconciliation may also release it.
+  }
   operation->was_held = true;
-  operation->lease = hold.lease();
-  operation->keep_until = hold.keep_until();
   const bool fast = can_be_fast(hold);
   operation->fast = fast && (!hold.is_contended() || !hold.is_fair());
   operation->try_hand_over = fast && hold.is_fair() && hold.mode() == model::lock_mode::exclusive;
   return operation;
 }
 
-release_ptr hold_releaser::operation_of(hold_state& hold) {
-  auto operation = release_of(hold);
+release_ptr hold_releaser::operation_of(hold_state& hold) noexcept {
+  release_ptr operation;
+  if (hold.begin_release()) operation = release_of(hold);
   // Also removes a hold that close() has ended in another thread, because the registry would keep it, and thereby the
   // engine, alive. Not before the release uses the id, or reconciliation would take the hold for an orphan.
   holds_.remove(hold);
-  if (!hold.begin_release()) return nullptr;
-  operation->answer = std::make_shared<promised<release_result>>();
   return operation;
 }
 
@@ -84,38 +80,40 @@ release_result hold_releaser::release(hold_state& hold) {
   return await(answer, until);
 }
 
-std::vector<release_result> hold_releaser::release(std::span<const hold_ptr> holds) {
+void hold_releaser::release(std::span<const hold_ptr> holds, std::span<release_answer> room,
+                            std::span<release_result> results) {
   const auto until = context_.time.now() + context_.settings.close_timeout;
-  std::vector<release_ptr> operations;
-  for (const auto& hold : holds) operations.push_back(operation_of(*hold));
-  auto sent = operations;
-  std::erase(sent, nullptr);
-  queue_.submit(sent);
-  std::vector<release_result> results;
+  release_list sent;
   for (std::size_t i = 0; i < holds.size(); ++i) {
-    results.push_back(operations[i] ? await(operations[i]->answer, until) : over(*holds[i]));
+    auto operation = operation_of(*holds[i]);
+    if (!operation) continue;
+    room[i] = operation->answer;
+    sent.push(std::move(operation));
   }
-  return results;
+  queue_.submit(std::move(sent));
+  for (std::size_t i = 0; i < holds.size(); ++i) {
+    results[i] = room[i] ? await(room[i], until) : over(*holds[i]);
+  }
 }
 
-release_answer hold_releaser::send(release_ptr operation) {
+release_answer hold_releaser::send(release_ptr operation) noexcept {
   if (!operation) return nullptr;
   auto answer = operation->answer;
   queue_.submit(std::move(operation));
   return answer;
 }
 
-release_answer hold_releaser::begin(hold_state& hold) {
+release_answer hold_releaser::begin(hold_state& hold) noexcept {
   return send(operation_of(hold));
 }
 
-release_answer hold_releaser::begin_certain(hold_state& hold) {
+release_answer hold_releaser::begin_certain(hold_state& hold) noexcept {
   auto operation = operation_of(hold);
   if (operation) operation->must_be_certain = true;
   return send(std::move(operation));
 }
 
-void hold_releaser::begin(hold_state& hold, const release_answer& answer) {
+void hold_releaser::begin(hold_state& hold, const release_answer& answer) noexcept {
   auto operation = operation_of(hold);
   if (!operation) {
     answer->complete(over(hold));
@@ -125,15 +123,13 @@ void hold_releaser::begin(hold_state& hold, const release_answer& answer) {
   queue_.submit(std::move(operation));
 }
 
-std::vector<release_ptr> hold_releaser::closing_releases(std::span<const hold_ptr> holds) const {
-  std::vector<release_ptr> operations;
-  for (const auto& hold : holds) {
-    operations.push_back(release_of(*hold));
-    operations.back()->how = store::durability::durable;
-    // Once it has moved away, it belongs to whoever gets the text of the transfer.
-    operations.back()->only_on_lease = hold->is_moving_away();
-  }
-  return operations;
+release_ptr hold_releaser::closing_release(hold_state& hold) const noexcept {
+  auto operation = release_of(hold);
+  operation->answer.reset();
+  operation->how = store::durability::durable;
+  // Once it has moved away, it belongs to whoever gets the text of the transfer.
+  operation->only_on_lease = hold.is_moving_away();
+  return operation;
 }
 
 }  // namespace rowlock::client_layer

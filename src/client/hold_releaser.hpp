@@ -14,7 +14,6 @@
 namespace rowlock::client_layer {
 
 using worker_list = std::vector<std::unique_ptr<statement_worker>>;
-using release_answer = std::shared_ptr<promised<release_result>>;
 
 // Thread-safe.
 class hold_releaser {
@@ -23,30 +22,32 @@ class hold_releaser {
                 const session_slot& fallback)
       : context_(shared), queue_(queue), holds_(holds), workers_(workers), fallback_(fallback) {}
 
-  // Waits at most options::close_timeout.
+  // None needs memory. Waits at most options::close_timeout.
   release_result release(hold_state& hold);
-  // Uses one statement if all are held exclusively and nobody waits. Result i belongs to hold i.
-  std::vector<release_result> release(std::span<const hold_ptr> holds);
+  // Uses one statement if all are held exclusively and nobody waits. Result i belongs to hold i. Requires: room and
+  // results have as many elements as holds.
+  void release(std::span<const hold_ptr> holds, std::span<release_answer> room,
+               std::span<release_result> results);
 
   // The halves of release(). begin() returns null if the hold was already over. await(): while there is no
   // connection, all callers share one deadline, one close_timeout after the first of them began to wait.
-  release_answer begin(hold_state& hold);
+  release_answer begin(hold_state& hold) noexcept;
   // As begin(), but the result is `unknown` if a lost answer leaves open whether the hold stood until its release.
-  release_answer begin_certain(hold_state& hold);
+  release_answer begin_certain(hold_state& hold) noexcept;
   // The same with the caller's own answer, which is completed even if the hold was already over.
-  void begin(hold_state& hold, const release_answer& answer);
+  void begin(hold_state& hold, const release_answer& answer) noexcept;
   release_result await(const release_answer& answer, instant until);
 
-  // Durable releases of all holds, which close() sends.
-  std::vector<release_ptr> closing_releases(std::span<const hold_ptr> holds) const;
+  // A durable release of a hold that close() has marked as lost.
+  release_ptr closing_release(hold_state& hold) const noexcept;
 
  private:
   bool is_connected() const;
   instant end_of_outage();
   bool can_be_fast(const hold_state& hold) const;
-  release_ptr release_of(const hold_state& hold) const;
-  release_ptr operation_of(hold_state& hold);  // null: the hold was over before
-  release_answer send(release_ptr operation);
+  release_ptr release_of(hold_state& hold) const noexcept;
+  release_ptr operation_of(hold_state& hold) noexcept;  // null: the hold was over before
+  release_answer send(release_ptr operation) noexcept;
 
   context& context_;
   submission_queue& queue_;

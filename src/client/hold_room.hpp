@@ -16,23 +16,26 @@ class hold_room {
   class place {
    public:
     place() = default;
-    place(place&& other) noexcept : count_(std::exchange(other.count_, 0)), taken_(std::move(other.taken_)) {}
+    place(place&& other) noexcept : count_(other.count_.exchange(0)), taken_(std::move(other.taken_)) {}
     place& operator=(place&& other) noexcept {
-      std::swap(count_, other.count_);
-      std::swap(taken_, other.taken_);
+      free();
+      count_.store(other.count_.exchange(0));
+      taken_.swap(other.taken_);
       return *this;
     }
-    ~place() {
-      if (taken_) taken_->fetch_sub(count_);
-    }
+    ~place() { free(); }
     explicit operator bool() const noexcept { return taken_ != nullptr; }
+    // Any threads may call it at once; it frees the room once.
+    void free() noexcept {
+      if (const auto count = count_.exchange(0); count > 0) taken_->fetch_sub(count);
+    }
 
    private:
     friend class hold_room;
     place(std::size_t count, std::shared_ptr<std::atomic<std::size_t>> taken)
         : count_(count), taken_(std::move(taken)) {}
 
-    std::size_t count_ = 0;
+    std::atomic<std::size_t> count_{0};
     std::shared_ptr<std::atomic<std::size_t>> taken_;
   };
 

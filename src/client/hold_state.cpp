@@ -1,5 +1,7 @@
 #include "client/hold_state.hpp"
 
+#include "client/operation.hpp"
+
 #include <algorithm>
 #include <utility>
 
@@ -7,7 +9,8 @@ namespace rowlock::client_layer {
 
 hold_state::hold_state(std::shared_ptr<client_layer::engine> engine, const time_source& time,
                        model::lock_definition lock, model::hold_id id, model::token token,
-                       std::shared_ptr<client_layer::lease> lease, model::lock_mode mode, std::int64_t weight)
+                       std::shared_ptr<client_layer::lease> lease, model::lock_mode mode, std::int64_t weight,
+                       std::shared_ptr<release_operation> ending)
     : engine_(std::move(engine)),
       time_(time),
       lock_(std::move(lock)),
@@ -15,7 +18,10 @@ hold_state::hold_state(std::shared_ptr<client_layer::engine> engine, const time_
       token_(token),
       mode_(mode),
       weight_(weight),
-      lease_(std::move(lease)) {}
+      lease_(std::move(lease)),
+      ending_(ending ? std::move(ending) : ending_of(lock_.name)) {
+  ending_->answer = std::make_shared<promised<release_result>>();
+}
 
 hold_state::~hold_state() = default;
 
@@ -40,7 +46,7 @@ bool hold_state::request_release(const std::string& reason, instant until) {
   const model::annotated_lock lock{stop_mutex_};
   if (fate_.load() != held) return false;
   const bool news = !request_;
-  request_ = {reason, until};
+  request_ = asked_for{reason, until};
   return news;
 }
 
@@ -48,12 +54,13 @@ void hold_state::notify_request() noexcept {
   model::annotated_lock lock{stop_mutex_};
   const auto whom = asked_;
   lock.unlock();
-  tell(whom);
+  if (whom) whom->request_stop();
 }
 
 std::stop_token hold_state::request_token() {
   model::annotated_lock lock{stop_mutex_};
-  auto source = made(asked_);
+  if (!asked_) asked_.emplace();
+  auto source = *asked_;
   lock.unlock();
   if (request()) source.request_stop();
   return source.get_token();
@@ -66,22 +73,10 @@ std::optional<rowlock::release_request> hold_state::request() const {
   return rowlock::release_request{request_->reason, std::max(left, std::chrono::nanoseconds{0})};
 }
 
-std::stop_source hold_state::made(std::optional<std::stop_source>& source) {
-  if (!source) source.emplace();
-  return *source;
-}
-
-void hold_state::tell(const std::optional<std::stop_source>& whom) noexcept {
-  if (whom) whom->request_stop();
-}
-
-std::stop_token hold_state::stop_token() {
-  model::annotated_lock lock{stop_mutex_};
-  auto source = made(stop_);
-  lock.unlock();
+std::stop_token hold_state::stop_token() noexcept {
   const int fate = fate_.load();
-  if (fate != held && fate != released) source.request_stop();
-  return source.get_token();
+  if (fate != held && fate != released) stop_.request_stop();
+  return stop_.get_token();
 }
 
 bool hold_state::lose(rowlock::loss reason) noexcept {
@@ -90,10 +85,18 @@ bool hold_state::lose(rowlock::loss reason) noexcept {
 }
 
 void hold_state::tell() noexcept {
-  model::annotated_lock lock{stop_mutex_};
-  const auto whom = stop_;
-  lock.unlock();
-  tell(whom);
+  stop_.request_stop();
+}
+
+std::shared_ptr<release_operation> hold_state::take_ending() noexcept {
+  auto ending = std::move(ending_);
+  ending->kind = lock_.kind;
+  ending->mode = mode();
+  ending->fair = lock_.fair;
+  ending->hold = id_;
+  ending->lease = lease_;
+  ending->keep_until = keep_until();
+  return ending;
 }
 
 bool hold_state::begin_release() noexcept {

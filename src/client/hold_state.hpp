@@ -17,13 +17,15 @@
 namespace rowlock::client_layer {
 
 class engine;
+struct release_operation;
 
 class hold_state {
  public:
-  // time: the engine's.
+  // time: the engine's. ending: for take_ending(); made here if it is null.
   hold_state(std::shared_ptr<client_layer::engine> engine, const time_source& time,
              model::lock_definition lock, model::hold_id id, model::token token,
-             std::shared_ptr<client_layer::lease> lease, model::lock_mode mode, std::int64_t weight);
+             std::shared_ptr<client_layer::lease> lease, model::lock_mode mode, std::int64_t weight,
+             std::shared_ptr<release_operation> ending = {});
   hold_state(const hold_state&) = delete;
   hold_state& operator=(const hold_state&) = delete;
   ~hold_state();
@@ -39,7 +41,7 @@ class hold_state {
   bool is_valid() const noexcept;
   std::chrono::nanoseconds remaining() const noexcept;
   rowlock::loss loss() const noexcept;
-  std::stop_token stop_token();
+  std::stop_token stop_token() noexcept;
 
   // Marks the hold as lost, unless it was released or lost before. True: this call did so, and the caller
   // must call tell().
@@ -47,7 +49,8 @@ class hold_state {
   // Fires the stop token. Runs the user's callbacks, so call it under no mutex.
   void tell() noexcept;
 
-  // Stores a release request and its time limit. True: it is the first, and the caller must call notify_request().
+  // Stores a release request and its time limit. True: it is the first, and the caller must call notify_request(). If
+  // memory runs out, nothing changes.
   bool request_release(const std::string& reason, instant until);
   void notify_request() noexcept;  // as tell()
   std::stop_token request_token();
@@ -56,6 +59,13 @@ class hold_state {
   // True for the first caller, if the hold is not lost.
   bool begin_release() noexcept;
   bool is_released() const noexcept { return fate_.load() == released; }
+  // A release of this hold, which was made with it, so it cannot fail for lack of memory. Only for the caller for which
+  // begin_release() or lose() was true, and once.
+  std::shared_ptr<release_operation> take_ending() noexcept;
+
+  // For linked_list, in the loss notifier: of lost holds, and of those with a release request.
+  std::shared_ptr<hold_state> next_lost{};
+  std::shared_ptr<hold_state> next_asked{};
 
   // Others waited when it was granted, so a fast release is unlikely to succeed. Call this before the object is shared.
   void set_contended(bool contended) noexcept { contended_ = contended; }
@@ -91,9 +101,6 @@ class hold_state {
   std::size_t depth() const noexcept { return static_cast<std::size_t>(entries_.load()); }
 
  private:
-  static std::stop_source made(std::optional<std::stop_source>& source);
-  static void tell(const std::optional<std::stop_source>& whom) noexcept;
-
   static constexpr int held = -1;
   static constexpr int released = -2;
 
@@ -112,14 +119,16 @@ class hold_state {
   bool contended_ = false;
   std::atomic<instant> keep_until_{};
   mutable model::annotated_mutex stop_mutex_;
+  // Made with the hold, because stop_token() must not fail.
+  std::stop_source stop_;
   // Made at first use: most holds never need one.
-  std::optional<std::stop_source> stop_ ROWLOCK_GUARDED_BY(stop_mutex_);
   std::optional<std::stop_source> asked_ ROWLOCK_GUARDED_BY(stop_mutex_);
   struct asked_for {
     std::string reason;
     instant until;
   };
   std::optional<asked_for> request_ ROWLOCK_GUARDED_BY(stop_mutex_);
+  std::shared_ptr<release_operation> ending_;
 };
 
 }  // namespace rowlock::client_layer

@@ -36,6 +36,7 @@ joint_acquire::joint_acquire(engine& on, const std::vector<model::lock_request>&
                 "\"" + name_of(*twice) + "\" is named twice and would wait for itself");
   }
   for (const auto i : order_) wanted_.push_back(wanted[i]);
+  holds_.reserve(wanted_.size());  // so that none is lost
   engine_.check_usable();
   room_ = engine_.take_room(wanted_.size());
   model::check_hold_times(how_.ttl, how_.min_hold);
@@ -73,12 +74,13 @@ void joint_acquire::ask(std::chrono::nanoseconds pause) {
 }
 
 void joint_acquire::asked() {
-  const auto round = std::exchange(round_, nullptr);
+  const auto round = round_;
   try {
     std::exchange(task_, nullptr)->answer.take();
   } catch (const error& failure) {
     // Before anything else is requested, the next round looks by the holds' ids for what this one has done (I7).
     if (!in_doubt_ && round->lease) in_doubt_ = round;
+    round_.reset();
     answer_.note_failure(std::current_exception());
     if (!may_retry(failure)) throw;
     return ask(reconnect_.next());
@@ -86,6 +88,7 @@ void joint_acquire::asked() {
   answer_.note_failure({});
   if (!round->lease) return ask(1ms);
   holds_.insert(holds_.end(), round->holds.begin(), round->holds.end());
+  round_.reset();
   if (round->looks) {
     // The rest is withdrawn. A hold behind one that was not found would be out of name order, and what was not
     // found may still be granted.
@@ -215,19 +218,23 @@ void joint_acquire::moved() {
 void joint_acquire::begin_anew() {
   withdraw_what_is_in_doubt();
   lease_.reset();  // so that the next round has ids of its own
-  const auto given_back = std::exchange(holds_, {});
-  if (given_back.empty()) return begin_asking();
+  if (holds_.empty()) return begin_asking();
   stage_ = stage::returning;
-  const auto left = std::make_shared<std::atomic<std::size_t>>(given_back.size());
+  const auto left = std::make_shared<std::atomic<std::size_t>>(holds_.size());
   const auto next = next_step();
-  for (const auto& hold : given_back) {
-    hold->set_keep_until({});
-    const auto answer = std::make_shared<promised<release_result>>();
-    answer->on_complete([left, next] {
+  std::vector<release_answer> answers;
+  for (std::size_t i = 0; i < holds_.size(); ++i) {
+    answers.push_back(std::make_shared<promised<release_result>>());
+    answers.back()->on_complete([left, next] {
       if (--*left == 0) next();
     });
-    engine_.releaser().begin(*hold, answer);
   }
+  // From here on nothing needs memory.
+  for (std::size_t i = 0; i < answers.size(); ++i) {
+    holds_[i]->set_keep_until({});
+    engine_.releaser().begin(*holds_[i], answers[i]);
+  }
+  holds_.clear();
 }
 
 // ---- the end ----
@@ -253,40 +260,36 @@ void joint_acquire::clear() noexcept {
     const model::annotated_lock lock{mutex_};
     waiting.swap(waiting_);
   }
-  try {
-    if (waiting) engine_.give_up(*waiting);
-    // It was answered, and no step has seen that.
-    if (task_ && !task_->answer.give_up()) {
-      if (round_) round_->withdraw();
-      if (moving_) moving_->drop_moved();
-    }
-    task_.reset();
-    round_.reset();
-    withdraw_what_is_in_doubt();
-    for (const auto& hold : std::exchange(holds_, {})) {
-      hold->set_keep_until({});
-      engine_.releaser().begin(*hold);
-    }
-  } catch (const std::exception& failure) {
-    engine_.shared().log(log_level::error, "cannot release the locks that were acquired so far: {}",
-                         failure.what());
+  if (waiting) engine_.give_up(*waiting);
+  // It was answered, and no step has taken what it brought.
+  if (!task_ || !task_->answer.give_up()) {
+    if (round_) round_->withdraw();
+    if (moving_) moving_->drop_moved();
   }
+  task_.reset();
+  round_.reset();
+  withdraw_what_is_in_doubt();
+  for (const auto& hold : holds_) {
+    hold->set_keep_until({});
+    engine_.releaser().begin(*hold);
+  }
+  holds_.clear();
 }
 
-void joint_acquire::withdraw_what_is_in_doubt() {
+void joint_acquire::withdraw_what_is_in_doubt() noexcept {
   if (in_doubt_) std::exchange(in_doubt_, nullptr)->withdraw();
   if (!moving_) return;
   std::exchange(moving_, nullptr)->withdraw();
   holds_.clear();
 }
 
-void joint_acquire::discard() {
+void joint_acquire::discard() noexcept {
   if (answer_.give_up()) return abandon();
   try {
     if (const auto granted = answer_.take()) {
       for (const auto& hold : *granted) engine_.releaser().begin(*hold);
     }
-  } catch (const error&) {
+  } catch (const std::exception&) {
     // It had failed: nothing was granted.
   }
 }

@@ -54,7 +54,7 @@ class joint_acquire final : public serial_steps {
   // The caller has given up, or has settled it: releases everything.
   void abandon() { stop(); }
   // The caller wants no answer any more, whether there is one or not.
-  void discard();
+  void discard() noexcept;
   // Why there is no answer yet, for a caller that gives up. Call it before abandon().
   std::optional<error> last_failure() const;
 
@@ -79,7 +79,7 @@ class joint_acquire final : public serial_steps {
   void make_ids(std::size_t first);
   bool stand() const;
   void finish(holds granted);
-  void withdraw_what_is_in_doubt();
+  void withdraw_what_is_in_doubt() noexcept;
 
   engine& engine_;
   std::vector<model::lock_request> wanted_;  // in name order
@@ -99,7 +99,7 @@ class joint_acquire final : public serial_steps {
   holds holds_;                      // of the first names
   std::vector<model::hold_id> ids_;  // of every name, for each request on this lease
   std::shared_ptr<lease> lease_;
-  std::shared_ptr<joint_round> round_;     // under way
+  std::shared_ptr<joint_round> round_;     // under way, or answered and not taken over
   std::shared_ptr<joint_round> in_doubt_;  // the first whose answer was lost: its requests may be held
   std::shared_ptr<joint_move> moving_;     // of holds_, which may stand on their own leases already
   task_ptr task_;                          // of the round or the move

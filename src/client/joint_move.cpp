@@ -19,7 +19,9 @@ joint_move::joint_move(engine& on, std::vector<model::lock_request> locks, std::
   for (const auto& hold : from_) {
     in_use_.push_back(engine_.parts().queue.ids().use(hold->id()));
     leases_.push_back(engine_.shared().process.lease(model::lease_id::random(), hold->lease()->id(), ttl));
+    for_withdraw_.push_back(provide(for_withdraw_.size()));
   }
+  moved_.reserve(from_.size());
 }
 
 void joint_move::run(store::session& session) {
@@ -27,6 +29,8 @@ void joint_move::run(store::session& session) {
   const auto sent_at = engine_.shared().time.now();
   const auto in_doubt_since = first_sent_at_;
   if (!first_sent_at_) first_sent_at_ = sent_at;
+  for_take_.clear();
+  for (std::size_t i = 0; i < from_.size(); ++i) for_take_.push_back(provide(i));
   std::vector<store::edit_request> requests;
   for (const auto& hold : from_) requests.push_back({hold->name(), hold->id(), {}});
   made_.clear();
@@ -56,29 +60,39 @@ std::vector<store::lock_change> joint_move::decide(std::span<const store::edit_r
   return changes;
 }
 
-std::shared_ptr<lease> joint_move::lease_of(std::size_t i, instant sent_at) const {
+joint_move::provision joint_move::provide(std::size_t i) const {
   const auto& record = leases_[i];
-  auto own = std::make_shared<lease>(record.id, record.ttl, false, record.client);
-  own->confirm(sent_at, engine_.shared().margin(own->ttl()));
-  return own;
+  return {std::make_shared<lease>(record.id, record.ttl, false, record.client), ending_of(from_[i]->name())};
+}
+
+void joint_move::withdraw(std::size_t i, provision with, instant sent_at) const noexcept {
+  if (!with.ending) return;
+  with.own->confirm(sent_at, engine_.shared().margin(with.own->ttl()));
+  with.ending->answer.reset();
+  with.ending->hold = from_[i]->id();
+  with.ending->lease = std::move(with.own);
+  engine_.parts().queue.submit(std::move(with.ending));
 }
 
 // From now on the registry, and everybody who uses it, has the new object. A hold that was lost meanwhile is
 // not taken, because its loss has been reported.
 void joint_move::take(std::size_t i, instant sent_at, std::uint64_t checks) {
   auto& old = *from_[i];
-  const auto own = lease_of(i, sent_at);
-  hold_ptr taken;
-  if (old.begin_release()) {
+  const auto with = std::exchange(for_take_[i], {});
+  try {
+    if (!old.begin_release()) return withdraw(i, with, sent_at);
     engine_.holds().remove(old);
     const auto keep_until =
         min_hold_ > std::chrono::milliseconds{0} ? engine_.shared().time.now() + min_hold_ : instant{};
-    taken = engine_.parts().complete.make_hold(
-        {locks_[i].definition, old.id(), old.token(), own, old.mode(), old.weight()}, checks,
-        old.is_contended(), keep_until);
+    with.own->confirm(sent_at, engine_.shared().margin(with.own->ttl()));
+    auto taken = engine_.parts().complete.make_hold(
+        {locks_[i].definition, old.id(), old.token(), with.own, old.mode(), old.weight(), with.ending},
+        checks, old.is_contended(), keep_until);
+    taken ? moved_.push_back(std::move(taken)) : withdraw(i, with, sent_at);
+  } catch (...) {
+    withdraw(i, with, sent_at);
+    throw;
   }
-  taken ? moved_.push_back(std::move(taken))
-        : engine_.parts().queue.submit(withdrawal_of(old.name(), old.id(), own));
 }
 
 joint_move::result joint_move::outcome() const {
@@ -91,22 +105,23 @@ joint_move::result joint_move::outcome() const {
 }
 
 // Also releases the new leases, which end with their holds, even if a hold still stands on the old one.
-void joint_move::withdraw() const {
-  std::vector<release_ptr> operations;
+void joint_move::withdraw() const noexcept {
+  const auto now = engine_.shared().time.now();
   for (std::size_t i = 0; i < from_.size(); ++i) {
     from_[i]->begin_release();
     engine_.holds().remove(*from_[i]);
-    operations.push_back(
-        withdrawal_of(from_[i]->name(), from_[i]->id(), lease_of(i, engine_.shared().time.now())));
+    withdraw(i, std::exchange(for_withdraw_[i], {}), now);
   }
-  engine_.parts().queue.submit(operations);
 }
 
-void joint_move::drop_moved() {
+void joint_move::drop_moved() noexcept {
   for (const auto& hold : moved_) {
-    hold->begin_release();
+    if (hold->begin_release()) {
+      auto ending = hold->take_ending();
+      ending->answer.reset();
+      engine_.parts().queue.submit(std::move(ending));
+    }
     engine_.holds().remove(*hold);
-    engine_.parts().queue.submit(withdrawal_of(hold->name(), hold->id(), hold->lease()));
   }
 }
 

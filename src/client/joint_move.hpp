@@ -34,14 +34,21 @@ class joint_move {
 
   // The caller has given up, or continues without the holds: releases all of them, wherever they stand. A try
   // may still run; drop_moved() releases what it takes.
-  void withdraw() const;
+  void withdraw() const noexcept;
   // Releases the holds that stand on their own leases. Call it in the thread that run() has ended in, or after it.
-  void drop_moved();
+  void drop_moved() noexcept;
 
  private:
   std::vector<store::lock_change> decide(std::span<const store::edit_result> results,
                                          std::span<const store::lock_view> views);
-  std::shared_ptr<lease> lease_of(std::size_t i, instant sent_at) const;
+  // What may become necessary is made before the statement: the new lease of a hold, and the release of that hold.
+  struct provision {
+    std::shared_ptr<lease> own;
+    release_ptr ending;
+  };
+  provision provide(std::size_t i) const;
+  // Withdraws a hold from its new lease.
+  void withdraw(std::size_t i, provision with, instant sent_at) const noexcept;
   void take(std::size_t i, instant sent_at, std::uint64_t checks);
 
   engine& engine_;
@@ -52,6 +59,8 @@ class joint_move {
   std::vector<ids_in_use::mark> in_use_;
   // The same leases in each try, because a try whose answer was lost may have been executed (I7).
   std::vector<store::lease_record> leases_;
+  mutable std::vector<provision> for_withdraw_;  // used once
+  std::vector<provision> for_take_;              // of the try that runs
   // When the first try whose answer was lost was sent: the new leases may have begun then.
   std::optional<instant> first_sent_at_;
   std::vector<store::edit_result> results_;

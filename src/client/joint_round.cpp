@@ -15,6 +15,7 @@ using what = outcome::what;
 
 void joint_round::run(store::session& session) {
   if (!lease) return;
+  prepare();
   checks = on.holds().checks();
   if (looks) return find(session);
   std::vector<store::edit_request> requests;
@@ -62,9 +63,10 @@ void joint_round::do_after_commit(store::session& session) {
 void joint_round::take(std::size_t i, model::token token, std::int64_t weight, bool contended) {
   if (i > holds.size()) return;
   const auto& wish = wishes[i];
-  auto hold = on.parts().complete.make_hold({wish.definition, wish.hold, token, lease, wish.mode, weight},
-                                            checks, contended);
+  auto hold = on.parts().complete.make_hold(
+      {wish.definition, wish.hold, token, lease, wish.mode, weight, endings[i]}, checks, contended);
   if (!hold) return;
+  endings[i].reset();
   holds.push_back(std::move(hold));
   on.shared().count.acquired.fetch_add(1, std::memory_order_relaxed);
 }
@@ -93,21 +95,31 @@ joint_round::state joint_round::what_is_missing() const {
   return busy ? state::busy : again ? state::again : locked ? state::locked : state::granted;
 }
 
-void joint_round::withdraw() const {
-  for (const auto& hold : holds) {
-    hold->begin_release();
-    on.holds().remove(*hold);
+void joint_round::prepare() {
+  holds.reserve(wishes.size());
+  while (endings.size() < wishes.size()) endings.push_back(ending_of(wishes[endings.size()].definition.name));
+}
+
+void joint_round::withdraw() const noexcept {
+  for (std::size_t i = 0; i < holds.size(); ++i) {
+    if (holds[i]->begin_release()) endings[i] = holds[i]->take_ending();
+    on.holds().remove(*holds[i]);
   }
   withdraw_from(0);
 }
 
-void joint_round::withdraw_from(std::size_t first) const {
+void joint_round::withdraw_from(std::size_t first) const noexcept {
   if (!lease) return;
-  std::vector<release_ptr> operations;
-  for (std::size_t i = first; i < wishes.size(); ++i) {
-    operations.push_back(withdrawal_of(wishes[i].definition.name, wishes[i].hold, lease));
+  release_list operations;
+  for (std::size_t i = first; i < endings.size(); ++i) {
+    auto ending = std::exchange(endings[i], nullptr);
+    if (!ending) continue;
+    ending->answer.reset();
+    ending->hold = wishes[i].hold;
+    ending->lease = lease;
+    operations.push(std::move(ending));
   }
-  on.parts().queue.submit(operations);
+  on.parts().queue.submit(std::move(operations));
 }
 
 }  // namespace rowlock::client_layer

@@ -22,7 +22,9 @@ struct joint_round {
   std::vector<store::edit_result> results{};
   std::vector<decision> made{};
   std::vector<hold_ptr> holds{};  // of the first wishes
-  std::uint64_t checks = 0;       // see hold_registry::add
+  // Of each wish, made before it is sent: withdraws it, or releases its hold. Null: it is used.
+  mutable std::vector<release_ptr> endings{};
+  std::uint64_t checks = 0;  // see hold_registry::add
 
   // Runs in a worker's thread.
   void run(store::session& session);
@@ -34,11 +36,12 @@ struct joint_round {
   state what_is_missing() const;
 
   // Releases whatever the round has, because nobody waits for it any more, or its outcome is unknown.
-  void withdraw() const;
+  void withdraw() const noexcept;
   // The same for the wishes from `first` on, for which no hold was made.
-  void withdraw_from(std::size_t first) const;
+  void withdraw_from(std::size_t first) const noexcept;
 
  private:
+  void prepare();
   void find(store::session& session);
   void do_after_commit(store::session& session);
   void take(std::size_t i, model::token token, std::int64_t weight, bool contended);

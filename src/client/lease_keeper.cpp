@@ -4,10 +4,19 @@
 #include "client/settings.hpp"
 
 #include <algorithm>
+#include <new>
+#include <thread>
 
 namespace rowlock::client_layer {
 
 using namespace std::chrono_literals;
+
+namespace {
+
+// To end the lease when the client is closed.
+constexpr int tries_without_memory = 10;
+
+}  // namespace
 
 lease_keeper::lease_keeper(context& shared, submission_queue& queue, waiter_registry& waiters,
                            completions& completions, hold_registry& holds, recent_releases& releases,
@@ -35,22 +44,22 @@ lease_keeper::lease_keeper(context& shared, submission_queue& queue, waiter_regi
   queue_.on_fallback_due = [this] { slot_.end_wait(); };
 }
 
-void lease_keeper::stop() {
+void lease_keeper::stop() noexcept {
   pauses_.close();
   slot_.end_wait();
   office_signal_.notify();
 }
 
-void lease_keeper::look_at(instant when) {
+void lease_keeper::look_at(instant when) noexcept {
   if (poll_.plan(when) || (must_poll_ && poll_.is_silent())) slot_.end_wait();
 }
 
-void lease_keeper::look_up(hold_id waiter) {
+void lease_keeper::look_up(hold_id waiter) noexcept {
   poll_.look_up({&waiter, 1});
   slot_.end_wait();
 }
 
-void lease_keeper::renew_soon() {
+void lease_keeper::renew_soon() noexcept {
   renew_now_.store(true);
   slot_.end_wait();
 }
@@ -66,32 +75,63 @@ void lease_keeper::listen_to_offices() {
   office_signal_.notify();
 }
 
-void lease_keeper::run() {
-  const auto pause = [this](backoff& growing) { pauses_.sleep_until(context_.time.now() + growing.next()); };
+void lease_keeper::run() noexcept {
   while (!pauses_.is_closed()) {
     try {
       step();
       reconnect_.reset();
       contended_.reset();
-    } catch (const error& failure) {
-      report(failure);
-      if (failure.code() == errc::unreachable && breaks_with_workers_) let_workers_look();
-      pause(failure.code() == errc::contention ? contended_ : reconnect_);
-    } catch (const std::exception& failure) {
-      context_.log(log_level::error, "keeping the lease: {}", failure.what());
-      pause(reconnect_);
+    } catch (...) {
+      handle_failure();
     }
     note_connection_();
   }
   audit_.forget();
 }
 
+void lease_keeper::end_lease() noexcept {
+  auto pause = failure_pause();
+  for (int tries = 0; tries < tries_without_memory; ++tries) {
+    try {
+      return lease_.end_all();
+    } catch (const std::bad_alloc&) {
+      std::this_thread::sleep_for(pause.next());
+    } catch (const std::exception& failure) {
+      return context_.log(log_level::warning, "the lease could not be ended, so it expires by itself: {}",
+                          failure.what());
+    }
+  }
+  context_.log(log_level::warning, "there is no memory to end the lease, so it expires by itself");
+}
+
+// Called while it is being handled. What this itself cannot do for lack of memory is left to the next failure.
+void lease_keeper::handle_failure() noexcept {
+  auto* growing = &reconnect_;
+  try {
+    throw;
+  } catch (const error& failure) {
+    if (failure.code() == errc::contention) growing = &contended_;
+    try {
+      report(failure);
+      if (failure.code() == errc::unreachable && breaks_with_workers_) let_workers_look();
+    } catch (const std::exception& another) {
+      context_.log(log_level::error, "keeping the lease: {}", another.what());
+    }
+  } catch (const std::exception& failure) {
+    context_.log(log_level::error, "keeping the lease: {}", failure.what());
+  } catch (...) {
+    context_.log(log_level::error, "keeping the lease: something that is not a std::exception was thrown");
+  }
+  pauses_.sleep_until(context_.time.now() + growing->next());
+}
+
 // An idle worker would not notice that its connection is broken.
 void lease_keeper::let_workers_look() {
   if (look_of_workers_ && !look_of_workers_->answer.is_complete()) return;
-  look_of_workers_ = std::make_shared<task_operation>();
-  look_of_workers_->work = [](store::lock_verbs& session) { session.read_database_state(); };
-  queue_.submit(look_of_workers_);
+  const auto look = std::make_shared<task_operation>();
+  look->work = [](store::lock_verbs& session) { session.read_database_state(); };
+  queue_.submit(look);
+  look_of_workers_ = look;
 }
 
 // Called while the error is being handled.
@@ -125,6 +165,8 @@ void lease_keeper::attempt(recurring_step& what, instant due, Body body) {
       throw;
     }
     return report(failure);
+  } catch (const std::bad_alloc&) {
+    return context_.log(log_level::error, "keeping the lease: there is no memory");
   }
   what.pause.reset();
   what.not_before = {};
@@ -224,9 +266,10 @@ void lease_keeper::make_lease() {
   sweep_.plan_first(created.sent_at);
   // Requests that waited on the lost lease are no longer in any queue. They are taken before the new lease can be used:
   // those that wait on that need not be sent again.
+  lease_.reserve();
   auto left = waiters_.take_all();
   lease_.use(created.made);
-  for (auto& operation : left) queue_.submit(std::move(operation));
+  while (!left.empty()) queue_.submit_again(left.pop());
 }
 
 void lease_keeper::renew() {

@@ -61,18 +61,18 @@ class lease_keeper {
 
   // ---- the thread ----
 
-  void run();  // until stop()
-  void stop();
-  // Ends the lease in the database. Called after run() has returned; throws what the store throws.
-  void end_lease() { lease_.end_all(); }
+  void run() noexcept;  // until stop()
+  void stop() noexcept;
+  // Ends the lease in the database, or logs why it expires by itself. Called after run() has returned.
+  void end_lease() noexcept;
 
   // ---- from any thread ----
 
   // Moves the next look at the waiters forward to that time.
-  void look_at(instant when);
+  void look_at(instant when) noexcept;
   // Looks at one waiter alone, now.
-  void look_up(model::hold_id waiter);
-  void renew_soon();
+  void look_up(model::hold_id waiter) noexcept;
+  void renew_soon() noexcept;
   // From now on office_signal() reports changed offices; never on a database that must be polled.
   void watch_offices();
   bool watches_offices() const noexcept { return watches_offices_.load(); }
@@ -81,7 +81,7 @@ class lease_keeper {
   std::uint64_t wakeups_received() const noexcept { return poll_.wakeups(); }
   void count_wakeup() noexcept { poll_.count_wakeup(); }
   // For the watchdog: as process_lease::expire().
-  std::optional<instant> expire(instant now) { return lease_.expire(now); }
+  std::optional<instant> expire(instant now) noexcept { return lease_.expire(now); }
 
  private:
   // One of the keeper's duties. If it fails, it is retried after a growing pause of its own, and nothing else
@@ -94,6 +94,7 @@ class lease_keeper {
   void step();
   template <class Body>
   void attempt(recurring_step& what, instant due, Body body);
+  void handle_failure() noexcept;
   void let_workers_look();
   void report(const error& failure);
   void listen_to_offices();

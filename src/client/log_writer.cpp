@@ -27,7 +27,7 @@ void log_writer::write(log_level level, std::string text) noexcept {
     lock.unlock();
     changed_.notify_one();
   } catch (...) {
-    // Out of memory: the line is dropped.
+    // There is no memory for the line.
   }
 }
 
@@ -39,12 +39,20 @@ void log_writer::call(log_level level, std::string_view text) const noexcept {
   }
 }
 
+void log_writer::call_about(std::size_t left_out) const noexcept {
+  try {
+    call(log_level::warning, fmt::format("{} lines of the log were left out", left_out));
+  } catch (...) {
+    // There is no memory for the line.
+  }
+}
+
 void log_writer::start() {
   const model::annotated_lock lock{mutex_};
   if (state_ == state::direct) state_ = state::running;
 }
 
-void log_writer::run() {
+void log_writer::run() noexcept {
   model::annotated_lock lock{mutex_};
   for (;;) {
     while (state_ != state::stopped && lines_.empty()) changed_.wait(lock);
@@ -54,7 +62,7 @@ void log_writer::run() {
     const auto left_out = lines_.empty() ? std::exchange(left_out_, 0) : 0;
     lock.unlock();
     call(level, text);
-    if (left_out > 0) call(log_level::warning, fmt::format("{} lines of the log were left out", left_out));
+    if (left_out > 0) call_about(left_out);
     lock.lock();
   }
 }

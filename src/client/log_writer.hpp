@@ -28,8 +28,8 @@ class log_writer {
   // many lines wait; an extra line then says how many were dropped.
   void write(log_level level, std::string line) noexcept;
 
-  void start();  // run() follows
-  void run();    // the thread's body: until stop(), and then until all lines are written
+  void start();         // run() follows
+  void run() noexcept;  // the thread's body: until stop(), and then until all lines are written
   void stop();
   // Nothing more is written, except the line that is being written now.
   void drop();
@@ -38,6 +38,7 @@ class log_writer {
   using line = std::pair<log_level, std::string>;
 
   void call(log_level level, std::string_view text) const noexcept;
+  void call_about(std::size_t left_out) const noexcept;
 
   function write_;
   model::annotated_mutex mutex_;

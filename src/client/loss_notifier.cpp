@@ -1,6 +1,5 @@
 #include "client/loss_notifier.hpp"
 
-#include <algorithm>
 #include <utility>
 
 namespace rowlock::client_layer {
@@ -12,60 +11,78 @@ constexpr std::size_t logged_by_name = 100;
 
 }  // namespace
 
-void loss_notifier::lose(std::vector<hold_ptr> holds, loss reason) {
-  auto lost = std::make_shared<std::vector<hold_ptr>>(holds);
-  std::erase_if(*lost, [&](const hold_ptr& hold) { return !hold->lose(reason); });
-  context_.count.lost.fetch_add(lost->size());
-  if (!lost->empty()) {
-    tell([this, lost, reason] {
-      for (const auto& hold : *lost) hold->tell();
-      log_lost(*lost, reason);
-    });
+void loss_notifier::lose(std::span<const hold_ptr> holds, loss reason) noexcept {
+  lost_holds lost;
+  for (const auto& hold : holds) {
+    if (hold->lose(reason)) lost.push(hold);
   }
+  tell(std::move(lost));
   // Done last, because removing many holds takes time, and no notification may wait for it.
   holds_.remove(holds);
 }
 
-void loss_notifier::log_lost(const std::vector<hold_ptr>& holds, loss reason) const {
-  const std::size_t named = std::min(holds.size(), logged_by_name);
-  for (std::size_t i = 0; i < named; ++i) {
-    context_.log(log_level::warning, "hold {} of \"{}\" is lost: {}", holds[i]->id().to_string(),
-                 holds[i]->name(), to_string(reason));
+void loss_notifier::tell(lost_holds lost) noexcept {
+  if (lost.empty()) return;
+  context_.count.lost.fetch_add(lost.size());
+  {
+    const model::annotated_lock lock{mutex_};
+    if (!stopped_) {
+      lost_.append(std::move(lost));
+      changed_.notify_one();
+      return;
+    }
   }
-  if (holds.size() > named) {
-    context_.log(log_level::warning, "{} more holds are lost: {}", holds.size() - named, to_string(reason));
+  tell_now(std::move(lost));
+}
+
+// All are told before any line is written.
+void loss_notifier::tell_now(lost_holds lost) const noexcept {
+  for (const auto& hold : lost) hold->tell();
+  log_lost(std::move(lost));
+}
+
+void loss_notifier::log_lost(lost_holds lost) const noexcept {
+  while (!lost.empty()) {
+    const auto reason = (*lost.begin())->loss();
+    std::size_t count = 0;
+    for (; !lost.empty() && (*lost.begin())->loss() == reason; ++count) {
+      const auto hold = lost.pop();
+      if (count >= logged_by_name) continue;
+      context_.log(log_level::warning, "hold {} of \"{}\" is lost: {}", hold->id(), hold->name(),
+                   to_string(reason));
+    }
+    if (count <= logged_by_name) continue;
+    context_.log(log_level::warning, "{} more holds are lost: {}", count - logged_by_name, to_string(reason));
   }
 }
 
 void loss_notifier::notify_request(const hold_ptr& hold, const std::string& reason, instant until) {
   if (!hold->request_release(reason, until)) return;
-  tell([hold] { hold->notify_request(); });
-  context_.log(log_level::info, "somebody requests the release of hold {} of \"{}\": {}",
-               hold->id().to_string(), hold->name(), reason);
-}
-
-void loss_notifier::tell(std::function<void()> news) {
+  context_.log(log_level::info, "somebody requests the release of hold {} of \"{}\": {}", hold->id(),
+               hold->name(), reason);
   {
     const model::annotated_lock lock{mutex_};
     if (!stopped_) {
-      changes_.push_back(std::move(news));
+      asked_.push(hold);
       changed_.notify_one();
       return;
     }
   }
-  news();
+  hold->notify_request();
 }
 
 void loss_notifier::run() {
   model::annotated_lock lock{mutex_};
   for (;;) {
-    changed_.wait(lock, [&]() ROWLOCK_REQUIRES(mutex_) { return stopped_ || !changes_.empty(); });
-    if (changes_.empty()) return;
+    changed_.wait(lock,
+                  [&]() ROWLOCK_REQUIRES(mutex_) { return stopped_ || !lost_.empty() || !asked_.empty(); });
+    if (lost_.empty() && asked_.empty()) return;
     {
-      const auto news = std::move(changes_.front());
-      changes_.pop_front();
+      auto lost = std::move(lost_);
+      const auto asked = lost.empty() ? asked_.pop() : nullptr;
       lock.unlock();
-      news();
+      if (asked) asked->notify_request();
+      tell_now(std::move(lost));
     }
     lock.lock();
   }

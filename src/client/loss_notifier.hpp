@@ -7,10 +7,8 @@
 #include "model/annotated_mutex.hpp"
 
 #include <condition_variable>
-#include <deque>
-#include <functional>
+#include <span>
 #include <string>
-#include <vector>
 
 namespace rowlock::client_layer {
 
@@ -20,24 +18,28 @@ class loss_notifier {
 
   // Marks the holds as lost and has their holders notified; the log is written afterwards. Holds that are
   // already released or lost are skipped.
-  void lose(std::vector<hold_ptr> holds, loss reason);
-  void lose(const hold_ptr& hold, loss reason) { lose(std::vector{hold}, reason); }
+  void lose(std::span<const hold_ptr> holds, loss reason) noexcept;
+  void lose(const hold_ptr& hold, loss reason) noexcept { lose({&hold, 1}, reason); }
 
-  // Has the holder notified of a release request.
+  // The same for holds that are marked already.
+  void tell(lost_holds lost) noexcept;
+
+  // Has the holder notified of a release request. If memory runs out, nothing has happened.
   void notify_request(const hold_ptr& hold, const std::string& reason, instant until);
 
   void run();  // the thread's body, until stop()
   void stop();
 
  private:
-  void tell(std::function<void()> news);
-  void log_lost(const std::vector<hold_ptr>& holds, loss reason) const;
+  void tell_now(lost_holds lost) const noexcept;
+  void log_lost(lost_holds lost) const noexcept;
 
   context& context_;
   hold_registry& holds_;
   model::annotated_mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::function<void()>> changes_ ROWLOCK_GUARDED_BY(mutex_);
+  lost_holds lost_ ROWLOCK_GUARDED_BY(mutex_);
+  asked_holds asked_ ROWLOCK_GUARDED_BY(mutex_);
   bool stopped_ ROWLOCK_GUARDED_BY(mutex_) = false;
 };
 

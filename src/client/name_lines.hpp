@@ -9,11 +9,10 @@
 #include <string>
 #include <unordered_map>
 #include <utility>
-#include <vector>
 
 namespace rowlock::client_layer {
 
-// Not thread-safe. If memory runs out in add() or put_back(), nothing changes. take(), reserve() and free() allocate nothing.
+// Not thread-safe. If memory runs out in add() or put_back(), nothing changes. The others allocate nothing.
 template <class Operation>
 class name_lines {
   struct line;
@@ -77,28 +76,23 @@ class name_lines {
     return taken;
   }
 
-  // Calls see(operation) for each, and removes and returns those for which it returns true, in the order of their turns.
-  template <class See>
-  std::vector<Operation> remove_if(See see) {
-    std::vector<entry> removed;
+  // Calls see(operation) for each, which must not throw. Removes those for which it returns true, and then passes them
+  // to take(operation), in the order of their turns.
+  template <class See, class Take>
+  void remove_if(See see, Take take) {
+    std::list<entry> removed;
     for (auto at = lines_.begin(); at != lines_.end();) {
       line& of_name = at->second;
       for (auto one = of_name.waiting.begin(); one != of_name.waiting.end();) {
-        if (!see(std::as_const(one->operation))) {
-          ++one;
-          continue;
-        }
-        removed.push_back(*one);
-        if (one == of_name.rest) ++of_name.rest;
-        one = of_name.waiting.erase(one);
+        const auto seen = one++;
+        if (!see(std::as_const(seen->operation))) continue;
+        if (seen == of_name.rest) ++of_name.rest;
+        removed.splice(removed.end(), of_name.waiting, seen);
       }
       tidy(&*at++);
     }
-    std::ranges::sort(removed, {}, &entry::turn);
-    std::vector<Operation> result;
-    result.reserve(removed.size());
-    for (auto& one : removed) result.push_back(std::move(one.operation));
-    return result;
+    removed.sort([](const entry& a, const entry& b) { return a.turn < b.turn; });
+    for (auto& one : removed) take(std::move(one.operation));
   }
 
  private:

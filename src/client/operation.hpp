@@ -20,6 +20,9 @@
 
 namespace rowlock::client_layer {
 
+// A release tells its caller how it went.
+using release_answer = std::shared_ptr<promised<release_result>>;
+
 // The answer to a request, the mark that its id is in use, and the room for its hold. The request may live much longer
 // than it is under way, because its caller keeps it. What the database has under its id from then on is a registered hold,
 // or has no owner.
@@ -31,11 +34,11 @@ class acquire_answer : public promised<std::shared_ptr<hold_state>> {
   // Its hold is registered, if there is one, so a caller that is woken finds the room that is left.
   template <class... Arguments>
   bool complete(Arguments&&... arguments) {
-    room = {};
+    room.free();
     return settled(promised::complete(std::forward<Arguments>(arguments)...));
   }
-  bool fail(const std::exception_ptr& failure) {
-    room = {};
+  bool fail(const std::exception_ptr& failure) noexcept {
+    room.free();
     return settled(promised::fail(failure));
   }
 
@@ -46,16 +49,15 @@ class acquire_answer : public promised<std::shared_ptr<hold_state>> {
   }
 };
 
+struct release_operation;
+
 // A request that is under way. The answer is a hold_state, or null for busy. The weight of an exclusive request is
 // that of the whole lock; after the grant, weight is what was granted.
 //
 // Its state has three parts, each with a table of its own: how far it has come with the database (progress), why it
 // is retried (retry), and whether its caller still waits (answer).
 struct acquire_operation : model::lock_request {
-  explicit acquire_operation(model::lock_request asked = {}, bool waits = false)
-      : lock_request(std::move(asked)), wait(waits) {
-    if (mode == model::lock_mode::exclusive) weight = definition.capacity;
-  }
+  explicit acquire_operation(model::lock_request asked = {}, bool waits = false);
 
   const bool wait;
   std::optional<std::chrono::milliseconds> ttl;  // explicit
@@ -73,31 +75,36 @@ struct acquire_operation : model::lock_request {
   instant not_before{};  // no poll retries it earlier: a guarded transaction keeps the row of a dead holder
   acquire_answer answer{};
   bool is_unanswered = false;  // its caller will learn so, unless this changes
+  // Withdraws it, or releases its hold. It is made with what it ends, so neither can fail for lack of memory. Null: it
+  // is used, or the hold has it.
+  std::shared_ptr<release_operation> ending;
+  std::shared_ptr<acquire_operation> next_in_list{};  // see linked_list
 
   // Whether one edit may decide it together with other requests for the same name: many can hold the lock at once,
   // and the request is certainly not in the queue, of which an edit reads one row per name.
   bool joins() const {
     return model::is_shareable(definition.kind) && !progress.was_queued() && !progress.is_in_doubt();
   }
-  // Makes it a new request with a new hold id, which has no claim to what the old one may have obtained.
-  void begin_anew() {
-    hold = hold.sibling();
+  // Makes it a new request with that hold id, which has no claim to what the old one may have obtained.
+  void begin_anew(model::hold_id as, std::shared_ptr<release_operation> ends) {
+    hold = as;
+    ending = std::move(ends);
     lease.reset();
     moving_to.reset();
     progress.restart();
   }
   // The reason given to a caller whose time runs out. Once the request was queued, the reason is busy instead.
-  void note_failure(const std::exception_ptr& reason) {
+  void note_failure(const std::exception_ptr& reason) noexcept {
     is_unanswered = false;
     if (!progress.was_queued()) answer.note_failure(reason);
   }
   // The reason until the database answers for the first time. Before the request is sent.
-  void expect_answer(const std::exception_ptr& otherwise) {
+  void expect_answer(const std::exception_ptr& otherwise) noexcept {
     is_unanswered = true;
     answer.note_failure(otherwise);
   }
   // The statement that was under way has been answered. False: there was none.
-  bool answered() {
+  bool answered() noexcept {
     if (!progress.answered()) return false;
     if (std::exchange(is_unanswered, false)) answer.note_failure({});
     return true;
@@ -134,7 +141,8 @@ struct release_operation {
   // Its caller counts `released` as evidence that the hold stood until then.
   bool must_be_certain = false;
   retry_state retry{};
-  std::shared_ptr<promised<release_result>> answer{};  // null: nobody waits
+  release_answer answer{};                            // null: nobody waits
+  std::shared_ptr<release_operation> next_in_list{};  // see linked_list
 
   // Whether others may get the lock by it. It goes before what only tidies up.
   bool frees_a_hold() const { return purpose == aim::release && was_held; }
@@ -167,9 +175,25 @@ inline std::shared_ptr<release_operation> withdrawal_of(std::string name, model:
   return withdrawal;
 }
 
-inline std::shared_ptr<release_operation> withdrawal_of(const acquire_operation& request) {
-  auto withdrawal = withdrawal_of(request.definition.name, request.hold,
-                                  request.moving_to ? request.moving_to : request.lease);
+// For acquire_operation::ending, or hold_state::take_ending().
+inline std::shared_ptr<release_operation> ending_of(std::string name) {
+  auto ending = std::make_shared<release_operation>();
+  ending->name = std::move(name);
+  return ending;
+}
+
+inline acquire_operation::acquire_operation(model::lock_request asked, bool waits)
+    : lock_request(std::move(asked)), wait(waits), ending(ending_of(definition.name)) {
+  if (mode == model::lock_mode::exclusive) weight = definition.capacity;
+}
+
+// Makes the request's ending its withdrawal. Null: it has been withdrawn before.
+inline std::shared_ptr<release_operation> take_withdrawal_of(acquire_operation& request) noexcept {
+  auto withdrawal = std::exchange(request.ending, nullptr);
+  if (!withdrawal) return nullptr;
+  withdrawal->answer.reset();
+  withdrawal->hold = request.hold;
+  withdrawal->lease = request.moving_to ? request.moving_to : request.lease;
   withdrawal->kind = request.definition.kind;
   return withdrawal;
 }

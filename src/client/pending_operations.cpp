@@ -42,7 +42,13 @@ void pending_operations::add(const acquire_ptr& operation) {
 }
 
 void pending_operations::add(const release_ptr& operation) {
-  if (is_needed(*operation)) enter(operation);
+  if (!is_needed(*operation)) return;
+  try {
+    enter(operation);
+  } catch (...) {
+    now_taken(*operation);
+    throw;
+  }
 }
 
 void pending_operations::enter(const release_ptr& operation) {
@@ -51,38 +57,42 @@ void pending_operations::enter(const release_ptr& operation) {
 }
 
 void pending_operations::delay(const release_ptr& operation, instant until) {
-  if (is_needed(*operation)) delayed_releases_.add(operation, until);
+  if (!is_needed(*operation)) return;
+  try {
+    delayed_releases_.add(operation, until);
+  } catch (...) {
+    now_taken(*operation);
+    throw;
+  }
+}
+
+void pending_operations::postpone(acquire_ptr operation, instant now) noexcept {
+  postponed_acquires_.push(std::move(operation));
+  plan_postponed(now);
+}
+
+void pending_operations::postpone(release_ptr operation, instant now) noexcept {
+  postponed_releases_.push(std::move(operation));
+  plan_postponed(now);
 }
 
 instant pending_operations::next_delayed_acquire() const {
   const auto first = [](const auto& delayed) {
     return delayed.empty() ? instant::max() : delayed.begin()->first;
   };
-  return std::min(first(delayed_acquires_), first(delayed_tasks_));
+  const auto postponed = postponed_acquires_.empty() ? instant::max() : postponed_until_;
+  return std::min({first(delayed_acquires_), first(delayed_tasks_), postponed});
 }
 
-bool pending_operations::add_delayed_acquires(instant now) {
-  const auto add_due = [now](auto& delayed, auto add_one) {
-    const auto end = delayed.upper_bound(now);
-    for (auto at = delayed.begin(); at != end; at = delayed.erase(at)) add_one(at->second);
-  };
-  if (next_delayed_acquire() > now) return false;
-  add_due(delayed_acquires_, [this](const acquire_ptr& one) { add(one); });
-  add_due(delayed_tasks_, [this](const task_ptr& one) { background_.push_back(one); });
-  return true;
-}
-
-bool pending_operations::add_delayed_releases(instant now) {
-  if (next_delayed_release() > now) return false;
-  while (next_delayed_release() <= now) {
-    for (const auto& one : delayed_releases_.take_next()) enter(one);
-  }
-  return true;
+instant pending_operations::next_delayed_release() const {
+  const auto postponed = postponed_releases_.empty() ? instant::max() : postponed_until_;
+  return std::min(delayed_releases_.next(), postponed);
 }
 
 bool pending_operations::is_idle() const {
   return releases_.empty() && tasks_.empty() && background_.empty() && delayed_acquires_.empty() &&
-         delayed_tasks_.empty() && delayed_releases_.empty() && under_way_ == 0;
+         delayed_tasks_.empty() && delayed_releases_.empty() && postponed_acquires_.empty() &&
+         postponed_releases_.empty() && under_way_ == 0;
 }
 
 // Takes those at the front of the name's line that one edit may decide together with those that were taken before. A
@@ -100,9 +110,10 @@ void pending_operations::join(const std::string& name, name_lines<Operation>& fr
       return;
     }
     into.joined.insert(name);
+    to.emplace_back();
     ++count;
     now_taken(next);
-    to.push_back(from.take(at));
+    to.back() = from.take(at);
   }
 }
 
@@ -124,10 +135,16 @@ void pending_operations::take_distinct(name_lines<Operation>& from, std::vector<
     }
     const std::string name = at->first;
     const bool joins = next.joins() && !alone;
-    reserve(name, into);
+    to.emplace_back();
+    try {
+      static_cast<void>(reserve(name, into));  // no batch has: its line would not be next
+    } catch (...) {
+      to.pop_back();
+      throw;
+    }
     into.alone = alone;
     now_taken(next);
-    to.push_back(from.take(at));
+    to.back() = from.take(at);
     if (!joins) continue;
     into.open.emplace(name, 1);
     join(name, from, to, into);
@@ -144,15 +161,21 @@ void pending_operations::take_releases(batch& into) {
   take_distinct(releases_, into.releases, into);
 }
 
-void pending_operations::take_one(std::deque<task_ptr>& from, batch& into) {
+void pending_operations::take_one(task_list& from, batch& into) {
   if (from.empty()) return;
   into.tasks.push_back(std::move(from.front()));
   from.pop_front();
 }
 
 bool pending_operations::reserve(const std::string& name, batch& into) {
-  if (!reserved_.insert(name).second) return false;
+  if (reserved_.contains(name)) return false;
   into.names.push_back(name);
+  try {
+    reserved_.insert(name);
+  } catch (...) {
+    into.names.pop_back();
+    throw;
+  }
   acquires_.reserve(name);
   releases_.reserve(name);
   return true;
@@ -171,49 +194,70 @@ void pending_operations::finish(const batch& done) {
   --under_way_;
 }
 
-void pending_operations::put_back(batch& work) {
-  const auto to_the_front = [this](auto& lines, const auto& taken) {
+void pending_operations::put_back(batch& work, instant now) noexcept {
+  const auto to_the_front = [this, now](auto& lines, auto& taken) {
     for (auto one = taken.rbegin(); one != taken.rend(); ++one) {
-      lines.put_back(name_of(*one), *one, reserved_.contains(name_of(*one)));
+      try {
+        lines.put_back(name_of(*one), *one, reserved_.contains(name_of(*one)));
+      } catch (...) {
+        postpone(std::move(*one), now);
+      }
     }
+    taken.clear();
   };
   to_the_front(acquires_, work.acquires);
   to_the_front(releases_, work.releases);
-  tasks_.insert(tasks_.begin(), work.tasks.begin(), work.tasks.end());
+  for (; !work.tasks.empty(); work.tasks.pop_back()) {
+    try {
+      tasks_.push_front(work.tasks.back());
+    } catch (...) {
+      return;
+    }
+  }
 }
 
-std::vector<acquire_ptr> pending_operations::remove_acquires(const std::exception_ptr& failure,
-                                                             bool also_waiting) {
+acquire_list pending_operations::remove_acquires(const std::exception_ptr& failure,
+                                                 bool also_waiting) noexcept {
   const auto goes = [&](const acquire_ptr& operation) {
     operation->note_failure(failure);
     return also_waiting || !operation->wait;
   };
-  auto removed = acquires_.remove_if(goes);
+  acquire_list removed;
+  acquires_.remove_if(goes, [&](acquire_ptr operation) { removed.push(std::move(operation)); });
+  auto postponed = std::move(postponed_acquires_);
+  while (!postponed.empty()) {
+    auto one = postponed.pop();
+    const bool gone = goes(one);
+    (gone ? removed : postponed_acquires_).push(std::move(one));
+  }
   for (auto at = delayed_acquires_.begin(); at != delayed_acquires_.end();) {
     if (!goes(at->second)) {
       ++at;
       continue;
     }
-    removed.push_back(std::move(at->second));
+    removed.push(std::move(at->second));
     at = delayed_acquires_.erase(at);
   }
   return removed;
 }
 
-std::deque<task_ptr> pending_operations::remove_tasks() {
+task_list pending_operations::remove_tasks() noexcept {
   return std::exchange(tasks_, {});
 }
 
-std::deque<task_ptr> pending_operations::remove_background() {
+task_list pending_operations::remove_background() noexcept {
   auto removed = std::exchange(background_, {});
-  for (auto& [until, task] : std::exchange(delayed_tasks_, {})) removed.push_back(std::move(task));
+  for (auto& [until, task] : delayed_tasks_) removed.splice(removed.end(), task);
+  delayed_tasks_.clear();
   return removed;
 }
 
-std::vector<release_ptr> pending_operations::drop_delayed() {
-  std::vector<release_ptr> releases;
-  while (!delayed_releases_.empty())
-    std::ranges::move(delayed_releases_.take_next(), std::back_inserter(releases));
+release_list pending_operations::drop_delayed() noexcept {
+  auto releases = std::move(postponed_releases_);
+  while (!delayed_releases_.empty()) {
+    for (auto& one : delayed_releases_.take_next()) releases.push(std::move(one));
+  }
+  postponed_acquires_ = {};
   delayed_acquires_.clear();
   delayed_tasks_.clear();
   return releases;

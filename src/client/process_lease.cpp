@@ -29,14 +29,19 @@ process_lease::created process_lease::create() {
   return {std::move(made), std::move(state), sent_at};
 }
 
-void process_lease::use(const std::shared_ptr<lease>& made) {
+void process_lease::reserve() {
+  const model::annotated_lock lock{mutex_};
+  if (lost_.capacity() == lost_.size()) lost_.reserve(2 * lost_.size() + 1);
+}
+
+void process_lease::use(const std::shared_ptr<lease>& made) noexcept {
   const model::annotated_lock lock{mutex_};
   current_ = made;
   queue_.allow_acquires(true);
 }
 
 // Holders are notified first. Another thread writes the log.
-void process_lease::lose(const std::shared_ptr<lease>& lost, loss reason) {
+void process_lease::lose(const std::shared_ptr<lease>& lost, loss reason) noexcept {
   {
     const model::annotated_lock lock{mutex_};
     if (current_ != lost) return;
@@ -46,8 +51,8 @@ void process_lease::lose(const std::shared_ptr<lease>& lost, loss reason) {
     // forbid what use() has just allowed.
     queue_.allow_acquires(false);
   }
-  notifier_.lose(holds_.take(*lost), reason);
-  context_.log(log_level::warning, "lease {} is lost: {}", lost->id().to_string(), to_string(reason));
+  notifier_.tell(holds_.lose(*lost, reason));
+  context_.log(log_level::warning, "lease {} is lost: {}", lost->id(), to_string(reason));
 }
 
 std::optional<store::renewal_reply> process_lease::renew(instant sent_at) {
@@ -79,7 +84,7 @@ std::optional<store::renewal_reply> process_lease::renew(instant sent_at) {
   return reply;
 }
 
-std::optional<instant> process_lease::expire(instant now) {
+std::optional<instant> process_lease::expire(instant now) noexcept {
   std::shared_ptr<lease> watched;
   {
     const model::annotated_lock lock{mutex_};
@@ -123,13 +128,13 @@ void process_lease::end_all() {
   std::vector<model::lease_id> ended;
   {
     const model::annotated_lock lock{mutex_};
-    last = std::exchange(current_, nullptr);
     ended = endable(context_.time.now());
+    if (current_) ended.push_back(current_->id());
+    last = std::exchange(current_, nullptr);
   }
   if (last) {
     last->end();
-    ended.push_back(last->id());
-    notifier_.lose(holds_.take(*last), loss::closed);
+    notifier_.tell(holds_.lose(*last, loss::closed));
   }
   if (ended.empty()) return;
   slot_.call([&](store::lock_verbs& session) { session.end(ended); });

@@ -32,14 +32,16 @@ class process_lease {
     instant sent_at;
   };
   created create();
-  // Makes it the current one: from now on acquires are sent.
-  void use(const std::shared_ptr<lease>& made);
+  // Makes it the current one: from now on acquires are sent. Call reserve() before.
+  void use(const std::shared_ptr<lease>& made) noexcept;
+  // Allocates what the loss of a lease needs.
+  void reserve();
 
   // Renews the current lease. Empty: there is none, or this answer showed that it is lost.
   std::optional<store::renewal_reply> renew(instant sent_at);
 
   // Loses the lease if its deadline has passed. Otherwise returns the deadline.
-  std::optional<instant> expire(instant now);
+  std::optional<instant> expire(instant now) noexcept;
 
   // When lost leases may be ended in the database, too. The keeper ends them, so that nobody waits for a
   // lease whose last renewal was answered too late to count.
@@ -54,7 +56,7 @@ class process_lease {
     instant expires_at;  // nobody else may have its locks earlier (I5)
   };
 
-  void lose(const std::shared_ptr<lease>& lost, loss reason);
+  void lose(const std::shared_ptr<lease>& lost, loss reason) noexcept;
   std::vector<model::lease_id> endable(instant now) const ROWLOCK_REQUIRES(mutex_);
 
   context& context_;
@@ -64,7 +66,7 @@ class process_lease {
   session_slot& slot_;
   mutable model::annotated_mutex mutex_;
   std::shared_ptr<lease> current_ ROWLOCK_GUARDED_BY(mutex_);
-  std::vector<lost_lease> lost_ ROWLOCK_GUARDED_BY(mutex_);
+  std::vector<lost_lease> lost_ ROWLOCK_GUARDED_BY(mutex_);  // with room for one more
 };
 
 }  // namespace rowlock::client_layer

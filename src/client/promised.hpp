@@ -16,6 +16,8 @@
 #include <cstdint>
 #include <exception>
 #include <functional>
+#include <memory>
+#include <new>
 #include <optional>
 #include <stop_token>
 #include <utility>
@@ -25,8 +27,13 @@ namespace rowlock::client_layer {
 // Everything of it but the result. Thread-safe.
 class promise_state {
  public:
-  bool fail(const std::exception_ptr& failure) {
-    return settle([&]() ROWLOCK_REQUIRES(mutex_) { failure_ = copy_of(failure); });
+  // If there is no memory for the failure, the caller is thrown std::bad_alloc.
+  bool fail(const std::exception_ptr& failure) noexcept {
+    auto copied = copied_failure(failure);
+    return settle([&]() ROWLOCK_REQUIRES(mutex_) {
+      failure_ = std::move(copied);
+      has_failed_ = true;
+    });
   }
 
   bool is_complete() const {
@@ -34,8 +41,8 @@ class promise_state {
     return is_over();
   }
 
-  // For a caller whose thread does not wait: called once, by the thread that completes, under no mutex. Set
-  // it before the operation is shared. Dropped when the caller gives up.
+  // For a caller whose thread does not wait: called once, by the thread that completes, under no mutex. Must not
+  // throw. Set it before the operation is shared. Dropped when the caller gives up.
   void on_complete(std::function<void()> next) {
     const model::annotated_lock lock{mutex_};
     next_ = std::move(next);
@@ -59,13 +66,15 @@ class promise_state {
   // As leave(), but nobody waits any more: the result will belong to nobody. False: there was a result before.
   bool detach() { return drop_caller(state::leaving); }
   // Why there is no result yet, for a caller that gives up. Null: no reason is known any more.
-  void note_failure(const std::exception_ptr& reason) {
+  // Without memory for the reason it stays unknown.
+  void note_failure(const std::exception_ptr& reason) noexcept {
+    auto copied = reason ? copied_failure(reason) : nullptr;
     const model::annotated_lock lock{mutex_};
-    last_failure_ = reason ? std::optional{copy_of(reason)} : std::nullopt;
+    last_failure_.swap(copied);
   }
   std::optional<error> last_failure() const {
     const model::annotated_lock lock{mutex_};
-    return last_failure_;
+    return last_failure_ ? std::optional{*last_failure_} : std::nullopt;
   }
 
  protected:
@@ -75,8 +84,9 @@ class promise_state {
   ~promise_state() = default;
 
   bool is_over() const ROWLOCK_REQUIRES(mutex_) { return state_ >= state::complete; }
+  // Requires: store_result() does not throw.
   template <class Store>
-  bool settle(Store store_result) {
+  bool settle(Store store_result) noexcept {
     std::function<void()> next;
     {
       const model::annotated_lock lock{mutex_};
@@ -88,16 +98,33 @@ class promise_state {
     // With the mutex unlocked, because the woken thread would otherwise block on it at once. The caller of
     // complete() keeps this object alive.
     changed_.notify_one();
-    if (next) next();
+    try {
+      if (next) next();
+    } catch (...) {
+      // The result is delivered, whatever becomes of what follows.
+    }
     return true;
+  }
+
+  void throw_failure() const ROWLOCK_REQUIRES(mutex_) {
+    if (!has_failed_) return;
+    if (!failure_) throw std::bad_alloc{};
+    throw copy_of(*failure_);
   }
 
   mutable model::annotated_mutex mutex_;
   std::condition_variable changed_;
   state state_ ROWLOCK_GUARDED_BY(mutex_) = state::open;
-  std::optional<error> failure_ ROWLOCK_GUARDED_BY(mutex_);
 
  private:
+  // Null: there is no memory for it, or it says that there was none.
+  static std::shared_ptr<const error> copied_failure(const std::exception_ptr& failure) noexcept {
+    try {
+      return std::make_shared<const error>(copy_of(failure));
+    } catch (...) {
+      return nullptr;
+    }
+  }
   bool drop_caller(state next_state) {
     std::function<void()> dropped;  // destroyed with no mutex locked
     const model::annotated_lock lock{mutex_};
@@ -107,7 +134,9 @@ class promise_state {
     return true;
   }
 
-  std::optional<error> last_failure_ ROWLOCK_GUARDED_BY(mutex_);
+  bool has_failed_ ROWLOCK_GUARDED_BY(mutex_) = false;
+  std::shared_ptr<const error> failure_ ROWLOCK_GUARDED_BY(mutex_);
+  std::shared_ptr<const error> last_failure_ ROWLOCK_GUARDED_BY(mutex_);
   std::function<void()> next_ ROWLOCK_GUARDED_BY(mutex_);
 };
 
@@ -129,7 +158,7 @@ class promised : public promise_state {
   // Returns or throws the result once, as wait() does.
   std::optional<Result> take() {
     const model::annotated_lock lock{mutex_};
-    if (failure_) throw copy_of(*failure_);
+    throw_failure();
     return std::exchange(result_, {});
   }
 
@@ -163,7 +192,7 @@ class promised : public promise_state {
       if (gives_up) state_ = state::given_up;
       return {};
     }
-    if (failure_) throw copy_of(*failure_);
+    throw_failure();
     return std::move(result_);
   }
 

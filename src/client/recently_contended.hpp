@@ -14,11 +14,15 @@ namespace rowlock::client_layer {
 // Thread-safe. A hint: what it forgets or gets wrong costs one statement.
 class recently_contended {
  public:
-  void add(const std::string& name) {
+  void add(const std::string& name) noexcept {
     const model::annotated_lock lock{mutex_};
     if (names_.size() >= most) names_.clear();
-    names_.insert(name);
-    empty_.store(false, std::memory_order_relaxed);
+    try {
+      names_.insert(name);
+      empty_.store(false, std::memory_order_relaxed);
+    } catch (...) {
+      // Without memory there is no hint.
+    }
   }
 
   void remove(const std::string& name) {

@@ -35,7 +35,7 @@ reconciliation::reconciliation(context& shared, submission_queue& queue, hold_re
                                lease_keeper& keeper)
     : context_(shared), queue_(queue), holds_(holds), keeper_(keeper) {}
 
-void reconciliation::request(std::chrono::nanoseconds in) {
+void reconciliation::request(std::chrono::nanoseconds in) noexcept {
   const auto now = context_.time.now();
   model::annotated_lock lock{mutex_};
   const auto at = now + in;
@@ -50,7 +50,7 @@ void reconciliation::request(std::chrono::nanoseconds in) {
   send(next);
 }
 
-void reconciliation::request_repeatedly() {
+void reconciliation::request_repeatedly() noexcept {
   const auto first = 3 * context_.settings.statement_timeout;
   {
     const model::annotated_lock lock{mutex_};
@@ -59,7 +59,7 @@ void reconciliation::request_repeatedly() {
   request(first);
 }
 
-void reconciliation::begin_routine() {
+void reconciliation::begin_routine() noexcept {
   model::annotated_lock lock{mutex_};
   const auto now = context_.time.now();
   plan_routine(now);
@@ -106,13 +106,29 @@ reconciliation::next_step reconciliation::plan(std::chrono::nanoseconds pause) {
   return {number, pause};
 }
 
-void reconciliation::send(const next_step& planned) {
+void reconciliation::send(const next_step& planned) noexcept {
   if (queue_.is_stopping()) return;
   const auto number = planned.number;
-  const auto task = std::make_shared<task_operation>();
-  task->work = [this, number](store::lock_verbs& session) { step(session, number); };
-  task->answer.on_complete([this, number] { after_step(number); });
-  queue_.submit_background(task, planned.pause);
+  try {
+    const auto task = std::make_shared<task_operation>();
+    task->work = [this, number](store::lock_verbs& session) { step(session, number); };
+    task->answer.on_complete([this, number] { after_step(number); });
+    queue_.submit_background(task, planned.pause);
+  } catch (...) {
+    left_.store(number);
+  }
+}
+
+void reconciliation::send_what_is_left() noexcept {
+  const auto number = left_.exchange(0);
+  if (number == 0) return;
+  std::chrono::nanoseconds pause{};
+  {
+    const model::annotated_lock lock{mutex_};
+    if (number != sent_ || !due_) return;
+    pause = std::max(*due_ - context_.time.now(), pause);
+  }
+  send({number, pause});
 }
 
 void reconciliation::step(store::lock_verbs& session, std::uint64_t number) {
@@ -225,7 +241,7 @@ void reconciliation::give_back(store::lock_verbs& session, const std::shared_ptr
   queue_.submit(releases);
 }
 
-void reconciliation::after_step(std::uint64_t number) {
+void reconciliation::after_step(std::uint64_t number) noexcept {
   const auto now = context_.time.now();
   model::annotated_lock lock{mutex_};
   if (number != sent_) return;

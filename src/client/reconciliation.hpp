@@ -10,6 +10,7 @@
 #include "model/annotated_mutex.hpp"
 #include "store/store.hpp"
 
+#include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <memory>
@@ -33,12 +34,14 @@ class reconciliation {
   reconciliation(context& shared, submission_queue& queue, hold_registry& holds, lease_keeper& keeper);
 
   // Requests one reading of all names, which begins after that time.
-  void request(std::chrono::nanoseconds in = {});
+  void request(std::chrono::nanoseconds in = {}) noexcept;
   // The same, repeated at growing intervals, for a ghost whose end nobody has seen: it may still be executed.
-  void request_repeatedly();
+  void request_repeatedly() noexcept;
   // Call it once. From now on all names are also read every five to ten minutes, to find orphans of any cause, unless
   // nothing is held and nothing was requested since the last reading. This takes at most a hundredth of the time.
-  void begin_routine();
+  void begin_routine() noexcept;
+  // For the watchdog: sends what could not be sent for lack of memory.
+  void send_what_is_left() noexcept;
   // As request(), after a change of the database. All its clients notice the change at about the same time,
   // so each begins after a random pause, and they do not all read at once.
   void request_in(const store::database_state& database_state);
@@ -51,14 +54,14 @@ class reconciliation {
   // Plans the next step, which replaces the one planned before. The caller unlocks the mutex, and then sends
   // the step.
   next_step plan(std::chrono::nanoseconds pause) ROWLOCK_REQUIRES(mutex_);
-  void send(const next_step& planned);
+  void send(const next_step& planned) noexcept;
   void step(store::lock_verbs& session, std::uint64_t number);
   bool begin(std::uint64_t number, std::shared_ptr<lease>& client);
   void read_page(store::lock_verbs& session, const std::shared_ptr<lease>& client);
   void give_back(store::lock_verbs& session, const std::shared_ptr<lease>& client,
                  const std::vector<store::held_entry>& unknown);
   bool is_unknown(const store::held_entry& entry) const;
-  void after_step(std::uint64_t number);
+  void after_step(std::uint64_t number) noexcept;
   // The step that follows the one that has just run. Empty: none is needed.
   std::optional<next_step> following(instant now) ROWLOCK_REQUIRES(mutex_);
   void plan_routine(instant now) ROWLOCK_REQUIRES(mutex_);
@@ -90,6 +93,7 @@ class reconciliation {
   backoff between_ ROWLOCK_GUARDED_BY(mutex_){std::chrono::seconds{1}, std::chrono::minutes{1}};
   backoff failing_ ROWLOCK_GUARDED_BY(mutex_) = reconnect_pause();
   repeated_failures failures_ ROWLOCK_GUARDED_BY(mutex_);
+  std::atomic<std::uint64_t> left_{0};  // the number of a step that could not be sent
 
   // Changed by the step that runs.
   std::shared_ptr<lease> client_

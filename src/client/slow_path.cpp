@@ -47,7 +47,10 @@ void slow_path::take_back(batch& work) {
 void slow_path::decide_all() {
   for (int round = 0; !items_.empty(); ++round) {
     if (round == rounds_at_most) {
-      for (auto& item : items_) on_row_locked(item);
+      for (auto& item : items_) {
+        on_row_locked(item);
+        item = {};
+      }
       items_.clear();
       return;
     }
@@ -150,14 +153,23 @@ void slow_path::decide_round(after_commit& todo, int round) {
     if (stood != items_.end()) session.make_durable(stood->acquire->lease->id());
     return edited;
   });
-  std::vector<request> undecided;
   for (std::size_t i = 0; i < groups.size(); ++i) {
     for (auto& item : groups[i]) {
-      if (item.acquire) item.acquire->answered();
-      if (finish(item, results[i], todo, round)) undecided.push_back(std::move(item));
+      if (is_over(item, results[i], todo, round)) item = {};
     }
   }
-  items_ = std::move(undecided);
+  std::erase_if(items_, [](const request& item) { return item.is_empty(); });
+}
+
+// If memory runs out, it is in doubt.
+bool slow_path::is_over(request& item, store::edit_result result, after_commit& todo, int round) {
+  if (item.acquire) item.acquire->answered();
+  try {
+    return !finish(item, result, todo, round);
+  } catch (...) {
+    if (item.acquire) item.acquire->progress.sent();
+    throw;
+  }
 }
 
 bool slow_path::finish(request& item, store::edit_result result, after_commit& todo, int round) {
@@ -191,10 +203,10 @@ bool slow_path::finish_acquire(request& item) {
       operation->progress.granted(item.made.change.row && item.made.change.row->has_queue);
       operation->weight = made.weight;
       if (operation->ttl && operation->lease->is_valid(context_.time.now())) {
-        auto id = lease_id::random();
-        item.moving_to_record = explicit_lease(id, *operation->ttl);
-        operation->moving_to =
-            std::make_shared<lease>(id, *operation->ttl, false, item.moving_to_record->client);
+        const auto id = lease_id::random();
+        auto record = explicit_lease(id, *operation->ttl);
+        operation->moving_to = std::make_shared<lease>(id, *operation->ttl, false, record.client);
+        item.moving_to_record = std::move(record);
         // For a withdrawal, which is retried for as long as this lease lives.
         operation->moving_to->confirm(context_.time.now(), 0ns);
         operation->progress.needs_edit();
@@ -205,10 +217,10 @@ bool slow_path::finish_acquire(request& item) {
     case what::queued: client_.complete.queued(operation, made.takeover_in, item.wakeups); return false;
     case what::busy: client_.complete.busy(operation); return false;
     case what::mismatch:
-      operation->answer.fail(std::make_exception_ptr(mismatch(operation->definition, made.stored)));
+      operation->answer.fail(made_failure([&] { return mismatch(operation->definition, made.stored); }));
       return false;
     case what::broken:
-      operation->answer.fail(std::make_exception_ptr(broken(operation->definition.name)));
+      operation->answer.fail(made_failure([&] { return broken(operation->definition.name); }));
       return false;
     case what::expired:
     case what::foreign:
@@ -288,7 +300,8 @@ void slow_path::on_row_locked(request& item) {
     item.acquire->progress.row_locked(item.acquire->joins() && !item.moving_to_record);
     // If a holder kept the lock in a guarded transaction, the request was answered as busy before.
     if (!item.acquire->wait && retry.is_locked_out(now)) {
-      const auto locked = std::make_exception_ptr(row_is_locked(item.name(), retry_state::row_lock_limit));
+      const auto locked =
+          made_failure([&] { return row_is_locked(item.name(), retry_state::row_lock_limit); });
       if (item.acquire->answer.fail(locked)) return client_.queue.withdraw(*item.acquire);
     }
     client_.queue.delay(item.acquire, retry.row.next());

@@ -22,6 +22,8 @@ class slow_path {
   slow_path(worker_context& client, session_slot& slot)
       : client_(client), context_(client.shared), slot_(slot) {}
 
+  // Makes room for as many requests: add() then needs no memory.
+  void reserve(std::size_t count) { items_.reserve(count); }
   void add(acquire_ptr operation);
   void add(release_ptr operation);
   // Answers all requests that were added, or delays those whose row stays locked. Throws what the store throws.
@@ -39,6 +41,7 @@ class slow_path {
     bool is_joined = false;   // with others, so the view shows nothing about it in particular
     decision made{};
 
+    bool is_empty() const { return !acquire && !release; }
     const std::string& name() const { return acquire ? acquire->definition.name : release->name; }
     // It was granted before this edit, by a ghost's commit or by another client's.
     bool has_read_its_grant() const {
@@ -47,6 +50,7 @@ class slow_path {
   };
 
   void decide_round(after_commit& todo, int round);
+  bool is_over(request& item, store::edit_result result, after_commit& todo, int round);
   store::lease_record explicit_lease(lease_id id, std::chrono::milliseconds ttl) const;
   decision decide(request& item, const store::lock_view& view) const;
   // Decides all requests for one name, one after the other.

@@ -3,6 +3,9 @@
 #include "client/reconciliation.hpp"
 
 #include <algorithm>
+#include <chrono>
+#include <new>
+#include <thread>
 #include <utility>
 
 namespace rowlock::client_layer {
@@ -16,10 +19,8 @@ constexpr int refusals_until_told = 5;
 
 // Each request that fails has a caller that sees the failure, so the log need not repeat it.
 bool callers_see_failure(const batch& work) {
-  const auto is_missing = [](const auto& operation) { return !operation; };
-  return std::ranges::all_of(work.releases, is_missing) && !std::ranges::all_of(work.acquires, is_missing) &&
-         std::ranges::all_of(work.acquires,
-                             [](const auto& one) { return !one || !one->answer.is_complete(); });
+  return work.releases.empty() && !work.acquires.empty() &&
+         std::ranges::all_of(work.acquires, [](const auto& one) { return !one->answer.is_complete(); });
 }
 
 }  // namespace
@@ -50,24 +51,37 @@ statement_worker::statement_worker(worker_context& client, session_slot& borrowe
       fast_(client, slot_),
       slow_(client, slot_) {}
 
-void statement_worker::run() {
-  connect();
-  for (;;) {
-    if (!find_connection()) break;
-    batch work = client_.queue.take(role_, [this] { return slot_.is_connected(); });
-    if (work.must_connect) continue;
-    if (work.empty()) break;
-    if (is_replaced()) {
-      client_.queue.put_back(std::move(work));
-      continue;
+void statement_worker::run() noexcept {
+  auto pause = reconnect_pause();
+  for (bool goes_on = true, first = true; goes_on;) {
+    try {
+      if (std::exchange(first, false)) connect();
+      goes_on = go_on();
+      pause.reset();
+    } catch (const std::exception& failure) {
+      context_.log(log_level::error, "a worker goes on after a pause: {}", failure.what());
+      // Once the queue is stopped, that pause ends at once.
+      if (!client_.queue.sleep(pause.next())) std::this_thread::sleep_for(std::chrono::milliseconds{1});
     }
-    const model::annotated_lock own{owner_};
-    attempt(work, [this](batch& all) ROWLOCK_REQUIRES(owner_) { carry(all); });
-    client_.queue.finish(work);
   }
   const model::annotated_lock own{owner_};
   slot_.close();
   count_connection();
+}
+
+bool statement_worker::go_on() {
+  if (!find_connection()) return false;
+  batch work = client_.queue.take(role_, [this] { return slot_.is_connected(); });
+  if (work.must_connect) return true;
+  if (work.empty()) return false;
+  if (is_replaced()) {
+    client_.queue.put_back(std::move(work));
+    return true;
+  }
+  const model::annotated_lock own{owner_};
+  attempt(work, [this](batch& all) ROWLOCK_REQUIRES(owner_) { carry(all); });
+  client_.queue.finish(work);
+  return true;
 }
 
 // Whether another worker is connected and does this one's work.
@@ -107,15 +121,23 @@ void statement_worker::count_connection() {
 }
 
 template <class Body>
-void statement_worker::attempt(batch& work, Body body) {
+void statement_worker::attempt(batch& work, Body body) noexcept {
   try {
     body(work);
     count_connection();
   } catch (const error& failure) {
-    fail(std::current_exception(), failure, work);
+    fail(std::current_exception(), &failure, work);
+  } catch (const std::bad_alloc&) {
+    fail(std::current_exception(), nullptr, work);
   } catch (const std::exception& failure) {
-    const error wrapped{errc::internal, failure.what()};
-    fail(std::make_exception_ptr(wrapped), wrapped, work);
+    const auto wrapped = made_failure([&] { return error{errc::internal, failure.what()}; });
+    try {
+      std::rethrow_exception(wrapped);
+    } catch (const error& known) {
+      fail(wrapped, &known, work);
+    } catch (...) {
+      fail(wrapped, nullptr, work);
+    }
   }
 }
 
@@ -126,16 +148,21 @@ bool statement_worker::run_inline(const acquire_ptr& operation) {
   batch work = client_.queue.alone(operation);
   if (work.empty()) return false;
   attempt(work, [this](batch& all) ROWLOCK_REQUIRES(owner_) { fast_.acquire_or_enqueue(all); });
-  for (const auto& rest : work.acquires) client_.queue.submit(rest);
+  for (const auto& rest : work.acquires) client_.queue.submit_again(rest);
   client_.queue.finish(work);
   return true;
 }
 
-bool statement_worker::run_inline(const release_ptr& operation, instant until) {
+bool statement_worker::run_inline(const release_ptr& operation, instant until) noexcept {
   if (!carries(worker_role::releases) || !owner_.try_lock()) return false;
   const model::annotated_lock own{owner_, std::adopt_lock};
   if (!slot_.is_connected()) return false;
-  batch work = client_.queue.alone(operation);
+  batch work;
+  try {
+    work = client_.queue.alone(operation);
+  } catch (const std::bad_alloc&) {
+    // The queue takes it.
+  }
   if (work.empty()) return false;
   slot_.limit_answers(until);
   attempt(work, [this](batch& all) ROWLOCK_REQUIRES(owner_) { carry(all); });
@@ -159,6 +186,7 @@ void statement_worker::carry(batch& work) {
   fast_.hand_over(work.releases);
   fast_.acquire_or_enqueue(work);
   fast_.look_first(work.acquires);
+  slow_.reserve(work.releases.size() + work.acquires.size());
   for (auto& operation : work.releases) {
     if (operation->is_pending_sweep) client_.sweeps.take(operation->name);
     // A force or a sweep is not done once its caller has given up.
@@ -196,7 +224,11 @@ void statement_worker::run_tasks(std::vector<task_ptr>& tasks) {
     } catch (...) {
       wanted = task->answer.fail(std::current_exception());
     }
-    if (!wanted && task->undo) task->undo();
+    try {
+      if (!wanted && task->undo) task->undo();
+    } catch (...) {
+      // The reconciliation does it.
+    }
     // The task's caller may not know what it left in the database.
     if (!wanted || unknown) client_.reconcile.request();
   }
@@ -207,37 +239,38 @@ void statement_worker::run_tasks(std::vector<task_ptr>& tasks) {
 // request may have failed the others: by a name that the database's encoding lacks, a constraint or a trigger. So a
 // database that refuses everything is asked once more for each. Nothing is guessed: a request that may have been granted
 // takes the slow path next time, which finds out by the hold's id (I7).
-void statement_worker::fail(const std::exception_ptr& cause, const error& failure, batch& work) {
+void statement_worker::fail(const std::exception_ptr& cause, const error* failure, batch& work) noexcept {
   count_connection();
   slow_.take_back(work);
-  failed how{.temporary = is_temporary(failure),
-             .denied = failure.code() == errc::privilege && !failure.outcome_unknown(),
-             .unknown = failure.outcome_unknown(),
+  failed how{.temporary = failure && is_temporary(*failure),
+             .denied = failure && failure->code() == errc::privilege && !failure->outcome_unknown(),
+             .unknown = !failure || failure->outcome_unknown(),
              .connected = slot_.is_connected()};
   if (!how.connected) how.reconnect = reconnect_.next();
-  const bool several =
-      std::count_if(work.acquires.begin(), work.acquires.end(), [](auto& one) { return !!one; }) +
-          std::count_if(work.releases.begin(), work.releases.end(), [](auto& one) { return !!one; }) >
-      1;
-  how.take_apart = several && !how.temporary;
+  std::erase(work.acquires, nullptr);
+  std::erase(work.releases, nullptr);
+  how.take_apart = work.acquires.size() + work.releases.size() > 1 && !how.temporary;
   const bool comes_again = how.temporary || how.take_apart;
   log(failure, comes_again || callers_see_failure(work) ? log_level::info : log_level::error);
-  for (auto& operation : work.acquires) {
-    if (operation) fail(operation, cause, how);
-  }
-  for (auto& operation : work.releases) {
-    if (operation) fail(operation, cause, how);
-  }
+  for (auto& operation : work.acquires) fail(operation, cause, how);
+  for (auto& operation : work.releases) fail(operation, cause, how);
   work.acquires.clear();
   work.releases.clear();
-  for (const auto& task : std::exchange(work.tasks, {})) {
-    role_ == worker_role::acquires ? (void)client_.queue.submit_background(task) : client_.queue.submit(task);
-  }
+  for (const auto& task : work.tasks) submit_again(task);
+  work.tasks.clear();
   if (!how.connected && !is_replaced()) client_.queue.fail_tasks(cause);
 }
 
+void statement_worker::submit_again(const task_ptr& task) noexcept {
+  try {
+    role_ == worker_role::acquires ? (void)client_.queue.submit_background(task) : client_.queue.submit(task);
+  } catch (...) {
+    task->answer.fail(std::current_exception());
+  }
+}
+
 void statement_worker::fail(const acquire_ptr& operation, const std::exception_ptr& cause,
-                            const failed& how) {
+                            const failed& how) noexcept {
   auto& retry = operation->retry;
   // Any other refusal may have come after the commit.
   operation->progress.failed(how.denied);
@@ -258,7 +291,7 @@ void statement_worker::fail(const acquire_ptr& operation, const std::exception_p
 
 // A release or a withdrawal is retried for as long as its lease lives: nothing else would end the hold.
 void statement_worker::fail(const release_ptr& operation, const std::exception_ptr& cause,
-                            const failed& how) {
+                            const failed& how) noexcept {
   auto& retry = operation->retry;
   operation->in_doubt = operation->in_doubt || how.unknown;
   if (how.take_apart) {
@@ -287,11 +320,17 @@ void statement_worker::fail(const release_ptr& operation, const std::exception_p
   client_.queue.delay(operation, std::max<std::chrono::nanoseconds>(how.reconnect, retry.again.next()));
 }
 
-void statement_worker::log(const error& failure, log_level level) {
-  const auto left_out = failures_.due(failure.what(), context_.time.now());
-  if (!left_out) return;
-  if (*left_out == 0) return context_.log(level, "{}: {}", to_string(failure.code()), failure.what());
-  context_.log(level, "{}: {} (and {} times before)", to_string(failure.code()), failure.what(), *left_out);
+void statement_worker::log(const error* failure, log_level level) noexcept {
+  if (!failure) return context_.log(level, "there is no memory");
+  try {
+    const auto left_out = failures_.due(failure->what(), context_.time.now());
+    if (!left_out) return;
+    if (*left_out == 0) return context_.log(level, "{}: {}", to_string(failure->code()), failure->what());
+    context_.log(level, "{}: {} (and {} times before)", to_string(failure->code()), failure->what(),
+                 *left_out);
+  } catch (...) {
+    // There is no memory for the line.
+  }
 }
 
 }  // namespace rowlock::client_layer

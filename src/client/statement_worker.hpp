@@ -26,14 +26,15 @@ class statement_worker {
   bool carries(worker_role asked) const noexcept {
     return role_ == worker_role::everything || role_ == asked;
   }
-  void run();  // the thread's body, until the queue is stopped and empty; then the connection is closed
+  void
+  run() noexcept;  // the thread's body, until the queue is stopped and empty; then the connection is closed
 
   // Sends one request in the caller's thread while the worker is idle, which saves two thread switches. For an
   // acquire it sends only the fast statement, because the rest may wait. False: the worker does not carry such
   // requests or is not idle, so the request belongs in the queue. Any thread may call it. Nothing is sent after
   // `until`; an answer that is missing then breaks the connection.
   bool run_inline(const acquire_ptr& operation);
-  bool run_inline(const release_ptr& operation, instant until);
+  bool run_inline(const release_ptr& operation, instant until) noexcept;
 
   // For the fallback worker. run_fallback() begins no statement after `until`. Both are unchecked: the thread that
   // owns the connection calls them, and no other thread uses this worker, so it does not lock owner_.
@@ -44,22 +45,26 @@ class statement_worker {
   struct failed;
 
   bool is_replaced() const;
+  bool go_on();  // false: the queue was stopped, and nothing is left
   bool find_connection();
   bool connect();  // false: there is none, and the log says why
   // If the body fails, each request without an answer leaves the batch: it is retried or has failed.
   template <class Body>
-  void attempt(batch& work, Body body) ROWLOCK_REQUIRES(owner_);
+  void attempt(batch& work, Body body) noexcept ROWLOCK_REQUIRES(owner_);
   void count_connection() ROWLOCK_REQUIRES(owner_);
   // Unchecked: no other thread uses a worker that has no connection.
   std::chrono::nanoseconds pause_without_connection() ROWLOCK_UNCHECKED { return reconnect_.next(); }
   void carry(batch& work) ROWLOCK_REQUIRES(owner_);
   void run_tasks(std::vector<task_ptr>& tasks) ROWLOCK_REQUIRES(owner_);
-  void fail(const std::exception_ptr& cause, const error& failure, batch& work) ROWLOCK_REQUIRES(owner_);
-  void fail(const acquire_ptr& operation, const std::exception_ptr& cause, const failed& how)
+  // failure: null if memory ran out.
+  void fail(const std::exception_ptr& cause, const error* failure, batch& work) noexcept
       ROWLOCK_REQUIRES(owner_);
-  void fail(const release_ptr& operation, const std::exception_ptr& cause, const failed& how)
+  void fail(const acquire_ptr& operation, const std::exception_ptr& cause, const failed& how) noexcept
       ROWLOCK_REQUIRES(owner_);
-  void log(const error& failure, log_level level) ROWLOCK_REQUIRES(owner_);
+  void fail(const release_ptr& operation, const std::exception_ptr& cause, const failed& how) noexcept
+      ROWLOCK_REQUIRES(owner_);
+  void submit_again(const task_ptr& task) noexcept;
+  void log(const error* failure, log_level level) noexcept ROWLOCK_REQUIRES(owner_);
 
   worker_context& client_;
   worker_role role_;

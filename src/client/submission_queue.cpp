@@ -4,28 +4,6 @@
 
 namespace rowlock::client_layer {
 
-namespace {
-
-std::exception_ptr closed_error() {
-  return std::make_exception_ptr(closed_client());
-}
-
-}  // namespace
-
-submission_queue::side& submission_queue::serving(worker_role asked) {
-  side& own = split_ ? side_of(asked) : acquiring_;
-  if (own.connected_workers > 0) return own;
-  side& other = asked == worker_role::releases ? acquiring_ : releasing_;
-  return other.connected_workers > 0 ? other : own;
-}
-
-// After a stop, the worker of that role may have ended before this one lost its connection.
-bool submission_queue::takes(worker_role role, worker_role asked) const {
-  const bool replaces =
-      side_of(asked).connected_workers == 0 && (stopped_ || side_of(role).connected_workers > 0);
-  return role == worker_role::everything || role == asked || replaces;
-}
-
 void submission_queue::count_worker(worker_role role, bool connected) {
   bool stranded = false;
   {
@@ -37,12 +15,6 @@ void submission_queue::count_worker(worker_role role, bool connected) {
   }
   wake_all();
   if (stranded) on_fallback_due();
-}
-
-// Whether the fallback worker sends releases now. Not after a stop: it ends with the lease.
-bool submission_queue::is_fallback_needed() const {
-  return !stopped_ && fallback_.connected_workers > 0 &&
-         acquiring_.connected_workers + releasing_.connected_workers == 0;
 }
 
 instant submission_queue::fallback_due() {
@@ -64,55 +36,70 @@ batch submission_queue::take_fallback() {
   return taken;
 }
 
-void submission_queue::put_back(batch work) {
+void submission_queue::put_back(batch work) noexcept {
   std::vector<acquire_ptr> refused;
   {
     const model::annotated_lock lock{mutex_};
     if (stopping_) refused.swap(work.acquires);
-    pending_.put_back(work);
+    pending_.put_back(work, context_.time.now());
   }
   finish(work);
   wake_all();
-  fail(refused, closed_error());
+  for (const auto& one : refused) fail(*one, made_failure(closed_client));
+  fail_each(work.tasks, std::make_exception_ptr(std::bad_alloc{}));
 }
 
-template <class Operation>
-void submission_queue::submit_to(worker_role role, const Operation& operation) {
+template <class Add>
+bool submission_queue::enter(worker_role role, Add add) {
   side* wake = nullptr;
-  bool refused = false;
   {
     const model::annotated_lock lock{mutex_};
-    refused = stopping_;
-    if (!refused) {
-      pending_.add(operation);
-      side& serves = serving(role);
-      serves.blocked = false;
-      if (serves.idle_workers > 0) wake = &serves;
-    }
+    if (stopping_) return false;
+    add();
+    side& serves = serving(role);
+    serves.blocked = false;
+    if (serves.idle_workers > 0) wake = &serves;
   }
   if (wake) wake->work.notify_one();
-  if (refused) fail(std::vector{operation}, closed_error());
+  return true;
 }
 
 void submission_queue::submit(const acquire_ptr& operation) {
   mark(*operation);
-  submit_to(worker_role::acquires, operation);
+  const auto add = [&]() ROWLOCK_REQUIRES(mutex_) { pending_.add(operation); };
+  if (!enter(worker_role::acquires, add)) fail(*operation, made_failure(closed_client));
+}
+
+void submission_queue::submit_again(acquire_ptr operation) noexcept {
+  const auto add = [&]() ROWLOCK_REQUIRES(mutex_) {
+    pending_.keep(operation, context_.time.now(), [&]() ROWLOCK_REQUIRES(mutex_) {
+      mark(*operation);
+      pending_.add(operation);
+    });
+  };
+  if (!enter(worker_role::acquires, add)) fail(*operation, made_failure(closed_client));
 }
 
 void submission_queue::submit(const task_ptr& operation) {
-  submit_to(worker_role::releases, operation);
+  const auto add = [&]() ROWLOCK_REQUIRES(mutex_) { pending_.add(operation); };
+  if (!enter(worker_role::releases, add)) operation->answer.fail(made_failure(closed_client));
 }
 
-void submission_queue::submit(const std::vector<release_ptr>& operations) {
+void submission_queue::add(release_ptr operation) noexcept {
+  pending_.keep(operation, context_.time.now(), [&]() ROWLOCK_REQUIRES(mutex_) {
+    mark(*operation);
+    pending_.add(operation);
+  });
+}
+
+template <class Add>
+void submission_queue::enter_release(Add add) noexcept {
   side* wake = nullptr;
   bool stranded = false;
   {
     const model::annotated_lock lock{mutex_};
+    add();
     side& releasing = serving(worker_role::releases);
-    for (const auto& operation : operations) {
-      mark(*operation);
-      pending_.add(operation);
-    }
     releasing.blocked = fallback_.blocked = false;
     if (releasing.idle_workers > 0) wake = &releasing;
     stranded = is_fallback_needed();
@@ -121,30 +108,38 @@ void submission_queue::submit(const std::vector<release_ptr>& operations) {
   if (stranded) on_fallback_due();
 }
 
-template <class Operation>
-bool submission_queue::delay_for_acquiring(const Operation& operation, std::chrono::nanoseconds pause) {
-  side* wake = nullptr;
-  bool refused = false;
-  {
-    const model::annotated_lock lock{mutex_};
-    refused = stopping_;
-    if (!refused) pending_.delay(operation, context_.time.now() + pause);
-    wake = &serving(worker_role::acquires);
-  }
-  wake->work.notify_one();
-  if (refused) fail(std::vector{operation}, closed_error());
-  return !refused;
+void submission_queue::submit(release_ptr operation) noexcept {
+  enter_release([&]() ROWLOCK_REQUIRES(mutex_) { add(std::move(operation)); });
+}
+
+void submission_queue::submit(release_list operations) noexcept {
+  enter_release([&]() ROWLOCK_REQUIRES(mutex_) {
+    while (!operations.empty()) add(operations.pop());
+  });
+}
+
+void submission_queue::submit(const std::vector<release_ptr>& operations) noexcept {
+  enter_release([&]() ROWLOCK_REQUIRES(mutex_) {
+    for (const auto& one : operations) add(one);
+  });
 }
 
 bool submission_queue::submit_background(const task_ptr& operation, std::chrono::nanoseconds pause) {
-  return delay_for_acquiring(operation, pause);
+  const auto add = [&]() ROWLOCK_REQUIRES(mutex_) { pending_.delay(operation, context_.time.now() + pause); };
+  if (enter(worker_role::acquires, add)) return true;
+  operation->answer.fail(made_failure(closed_client));
+  return false;
 }
 
-void submission_queue::delay(const acquire_ptr& operation, std::chrono::nanoseconds pause) {
-  delay_for_acquiring(operation, pause);
+void submission_queue::delay(acquire_ptr operation, std::chrono::nanoseconds pause) noexcept {
+  const auto add = [&]() ROWLOCK_REQUIRES(mutex_) {
+    const auto now = context_.time.now();
+    pending_.keep(operation, now, [&]() ROWLOCK_REQUIRES(mutex_) { pending_.delay(operation, now + pause); });
+  };
+  if (!enter(worker_role::acquires, add)) fail(*operation, made_failure(closed_client));
 }
 
-void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pause) {
+void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pause) noexcept {
   side* wake = nullptr;
   bool dropped = false;
   bool stranded = false;
@@ -152,7 +147,11 @@ void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pau
     const model::annotated_lock lock{mutex_};
     dropped = stopped_;
     stranded = is_fallback_needed();
-    if (!dropped) pending_.delay(operation, context_.time.now() + pause);
+    const auto now = context_.time.now();
+    if (!dropped) {
+      pending_.keep(operation, now,
+                    [&]() ROWLOCK_REQUIRES(mutex_) { pending_.delay(operation, now + pause); });
+    }
     wake = &serving(worker_role::releases);
   }
   wake->work.notify_one();
@@ -160,22 +159,17 @@ void submission_queue::delay(release_ptr operation, std::chrono::nanoseconds pau
   if (dropped && operation->answer) operation->answer->complete(release_result::unknown);
 }
 
-bool submission_queue::has_work(worker_role role) const {
-  const bool acquires = ((acquires_allowed_ && pending_.has_acquires()) || pending_.has_background()) &&
-                        takes(role, worker_role::acquires);
-  const bool tasks = pending_.has_tasks() && takes(role, worker_role::releases);
-  return acquires || tasks || (pending_.has_releases() && sends_releases(role));
-}
-
 void submission_queue::add_delayed(worker_role role) {
-  if (takes(role, worker_role::acquires) && pending_.add_delayed_acquires(context_.time.now())) {
+  const auto marks = [this](acquire_operation& one) { mark(one); };
+  if (takes(role, worker_role::acquires) && pending_.add_delayed_acquires(context_.time.now(), marks)) {
     serving(worker_role::acquires).blocked = false;
   }
   if (sends_releases(role)) add_delayed_releases();
 }
 
 void submission_queue::add_delayed_releases() {
-  if (pending_.add_delayed_releases(context_.time.now())) {
+  const auto marks = [this](release_operation& one) { mark(one); };
+  if (pending_.add_delayed_releases(context_.time.now(), marks)) {
     serving(worker_role::releases).blocked = fallback_.blocked = false;
   }
 }
@@ -190,12 +184,17 @@ instant submission_queue::next_delayed(worker_role role) const {
 bool submission_queue::fill(batch& taken, worker_role role) {
   const bool acquires = takes(role, worker_role::acquires);
   const bool alone_first = acquires && acquires_allowed_ && pending_.has_passed_over();
-  if (alone_first) pending_.take_acquires(taken);
-  // Releases first: an acquire of the same name then finds it free.
-  if (sends_releases(role)) pending_.take_releases(taken);
-  if (acquires && acquires_allowed_ && !alone_first) pending_.take_acquires(taken);
-  if (takes(role, worker_role::releases)) pending_.take_task(taken);
-  if (acquires) pending_.take_background(taken);
+  try {
+    if (alone_first) pending_.take_acquires(taken);
+    // Releases first: an acquire of the same name then finds it free.
+    if (sends_releases(role)) pending_.take_releases(taken);
+    if (acquires && acquires_allowed_ && !alone_first) pending_.take_acquires(taken);
+    if (takes(role, worker_role::releases)) pending_.take_task(taken);
+    if (acquires) pending_.take_background(taken);
+  } catch (const std::bad_alloc&) {
+    // What was taken so far is a batch, too.
+    if (taken.empty()) throw;
+  }
   return !taken.empty();
 }
 
@@ -236,8 +235,8 @@ template <class Operation>
 batch submission_queue::reserve(const Operation& operation, const std::string& name,
                                 std::vector<Operation> batch::*into) {
   batch single;
-  if (stopped_ || !pending_.reserve(name, single)) return single;
   (single.*into).push_back(operation);
+  if (stopped_ || !pending_.reserve(name, single)) return {};
   pending_.begin();
   return single;
 }
@@ -261,7 +260,7 @@ bool submission_queue::is_worth_a_look(worker_role role) {
   return std::exchange(looking.blocked, false) || (looking.idle_workers > 0 && has_work(role));
 }
 
-void submission_queue::finish(const batch& done) {
+void submission_queue::finish(const batch& done) noexcept {
   bool wake_acquiring = false;
   bool wake_releasing = false;
   bool stranded = false;
@@ -282,49 +281,50 @@ void submission_queue::finish(const batch& done) {
   if (idle) idle_.notify_all();
 }
 
-void submission_queue::withdraw(acquire_operation& operation) {
-  if (operation.progress.may_be_stored()) submit(withdrawal_of(operation));
+void submission_queue::withdraw(acquire_operation& operation) noexcept {
+  if (operation.progress.may_be_stored()) {
+    if (auto withdrawal = take_withdrawal_of(operation)) submit(std::move(withdrawal));
+  }
   // Only the withdrawal uses the id now. What a fail-over brings back after it is an orphan, even if somebody keeps the
   // request.
   operation.answer.in_use = {};
 }
 
 // A place in the queue would otherwise stay until somebody finds its lease ended, and a barrier would not break.
-void submission_queue::fail(const std::vector<acquire_ptr>& acquires, const std::exception_ptr& failure) {
-  for (const auto& one : acquires) {
-    const bool has_lease = one->lease && one->lease->is_valid(context_.time.now());
-    if (one->moving_to || (has_lease && one->progress.must_edit())) withdraw(*one);
-    one->answer.fail(failure);
-  }
+void submission_queue::fail(acquire_operation& operation, const std::exception_ptr& failure) noexcept {
+  const bool has_lease = operation.lease && operation.lease->is_valid(context_.time.now());
+  if (operation.moving_to || (has_lease && operation.progress.must_edit())) withdraw(operation);
+  operation.answer.fail(failure);
 }
 
-std::size_t submission_queue::fail_acquires(const std::exception_ptr& failure, bool also_waiting) {
+std::size_t submission_queue::fail_acquires(const std::exception_ptr& failure, bool also_waiting) noexcept {
   model::annotated_lock lock{mutex_};
-  const auto failed = pending_.remove_acquires(failure, also_waiting);
+  auto failed = pending_.remove_acquires(failure, also_waiting);
   lock.unlock();
-  fail(failed, failure);
-  return failed.size();
+  const auto count = failed.size();
+  fail(std::move(failed), failure);
+  return count;
 }
 
-void submission_queue::fail_tasks(const std::exception_ptr& failure) {
+void submission_queue::fail_tasks(const std::exception_ptr& failure) noexcept {
   model::annotated_lock lock{mutex_};
   const auto failed = pending_.remove_tasks();
   lock.unlock();
-  fail(failed, failure);
+  fail_each(failed, failure);
 }
 
-void submission_queue::stop_acquires() {
+void submission_queue::stop_acquires() noexcept {
   model::annotated_lock lock{mutex_};
   stopping_ = true;
   const auto background = pending_.remove_background();
   lock.unlock();
-  fail_acquires(closed_error(), true);
-  fail_tasks(closed_error());
-  fail(background, closed_error());
+  fail_acquires(made_failure(closed_client), true);
+  fail_tasks(made_failure(closed_client));
+  fail_each(background, made_failure(closed_client));
 }
 
-void submission_queue::stop() {
-  std::vector<release_ptr> dropped;
+void submission_queue::stop() noexcept {
+  release_list dropped;
   {
     const model::annotated_lock lock{mutex_};
     stopped_ = true;

@@ -26,10 +26,14 @@ class submission_queue {
   // Before the first take(): there is a worker for each role, or one for everything.
   void split_roles(bool split) { split_ = split; }
 
+  // If memory runs out, nothing was submitted.
   void submit(const acquire_ptr& operation);
-  void submit(release_ptr operation) { submit(std::vector{std::move(operation)}); }
-  void submit(const std::vector<release_ptr>& operations);  // so that one batch may carry them all
   void submit(const task_ptr& operation);
+  // The same for what the client must not lose: without memory it is added later.
+  void submit_again(acquire_ptr operation) noexcept;
+  void submit(release_ptr operation) noexcept;
+  void submit(release_list operations) noexcept;  // so that one batch may carry them all
+  void submit(const std::vector<release_ptr>& operations) noexcept;
 
   // Counts connected workers. If no connected worker has a role, the others do its work.
   void count_worker(worker_role role, bool connected);
@@ -44,7 +48,7 @@ class submission_queue {
   // Returns a batch of that work. Does not wait; the batch may be empty.
   batch take_fallback();
   // Returns a batch unchanged, for another worker.
-  void put_back(batch work);
+  void put_back(batch work) noexcept;
   // A pause for a worker without a connection. False: the queue was stopped.
   bool sleep(std::chrono::nanoseconds pause) { return reconnects_.sleep_until(context_.time.now() + pause); }
   // A task that must not delay releases: the workers that acquire run it, after the pause. False: the queue
@@ -53,11 +57,11 @@ class submission_queue {
 
   // Nobody waits for the operation any more: releases its grant, or takes it out of the queue. Sends nothing if the
   // database certainly knows nothing of it.
-  void withdraw(acquire_operation& operation);
+  void withdraw(acquire_operation& operation) noexcept;
 
-  // Submits the operation again after a pause.
-  void delay(const acquire_ptr& operation, std::chrono::nanoseconds pause);
-  void delay(release_ptr operation, std::chrono::nanoseconds pause);
+  // Submits the operation again after a pause; without memory a little later.
+  void delay(acquire_ptr operation, std::chrono::nanoseconds pause) noexcept;
+  void delay(release_ptr operation, std::chrono::nanoseconds pause) noexcept;
 
   // Acquires are handed out only while the client has a lease.
   void allow_acquires(bool allowed) {
@@ -78,12 +82,12 @@ class submission_queue {
   batch alone(const acquire_ptr& operation);
   batch alone(const release_ptr& operation);
   // Frees the batch's names for other batches.
-  void finish(const batch& done);
+  void finish(const batch& done) noexcept;
 
   // Fails the acquires that have not been sent: all of them, or those that do not wait. Returns how many.
-  std::size_t fail_acquires(const std::exception_ptr& failure, bool also_waiting);
+  std::size_t fail_acquires(const std::exception_ptr& failure, bool also_waiting) noexcept;
   // Fails the tasks that wait for a connection.
-  void fail_tasks(const std::exception_ptr& failure);
+  void fail_tasks(const std::exception_ptr& failure) noexcept;
 
   // The hold ids of all operations that are not over.
   ids_in_use& ids() noexcept { return ids_; }
@@ -93,13 +97,13 @@ class submission_queue {
   }
 
   // From now on acquires and tasks fail with error(closed); releases are still sent.
-  void stop_acquires();
+  void stop_acquires() noexcept;
   bool is_stopping() const {
     const model::annotated_lock lock{mutex_};
     return stopping_;
   }
   // Delayed releases are dropped; take() returns what is left, then empty batches.
-  void stop();
+  void stop() noexcept;
   // Waits until nothing is left or under way. False: something was still left at that time.
   bool drain(instant until);
 
@@ -142,24 +146,31 @@ class submission_queue {
   void add_delayed(worker_role role) ROWLOCK_REQUIRES(mutex_);
   void add_delayed_releases() ROWLOCK_REQUIRES(mutex_);
   instant next_delayed(worker_role role) const ROWLOCK_REQUIRES(mutex_);
-  template <class Operation>
-  void submit_to(worker_role role, const Operation& operation);
-  template <class Operation>
-  bool delay_for_acquiring(const Operation& operation, std::chrono::nanoseconds pause);
+  // Adds it, and wakes a worker of that role. False: acquires and tasks are refused now.
+  template <class Add>
+  bool enter(worker_role role, Add add);
+  // Adds what is necessary. Notifies a worker, or the fallback worker.
+  template <class Add>
+  void enter_release(Add add) noexcept;
   // Fills a batch for a worker of that role. False: nothing could be taken.
   bool fill(batch& taken, worker_role role) ROWLOCK_REQUIRES(mutex_);
   template <class Operation>
   batch reserve(const Operation& operation, const std::string& name, std::vector<Operation> batch::*into)
       ROWLOCK_REQUIRES(mutex_);
 
+  // Adds it under the mutex, now or later.
+  void add(release_ptr operation) noexcept ROWLOCK_REQUIRES(mutex_);
   void mark(release_operation& operation) {
     const bool is_of_a_hold = operation.purpose == release_operation::aim::release;
     if (is_of_a_hold && !operation.in_use.is_of(operation.hold)) operation.in_use = ids_.use(operation.hold);
   }
   // Under no mutex. Withdraws what they may have obtained, unless it ended with a lost lease.
-  void fail(const std::vector<acquire_ptr>& acquires, const std::exception_ptr& failure);
+  void fail(acquire_operation& operation, const std::exception_ptr& failure) noexcept;
+  void fail(acquire_list acquires, const std::exception_ptr& failure) noexcept {
+    for (; !acquires.empty(); acquires.pop()) fail(**acquires.begin(), failure);
+  }
   template <class Tasks>
-  static void fail(const Tasks& tasks, const std::exception_ptr& failure) {
+  static void fail_each(const Tasks& tasks, const std::exception_ptr& failure) noexcept {
     for (const auto& task : tasks) task->answer.fail(failure);
   }
 
@@ -177,5 +188,32 @@ class submission_queue {
   bool stopping_ ROWLOCK_GUARDED_BY(mutex_) = false;
   bool stopped_ ROWLOCK_GUARDED_BY(mutex_) = false;
 };
+
+inline submission_queue::side& submission_queue::serving(worker_role asked) {
+  side& own = split_ ? side_of(asked) : acquiring_;
+  if (own.connected_workers > 0) return own;
+  side& other = asked == worker_role::releases ? acquiring_ : releasing_;
+  return other.connected_workers > 0 ? other : own;
+}
+
+// After a stop, the worker of that role may have ended before this one lost its connection.
+inline bool submission_queue::takes(worker_role role, worker_role asked) const {
+  const bool replaces =
+      side_of(asked).connected_workers == 0 && (stopped_ || side_of(role).connected_workers > 0);
+  return role == worker_role::everything || role == asked || replaces;
+}
+
+// Whether the fallback worker sends releases now. Not after a stop: it ends with the lease.
+inline bool submission_queue::is_fallback_needed() const {
+  return !stopped_ && fallback_.connected_workers > 0 &&
+         acquiring_.connected_workers + releasing_.connected_workers == 0;
+}
+
+inline bool submission_queue::has_work(worker_role role) const {
+  const bool acquires = ((acquires_allowed_ && pending_.has_acquires()) || pending_.has_background()) &&
+                        takes(role, worker_role::acquires);
+  const bool tasks = pending_.has_tasks() && takes(role, worker_role::releases);
+  return acquires || tasks || (pending_.has_releases() && sends_releases(role));
+}
 
 }  // namespace rowlock::client_layer

@@ -46,37 +46,42 @@ hold_ptr take(engine& on, const transfer_note& note,
   const auto checks = on.holds().checks();
   // In use until the last try is over, even one that its caller no longer waits for.
   const auto in_use = std::make_shared<ids_in_use::mark>(on.parts().queue.ids().use(hold));
+  // Whether the call may have been executed. If it fails for lack of memory, nothing else tells.
+  const auto decided = std::make_shared<std::atomic<bool>>(false);
+  const auto withdrawal = withdrawal_of(note.name, hold, lease);
   outcome settled;
   try {
     settled = on.tasks().decide_with_retry(
         note.name, {note.hold, true},
-        [decide, note, in_use, mine = model::waiter{0, hold, lease->id()}](const store::lock_view& view) {
+        [decide, note, in_use, decided,
+         mine = model::waiter{0, hold, lease->id()}](const store::lock_view& view) {
+          decided->store(true);
           return decide(view, note.hold, note.lease, mine);
         });
+    if (settled.result != what::granted) return nullptr;
+    if (auto taken = on.parts().complete.make_hold(
+            {settled.stored, hold, settled.token, lease, settled.mode, settled.weight}, checks, false)) {
+      on.shared().count.acquired.fetch_add(1, std::memory_order_relaxed);
+      return taken;
+    }
   } catch (const error& failure) {
-    if (failure.outcome_unknown()) on.parts().queue.submit(withdrawal_of(note.name, hold, lease));
+    if (failure.outcome_unknown()) on.parts().queue.submit(withdrawal);
+    throw;
+  } catch (...) {
+    if (decided->load()) on.parts().queue.submit(withdrawal);
     throw;
   }
-  if (settled.result != what::granted) return nullptr;
-  auto taken = on.parts().complete.make_hold(
-      {settled.stored, hold, settled.token, lease, settled.mode, settled.weight}, checks, false);
-  if (taken) {
-    on.shared().count.acquired.fetch_add(1, std::memory_order_relaxed);
-  } else {
-    on.parts().queue.submit(withdrawal_of(note.name, hold, lease));
-  }
-  return taken;
+  on.parts().queue.submit(withdrawal);
+  return nullptr;
 }
 
 // The hold may stand on its own lease or on the one of a transfer, of which nobody will know. That does not end with
 // this process, so the hold is released even if it has been lost here meanwhile.
-void withdraw(engine& on, hold_state& hold, model::lease_id moved_to, std::chrono::milliseconds ttl) {
-  const auto lease = std::make_shared<client_layer::lease>(moved_to, ttl, false, moved_to);
-  lease->confirm(on.shared().time.now(), {});
-  const auto release = withdrawal_of(hold.name(), hold.id(), lease);
-  release->was_held = hold.begin_release();
-  release->keep_until = hold.keep_until();
-  on.parts().queue.submit(release);
+void withdraw(engine& on, hold_state& hold, const release_ptr& withdrawal) noexcept {
+  withdrawal->lease->confirm(on.shared().time.now(), {});
+  withdrawal->was_held = hold.begin_release();
+  withdrawal->keep_until = hold.keep_until();
+  on.parts().queue.submit(withdrawal);
   // Not before the release uses the id, or reconciliation would take the hold for an orphan.
   on.holds().remove(hold);
 }
@@ -173,10 +178,15 @@ std::string transfer(const hold_ptr& hold, std::chrono::milliseconds ttl) {
   const auto record = on.shared().process.lease(note.lease, note.lease, ttl);
   std::optional<model::lease_id> ended;
   if (!hold->lease()->is_renewed()) ended = hold->lease()->id();
+  auto text = note.to_string();
+  const auto decided = std::make_shared<std::atomic<bool>>(false);
+  const auto withdrawal =
+      withdrawal_of(hold->name(), hold->id(), std::make_shared<lease>(note.lease, ttl, false, note.lease));
   std::optional<hold_move> moving{std::in_place, std::vector{hold}, hold_state::move::away};
   try {
     const auto settled =
         on.tasks().decide(hold->name(), hold->id(), [=, id = hold->id()](const store::lock_view& view) {
+          decided->store(true);
           auto made = decide_move(view, id, record);
           if (ended && made.outcome.result == what::granted) made.change.end_leases.push_back(*ended);
           return made;
@@ -187,12 +197,15 @@ std::string transfer(const hold_ptr& hold, std::chrono::milliseconds ttl) {
       throw lost();
     }
   } catch (const error& failure) {
-    if (failure.outcome_unknown()) withdraw(on, *hold, note.lease, ttl);
+    if (failure.outcome_unknown()) withdraw(on, *hold, withdrawal);
+    throw;
+  } catch (...) {
+    if (decided->load()) withdraw(on, *hold, withdrawal);
     throw;
   }
   on.holds().remove(*hold);
   hold->begin_release();
-  return note.to_string();
+  return text;
 }
 
 hold_ptr adopt(engine& on, const transfer_note& note) {

@@ -26,7 +26,7 @@ waiter_poll::waiter_poll(context& shared, submission_queue& queue, waiter_regist
       slot_(slot),
       look_at_(instant::max().time_since_epoch().count()) {}
 
-bool waiter_poll::plan(instant when) {
+bool waiter_poll::plan(instant when) noexcept {
   auto planned = look_at_.load();
   const auto wished = when.time_since_epoch().count();
   while (wished < planned) {
@@ -63,9 +63,13 @@ void waiter_poll::look() {
   if (asked_ == to_ask_.size() && barriers_.empty()) refusals_ = 0;
 }
 
-void waiter_poll::look_up(std::span<const model::hold_id> waiters) {
+void waiter_poll::look_up(std::span<const model::hold_id> waiters) noexcept {
   const model::annotated_lock lock{mutex_};
-  named_.insert(named_.end(), waiters.begin(), waiters.end());
+  try {
+    named_.insert(named_.end(), waiters.begin(), waiters.end());
+  } catch (...) {
+    plan(instant{});  // there is no memory, so all are looked up
+  }
 }
 
 instant waiter_poll::named_due() const {
@@ -102,14 +106,12 @@ void waiter_poll::look_at(std::span<const store::hold_query> waiters, instant no
     const auto& [name, hold] = waiters[i];
     switch (status.state) {
       case store::hold_status::where::held:
-        if (const auto operation = waiters_.take(hold)) {
-          operation->progress.granted(status.has_queue);
-          operation->checks = checks;
-          completions_.granted(operation, status.token);
+        if (auto operation = waiters_.take(hold)) {
+          completions_.deliver(std::move(operation), status.token, status.has_queue, checks);
         }
         break;
       case store::hold_status::where::absent:
-        if (auto operation = waiters_.take(hold)) queue_.submit(operation);
+        if (auto operation = waiters_.take(hold)) queue_.submit_again(std::move(operation));
         break;
       case store::hold_status::where::queued:
         if (const auto takeover_in = due_in(status)) {
@@ -129,7 +131,7 @@ void waiter_poll::wait_or_ask(const std::string& name, model::hold_id hold,
                               std::chrono::microseconds takeover_in, instant now) {
   if (takeover_in > 0us) return waiters_.set_takeover(hold, now + takeover_in);
   if (!sent_.insert(name).second) return waiters_.set_takeover(hold, now + context_.settings.poll_interval);
-  if (auto operation = waiters_.take_to_ask(hold, now)) queue_.submit(operation);
+  if (auto operation = waiters_.take_to_ask(hold, now)) queue_.submit_again(std::move(operation));
 }
 
 // How long until a death may change what a waiter waits for. At a latch none does; at a barrier, the death of
@@ -187,7 +189,8 @@ void waiter_poll::fail_all(const std::exception_ptr& why) {
   to_ask_.clear();
   asked_ = 0;
   barriers_.clear();
-  for (const auto& operation : waiters_.take_all()) {
+  for (auto left = waiters_.take_all(); !left.empty();) {
+    const auto operation = left.pop();
     operation->answer.fail(why);
     queue_.withdraw(*operation);
   }

@@ -29,7 +29,7 @@ class waiter_poll {
               hold_registry& holds, session_slot& slot);
 
   // Any thread. Moves the next look forward to that time. True: it was planned for later.
-  bool plan(instant when);
+  bool plan(instant when) noexcept;
   instant next() const;  // any time: a look is under way
 
   // Any thread. A waiter whose request was sent before this call and that enters the registry after it is
@@ -48,7 +48,7 @@ class waiter_poll {
   }
 
   // Any thread. These waiters are looked up soon. The cost does not depend on how many others wait.
-  void look_up(std::span<const model::hold_id> waiters);
+  void look_up(std::span<const model::hold_id> waiters) noexcept;
   instant named_due() const;
   // Looks up some of these waiters. They stay due until a look has succeeded.
   void look_at_named();

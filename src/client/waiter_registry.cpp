@@ -6,12 +6,17 @@ bool waiter_registry::enter(std::shared_ptr<acquire_operation> operation, instan
   const model::annotated_lock lock{mutex_};
   if (closed_) return false;
   const auto hold = operation->hold;
-  places_[operation.get()] = hold;
-  seats_[hold] = {std::move(operation), takeover_at};
+  const auto place = places_.insert_or_assign(operation.get(), hold).first;
+  try {
+    seats_.insert_or_assign(hold, seat{operation, takeover_at});
+  } catch (...) {
+    places_.erase(place);
+    throw;
+  }
   return true;
 }
 
-std::shared_ptr<acquire_operation> waiter_registry::take(model::hold_id hold) {
+std::shared_ptr<acquire_operation> waiter_registry::take(model::hold_id hold) noexcept {
   const model::annotated_lock lock{mutex_};
   return take_from(seats_.find(hold));
 }
@@ -23,14 +28,14 @@ std::shared_ptr<acquire_operation> waiter_registry::take_to_ask(model::hold_id h
   return take_from(at);
 }
 
-std::shared_ptr<acquire_operation> waiter_registry::take(const acquire_operation& operation) {
+std::shared_ptr<acquire_operation> waiter_registry::take(const acquire_operation& operation) noexcept {
   const model::annotated_lock lock{mutex_};
   // By address: its hold id belongs to the thread that owns it, and that may be another one.
   const auto place = places_.find(&operation);
   return place == places_.end() ? nullptr : take_from(seats_.find(place->second));
 }
 
-std::shared_ptr<acquire_operation> waiter_registry::take_from(seats::iterator at) {
+std::shared_ptr<acquire_operation> waiter_registry::take_from(seats::iterator at) noexcept {
   if (at == seats_.end()) return nullptr;
   auto operation = std::move(at->second.operation);
   places_.erase(operation.get());
@@ -38,17 +43,16 @@ std::shared_ptr<acquire_operation> waiter_registry::take_from(seats::iterator at
   return operation;
 }
 
-std::vector<std::shared_ptr<acquire_operation>> waiter_registry::take_all() {
+linked_list<acquire_operation> waiter_registry::take_all() noexcept {
   const model::annotated_lock lock{mutex_};
-  std::vector<std::shared_ptr<acquire_operation>> all;
-  all.reserve(seats_.size());
-  for (auto& [hold, taken] : seats_) all.push_back(std::move(taken.operation));
+  linked_list<acquire_operation> all;
+  for (auto& [hold, taken] : seats_) all.push(std::move(taken.operation));
   seats_.clear();
   places_.clear();
   return all;
 }
 
-std::vector<std::shared_ptr<acquire_operation>> waiter_registry::close() {
+linked_list<acquire_operation> waiter_registry::close() noexcept {
   {
     const model::annotated_lock lock{mutex_};
     closed_ = true;

@@ -1,6 +1,7 @@
 // The acquires of this process that stand in a database's queue. A caller that takes one out is its only owner.
 #pragma once
 
+#include "client/linked_list.hpp"
 #include "client/operation.hpp"
 #include "model/annotated_mutex.hpp"
 
@@ -16,17 +17,17 @@ namespace rowlock::client_layer {
 class waiter_registry {
  public:
   // takeover_at: when the current holder's lease may be killed. False: the registry is closed, and the
-  // operation still belongs to the caller.
+  // operation still belongs to the caller; also if memory runs out.
   bool enter(std::shared_ptr<acquire_operation> operation, instant takeover_at);
 
   // Null: it is not here.
-  std::shared_ptr<acquire_operation> take(model::hold_id hold);
-  std::shared_ptr<acquire_operation> take(const acquire_operation& operation);
+  std::shared_ptr<acquire_operation> take(model::hold_id hold) noexcept;
+  std::shared_ptr<acquire_operation> take(const acquire_operation& operation) noexcept;
   // The same. Null also if it must not be retried before a later time.
   std::shared_ptr<acquire_operation> take_to_ask(model::hold_id hold, instant now);
-  std::vector<std::shared_ptr<acquire_operation>> take_all();
+  linked_list<acquire_operation> take_all() noexcept;
   // take_all(), after which enter() fails.
-  std::vector<std::shared_ptr<acquire_operation>> close();
+  linked_list<acquire_operation> close() noexcept;
 
   void set_takeover(model::hold_id hold, instant at);
 
@@ -45,7 +46,7 @@ class waiter_registry {
 
   using seats = std::unordered_map<model::hold_id, seat>;
 
-  std::shared_ptr<acquire_operation> take_from(seats::iterator at) ROWLOCK_REQUIRES(mutex_);
+  std::shared_ptr<acquire_operation> take_from(seats::iterator at) noexcept ROWLOCK_REQUIRES(mutex_);
 
   mutable model::annotated_mutex mutex_;
   seats seats_ ROWLOCK_GUARDED_BY(mutex_);

@@ -1,6 +1,7 @@
 #include "client/watchdog.hpp"
 
 #include <algorithm>
+#include <optional>
 
 namespace rowlock::client_layer {
 
@@ -11,17 +12,34 @@ constexpr std::chrono::milliseconds round_length{250};
 
 }  // namespace
 
-instant watchdog::check(instant now) {
+// Each step by itself. One that fails for lack of memory is repeated soon.
+instant watchdog::check(instant now) noexcept {
   auto next = now + round_length;
-  if (const auto deadline = keeper_.expire(now)) next = std::min(next, *deadline);
-  loss_notifier_.lose(holds_.overdue(now), loss::expired);
-  if (const auto deadline = holds_.next_deadline()) next = std::min(next, *deadline);
-  if (const auto deadline = async_.end_overdue(now)) next = std::min(next, *deadline);
+  bool failed = false;
+  const auto attempt = [&](auto step) noexcept {
+    try {
+      if (const std::optional<instant> due = step()) next = std::min(next, *due);
+    } catch (...) {
+      failed = true;
+    }
+  };
+  attempt([&] { return keeper_.expire(now); });
+  attempt([&]() -> std::optional<instant> {
+    loss_notifier_.lose(holds_.overdue(now), loss::expired);
+    return holds_.next_deadline();
+  });
+  attempt([&] { return async_.end_overdue(now); });
   for (auto* slot : slots_) slot->interrupt_overdue(now);
+  attempt([&]() -> std::optional<instant> {
+    if (on_round) on_round();
+    return {};
+  });
+  if (failed) return std::min(next, now + without_memory_.next());
+  without_memory_.reset();
   return next;
 }
 
-void watchdog::run() {
+void watchdog::run() noexcept {
   model::annotated_lock lock{mutex_};
   while (!stopped_) {
     check_again_ = false;

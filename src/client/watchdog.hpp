@@ -3,11 +3,13 @@
 #pragma once
 
 #include "client/async_waiters.hpp"
+#include "client/backoff.hpp"
 #include "client/lease_keeper.hpp"
 #include "client/loss_notifier.hpp"
 #include "model/annotated_mutex.hpp"
 
 #include <condition_variable>
+#include <functional>
 #include <vector>
 
 namespace rowlock::client_layer {
@@ -23,13 +25,15 @@ class watchdog {
         async_(async),
         slots_(std::move(slots)) {}
 
-  void run();  // the thread's body, until stop()
+  void run() noexcept;  // the thread's body, until stop()
   void stop();
   // Call this when a deadline may have moved closer.
   void check_again();
+  // Called in each round, at least four times a second: what could not be done for lack of memory is tried again.
+  std::function<void()> on_round{};
 
  private:
-  instant check(instant now);
+  instant check(instant now) noexcept;
 
   context& context_;
   lease_keeper& keeper_;
@@ -37,6 +41,7 @@ class watchdog {
   loss_notifier& loss_notifier_;
   async_waiters& async_;
   std::vector<session_slot*> slots_;
+  backoff without_memory_ = failure_pause();
   model::annotated_mutex mutex_;
   std::condition_variable changed_;
   bool check_again_ ROWLOCK_GUARDED_BY(mutex_) = false;

@@ -5,6 +5,8 @@
 #include "primitives/standard_lock.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <span>
 #include <utility>
 
 ROWLOCK_BEGIN_NAMESPACE
@@ -46,6 +48,12 @@ access::joint_request access::locks(const std::vector<wanted>& all) {
 
 hold_set access::holds(std::vector<client_layer::hold_ptr> granted) {
   std::vector<hold> all;
+  try {
+    all.reserve(granted.size());
+  } catch (...) {
+    for (const auto& one : granted) one->engine().releaser().begin(*one);
+    throw;
+  }
   for (auto& one : granted) all.push_back(make<hold>(std::move(one)));
   return make<hold_set>(std::move(all));
 }
@@ -102,23 +110,31 @@ bool hold_set::valid() const noexcept {
 }
 
 std::vector<release_result> hold_set::release() {
-  std::vector<release_result> results;
-  std::vector<hold*> released;
-  std::vector<client_layer::hold_ptr> states;
   for (auto& one : holds_) {
     if (const auto& state = access::state(one); state && state->engine().is_forked())
       state->engine().check_usable();
-    const auto [releases, otherwise] = access::end(one);
-    results.push_back(otherwise);
+  }
+  // All that is needed is allocated before the first hold ends.
+  std::vector<release_result> results(holds_.size());
+  std::vector<release_result> answers(holds_.size());
+  std::vector<client_layer::release_answer> room(holds_.size());
+  std::vector<std::size_t> released;
+  std::vector<client_layer::hold_ptr> states;
+  released.reserve(holds_.size());
+  states.reserve(holds_.size());
+  for (std::size_t i = 0; i < holds_.size(); ++i) {
+    const auto [releases, otherwise] = access::end(holds_[i]);
+    results[i] = otherwise;
     if (!releases) continue;
-    released.push_back(&one);
+    released.push_back(i);
     states.push_back(releases);
   }
   if (states.empty()) return results;
-  const auto answers = states.front()->engine().releaser().release(states);
-  for (std::size_t i = 0; i < answers.size(); ++i) {
-    access::settle(*released[i], answers[i]);
-    results[static_cast<std::size_t>(released[i] - holds_.data())] = answers[i];
+  states.front()->engine().releaser().release(states, std::span{room}.first(states.size()),
+                                              std::span{answers}.first(states.size()));
+  for (std::size_t i = 0; i < states.size(); ++i) {
+    access::settle(holds_[released[i]], answers[i]);
+    results[released[i]] = answers[i];
   }
   return results;
 }

@@ -8,6 +8,7 @@
 
 #include <functional>
 #include <memory>
+#include <new>
 #include <utility>
 
 namespace rowlock::primitives {
@@ -30,6 +31,8 @@ void call_when_over(const client& db, executor where, std::function<void(Result)
       take(over, result);
     } catch (const error& failure) {
       result.failure.emplace(failure);
+    } catch (const std::bad_alloc&) {
+      result.failure.emplace(errc::unreachable, "there was no memory for the request");
     }
     done(std::move(result));
   };

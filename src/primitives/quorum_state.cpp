@@ -33,13 +33,17 @@ std::vector<release_result> release_everywhere(
     std::shared_ptr<client_layer::promised<release_result>> answer;
     client_layer::instant until;
   };
+  // All that is needed is allocated before the first release.
   std::vector<asked> answers;
+  answers.reserve(members.size());
+  std::vector<release_result> results;
+  results.reserve(members.size());
   for (const auto& member : members) {
     if (!member) continue;
     auto& engine = member->engine();
     answers.push_back({&engine, engine.releaser().begin_certain(*member), until(engine)});
   }
-  std::vector<release_result> results(members.size() - answers.size(), release_result::lost);
+  results.assign(members.size() - answers.size(), release_result::lost);
   for (const auto& [engine, answer, last] : answers) {
     results.push_back(answer ? engine->releaser().await(answer, last) : release_result::lost);
   }

@@ -4,6 +4,7 @@
 #include "model/annotated_mutex.hpp"
 #include "primitives/standard_lock.hpp"
 
+#include <exception>
 #include <list>
 
 ROWLOCK_BEGIN_NAMESPACE
@@ -52,7 +53,7 @@ class recursive_shared_mutex::state {
     if (mine->reads == 0) return remove(*mine);
     try {
       lock_.downgrade(mine->held);
-    } catch (const error& failure) {
+    } catch (const std::exception& failure) {
       if (!mine->held.valid()) return;
       // Keeping the lock exclusively is safe: it only excludes other readers for longer.
       engine().shared().log(

@@ -68,7 +68,9 @@ class async_joint_acquire_test : public virtual_client_test {
     }
   }
   void give_back() {
-    if (!taken.empty() && !engine()->parts().queue.is_stopping()) engine()->releaser().release(taken);
+    if (!engine()->parts().queue.is_stopping()) {
+      for (const auto& hold : taken) engine()->releaser().release(*hold);
+    }
     taken.clear();
   }
   // Of this client; the rival's hold of "b" may stand.

@@ -33,11 +33,11 @@ class fake_request final : public client_layer::async_request {
     ++submitted;
     if (fails) throw error(errc::contention, "failed");
   }
-  bool leave() override {
+  bool leave() noexcept override {
     ++left;
     return leaves_at_once && answered.give_up();
   }
-  bool detach() override {
+  bool detach() noexcept override {
     ++detached;
     return answered.give_up();
   }

@@ -248,7 +248,8 @@ TEST_F(completions_test, counts_releases_that_a_caller_had_and_remembers_those_t
   complete.released(quick, release_result::released);
   EXPECT_EQ(result_of(quick), release_result::released);
   EXPECT_EQ(shared().count.released, 1U);
-  const auto remembered = releases.take_all();
+  const auto remembered = releases.all();
+  releases.forget_first(1);
   ASSERT_EQ(remembered.size(), 1U);
   EXPECT_EQ(remembered.front().hold, hold->id());
   EXPECT_EQ(remembered.front().answered_at, time.now());
@@ -256,7 +257,7 @@ TEST_F(completions_test, counts_releases_that_a_caller_had_and_remembers_those_t
   complete.released(release_of(hold, store::durability::durable), release_result::released);
   complete.released(release_of(hold, store::durability::asynchronous), release_result::lost);
   EXPECT_EQ(shared().count.released, 2U);
-  EXPECT_THAT(releases.take_all(), IsEmpty());
+  EXPECT_THAT(releases.all(), IsEmpty());
   const auto withdrawal = client_layer::withdrawal_of("a", hold->id(), hold->lease());
   withdrawal->how = store::durability::durable;
   complete.released(withdrawal, release_result::released);

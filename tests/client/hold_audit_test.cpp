@@ -141,7 +141,7 @@ TEST_F(hold_audit_test, a_renewal_of_the_same_server_confirms_the_releases_befor
   renewed();
   releases.add({"after", model::hold_id::random(), own, time.now()});
   step();
-  const auto left = releases.take_all();
+  const auto left = releases.all();
   ASSERT_EQ(left.size(), 1U);
   EXPECT_EQ(left.front().name, "after");
 }

@@ -53,8 +53,18 @@ TEST_F(hold_registry_test, refuses_a_hold_whose_lease_is_over) {
 TEST_F(hold_registry_test, hands_over_the_holds_of_a_lease_that_ends_and_no_others) {
   const auto on_it = added(own);
   const auto other = added(explicit_lease(process, 1h));
-  EXPECT_THAT(holds.take(*own), ElementsAre(on_it));
+  EXPECT_THAT(holds.lose(*own, loss::gone), ElementsAre(on_it));
+  EXPECT_EQ(on_it->loss(), loss::gone);
   EXPECT_THAT(holds.all(), ElementsAre(other));
+}
+
+TEST_F(hold_registry_test, loses_all_that_are_not_over_and_keeps_them) {
+  const auto one = added(explicit_lease(process, 1h));
+  const auto over = added(explicit_lease(process, 1h));
+  EXPECT_TRUE(over->lose(loss::forced));
+  EXPECT_THAT(holds.lose_all(loss::closed), ElementsAre(one));
+  EXPECT_EQ(over->loss(), loss::forced);
+  EXPECT_EQ(holds.size(), 2U);
 }
 
 TEST_F(hold_registry_test, notes_a_hold_that_a_check_has_missed) {

@@ -150,7 +150,12 @@ TEST_F(hold_releaser_test, several_go_in_one_batch_and_each_gets_its_own_result)
   const auto lost = held("b");
   lost->lose(loss::forced);
   const auto other = held("c");
-  auto released = in_background([&] { return releaser.release(std::vector<hold_ptr>{one, lost, other}); });
+  auto released = in_background([&] {
+    std::vector<client_layer::release_answer> room(3);
+    std::vector<release_result> results(3);
+    releaser.release(std::vector<hold_ptr>{one, lost, other}, room, results);
+    return results;
+  });
   const auto sent = queue().take(worker_role::everything);
   ASSERT_EQ(sent.releases.size(), 2U);
   sent.releases[1]->answer->complete(release_result::lost);
@@ -197,16 +202,12 @@ TEST_F(hold_releaser_test, an_answer_ends_the_shared_deadline) {
 
 TEST_F(hold_releaser_test, what_close_sends_is_durable_and_nobody_waits_for_it) {
   const auto one = held("a");
-  const auto other = held("b");
-  const auto sent = releaser.closing_releases(std::vector<hold_ptr>{one, other});
-  ASSERT_EQ(sent.size(), 2U);
-  for (const auto& release : sent) {
-    EXPECT_EQ(release->how, store::durability::durable);
-    EXPECT_EQ(release->answer, nullptr);
-  }
-  EXPECT_EQ(sent[1]->hold, other->id());
-  EXPECT_TRUE(queue().ids().contains(other->id())) << "before the hold leaves the registry";
-  EXPECT_FALSE(one->is_released()) << "close marks them";
+  ASSERT_TRUE(one->lose(loss::closed));
+  const auto release = releaser.closing_release(*one);
+  EXPECT_EQ(release->how, store::durability::durable);
+  EXPECT_EQ(release->answer, nullptr);
+  EXPECT_EQ(release->hold, one->id());
+  EXPECT_TRUE(queue().ids().contains(one->id())) << "before the hold leaves the registry";
 }
 
 }  // namespace

@@ -20,7 +20,8 @@ class joint_acquire_test : public virtual_client_test {
     for (const auto* name : {"a", "b", "c"}) mutex(db, name).acquire().release();
   }
   ~joint_acquire_test() override {
-    if (!db_is_closed()) engine()->releaser().release(taken);
+    if (db_is_closed()) return;
+    for (const auto& hold : taken) engine()->releaser().release(*hold);
   }
 
   const std::shared_ptr<client_layer::engine>& engine() { return primitives::access::engine(db); }
@@ -130,7 +131,7 @@ TEST_F(joint_acquire_test, pauses_while_a_dead_holder_cannot_be_killed) {
     EXPECT_LT(faults.count("edit"), edits + 50);
     server->unlock_row(lease);
     EXPECT_EQ(result(std::move(call)).size(), 2U);
-    engine()->releaser().release(taken);
+    for (const auto& hold : taken) engine()->releaser().release(*hold);
     taken.clear();
   }
 }

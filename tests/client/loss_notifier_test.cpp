@@ -86,7 +86,7 @@ TEST_F(loss_notifier_test, the_log_is_written_when_all_holders_know) {
   const auto last = other->stop_token();
   const std::stop_callback on_first{first, [&] { lines.emplace_back("first holder"); }};
   const std::stop_callback on_last{last, [&] { lines.emplace_back("last holder"); }};
-  notifier.lose({one, other}, loss::gone);
+  notifier.lose(std::vector{one, other}, loss::gone);
   tell_all();
   EXPECT_THAT(lines, ElementsAre("first holder", "last holder", HasSubstr(one->id().to_string()),
                                  HasSubstr(other->id().to_string())));

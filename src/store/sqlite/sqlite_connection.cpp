@@ -127,12 +127,13 @@ sqlite3_stmt* sqlite_connection::prepare(std::string_view name) {
   const auto found = statements_.find(name);
   if (found != statements_.end()) return found->second;
   const std::string& sql = (*catalog_)[name];
-  sqlite3_stmt* statement = nullptr;
+  // Its place comes first: without one nobody would finalize the statement.
+  const auto place = statements_.emplace(name, nullptr).first;
   const int code = sqlite3_prepare_v3(database_, sql.c_str(), static_cast<int>(sql.size()) + 1,
-                                      SQLITE_PREPARE_PERSISTENT, &statement, nullptr);
-  if (code != SQLITE_OK) fail(code);
-  statements_.emplace(name, statement);
-  return statement;
+                                      SQLITE_PREPARE_PERSISTENT, &place->second, nullptr);
+  if (code == SQLITE_OK) return place->second;
+  statements_.erase(place);
+  fail(code);
 }
 
 void sqlite_connection::interrupt() noexcept {

@@ -2,6 +2,7 @@
 
 #include <rowlock/error.hpp>
 
+#include <dirent.h>
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
@@ -9,12 +10,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <functional>
 #include <iterator>
+#include <memory>
 
 namespace rowlock::store {
 namespace {
@@ -89,15 +93,19 @@ void check_names(const std::string& path) {
 }
 
 // Calls `use` with each descriptor that stands in that folder of /proc and with the path of its file. Does nothing if
-// this user may not read it.
+// this user may not read it. Not with std::filesystem: libstdc++'s directory_iterator ends the program if memory runs
+// out.
 void for_each_descriptor(const fs::path& process,
                          const std::function<void(const fs::path&, const std::string&)>& use) {
-  std::error_code unreadable;
-  for (fs::directory_iterator entry{process / "fd", unreadable}, end; !unreadable && entry != end;
-       entry.increment(unreadable)) {
-    std::error_code closed;
-    const auto leads_to = fs::read_symlink(entry->path(), closed);
-    if (!closed) use(entry->path(), leads_to.string());
+  const auto close = [](DIR* folder) { ::closedir(folder); };
+  const auto name = (process / "fd").string();
+  const std::unique_ptr<DIR, decltype(close)> folder{::opendir(name.c_str()), close};
+  if (!folder) return;
+  while (const dirent* entry = ::readdir(folder.get())) {
+    const auto descriptor = name + '/' + entry->d_name;
+    std::array<char, PATH_MAX> leads_to{};
+    const auto length = ::readlink(descriptor.c_str(), leads_to.data(), leads_to.size());
+    if (length > 0) use(descriptor, {leads_to.data(), static_cast<std::size_t>(length)});
   }
 }
 
@@ -204,12 +212,12 @@ quiet_sqlite_file::quiet_sqlite_file(std::string path) : path_{std::filesystem::
                   path_));
 }
 
-bool quiet_sqlite_file::has_log() const noexcept {
+bool quiet_sqlite_file::has_log() const {
   struct stat log {};
   return ::stat((path_ + "-wal").c_str(), &log) == 0 && log.st_size > 0;
 }
 
-bool quiet_sqlite_file::changed() const noexcept {
+bool quiet_sqlite_file::changed() const {
   struct stat now {};
   if (::stat(path_.c_str(), &now) != 0) return true;
   return has_log() || now.st_ino != status_.st_ino || now.st_size != status_.st_size ||

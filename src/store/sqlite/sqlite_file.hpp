@@ -43,12 +43,12 @@ class quiet_sqlite_file {
   explicit quiet_sqlite_file(std::string path);
 
   // Whether somebody has written since. What was read meanwhile may then mix two states.
-  bool changed() const noexcept;
+  bool changed() const;
   // Lets SQLite open it without any lock or file beside it.
   std::string uri() const;
 
  private:
-  bool has_log() const noexcept;
+  bool has_log() const;
 
   std::string path_;
   struct stat status_ {};
