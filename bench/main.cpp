@@ -64,7 +64,8 @@ int main(int count, char** given) {
   auto root = program.root();
   root.add("scenario", words.scenario, help).required().one_of(names);
   root.add("--threads", words.threads,
-           "Threads; of handover, processes (default 2), of handover-local, threads (default 4); of "
+           "Threads; of clients, how many; of handover, processes (default 2), of handover-local, threads "
+           "(default 4); of "
            "waiters, how many wait; of all, held, reconcile and lost, how many locks")
       .between(1, 10'000'000);
   root.add("--capacity", words.capacity, "Of semaphore: its permits")

@@ -49,6 +49,9 @@ std::vector<result> all(const plan& plan);
 std::vector<result> readers(const plan& plan);
 // The same threads take a permit each of one semaphore; against connections that insert and delete a row.
 std::vector<result> semaphore(const plan& plan);
+// 2, 4, 8 and 16 clients, a thread each, take a permit of one semaphore that never runs out; against as many
+// connections that update one and the same row twice. `of_the_fewest_clients` must not be far below 1.
+std::vector<result> clients(const plan& plan);
 // Pairs of acquire and release of a quorum_mutex on three sets of tables (of SQLite: files), which it makes
 // and drops; against three connections that each commit an update at the same time, and then another.
 std::vector<result> quorum(const plan& plan);

@@ -80,6 +80,8 @@ class hold_registry {
   void checked(std::span<const hold_ptr> holds);
   // Called by add(), under no mutex, when a hold must be looked up soon. Set it before the first add().
   std::function<void()> on_unchecked;
+  // Called by add(), under no mutex, for each hold that was added. Likewise.
+  std::function<void()> on_added = [] {};
 
   // From now on notices come to this lease. A hold whose notices go to another lease is unreachable: an
   // explicit-ttl hold that has outlived the lease of its process.

@@ -15,6 +15,8 @@ namespace {
 
 // To end the lease when the client is closed.
 constexpr int tries_without_memory = 10;
+// Without it each hold of a client that has only one now and then would wake this thread.
+constexpr auto stays_awake = 2s;
 
 }  // namespace
 
@@ -24,6 +26,7 @@ lease_keeper::lease_keeper(context& shared, submission_queue& queue, waiter_regi
     : context_(shared),
       queue_(queue),
       waiters_(waiters),
+      holds_(holds),
       slot_(shared, std::move(connect), ghost_kind::harmless),
       lease_(shared, queue, holds, loss_notifier, slot_),
       poll_(shared, queue, waiters, completions, holds, slot_),
@@ -41,6 +44,9 @@ lease_keeper::lease_keeper(context& shared, submission_queue& queue, waiter_regi
     poll_.plan(instant{});
   };
   holds.on_unchecked = [this] { slot_.end_wait(); };
+  holds.on_added = [this] {
+    if (is_idle_.load()) slot_.end_wait();
+  };
   queue_.on_fallback_due = [this] { slot_.end_wait(); };
 }
 
@@ -51,7 +57,7 @@ void lease_keeper::stop() noexcept {
 }
 
 void lease_keeper::look_at(instant when) noexcept {
-  if (poll_.plan(when) || (must_poll_ && poll_.is_silent())) slot_.end_wait();
+  if (poll_.plan(when) || is_idle_.load() || (must_poll_ && poll_.is_silent())) slot_.end_wait();
 }
 
 void lease_keeper::look_up(hold_id waiter) noexcept {
@@ -196,12 +202,28 @@ void lease_keeper::step() {
   attempt(carrying_, queue_.fallback_due(),
           [this] { run_fallback_(std::max(renewal_due(), renewing_.not_before)); });
   attempt(sweeping_, sweep_.next(), [this] { sweep_.step(); });
-  const auto until = next_event() - context_.time.now();
-  if (until > 0ns && slot_.wait(context_.time.patience(until))) on_wakeup(slot_.woken_waiters());
+  if (wait_until(next_event())) on_wakeup(slot_.woken_waiters());
   if (auto danger = slot_.warning(); danger != warned_) {
     warned_ = std::move(danger);
     if (!warned_.empty()) context_.log(log_level::warning, "{}", warned_);
   }
+}
+
+// Returns whether a wake-up came. A client that has lately had something to watch stays awake, because it will soon again.
+bool lease_keeper::wait_until(instant event) {
+  is_idle_.store(true);  // before the look: whoever comes after it ends the wait
+  const auto now = context_.time.now();
+  const bool has_any = holds_.size() > 0 || !waiters_.empty() || wants_offices_.load();
+  if (has_any) idle_from_ = now + stays_awake;
+  const bool idle = now >= idle_from_;
+  if (!idle) {
+    is_idle_.store(false);
+    if (!has_any) event = std::min(event, idle_from_);
+  }
+  const auto left = event - now;
+  const bool heard = left > 0ns && slot_.wait(context_.time.patience(left), idle);
+  is_idle_.store(false);
+  return heard;
 }
 
 instant lease_keeper::renewal_due() const {

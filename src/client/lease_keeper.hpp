@@ -92,6 +92,7 @@ class lease_keeper {
   };
 
   void step();
+  bool wait_until(instant event);
   template <class Body>
   void attempt(recurring_step& what, instant due, Body body);
   void handle_failure() noexcept;
@@ -110,6 +111,7 @@ class lease_keeper {
   context& context_;
   submission_queue& queue_;
   waiter_registry& waiters_;
+  hold_registry& holds_;
   session_slot slot_;
   process_lease lease_;
   waiter_poll poll_;
@@ -118,6 +120,9 @@ class lease_keeper {
 
   stoppable_sleep pauses_;  // closed: stop() was called
 
+  // Waits as one for whom nothing can change.
+  std::atomic<bool> is_idle_{false};
+  instant idle_from_{};
   std::atomic<bool> renew_now_{false};
   std::atomic<bool> wants_offices_{false};
   std::atomic<bool> watches_offices_{false};

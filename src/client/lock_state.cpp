@@ -31,7 +31,7 @@ lock_state::removed_dead lock_state::remove_dead() {
 }
 
 void lock_state::recount() {
-  row_.in_use = 0;
+  row_.in_use = view_.unread_weight;
   for (const auto& entry : permits_) row_.in_use += entry.permit.weight;
   if (row_.lease) row_.in_use = row_.capacity;
 }

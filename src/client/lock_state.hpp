@@ -24,7 +24,7 @@ class lock_state {
   const model::lease_view& lease_of(hold_id hold) const;
   // Whether a guarded transaction may rely on that hold, which must then stay on its lease.
   bool is_guarded(hold_id hold) const;
-  bool has_permits() const { return !permits_.empty(); }
+  bool has_permits() const { return !permits_.empty() || view_.unread_weight > 0; }
   // kill() has to delete or to shorten it.
   bool is_due(const model::lease_view& lease) const {
     return lease.expires_in + skew_ <= std::chrono::microseconds{0} || lease.expires_in > lease.ttl + skew_;

@@ -120,13 +120,13 @@ void session_slot::close() noexcept {
   drop(false);
 }
 
-bool session_slot::wait(std::chrono::nanoseconds timeout) {
+bool session_slot::wait(std::chrono::nanoseconds timeout, bool idle) {
   const bool anew = !own_session();
   store::session& session = ready();
   // The new connection has missed what came while there was none.
   if (anew) return true;
   try {
-    return session.wait(timeout);
+    return idle ? session.wait_idle(timeout) : session.wait(timeout);
   } catch (const error& failure) {
     note(failure);
     throw;

@@ -62,7 +62,8 @@ class session_slot {
   void limit_begins(instant until) noexcept { begins_until_ = until; }
 
   // Waits for a wake-up. Without a connection it connects instead, and returns true at once.
-  bool wait(std::chrono::nanoseconds timeout);
+  // idle: nothing may have changed for this client, see wait_idle().
+  bool wait(std::chrono::nanoseconds timeout, bool idle = false);
   // As session::woken_waiters(), for the latest wait().
   std::vector<model::hold_id> woken_waiters();
 

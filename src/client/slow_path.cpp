@@ -121,6 +121,15 @@ store::lock_change slow_path::decide(std::span<request> items, const store::lock
   return std::move(lock).change();
 }
 
+// Whether it needs to know of no other hold than its own. What it frees goes to the waiters that fit by in_use, which
+// also counts the dead; the sweep and the waiters' polls find those.
+bool slow_path::is_plain_release(const request& item) const {
+  if (!item.release || item.release->purpose != release_operation::aim::release) return false;
+  const bool known =
+      item.release->mode == model::lock_mode::exclusive || model::is_shareable(item.release->kind);
+  return item.release->was_held && known && !context_.recorded.contains(item.name());
+}
+
 void slow_path::decide_round(after_commit& todo, int round) {
   // Stable: requests for one name are decided in the order in which they came.
   std::stable_sort(items_.begin(), items_.end(),
@@ -143,7 +152,8 @@ void slow_path::decide_round(after_commit& todo, int round) {
     }
     const auto about = first->acquire ? first->acquire->hold : first->release->hold;
     requests.push_back({first->name(), group.size() == 1 ? about : hold_id{},
-                        [this, group](const store::lock_view& view) { return decide(group, view); }});
+                        [this, group](const store::lock_view& view) { return decide(group, view); }, false,
+                        group.size() == 1 && is_plain_release(*first)});
     groups.push_back(group);
     first = last;
   }

@@ -49,6 +49,7 @@ class slow_path {
     }
   };
 
+  bool is_plain_release(const request& item) const;
   void decide_round(after_commit& todo, int round);
   bool is_over(request& item, store::edit_result result, after_commit& todo, int round);
   store::lease_record explicit_lease(lease_id id, std::chrono::milliseconds ttl) const;

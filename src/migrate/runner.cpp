@@ -8,11 +8,20 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <chrono>
 #include <map>
+#include <thread>
 
 namespace rowlock::migrate {
 
 namespace {
+
+using namespace std::chrono_literals;
+
+// Together 4 s. No file rewrites the rows of a table, so another migrator takes less for one.
+constexpr int tries_at_most = 13;
+constexpr std::chrono::milliseconds first_pause = 10ms;
+constexpr std::chrono::milliseconds longest_pause = 500ms;
 
 store::ledger_entry entry_of(const migration& file) {
   return {.version = file.version, .title = file.title, .checksum = file.checksum, .applied_at = {}};
@@ -75,19 +84,41 @@ void runner::check_recorded(const store::schema_state& now) {
 }
 
 // The nodes of a Galera cluster do not share the lock of exclusively(), so a migrator on another node may be
-// applying the same files: it may be ahead of this one, make a statement of this one fail, or fail and remove
-// the ledger's entry.
+// applying the same files: it may be ahead of this one, make a statement of this one fail, fail and remove the ledger's
+// entry, or be behind and write its lower version again. A file may be run as often as needed. So one that fails as if
+// there were such a rival is run again, after growing pauses in which that may complete it.
 void runner::apply(const migration& file) {
-  if (by_version(session_.ledger()).contains(file.version)) session_.revert("SELECT 1;", file.version);
+  auto pause = first_pause;
+  bool has_run = false;
+  for (int tries = 1;; ++tries) {
+    try {
+      apply_once(file);
+      has_run = true;
+      const bool was_lowered = session_.commits_by_statement() && session_.state().version < file.version;
+      if (!was_lowered || tries == tries_at_most) return expect_version(file, file.version, newest());
+    } catch (const error& problem) {
+      const bool again = tries < tries_at_most && session_.may_be_a_rivals_doing(problem);
+      // A file that does not write its version, and cannot be run again, is no rival's doing.
+      if (!again && has_run) expect_version(file, file.version, newest());
+      if (!again) throw;
+    }
+    std::this_thread::sleep_for(pause);
+    pause = std::min(2 * pause, longest_pause);
+  }
+}
+
+void runner::apply_once(const migration& file) {
   const auto entry = entry_of(file);
-  try {
-    session_.apply(file.up, entry);
-  } catch (const error& problem) {
-    if (!session_.commits_by_statement() || problem.code() == errc::unreachable) throw;
-    if (session_.state().version < file.version) throw;
+  if (session_.state().version < file.version) {
+    if (by_version(session_.ledger()).contains(file.version)) session_.revert("SELECT 1;", file.version);
+    try {
+      session_.apply(file.up, entry);
+    } catch (const error& problem) {
+      if (!session_.commits_by_statement() || problem.code() == errc::unreachable) throw;
+      if (session_.state().version < file.version) throw;
+    }
   }
   if (!by_version(session_.ledger()).contains(file.version)) session_.record(entry);
-  expect_version(file, file.version, newest());
 }
 
 void runner::expect_version(const migration& file, int lowest, int highest) {

@@ -31,6 +31,7 @@ class runner {
   void guard(bool dry_run, const std::function<void()>& work);
   void check_recorded(const store::schema_state& now);
   void apply(const migration& file);
+  void apply_once(const migration& file);
   void expect_version(const migration& file, int lowest, int highest);
 
   store::migration_session& session_;

@@ -235,13 +235,17 @@ void edit_reader::read(const rows& row, std::size_t at) {
     case part::lock: read_lock(row, at); break;
     case part::queue: view.add_waiter(read_waiter(row), read_living(row)); break;
     case part::own: view.own = read_waiter(row); break;
-    case part::permit:
-      view.permits.push_back({.permit = {row.id<hold_id>("hold_id"), row.id<lease_id>("lease_id"),
-                                         row.integer("weight"), row.integer("token")},
-                              .lease = read_living(row),
-                              .guarded = !row.boolean("replaceable")});
-      break;
+    case part::permit: read_permit(row, at); break;
   }
+}
+
+void edit_reader::read_permit(const rows& row, std::size_t at) {
+  auto& view = views[at];
+  view.permits.push_back({.permit = {row.id<hold_id>("hold_id"), row.id<lease_id>("lease_id"),
+                                     row.integer("weight"), row.integer("token")},
+                          .lease = read_living(row),
+                          .guarded = !row.boolean("replaceable")});
+  view.unread_weight = std::max<std::int64_t>(view.unread_weight - row.integer("weight"), 0);
 }
 
 void edit_reader::read_lock(const rows& row, std::size_t at) {
@@ -254,6 +258,12 @@ void edit_reader::read_lock(const rows& row, std::size_t at) {
   view.holder = read_living(row);
   view.epoch_floor = row.integer("epoch_floor");
   view.is_recorded_server = row.boolean("is_recorded_server");
+  // The lock's row comes before its permits. Beside an exclusive holder there are none.
+  if (requests_[at].trusts_in_use && !view.row.lease) view.unread_weight = view.row.in_use;
+}
+
+bool edit_reader::all_trust_in_use() const {
+  return std::ranges::all_of(requests_, &edit_request::trusts_in_use);
 }
 
 void edit_reader::read_data(rows&& from, std::size_t at) {

@@ -119,14 +119,14 @@ struct lock_view {
   // may be granted, and guarded permits stay. The queue may change, and permits may be added or removed.
   bool replaceable = true;
   std::optional<model::lease_view> holder;  // of row.lease; empty: free, or the holder is dead
-  std::vector<permit_view> permits;         // all of them, dead ones too
+  std::vector<permit_view> permits;         // all of them, dead ones too; or see edit_request::trusts_in_use
+  std::int64_t unread_weight = 0;           // of the permits that were not read
   std::vector<waiter_view> queue;           // the first queue_window rows in ticket order, dead ones too
   bool queue_complete = true;               // no row stands behind those
   std::optional<model::waiter> own;         // the queue row of edit_request::about, at any place
   std::optional<std::string> data;          // as stored with the hold edit_request::about, if asked for
   token epoch_floor = 0;                    // the smallest token that may be granted now, read under the row
-  bool is_recorded_server =
-      true;  // this server's identity is the recorded one; nothing may be granted otherwise
+  bool is_recorded_server = true;           // its identity is the recorded one; else nothing may be granted
 
   // Adds the next row of the queue, as far as the window reaches.
   void add_waiter(const model::waiter& waiter, const std::optional<model::lease_view>& lease);
@@ -202,6 +202,7 @@ struct edit_request {
   hold_id about;                                        // nil: about no single hold
   std::function<lock_change(const lock_view&)> decide;  // called at most once; must not throw, wait or do I/O
   bool with_data = false;                               // reads lock_view::data, which costs a statement
+  bool trusts_in_use = false;  // reads only the permit of `about`, and in_use, which may count the dead
 };
 
 enum class edit_result : std::uint8_t {
@@ -230,10 +231,9 @@ struct hold_status {
   bool has_queue = false;         // when held: there are waiters, or there were
   bool is_asked_for = false;      // when held: a release request means it, see lock_info
   std::optional<lease_id> lease;  // on which it is held or queued
-  // When queued or absent: how long until the first lease in the way may be killed. These are the holders' leases
-  // and, if there is no exclusive holder, that of the head of the queue. Zero: the lock is free or one of them is
-  // dead, so an edit would grant, or one ends later than twice its ttl from now, so an edit must judge it. Negative:
-  // that time has passed. Empty: no such lock.
+  // When queued or absent: how long until the first lease in the way, a holder's or else the first waiter's, may be
+  // killed. Zero: it is free or one of them is dead, so an edit would grant, or one ends later than twice its ttl from
+  // now, so an edit must judge it. Negative: it has passed. Empty: no such lock.
   std::optional<std::chrono::microseconds> takeover_in;
   // The stored lock; without meaning if there is none, and then the capacity is 0.
   model::lock_kind kind = model::lock_kind::unknown;
@@ -317,7 +317,7 @@ class lock_verbs {
   virtual std::optional<std::chrono::microseconds> enqueue(const acquire_item& request,
                                                            std::chrono::microseconds skew) = 0;
   // Hands a mutex, shared_mutex or election over from this exclusive hold to an exclusive head of its queue, durably,
-  // and wakes that client unless it is the releaser's. Does nothing if the hold is guarded. Empty: an edit must decide.
+  // and wakes that client unless it is the releaser's. Does nothing to a guarded hold. Empty: an edit must decide.
   virtual std::optional<hand_over_reply> hand_over(const release_item& request,
                                                    std::chrono::microseconds skew) = 0;
 

@@ -3,6 +3,8 @@
 
 #include "model/for_stores.hpp"
 
+#include <rowlock/error.hpp>
+
 #include <cstdint>
 #include <functional>
 #include <optional>
@@ -39,6 +41,12 @@ class ROWLOCK_FOR_STORES migration_session {
   virtual void exclusively(const std::function<void()>& work) = 0;
   // True if DDL commits by itself, so a file that was interrupted stays half done.
   virtual bool commits_by_statement() const { return false; }
+  // Whether a file may have failed because another migrator, whom exclusively() does not keep apart, was applying or
+  // reverting files at that moment. False is certain.
+  virtual bool may_be_a_rivals_doing(const error& failure) const {
+    static_cast<void>(failure);
+    return false;
+  }
   // Runs a file in which the prefix is already replaced, and then writes or removes its ledger entry. Both
   // are one transaction if the dialect's DDL is transactional. A missing ledger table is created.
   virtual void apply(const std::string& sql, const ledger_entry& entry) = 0;

@@ -41,6 +41,10 @@ class wakeup_verbs {
   // Waits until something may have changed for the client, end_wait() is called or the timeout passes.
   // Returns true if something may have changed. Throws error(unreachable) if the connection is gone.
   virtual bool wait(std::chrono::nanoseconds timeout) = 0;
+  // The same for a client that has no waiter, no hold and no interest in offices, so that no change is for it. Where
+  // each commit reaches everybody, only end_wait(), interrupt() and the timeout end it; the next wait() reports what was
+  // missed.
+  virtual bool wait_idle(std::chrono::nanoseconds timeout) { return wait(timeout); }
   // The waiters that the latest wake-ups named as granted; each is returned once. Empty: anything may have
   // changed. Not every database names them, and earlier versions of rowlock did not.
   virtual std::vector<hold_id> woken_waiters() { return {}; }

@@ -25,11 +25,18 @@ class lock_table {
     row_.capacity = capacity;
   }
 
-  store::lock_view view(const hold_id& about) const {
+  // trusts: as edit_request::trusts_in_use.
+  store::lock_view view(const hold_id& about, bool trusts = false) const {
     store::lock_view read;
     read.row = row_;
     if (row_.lease) read.holder = lease(*row_.lease);
-    for (const auto& [hold, permit] : permits_) read.permits.push_back({permit, lease(permit.lease)});
+    for (const auto& [hold, permit] : permits_) {
+      if (!trusts || hold == about) {
+        read.permits.push_back({permit, lease(permit.lease)});
+      } else {
+        read.unread_weight += permit.weight;
+      }
+    }
     for (const auto& [ticket, waiter] : queue_) {
       if (waiter.hold == about) read.own = waiter;
       if (read.queue.size() < window_) read.queue.push_back({waiter, lease(waiter.lease)});

@@ -71,6 +71,34 @@ TEST_P(permit_test, an_edit_sees_the_kind_the_capacity_and_the_fairness) {
   EXPECT_EQ(other.delay, 0s);
 }
 
+TEST_P(permit_test, an_edit_that_trusts_in_use_reads_only_the_permit_that_it_is_about) {
+  create_semaphore("a", 100);
+  const auto mine = shared("a", 2);
+  const auto dead = shared("a", 4);
+  for (int i = 0; i < 20; ++i) shared("a", 1, mine.lease);
+  end(dead.lease);
+  store::lock_view seen;
+  store::edit_request asked{"a", mine.hold, [&](const store::lock_view& now) {
+                              seen = now;
+                              store::lock_change change;
+                              change.row = now.row;
+                              change.row->in_use = now.unread_weight;
+                              change.remove_permits.push_back(mine.hold);
+                              return change;
+                            }};
+  asked.trusts_in_use = true;
+  ASSERT_THAT(a->edit({&asked, 1}), ElementsAre(edit_result::committed));
+  ASSERT_EQ(seen.permits.size(), 1U);
+  EXPECT_EQ(seen.permits[0].permit.hold, mine.hold);
+  EXPECT_EQ(seen.permits[0].permit.weight, 2);
+  EXPECT_FALSE(seen.permits[0].guarded);
+  EXPECT_EQ(seen.unread_weight, 24);
+  const auto left = view("a");
+  EXPECT_EQ(left.row.in_use, 24);
+  EXPECT_EQ(left.permits.size(), 21U);
+  EXPECT_EQ(left.unread_weight, 0);
+}
+
 TEST_P(permit_test, an_edit_replaces_a_permit_by_a_smaller_one) {
   create_semaphore("a");
   const auto held = shared("a", 7);

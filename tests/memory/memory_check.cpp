@@ -26,7 +26,7 @@ struct permits_after {
 };
 
 permits_after check_permits(const lock_view& before, const lock_change& change) {
-  permits_after after;
+  permits_after after{.weight = before.unread_weight};
   // Those who passed a barrier together have one token, and take nothing.
   const bool gathered = before.row.kind == model::lock_kind::barrier;
   std::vector<model::permit> left;

@@ -52,6 +52,10 @@ lock_view view_of(const memory_transaction& transaction, const edit_request& req
   view.replaceable = !transaction.guards.contains(request.name);
   if (view.row.lease) view.holder = view_of_lease(transaction, *view.row.lease);
   for (const auto* held : permits_of(transaction, request.name)) {
+    if (request.trusts_in_use && held->permit.hold != request.about) {
+      view.unread_weight += held->permit.weight;
+      continue;
+    }
     view.permits.push_back({held->permit, view_of_lease(transaction, held->permit.lease),
                             transaction.is_guarded(request.name, held->permit.hold)});
     if (request.with_data && held->permit.hold == request.about) view.data = held->data;

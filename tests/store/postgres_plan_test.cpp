@@ -213,6 +213,19 @@ TEST_F(postgres_growth_test, reads_a_queue_from_its_head_on) {
   EXPECT_EQ(first, 501);
 }
 
+// The part of the queue that an edit reads has a limit.
+TEST_F(postgres_growth_test, a_release_meets_few_rows_however_many_permits_are_held) {
+  const std::vector<std::string> one{"'{s}'", "'{30000000-0000-0000-0000-000000000500}'"};
+  for (const std::string name : {"edit_read", "edit_read_trusting"}) {
+    side_->run("PREPARE " + name + " AS " + postgres_query(name, options_.prefix));
+    run_in_transaction("EXPLAIN EXECUTE " + name + parameters(one, true), "{}");
+  }
+  fill();
+  const auto met = rows_met("edit_read_trusting", one);
+  EXPECT_LT(met, many) << plan_;
+  EXPECT_GT(rows_met("edit_read", one), met + many) << plan_;
+}
+
 TEST_F(postgres_growth_test, meets_few_rows_for_each_that_it_is_about) {
   struct statement {
     std::string name;
@@ -228,6 +241,8 @@ TEST_F(postgres_growth_test, meets_few_rows_for_each_that_it_is_about) {
       {"edit_read", {"'{m}'", "'{20000000-0000-0000-0000-000000000500}'"}},
       {"edit_read",
        {"'{m,s}'", "'{20000000-0000-0000-0000-000000000500,20000000-0000-0000-0000-000000000500}'"}},
+      {"edit_guard_permit", {"'{30000000-0000-0000-0000-000000000500}'"}},
+      {"edit_read_trusting", {"'{s}'", "'{30000000-0000-0000-0000-000000000500}'"}},
       {"edit_read_data", {"'s'", "'30000000-0000-0000-0000-000000000500'"}},
       {"edit_write_data", {"'s'", "'30000000-0000-0000-0000-000000000500'", "'x'"}},
       {"edit_dequeue", {all("'m'::text"), waiters}},

@@ -102,6 +102,44 @@ class sqlite_wait_test : public sqlite_test {
   }
 };
 
+TEST_F(sqlite_wait_test, whoever_waits_for_nothing_is_not_woken_by_commits) {
+  auto session = listener();
+  busy_writer writer{path()};
+  const auto slept = sleeps();
+  const auto written = writer.commits();
+  EXPECT_FALSE(session->wait_idle(300ms));
+  EXPECT_LT(sleeps() - slept, 10);
+  EXPECT_GT(writer.commits() - written, 20);
+  EXPECT_TRUE(session->wait(0ns)) << "what was missed is reported later";
+}
+
+TEST_F(sqlite_wait_test, an_idle_wait_can_be_ended) {
+  auto session = listener();
+  session->end_wait();
+  const auto start = clock::now();
+  EXPECT_FALSE(session->wait_idle(60s));
+  EXPECT_LT(clock::now() - start, 30s);
+}
+
+// Linux gives a user 128 of them by default.
+TEST_F(sqlite_wait_test, whoever_waits_for_nothing_takes_no_inotify_instance) {
+  const auto instances = [] {
+    int count = 0;
+    for (const auto& one : std::filesystem::directory_iterator{"/proc/self/fd"}) {
+      std::error_code gone;
+      count += std::filesystem::read_symlink(one, gone).string().find("inotify") != std::string::npos ? 1 : 0;
+    }
+    return count;
+  };
+  const auto before = instances();
+  auto session = listener();
+  EXPECT_EQ(instances(), before + 1);
+  session->wait_idle(0ns);
+  EXPECT_EQ(instances(), before);
+  session->wait(0ns);
+  EXPECT_EQ(instances(), before + 1);
+}
+
 TEST_F(sqlite_wait_test, a_commit_of_another_connection_is_heard) {
   auto writer = ready();
   auto session = listener();

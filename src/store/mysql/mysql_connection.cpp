@@ -263,6 +263,19 @@ mysql_rows mysql_connection::read_prepared(const std::string& script, const mysq
   return run_transaction(script, is_mariadb_ ? prepared(script, form::block) : catalog_[script], values);
 }
 
+std::optional<mysql_rows> mysql_connection::read_prepared(const std::string& begin, const std::string& script,
+                                                          const mysql_values& values) {
+  const auto& rest = is_mariadb_ ? prepared(script, form::block) : catalog_[script];
+  try {
+    return run_transaction(script, fmt::format("{};\n{}", catalog_[begin], rest), values);
+  } catch (const error& failure) {
+    if (!mysql_ran_too_long(failure.database_code()) || broken_) throw;
+    auto taken = read("hot_row_taken");
+    if (taken.next() && taken.boolean(0)) throw;
+    return {};
+  }
+}
+
 std::int64_t mysql_connection::last_insert_id() {
   return guarded("last_insert_id", [&] {
     long long id = 0;

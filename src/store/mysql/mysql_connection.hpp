@@ -83,6 +83,10 @@ class mysql_connection {
   mysql_rows read_transaction(const std::string& script, const mysql_values& values);
   // As read_transaction, for a script that is sent often and has no mysql_literals but texts: MariaDB parses it once.
   mysql_rows read_prepared(const std::string& script, const mysql_values& values);
+  // The same for a script behind `begin`, another one that begins the transaction. Empty: `begin` waited for its row for as
+  // long as it may, and nothing has changed.
+  std::optional<mysql_rows> read_prepared(const std::string& begin, const std::string& script,
+                                          const mysql_values& values);
   // What the last write set with LAST_INSERT_ID(expression). Meaningless if it matched no row, and 0 if its table has a
   // trigger.
   std::int64_t last_insert_id();

@@ -72,8 +72,9 @@ std::vector<edit_result> mysql_edit::run(const joint_decision& decide) {
   for (const auto& one : requests_) batch.add(one.name, one.about);
   const auto asked = batch.str();
   mysql_transaction transaction{connection_, "edit"};
-  const mysql_statement first[] = {{"edit_take", {{"asked", asked}}},
-                                   {"edit_read", {{"asked", asked}, identity_}}};
+  const mysql_statement first[] = {
+      {"edit_take", {{"asked", asked}}},
+      {found_.all_trust_in_use() ? "edit_read_trusting" : "edit_read", {{"asked", asked}, identity_}}};
   read(transaction.read(first));
   const auto changes = decide(found_.results, found_.views);
   edit_statements writes;
@@ -91,7 +92,7 @@ void mysql_edit::read(mysql_rows&& locks) {
   for (std::size_t at = 0; at < requests_.size(); ++at) {
     if (found_.views[at].row.has_queue) read_queue(at);
     if (!found_.needs_data(at)) continue;
-    const auto& [name, about, decide, with_data] = requests_[at];
+    const auto& [name, about, decide, with_data, trusts_in_use] = requests_[at];
     found_.read_data(connection_.read("edit_read_data", {mysql_text("name", name), {"hold", about}}), at);
   }
   read_guards();
@@ -107,17 +108,18 @@ void mysql_edit::read_queue(std::size_t at) {
 
 // The guard of a permit locks only that permit. Nobody can guard a permit of a latch or a barrier.
 void mysql_edit::read_guards() {
-  mysql_json names;
+  mysql_json asked;
   std::vector<std::size_t> places;
   for (std::size_t at = 0; at < requests_.size(); ++at) {
     const auto& view = found_.views[at];
     if (view.permits.empty() || model::is_rendezvous(view.row.kind)) continue;
-    names.add(requests_[at].name);
+    asked.add(requests_[at].name, requests_[at].about);
     places.push_back(at);
   }
-  if (names.empty()) return;
+  if (places.empty()) return;
   std::set<std::pair<std::size_t, hold_id>> loose;
-  for (auto rows = connection_.read("edit_guard_permits", {{"names", names}}); rows.next();) {
+  const std::string statement = found_.all_trust_in_use() ? "edit_guard_permit" : "edit_guard_permits";
+  for (auto rows = connection_.read(statement, {{"asked", asked}}); rows.next();) {
     loose.emplace(places.at(static_cast<std::size_t>(rows.integer("n")) - 1), rows.id<hold_id>("hold_id"));
   }
   for (const auto at : places) {

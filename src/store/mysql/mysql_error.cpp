@@ -177,6 +177,10 @@ std::string with_advice(std::string_view advice) {
 
 }  // namespace
 
+bool mysql_ran_too_long(std::string_view code) {
+  return code == "1969" || code == "3024";
+}
+
 unsigned mysql_error_number(const std::exception& cause) {
   const auto* failure = dynamic_cast<const soci::mysql_soci_error*>(&cause);
   return failure ? failure->err_num_ : 0;

@@ -16,6 +16,9 @@ namespace rowlock::store {
 // waited in vain.
 inline constexpr std::string_view mysql_row_is_locked = "1205";
 
+// Whether error::database_code() is that of a statement that reached its limit of time. It may have been a commit.
+bool mysql_ran_too_long(std::string_view code);
+
 // The number that the server or the client library gave the error; 0: none.
 unsigned mysql_error_number(const std::exception& cause);
 

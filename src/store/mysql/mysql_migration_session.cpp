@@ -4,11 +4,14 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
+
 namespace rowlock::store {
 
 namespace {
 
-constexpr std::string_view deadlock = "1213";
+constexpr std::string_view was_undone = "1213";
 constexpr std::string_view memory_engine = "ENGINE = MEMORY";
 
 // Refused by enforce_storage_engine, disabled_storage_engines, or a cluster's strict mode.
@@ -53,10 +56,22 @@ void mysql_migration_session::exclusively(const std::function<void()>& work) {
   connection_.read("migrate_give", {prefix});
 }
 
+bool mysql_migration_session::may_be_a_rivals_doing(const error& failure) const {
+  static constexpr std::array<std::string_view, 6> codes = {
+      "1050",  // the table is there
+      "1060",  // the column is there
+      "1061",  // the index is there
+      "1062",  // the row is there
+      "1091",  // there is no such column or index to drop
+      was_undone,  // the cluster has given way to the other node's statement, or the server to another transaction
+  };
+  return std::ranges::find(codes, failure.database_code()) != codes.end();
+}
+
 void mysql_migration_session::run(const std::string& what, const std::string& sql) {
   for (auto statement : split_statements(sql)) {
     try {
-      despite_deadlocks(deadlock, [&] { connection_.execute(what, statement); });
+      despite_deadlocks(was_undone, [&] { connection_.execute(what, statement); });
     } catch (const error& failure) {
       // An InnoDB table together with the time of the server's start is as good a marker.
       const auto engine = statement.find(memory_engine);

@@ -14,6 +14,8 @@ class mysql_migration_session final : public sql_migration_session {
   schema_state state() override;
   void exclusively(const std::function<void()>& work) override;
   bool commits_by_statement() const override { return true; }
+  // On another node of a Galera cluster.
+  bool may_be_a_rivals_doing(const error& failure) const override;
   void apply(const std::string& sql, const ledger_entry& entry) override;
   void revert(const std::string& sql, int version) override;
   void record(const ledger_entry& entry) override;

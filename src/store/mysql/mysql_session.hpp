@@ -2,6 +2,7 @@
 #pragma once
 
 #include "store/history_verbs.hpp"
+#include "store/mysql/mysql_hot_row.hpp"
 #include "store/mysql/mysql_setup.hpp"
 #include "store/store.hpp"
 #include "store/waker.hpp"
@@ -89,6 +90,8 @@ class mysql_session final : public session, public history_verbs {
   std::vector<grant> acquire_one(const acquire_item& request);
   std::vector<hold_id> release_exclusive(std::span<const release_item> requests);
   std::vector<hold_id> release_shared(std::span<const release_item> requests);
+  std::optional<mysql_rows> read_permit(const std::string& script, const std::string& name,
+                                        const mysql_values& values);
   std::int64_t read_hints();
 
   std::shared_ptr<const mysql_context> context_;
@@ -99,6 +102,7 @@ class mysql_session final : public session, public history_verbs {
   std::string server_ = facts_.identity;
   std::int64_t up_since_ = facts_.up_since;
   std::string identity_ = server_;  // to be compared with the recorded one; world_of() sets it
+  mysql_hot_row hot_;
   waker waker_;
   std::vector<lease_id> listened_;
   std::int64_t hints_ = 0;  // the value that was read last

@@ -94,14 +94,17 @@ void postgres_edit::read() {
   for (const auto& one : requests_) {
     asked.add(one.name, one.about.is_nil() ? std::optional<hold_id>{} : one.about);
   }
+  const bool trusts = found_.all_trust_in_use();
   const auto script = connection_.begin() + connection_.execute("edit_take", asked.columns()[0]) +
-                      connection_.execute("edit_guard") + connection_.execute("edit_guard_permits") +
-                      connection_.execute("edit_read", asked);
+                      connection_.execute("edit_guard") +
+                      (trusts ? connection_.execute("edit_guard_permit", asked.columns()[1])
+                              : connection_.execute("edit_guard_permits")) +
+                      connection_.execute(trusts ? "edit_read_trusting" : "edit_read", asked);
   open_ = true;
   found_.read(connection_.script("edit", script));
   for (std::size_t at = 0; at < requests_.size(); ++at) {
     if (!found_.needs_data(at)) continue;
-    const auto& [name, about, decide, with_data] = requests_[at];
+    const auto& [name, about, decide, with_data, trusts_in_use] = requests_[at];
     found_.read_data(connection_.script("edit", connection_.execute("edit_read_data", name, about)), at);
   }
 }

@@ -66,10 +66,14 @@ std::vector<edit_result> sqlite_session::edit_together(std::span<const edit_requ
     for (auto query = connection_.query(statement, values...); query.next();) found.read(query, at);
   };
   for (std::size_t at = 0; at < requests.size(); ++at) {
-    const auto& [name, about, unused, with_data] = requests[at];
+    const auto& [name, about, unused, with_data, trusts_in_use] = requests[at];
     read(at, "edit_read", name, now.identity == now.recorded_identity);
     if (found.results[at] == edit_result::missing) continue;
-    read(at, "edit_read_permits", name);
+    if (trusts_in_use) {
+      read(at, "edit_read_permit", name, about);
+    } else {
+      read(at, "edit_read_permits", name);
+    }
     read(at, "edit_read_queue", name);
     if (!about.is_nil()) read(at, "edit_read_own", name, about);
     if (found.needs_data(at)) found.read_data(connection_.query("edit_read_data", name, about), at);

@@ -71,6 +71,7 @@ class sqlite_session final : public session, public history_verbs {
   void listen(lease_id client) override;
   void send_wakeups(std::span<const wakeup> told) override;
   bool wait(std::chrono::nanoseconds timeout) override;
+  bool wait_idle(std::chrono::nanoseconds timeout) override;
   void end_wait() noexcept override;
   void interrupt() noexcept override;
 

@@ -21,7 +21,8 @@ constexpr int share_of_core = 20;
 // disk may take seconds. A commit that took the disk some time is found within half of that time.
 constexpr auto first_look = 200us;
 constexpr auto last_look = 10s;
-// If writes are not noticed.
+// If writes are not noticed: on a network's file system, and when the user has no inotify instance left, of which Linux
+// gives 128 by default (fs.inotify.max_user_instances). A read of data_version shows whether there was a commit.
 constexpr auto look_without_watch = 50ms;
 
 std::chrono::nanoseconds processor_time() {
@@ -52,6 +53,16 @@ bool sqlite_session::wait(std::chrono::nanoseconds timeout) {
   if (heard) spent_on_report_ = 0ns;
   left_at_processor_time_ = processor_time();
   return heard;
+}
+
+// Whoever writes wakes all who watch, so each client that watches for nothing would make the others' writes dearer.
+bool sqlite_session::wait_idle(std::chrono::nanoseconds timeout) {
+  connection_.throw_if_interrupted();
+  watch_.stop();
+  watch_.pause_until(clock::now() + std::clamp<std::chrono::nanoseconds>(timeout, 0ns, 24h));
+  connection_.throw_if_interrupted();
+  left_at_processor_time_ = processor_time();
+  return false;
 }
 
 bool sqlite_session::wait_for_commit(std::chrono::nanoseconds timeout) {

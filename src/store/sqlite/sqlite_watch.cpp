@@ -51,6 +51,12 @@ void sqlite_watch::start() {
   watch_log();
 }
 
+void sqlite_watch::stop() noexcept {
+  inotify_ = owned_fd{};
+  log_watch_ = -1;
+  started_ = false;
+}
+
 void sqlite_watch::watch_log() {
   // If there is no log yet, the folder reports its creation.
   log_watch_ = ::inotify_add_watch(inotify_.get(), log_.c_str(), IN_MODIFY);

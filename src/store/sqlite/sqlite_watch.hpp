@@ -17,6 +17,8 @@ class sqlite_watch {
 
   // Begins to watch, unless it watches already. Before that, listens() is false.
   void start();
+  // Gives the inotify instance back, until the next start().
+  void stop() noexcept;
   // Whether writes are noticed. If not (no inotify instance left, a network file system), the caller must
   // poll.
   bool listens() const noexcept { return inotify_.get() >= 0; }

@@ -76,23 +76,40 @@ SELECT HEX(l.hold_id) AS hold_id, l.token
 FROM rowlock_lock AS l FORCE INDEX (PRIMARY)
 WHERE l.name IN (:names) AND l.hold_id IN (:holds);
 
+-- name: take_hot_row
+-- A script. Begins the transaction of acquire_shared_one or release_shared_one in place of `begin`, and waits for the
+-- lock's row, after those who came before. Error 1969 or 3024 if it takes longer than 100 ms; @rowlock_taken is NULL then.
+-- This transaction has locked nothing yet, so nobody waits for it meanwhile.
+SET @rowlock_taken = NULL;
+START TRANSACTION;
+/*M! SET STATEMENT max_statement_time = 0.1 FOR */
+SELECT /*+ MAX_EXECUTION_TIME(100) */ 1 INTO @rowlock_taken
+FROM rowlock_lock FORCE INDEX (PRIMARY)
+WHERE name = :name
+FOR UPDATE;
+
+-- name: hot_row_taken
+-- After take_hot_row has failed: whether it had its row, so that the failure is one of the script behind it.
+SELECT @rowlock_taken IS NOT NULL;
+
 -- name: acquire_shared_one
--- A script. Grants a permit and returns its token. If the request does not fit, nothing changes and no row is
--- returned; an edit then decides.
+-- A script, behind `begin` or take_hot_row. Grants a permit and returns its token. If the request does not fit, nothing
+-- changes and the token is NULL; an edit then decides. is_locked: it had to skip the lock's row, or there is none.
 -- The lock's row comes first. If it is locked, even by the guard of another reader, it is skipped. Later
 -- statements, which have snapshots of their own, read everything else that decides. A permit changes only under
 -- its lock's row, so the INSERT meets no other permit of this hold. It may meet a gap that a guard has locked: MariaDB
 -- does not wait for that, and MySQL, which has no shorter limit, waits for a second.
-SET @rowlock_given = NULL, @rowlock_token = NULL;
-START TRANSACTION;
-SELECT l.token INTO @rowlock_given
+SET @rowlock_given = NULL, @rowlock_fits = NULL, @rowlock_token = NULL;
+SELECT l.token,
+       l.kind = :kind AND l.capacity = :capacity AND l.fair = :fair
+         AND l.lease_id IS NULL AND l.in_use + :weight <= l.capacity AND NOT (l.has_queue AND l.fair)
+INTO @rowlock_given, @rowlock_fits
 FROM rowlock_lock AS l FORCE INDEX (PRIMARY)
-WHERE l.name = :name AND l.kind = :kind AND l.capacity = :capacity AND l.fair = :fair
-  AND l.lease_id IS NULL AND l.in_use + :weight <= l.capacity AND NOT (l.has_queue AND l.fair)
+WHERE l.name = :name
 FOR UPDATE SKIP LOCKED;
 SELECT GREATEST(@rowlock_given + 1, :floor) INTO @rowlock_token
 FROM rowlock_meta AS m
-WHERE m.id = 1 AND m.identity = :this_server AND @rowlock_given IS NOT NULL
+WHERE m.id = 1 AND m.identity = :this_server AND @rowlock_fits
   AND NOT EXISTS (SELECT 1 FROM rowlock_permit AS p WHERE p.name = :name AND p.hold_id = UNHEX(:hold));
 /*M! SET STATEMENT innodb_lock_wait_timeout = 0 FOR */
 INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token, granted_at)
@@ -103,7 +120,7 @@ UPDATE rowlock_lock
 SET in_use = in_use + :weight, token = @rowlock_token, used_at = SYSDATE(6)
 WHERE name = :name AND @rowlock_token IS NOT NULL;
 COMMIT;
-SELECT @rowlock_token AS token FROM DUAL WHERE @rowlock_token IS NOT NULL;
+SELECT @rowlock_token AS token, @rowlock_given IS NULL AS is_locked;
 
 -- name: acquire_shared
 -- A script. Grants a batch of permits and returns their tokens: :requests as [name, kind, capacity, lease, hold,

@@ -35,17 +35,23 @@ FROM (
 ) AS t;
 
 -- name: edit_guard_permits
--- Returns which permits of :names no guarded transaction relies on, as the position of the name and the hold. They
--- are locked, so that none can rely on them before this transaction ends.
+-- name: edit_guard_permit
+-- Returns which permits of :asked, as [name, about], no guarded transaction relies on, as the position of the name and the
+-- hold. They are locked, so that none can rely on them before this transaction ends. edit_guard_permit looks at those
+-- of the holds that were asked about alone.
 SELECT a.n, HEX(p.hold_id) AS hold_id
-FROM JSON_TABLE(:names, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$')) AS a
-STRAIGHT_JOIN rowlock_permit AS p FORCE INDEX (PRIMARY) ON p.name = UNHEX(a.name)
+FROM JSON_TABLE(:asked, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
+                                        about VARCHAR(32) PATH '$[1]')) AS a
+STRAIGHT_JOIN rowlock_permit AS p FORCE INDEX (PRIMARY)
+  ON p.name = UNHEX(a.name)
+  AND p.hold_id = UNHEX(a.about) -- only: edit_guard_permit
 FOR UPDATE /*!80000 OF p */ SKIP LOCKED;
 
 -- name: edit_read
+-- name: edit_read_trusting
 -- Reads what an edit decides from, after its rows are locked. :asked as [name, about].
--- part 0: the lock and its holder's lease; 2: the waiter that was asked about; 3: its permits. edit_read_queue
--- reads the head of the queue.
+-- part 0: the lock and its holder's lease; 2: the waiter that was asked about; 3: its permits; edit_read_trusting: only
+-- that of the hold asked about, which is one look-up, however many there are. edit_read_queue reads the head of the queue.
 SELECT 0 AS part, a.n AS n, NULL AS ticket, HEX(l.lease_id) AS lease_id, HEX(l.hold_id) AS hold_id,
        HEX(h.client_id) AS client_id, TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at) AS expires_us,
        h.ttl_ms, NULL AS weight, NULL AS mode, l.token AS token,
@@ -70,8 +76,11 @@ SELECT 3, a.n, NULL, HEX(p.lease_id), HEX(p.hold_id), HEX(h.client_id),
        TIMESTAMPDIFF(MICROSECOND, SYSDATE(6), h.expires_at), h.ttl_ms, p.weight, NULL, p.token,
        NULL, NULL, 1,
        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
-FROM JSON_TABLE(:asked, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]')) AS a
-JOIN rowlock_permit AS p ON p.name = UNHEX(a.name)
+FROM JSON_TABLE(:asked, '$[*]' COLUMNS (n FOR ORDINALITY, name VARCHAR(1024) PATH '$[0]',
+                                        about VARCHAR(32) PATH '$[1]')) AS a
+JOIN rowlock_permit AS p ON p.name = UNHEX(a.name) -- only: edit_read
+STRAIGHT_JOIN rowlock_permit AS p FORCE INDEX (PRIMARY) -- only: edit_read_trusting
+  ON p.name = UNHEX(a.name) AND p.hold_id = UNHEX(a.about) -- only: edit_read_trusting
 LEFT JOIN rowlock_lease AS h ON h.id = p.lease_id
 WHERE FIND_IN_SET(a.n, @rowlock_taken) > 0
 ORDER BY part, n, ticket, token;

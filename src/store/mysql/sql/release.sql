@@ -61,24 +61,23 @@ FROM JSON_TABLE(CONCAT('["', REPLACE(@rowlock_taken, ',', '","'), '"]'), '$[*]'
                 COLUMNS (hold_id VARCHAR(32) PATH '$')) AS a;
 
 -- name: release_shared_one
--- A script. Frees a permit and returns it. A permit that a guarded transaction relies on is locked: it stays, and others
--- of the name can be freed.
+-- A script, behind `begin` or take_hot_row. Frees a permit and returns whether it did. A permit that a guarded transaction
+-- relies on is locked: it stays, and others of the name can be freed. is_locked: as in acquire_shared_one.
 -- The lock's row comes first. A later statement, which has a snapshot of its own, reads the permit; nobody else
 -- can change it meanwhile.
-SET @rowlock_used = NULL, @rowlock_freed = NULL;
-START TRANSACTION;
-SELECT l.in_use INTO @rowlock_used
+SET @rowlock_used = NULL, @rowlock_waited_for = NULL, @rowlock_freed = NULL;
+SELECT l.in_use, l.has_queue AND l.fair INTO @rowlock_used, @rowlock_waited_for
 FROM rowlock_lock AS l FORCE INDEX (PRIMARY)
-WHERE l.name = :name AND NOT (l.has_queue AND l.fair)
+WHERE l.name = :name
 FOR UPDATE SKIP LOCKED;
 SELECT p.weight INTO @rowlock_freed
 FROM rowlock_permit AS p FORCE INDEX (PRIMARY)
-WHERE p.name = :name AND p.hold_id = UNHEX(:hold) AND p.lease_id = UNHEX(:lease) AND @rowlock_used IS NOT NULL
+WHERE p.name = :name AND p.hold_id = UNHEX(:hold) AND p.lease_id = UNHEX(:lease) AND @rowlock_waited_for = 0
 FOR UPDATE SKIP LOCKED;
 DELETE FROM rowlock_permit WHERE name = :name AND hold_id = UNHEX(:hold) AND @rowlock_freed IS NOT NULL;
 UPDATE rowlock_lock SET in_use = in_use - @rowlock_freed WHERE name = :name AND @rowlock_freed IS NOT NULL;
 COMMIT;
-SELECT HEX(UNHEX(:hold)) AS hold_id FROM DUAL WHERE @rowlock_freed IS NOT NULL;
+SELECT @rowlock_freed IS NOT NULL AS is_freed, @rowlock_used IS NULL AS is_locked;
 
 -- name: release_shared
 -- A script. Frees a batch of permits and returns which: :requests as [name, lease, hold]. As release_shared_one;

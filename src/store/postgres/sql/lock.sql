@@ -42,8 +42,9 @@ FROM (
 ) AS free;
 
 -- name: edit_guard_permits
+-- name: edit_guard_permit
 -- Finds which permits of the other rows no guarded transaction relies on. They are locked, so that none can rely on
--- them before this transaction ends.
+-- them before this transaction ends. edit_guard_permit looks at those of the holds $1 alone.
 SELECT set_config('rowlock.loose', coalesce(array_agg(hold_id), '{}')::text, true)
 FROM (
   SELECT hold_id
@@ -53,13 +54,15 @@ FROM (
     EXCEPT
     SELECT unnest(current_setting('rowlock.replaceable')::text[])
   ))
+    AND hold_id = ANY ($1::uuid[]) -- only: edit_guard_permit
   FOR UPDATE SKIP LOCKED
 ) AS free;
 
 -- name: edit_read
+-- name: edit_read_trusting
 -- Reads what an edit decides from, after its rows are locked. $1 names, $2 holds asked about.
 -- part 0: the lock and its holder's lease; 1: the head of its queue; 2: the waiter that was asked about; 3: its
--- permits.
+-- permits; edit_read_trusting: only that of the hold asked about, which is one look-up, however many there are.
 WITH asked AS MATERIALIZED (
   SELECT a.n,
          a.name,
@@ -120,7 +123,8 @@ SELECT 3, a.n, NULL, p.lease_id, p.hold_id, h.client_id,
        NULL, NULL, a.replaceable OR p.hold_id = ANY (current_setting('rowlock.loose')::uuid[]),
        NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL
 FROM asked AS a
-JOIN rowlock_permit AS p ON p.name = a.name
+JOIN rowlock_permit AS p ON p.name = a.name -- only: edit_read
+JOIN rowlock_permit AS p ON p.name = a.name AND p.hold_id = a.about -- only: edit_read_trusting
 LEFT JOIN rowlock_lease AS h ON h.id = p.lease_id
 WHERE a.taken
 ORDER BY part, n, ticket, token;

@@ -21,11 +21,14 @@ SELECT 0 AS part, k.kind, k.capacity, k.in_use, k.token, k.next_ticket, 0 AS hea
  WHERE k.name = ?1;
 
 -- name: edit_read_permits
+-- name: edit_read_permit
+-- edit_read_permit reads that of ?2 alone.
 SELECT 3 AS part, p.hold_id, p.lease_id, p.weight, p.token, l.client_id,
        l.expires_at - :now_us AS expires_us, l.ttl_ms, 1 AS replaceable
   FROM rowlock_permit p
   LEFT JOIN rowlock_lease l ON l.id = p.lease_id
  WHERE p.name = ?1
+   AND p.hold_id = ?2 -- only: edit_read_permit
  ORDER BY p.token;
 
 -- name: edit_read_queue

@@ -1,0 +1,40 @@
+// Whether a connection waits for the row of a lock that rivals want as well.
+//
+// While many clients take permits of one lock, most find its row locked for a moment. A statement that skips it has done
+// its work for nothing, and the more rivals there are, the more of the server's work is of that sort. In the server's own
+// queue for the row nobody works for nothing. But a guarded transaction may keep the row for as long as the user likes, and
+// what else this connection has to send would wait too. So a wait is short (take_hot_row), and after one in vain there is
+// none for a while.
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+namespace rowlock::store {
+
+// Of one connection. Not thread-safe.
+class mysql_hot_row {
+ public:
+  using instant = std::chrono::steady_clock::time_point;
+  // For how long a row that was locked once counts as hot.
+  static constexpr std::chrono::seconds stays_hot{1};
+  // How long no row is waited for after a wait in vain.
+  static constexpr std::chrono::seconds gives_up_for{1};
+
+  bool waits_for(std::string_view name, instant now) const {
+    return name == name_ && now < hot_until_ && now >= waits_again_at_;
+  }
+  void was_locked(std::string_view name, instant now) {
+    name_ = name;
+    hot_until_ = now + stays_hot;
+  }
+  void waited_in_vain(instant now) { waits_again_at_ = now + gives_up_for; }
+
+ private:
+  std::string name_;
+  instant hot_until_{};
+  instant waits_again_at_{};
+};
+
+}  // namespace rowlock::store

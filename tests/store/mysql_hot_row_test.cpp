@@ -1,0 +1,120 @@
+#ifdef ROWLOCK_TEST_MYSQL
+
+// A permit's statement waits for a moment behind rivals, and not again behind a row that stays locked.
+#include "store/mysql/mysql_hot_row.hpp"
+
+#include "store/mysql_test.hpp"
+
+namespace rowlock::test {
+namespace {
+
+using namespace std::chrono_literals;
+using store::mysql_hot_row;
+
+class mysql_hot_row_test : public mysql_test {
+ protected:
+  void SetUp() override {
+    mysql_test::SetUp();
+    if (HasFatalFailure() || IsSkipped()) return;
+    session_ = ready();
+    rival_ = raw();
+    session_->create(std::vector<model::lock_definition>{{"s", model::lock_kind::semaphore, 100}});
+    lease_ = new_lease(*session_);
+  }
+
+  void lock_the_row() { run(*rival_, "START TRANSACTION; SELECT 1 FROM @lock WHERE name = 's' FOR UPDATE"); }
+  void let_go() { rival_->run("ROLLBACK"); }
+
+  store::acquire_item request() const {
+    return {"s",  model::lock_kind::semaphore, 100, lease_, hold_id::random(),
+            true, model::lock_mode::shared,    1};
+  }
+  bool acquire(store::session& session) {
+    const store::acquire_item wanted[] = {request()};
+    return !session.acquire(wanted).empty();
+  }
+  // Of the whole server: how many statements wait for a row now, and how many ever have.
+  std::int64_t status(const std::string& name) {
+    return std::stoll(side_->run("SHOW GLOBAL STATUS LIKE '" + name + "'").at(0).at(1));
+  }
+  // What the call answers if the rival lets go as soon as somebody waits for its row.
+  bool behind_a_rival(const std::function<bool()>& call) {
+    lock_the_row();
+    auto answer = in_background(call);
+    while (answer.wait_for(0ms) != std::future_status::ready &&
+           status("Innodb_row_lock_current_waits") == 0) {
+    }
+    let_go();
+    return answer.get();
+  }
+
+  std::unique_ptr<store::session> session_;
+  std::unique_ptr<mysql_connection> rival_;
+  lease_id lease_;
+};
+
+TEST_P(mysql_hot_row_test, a_permit_is_had_behind_a_rival) {
+  // On a busy machine the rival may be too slow.
+  bool acquired = false;
+  for (int i = 0; i < 20 && !acquired; ++i) {
+    const auto session = ready();
+    acquired = behind_a_rival([&] { return acquire(*session); });
+  }
+  EXPECT_TRUE(acquired);
+}
+
+TEST_P(mysql_hot_row_test, a_permit_is_given_back_behind_a_rival) {
+  bool released = false;
+  for (int i = 0; i < 20 && !released; ++i) {
+    const auto session = ready();
+    const store::acquire_item wanted[] = {request()};
+    ASSERT_EQ(session->acquire(wanted).size(), 1U);
+    const store::release_item held[] = {{"s", lease_, wanted[0].hold, model::lock_mode::shared}};
+    released = behind_a_rival([&] { return !session->release(held, store::durability::durable).empty(); });
+  }
+  EXPECT_TRUE(released);
+}
+
+TEST_P(mysql_hot_row_test, a_row_that_stays_locked_is_waited_for_once_in_a_while) {
+  lock_the_row();
+  const auto before = status("Innodb_row_lock_waits");
+  for (int i = 0; i < 5; ++i) EXPECT_FALSE(acquire(*session_));
+  EXPECT_EQ(status("Innodb_row_lock_waits") - before, 1);
+  let_go();
+  EXPECT_TRUE(acquire(*session_));
+  EXPECT_EQ(value("SELECT in_use FROM @lock WHERE name = 's'"), "1");
+}
+
+TEST_P(mysql_hot_row_test, a_free_row_is_not_waited_for) {
+  const auto before = status("Innodb_row_lock_waits");
+  for (int i = 0; i < 5; ++i) EXPECT_TRUE(acquire(*session_));
+  EXPECT_EQ(status("Innodb_row_lock_waits"), before);
+}
+
+ROWLOCK_FOR_EACH_MYSQL_SERVER(mysql_hot_row_test);
+
+TEST(mysql_hot_row_rules_test, only_a_row_that_was_lately_locked_is_hot) {
+  const mysql_hot_row::instant now{1h};
+  mysql_hot_row hot;
+  EXPECT_FALSE(hot.waits_for("a", now));
+  hot.was_locked("a", now);
+  EXPECT_TRUE(hot.waits_for("a", now));
+  EXPECT_FALSE(hot.waits_for("b", now));
+  EXPECT_FALSE(hot.waits_for("a", now + mysql_hot_row::stays_hot));
+}
+
+TEST(mysql_hot_row_rules_test, no_row_is_hot_after_a_wait_in_vain) {
+  const mysql_hot_row::instant now{1h};
+  mysql_hot_row hot;
+  hot.was_locked("a", now);
+  hot.waited_in_vain(now);
+  EXPECT_FALSE(hot.waits_for("a", now));
+  const auto later = now + mysql_hot_row::gives_up_for;
+  hot.was_locked("b", later);
+  EXPECT_TRUE(hot.waits_for("b", later));
+}
+
+}  // namespace
+}  // namespace rowlock::test
+
+#endif
