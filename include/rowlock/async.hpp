@@ -23,7 +23,8 @@
 //
 // A granted hold may be lost while it waits for the executor: check it. Destroying a hold waits for its release, as
 // hold::release() does; release_async() and release_on() do not wait. A wait with a callback does not keep its client
-// open: the end of the client's last handle closes the client. A suspended coroutine keeps a handle.
+// open: the end of the client's last handle closes the client. A suspended coroutine keeps a handle, and so does a hold
+// that was delivered.
 #pragma once
 
 #include <rowlock/acquire_all.hpp>
@@ -155,7 +156,8 @@ ROWLOCK_EXPORT awaited_wait wait_on(executor where, const latch& on, time_limit 
 
 // ---- release
 
-// Begins to release the hold, as hold::release(), and returns at once; the hold is over. Throws error(forked).
+// Begins to release the hold, as hold::release(), and returns at once; the hold is over. But if it is the last handle of
+// its client, the call closes the client, and waits as client::close() does. Throws error(forked).
 ROWLOCK_EXPORT void release_async(hold held);
 
 // The same, and the executor calls done once, with what hold::release() would have returned. The result is

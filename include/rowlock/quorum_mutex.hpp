@@ -44,7 +44,8 @@ struct quorum_options {
   std::optional<time_span> drift{};
 };
 
-// One acquisition of a quorum_mutex. Movable, not copyable. Destroying it releases it. Thread safety: as a hold's.
+// One acquisition of a quorum_mutex. Movable, not copyable. Destroying it releases it. It keeps its members' clients open,
+// as a hold does. Thread safety: as a hold's.
 class ROWLOCK_OWNER quorum_hold {
  public:
   quorum_hold() noexcept;                                // empty: holds nothing

@@ -54,15 +54,18 @@ const char* to_string(release_result result) noexcept {
 }
 
 hold::hold() noexcept = default;
-hold::hold(std::shared_ptr<client_layer::hold_state> state) noexcept : state_(std::move(state)) {}
+hold::hold(std::shared_ptr<client_layer::hold_state> state) noexcept
+    : client_(state ? state->engine().handle() : nullptr), state_(std::move(state)) {}
 hold::hold(hold&& other) noexcept
-    : state_(std::move(other.state_)),
+    : client_(std::move(other.client_)),
+      state_(std::move(other.state_)),
       is_over_(std::exchange(other.is_over_, false)),
       result_(other.result_) {}
 
 hold& hold::operator=(hold&& other) noexcept {
   if (this == &other) return *this;
   const hold previous{std::move(*this)};
+  client_ = std::move(other.client_);
   state_ = std::move(other.state_);
   is_over_ = std::exchange(other.is_over_, false);
   result_ = other.result_;

@@ -1,7 +1,12 @@
 #include "client/client_test.hpp"
 
+#include "primitives/access.hpp"
 #include "support/background.hpp"
 
+#include <functional>
+#include <future>
+#include <optional>
+#include <stop_token>
 #include <utility>
 
 namespace rowlock::test {
@@ -87,7 +92,7 @@ TEST_P(hold_test, forced_away_says_so_at_once_and_releases_nothing) {
   EXPECT_EQ(held.remaining(), 0s);
   EXPECT_EQ(held.release(), release_result::lost);
   EXPECT_EQ(held.loss(), loss::forced);
-  EXPECT_EQ(holder_of("a"), next.id());
+  EXPECT_EQ(holder_of("a"), next.id().to_string());
   EXPECT_EQ(code_of([&] { std::ignore = held.guard_statement(); }), errc::hold_lost);
 }
 
