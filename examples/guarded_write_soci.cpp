@@ -38,7 +38,7 @@ int main(int argc, char** argv) {
     return 0;
   } catch (const rowlock::error& error) {
     // hold_lost: the transaction was rolled back by its destructor, and nothing was written.
-    std::fprintf(stderr, "%s: %s\n", rowlock::to_string(error.code()), error.what());
+    std::fprintf(stderr, "%s: %s\n", rowlock::to_string(error.kind()), error.what());
     return error.code() == rowlock::errc::hold_lost ? 76 : 70;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

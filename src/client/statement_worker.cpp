@@ -290,8 +290,8 @@ void statement_worker::fail(const release_ptr& operation, const std::exception_p
 void statement_worker::log(const error& failure, log_level level) {
   const auto left_out = failures_.due(failure.what(), context_.time.now());
   if (!left_out) return;
-  if (*left_out == 0) return context_.log(level, "{}: {}", to_string(failure.code()), failure.what());
-  context_.log(level, "{}: {} (and {} times before)", to_string(failure.code()), failure.what(), *left_out);
+  if (*left_out == 0) return context_.log(level, "{}: {}", to_string(failure.kind()), failure.what());
+  context_.log(level, "{}: {} (and {} times before)", to_string(failure.kind()), failure.what(), *left_out);
 }
 
 }  // namespace rowlock::client_layer

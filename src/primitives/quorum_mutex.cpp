@@ -285,7 +285,7 @@ class quorum_lock {
       if (!reason || !one.refusal->transient()) reason = &*one.refusal;
     }
     if (!reason || count_ - failed >= majority_) return {};
-    const auto code = count_ - lasting < majority_ ? reason->code() : errc::unreachable;
+    const auto code = count_ - lasting < majority_ ? reason->kind() : errc::unreachable;
     return error{code,
                  fmt::format("{} of the {} members of \"{}\" did not answer; one of them failed with: {}",
                              failed, count_, name(), reason->what())};

@@ -47,7 +47,7 @@ class async_joint_acquire_test : public virtual_client_test {
     try {
       taken = over.take();
     } catch (const error& thrown) {
-      failure = thrown.code();
+      failure = thrown.kind();
     }
   }
   void expect_over() {

@@ -76,7 +76,7 @@ class async_request_test : public virtual_client_test {
     try {
       call();
     } catch (const error& thrown) {
-      return thrown.code();
+      return thrown.kind();
     }
     return {};
   }

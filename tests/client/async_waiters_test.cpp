@@ -31,7 +31,7 @@ class async_waiters_test : public virtual_client_test {
           try {
             EXPECT_EQ(wait.take(), nullptr);
           } catch (const error& thrown) {
-            failure = thrown.code();
+            failure = thrown.kind();
           }
         });
   }

@@ -112,7 +112,7 @@ TEST_P(refused_name_test, fails_no_other_request) {
       std::ignore = mutex(shared, name).acquire();
       return {};
     } catch (const error& thrown) {
-      return thrown.code();
+      return thrown.kind();
     }
   };
   std::atomic<bool> over{false};

@@ -32,7 +32,7 @@ class diary {
       try {
         std::rethrow_exception(why);
       } catch (const error& known) {
-        write(std::string{"failed: "} + to_string(known.code()));
+        write(std::string{"failed: "} + to_string(known.kind()));
       } catch (const std::exception& other) {
         write(std::string{"failed: "} + other.what());
       }

@@ -43,7 +43,7 @@ class deadlock_test : public client_test {
       call();
     } catch (const error& failure) {
       EXPECT_THAT(failure.what(), testing::HasSubstr("waits for"));
-      return failure.code();
+      return failure.kind();
     }
     return errc::internal;
   }

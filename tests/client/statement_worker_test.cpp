@@ -223,7 +223,7 @@ TEST_F(statement_worker_test, a_database_that_answers_nothing_is_unreachable_whe
         call();
         return {};
       } catch (const error& thrown) {
-        return thrown.code();
+        return thrown.kind();
       }
     });
     EXPECT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));

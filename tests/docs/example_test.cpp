@@ -221,7 +221,7 @@ TEST_P(example_test, async_rebuilds_in_turn_and_without_a_thread_that_waits) {
   std::vector<std::int64_t> tokens;
   const auto work = [&](const rowlock::hold& granted) { tokens.push_back(granted.token()); };
   std::vector<errc> refusals;
-  const auto failed = [&](const error& refusal) { refusals.push_back(refusal.code()); };
+  const auto failed = [&](const error& refusal) { refusals.push_back(refusal.kind()); };
   auto held = std::make_optional(mutex(other, "index").acquire());
   for (int i = 0; i < 3; ++i) rebuild(pool.get(), index, work, failed);
   eventually("they wait", [&] { return admin{other}.queue("index").size() == 3; });

@@ -64,7 +64,7 @@ void actor::close() {
 }
 
 bool actor::is_expected(const operation& one, const error& failure) const {
-  switch (failure.code()) {
+  switch (failure.kind()) {
     case errc::closed: return true;  // another thread of the program connects again
     case errc::cancelled: return true;
     case errc::broken_barrier: return true;

@@ -540,12 +540,12 @@ void oracle::call_ended(std::string_view what, nanoseconds began, nanoseconds st
 
 void oracle::call_failed(std::string_view what, const error& failure, bool expected) {
   records_.event("error", [&] {
-    return fmt::format("{}: {}: {}", what, rowlock::to_string(failure.code()), failure.what());
+    return fmt::format("{}: {}: {}", what, rowlock::to_string(failure.kind()), failure.what());
   });
   if (failure.code() == errc::internal) fail("internal error", failure.what());
   if (plan_.how == severity::calm && !expected) {
     fail("I10", fmt::format("nothing is wrong, and {} failed: {}: {}", what,
-                            rowlock::to_string(failure.code()), failure.what()));
+                            rowlock::to_string(failure.kind()), failure.what()));
   }
 }
 

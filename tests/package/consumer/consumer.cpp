@@ -16,7 +16,7 @@ int main(int argc, char** argv) {
                 static_cast<long long>(hold.token()), hold.guard_statement().sql.size());
     return hold.release() == rowlock::release_result::released ? 0 : 1;
   } catch (const rowlock::error& error) {
-    std::fprintf(stderr, "%s: %s\n", rowlock::to_string(error.code()), error.what());
+    std::fprintf(stderr, "%s: %s\n", rowlock::to_string(error.kind()), error.what());
     return 70;
   }
 }

@@ -21,7 +21,7 @@ void say(const std::string& line) {
 }
 
 std::string describe(const error& failure) {
-  return std::string{"error "} + to_string(failure.code()) + ' ' + failure.what();
+  return std::string{"error "} + to_string(failure.kind()) + ' ' + failure.what();
 }
 
 std::int64_t microseconds_since_1970() {
@@ -35,7 +35,7 @@ errc code_of(Call call) {
   try {
     call();
   } catch (const error& refusal) {
-    return refusal.code();
+    return refusal.kind();
   }
   return errc::internal;
 }
