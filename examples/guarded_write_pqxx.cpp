@@ -33,7 +33,8 @@ int main(int argc, char** argv) {
     int balance = transaction.exec("SELECT balance FROM account WHERE id = 1")[0][0].as<int>();
     transaction.exec("UPDATE account SET balance = " + std::to_string(balance - 10) + " WHERE id = 1");
     transaction.commit();
-    std::printf("balance %d, written under token %lld\n", balance - 10, static_cast<long long>(hold.token()));
+    std::printf("balance %d, written under token %lld\n", balance - 10,
+                static_cast<long long>(hold.token().value()));
     return 0;
   } catch (const rowlock::error& error) {
     // hold_lost: the transaction was rolled back by its destructor, and nothing was written.

@@ -34,7 +34,7 @@ int main(int argc, char** argv) {
     const int less = balance - 10;
     sql << "UPDATE account SET balance = :balance WHERE id = 1", soci::use(less);
     transaction.commit();
-    std::printf("balance %d, written under token %lld\n", less, static_cast<long long>(hold.token()));
+    std::printf("balance %d, written under token %lld\n", less, static_cast<long long>(hold.token().value()));
     return 0;
   } catch (const rowlock::error& error) {
     // hold_lost: the transaction was rolled back by its destructor, and nothing was written.

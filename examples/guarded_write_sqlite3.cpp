@@ -50,7 +50,7 @@ int main(int argc, char** argv) {
     rowlock::mutex account_one{db, "account/1"};
     rowlock::hold hold = account_one.acquire();
     withdraw(connection, hold);
-    std::printf("withdrawn under token %lld\n", static_cast<long long>(hold.token()));
+    std::printf("withdrawn under token %lld\n", static_cast<long long>(hold.token().value()));
     status = 0;
   } catch (const rowlock::error& error) {
     std::fprintf(stderr, "%s: %s\n", rowlock::to_string(error.kind()), error.what());

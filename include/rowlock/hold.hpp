@@ -1,6 +1,7 @@
 // A lock that is held, and what its holder can ask.
 #pragma once
 
+#include <rowlock/ids.hpp>
 #include <rowlock/time_limit.hpp>
 
 #include <cstdint>
@@ -71,17 +72,17 @@ class ROWLOCK_OWNER hold {
   explicit operator bool() const noexcept { return valid(); }
   bool valid() const noexcept;
 
-  // The fencing token: greater than that of every earlier hold of this name; below 2^53. It changes only when
+  // The fencing token: greater than that of every earlier hold of this name; It changes only when
   // shared_mutex::try_upgrade() succeeds.
   // Holds that share a lock have different tokens. 0 if empty.
-  std::int64_t token() const noexcept;
+  fencing_token token() const noexcept;
 
   // Its part of the capacity: a semaphore's permits, 1 for a reader, all of it for an exclusive hold. 0 if empty.
   std::int64_t weight() const noexcept;
 
   // The lock's name; "" if empty. This acquisition's id; nil if empty.
   const std::string& name() const noexcept;
-  std::string id() const;
+  hold_id id() const noexcept;
 
   // Time until the hold counts as lost unless it is renewed before; zero if it is not valid. Measured on
   // CLOCK_BOOTTIME, from before the last confirmed renewal was sent.

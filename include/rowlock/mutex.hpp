@@ -77,8 +77,8 @@ class ROWLOCK_EXPORT exclusive_lock {
   // True if it is held or resting. False if the leases of all holders have expired: an acquire may kill them.
   [[nodiscard]] bool is_locked() const;
   // Its holders: of a shared_mutex, each reader. One whose lease has expired is listed until it is killed,
-  // with a negative expires_in. A lock that rests has an entry whose hold_id is all zeros. The hold of a reader or of
-  // permits that rests (acquire_options::min_hold) keeps its hold_id; its lease_id is then the same.
+  // with a negative expires_in. A lock that rests has an entry with a nil hold_id, and holder_info::rests. That of a
+  // reader or of permits that rest (acquire_options::min_hold) keeps its hold_id.
   [[nodiscard]] std::vector<holder_info> holders() const;
   // The waiting requests in queue order: the first is granted next. One that is not `alive` will be skipped.
   [[nodiscard]] std::vector<waiter_info> waiters() const;

@@ -59,8 +59,8 @@ class ROWLOCK_OWNER quorum_hold {
   explicit operator bool() const noexcept { return valid(); }
   bool valid() const noexcept;
 
-  // The fencing token: greater than that of every earlier hold of this name on any majority; below 2^53. 0 if empty.
-  std::int64_t token() const noexcept;
+  // The fencing token: greater than that of every earlier hold of this name on any majority. 0 if empty.
+  fencing_token token() const noexcept;
 
   const std::string& name() const noexcept;
 

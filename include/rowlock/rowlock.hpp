@@ -19,6 +19,7 @@
 #include <rowlock/error.hpp>
 #include <rowlock/grants.hpp>
 #include <rowlock/hold.hpp>
+#include <rowlock/ids.hpp>
 #include <rowlock/latch.hpp>
 #include <rowlock/lock_info.hpp>
 #include <rowlock/migrate.hpp>

@@ -20,7 +20,7 @@ constexpr auto between_looks = 10ms;
 leadership leadership_of(const std::optional<store::lock_info>& stored) {
   leadership known;
   if (!stored) return known;
-  known.token = stored->row.token;
+  known.token = fencing_token{stored->row.token};
   if (stored->holders.empty() || stored->holders.front().expires_in <= 0ms) return known;
   const auto& leader = stored->holders.front();
   if (leader.hold.is_nil()) return known;  // the office is resting

@@ -85,8 +85,8 @@ bool hold::valid() const noexcept {
   return state_ && !is_over_ && state_->is_valid();
 }
 
-std::int64_t hold::token() const noexcept {
-  return state_ ? state_->token() : 0;
+fencing_token hold::token() const noexcept {
+  return fencing_token{state_ ? state_->token() : 0};
 }
 
 std::int64_t hold::weight() const noexcept {
@@ -98,8 +98,8 @@ const std::string& hold::name() const noexcept {
   return state_ ? state_->name() : nothing;
 }
 
-std::string hold::id() const {
-  return state_ ? state_->id().to_string() : std::string{};
+hold_id hold::id() const noexcept {
+  return state_ ? state_->id() : hold_id{};
 }
 
 std::chrono::nanoseconds hold::remaining() const noexcept {

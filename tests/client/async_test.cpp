@@ -62,7 +62,7 @@ TEST_P(async_test, gives_a_hold_to_a_function) {
   ASSERT_TRUE(got);
   EXPECT_FALSE(got.failure);
   EXPECT_TRUE(got.hold.valid());
-  EXPECT_EQ(got.hold.id(), holder_of("a"));
+  EXPECT_EQ(got.hold.id().to_string(), holder_of("a"));
   EXPECT_EQ(got.hold.token(), token_of("a"));
   EXPECT_EQ(got.hold.release(), release_result::released);
   EXPECT_FALSE(is_held("a"));
@@ -123,7 +123,7 @@ TEST_P(async_test, is_granted_within_its_time) {
   held.reset();
   ASSERT_TRUE(by_hand.run_one());
   ASSERT_TRUE(got);
-  EXPECT_EQ(got.hold.id(), holder_of("a"));
+  EXPECT_EQ(got.hold.id().to_string(), holder_of("a"));
 }
 
 TEST_P(async_test, a_time_that_is_up_leaves_nothing) {
@@ -132,7 +132,7 @@ TEST_P(async_test, a_time_that_is_up_leaves_nothing) {
   EXPECT_FALSE(got);
   EXPECT_FALSE(got.failure);
   EXPECT_TRUE(eventually([&] { return queued("a") == 0; }));
-  EXPECT_EQ(holder_of("a"), held.id());
+  EXPECT_EQ(holder_of("a"), held.id().to_string());
 }
 
 // The watchdog comes round four times a second by itself.
@@ -223,14 +223,14 @@ TEST_P(async_test, is_granted_in_turn_among_those_who_wait_with_a_thread) {
   auto second = waiting(db, "a");
   acquire_async(by_hand.get(), mutex{db, "a"}, done);
   ASSERT_TRUE(eventually([&] { return queued("a") == 3; }));
-  const auto token = held->token();
+  const auto token = held->token().value();
   held.reset();
   ASSERT_TRUE(by_hand.run_one());
-  EXPECT_EQ(got.back().token(), token + 1);
+  EXPECT_EQ(got.back().token().value(), token + 1);
   got.clear();
-  EXPECT_EQ(second.take().token(), token + 2);
+  EXPECT_EQ(second.take().token().value(), token + 2);
   ASSERT_TRUE(by_hand.run_one());
-  EXPECT_EQ(got.back().token(), token + 3);
+  EXPECT_EQ(got.back().token().value(), token + 3);
 }
 
 // Thousands on the store that costs nothing: each enters the queue, and is handed the lock, in a statement of
@@ -245,13 +245,13 @@ TEST_P(async_test, thousands_wait_without_a_thread_each) {
   }
   auto held = std::make_optional(mutex(db, "a").acquire());
   const auto threads = threads_of_this_process();
-  const auto first = held->token() + 1;
+  const auto first = held->token().value() + 1;
   std::vector<std::int64_t> tokens(many);
   std::atomic<std::size_t> over = 0;
   const mutex a{db, "a"};
   for (std::size_t i = 0; i < many; ++i) {
     acquire_async(runs.get(), a, [&tokens, &over, i](const acquired& got) {
-      tokens[i] = got ? got.hold.token() : 0;
+      tokens[i] = got ? got.hold.token().value() : 0;
       ++over;
     });
   }

@@ -3,7 +3,9 @@
 #include "client/client_test.hpp"
 #include "client/settings.hpp"
 
+#include <algorithm>
 #include <type_traits>
+#include <vector>
 
 namespace rowlock::test {
 namespace {
@@ -91,7 +93,7 @@ TEST_F(interface_test, every_wait_ends_at_a_time_of_any_clock) {
 TEST_F(interface_test, what_holds_nothing_is_empty) {
   const hold nothing;
   EXPECT_FALSE(nothing);
-  EXPECT_EQ(nothing.token(), 0);
+  EXPECT_EQ(nothing.token(), fencing_token{});
   EXPECT_EQ(nothing.name(), "");
   EXPECT_FALSE(term{});
   EXPECT_FALSE(quorum_hold{});

@@ -52,7 +52,7 @@ TEST_F(lease_test, keeps_a_hold_and_its_token_for_ever) {
   pass_renewals(db, 20);
   EXPECT_TRUE(held);
   EXPECT_EQ(held.token(), token);
-  EXPECT_EQ(server->snapshot().locks.at("a").row.token, token);
+  EXPECT_EQ(server->snapshot().locks.at("a").row.token, token.value());
 }
 
 TEST_F(lease_test, a_failed_renewal_is_tried_again) {
@@ -218,8 +218,8 @@ TEST_F(lease_test, a_grant_read_after_its_deadline_is_no_grant) {
   server->unblock();
   ASSERT_TRUE(soon([&] { return taken.is_over(); }));
   const hold held = taken.take();
-  EXPECT_NE(held.id(), first);
-  EXPECT_EQ(holder_of("a"), held.id());
+  EXPECT_NE(held.id().to_string(), first);
+  EXPECT_EQ(holder_of("a"), held.id().to_string());
 }
 
 TEST_F(lease_test, late_renewals_are_counted) {

@@ -297,7 +297,7 @@ TEST_F(statement_worker_test, a_waiter_beside_a_guarded_transaction_of_a_dead_ho
   hold held = mutex(other, "a").acquire();
   auto waiter = waiting(db, "a");
   const auto lease = *server->snapshot().locks.at("a").row.lease;
-  ASSERT_TRUE(server->guard("a", model::hold_id::parse(held.id())));
+  ASSERT_TRUE(server->guard("a", model::hold_id{held.id()}));
   server->expire(lease);
   const auto session = server->open()->connect();
   ASSERT_EQ(session->kill(std::vector{lease}, 0us).size(), 1U);
@@ -327,7 +327,7 @@ TEST_F(statement_worker_test, sweeps_of_a_guarded_row_do_not_pile_up) {
   client other = new_client();
   hold held = mutex(other, "a").acquire();
   const auto lease = *server->snapshot().locks.at("a").row.lease;
-  ASSERT_TRUE(server->guard("a", model::hold_id::parse(held.id())));
+  ASSERT_TRUE(server->guard("a", model::hold_id{held.id()}));
   server->expire(lease);
   client db = new_client(settings);
   mutex(db, "b").acquire().release();

@@ -343,9 +343,9 @@ bool oracle::was_still(const process& home) const {
 
 void oracle::check_granted(const hold& got) {
   const auto state = primitives::access::state(got);
-  if (granted_[state->name()][state->id()].contains(got.token())) return;
+  if (granted_[state->name()][state->id()].contains(got.token().value())) return;
   fail("I7", fmt::format("\"{}\": a call returned hold {} with token {}, which was never granted",
-                         state->name(), short_id(state->id()), got.token()));
+                         state->name(), short_id(state->id()), got.token().value()));
 }
 
 bool oracle::stands(const hold& one) const {
@@ -511,9 +511,10 @@ void oracle::passed_on(const hold& was) {
                            short_id(state->id()), to_string(was.loss())));
 }
 
-void oracle::released(const std::string& name, const std::string& id, release_result how) {
-  records_.event("release returns",
-                 [&] { return fmt::format("\"{}\" {}: {}", name, id.substr(24), to_string(how)); });
+void oracle::released(const std::string& name, const hold_id& id, release_result how) {
+  records_.event("release returns", [&] {
+    return fmt::format("\"{}\" {}: {}", name, id.to_string().substr(24), to_string(how));
+  });
 }
 
 void oracle::guarded_write(const std::string& name, const model::hold_id& hold, std::int64_t token) {

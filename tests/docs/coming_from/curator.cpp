@@ -134,7 +134,7 @@ TEST_P(coming_from_test, curator_listeners) {
   std::atomic<int> begun{0};
   std::atomic<int> ended{0};
   const auto begin = [&](rowlock::term& mine, const std::stop_token&) {
-    if (mine.token() > 0) ++begun;
+    if (mine.token().value() > 0) ++begun;
   };
   const auto end = [&](rowlock::loss) { ++ended; };
   const rowlock::executor pool = [](const std::function<void()>& next) { next(); };

@@ -21,7 +21,7 @@ TEST_P(coming_from_test, redisson_lock) {
   report.unlock();
   {
     auto held = report.acquire({.ttl = 10s});
-    std::int64_t token = held.token();
+    rowlock::fencing_token token = held.token();
     auto left = held.remaining();
     EXPECT_LE(left, 10s);
     EXPECT_GT(left, 0s);
