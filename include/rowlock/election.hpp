@@ -62,11 +62,13 @@ struct leadership {
   bool operator==(const leadership&) const = default;
 };
 
-// Thread safety: every member may be called from any thread at once.
+// Thread safety: every member may be called from any thread at once. Movable, as mutex.
 class ROWLOCK_EXPORT election {
  public:
   election(client db, std::string name, const lock_options& lock = {});  // as mutex
-  ~election();                                                           // its terms remain valid
+  election(election&& other) noexcept;
+  election& operator=(election&& other) noexcept;
+  ~election();  // its terms remain valid
 
   const std::string& name() const noexcept;
 

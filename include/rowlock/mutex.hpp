@@ -24,6 +24,9 @@ ROWLOCK_BEGIN_NAMESPACE
 // the standard's Lockable and TimedLockable, so std::unique_lock and std::scoped_lock work. Waiters of all processes
 // are granted the lock in the order of their requests, unless lock_options::fair is false.
 //
+// All locks of rowlock are movable. A move takes along what lock() has locked, and must not run concurrently with other
+// calls; std::unique_lock and the like do not follow it. A moved-from lock may only be assigned to or destroyed.
+//
 // Thread safety: every member may be called from any thread at once. Only the thread that has locked can unlock.
 class ROWLOCK_EXPORT exclusive_lock {
  public:

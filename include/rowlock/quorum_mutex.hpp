@@ -103,7 +103,7 @@ class ROWLOCK_OWNER quorum_hold {
   std::unique_ptr<primitives::quorum_state> state_;
 };
 
-// Thread safety: every member may be called from any thread at once.
+// Thread safety: every member may be called from any thread at once. Movable, as mutex.
 class ROWLOCK_EXPORT quorum_mutex {
  public:
   // members: clients of databases that fail independently; the same ones wherever the name is used. On each it is a
@@ -111,6 +111,8 @@ class ROWLOCK_EXPORT quorum_mutex {
   // a client that occurs twice, fewer clients than a majority, or times that contradict each other.
   quorum_mutex(std::vector<client> members, std::string name, const quorum_options& settings = {},
                const lock_options& lock = {});
+  quorum_mutex(quorum_mutex&& other) noexcept;
+  quorum_mutex& operator=(quorum_mutex&& other) noexcept;
   ~quorum_mutex();  // its holds remain valid
 
   const std::string& name() const noexcept;

@@ -46,6 +46,8 @@ election::election(client db, std::string name, const lock_options& lock)
     : office_(std::make_unique<primitives::acquirer>(
           std::move(db), primitives::defined(std::move(name), model::lock_kind::election, 1, lock))) {}
 
+election::election(election&& other) noexcept = default;
+election& election::operator=(election&& other) noexcept = default;
 election::~election() = default;
 
 const std::string& election::name() const noexcept {

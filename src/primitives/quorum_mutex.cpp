@@ -310,6 +310,8 @@ quorum_mutex::quorum_mutex(std::vector<client> members, std::string name, const 
                            const lock_options& lock)
     : lock_(std::make_unique<primitives::quorum_lock>(std::move(members), std::move(name), settings, lock)) {}
 
+quorum_mutex::quorum_mutex(quorum_mutex&& other) noexcept = default;
+quorum_mutex& quorum_mutex::operator=(quorum_mutex&& other) noexcept = default;
 quorum_mutex::~quorum_mutex() = default;
 
 const std::string& quorum_mutex::name() const noexcept {
