@@ -1,7 +1,7 @@
 // Asynchronous acquire, with a suspended coroutine or a callback, for every lock that can be `wanted`: a mutex, a
 // shared_mutex, shared(…), permits(…), an election. wait_on and wait_async wait for a latch in the same way.
 //
-//   rowlock::executor pool = [&](std::function<void()> next) { threads.post(std::move(next)); };
+//   rowlock::executor pool = [&](rowlock::task next) { threads.post(std::move(next)); };
 //
 //   rowlock::hold hold = co_await acquire_on(pool, nightly);                    // resumed on the pool
 //   if (auto hold = co_await try_acquire_on(pool, shared(catalog), 5s)) { … }   // busy is a value
@@ -30,6 +30,7 @@
 #include <rowlock/acquire_all.hpp>
 #include <rowlock/error.hpp>
 #include <rowlock/latch.hpp>
+#include <rowlock/task.hpp>
 
 #include <coroutine>
 
@@ -38,17 +39,6 @@ ROWLOCK_BEGIN_NAMESPACE
 namespace client_layer {
 class async_release;
 }
-
-// Runs the given function once, soon, on a thread of the caller's choice. Each wait keeps a copy of the executor, so it
-// should refer to a pool or an event loop, which must outlive the waits and the client.
-//
-// rowlock calls it with no mutex locked and one call at a time, on a thread that each client has for this alone. It is
-// called on the caller's own thread for the release of an empty hold, and for any release if the client is closed or
-// that thread cannot be started. While the client closes, a candidate's executor may be called on another of rowlock's
-// threads. It must be quick, because the client's other completions wait for it, and must not close the client. It may
-// run the function at once if that is quick, too. An exception is logged, and ends the wait as if the function had been
-// destroyed; for the release of an empty hold the caller gets the exception.
-using executor = std::function<void(std::function<void()>)>;
 
 // The result of an asynchronous acquire. Movable.
 struct acquired {

@@ -71,8 +71,8 @@ TEST_P(async_test, gives_a_hold_to_a_function) {
 TEST_P(async_test, calls_the_function_on_the_executors_thread_and_the_executor_on_its_own) {
   loop runs;
   std::promise<std::pair<std::thread::id, std::string>> called;
-  const executor where = [&, post = runs.get()](std::function<void()> next) {
-    post([&called, next = std::move(next), thread = name_of_this_thread()] {
+  const executor where = [&, post = runs.get()](rowlock::task next) {
+    post([&called, next = std::move(next), thread = name_of_this_thread()]() mutable {
       next();
       called.set_value({std::this_thread::get_id(), thread});
     });
@@ -283,8 +283,8 @@ TEST_P(async_test, what_an_executor_throws_is_logged_and_the_grant_given_back) {
     if (level == log_level::error) errors.emplace_back(text);
   };
   client told = new_client(settings);
-  std::vector<std::function<void()>> kept;
-  const executor broken = [&](std::function<void()> next) {
+  std::vector<rowlock::task> kept;
+  const executor broken = [&](rowlock::task next) {
     kept.push_back(std::move(next));
     throw std::runtime_error("no room");
   };
@@ -308,7 +308,7 @@ TEST_P(async_test, an_executor_may_throw_anything) {
     if (level == log_level::error && text.find("not a std::exception") != text.npos) logged.store(true);
   };
   client told = new_client(settings);
-  const executor broken = [](const std::function<void()>&) { throw 1; };
+  const executor broken = [](rowlock::task) { throw 1; };
   acquire_async(broken, mutex{told, "a"},
                 [](const acquired&) { ADD_FAILURE() << "the executor has failed"; });
   EXPECT_TRUE(eventually([&] { return logged.load(); }));
@@ -320,7 +320,7 @@ TEST_P(async_test, an_executor_that_is_busy_holds_up_no_lock) {
   std::promise<void> entered;
   std::promise<void> let_go;
   std::promise<void> over;
-  const executor busy = [&](const std::function<void()>& next) {
+  const executor busy = [&](rowlock::task next) {
     entered.set_value();
     let_go.get_future().wait();
     next();
@@ -338,7 +338,7 @@ TEST_P(async_test, an_executor_that_is_busy_holds_up_no_lock) {
 }
 
 TEST_P(async_test, an_executor_may_run_it_at_once) {
-  const executor at_once = [](const std::function<void()>& next) { next(); };
+  const executor at_once = [](rowlock::task next) { next(); };
   std::promise<int> finished;
   const mutex a{db, "a"};
   acquire_async(at_once, a, [&](acquired first) {
@@ -395,6 +395,57 @@ TEST_P(async_test, a_hold_that_waits_for_its_turn_ends_with_the_client) {
   ASSERT_FALSE(got.failure);
   EXPECT_FALSE(got.hold.valid());
   EXPECT_EQ(got.hold.loss(), loss::closed);
+}
+
+TEST_P(async_test, a_hold_that_was_delivered_keeps_its_client_open) {
+  std::optional<client> last = new_client();
+  hold held;
+  acquire_async(by_hand.get(), mutex{*last, "a"}, [&](acquired one) { held = std::move(one.hold); });
+  ASSERT_TRUE(by_hand.run_one());
+  last.reset();
+  EXPECT_TRUE(held);
+  EXPECT_TRUE(is_held("a"));
+  held = {};
+  EXPECT_FALSE(is_held("a"));
+}
+
+TEST_P(async_test, a_hold_may_close_its_client_on_the_thread_that_delivers_it) {
+  std::optional<client> last = new_client();
+  std::promise<void> over;
+  const executor at_once = [](rowlock::task next) { next(); };
+  std::promise<void> gone;
+  acquire_async(at_once, mutex{*last, "a"}, [&, gone = gone.get_future().share()](acquired one) {
+    gone.wait();
+    one = {};  // the last handle, on the client's own thread
+    over.set_value();
+  });
+  ASSERT_TRUE(eventually([&] { return is_held("a"); }));
+  last.reset();
+  gone.set_value();
+  EXPECT_EQ(over.get_future().wait_for(60s), std::future_status::ready);
+  EXPECT_FALSE(is_held("a"));
+}
+
+TEST_P(async_test, a_release_of_the_last_handle_is_told) {
+  std::promise<release_result> told;
+  release_async([](rowlock::task next) { next(); }, mutex{new_client(), "a"}.acquire(),
+                [&](release_result result) { told.set_value(result); });
+  EXPECT_EQ(told.get_future().get(), release_result::released);
+  EXPECT_FALSE(is_held("a"));
+  release_async(mutex{new_client(), "b"}.acquire());
+  EXPECT_FALSE(is_held("b"));
+}
+
+TEST_P(async_test, a_task_may_own_what_cannot_be_copied) {
+  int calls = 0;
+  rowlock::task next = [&calls, owned = std::make_unique<int>(3)] { calls += *owned; };
+  static_assert(!std::is_copy_constructible_v<rowlock::task> &&
+                std::is_nothrow_move_constructible_v<rowlock::task>);
+  EXPECT_TRUE(next);
+  rowlock::task moved = std::move(next);
+  moved();
+  EXPECT_EQ(calls, 3);
+  EXPECT_FALSE(rowlock::task{});
 }
 
 TEST_P(async_test, beside_close_each_is_told_once_or_refused) {

@@ -341,8 +341,7 @@ TEST_F(lease_test, no_more_holds_than_the_margin_suffices_for) {
   faults.hang("acquire");
   std::atomic<int> over{0};
   const auto ask_async = [&](const std::string& name) {
-    acquire_async([](const std::function<void()>& next) { next(); }, mutex{db, name},
-                  [&](const acquired&) { ++over; });
+    acquire_async([](rowlock::task next) { next(); }, mutex{db, name}, [&](const acquired&) { ++over; });
   };
   for (int i = 0; i < 1499; ++i) ask_async("b" + std::to_string(i));
   EXPECT_EQ(code_of([&] { ask_async("one too many"); }), errc::invalid_argument);

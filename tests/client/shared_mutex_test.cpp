@@ -444,7 +444,7 @@ class crowd_of_readers_test : public many_readers_test {
   int edits() const { return faults.count("edit") - edits_before; }
 
   shared_mutex lock{db, "a"};
-  const executor at_once = [](std::function<void()> next) { next(); };
+  const executor at_once = [](rowlock::task next) { next(); };
   std::mutex guard;
   std::vector<hold> holds;
   int edits_before = 0;

@@ -30,7 +30,7 @@ TEST_P(coming_from_test, userver_worker) {
   rowlock::election office{db, "master"};
   std::mutex guards_threads;
   std::vector<std::jthread> threads;
-  const rowlock::executor pool = [&](const std::function<void()>& next) {
+  const rowlock::executor pool = [&](rowlock::task next) {
     const std::lock_guard guard{guards_threads};
     threads.emplace_back(std::move(next));
   };
@@ -61,7 +61,7 @@ TEST_P(coming_from_test, userver_worker) {
 
 TEST_P(coming_from_test, userver_worker_that_throws) {
   rowlock::election office{db, "master"};
-  const rowlock::executor pool = [](const std::function<void()>& next) { next(); };
+  const rowlock::executor pool = [](rowlock::task next) { next(); };
   std::atomic<int> terms{0};
   std::atomic<bool> failed{false};
   const auto do_work = [&](rowlock::term&, const std::stop_token&) {
