@@ -83,7 +83,7 @@ class ROWLOCK_OWNER awaited_request {
  protected:
   using request = std::shared_ptr<client_layer::async_request>;
   using maker = std::function<request(std::function<void()> resume)>;
-  explicit awaited_request(maker make) noexcept;
+  ROWLOCK_HIDDEN explicit awaited_request(maker make) noexcept;
   client_layer::async_request& settled() const noexcept { return *request_; }
 
  private:
@@ -99,7 +99,7 @@ class ROWLOCK_OWNER awaited_acquire : public awaited_request {
 
  private:
   friend struct primitives::access;
-  explicit awaited_acquire(maker make) noexcept : awaited_request(std::move(make)) {}
+  ROWLOCK_HIDDEN explicit awaited_acquire(maker make) noexcept : awaited_request(std::move(make)) {}
 };
 
 // Gives a hold. Throws what mutex::acquire throws. The errors that acquire_async throws are thrown by
@@ -135,7 +135,7 @@ class ROWLOCK_OWNER awaited_wait : public awaited_request {
 
  private:
   friend struct primitives::access;
-  explicit awaited_wait(maker make) noexcept : awaited_request(std::move(make)) {}
+  ROWLOCK_HIDDEN explicit awaited_wait(maker make) noexcept : awaited_request(std::move(make)) {}
 };
 
 // Gives what latch::wait_for returns; true without a timeout. Throws what latch::wait throws, at the same
@@ -172,7 +172,7 @@ class ROWLOCK_OWNER awaited_release {
 
  private:
   friend struct primitives::access;
-  awaited_release(executor where, hold held) noexcept;
+  ROWLOCK_HIDDEN awaited_release(executor where, hold held) noexcept;
   void begin(std::function<void()> resume);
 
   executor where_;

@@ -47,7 +47,7 @@ class ROWLOCK_OWNER client {
 
  private:
   friend struct primitives::access;
-  explicit client(std::shared_ptr<client_layer::engine> engine) noexcept;
+  ROWLOCK_HIDDEN explicit client(std::shared_ptr<client_layer::engine> engine) noexcept;
 
   std::shared_ptr<client_layer::engine> engine_;
 };

@@ -142,7 +142,7 @@ class ROWLOCK_OWNER hold {
 
  private:
   friend struct primitives::access;
-  explicit hold(std::shared_ptr<client_layer::hold_state> state) noexcept;
+  ROWLOCK_HIDDEN explicit hold(std::shared_ptr<client_layer::hold_state> state) noexcept;
 
   std::shared_ptr<client_layer::engine> client_;  // keeps it open
   std::shared_ptr<client_layer::hold_state> state_;

@@ -88,7 +88,9 @@ class ROWLOCK_EXPORT exclusive_lock {
 
  protected:
   friend struct primitives::access;
-  explicit exclusive_lock(std::unique_ptr<primitives::standard_lock> lock) noexcept;
+  ROWLOCK_HIDDEN explicit exclusive_lock(std::unique_ptr<primitives::standard_lock> lock) noexcept;
+  exclusive_lock(exclusive_lock&& other) noexcept;
+  exclusive_lock& operator=(exclusive_lock&& other) noexcept;  // unlocks what it had locked
   ~exclusive_lock();  // unlocks what lock() has locked; the holds of acquire() remain valid
 
  private:

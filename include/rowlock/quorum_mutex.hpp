@@ -98,7 +98,7 @@ class ROWLOCK_OWNER quorum_hold {
 
  private:
   friend struct primitives::access;
-  explicit quorum_hold(std::unique_ptr<primitives::quorum_state> state) noexcept;
+  ROWLOCK_HIDDEN explicit quorum_hold(std::unique_ptr<primitives::quorum_state> state) noexcept;
 
   std::unique_ptr<primitives::quorum_state> state_;
 };
