@@ -54,7 +54,7 @@ int main(int argc, char** argv) {
     }
     return 0;
   } catch (const rowlock::error& error) {
-    std::fprintf(stderr, "%s: %s\n", rowlock::to_string(error.code()), error.what());
+    std::fprintf(stderr, "%s: %s\n", rowlock::to_string(error.kind()), error.what());
     return error.transient() ? 75 : 70;
   }
 }

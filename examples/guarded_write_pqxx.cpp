@@ -33,11 +33,12 @@ int main(int argc, char** argv) {
     int balance = transaction.exec("SELECT balance FROM account WHERE id = 1")[0][0].as<int>();
     transaction.exec("UPDATE account SET balance = " + std::to_string(balance - 10) + " WHERE id = 1");
     transaction.commit();
-    std::printf("balance %d, written under token %lld\n", balance - 10, static_cast<long long>(hold.token()));
+    std::printf("balance %d, written under token %lld\n", balance - 10,
+                static_cast<long long>(hold.token().value()));
     return 0;
   } catch (const rowlock::error& error) {
     // hold_lost: the transaction was rolled back by its destructor, and nothing was written.
-    std::fprintf(stderr, "%s: %s\n", rowlock::to_string(error.code()), error.what());
+    std::fprintf(stderr, "%s: %s\n", rowlock::to_string(error.kind()), error.what());
     return error.code() == rowlock::errc::hold_lost ? 76 : 70;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

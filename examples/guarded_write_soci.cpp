@@ -34,11 +34,11 @@ int main(int argc, char** argv) {
     const int less = balance - 10;
     sql << "UPDATE account SET balance = :balance WHERE id = 1", soci::use(less);
     transaction.commit();
-    std::printf("balance %d, written under token %lld\n", less, static_cast<long long>(hold.token()));
+    std::printf("balance %d, written under token %lld\n", less, static_cast<long long>(hold.token().value()));
     return 0;
   } catch (const rowlock::error& error) {
     // hold_lost: the transaction was rolled back by its destructor, and nothing was written.
-    std::fprintf(stderr, "%s: %s\n", rowlock::to_string(error.code()), error.what());
+    std::fprintf(stderr, "%s: %s\n", rowlock::to_string(error.kind()), error.what());
     return error.code() == rowlock::errc::hold_lost ? 76 : 70;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -50,10 +50,10 @@ int main(int argc, char** argv) {
     rowlock::mutex account_one{db, "account/1"};
     rowlock::hold hold = account_one.acquire();
     withdraw(connection, hold);
-    std::printf("withdrawn under token %lld\n", static_cast<long long>(hold.token()));
+    std::printf("withdrawn under token %lld\n", static_cast<long long>(hold.token().value()));
     status = 0;
   } catch (const rowlock::error& error) {
-    std::fprintf(stderr, "%s: %s\n", rowlock::to_string(error.code()), error.what());
+    std::fprintf(stderr, "%s: %s\n", rowlock::to_string(error.kind()), error.what());
     status = error.code() == rowlock::errc::hold_lost ? 76 : 70;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

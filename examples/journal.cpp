@@ -30,7 +30,7 @@ class postgres_journal : public journal {
       if (error.code() == rowlock::errc::hold_lost) return false;  // work rolls back
       throw;
     }
-    work.exec("INSERT INTO quickstart_journal (token, worker, line) VALUES (" + std::to_string(hold.token()) +
+    work.exec("INSERT INTO quickstart_journal (token, worker, line) VALUES (" + hold.token().to_string() +
               ", " + work.quote(worker) + ", " + work.quote(line) + ")");
     work.commit();
     return true;
@@ -85,7 +85,7 @@ class sqlite_journal : public journal {
       throw;
     }
     run("INSERT INTO quickstart_journal (token, worker, line) VALUES (%lld, %Q, %Q)",
-        static_cast<long long>(hold.token()), worker.c_str(), line.c_str());
+        static_cast<long long>(hold.token().value()), worker.c_str(), line.c_str());
     run("COMMIT");
     return true;
   }

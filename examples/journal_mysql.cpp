@@ -53,8 +53,8 @@ class mysql_journal : public journal {
       if (error.code() == rowlock::errc::hold_lost) return false;
       throw;
     }
-    run("INSERT INTO quickstart_journal (token, worker, line) VALUES (" + std::to_string(hold.token()) +
-        ", '" + quoted(worker) + "', '" + quoted(line) + "')");
+    run("INSERT INTO quickstart_journal (token, worker, line) VALUES (" + hold.token().to_string() + ", '" +
+        quoted(worker) + "', '" + quoted(line) + "')");
     run("COMMIT");
     return true;
   }

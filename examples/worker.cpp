@@ -32,7 +32,7 @@ int work(const std::string& url, const std::string& lock, const std::string& nam
   rowlock::mutex mutex{db, lock};
   say(name, "wants the lock");
   rowlock::hold hold = mutex.acquire();
-  say(name, "HOLDS the lock, token " + std::to_string(hold.token()));
+  say(name, "HOLDS the lock, token " + hold.token().to_string());
   if (!notes->write(hold, name, "begin")) return 1;
   while (std::getchar() != EOF) {
   }

@@ -1,7 +1,6 @@
 #include <rowlock/rowlock.hpp>
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <string>
 
@@ -9,7 +8,7 @@
 // were not granted in time, or one of them was lost.
 bool transfer(rowlock::client db, const std::string& from, const std::string& to,
               std::chrono::milliseconds patience,
-              const std::function<void(std::int64_t from_token, std::int64_t to_token)>& move) {
+              const std::function<void(rowlock::fencing_token from, rowlock::fencing_token to)>& move) {
   const rowlock::mutex source{db, "account/" + from};
   const rowlock::mutex target{db, "account/" + to};
   const rowlock::shared_mutex rates{db, "rates"};

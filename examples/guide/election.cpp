@@ -1,7 +1,6 @@
 #include <rowlock/rowlock.hpp>
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <optional>
 #include <stop_token>
@@ -10,7 +9,7 @@
 // Leads for one term if it is elected in time; every candidate calls it repeatedly. `schedule` returns when
 // its stop token says that the office is lost, or when its work is done.
 bool lead(rowlock::client db, const std::string& address, std::chrono::milliseconds patience,
-          const std::function<void(std::int64_t token, std::stop_token lost)>& schedule) {
+          const std::function<void(rowlock::fencing_token token, std::stop_token lost)>& schedule) {
   rowlock::election scheduler{db, "scheduler"};
   auto term = scheduler.try_campaign_for(patience);
   if (!term) return false;

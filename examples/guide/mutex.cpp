@@ -1,14 +1,13 @@
 #include <rowlock/rowlock.hpp>
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <vector>
 
 // Builds the report on one machine, however many try. False: another machine builds it, or the lock was lost,
 // and another machine may have begun.
 bool build_report(rowlock::client db, std::chrono::milliseconds patience,
-                  const std::vector<std::function<void(std::int64_t token)>>& steps) {
+                  const std::vector<std::function<void(rowlock::fencing_token token)>>& steps) {
   rowlock::mutex report{db, "reports/nightly"};
   const auto hold = report.try_acquire_for(patience);
   if (!hold) return false;  // busy is a value

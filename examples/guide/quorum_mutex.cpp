@@ -1,7 +1,6 @@
 #include <rowlock/rowlock.hpp>
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <stop_token>
 #include <vector>
@@ -9,7 +8,7 @@
 // One site at a time runs the job, as long as two of the three databases are available. `databases`: those
 // that could be connected to; one may be down when this process starts.
 bool run_at_one_site(const std::vector<rowlock::client>& databases, std::chrono::milliseconds patience,
-                     const std::function<void(std::int64_t token, std::stop_token lost)>& job) {
+                     const std::function<void(rowlock::fencing_token token, std::stop_token lost)>& job) {
   rowlock::quorum_mutex global{databases, "close-month", {.members = 3}};
   const auto held = global.try_acquire_for(patience);
   if (!held) return false;  // another site has it, or too few databases answer

@@ -38,7 +38,7 @@ class ROWLOCK_EXPORT wanted {
 
  private:
   friend struct primitives::access;
-  wanted(client db, model::lock_request lock);
+  ROWLOCK_HIDDEN wanted(client db, model::lock_request lock);
 
   client db_;
   std::shared_ptr<const model::lock_request> lock_;
@@ -76,7 +76,7 @@ class ROWLOCK_OWNER hold_set {
 
  private:
   friend struct primitives::access;
-  explicit hold_set(std::vector<hold> holds) noexcept;
+  ROWLOCK_HIDDEN explicit hold_set(std::vector<hold> holds) noexcept;
 
   std::vector<hold> holds_;
 };

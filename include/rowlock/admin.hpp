@@ -50,9 +50,9 @@ struct history_line {
   // granted, handed over (granted to a waiter), released, lost, forced, moved (to another process, with its
   // token), release requested, queued, left the queue; or unknown: an event that a later version has added.
   std::string event;
-  std::int64_t token = 0;  // 0 for one that waits
-  std::string hold_id;
-  std::string detail;  // who did it, if that was not the holder, and the reason of a request
+  fencing_token token;       // 0 for one that waits
+  rowlock::hold_id hold_id;  // nil for a release request
+  std::string detail;        // who did it, if that was not the holder, and the reason of a request
   // The holder or waiter; empty if its lease was gone and no earlier line that was read names it.
   std::string host;
   std::string user;
@@ -87,10 +87,10 @@ class ROWLOCK_EXPORT admin {
   // Releases the lock by force: the hold with that id, or all of them; without an id it also ends a rest. The token
   // rises, and the first waiter is granted. The holders learn of it (loss::forced) at once; on MariaDB and MySQL with
   // the next renewal, or earlier if a call of their client waits. False: nobody held it; a latch or a barrier is never
-  // held. Throws error: invalid_argument for an impossible name or id; contention if a transaction, such as a holder's
+  // held. Throws error: invalid_argument for an impossible name or a nil id; contention if a transaction, such as a holder's
   // guarded one, keeps the lock's row. That error has outcome_unknown(): the request stays with the client, and the
   // lock is released when the transaction ends, unless the client is closed before.
-  bool release(const std::string& name, const std::string& hold_id = {});
+  bool release(const std::string& name, std::optional<hold_id> only = {});
 
   // Asks all holders to release the lock, and waits until they have. They learn of the request and its reason by
   // hold::release_requested(), and may ignore it. Later holders are not asked. Throws as release() if it forces, and
@@ -121,7 +121,7 @@ class ROWLOCK_EXPORT admin {
   // For use after a restore from a backup: later tokens of every name are greater than `above` and than all
   // tokens that the current epoch allows. Returns the new epoch. Grants under way at this moment may still
   // get tokens of the old epoch.
-  std::int64_t raise_epoch(std::int64_t above = 0);
+  std::int64_t raise_epoch(fencing_token above = {});
 
   // How much later than its expiry a lease may be killed, as stored for all clients. Each client uses the longer of
   // this and its options::skew, and reads it with each renewal. 0 to 24 hours, otherwise error(invalid_argument).

@@ -1,7 +1,7 @@
 // Asynchronous acquire, with a suspended coroutine or a callback, for every lock that can be `wanted`: a mutex, a
 // shared_mutex, shared(…), permits(…), an election. wait_on and wait_async wait for a latch in the same way.
 //
-//   rowlock::executor pool = [&](std::function<void()> next) { threads.post(std::move(next)); };
+//   rowlock::executor pool = [&](rowlock::task next) { threads.post(std::move(next)); };
 //
 //   rowlock::hold hold = co_await acquire_on(pool, nightly);                    // resumed on the pool
 //   if (auto hold = co_await try_acquire_on(pool, shared(catalog), 5s)) { … }   // busy is a value
@@ -23,12 +23,14 @@
 //
 // A granted hold may be lost while it waits for the executor: check it. Destroying a hold waits for its release, as
 // hold::release() does; release_async() and release_on() do not wait. A wait with a callback does not keep its client
-// open: the end of the client's last handle closes the client. A suspended coroutine keeps a handle.
+// open: the end of the client's last handle closes the client. A suspended coroutine keeps a handle, and so does a hold
+// that was delivered.
 #pragma once
 
 #include <rowlock/acquire_all.hpp>
 #include <rowlock/error.hpp>
 #include <rowlock/latch.hpp>
+#include <rowlock/task.hpp>
 
 #include <coroutine>
 
@@ -37,17 +39,6 @@ ROWLOCK_BEGIN_NAMESPACE
 namespace client_layer {
 class async_release;
 }
-
-// Runs the given function once, soon, on a thread of the caller's choice. Each wait keeps a copy of the executor, so it
-// should refer to a pool or an event loop, which must outlive the waits and the client.
-//
-// rowlock calls it with no mutex locked and one call at a time, on a thread that each client has for this alone. It is
-// called on the caller's own thread for the release of an empty hold, and for any release if the client is closed or
-// that thread cannot be started. While the client closes, a candidate's executor may be called on another of rowlock's
-// threads. It must be quick, because the client's other completions wait for it, and must not close the client. It may
-// run the function at once if that is quick, too. An exception is logged, and ends the wait as if the function had been
-// destroyed; for the release of an empty hold the caller gets the exception.
-using executor = std::function<void(std::function<void()>)>;
 
 // The result of an asynchronous acquire. Movable.
 struct acquired {
@@ -92,7 +83,7 @@ class ROWLOCK_OWNER awaited_request {
  protected:
   using request = std::shared_ptr<client_layer::async_request>;
   using maker = std::function<request(std::function<void()> resume)>;
-  explicit awaited_request(maker make) noexcept;
+  ROWLOCK_HIDDEN explicit awaited_request(maker make) noexcept;
   client_layer::async_request& settled() const noexcept { return *request_; }
 
  private:
@@ -108,7 +99,7 @@ class ROWLOCK_OWNER awaited_acquire : public awaited_request {
 
  private:
   friend struct primitives::access;
-  explicit awaited_acquire(maker make) noexcept : awaited_request(std::move(make)) {}
+  ROWLOCK_HIDDEN explicit awaited_acquire(maker make) noexcept : awaited_request(std::move(make)) {}
 };
 
 // Gives a hold. Throws what mutex::acquire throws. The errors that acquire_async throws are thrown by
@@ -144,7 +135,7 @@ class ROWLOCK_OWNER awaited_wait : public awaited_request {
 
  private:
   friend struct primitives::access;
-  explicit awaited_wait(maker make) noexcept : awaited_request(std::move(make)) {}
+  ROWLOCK_HIDDEN explicit awaited_wait(maker make) noexcept : awaited_request(std::move(make)) {}
 };
 
 // Gives what latch::wait_for returns; true without a timeout. Throws what latch::wait throws, at the same
@@ -155,7 +146,8 @@ ROWLOCK_EXPORT awaited_wait wait_on(executor where, const latch& on, time_limit 
 
 // ---- release
 
-// Begins to release the hold, as hold::release(), and returns at once; the hold is over. Throws error(forked).
+// Begins to release the hold, as hold::release(), and returns at once; the hold is over. But if it is the last handle of
+// its client, the call closes the client, and waits as client::close() does. Throws error(forked).
 ROWLOCK_EXPORT void release_async(hold held);
 
 // The same, and the executor calls done once, with what hold::release() would have returned. The result is
@@ -180,7 +172,7 @@ class ROWLOCK_OWNER awaited_release {
 
  private:
   friend struct primitives::access;
-  awaited_release(executor where, hold held) noexcept;
+  ROWLOCK_HIDDEN awaited_release(executor where, hold held) noexcept;
   void begin(std::function<void()> resume);
 
   executor where_;

@@ -53,7 +53,7 @@ class ROWLOCK_OWNER awaited_acquire_all : public awaited_request {
 
  private:
   friend struct primitives::access;
-  explicit awaited_acquire_all(maker make) noexcept : awaited_request(std::move(make)) {}
+  ROWLOCK_HIDDEN explicit awaited_acquire_all(maker make) noexcept : awaited_request(std::move(make)) {}
 };
 
 // Gives the holds, in the order of `locks`. Throws what acquire_all throws. error(invalid_argument) comes

@@ -54,7 +54,7 @@ class ROWLOCK_OWNER awaited_arrival : public awaited_request {
 
  private:
   friend struct primitives::access;
-  explicit awaited_arrival(maker make) noexcept : awaited_request(std::move(make)) {}
+  ROWLOCK_HIDDEN explicit awaited_arrival(maker make) noexcept : awaited_request(std::move(make)) {}
 };
 
 class ROWLOCK_OWNER awaited_timed_arrival : public awaited_request {
@@ -63,7 +63,7 @@ class ROWLOCK_OWNER awaited_timed_arrival : public awaited_request {
 
  private:
   friend struct primitives::access;
-  explicit awaited_timed_arrival(maker make) noexcept : awaited_request(std::move(make)) {}
+  ROWLOCK_HIDDEN explicit awaited_timed_arrival(maker make) noexcept : awaited_request(std::move(make)) {}
 };
 
 // Gives the generation's number, with a timeout what barrier::arrive_and_wait_for returns. Throws what these

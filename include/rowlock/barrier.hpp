@@ -23,7 +23,7 @@
 
 ROWLOCK_BEGIN_NAMESPACE
 
-// Thread safety: every member may be called from any thread at once.
+// Thread safety: every member may be called from any thread at once. Movable, as mutex.
 class ROWLOCK_EXPORT barrier {
  public:
   // Limited because one statement reads all waiting members while it has the lock's row locked.
@@ -32,6 +32,8 @@ class ROWLOCK_EXPORT barrier {
   // name: as mutex. parties: 1 to most_parties; the same wherever the name is used. If the stored number differs, the
   // first arrival throws error(mismatch). Sends nothing. Throws error(invalid_argument).
   barrier(client db, std::string name, std::int64_t parties);
+  barrier(barrier&& other) noexcept;
+  barrier& operator=(barrier&& other) noexcept;
   ~barrier();
 
   const std::string& name() const noexcept;

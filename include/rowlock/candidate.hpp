@@ -82,16 +82,17 @@ enum class close_mode {
   tell,    // a leader gets a last lost() on the closing thread, with loss::none unless it was just lost
 };
 
-// Thread safety: every member but the destructor may be called from any thread at once, also in the functions above.
+// Thread safety: every member but the destructor and moves may be called from any thread at once, also in the functions
+// above. A moved-from candidate may only be assigned to or destroyed.
 class ROWLOCK_EXPORT candidate {
  public:
   // Begins to campaign; elected() may be called before this returns. Throws error(invalid_argument) for an empty
   // executor or elected(), and for detect_deadlock; closed; forked; read_only; unreachable if a thread cannot be
   // started. Keeps its client open until it is destroyed.
   candidate(executor where, const election& office, candidate_options how);
-  candidate(const candidate&) = delete;
-  candidate& operator=(const candidate&) = delete;
-  ~candidate();  // close()
+  candidate(candidate&& other) noexcept;
+  candidate& operator=(candidate&& other) noexcept;  // closes the previous one
+  ~candidate();                                      // close()
 
   candidate_state state() const;  // throws error(forked)
 

@@ -21,7 +21,8 @@ struct statistics {
   std::uint64_t statements = 0;  // requests to the database; one may take several round trips
 };
 
-// A handle; copies share one client. A moved-from handle may only be assigned to or destroyed. Thread safety: every
+// A handle; copies share one client. Every lock that was made with it, every `wanted` and every hold has a copy, and the
+// end of the last one closes the client. A moved-from handle may only be assigned to or destroyed. Thread safety: every
 // member may be called from any thread at once.
 //
 // The first call after connect() that needs the database starts the client's threads: one for each connection that
@@ -39,14 +40,14 @@ class ROWLOCK_OWNER client {
   // Releases every hold (hold::loss() is then loss::closed), ends the lease and closes the connections. Waits at most
   // options::close_timeout, and longer only for a running call of options::log or url_source. Whatever was not released
   // by then ends with the lease. Calls that wait, and later calls that need the database, throw error(closed).
-  // Destroying the last handle does the same. A close() that runs while another one works returns at once.
+  // Destroying the last handle does the same. Holds that exist are handles; after close() they are lost. A close() that runs while another one works returns at once.
   void close() noexcept;
 
   [[nodiscard]] statistics stats() const;
 
  private:
   friend struct primitives::access;
-  explicit client(std::shared_ptr<client_layer::engine> engine) noexcept;
+  ROWLOCK_HIDDEN explicit client(std::shared_ptr<client_layer::engine> engine) noexcept;
 
   std::shared_ptr<client_layer::engine> engine_;
 };

@@ -19,13 +19,15 @@ ROWLOCK_BEGIN_NAMESPACE
 
 // Only the hold that took permits can release them, unlike the standard's semaphore, so they cannot be lost or doubled.
 // Thread safety: every member may be called from any thread at once, except that release() must not run concurrently
-// with other calls on the same hold.
+// with other calls on the same hold. Movable, as mutex.
 class ROWLOCK_EXPORT counting_semaphore {
  public:
   // capacity: 1 to 1,000,000,000; the same wherever the name is used. If the stored capacity differs, the
   // first call that reads the database throws error(mismatch). lock: fair = false lets a small request
   // overtake a large one; a delay is not allowed. Sends nothing. Throws error(invalid_argument).
   counting_semaphore(client db, std::string name, std::int64_t capacity, const lock_options& lock = {});
+  counting_semaphore(counting_semaphore&& other) noexcept;
+  counting_semaphore& operator=(counting_semaphore&& other) noexcept;
   ~counting_semaphore();  // its holds remain valid
 
   const std::string& name() const noexcept;

@@ -30,7 +30,7 @@ class ROWLOCK_OWNER term {
   // As hold's.
   explicit operator bool() const noexcept { return office_.valid(); }
   bool valid() const noexcept { return office_.valid(); }
-  std::int64_t token() const noexcept { return office_.token(); }
+  fencing_token token() const noexcept { return office_.token(); }
   [[nodiscard]] std::stop_token stop_token() const noexcept { return office_.stop_token(); }
   // For everything else: the remaining time, the reason of a loss, the guard for the leader's transactions.
   const hold& office() const noexcept { return office_; }
@@ -53,7 +53,7 @@ class ROWLOCK_OWNER term {
 // What is known of an office at some moment.
 struct leadership {
   bool led = false;           // false: nobody leads, or the leader's lease has expired
-  std::int64_t token = 0;     // of this term; if nobody leads, at least that of the last one
+  fencing_token token{};      // of this term; if nobody leads, at least that of the last one
   std::string value{};        // what the leader proclaimed in this term
   std::string host{};         // where the leader runs
   std::int64_t pid = 0;       // the leader's process
@@ -62,11 +62,13 @@ struct leadership {
   bool operator==(const leadership&) const = default;
 };
 
-// Thread safety: every member may be called from any thread at once.
+// Thread safety: every member may be called from any thread at once. Movable, as mutex.
 class ROWLOCK_EXPORT election {
  public:
   election(client db, std::string name, const lock_options& lock = {});  // as mutex
-  ~election();                                                           // its terms remain valid
+  election(election&& other) noexcept;
+  election& operator=(election&& other) noexcept;
+  ~election();  // its terms remain valid
 
   const std::string& name() const noexcept;
 

@@ -1,6 +1,7 @@
 // A lock that is held, and what its holder can ask.
 #pragma once
 
+#include <rowlock/ids.hpp>
 #include <rowlock/time_limit.hpp>
 
 #include <cstdint>
@@ -53,8 +54,10 @@ struct guard_statement {
 
 // One acquisition of a lock. Movable, not copyable. Destroying it releases the lock.
 //
-// A hold does not keep its client alive: client::close(), or the end of the last handle, releases all holds, and loss()
-// is then loss::closed. A client, any primitive and a `wanted` are handles: keep one as long as the hold.
+// A hold keeps its client open, as a copy of the client would, until it is destroyed, assigned to or moved from; its
+// release() does not change that. So mutex{connect(url), "name"}.acquire() is a hold that lasts. If it is the last
+// handle of its client, its end closes the client, as client::close() does, on the thread that ends it.
+// client::close() releases all holds nevertheless, and loss() is then loss::closed.
 //
 // Thread safety: const members may be called from any thread at once. release(), transfer(), moves and the destructor
 // must not run concurrently with other calls on the same object.
@@ -63,23 +66,23 @@ class ROWLOCK_OWNER hold {
   hold() noexcept;                         // empty: holds nothing
   hold(hold&& other) noexcept;             // other is then empty
   hold& operator=(hold&& other) noexcept;  // releases the previous hold
-  ~hold();                                 // waits at most options::close_timeout
+  ~hold();  // waits at most options::close_timeout, and as long again to close its client
 
   // True until the hold is released or lost; false if it is empty. A true answer is valid only for remaining().
   explicit operator bool() const noexcept { return valid(); }
   bool valid() const noexcept;
 
-  // The fencing token: greater than that of every earlier hold of this name; below 2^53. It changes only when
+  // The fencing token: greater than that of every earlier hold of this name; It changes only when
   // shared_mutex::try_upgrade() succeeds.
   // Holds that share a lock have different tokens. 0 if empty.
-  std::int64_t token() const noexcept;
+  fencing_token token() const noexcept;
 
   // Its part of the capacity: a semaphore's permits, 1 for a reader, all of it for an exclusive hold. 0 if empty.
   std::int64_t weight() const noexcept;
 
-  // The lock's name, and this acquisition's 128-bit id as 32 hex digits. "" if empty.
+  // The lock's name; "" if empty. This acquisition's id; nil if empty.
   const std::string& name() const noexcept;
-  std::string id() const;
+  hold_id id() const noexcept;
 
   // Time until the hold counts as lost unless it is renewed before; zero if it is not valid. Measured on
   // CLOCK_BOOTTIME, from before the last confirmed renewal was sent.
@@ -139,8 +142,9 @@ class ROWLOCK_OWNER hold {
 
  private:
   friend struct primitives::access;
-  explicit hold(std::shared_ptr<client_layer::hold_state> state) noexcept;
+  ROWLOCK_HIDDEN explicit hold(std::shared_ptr<client_layer::hold_state> state) noexcept;
 
+  std::shared_ptr<client_layer::engine> client_;  // keeps it open
   std::shared_ptr<client_layer::hold_state> state_;
   bool is_over_ = false;  // release() or transfer() was called
   release_result result_ = release_result::lost;

@@ -18,7 +18,7 @@
 
 ROWLOCK_BEGIN_NAMESPACE
 
-// Thread safety: every member may be called from any thread at once.
+// Thread safety: every member may be called from any thread at once. Movable, as mutex.
 //
 // Every member except name() and count() throws error: mismatch if the name is stored as another kind of lock or with
 // another count; unreachable, privilege and others if the database does not answer; closed; forked. The count is then
@@ -27,6 +27,8 @@ class ROWLOCK_EXPORT latch {
  public:
   // name: as mutex. count: 1 to 1,000,000,000, the same everywhere. Sends nothing. Throws error(invalid_argument).
   latch(client db, std::string name, std::int64_t count);
+  latch(latch&& other) noexcept;
+  latch& operator=(latch&& other) noexcept;
   ~latch();
 
   const std::string& name() const noexcept;

@@ -16,17 +16,18 @@ struct holder_info {
   std::string host;
   std::int64_t pid = 0;
   std::string application;
-  std::string hold_id;
-  std::string lease_id;
+  rowlock::hold_id hold_id;
+  rowlock::lease_id lease_id;
   lock_mode mode = lock_mode::exclusive;
   std::int64_t weight = 1;  // how much of the lock's capacity it has
-  std::int64_t token = 0;
+  fencing_token token;
   std::chrono::milliseconds held_for{0};
   std::chrono::milliseconds expires_in{0};  // negative: expired, but not killed yet
   std::string user;                         // whose process it is; empty if an older version acquired it
   std::string command;                      // what it runs: options::command
   bool of_this_client = false;              // the hold is one of the client that asks
   std::string data;                         // the text that its holder attached: hold::set_data
+  bool rests = false;  // nobody has it: the lock, or its part of it, rests until expires_in
 };
 
 struct waiter_info {
@@ -34,8 +35,8 @@ struct waiter_info {
   std::string host;
   std::int64_t pid = 0;
   std::string application;
-  std::string hold_id;
-  std::string lease_id;
+  rowlock::hold_id hold_id;
+  rowlock::lease_id lease_id;
   lock_mode mode = lock_mode::exclusive;
   std::int64_t weight = 1;  // how much of the lock's capacity it waits for
   std::chrono::milliseconds expires_in{0};
@@ -51,7 +52,7 @@ struct lock_info {
   std::int64_t capacity = 0;
   std::int64_t in_use = 0;
   bool fair = true;
-  std::int64_t token = 0;  // at least that of the latest grant
+  fencing_token token;  // at least that of the latest grant
   std::int64_t waiters = 0;
   std::vector<holder_info> holders;
   std::optional<release_request> request;  // the latest one, if it is meant for one of the holders

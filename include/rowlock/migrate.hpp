@@ -35,12 +35,14 @@ struct migration_status {
 
 // One database's schema. Uses one connection. An object is not thread-safe, but migrators in several threads or
 // processes may run at the same time. Of the settings only prefix, schema, application, read_only and the timeouts are
-// used.
+// used. A moved-from migrator may only be assigned to or destroyed.
 // Throws error: invalid_argument, unreachable, authentication, privilege, read_only, schema, too_new; not_migrated if
 // the server has no such database.
 class ROWLOCK_EXPORT migrator {
  public:
   explicit migrator(const std::string& url, const options& settings = {});
+  migrator(migrator&& other) noexcept;
+  migrator& operator=(migrator&& other) noexcept;
   ~migrator();
 
   [[nodiscard]] std::vector<migration_status> status();

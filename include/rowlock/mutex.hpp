@@ -24,6 +24,9 @@ ROWLOCK_BEGIN_NAMESPACE
 // the standard's Lockable and TimedLockable, so std::unique_lock and std::scoped_lock work. Waiters of all processes
 // are granted the lock in the order of their requests, unless lock_options::fair is false.
 //
+// All locks of rowlock are movable. A move takes along what lock() has locked, and must not run concurrently with other
+// calls; std::unique_lock and the like do not follow it. A moved-from lock may only be assigned to or destroyed.
+//
 // Thread safety: every member may be called from any thread at once. Only the thread that has locked can unlock.
 class ROWLOCK_EXPORT exclusive_lock {
  public:
@@ -77,15 +80,17 @@ class ROWLOCK_EXPORT exclusive_lock {
   // True if it is held or resting. False if the leases of all holders have expired: an acquire may kill them.
   [[nodiscard]] bool is_locked() const;
   // Its holders: of a shared_mutex, each reader. One whose lease has expired is listed until it is killed,
-  // with a negative expires_in. A lock that rests has an entry whose hold_id is all zeros. The hold of a reader or of
-  // permits that rests (acquire_options::min_hold) keeps its hold_id; its lease_id is then the same.
+  // with a negative expires_in. A lock that rests has an entry with a nil hold_id, and holder_info::rests. That of a
+  // reader or of permits that rest (acquire_options::min_hold) keeps its hold_id.
   [[nodiscard]] std::vector<holder_info> holders() const;
   // The waiting requests in queue order: the first is granted next. One that is not `alive` will be skipped.
   [[nodiscard]] std::vector<waiter_info> waiters() const;
 
  protected:
   friend struct primitives::access;
-  explicit exclusive_lock(std::unique_ptr<primitives::standard_lock> lock) noexcept;
+  ROWLOCK_HIDDEN explicit exclusive_lock(std::unique_ptr<primitives::standard_lock> lock) noexcept;
+  exclusive_lock(exclusive_lock&& other) noexcept;
+  exclusive_lock& operator=(exclusive_lock&& other) noexcept;  // unlocks what it had locked
   ~exclusive_lock();  // unlocks what lock() has locked; the holds of acquire() remain valid
 
  private:

@@ -44,7 +44,8 @@ struct quorum_options {
   std::optional<time_span> drift{};
 };
 
-// One acquisition of a quorum_mutex. Movable, not copyable. Destroying it releases it. Thread safety: as a hold's.
+// One acquisition of a quorum_mutex. Movable, not copyable. Destroying it releases it. It keeps its members' clients open,
+// as a hold does. Thread safety: as a hold's.
 class ROWLOCK_OWNER quorum_hold {
  public:
   quorum_hold() noexcept;                                // empty: holds nothing
@@ -58,8 +59,8 @@ class ROWLOCK_OWNER quorum_hold {
   explicit operator bool() const noexcept { return valid(); }
   bool valid() const noexcept;
 
-  // The fencing token: greater than that of every earlier hold of this name on any majority; below 2^53. 0 if empty.
-  std::int64_t token() const noexcept;
+  // The fencing token: greater than that of every earlier hold of this name on any majority. 0 if empty.
+  fencing_token token() const noexcept;
 
   const std::string& name() const noexcept;
 
@@ -97,12 +98,12 @@ class ROWLOCK_OWNER quorum_hold {
 
  private:
   friend struct primitives::access;
-  explicit quorum_hold(std::unique_ptr<primitives::quorum_state> state) noexcept;
+  ROWLOCK_HIDDEN explicit quorum_hold(std::unique_ptr<primitives::quorum_state> state) noexcept;
 
   std::unique_ptr<primitives::quorum_state> state_;
 };
 
-// Thread safety: every member may be called from any thread at once.
+// Thread safety: every member may be called from any thread at once. Movable, as mutex.
 class ROWLOCK_EXPORT quorum_mutex {
  public:
   // members: clients of databases that fail independently; the same ones wherever the name is used. On each it is a
@@ -110,6 +111,8 @@ class ROWLOCK_EXPORT quorum_mutex {
   // a client that occurs twice, fewer clients than a majority, or times that contradict each other.
   quorum_mutex(std::vector<client> members, std::string name, const quorum_options& settings = {},
                const lock_options& lock = {});
+  quorum_mutex(quorum_mutex&& other) noexcept;
+  quorum_mutex& operator=(quorum_mutex&& other) noexcept;
   ~quorum_mutex();  // its holds remain valid
 
   const std::string& name() const noexcept;

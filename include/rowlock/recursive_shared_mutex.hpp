@@ -26,11 +26,13 @@ ROWLOCK_BEGIN_NAMESPACE
 // if the thread ends first, it stays locked until this object is destroyed. A lost hold is not entered again: lock()
 // and lock_shared() acquire the lock anew. Then an unlock belongs to the latest hold that is locked in that way, and
 // the unlocks that are still due end the lost one. Once the client is closed, all members except the unlocks and name()
-// throw error(closed).
+// throw error(closed). Movable, as mutex.
 class ROWLOCK_EXPORT recursive_shared_mutex {
  public:
   recursive_shared_mutex(client db, std::string name, const lock_options& lock = {});  // as mutex
-  ~recursive_shared_mutex();                                                           // unlocks
+  recursive_shared_mutex(recursive_shared_mutex&& other) noexcept;
+  recursive_shared_mutex& operator=(recursive_shared_mutex&& other) noexcept;  // unlocks what it had locked
+  ~recursive_shared_mutex();                                                   // unlocks
 
   const std::string& name() const noexcept;
 

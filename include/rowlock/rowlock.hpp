@@ -1,5 +1,5 @@
-// All headers except the guards. Read them in this order: mutex, hold, options, client, error, shared_mutex,
-// counting_semaphore, acquire_all, async, async_all, recursive_mutex, recursive_shared_mutex, latch, barrier, async_barrier,
+// All headers except the guards and asio.hpp. Read them in this order: mutex, hold, ids, options, client, error, shared_mutex,
+// counting_semaphore, acquire_all, task, async, async_all, recursive_mutex, recursive_shared_mutex, latch, barrier, async_barrier,
 // election, candidate, quorum_mutex, adopt, lock_info, admin, migrate, grants, doctor.
 #pragma once
 
@@ -19,6 +19,7 @@
 #include <rowlock/error.hpp>
 #include <rowlock/grants.hpp>
 #include <rowlock/hold.hpp>
+#include <rowlock/ids.hpp>
 #include <rowlock/latch.hpp>
 #include <rowlock/lock_info.hpp>
 #include <rowlock/migrate.hpp>
@@ -29,4 +30,5 @@
 #include <rowlock/recursive_mutex.hpp>
 #include <rowlock/recursive_shared_mutex.hpp>
 #include <rowlock/shared_mutex.hpp>
+#include <rowlock/task.hpp>
 #include <rowlock/time_limit.hpp>

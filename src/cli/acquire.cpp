@@ -82,7 +82,7 @@ int acquire(const context& global, const acquire_words& words) {
     global.note(fmt::format("'{}' is busy{}", name, who_keeps(global, db, name)));
     return words.lock.busy_code;
   }
-  const auto token = held.token();
+  const auto token = held.token().value();
   const auto receipt = held.transfer(ttl);
   return print_or_release(global, db, {{"name", name}, {"token", token}, {"ttl_ms", ttl.count()}}, receipt);
 }

@@ -27,7 +27,7 @@ int raise(const context& global, std::int64_t above) {
     throw error(errc::invalid_argument,
                 fmt::format("--above {} is not a token; tokens are 0 to 2^53 - 1", above));
   }
-  return print_epoch(global, admin{global.connect()}.raise_epoch(above));
+  return print_epoch(global, admin{global.connect()}.raise_epoch(fencing_token{above}));
 }
 
 int print_skew(const context& global, std::chrono::milliseconds skew) {

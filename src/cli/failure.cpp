@@ -31,7 +31,7 @@ int report_failure(const context& global) {
     throw;
   } catch (const error& problem) {
     global.print_to_stderr(text_of(problem));
-    return exit_code_of(problem.code());
+    return exit_code_of(problem.kind());
   } catch (const std::system_error& problem) {
     const bool lacks_threads = problem.code() == std::errc::resource_unavailable_try_again;
     global.print_to_stderr(

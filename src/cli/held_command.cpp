@@ -92,7 +92,7 @@ command_result run_holding(const context& global, const command_settings& chosen
   watch_result seen;
   try {
     wait_for_stderr(100ms);  // so that these lines stand before those of the command
-    child command{global.command, child_environment(name, held.token()), signals.mask_before()};
+    child command{global.command, child_environment(name, held.token().value()), signals.mask_before()};
     seen = watch(command, held, signals, chosen.watch, note);
     if (!seen.out_of_reach) result.exit_code = seen.timed_out ? timed_out : command.exit_code();
   } catch (const not_started& problem) {

@@ -25,11 +25,16 @@ struct history_words {
 };
 
 json::object object_of(const history_line& line) {
-  return {{"id", line.id},           {"at", time_text(-line.ago)},
-          {"event", line.event},     {"token", line.token},
-          {"hold_id", line.hold_id}, {"detail", line.detail},
-          {"host", line.host},       {"user", line.user},
-          {"pid", line.pid},         {"application", line.application},
+  return {{"id", line.id},
+          {"at", time_text(-line.ago)},
+          {"event", line.event},
+          {"token", line.token.value()},
+          {"hold_id", line.hold_id.is_nil() ? "" : line.hold_id.to_string()},
+          {"detail", line.detail},
+          {"host", line.host},
+          {"user", line.user},
+          {"pid", line.pid},
+          {"application", line.application},
           {"command", line.command}};
 }
 
@@ -46,7 +51,7 @@ int show_history(const context& global, const history_words& words) {
     std::vector<std::vector<std::string>> rows{{"TIME", "EVENT", "TOKEN", "WHO", "DETAIL"}};
     for (const auto& line : lines) {
       rows.push_back(
-          {time_text(-line.ago), line.event, line.token == 0 ? "" : std::to_string(line.token),
+          {time_text(-line.ago), line.event, line.token == fencing_token{} ? "" : line.token.to_string(),
            line.host.empty() ? "" : who_text(line.user, line.host, line.pid, line.application, line.command),
            line.detail});
     }

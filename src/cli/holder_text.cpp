@@ -6,8 +6,7 @@
 namespace rowlock::cli {
 
 bool rests(const holder_info& holder) {
-  // A resting lock has a nil hold. A resting semaphore permit keeps its id, and its lease is named after it.
-  return holder.hold_id.find_first_not_of('0') == std::string::npos || holder.lease_id == holder.hold_id;
+  return holder.rests;
 }
 
 bool is_expired(const holder_info& holder) {

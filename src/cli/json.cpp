@@ -66,11 +66,11 @@ json::object to_json(const lock_info& lock) {
                                    {"user", holder.user},
                                    {"command", holder.command},
                                    {"data", holder.data},
-                                   {"hold_id", holder.hold_id},
-                                   {"lease_id", holder.lease_id},
+                                   {"hold_id", holder.hold_id.to_string()},
+                                   {"lease_id", holder.lease_id.to_string()},
                                    {"mode", to_string(holder.mode)},
                                    {"weight", holder.weight},
-                                   {"token", holder.token},
+                                   {"token", holder.token.value()},
                                    {"held_ms", holder.held_for.count()},
                                    {"held_since", time_text(-holder.held_for)},
                                    {"expires_in_ms", holder.expires_in.count()},
@@ -81,7 +81,7 @@ json::object to_json(const lock_info& lock) {
   }
   json::object shown{{"name", lock.name},         {"kind", to_string(lock.kind)},
                      {"capacity", lock.capacity}, {"in_use", lock.in_use},
-                     {"fair", lock.fair},         {"token", lock.token},
+                     {"fair", lock.fair},         {"token", lock.token.value()},
                      {"waiters", lock.waiters},   {"holders", holders}};
   if (lock.request) {
     const auto left = std::chrono::floor<std::chrono::milliseconds>(lock.request->remaining);
@@ -98,8 +98,8 @@ json::object to_json(const waiter_info& waiter) {
           {"application", waiter.application},
           {"user", waiter.user},
           {"command", waiter.command},
-          {"hold_id", waiter.hold_id},
-          {"lease_id", waiter.lease_id},
+          {"hold_id", waiter.hold_id.to_string()},
+          {"lease_id", waiter.lease_id.to_string()},
           {"mode", to_string(waiter.mode)},
           {"weight", waiter.weight},
           {"expires_in_ms", waiter.expires_in.count()},

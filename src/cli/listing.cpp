@@ -81,7 +81,7 @@ std::vector<std::string> listing_heading() {
 
 std::vector<std::string> listing_row(const lock_info& lock) {
   std::vector<std::string> row{lock.name, to_string(lock.kind),
-                               fmt::format("{}/{}", lock.in_use, lock.capacity), std::to_string(lock.token),
+                               fmt::format("{}/{}", lock.in_use, lock.capacity), lock.token.to_string(),
                                std::to_string(lock.waiters)};
   if (lock.holders.empty()) {
     if (is_held_by_the_dead(lock)) row.emplace_back("(dead)");

@@ -12,10 +12,10 @@ namespace {
 
 // Everything except what changes only with the time.
 std::string fingerprint(const lock_info& lock) {
-  auto text = fmt::format("{} {} {} {}", lock.token, lock.in_use, lock.capacity, lock.waiters);
+  auto text = fmt::format("{} {} {} {}", lock.token.value(), lock.in_use, lock.capacity, lock.waiters);
   for (const auto& holder : lock.holders) {
-    text += fmt::format(" {} {} {} {}", holder.hold_id, holder.weight, !rests(holder) && is_expired(holder),
-                        std::hash<std::string>{}(holder.data));
+    text += fmt::format(" {} {} {} {}", holder.hold_id.to_string(), holder.weight,
+                        !rests(holder) && is_expired(holder), std::hash<std::string>{}(holder.data));
   }
   return lock.request ? text + " " + lock.request->reason : text;
 }
@@ -38,7 +38,7 @@ std::string state_text(const lock_info& lock) {
     const auto others = lock.holders.size() - 1;
     text = rests(first) ? "rests until " + time_text(first.expires_in)
                         : fmt::format("held by {} since {}, token {}", holder_text(first),
-                                      time_text(-first.held_for), first.token);
+                                      time_text(-first.held_for), first.token.value());
     if (!first.data.empty()) text += fmt::format(", data \"{}\"", first.data);
     if (others > 0) text += fmt::format(", and by {} more", others);
   } else if (is_held_by_the_dead(lock)) {

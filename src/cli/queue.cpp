@@ -19,7 +19,7 @@ void print(const std::vector<waiter_info>& waiters) {
   for (const auto& waiter : waiters) {
     rows.push_back({std::to_string(waiter.ticket), waiter.user, waiter.host, std::to_string(waiter.pid),
                     waiter.application, waiter.command, to_string(waiter.mode), std::to_string(waiter.weight),
-                    waiter.hold_id,
+                    waiter.hold_id.to_string(),
                     waiter.alive ? format_duration(waiter.expires_in) : "gone; will be skipped"});
   }
   fmt::print("{}", table(rows));

@@ -100,7 +100,8 @@ int release(const context& global, const release_words& chosen) {
   }
   admin db{global.connect()};
   if (chosen.ask) return ask(global, db, chosen);
-  const bool released = db.release(name, chosen.hold_id);
+  const auto only = chosen.hold_id.empty() ? std::nullopt : std::optional{hold_id::parse(chosen.hold_id)};
+  const bool released = db.release(name, only);
   const bool known = released || db.show(name).has_value();
   print_result(global, name, released,
                released ? fmt::format("released '{}'; its holders are notified", printable(name))

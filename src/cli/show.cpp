@@ -30,7 +30,7 @@ void print(const lock_info& lock) {
   std::vector<std::vector<std::string>> rows{{"name", lock.name},
                                              {"kind", to_string(lock.kind)},
                                              {"used", fmt::format("{} of {}", lock.in_use, lock.capacity)},
-                                             {"token", std::to_string(lock.token)},
+                                             {"token", lock.token.to_string()},
                                              {"waiters", std::to_string(lock.waiters)}};
   for (const auto& holder : lock.holders) {
     rows.push_back({"holder", rests(holder)
@@ -40,10 +40,10 @@ void print(const lock_info& lock) {
     if (!holder.user.empty()) rows.push_back({"  user", holder.user});
     if (!holder.command.empty()) rows.push_back({"  command", holder.command});
     if (!holder.data.empty()) rows.push_back({"  data", fitting(holder.data)});
-    rows.push_back({"  hold", holder.hold_id});
+    rows.push_back({"  hold", holder.hold_id.to_string()});
     rows.push_back(
         {"  mode", fmt::format("{}, {} of {}", to_string(holder.mode), holder.weight, lock.capacity)});
-    rows.push_back({"  token", std::to_string(holder.token)});
+    rows.push_back({"  token", holder.token.to_string()});
     rows.push_back({"  held for", fmt::format("{}, since {}", format_duration(holder.held_for),
                                               time_text(-holder.held_for))});
     rows.push_back({"  expires in", fmt::format("{}, at {}", format_duration(holder.expires_in),

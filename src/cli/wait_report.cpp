@@ -81,11 +81,12 @@ std::chrono::milliseconds wait_report::waited() const {
   return std::chrono::floor<std::chrono::milliseconds>(clock::now() - began_);
 }
 
-void wait_report::tell_end(std::int64_t token) const {
-  if (token == 0) {
+void wait_report::tell_end(fencing_token token) const {
+  if (token == fencing_token{}) {
     global_.detail(fmt::format("gave up '{}' after {}", name_, rough(waited())));
   } else {
-    global_.detail(fmt::format("acquired '{}' with token {} after {}", name_, token, rough(waited())));
+    global_.detail(
+        fmt::format("acquired '{}' with token {} after {}", name_, token.value(), rough(waited())));
   }
 }
 

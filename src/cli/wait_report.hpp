@@ -26,7 +26,7 @@ class wait_report {
   wait_report(const context& global, client db, std::string name);
 
   // With -v: reports that the lock was granted, with that token, or, for 0, that it was not.
-  void tell_end(std::int64_t token) const;
+  void tell_end(fencing_token token) const;
 
  private:
   std::chrono::milliseconds waited() const;

@@ -4,6 +4,8 @@
 #include "client/async_waiters.hpp"
 #include "client/engine.hpp"
 
+#include <rowlock/task.hpp>
+
 #include <atomic>
 #include <functional>
 #include <memory>
@@ -14,7 +16,6 @@ namespace rowlock::client_layer {
 // Thread-safe. The continuation runs once, unless abandon() comes first or the executor drops it.
 class async_release : public async_wait, public std::enable_shared_from_this<async_release> {
  public:
-  using executor = std::function<void(std::function<void()>)>;
   using continuation = std::function<void(release_result)>;
 
   async_release(std::shared_ptr<engine> on, executor where, continuation then);

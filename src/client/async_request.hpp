@@ -6,6 +6,8 @@
 #include "client/promised.hpp"
 #include "model/annotated_mutex.hpp"
 
+#include <rowlock/task.hpp>
+
 #include <atomic>
 #include <exception>
 #include <functional>
@@ -29,7 +31,6 @@ namespace rowlock::client_layer {
 //                                  | is released                         | got is released     |
 class async_request : public async_wait, public std::enable_shared_from_this<async_request> {
  public:
-  using executor = std::function<void(std::function<void()>)>;
   using continuation = std::function<void(async_request&)>;
 
   // Call it once. Throws what the blocking call throws before it sends anything; then no continuation follows.

@@ -22,7 +22,9 @@ std::shared_ptr<engine> closing_handle(std::shared_ptr<engine> engine) {
     std::shared_ptr<client_layer::engine> engine;
   };
   auto* raw = engine.get();
-  return {std::make_shared<closer>(std::move(engine)), raw};
+  const std::shared_ptr<client_layer::engine> handle{std::make_shared<closer>(std::move(engine)), raw};
+  raw->attach(handle);
+  return handle;
 }
 
 }  // namespace rowlock::client_layer

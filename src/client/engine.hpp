@@ -110,6 +110,10 @@ class engine : public std::enable_shared_from_this<engine> {
 
   void close() noexcept;
 
+  // A handle that keeps the client open (closing_handle.hpp). Null if none is left, or there never was one.
+  std::shared_ptr<engine> handle() const noexcept { return handle_.lock(); }
+  void attach(const std::shared_ptr<engine>& handle) noexcept { handle_ = handle; }
+
   // ---- parts ----
 
   context& shared() noexcept { return context_; }
@@ -162,6 +166,7 @@ class engine : public std::enable_shared_from_this<engine> {
   statement_worker fallback_;
   std::unique_ptr<watchdog> watchdog_;
 
+  std::weak_ptr<engine> handle_;  // set before a second thread can know this object
   model::annotated_mutex start_mutex_;
   std::atomic<bool> workers_started_{false};
   std::atomic<bool> keeper_started_{false};

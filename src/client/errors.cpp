@@ -22,7 +22,7 @@ std::string described(const model::lock_definition& lock) {
 }  // namespace
 
 error copy_of(const error& failure) {
-  return {failure.code(), failure.what(), failure.database_code(), failure.outcome_unknown()};
+  return {failure.kind(), failure.what(), failure.database_code(), failure.outcome_unknown()};
 }
 
 error copy_of(const std::exception_ptr& failure) {

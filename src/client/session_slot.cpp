@@ -81,7 +81,7 @@ bool session_slot::end_ghosts() {
 
 // The previous connection may be what keeps a row locked.
 void session_slot::note(const error& failure) noexcept {
-  switch (failure.code()) {
+  switch (failure.kind()) {
     case errc::unreachable: drop(true); break;
     case errc::read_only: drop(false); break;
     case errc::contention:

@@ -325,8 +325,8 @@ void statement_worker::log(const error* failure, log_level level) noexcept {
   try {
     const auto left_out = failures_.due(failure->what(), context_.time.now());
     if (!left_out) return;
-    if (*left_out == 0) return context_.log(level, "{}: {}", to_string(failure->code()), failure->what());
-    context_.log(level, "{}: {} (and {} times before)", to_string(failure->code()), failure->what(),
+    if (*left_out == 0) return context_.log(level, "{}: {}", to_string(failure->kind()), failure->what());
+    context_.log(level, "{}: {} (and {} times before)", to_string(failure->kind()), failure->what(),
                  *left_out);
   } catch (...) {
     // There is no memory for the line.

@@ -63,7 +63,7 @@ void task_executor::sleep(std::chrono::nanoseconds pause, const call_limit& limi
   if (client_.shared.pauses.sleep_until(end_of(pause, limit), limit.stop)) return;
   if (limit.stop.stop_requested()) throw stopped(in_doubt);
   const auto closed = closed_client();
-  throw error(closed.code(), closed.what(), {}, in_doubt);
+  throw error(closed.kind(), closed.what(), {}, in_doubt);
 }
 
 void task_executor::run(std::function<void(store::session&)> work, const call_limit& limit) {
@@ -98,7 +98,7 @@ task_executor::pending_decision task_executor::begin_decision(const std::string&
       todo.run(client_.shared, [&](auto work) { return work(session); });
     } catch (const error& failure) {
       // The caller must not assume that it was not done.
-      throw error(failure.code(), failure.what(), failure.database_code(), true);
+      throw error(failure.kind(), failure.what(), failure.database_code(), true);
     }
   });
   return {task, round};
@@ -143,7 +143,7 @@ auto task_executor::with_retry(const call_limit& limit, Call call) {
       in_doubt = in_doubt || failure.outcome_unknown();
       next = pause.next();
       if (!failure.transient() || client_.shared.time.now() + next >= *whole.until) {
-        throw error(failure.code(), failure.what(), failure.database_code(), in_doubt);
+        throw error(failure.kind(), failure.what(), failure.database_code(), in_doubt);
       }
     }
     sleep(next, whole, in_doubt);

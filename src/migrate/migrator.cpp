@@ -22,6 +22,8 @@ migrator::migrator(const std::string& url, const options& settings) {
                                                 migrate::expected_schema(dialect), settings.prefix}});
 }
 
+migrator::migrator(migrator&& other) noexcept = default;
+migrator& migrator::operator=(migrator&& other) noexcept = default;
 migrator::~migrator() = default;
 
 std::vector<migration_status> migrator::status() {

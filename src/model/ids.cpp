@@ -5,7 +5,10 @@
 #include <sys/random.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
+#include <charconv>
+#include <ostream>
 #include <utility>
 
 namespace rowlock::model {
@@ -40,13 +43,6 @@ const id128& first_of_this_thread() {
   return first;
 }
 
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 }  // namespace
 
 id128 id128::random() {
@@ -57,8 +53,7 @@ id128 id128::random() {
     block.used = block.words.size();
   }
   if (block.used == block.words.size()) fill(block);
-  id128 result;
-  result.words_ = {block.words[block.used], block.words[block.used + 1]};
+  const id128 result{detail::id128{{block.words[block.used], block.words[block.used + 1]}}};
   block.used += 2;
   return result;
 }
@@ -72,13 +67,28 @@ std::uint64_t id128::owner_of_this_thread() {
 }
 
 id128 id128::sibling() const {
-  id128 result = random();
-  result.words_[0] = words_[0];
-  return result;
+  return id128{detail::id128{{owner(), random().words()[1]}}};
 }
 
+}  // namespace rowlock::model
+
+ROWLOCK_BEGIN_NAMESPACE
+
+namespace detail {
+
+namespace {
+
+int hex_value(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+}  // namespace
+
 id128 id128::parse(std::string_view text) {
-  id128 result;
+  std::array<std::uint64_t, 2> words{};
   std::size_t digits = 0;
   for (const char c : text) {
     if (c == '-') continue;
@@ -87,14 +97,14 @@ id128 id128::parse(std::string_view text) {
       digits = 0;
       break;
     }
-    auto& word = result.words_[digits / 16];
+    auto& word = words[digits / 16];
     word = word << 4 | static_cast<std::uint64_t>(value);
     ++digits;
   }
   if (digits != 32) {
     throw error(errc::invalid_argument, "an id is 32 hex digits, got \"" + std::string{text} + "\"");
   }
-  return result;
+  return id128{words};
 }
 
 std::string id128::to_string() const {
@@ -106,4 +116,21 @@ std::string id128::to_string() const {
   return text;
 }
 
-}  // namespace rowlock::model
+std::ostream& print(std::ostream& out, std::string_view text) {
+  return out << text;
+}
+
+}  // namespace detail
+
+fencing_token fencing_token::parse(std::string_view text) {
+  std::int64_t value = 0;
+  const auto* const end = text.data() + text.size();
+  const auto [last, failure] = std::from_chars(text.data(), end, value);
+  if (failure != std::errc{} || last != end || value < 0) {
+    throw error(errc::invalid_argument,
+                "a fencing token is a number of 0 or more, got \"" + std::string{text} + '"');
+  }
+  return fencing_token{value};
+}
+
+ROWLOCK_END_NAMESPACE

@@ -4,9 +4,8 @@
 
 #include "model/for_stores.hpp"
 
-#include <rowlock/config.hpp>
+#include <rowlock/ids.hpp>
 
-#include <array>
 #include <compare>
 #include <cstdint>
 #include <functional>
@@ -15,21 +14,20 @@
 
 namespace rowlock::model {
 
-class id128 {
+// What the public ids are made of, and what only rowlock does with it.
+class id128 : public detail::id128 {
  public:
   constexpr id128() = default;  // nil: names nothing
+  constexpr explicit id128(const detail::id128& bits) noexcept : detail::id128{bits} {}
 
   // Uses the kernel's random source. Throws error(internal) when there is none.
   ROWLOCK_FOR_STORES static id128 random();
 
-  // Reads 32 hex digits and ignores dashes, which uuid columns print. Throws error(invalid_argument).
-  ROWLOCK_FOR_STORES static id128 parse(std::string_view text);
-
-  // 32 lower-case hex digits.
-  ROWLOCK_FOR_STORES std::string to_string() const;
+  // As hold_id::parse.
+  static id128 parse(std::string_view text) { return id128{detail::id128::parse(text)}; }
 
   // The first half. All ids made for one owner share it; random ids never share it.
-  constexpr std::uint64_t owner() const noexcept { return words_[0]; }
+  constexpr std::uint64_t owner() const noexcept { return words()[0]; }
   // As random(), but all ids that the calling thread makes have one owner.
   static id128 of_this_thread();
   // The owner of the ids that the calling thread makes. No other thread ever has it, unlike a
@@ -39,24 +37,21 @@ class id128 {
   id128 sibling() const;
   // Another id for each number except 0, and the same for the same number.
   constexpr id128 numbered(std::int64_t number) const {
-    id128 result = *this;
-    result.words_[1] ^= static_cast<std::uint64_t>(number);
-    return result;
+    return id128{detail::id128{{words()[0], words()[1] ^ static_cast<std::uint64_t>(number)}}};
   }
 
-  constexpr bool is_nil() const noexcept { return words_[0] == 0 && words_[1] == 0; }
-  constexpr auto operator<=>(const id128&) const = default;
-  std::size_t hash() const noexcept { return static_cast<std::size_t>(words_[0] ^ words_[1]); }
-
- private:
-  std::array<std::uint64_t, 2> words_{};
+  constexpr bool operator==(const id128& other) const noexcept { return words() == other.words(); }
+  constexpr auto operator<=>(const id128& other) const noexcept { return words() <=> other.words(); }
+  std::size_t hash() const noexcept { return static_cast<std::size_t>(words()[0] ^ words()[1]); }
 };
 
-// Each kind of id has its own type, so a hold's id cannot be passed where a lease's is expected.
-template <class Tag>
+// Each kind of id has its own type, so a hold's id cannot be passed where a lease's is expected. Shown: the public type.
+template <class Shown>
 class id : public id128 {
  public:
   constexpr id() = default;
+  constexpr explicit id(const Shown& shown) noexcept : id128{shown} {}
+  constexpr operator Shown() const noexcept { return Shown{words()}; }  // NOLINT: implicit
   static id random() { return id{id128::random()}; }
   static id parse(std::string_view text) { return id{id128::parse(text)}; }
   static id of_this_thread() { return id{id128::of_this_thread()}; }
@@ -72,12 +67,12 @@ class id : public id128 {
   constexpr explicit id(id128 value) : id128{value} {}
 };
 
-using lease_id = id<struct lease_tag>;
-using hold_id = id<struct hold_tag>;
+using lease_id = id<rowlock::lease_id>;
+using hold_id = id<rowlock::hold_id>;
 
 }  // namespace rowlock::model
 
-template <class Tag>
-struct std::hash<rowlock::model::id<Tag>> {
-  std::size_t operator()(const rowlock::model::id<Tag>& value) const noexcept { return value.hash(); }
+template <class Shown>
+struct std::hash<rowlock::model::id<Shown>> {
+  std::size_t operator()(const rowlock::model::id<Shown>& value) const noexcept { return value.hash(); }
 };

@@ -131,16 +131,15 @@ std::vector<std::vector<stuck_waiter>> admin::cycles() {
   return shown;
 }
 
-bool admin::release(const std::string& name, const std::string& hold_id) {
+bool admin::release(const std::string& name, std::optional<hold_id> only) {
   model::check_name(name);
-  const auto only = hold_id.empty() ? model::hold_id{} : model::hold_id::parse(hold_id);
-  if (!hold_id.empty() && only.is_nil()) {
+  if (only && only->is_nil()) {
     throw error(
         errc::invalid_argument,
         "an id of zeros is that of a lock that rests, not of a hold; leave the id out to end the rest");
   }
   update_recorded(engine_of(db_));
-  return force(engine_of(db_), name, only);
+  return force(engine_of(db_), name, only ? model::hold_id{*only} : model::hold_id{});
 }
 
 request_result admin::request_release(const std::string& name, const request_options& how) {
@@ -243,12 +242,12 @@ void admin::set_skew(time_span skew) {
   });
 }
 
-std::int64_t admin::raise_epoch(std::int64_t above) {
-  if (above < 0 || above >= std::int64_t{1} << 52) {
-    throw error(errc::invalid_argument, "a token of " + std::to_string(above) + " is outside 0 to 2^52");
+std::int64_t admin::raise_epoch(fencing_token above) {
+  if (above.value() < 0 || above.value() >= std::int64_t{1} << 52) {
+    throw error(errc::invalid_argument, "a token of " + above.to_string() + " is outside 0 to 2^52");
   }
   return access::tasks(db_).result_of(
-      [above](store::admin_verbs& session) { return session.raise_epoch(above); });
+      [above](store::admin_verbs& session) { return session.raise_epoch(above.value()); });
 }
 
 ROWLOCK_END_NAMESPACE

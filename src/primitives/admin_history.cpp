@@ -22,8 +22,8 @@ history_line to_public(const store::history_line& line) {
   return {line.id,
           line.ago,
           std::string{to_string(line.entry.event)},
-          line.entry.token,
-          line.entry.hold.is_nil() ? std::string{} : line.entry.hold.to_string(),
+          fencing_token{line.entry.token},
+          line.entry.hold,
           line.entry.detail,
           line.host,
           line.user,
@@ -34,9 +34,9 @@ history_line to_public(const store::history_line& line) {
 
 // When the line of a lost hold is written, its lease is gone. The line of its grant says who had it.
 void name_the_lost(std::vector<history_line>& lines) {
-  std::map<std::string, const history_line*> known;
+  std::map<hold_id, const history_line*> known;
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) {
-    if (line->hold_id.empty()) continue;
+    if (line->hold_id.is_nil()) continue;
     if (!line->host.empty()) {
       known[line->hold_id] = &*line;
       continue;

@@ -49,6 +49,8 @@ ROWLOCK_BEGIN_NAMESPACE
 barrier::barrier(client db, std::string name, std::int64_t parties)
     : lock_(std::make_unique<primitives::barrier_lock>(std::move(db), std::move(name), parties)) {}
 
+barrier::barrier(barrier&& other) noexcept = default;
+barrier& barrier::operator=(barrier&& other) noexcept = default;
 barrier::~barrier() = default;
 
 const std::string& barrier::name() const noexcept {

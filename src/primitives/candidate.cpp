@@ -27,8 +27,18 @@ candidate::candidate(executor where, const election& office, candidate_options h
   candidacy_->campaign();
 }
 
+candidate::candidate(candidate&& other) noexcept = default;
+
+candidate& candidate::operator=(candidate&& other) noexcept {
+  if (this == &other) return *this;
+  const candidate previous{std::move(*this)};
+  db_ = std::move(other.db_);
+  candidacy_ = std::move(other.candidacy_);
+  return *this;
+}
+
 candidate::~candidate() {
-  candidacy_->close(close_mode::silent);
+  if (candidacy_) candidacy_->close(close_mode::silent);
 }
 
 candidate_state candidate::state() const {

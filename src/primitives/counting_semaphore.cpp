@@ -120,6 +120,8 @@ counting_semaphore::counting_semaphore(client db, std::string name, std::int64_t
                                        const lock_options& lock)
     : lock_(std::make_unique<primitives::semaphore_lock>(std::move(db), std::move(name), capacity, lock)) {}
 
+counting_semaphore::counting_semaphore(counting_semaphore&& other) noexcept = default;
+counting_semaphore& counting_semaphore::operator=(counting_semaphore&& other) noexcept = default;
 counting_semaphore::~counting_semaphore() = default;
 
 const std::string& counting_semaphore::name() const noexcept {

@@ -20,7 +20,7 @@ constexpr auto between_looks = 10ms;
 leadership leadership_of(const std::optional<store::lock_info>& stored) {
   leadership known;
   if (!stored) return known;
-  known.token = stored->row.token;
+  known.token = fencing_token{stored->row.token};
   if (stored->holders.empty() || stored->holders.front().expires_in <= 0ms) return known;
   const auto& leader = stored->holders.front();
   if (leader.hold.is_nil()) return known;  // the office is resting
@@ -46,6 +46,8 @@ election::election(client db, std::string name, const lock_options& lock)
     : office_(std::make_unique<primitives::acquirer>(
           std::move(db), primitives::defined(std::move(name), model::lock_kind::election, 1, lock))) {}
 
+election::election(election&& other) noexcept = default;
+election& election::operator=(election&& other) noexcept = default;
 election::~election() = default;
 
 const std::string& election::name() const noexcept {

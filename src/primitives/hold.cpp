@@ -54,15 +54,18 @@ const char* to_string(release_result result) noexcept {
 }
 
 hold::hold() noexcept = default;
-hold::hold(std::shared_ptr<client_layer::hold_state> state) noexcept : state_(std::move(state)) {}
+hold::hold(std::shared_ptr<client_layer::hold_state> state) noexcept
+    : client_(state ? state->engine().handle() : nullptr), state_(std::move(state)) {}
 hold::hold(hold&& other) noexcept
-    : state_(std::move(other.state_)),
+    : client_(std::move(other.client_)),
+      state_(std::move(other.state_)),
       is_over_(std::exchange(other.is_over_, false)),
       result_(other.result_) {}
 
 hold& hold::operator=(hold&& other) noexcept {
   if (this == &other) return *this;
   const hold previous{std::move(*this)};
+  client_ = std::move(other.client_);
   state_ = std::move(other.state_);
   is_over_ = std::exchange(other.is_over_, false);
   result_ = other.result_;
@@ -82,8 +85,8 @@ bool hold::valid() const noexcept {
   return state_ && !is_over_ && state_->is_valid();
 }
 
-std::int64_t hold::token() const noexcept {
-  return state_ ? state_->token() : 0;
+fencing_token hold::token() const noexcept {
+  return fencing_token{state_ ? state_->token() : 0};
 }
 
 std::int64_t hold::weight() const noexcept {
@@ -95,8 +98,8 @@ const std::string& hold::name() const noexcept {
   return state_ ? state_->name() : nothing;
 }
 
-std::string hold::id() const {
-  return state_ ? state_->id().to_string() : std::string{};
+hold_id hold::id() const noexcept {
+  return state_ ? state_->id() : hold_id{};
 }
 
 std::chrono::nanoseconds hold::remaining() const noexcept {

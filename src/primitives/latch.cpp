@@ -101,6 +101,8 @@ ROWLOCK_BEGIN_NAMESPACE
 latch::latch(client db, std::string name, std::int64_t count)
     : lock_(std::make_unique<primitives::latch_lock>(std::move(db), std::move(name), count)) {}
 
+latch::latch(latch&& other) noexcept = default;
+latch& latch::operator=(latch&& other) noexcept = default;
 latch::~latch() = default;
 
 const std::string& latch::name() const noexcept {

@@ -20,17 +20,17 @@ lock_info to_public(const store::lock_info& info, client_layer::engine& asked_by
                   info.row.capacity,
                   info.row.in_use,
                   info.row.fair,
-                  info.row.token,
+                  fencing_token{info.row.token},
                   info.waiters,
                   {},
                   {}};
   for (const auto& holder : info.holders) {
     shown.holders.push_back(
-        {holder.lease.host, holder.lease.pid, holder.lease.application, holder.hold.to_string(),
-         holder.lease.id.to_string(), holder.mode, holder.weight, holder.token, holder.held_for,
-         holder.expires_in, holder.lease.user, holder.lease.program,
+        {holder.lease.host, holder.lease.pid, holder.lease.application, holder.hold, holder.lease.id,
+         holder.mode, holder.weight, fencing_token{holder.token}, holder.held_for, holder.expires_in,
+         holder.lease.user, holder.lease.program,
          stands_on_lease_of(asked_by, holder.lease) || asked_by.holds().contains(holder.hold),
-         client_layer::data_of(holder)});
+         client_layer::data_of(holder), model::rests(holder.hold, holder.lease.id)});
     if (info.request && holder.token <= info.request->upto) {
       shown.request = {info.request->reason, info.request->within};
     }
@@ -43,8 +43,8 @@ waiter_info to_public(const store::waiter_info& info, client_layer::engine& aske
           info.lease.host,
           info.lease.pid,
           info.lease.application,
-          info.waiter.hold.to_string(),
-          info.waiter.lease.to_string(),
+          info.waiter.hold,
+          info.waiter.lease,
           info.waiter.mode,
           info.waiter.weight,
           info.expires_in,

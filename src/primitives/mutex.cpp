@@ -9,6 +9,8 @@ using primitives::wait_limit_of;
 exclusive_lock::exclusive_lock(std::unique_ptr<primitives::standard_lock> lock) noexcept
     : lock_(std::move(lock)) {}
 
+exclusive_lock::exclusive_lock(exclusive_lock&& other) noexcept = default;
+exclusive_lock& exclusive_lock::operator=(exclusive_lock&& other) noexcept = default;
 exclusive_lock::~exclusive_lock() = default;
 
 const std::string& exclusive_lock::name() const noexcept {

@@ -19,8 +19,8 @@ bool quorum_hold::valid() const noexcept {
   return state_ && state_->is_valid();
 }
 
-std::int64_t quorum_hold::token() const noexcept {
-  return state_ ? state_->token() : 0;
+fencing_token quorum_hold::token() const noexcept {
+  return fencing_token{state_ ? state_->token() : 0};
 }
 
 const std::string& quorum_hold::name() const noexcept {

@@ -285,7 +285,7 @@ class quorum_lock {
       if (!reason || !one.refusal->transient()) reason = &*one.refusal;
     }
     if (!reason || count_ - failed >= majority_) return {};
-    const auto code = count_ - lasting < majority_ ? reason->code() : errc::unreachable;
+    const auto code = count_ - lasting < majority_ ? reason->kind() : errc::unreachable;
     return error{code,
                  fmt::format("{} of the {} members of \"{}\" did not answer; one of them failed with: {}",
                              failed, count_, name(), reason->what())};
@@ -310,6 +310,8 @@ quorum_mutex::quorum_mutex(std::vector<client> members, std::string name, const 
                            const lock_options& lock)
     : lock_(std::make_unique<primitives::quorum_lock>(std::move(members), std::move(name), settings, lock)) {}
 
+quorum_mutex::quorum_mutex(quorum_mutex&& other) noexcept = default;
+quorum_mutex& quorum_mutex::operator=(quorum_mutex&& other) noexcept = default;
 quorum_mutex::~quorum_mutex() = default;
 
 const std::string& quorum_mutex::name() const noexcept {

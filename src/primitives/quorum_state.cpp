@@ -214,7 +214,7 @@ void quorum_state::set_data(const std::string& text) const {
   const auto reason = std::ranges::find_if(
       texts, [&](const auto& one) { return one.failure() && one.is_refused() == is_refused; });
   throw error(
-      reason->failure()->code(),
+      reason->failure()->kind(),
       fmt::format("{} of the {} members of \"{}\" stored the data, and {} are needed; one of the others "
                   "failed with: {}",
                   stored, members_.size(), name(), settings_.majority, reason->failure()->what()),

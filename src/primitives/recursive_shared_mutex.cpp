@@ -138,6 +138,8 @@ class recursive_shared_mutex::state {
 recursive_shared_mutex::recursive_shared_mutex(client db, std::string name, const lock_options& lock)
     : state_(std::make_unique<state>(std::move(db), std::move(name), lock)) {}
 
+recursive_shared_mutex::recursive_shared_mutex(recursive_shared_mutex&& other) noexcept = default;
+recursive_shared_mutex& recursive_shared_mutex::operator=(recursive_shared_mutex&& other) noexcept = default;
 recursive_shared_mutex::~recursive_shared_mutex() = default;
 
 const std::string& recursive_shared_mutex::name() const noexcept {

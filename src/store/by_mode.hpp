@@ -25,7 +25,7 @@ auto by_mode(std::span<const Request> requests, Exclusive exclusive, Shared shar
     answer.insert(answer.end(), more.begin(), more.end());
   } catch (const error& failure) {
     // The first statement is committed.
-    throw error(failure.code(), failure.what(), failure.database_code(), true);
+    throw error(failure.kind(), failure.what(), failure.database_code(), true);
   }
   return answer;
 }

@@ -104,7 +104,7 @@ TEST_P(elect_test, the_command_has_the_token_and_others_see_the_value) {
   const auto seen = election{db, "office"}.observe();
   EXPECT_TRUE(seen.led);
   EXPECT_EQ(seen.value, "host:8080");
-  EXPECT_EQ(line, "office " + std::to_string(seen.token));
+  EXPECT_EQ(line, "office " + seen.token.to_string());
   EXPECT_EQ(leader->wait().exit_code, 0);
 }
 

@@ -31,7 +31,7 @@ TEST_P(admin_test, shows_a_held_lock_and_its_holder) {
   EXPECT_EQ(holder.pid, ::getpid());
   EXPECT_EQ(holder.application, "client tests");
   EXPECT_FALSE(holder.host.empty());
-  EXPECT_EQ(holder.lease_id, lease_of("a").to_string());
+  EXPECT_EQ(holder.lease_id, lease_of("a"));
   EXPECT_GT(holder.expires_in, 0ms);
   EXPECT_LE(holder.expires_in, 30s);
 }
@@ -57,7 +57,7 @@ TEST_P(admin_test, shows_the_queue_by_ticket) {
   const auto queue = operations.queue("a");
   ASSERT_EQ(queue.size(), 2U);
   EXPECT_LT(queue[0].ticket, queue[1].ticket);
-  EXPECT_EQ(queue[1].lease_id, lease_of("a").to_string());
+  EXPECT_EQ(queue[1].lease_id, lease_of("a"));
   EXPECT_NE(queue[0].lease_id, queue[1].lease_id);
   EXPECT_TRUE(queue[0].alive);
   EXPECT_EQ(queue[0].application, "client tests");
@@ -138,7 +138,7 @@ TEST_P(admin_test, collects_more_than_one_batch) {
 TEST_P(admin_test, raises_the_epoch_and_all_tokens) {
   const hold before = mutex(db, "a").acquire();
   const auto old = operations.epoch();
-  const auto above = std::int64_t{1} << 40;
+  const fencing_token above{std::int64_t{1} << 40};
   const auto epoch = operations.raise_epoch(above);
   EXPECT_GT(epoch, old);
   EXPECT_EQ(operations.epoch(), epoch);
@@ -188,8 +188,9 @@ TEST_P(admin_test, sweeps_page_by_page) {
 }
 
 TEST_P(admin_test, refuses_what_cannot_be_meant) {
-  EXPECT_EQ(code_of([&] { operations.raise_epoch(-1); }), errc::invalid_argument);
-  EXPECT_EQ(code_of([&] { operations.raise_epoch(std::int64_t{1} << 52); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { operations.raise_epoch(fencing_token{-1}); }), errc::invalid_argument);
+  EXPECT_EQ(code_of([&] { operations.raise_epoch(fencing_token{std::int64_t{1} << 52}); }),
+            errc::invalid_argument);
   EXPECT_EQ(code_of([&] { operations.set_skew(-1ms); }), errc::invalid_argument);
   EXPECT_EQ(code_of([&] { operations.set_skew(25h); }), errc::invalid_argument);
   EXPECT_EQ(code_of([&] { operations.collect(-1ms); }), errc::invalid_argument);
@@ -218,7 +219,7 @@ class admin_clock_test : public virtual_client_test {};
 TEST_F(admin_clock_test, says_contention_while_a_guard_keeps_the_row) {
   client db = new_client();
   const hold held = mutex(db, "a").acquire();
-  ASSERT_TRUE(server->guard("a", model::hold_id::parse(held.id())));
+  ASSERT_TRUE(server->guard("a", model::hold_id{held.id()}));
   try {
     admin{db}.release("a");
     ADD_FAILURE() << "the guard kept nobody waiting";

@@ -31,7 +31,7 @@ class async_acquire_test : public virtual_client_test {
     try {
       taken = wait.take();
     } catch (const error& thrown) {
-      failure = thrown.code();
+      failure = thrown.kind();
     }
   }
   bool is_settled() {

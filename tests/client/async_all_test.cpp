@@ -40,7 +40,7 @@ TEST_P(async_all_test, takes_locks_of_every_kind_and_tells_them_in_the_order_ask
   EXPECT_EQ(all[0].name(), "b");
   EXPECT_EQ(all[1].weight(), 3);
   EXPECT_EQ(all[4].name(), "rates");
-  for (const auto& one : all) EXPECT_EQ(holder_of(one.name()), one.id());
+  for (const auto& one : all) EXPECT_EQ(holder_of(one.name()), one.id().to_string());
   EXPECT_FALSE(mutex(other, "a").try_acquire());
   got.clear();
   EXPECT_FALSE(is_held("a"));
@@ -174,14 +174,16 @@ TEST_P(async_all_test, a_coroutine_that_is_destroyed_leaves_nothing) {
 TEST_P(async_all_test, many_wait_without_a_thread_each) {
   const std::size_t many = GetParam() == "memory" ? 1000 : 50;
   auto held = std::make_optional(mutex(other, "b").acquire());
-  std::vector<std::int64_t> tokens;
-  const auto note = [&](const acquired_all& one) { tokens.push_back(one ? one.holds[0].token() : 0); };
+  std::vector<fencing_token> tokens;
+  const auto note = [&](const acquired_all& one) {
+    tokens.push_back(one ? one.holds[0].token() : fencing_token{});
+  };
   for (std::size_t i = 0; i < many; ++i) acquire_all_async(by_hand.get(), {b, c}, note);
   ASSERT_TRUE(waits_for_b(many));
   held.reset();
   for (std::size_t i = 0; i < many; ++i) ASSERT_TRUE(by_hand.run_one());
   EXPECT_TRUE(std::ranges::is_sorted(tokens));
-  EXPECT_GT(tokens.front(), 0);
+  EXPECT_GT(tokens.front(), fencing_token{});
   EXPECT_TRUE(nothing_is_left());
 }
 

@@ -34,7 +34,7 @@ class async_arrival_test : public virtual_client_test {
     try {
       got = over.take();
     } catch (const error& thrown) {
-      failure = thrown.code();
+      failure = thrown.kind();
       unknown = thrown.outcome_unknown();
     }
   }

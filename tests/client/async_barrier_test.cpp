@@ -26,7 +26,7 @@ class async_barrier_test : public client_test {
     });
   }
   std::optional<errc> latest_failure() const {
-    return got.back().failure ? std::optional{got.back().failure->code()} : std::nullopt;
+    return got.back().failure ? std::optional{got.back().failure->kind()} : std::nullopt;
   }
 
   hand_executor by_hand;

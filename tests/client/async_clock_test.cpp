@@ -127,7 +127,7 @@ TEST_F(async_clock_test, waits_through_an_outage_and_a_lost_lease) {
   ASSERT_TRUE(told_soon(1));
   ASSERT_TRUE(got.front());
   EXPECT_TRUE(got.front().hold.valid());
-  EXPECT_EQ(got.front().hold.id(), holder_of("a"));
+  EXPECT_EQ(got.front().hold.id().to_string(), holder_of("a"));
 }
 
 TEST_F(async_clock_test, is_told_of_the_close_also_when_the_database_hangs) {

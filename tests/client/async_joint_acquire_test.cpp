@@ -47,7 +47,7 @@ class async_joint_acquire_test : public virtual_client_test {
     try {
       taken = over.take();
     } catch (const error& thrown) {
-      failure = thrown.code();
+      failure = thrown.kind();
     }
   }
   void expect_over() {
@@ -78,7 +78,7 @@ class async_joint_acquire_test : public virtual_client_test {
     return soon([&] {
       return holder_of("a").empty() && holder_of("c").empty() &&
              queued("a") + queued("b") + queued("c") == 0 && engine()->holds().size() == registered &&
-             (!held || holder_of("b") == held.id());
+             (!held || holder_of("b") == held.id().to_string());
     });
   }
   static constexpr client_layer::wait_limit without_waiting{false, {}};

@@ -69,7 +69,7 @@ TEST_P(async_release_test, an_inner_hold_of_a_recursive_mutex_only_counts_down) 
   ASSERT_TRUE(by_hand.run_one());
   EXPECT_THAT(got, ElementsAre(release_result::released));
   EXPECT_TRUE(outer);
-  EXPECT_EQ(holder_of("a"), outer.id());
+  EXPECT_EQ(holder_of("a"), outer.id().to_string());
   release(std::move(outer));
   ASSERT_TRUE(by_hand.run_one());
   EXPECT_FALSE(is_held("a"));

@@ -76,7 +76,7 @@ class async_request_test : public virtual_client_test {
     try {
       call();
     } catch (const error& thrown) {
-      return thrown.code();
+      return thrown.kind();
     }
     return {};
   }
@@ -184,7 +184,7 @@ TEST_F(async_request_test, dropped_by_its_executor_its_answer_is_dropped) {
 }
 
 TEST_F(async_request_test, refused_by_its_executor_its_answer_is_dropped) {
-  const auto request = made([](const std::function<void()>&) { throw std::runtime_error("no room"); });
+  const auto request = made([](rowlock::task) { throw std::runtime_error("no room"); });
   request->start();
   request->answered.complete(7);
   EXPECT_TRUE(eventually([&] { return request->dropped == 1; }));

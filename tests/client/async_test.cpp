@@ -62,7 +62,7 @@ TEST_P(async_test, gives_a_hold_to_a_function) {
   ASSERT_TRUE(got);
   EXPECT_FALSE(got.failure);
   EXPECT_TRUE(got.hold.valid());
-  EXPECT_EQ(got.hold.id(), holder_of("a"));
+  EXPECT_EQ(got.hold.id().to_string(), holder_of("a"));
   EXPECT_EQ(got.hold.token(), token_of("a"));
   EXPECT_EQ(got.hold.release(), release_result::released);
   EXPECT_FALSE(is_held("a"));
@@ -71,8 +71,8 @@ TEST_P(async_test, gives_a_hold_to_a_function) {
 TEST_P(async_test, calls_the_function_on_the_executors_thread_and_the_executor_on_its_own) {
   loop runs;
   std::promise<std::pair<std::thread::id, std::string>> called;
-  const executor where = [&, post = runs.get()](std::function<void()> next) {
-    post([&called, next = std::move(next), thread = name_of_this_thread()] {
+  const executor where = [&, post = runs.get()](rowlock::task next) {
+    post([&called, next = std::move(next), thread = name_of_this_thread()]() mutable {
       next();
       called.set_value({std::this_thread::get_id(), thread});
     });
@@ -123,7 +123,7 @@ TEST_P(async_test, is_granted_within_its_time) {
   held.reset();
   ASSERT_TRUE(by_hand.run_one());
   ASSERT_TRUE(got);
-  EXPECT_EQ(got.hold.id(), holder_of("a"));
+  EXPECT_EQ(got.hold.id().to_string(), holder_of("a"));
 }
 
 TEST_P(async_test, a_time_that_is_up_leaves_nothing) {
@@ -132,7 +132,7 @@ TEST_P(async_test, a_time_that_is_up_leaves_nothing) {
   EXPECT_FALSE(got);
   EXPECT_FALSE(got.failure);
   EXPECT_TRUE(eventually([&] { return queued("a") == 0; }));
-  EXPECT_EQ(holder_of("a"), held.id());
+  EXPECT_EQ(holder_of("a"), held.id().to_string());
 }
 
 // The watchdog comes round four times a second by itself.
@@ -223,14 +223,14 @@ TEST_P(async_test, is_granted_in_turn_among_those_who_wait_with_a_thread) {
   auto second = waiting(db, "a");
   acquire_async(by_hand.get(), mutex{db, "a"}, done);
   ASSERT_TRUE(eventually([&] { return queued("a") == 3; }));
-  const auto token = held->token();
+  const auto token = held->token().value();
   held.reset();
   ASSERT_TRUE(by_hand.run_one());
-  EXPECT_EQ(got.back().token(), token + 1);
+  EXPECT_EQ(got.back().token().value(), token + 1);
   got.clear();
-  EXPECT_EQ(second.take().token(), token + 2);
+  EXPECT_EQ(second.take().token().value(), token + 2);
   ASSERT_TRUE(by_hand.run_one());
-  EXPECT_EQ(got.back().token(), token + 3);
+  EXPECT_EQ(got.back().token().value(), token + 3);
 }
 
 // Thousands on the store that costs nothing: each enters the queue, and is handed the lock, in a statement of
@@ -245,13 +245,13 @@ TEST_P(async_test, thousands_wait_without_a_thread_each) {
   }
   auto held = std::make_optional(mutex(db, "a").acquire());
   const auto threads = threads_of_this_process();
-  const auto first = held->token() + 1;
+  const auto first = held->token().value() + 1;
   std::vector<std::int64_t> tokens(many);
   std::atomic<std::size_t> over = 0;
   const mutex a{db, "a"};
   for (std::size_t i = 0; i < many; ++i) {
     acquire_async(runs.get(), a, [&tokens, &over, i](const acquired& got) {
-      tokens[i] = got ? got.hold.token() : 0;
+      tokens[i] = got ? got.hold.token().value() : 0;
       ++over;
     });
   }
@@ -283,8 +283,8 @@ TEST_P(async_test, what_an_executor_throws_is_logged_and_the_grant_given_back) {
     if (level == log_level::error) errors.emplace_back(text);
   };
   client told = new_client(settings);
-  std::vector<std::function<void()>> kept;
-  const executor broken = [&](std::function<void()> next) {
+  std::vector<rowlock::task> kept;
+  const executor broken = [&](rowlock::task next) {
     kept.push_back(std::move(next));
     throw std::runtime_error("no room");
   };
@@ -308,7 +308,7 @@ TEST_P(async_test, an_executor_may_throw_anything) {
     if (level == log_level::error && text.find("not a std::exception") != text.npos) logged.store(true);
   };
   client told = new_client(settings);
-  const executor broken = [](const std::function<void()>&) { throw 1; };
+  const executor broken = [](rowlock::task) { throw 1; };
   acquire_async(broken, mutex{told, "a"},
                 [](const acquired&) { ADD_FAILURE() << "the executor has failed"; });
   EXPECT_TRUE(eventually([&] { return logged.load(); }));
@@ -320,7 +320,7 @@ TEST_P(async_test, an_executor_that_is_busy_holds_up_no_lock) {
   std::promise<void> entered;
   std::promise<void> let_go;
   std::promise<void> over;
-  const executor busy = [&](const std::function<void()>& next) {
+  const executor busy = [&](rowlock::task next) {
     entered.set_value();
     let_go.get_future().wait();
     next();
@@ -338,7 +338,7 @@ TEST_P(async_test, an_executor_that_is_busy_holds_up_no_lock) {
 }
 
 TEST_P(async_test, an_executor_may_run_it_at_once) {
-  const executor at_once = [](const std::function<void()>& next) { next(); };
+  const executor at_once = [](rowlock::task next) { next(); };
   std::promise<int> finished;
   const mutex a{db, "a"};
   acquire_async(at_once, a, [&](acquired first) {
@@ -395,6 +395,57 @@ TEST_P(async_test, a_hold_that_waits_for_its_turn_ends_with_the_client) {
   ASSERT_FALSE(got.failure);
   EXPECT_FALSE(got.hold.valid());
   EXPECT_EQ(got.hold.loss(), loss::closed);
+}
+
+TEST_P(async_test, a_hold_that_was_delivered_keeps_its_client_open) {
+  std::optional<client> last = new_client();
+  hold held;
+  acquire_async(by_hand.get(), mutex{*last, "a"}, [&](acquired one) { held = std::move(one.hold); });
+  ASSERT_TRUE(by_hand.run_one());
+  last.reset();
+  EXPECT_TRUE(held);
+  EXPECT_TRUE(is_held("a"));
+  held = {};
+  EXPECT_FALSE(is_held("a"));
+}
+
+TEST_P(async_test, a_hold_may_close_its_client_on_the_thread_that_delivers_it) {
+  std::optional<client> last = new_client();
+  std::promise<void> over;
+  const executor at_once = [](rowlock::task next) { next(); };
+  std::promise<void> gone;
+  acquire_async(at_once, mutex{*last, "a"}, [&, gone = gone.get_future().share()](acquired one) {
+    gone.wait();
+    one = {};  // the last handle, on the client's own thread
+    over.set_value();
+  });
+  ASSERT_TRUE(eventually([&] { return is_held("a"); }));
+  last.reset();
+  gone.set_value();
+  EXPECT_EQ(over.get_future().wait_for(60s), std::future_status::ready);
+  EXPECT_FALSE(is_held("a"));
+}
+
+TEST_P(async_test, a_release_of_the_last_handle_is_told) {
+  std::promise<release_result> told;
+  release_async([](rowlock::task next) { next(); }, mutex{new_client(), "a"}.acquire(),
+                [&](release_result result) { told.set_value(result); });
+  EXPECT_EQ(told.get_future().get(), release_result::released);
+  EXPECT_FALSE(is_held("a"));
+  release_async(mutex{new_client(), "b"}.acquire());
+  EXPECT_FALSE(is_held("b"));
+}
+
+TEST_P(async_test, a_task_may_own_what_cannot_be_copied) {
+  int calls = 0;
+  rowlock::task next = [&calls, owned = std::make_unique<int>(3)] { calls += *owned; };
+  static_assert(!std::is_copy_constructible_v<rowlock::task> &&
+                std::is_nothrow_move_constructible_v<rowlock::task>);
+  EXPECT_TRUE(next);
+  rowlock::task moved = std::move(next);
+  moved();
+  EXPECT_EQ(calls, 3);
+  EXPECT_FALSE(rowlock::task{});
 }
 
 TEST_P(async_test, beside_close_each_is_told_once_or_refused) {

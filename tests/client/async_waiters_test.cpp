@@ -31,7 +31,7 @@ class async_waiters_test : public virtual_client_test {
           try {
             EXPECT_EQ(wait.take(), nullptr);
           } catch (const error& thrown) {
-            failure = thrown.code();
+            failure = thrown.kind();
           }
         });
   }
@@ -118,7 +118,7 @@ TEST_F(async_waiters_test, calls_executors_in_one_thread_and_a_slow_one_delays_o
     waits.push_back(std::make_shared<client_layer::async_acquire>(
         engine(), model::lock_request{{"free " + std::to_string(i)}}, client_layer::wait_limit{},
         acquire_options{},
-        [&, i](const std::function<void()>&) {
+        [&, i](rowlock::task) {
           threads[i] = std::this_thread::get_id();
           ++called;
           if (i == 0) eventually([&] { return may_go_on.load(); });

@@ -76,7 +76,7 @@ TEST_P(bad_input_test, one_batch_carries_such_names_together) {
   for (const auto& name : names) attempts.emplace_back(db, name);
   for (std::size_t i = 0; i < names.size(); ++i) {
     hold held = attempts[i].take();
-    EXPECT_EQ(holder_of(names[i]), held.id());
+    EXPECT_EQ(holder_of(names[i]), held.id().to_string());
     EXPECT_EQ(held.release(), release_result::released);
     EXPECT_FALSE(is_held(names[i]));
   }
@@ -112,7 +112,7 @@ TEST_P(refused_name_test, fails_no_other_request) {
       std::ignore = mutex(shared, name).acquire();
       return {};
     } catch (const error& thrown) {
-      return thrown.code();
+      return thrown.kind();
     }
   };
   std::atomic<bool> over{false};

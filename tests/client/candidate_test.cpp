@@ -32,7 +32,7 @@ class diary {
       try {
         std::rethrow_exception(why);
       } catch (const error& known) {
-        write(std::string{"failed: "} + to_string(known.code()));
+        write(std::string{"failed: "} + to_string(known.kind()));
       } catch (const std::exception& other) {
         write(std::string{"failed: "} + other.what());
       }
@@ -53,7 +53,7 @@ class diary {
     const std::lock_guard lock{mutex_};
     return over_.stop_requested();
   }
-  std::int64_t token() const {
+  fencing_token token() const {
     const std::lock_guard lock{mutex_};
     return token_;
   }
@@ -62,7 +62,7 @@ class diary {
   mutable std::mutex mutex_;
   std::vector<std::string> lines_;
   std::stop_token over_;
-  std::int64_t token_ = 0;
+  fencing_token token_;
 };
 
 class candidate_test : public client_test {

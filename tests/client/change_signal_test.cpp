@@ -104,7 +104,7 @@ TEST_F(change_signal_test, of_a_force_before_their_delivery_reaches_holds_that_w
   const auto holds = taken.get();
   ASSERT_EQ(holds.size(), 2U);
   // If the loss was noticed before the delivery, the lock was acquired again.
-  const auto is_true = [&] { return !holds[0] || holder_of("a") == holds[0].id(); };
+  const auto is_true = [&] { return !holds[0] || holder_of("a") == holds[0].id().to_string(); };
   EXPECT_TRUE(within(5s, is_true));
   EXPECT_TRUE(holds[1]);
 }
@@ -156,7 +156,7 @@ TEST_F(outliving_hold_test, hears_of_a_reclaim) {
   other->create_lease({lease, lease, "host", 1, "reclaims", 1h});
   const model::waiter mine{0, model::hold_id::random(), lease};
   const auto reclaim = [&, from = lease_of("a")](const store::lock_view& view) {
-    return client_layer::decide_reclaim(view, model::hold_id::parse(held.id()), from, mine).change;
+    return client_layer::decide_reclaim(view, model::hold_id{held.id()}, from, mine).change;
   };
   other->edit(std::vector<store::edit_request>{{"a", mine.hold, reclaim}});
   ASSERT_EQ(holder_of("a"), mine.hold.to_string());

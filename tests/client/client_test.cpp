@@ -94,7 +94,7 @@ std::optional<errc> code_of(const std::function<void()>& call) {
   try {
     call();
   } catch (const error& thrown) {
-    return thrown.code();
+    return thrown.kind();
   }
   ADD_FAILURE() << "nothing was thrown";
   return {};
@@ -151,9 +151,9 @@ model::lease_id client_test::lease_of(const std::string& name) {
   return info->holders.front().lease.id;
 }
 
-std::int64_t client_test::token_of(const std::string& name) {
+fencing_token client_test::token_of(const std::string& name) {
   const auto info = side().show(name);
-  return info ? info->row.token : 0;
+  return fencing_token{info ? info->row.token : 0};
 }
 
 void client_test::kill(const model::lease_id& lease) {

@@ -71,7 +71,7 @@ class client_test : public testing::TestWithParam<std::string> {
   bool is_held(const std::string& name);
   std::string holder_of(const std::string& name);  // the hold's id; empty: nobody
   model::lease_id lease_of(const std::string& name);
-  std::int64_t token_of(const std::string& name);
+  fencing_token token_of(const std::string& name);
   void kill(const model::lease_id& lease);
   attempt waiting(const client& db, const std::string& name);  // returns when it stands in the queue
 

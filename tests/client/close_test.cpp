@@ -38,12 +38,43 @@ TEST_P(close_test, hands_over_to_the_waiters) {
 TEST_P(close_test, happens_with_the_last_handle) {
   std::optional<client> db = new_client();
   std::optional<client> copy = db;
-  const hold held = mutex(*db, "a").acquire();
+  std::optional<hold> held = mutex(*db, "a").acquire();
   db.reset();
-  EXPECT_TRUE(held);
+  EXPECT_TRUE(*held);
   copy.reset();
-  EXPECT_EQ(held.loss(), loss::closed);
+  EXPECT_TRUE(*held) << "a hold is a handle, too";
+  EXPECT_EQ(leases(), 1U);
+  held.reset();
   EXPECT_EQ(leases(), 0U);
+  EXPECT_FALSE(is_held("a"));
+}
+
+TEST_P(close_test, happens_with_the_last_hold_of_several_and_of_a_quorum) {
+  auto all = [&] {
+    const client db = new_client();
+    return acquire_all({mutex{db, "a"}, mutex{db, "b"}});
+  }();
+  EXPECT_TRUE(all);
+  auto kept = all.take(1);
+  all = {};
+  EXPECT_TRUE(kept);
+  EXPECT_FALSE(is_held("a"));
+  kept = {};
+  EXPECT_EQ(leases(), 0U);
+  std::optional<quorum_hold> most = quorum_mutex{{new_client()}, "c"}.acquire();
+  EXPECT_TRUE(*most);
+  EXPECT_EQ(leases(), 1U);
+  most.reset();
+  EXPECT_EQ(leases(), 0U);
+}
+
+TEST_P(close_test, of_holds_that_keep_it_open_ends_them) {
+  client db = new_client();
+  const hold held = mutex(db, "a").acquire();
+  const client copy = db;
+  db.close();
+  EXPECT_EQ(held.loss(), loss::closed);
+  EXPECT_FALSE(is_held("a"));
 }
 
 TEST_P(close_test, makes_later_calls_throw) {

@@ -39,6 +39,18 @@ TEST_F(closing_handle_test, the_last_handle_closes_the_client) {
   EXPECT_TRUE(is_closed());
 }
 
+TEST_F(closing_handle_test, the_engine_gives_another_while_there_is_one) {
+  EXPECT_EQ(engine->handle(), nullptr);
+  auto handle = client_layer::closing_handle(engine);
+  auto other = engine->handle();
+  EXPECT_EQ(other, handle);
+  handle.reset();
+  EXPECT_FALSE(is_closed());
+  other.reset();
+  EXPECT_TRUE(is_closed());
+  EXPECT_EQ(engine->handle(), nullptr);
+}
+
 TEST_F(closing_handle_test, keeps_the_engine_alive) {
   auto other = std::make_shared<client_layer::engine>(client_layer::database_source{}, options{}, time);
   const std::weak_ptr<client_layer::engine> watched = other;

@@ -103,7 +103,7 @@ TEST_P(conflict_test, is_retried_and_nobody_hears_of_it) {
     EXPECT_TRUE(were_refused()) << "wait";
     refuse(error, times);
     EXPECT_EQ(held->release(), release_result::released);
-    EXPECT_EQ(waiter.take().id(), holder_of(error));
+    EXPECT_EQ(waiter.take().id().to_string(), holder_of(error));
     EXPECT_TRUE(were_refused()) << "release";
   }
 }

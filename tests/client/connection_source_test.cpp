@@ -129,7 +129,7 @@ TEST_F(connection_source_test, close_breaks_off_an_attempt_that_is_under_way) {
     try {
       source.connect({});
     } catch (const error& thrown) {
-      return thrown.code();
+      return thrown.kind();
     }
     return errc::internal;
   });

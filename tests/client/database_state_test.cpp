@@ -13,10 +13,10 @@ TEST_P(database_state_test, on_another_server_tokens_begin_above_all_earlier_one
   fixture().change_identity();
   const hold other = mutex(db, "b").acquire();
   EXPECT_GT(admin{db}.epoch(), epoch);
-  EXPECT_GE(other.token(), model::epoch_floor(epoch + 1));
-  const auto last = before.token();
+  EXPECT_GE(other.token().value(), model::epoch_floor(epoch + 1));
+  const auto last = before.token().value();
   before.release();
-  EXPECT_GE(mutex(db, "a").acquire().token(), std::max(last + 1, model::epoch_floor(epoch + 1)));
+  EXPECT_GE(mutex(db, "a").acquire().token().value(), std::max(last + 1, model::epoch_floor(epoch + 1)));
 }
 
 TEST_P(database_state_test, holds_that_are_still_there_are_kept) {
@@ -27,7 +27,7 @@ TEST_P(database_state_test, holds_that_are_still_there_are_kept) {
   const auto renewals = db.stats().renewals;
   ASSERT_TRUE(eventually([&] { return db.stats().renewals >= renewals + 2; }));
   EXPECT_TRUE(held);
-  EXPECT_EQ(holder_of("a"), held.id());
+  EXPECT_EQ(holder_of("a"), held.id().to_string());
 }
 
 TEST_P(database_state_test, a_hold_that_vanished_with_the_marker_is_gone) {
@@ -35,12 +35,11 @@ TEST_P(database_state_test, a_hold_that_vanished_with_the_marker_is_gone) {
   const hold lost = mutex(db, "a").acquire();
   const hold kept = mutex(db, "b").acquire();
   // As after a fail-over that lost the last commits: the lock's row is an older one, and the lease is there.
-  ASSERT_EQ(
-      side()
-          .release(std::vector<store::release_item>{{"a", lease_of("a"), model::hold_id::parse(lost.id())}},
-                   store::durability::durable)
-          .size(),
-      1U);
+  ASSERT_EQ(side()
+                .release(std::vector<store::release_item>{{"a", lease_of("a"), model::hold_id{lost.id()}}},
+                         store::durability::durable)
+                .size(),
+            1U);
   fixture().lose_marker();
   ASSERT_TRUE(eventually([&] { return lost.stop_token().stop_requested(); }));
   EXPECT_EQ(lost.loss(), loss::gone);
@@ -85,7 +84,7 @@ TEST_F(fail_over_test, that_lost_commits_loses_their_holds_and_no_others) {
   ASSERT_TRUE(soon([&] { return lost.stop_token().stop_requested(); }));
   EXPECT_EQ(lost.loss(), loss::gone);
   EXPECT_TRUE(kept);
-  EXPECT_EQ(holder_of("a"), kept.id());
+  EXPECT_EQ(holder_of("a"), kept.id().to_string());
   attempt asked{db, "b"};
   ASSERT_TRUE(soon([&] { return asked.is_over(); }));
   EXPECT_GT(asked.take().token(), lost.token());
@@ -97,7 +96,7 @@ TEST_F(fail_over_test, that_lost_the_move_to_a_lease_of_its_own_loses_the_hold_a
   const hold kept = mutex(db, "a").acquire();
   const hold lost = mutex(db, "b").acquire({.ttl = 1h});
   server->fail_over("memory/2", 1);
-  ASSERT_EQ(holder_of("b"), lost.id());
+  ASSERT_EQ(holder_of("b"), lost.id().to_string());
   pass_renewals(db);
   ASSERT_TRUE(soon([&] { return lost.stop_token().stop_requested(); }));
   EXPECT_EQ(lost.loss(), loss::gone);
@@ -107,24 +106,24 @@ TEST_F(fail_over_test, that_lost_the_move_to_a_lease_of_its_own_loses_the_hold_a
 
 TEST_F(fail_over_test, hands_nothing_over_with_an_old_epochs_token) {
   auto held = std::make_optional(mutex(db, "a").acquire());
-  const auto before = held->token();
+  const auto before = held->token().value();
   client other = new_client();
   auto next = waiting(other, "a");
   server->change_identity("memory/2");
   held.reset();
   ASSERT_TRUE(soon([&] { return next.is_over(); }));
-  EXPECT_GT(next.take().token(), before + model::epoch_floor(1) / 2);
+  EXPECT_GT(next.take().token().value(), before + model::epoch_floor(1) / 2);
 }
 
 TEST_F(fail_over_test, a_waiter_is_granted_on_the_new_server) {
   auto held = std::make_optional(mutex(db, "a").acquire());
-  const auto last = held->token();
+  const auto last = held->token().value();
   client other = new_client();
   auto waiter = waiting(other, "a");
   server->change_identity("memory/2");
   held.reset();
   ASSERT_TRUE(soon([&] { return waiter.is_over(); }));
-  EXPECT_GE(waiter.take().token(), last + 1);
+  EXPECT_GE(waiter.take().token().value(), last + 1);
   EXPECT_EQ(server->snapshot().recorded_identity, "memory/2");
 }
 

@@ -43,7 +43,7 @@ class deadlock_test : public client_test {
       call();
     } catch (const error& failure) {
       EXPECT_THAT(failure.what(), testing::HasSubstr("waits for"));
-      return failure.code();
+      return failure.kind();
     }
     return errc::internal;
   }
@@ -122,7 +122,7 @@ TEST_P(deadlock_test, the_operator_sees_who_waits_in_a_circle) {
   ASSERT_EQ(cycles.size(), 1U);
   ASSERT_EQ(cycles.front().size(), 2U);
   for (const auto& member : cycles.front()) {
-    EXPECT_EQ(member.waiter.hold_id, side().queue(member.waits_for).front().waiter.hold.to_string());
+    EXPECT_EQ(member.waiter.hold_id, side().queue(member.waits_for).front().waiter.hold);
   }
   stop.request_stop();
   const auto [refused, held] = one.get();

@@ -91,11 +91,11 @@ TEST_P(engine_test, in_a_forked_child_every_call_says_so_and_the_parent_keeps_it
   reading.lock_shared();
   const recursive_mutex counted{*db, "e"};
   quorum_mutex majority{{*db}, "f"};
-  const candidate leader{[](const std::function<void()>& next) { next(); },
+  const candidate leader{[](rowlock::task next) { next(); },
                          election(*db, "g"),
                          {.elected = [](term&, const std::stop_token&) {}}};
   // With this the parent has all of its threads.
-  const executor directly = [](const std::function<void()>& next) { next(); };
+  const executor directly = [](rowlock::task next) { next(); };
   std::promise<void> told;
   acquire_async(directly, mutex(*db, "h"), [&](const acquired&) { told.set_value(); });
   told.get_future().wait();
@@ -159,8 +159,8 @@ TEST_P(engine_test, in_a_forked_child_every_call_says_so_and_the_parent_keeps_it
   ASSERT_TRUE(WIFEXITED(status));
   EXPECT_EQ(WEXITSTATUS(status), 0) << "the number of the check that failed";
   EXPECT_TRUE(held);
-  EXPECT_EQ(holder_of("a"), held.id());
-  EXPECT_EQ(holder_of("b"), locked->current_hold().id());
+  EXPECT_EQ(holder_of("a"), held.id().to_string());
+  EXPECT_EQ(holder_of("b"), locked->current_hold().id().to_string());
   reading.unlock_shared();
   EXPECT_EQ(held.release(), release_result::released) << "its connections are as they were";
   EXPECT_TRUE(mutex(*db, "c").try_acquire());

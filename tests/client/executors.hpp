@@ -25,14 +25,14 @@ class hand_executor {
   hand_executor(const hand_executor&) = delete;
   hand_executor& operator=(const hand_executor&) = delete;
   ~hand_executor() {
-    std::deque<std::function<void()>> left;
+    std::deque<rowlock::task> left;
     const std::lock_guard lock{all_->mutex};
     all_->over = true;
     left.swap(all_->given);
   }
 
   executor get() {
-    return [all = all_](std::function<void()> next) {
+    return [all = all_](rowlock::task next) {
       const std::lock_guard lock{all->mutex};
       if (!all->over) all->given.push_back(std::move(next));
     };
@@ -54,11 +54,11 @@ class hand_executor {
  private:
   struct tasks {
     std::mutex mutex;
-    std::deque<std::function<void()>> given;
+    std::deque<rowlock::task> given;
     bool over = false;
   };
 
-  std::function<void()> take() {
+  rowlock::task take() {
     const std::lock_guard lock{all_->mutex};
     auto next = std::move(all_->given.front());
     all_->given.pop_front();
@@ -72,7 +72,7 @@ class hand_executor {
 class loop {
  public:
   executor get() {
-    return [this](std::function<void()> next) {
+    return [this](rowlock::task next) {
       const std::lock_guard lock{mutex_};
       given_.push_back(std::move(next));
       changed_.notify_one();
@@ -84,7 +84,7 @@ class loop {
   void run(const std::stop_token& stop) {
     std::unique_lock lock{mutex_};
     while (changed_.wait(lock, stop, [&] { return !given_.empty(); })) {
-      const auto next = std::move(given_.front());
+      auto next = std::move(given_.front());
       given_.pop_front();
       lock.unlock();
       next();
@@ -94,7 +94,7 @@ class loop {
 
   std::mutex mutex_;
   std::condition_variable_any changed_;
-  std::deque<std::function<void()>> given_;
+  std::deque<rowlock::task> given_;
   std::jthread thread_{[this](const std::stop_token& stop) { run(stop); }};
 };
 

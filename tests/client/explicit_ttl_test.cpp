@@ -140,7 +140,7 @@ TEST_F(explicit_ttl_clock_test, an_answer_that_comes_after_its_end_is_no_grant) 
   const auto first = holder_of("a");
   advance(1s);
   server->unblock();
-  EXPECT_NE(taken.take().id(), first) << "it was acquired again";
+  EXPECT_NE(taken.take().id().to_string(), first) << "it was acquired again";
 }
 
 // The move has happened and its answer is lost, and so is the client's lease. Nothing else would end the hold for an hour.
@@ -171,7 +171,7 @@ TEST_F(explicit_ttl_doubt_test, who_waits_gets_the_lock_on_the_next_lease) {
   EXPECT_LT(time.now() - began, 1min);
   const hold held = taken.take();
   EXPECT_TRUE(held);
-  EXPECT_NE(held.id(), first);
+  EXPECT_NE(held.id().to_string(), first);
   EXPECT_EQ(leases(), 2U) << "the client's and the hold's";
 }
 

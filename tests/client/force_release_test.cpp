@@ -20,7 +20,7 @@ class force_release_test : public virtual_client_test {
   release_result force(const std::string& name, const hold* only = nullptr) {
     return in_time([=, this] {
       return client_layer::force_release(engine(), name, 5s,
-                                         only ? model::hold_id::parse(only->id()) : model::hold_id{});
+                                         only ? model::hold_id{only->id()} : model::hold_id{});
     });
   }
 
@@ -60,7 +60,7 @@ TEST_F(force_release_test, a_sweep_frees_what_the_dead_have_and_nothing_else) {
   };
   const hold held = mutex(other, "a").acquire();
   EXPECT_EQ(sweep(), release_result::lost);
-  EXPECT_EQ(holder_of("a"), held.id());
+  EXPECT_EQ(holder_of("a"), held.id().to_string());
   server->expire(*server->snapshot().locks.at("a").row.lease);
   EXPECT_EQ(sweep(), release_result::released);
   EXPECT_EQ(holder_of("a"), "");
@@ -73,7 +73,7 @@ TEST_F(force_release_test, without_an_answer_in_time_the_result_is_unknown) {
   const auto begun = time.now();
   EXPECT_EQ(force("a"), release_result::unknown);
   EXPECT_GE(time.now(), begun + 5s);
-  EXPECT_EQ(holder_of("a"), held.id()) << "nothing was sent but a look";
+  EXPECT_EQ(holder_of("a"), held.id().to_string()) << "nothing was sent but a look";
   server->unblock();
 }
 
@@ -87,8 +87,10 @@ TEST_F(force_release_test, a_force_hits_no_later_holder) {
   ASSERT_TRUE(soon([&] { return waiter.is_over(); }));
   const hold second = waiter.take();
   pass_renewals(other);
-  EXPECT_EQ(holder_of("a"), second.id()) << "granted by the force itself, which was then sent again";
-  EXPECT_EQ(second.token(), first.token() + 2) << "the force raised it once, and the grant once";
+  EXPECT_EQ(holder_of("a"), second.id().to_string())
+      << "granted by the force itself, which was then sent again";
+  EXPECT_EQ(second.token().value(), first.token().value() + 2)
+      << "the force raised it once, and the grant once";
   EXPECT_TRUE(second);
 }
 
@@ -102,7 +104,7 @@ TEST_F(force_release_test, a_force_that_was_reported_as_unknown_is_not_done_late
   faults.forget();
   const auto end = time.now() + 10s;
   soon([&] { return time.now() >= end; });
-  EXPECT_EQ(holder_of("a"), held.id());
+  EXPECT_EQ(holder_of("a"), held.id().to_string());
 }
 
 }  // namespace

@@ -182,9 +182,9 @@ TEST_P(hold_data_client_test, who_reclaims_a_hold_begins_without) {
     old->set_data("what the dead did");
     // As another process does it, which cannot know that this one lives.
     const auto lease = side().show(old->name())->holders.at(0).lease.id;
-    const auto mine = client_layer::reclaim(*primitives::access::engine(other),
-                                            {client_layer::transfer_note::purpose::reclaim, lease,
-                                             model::hold_id::parse(old->id()), old->name()});
+    const auto mine = client_layer::reclaim(
+        *primitives::access::engine(other),
+        {client_layer::transfer_note::purpose::reclaim, lease, model::hold_id{old->id()}, old->name()});
     ASSERT_TRUE(mine);
     EXPECT_EQ(data(old->name()), "");
     primitives::access::engine(other)->releaser().release(*mine);
@@ -258,7 +258,7 @@ TEST_P(hold_data_client_test, an_older_version_shows_nothing_that_is_over) {
   hold held = shared_mutex(db, "c").acquire();
   held.set_data("old");
   const auto lease = lease_of("c");
-  const auto id = model::hold_id::parse(held.id());
+  const auto id = model::hold_id{held.id()};
   edit_as_an_older_version("c", [&](const store::lock_view& now) {
     store::lock_change change;  // a downgrade
     change.row = now.row;

@@ -1,7 +1,12 @@
 #include "client/client_test.hpp"
 
+#include "primitives/access.hpp"
 #include "support/background.hpp"
 
+#include <functional>
+#include <future>
+#include <optional>
+#include <stop_token>
 #include <utility>
 
 namespace rowlock::test {
@@ -15,9 +20,9 @@ class hold_test : public client_test {
 TEST_P(hold_test, of_nothing_answers_every_question) {
   hold nothing;
   EXPECT_FALSE(nothing);
-  EXPECT_EQ(nothing.token(), 0);
+  EXPECT_EQ(nothing.token(), fencing_token{});
   EXPECT_EQ(nothing.name(), "");
-  EXPECT_EQ(nothing.id(), "");
+  EXPECT_EQ(nothing.id(), hold_id{});
   EXPECT_EQ(nothing.remaining(), 0s);
   EXPECT_FALSE(nothing.stop_token().stop_possible());
   EXPECT_EQ(nothing.loss(), loss::none);
@@ -33,7 +38,7 @@ TEST_P(hold_test, moves_and_leaves_nothing_behind) {
   EXPECT_EQ(first.release(), release_result::lost);
   EXPECT_EQ(second.id(), id);
   EXPECT_TRUE(second);
-  EXPECT_EQ(holder_of("a"), id);
+  EXPECT_EQ(holder_of("a"), id.to_string());
 }
 
 TEST_P(hold_test, assigned_to_releases_what_it_held) {
@@ -87,7 +92,7 @@ TEST_P(hold_test, forced_away_says_so_at_once_and_releases_nothing) {
   EXPECT_EQ(held.remaining(), 0s);
   EXPECT_EQ(held.release(), release_result::lost);
   EXPECT_EQ(held.loss(), loss::forced);
-  EXPECT_EQ(holder_of("a"), next.id());
+  EXPECT_EQ(holder_of("a"), next.id().to_string());
   EXPECT_EQ(code_of([&] { std::ignore = held.guard_statement(); }), errc::hold_lost);
 }
 
@@ -122,14 +127,48 @@ TEST_P(hold_test, of_a_closed_client_says_closed) {
   EXPECT_FALSE(is_held("a"));
 }
 
-TEST_P(hold_test, outlives_the_last_handle_of_its_client) {
-  hold held;
-  {
-    const client short_lived = new_client();
-    held = mutex(short_lived, "a").acquire();
-  }
-  EXPECT_EQ(held.loss(), loss::closed);
-  EXPECT_EQ(held.release(), release_result::lost);
+TEST_P(hold_test, keeps_its_client_open) {
+  hold held = mutex{new_client(), "a"}.acquire();
+  EXPECT_TRUE(held);
+  EXPECT_TRUE(is_held("a"));
+  hold moved = std::move(held);
+  held = {};
+  EXPECT_TRUE(moved) << "a moved-from hold keeps nothing";
+  EXPECT_NO_THROW(moved.set_data("its client is open"));
+  EXPECT_EQ(moved.release(), release_result::released);
+  EXPECT_FALSE(is_held("a"));
+}
+
+TEST_P(hold_test, that_is_the_last_handle_closes_its_client) {
+  std::optional<hold> held = mutex{new_client(), "a"}.acquire();
+  const auto engine = primitives::access::state(*held)->engine().shared_from_this();
+  held->release();
+  EXPECT_NO_THROW(engine->check_usable()) << "until it is destroyed";
+  held.reset();
+  EXPECT_EQ(code_of([&] { engine->check_usable(); }), errc::closed);
+}
+
+TEST_P(hold_test, assigned_to_closes_the_client_of_the_previous_hold) {
+  hold held = mutex{new_client(), "a"}.acquire();
+  auto& first = primitives::access::state(held)->engine();
+  const auto kept = first.shared_from_this();
+  held = mutex(db, "b").acquire();
+  EXPECT_EQ(code_of([&] { first.check_usable(); }), errc::closed);
+  EXPECT_TRUE(held);
+  EXPECT_FALSE(is_held("a"));
+}
+
+TEST_P(hold_test, ends_its_client_in_a_callback_of_its_own_loss) {
+  std::optional<hold> held = mutex{new_client(), "a"}.acquire();
+  std::promise<void> ended;
+  std::optional<std::stop_callback<std::function<void()>>> on_loss;
+  on_loss.emplace(held->stop_token(), [&] {
+    held.reset();  // on a thread of the client that this closes
+    ended.set_value();
+  });
+  EXPECT_TRUE(admin{db}.release("a"));
+  EXPECT_EQ(ended.get_future().wait_for(60s), std::future_status::ready);
+  on_loss.reset();
 }
 
 ROWLOCK_FOR_EACH_STORE(hold_test);
@@ -199,7 +238,7 @@ TEST_F(hold_clock_test, its_destructor_does_not_throw_when_the_database_is_gone)
 
 TEST_F(hold_clock_test, released_under_a_guard_is_pending_and_done_when_the_guard_ends) {
   hold held = mutex(db, "a").acquire();
-  ASSERT_TRUE(server->guard("a", model::hold_id::parse(held.id())));
+  ASSERT_TRUE(server->guard("a", model::hold_id{held.id()}));
   EXPECT_EQ(held.release(), release_result::pending);
   EXPECT_EQ(held.release(), release_result::pending);
   EXPECT_FALSE(held);
@@ -243,7 +282,7 @@ TEST_F(hold_clock_test, a_callback_may_call_the_library) {
   const std::stop_callback on_loss{held.stop_token(), [&] {
                                      const hold other = mutex(db, "b").acquire();
                                      std::ignore = admin{db}.list();
-                                     got.set_value(other.token() + held.remaining().count());
+                                     got.set_value(other.token().value() + held.remaining().count());
                                    }};
   ASSERT_TRUE(admin{db}.release("a"));
   advance(10s);

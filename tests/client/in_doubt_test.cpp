@@ -10,7 +10,7 @@ class doubt_test : public virtual_client_test {
  protected:
   doubt_test() { mutex(db, "a").acquire().release(); }
 
-  std::int64_t token() const { return server->snapshot().locks.at("a").row.token; }
+  fencing_token token() const { return fencing_token{server->snapshot().locks.at("a").row.token}; }
   hold take(attempt& asked) {
     EXPECT_TRUE(soon([&] { return asked.is_over(); }));
     return asked.take();
@@ -23,28 +23,28 @@ class doubt_test : public virtual_client_test {
 };
 
 TEST_F(doubt_test, an_acquire_whose_answer_was_lost_is_one_grant) {
-  const auto before = token();
+  const auto before = token().value();
   faults.lose_answer("acquire");
   attempt asked{db, "a"};
   const hold held = take(asked);
-  EXPECT_EQ(held.token(), before + 1);
+  EXPECT_EQ(held.token().value(), before + 1);
   EXPECT_EQ(token(), held.token());
-  EXPECT_EQ(holder_of("a"), held.id());
+  EXPECT_EQ(holder_of("a"), held.id().to_string());
 }
 
 TEST_F(doubt_test, an_acquire_that_was_lost_on_its_way_is_sent_again) {
-  const auto before = token();
+  const auto before = token().value();
   faults.lose_request("acquire");
   attempt asked{db, "a"};
-  EXPECT_EQ(take(asked).token(), before + 1);
+  EXPECT_EQ(take(asked).token().value(), before + 1);
 }
 
 TEST_F(doubt_test, a_slow_acquire_whose_answer_was_lost_is_one_grant) {
   faults.lose_answer("edit");
   attempt asked{db, "new"};
   const hold held = take(asked);
-  EXPECT_EQ(server->snapshot().locks.at("new").row.token, held.token());
-  EXPECT_EQ(holder_of("new"), held.id());
+  EXPECT_EQ(server->snapshot().locks.at("new").row.token, held.token().value());
+  EXPECT_EQ(holder_of("new"), held.id().to_string());
   EXPECT_TRUE(soon([&] { return db.stats().acquired == 2; })) << "counted behind the answer";
 }
 
@@ -56,7 +56,7 @@ TEST_F(doubt_test, a_place_in_the_queue_whose_answer_was_lost_is_one_place) {
   ASSERT_TRUE(soon([&] { return faults.count("edit") == edits + 1; })) << "an edit finds its place";
   EXPECT_EQ(queued("a"), 1U);
   held.reset();
-  EXPECT_EQ(take(asked).id(), holder_of("a"));
+  EXPECT_EQ(take(asked).id().to_string(), holder_of("a"));
   expect_free_soon();
 }
 
@@ -69,7 +69,7 @@ TEST_F(doubt_test, a_place_that_an_edit_took_and_whose_answer_was_lost_is_one_pl
   ASSERT_TRUE(soon([&] { return faults.count("edit") == edits + 2; }));
   EXPECT_EQ(queued("a"), 1U);
   held.reset();
-  EXPECT_EQ(take(asked).id(), holder_of("a"));
+  EXPECT_EQ(take(asked).id().to_string(), holder_of("a"));
   expect_free_soon();
 }
 
@@ -99,7 +99,7 @@ TEST_F(doubt_test, a_lock_that_comes_before_its_waiter_knows_that_it_waits_is_fo
   ASSERT_TRUE(eventually([&] { return faults.count("wait") > waits; })) << "the wake-up was heard";
   server->unblock();
   EXPECT_TRUE(eventually([&] { return asked.is_over(); })) << "no time passes, so no poll finds it";
-  EXPECT_EQ(asked.take().id(), holder_of("a"));
+  EXPECT_EQ(asked.take().id().to_string(), holder_of("a"));
 }
 
 TEST_F(doubt_test, a_hand_over_by_an_edit_whose_answer_was_lost_reaches_its_waiter) {
@@ -114,7 +114,7 @@ TEST_F(doubt_test, a_hand_over_by_an_edit_whose_answer_was_lost_reaches_its_wait
 }
 
 TEST_F(doubt_test, a_move_to_an_explicit_ttl_whose_answer_was_lost_is_one_grant) {
-  const auto before = token();
+  const auto before = token().value();
   for (int skip : {0, 1}) {
     SCOPED_TRACE(skip);
     // The first edit finds the grant again, the second one moves it.
@@ -128,7 +128,7 @@ TEST_F(doubt_test, a_move_to_an_explicit_ttl_whose_answer_was_lost_is_one_grant)
       faults.cut(false);
     }
     hold held = take(asked);
-    EXPECT_EQ(held.token(), before + 1 + skip);
+    EXPECT_EQ(held.token().value(), before + 1 + skip);
     EXPECT_TRUE(held);
     held.release();
   }
@@ -162,7 +162,7 @@ TEST_F(doubt_test, a_repeated_release_frees_no_later_holder) {
   ASSERT_TRUE(eventually([&] { return holder_of("a").empty(); }));
   const hold next = mutex(other, "a").acquire();
   ASSERT_TRUE(soon([&] { return released.wait_for(0s) == std::future_status::ready; }));
-  EXPECT_EQ(holder_of("a"), next.id());
+  EXPECT_EQ(holder_of("a"), next.id().to_string());
 }
 
 TEST_F(doubt_test, a_permit_whose_answer_was_lost_is_one_permit) {
@@ -174,7 +174,7 @@ TEST_F(doubt_test, a_permit_whose_answer_was_lost_is_one_permit) {
   auto asked = in_background([&] { return lock.acquire_shared(); });
   ASSERT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
   hold held = asked.get();
-  EXPECT_EQ(held.token(), before + 1);
+  EXPECT_EQ(held.token().value(), before + 1);
   EXPECT_EQ(row().in_use, 1);
   faults.lose_answer("release");
   auto released = in_background([&] { return held.release(); });
@@ -231,14 +231,14 @@ TEST_F(doubt_test, a_connection_that_dies_with_its_waiter_gone_leaves_no_place_i
   server->unblock();
   faults.cut(false);
   EXPECT_TRUE(soon([&] { return queued("a") == 0; }));
-  EXPECT_EQ(holder_of("a"), held.id());
+  EXPECT_EQ(holder_of("a"), held.id().to_string());
 }
 
 TEST_F(doubt_test, a_ghost_is_ended_before_its_acquire_is_repeated) {
   server->name_backends();
   client other = new_client();
   mutex(other, "b").acquire().release();
-  const auto before = token();
+  const auto before = token().value();
   faults.leave_ghost("acquire");
   attempt asked{other, "a"};
   hold held = take(asked);
@@ -246,7 +246,7 @@ TEST_F(doubt_test, a_ghost_is_ended_before_its_acquire_is_repeated) {
   held.release();
   server->run_ghosts();
   EXPECT_EQ(holder_of("a"), "") << "the ghost was ended";
-  EXPECT_EQ(token(), before + 1);
+  EXPECT_EQ(token().value(), before + 1);
 }
 
 TEST_F(doubt_test, while_a_ghost_lives_nothing_is_sent_on_its_connections_successor) {
@@ -284,7 +284,7 @@ TEST_F(doubt_test, a_ghost_belongs_to_the_client_and_no_worker_goes_around_it) {
     EXPECT_NE(granted, "") << "the lock was free for it";
     faults.forget();
     hold held = take(asked);
-    EXPECT_EQ(held.id(), granted);
+    EXPECT_EQ(held.id().to_string(), granted);
     EXPECT_EQ(held.release(), release_result::released);
     expect_free_soon();
   }
@@ -352,7 +352,7 @@ TEST_F(doubt_test, an_asynchronous_release_that_a_crash_lost_is_sent_again) {
   EXPECT_EQ(held.release(), release_result::released);
   EXPECT_EQ(holder_of("a"), "");
   server->crash(true);
-  EXPECT_EQ(holder_of("a"), held.id()) << "the crash lost the release";
+  EXPECT_EQ(holder_of("a"), held.id().to_string()) << "the crash lost the release";
   advance(10s);
   expect_free_soon();
   server->crash(true);

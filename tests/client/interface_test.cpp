@@ -3,7 +3,9 @@
 #include "client/client_test.hpp"
 #include "client/settings.hpp"
 
+#include <algorithm>
 #include <type_traits>
+#include <vector>
 
 namespace rowlock::test {
 namespace {
@@ -11,15 +13,16 @@ namespace {
 using std::chrono::steady_clock;
 using std::chrono::system_clock;
 
-template <class... Locks>
-constexpr bool stay_where_they_are = (!std::is_copy_constructible_v<Locks> && ...) &&
-                                     (!std::is_move_constructible_v<Locks> && ...);
-static_assert(stay_where_they_are<mutex, recursive_mutex, shared_mutex, counting_semaphore, latch, barrier,
-                                  election, quorum_mutex, migrator>);
-template <class... Holds>
-constexpr bool move_only = (!std::is_copy_constructible_v<Holds> && ...) &&
-                           (std::is_nothrow_move_constructible_v<Holds> && ...);
-static_assert(move_only<hold, term, hold_set, quorum_hold>);
+template <class... Classes>
+constexpr bool move_only = (!std::is_copy_constructible_v<Classes> && ...) &&
+                           (!std::is_copy_assignable_v<Classes> && ...) &&
+                           (std::is_nothrow_move_constructible_v<Classes> && ...) &&
+                           (std::is_nothrow_move_assignable_v<Classes> && ...);
+static_assert(move_only<mutex, recursive_mutex, shared_mutex, recursive_shared_mutex, counting_semaphore,
+                        latch, barrier, election, quorum_mutex, candidate, migrator>);
+static_assert(move_only<hold, term, hold_set, quorum_hold, rowlock::task>);
+// A part of a lock cannot be moved away from it.
+static_assert(!std::is_move_constructible_v<exclusive_lock> && !std::is_move_assignable_v<exclusive_lock>);
 
 class interface_test : public virtual_client_test {
  protected:
@@ -91,7 +94,7 @@ TEST_F(interface_test, every_wait_ends_at_a_time_of_any_clock) {
 TEST_F(interface_test, what_holds_nothing_is_empty) {
   const hold nothing;
   EXPECT_FALSE(nothing);
-  EXPECT_EQ(nothing.token(), 0);
+  EXPECT_EQ(nothing.token(), fencing_token{});
   EXPECT_EQ(nothing.name(), "");
   EXPECT_FALSE(term{});
   EXPECT_FALSE(quorum_hold{});
@@ -101,6 +104,29 @@ TEST_F(interface_test, what_holds_nothing_is_empty) {
   const hold busy = mutex(db, "a").try_acquire();
   EXPECT_FALSE(busy);
   EXPECT_EQ(busy.loss(), loss::none) << "it was never held";
+}
+
+TEST_F(interface_test, a_lock_that_moves_takes_along_what_it_has_locked) {
+  mutex a{db, "a"};
+  a.lock();
+  mutex moved = std::move(a);
+  EXPECT_TRUE(moved.current_hold());
+  EXPECT_EQ(moved.name(), "a");
+  moved.unlock();
+  moved.lock();
+  moved = mutex{db, "b"};  // unlocks
+  EXPECT_TRUE(mutex(db, "a").try_acquire());
+  EXPECT_TRUE(moved.try_lock());
+  moved.unlock();
+  recursive_shared_mutex catalog{db, "c"};
+  catalog.lock_shared();
+  recursive_shared_mutex there = std::move(catalog);
+  EXPECT_EQ(there.read_depth(), 1U);
+  there.unlock_shared();
+  std::vector<latch> gates;
+  for (const auto* name : {"d", "e", "f"}) gates.emplace_back(db, name, 1);
+  for (auto& gate : gates) gate.count_down();
+  EXPECT_TRUE(std::ranges::all_of(gates, [](const latch& gate) { return gate.try_wait(); }));
 }
 
 TEST_F(interface_test, durations_are_of_any_type_and_rounded_up) {

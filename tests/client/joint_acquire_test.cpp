@@ -106,7 +106,7 @@ TEST_F(joint_acquire_test, a_time_that_is_up_leaves_nothing) {
 // The holder's lease is over, and cannot be killed while its guarded transaction is open.
 TEST_F(joint_acquire_test, asks_a_guarded_lock_of_the_dead_no_more_often_than_one_lock_does) {
   const hold held = mutex(rival, "b").acquire();
-  ASSERT_TRUE(server->guard("b", model::hold_id::parse(held.id())));
+  ASSERT_TRUE(server->guard("b", model::hold_id{held.id()}));
   server->expire(server->snapshot().locks.at("b").row.lease.value(), 1min);
   const auto edits = faults.count("edit");
   EXPECT_THAT(result(acquiring({"a", "b"}, {true, 3s})), testing::IsEmpty());

@@ -47,7 +47,7 @@ class joint_move_test : public virtual_client_test {
   void expect_moved(const hold_set& all) {
     ASSERT_EQ(all.size(), 2U);
     EXPECT_TRUE(all);
-    for (const auto& one : all) EXPECT_EQ(one.id(), holder_of(one.name()));
+    for (const auto& one : all) EXPECT_EQ(one.id().to_string(), holder_of(one.name()));
     EXPECT_TRUE(stand_on_their_own());
   }
 

@@ -89,7 +89,7 @@ TEST_P(lock_info_test, shows_a_dead_waiter_as_that_and_no_dead_holder) {
 TEST_P(lock_info_test, says_that_a_lock_that_rests_is_locked) {
   mutex(db, "a").acquire({.min_hold = 1h}).release();
   const mutex there{other, "a"};
-  ASSERT_TRUE(eventually([&] { return there.holders().at(0).hold_id == model::hold_id{}.to_string(); }));
+  ASSERT_TRUE(eventually([&] { return there.holders().at(0).hold_id == hold_id{}; }));
   EXPECT_TRUE(there.is_locked());
 }
 

@@ -17,9 +17,9 @@ TEST_P(mutex_test, is_granted_and_given_back) {
   hold held = wanted.acquire();
   EXPECT_TRUE(held);
   EXPECT_EQ(held.name(), "a");
-  EXPECT_EQ(held.id(), holder_of("a"));
+  EXPECT_EQ(held.id().to_string(), holder_of("a"));
   EXPECT_EQ(held.token(), token_of("a"));
-  EXPECT_GT(held.token(), 0);
+  EXPECT_GT(held.token(), fencing_token{});
   EXPECT_EQ(held.release(), release_result::released);
   EXPECT_FALSE(held);
   EXPECT_FALSE(is_held("a"));
@@ -42,7 +42,7 @@ TEST_P(mutex_test, try_acquire_for_gives_up_and_leaves_nothing_behind) {
   const client other = new_client();
   EXPECT_FALSE(mutex(other, "a").try_acquire_for(50ms));
   EXPECT_TRUE(eventually([&] { return queued("a") == 0; }));
-  EXPECT_EQ(holder_of("a"), held.id());
+  EXPECT_EQ(holder_of("a"), held.id().to_string());
 }
 
 TEST_P(mutex_test, try_acquire_for_waits_for_its_turn) {
@@ -53,7 +53,7 @@ TEST_P(mutex_test, try_acquire_for_waits_for_its_turn) {
   held.reset();
   const auto got = later.get();
   ASSERT_TRUE(got);
-  EXPECT_EQ(got.id(), holder_of("a"));
+  EXPECT_EQ(got.id().to_string(), holder_of("a"));
 }
 
 TEST_P(mutex_test, try_acquire_until_a_time_that_has_passed_does_not_wait) {
@@ -109,13 +109,13 @@ TEST_P(mutex_test, hands_over_in_order_within_one_client) {
   auto first = waiting(db, "a");
   auto second = waiting(db, "a");
   auto third = waiting(db, "a");
-  std::int64_t last = held->token();
+  fencing_token last = held->token();
   held.reset();
   std::size_t others = 2;
   for (auto* next : {&first, &second, &third}) {
     const hold got = next->take();
     EXPECT_EQ(queued("a"), others--);
-    EXPECT_EQ(got.id(), holder_of("a"));
+    EXPECT_EQ(got.id().to_string(), holder_of("a"));
     EXPECT_GT(got.token(), last);
     last = got.token();
   }
@@ -128,11 +128,11 @@ TEST_P(mutex_test, hands_over_in_order_among_clients) {
   auto one = waiting(other, "a");
   auto two = waiting(third, "a");
   auto three = waiting(other, "a");
-  std::int64_t last = held->token();
+  fencing_token last = held->token();
   held.reset();
   for (auto* next : {&one, &two, &three}) {
     const hold got = next->take();
-    EXPECT_EQ(got.token(), last + 1);
+    EXPECT_EQ(got.token().value(), last.value() + 1);
     last = got.token();
   }
 }
@@ -198,7 +198,7 @@ TEST_P(mutex_test, works_with_the_standards_locks) {
   EXPECT_TRUE(eventually([&] { return !is_held("a") && !is_held("b"); }));
   std::unique_lock lock{a, 20s};
   EXPECT_TRUE(lock.owns_lock());
-  EXPECT_EQ(a.current_hold().id(), holder_of("a"));
+  EXPECT_EQ(a.current_hold().id().to_string(), holder_of("a"));
   lock.unlock();
   std::unique_lock tried{a, std::try_to_lock};
   EXPECT_TRUE(tried.owns_lock());
@@ -257,7 +257,7 @@ TEST_P(mutex_test, its_destructor_unlocks_but_lets_holds_live) {
 
 TEST_P(mutex_test, tokens_rise_through_all_ways_of_ending_a_hold) {
   mutex a{db, "a"};
-  std::int64_t last = 0;
+  fencing_token last;
   const auto next = [&](hold held) {
     EXPECT_GT(held.token(), last);
     last = held.token();

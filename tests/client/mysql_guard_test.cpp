@@ -37,7 +37,7 @@ TEST_P(mysql_guard_test, who_wants_the_lock_meanwhile_gets_it_after) {
   attempt waiter{other, "a"};
   EXPECT_FALSE(mutex(other, "a").try_acquire_for(200ms));
   EXPECT_EQ(held.release(), release_result::pending);
-  EXPECT_EQ(holder_of("a"), held.id());
+  EXPECT_EQ(holder_of("a"), held.id().to_string());
   app.run("COMMIT");
   EXPECT_GT(waiter.take().token(), held.token());
 }

@@ -47,7 +47,7 @@ TEST_P(postgres_guard_test, a_lock_released_inside_goes_to_its_waiter_when_the_t
   app->run("BEGIN");
   app->guard(held);
   EXPECT_EQ(held.release(), release_result::pending);
-  EXPECT_EQ(holder_of("a"), held.id());
+  EXPECT_EQ(holder_of("a"), held.id().to_string());
   app->run("COMMIT");
   EXPECT_GT(waiter.take().token(), held.token());
 }

@@ -45,8 +45,8 @@ TEST_P(quorum_databases_test, one_holds_and_a_majority_has_its_token) {
   for (std::size_t i = 0; i < held.size(); ++i) {
     // One that was slower than the others is not waited for.
     if (!held.member_hold(i)) continue;
-    if (fixtures[i]->open()->connect()->show("global").value().row.token == held.token()) ++written;
-    EXPECT_EQ(held.member_hold(i).guard_statement().parameters.at(1), held.member_hold(i).id());
+    if (fixtures[i]->open()->connect()->show("global").value().row.token == held.token().value()) ++written;
+    EXPECT_EQ(held.member_hold(i).guard_statement().parameters.at(1), held.member_hold(i).id().to_string());
   }
   EXPECT_GE(written, 2);
   EXPECT_EQ(held.release(), release_result::released);
@@ -55,7 +55,7 @@ TEST_P(quorum_databases_test, one_holds_and_a_majority_has_its_token) {
 }
 
 TEST_P(quorum_databases_test, tokens_rise_when_each_in_turn_is_missing) {
-  std::int64_t last = 0;
+  fencing_token last;
   for (std::size_t missing = 0; missing < 3; ++missing) {
     const auto mine = new_clients();
     std::vector<client> some = mine;

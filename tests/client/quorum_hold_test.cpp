@@ -51,7 +51,7 @@ TEST_F(quorum_hold_test, a_lost_hold_gives_its_members_back_by_itself) {
   const auto two = new_process();
   auto held = take(*one);
   ASSERT_TRUE(held);
-  const auto kept = held.member_hold(1).id();
+  const auto kept = held.member_hold(1).id().to_string();
   cut({0, 2});
   ASSERT_TRUE(soon([&] { return held.loss() != loss::none; }));
   cut({0});

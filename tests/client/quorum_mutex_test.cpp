@@ -15,7 +15,8 @@ TEST_F(quorum_test, is_held_on_all_members_with_one_token) {
   EXPECT_TRUE(held);
   EXPECT_EQ(held.name(), name);
   EXPECT_EQ(held.size(), count);
-  for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(databases[i].holder(), held.member_hold(i).id());
+  for (std::size_t i = 0; i < count; ++i)
+    EXPECT_EQ(databases[i].holder(), held.member_hold(i).id().to_string());
   EXPECT_GT(held.remaining(), 25s);
   EXPECT_LT(held.remaining(), 29s);
   EXPECT_FALSE(take(*two));
@@ -93,7 +94,7 @@ TEST_F(quorum_test, tokens_rise_across_any_two_majorities) {
   use_up_tokens(1, 7);
   const auto one = new_process();
   const auto two = new_process();
-  std::int64_t last = 0;
+  fencing_token last;
   for (const std::size_t missing : {2U, 0U, 1U, 0U, 2U, 1U}) {
     cut({missing});
     for (auto* who : {one.get(), two.get()}) {
@@ -146,14 +147,14 @@ TEST_F(quorum_test, rivals_who_split_the_votes_are_granted_in_the_end) {
   std::vector<std::unique_ptr<process>> rivals;
   for (int i = 0; i < 3; ++i) rivals.push_back(new_process());
   std::atomic<int> inside{0};
-  std::vector<std::int64_t> tokens;
+  std::vector<fencing_token> tokens;
   std::vector<std::future<void>> running;
   for (auto& rival : rivals) {
     running.push_back(in_background([&] {
       for (int i = 0; i < 3; ++i) {
         auto held = rival->lock->acquire();
         EXPECT_EQ(inside.fetch_add(1), 0);
-        EXPECT_GT(held.token(), tokens.empty() ? 0 : tokens.back());
+        EXPECT_GT(held.token(), tokens.empty() ? fencing_token{} : tokens.back());
         tokens.push_back(held.token());
         inside.fetch_sub(1);
         held.release();
@@ -170,7 +171,7 @@ TEST_F(quorum_test, rivals_who_split_the_votes_are_granted_in_the_end) {
 // leaves, the next one is granted when the leases have run out, with a token above all that was told.
 TEST_F(quorum_test, a_client_that_ends_at_any_step_leaves_nothing_for_long) {
   use_up_tokens(0, 5);
-  std::int64_t told = 0;
+  fencing_token told;
   int steps = 0;
   for (bool finished = false; !finished; ++steps) {
     SCOPED_TRACE(steps);

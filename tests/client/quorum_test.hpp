@@ -32,7 +32,7 @@ class quorum_test : public testing::Test {
       return found == tables.locks.end() || !found->second.row.hold ? std::string{}
                                                                     : found->second.row.hold->to_string();
     }
-    std::int64_t token() const { return server->snapshot().locks.at(name).row.token; }
+    fencing_token token() const { return fencing_token{server->snapshot().locks.at(name).row.token}; }
   };
 
   static options calm() {

@@ -46,7 +46,7 @@ TEST_F(reconciliation_test, a_grant_that_nobody_here_has_is_released) {
   server->lose_marker();
   pass_renewals(db);
   EXPECT_TRUE(soon([&] { return holder_of("b").empty(); }));
-  EXPECT_EQ(holder_of("a"), held.id());
+  EXPECT_EQ(holder_of("a"), held.id().to_string());
   EXPECT_TRUE(held);
 }
 
@@ -54,7 +54,7 @@ TEST_F(reconciliation_test, a_durable_release_that_a_fail_over_lost_is_done_agai
   server->keep_history();
   const hold kept = mutex(db, "a").acquire();
   hold held = mutex(db, "b").acquire();
-  const auto id = held.id();
+  const auto id = held.id().to_string();
   // This gives the lock to nobody twice: the standby has seen neither the release nor the renewal after it.
   ASSERT_EQ(held.release(), release_result::released);
   advance(1ms);
@@ -70,7 +70,7 @@ TEST_F(reconciliation_test, a_hand_over_that_a_fail_over_lost_is_done_again) {
   server->keep_history();
   client other = new_client();
   auto held = std::make_optional(mutex(db, "a").acquire());
-  const auto id = held->id();
+  const auto id = held->id().to_string();
   auto waiter = waiting(other, "a");
   held->release();
   ASSERT_TRUE(soon([&] { return waiter.is_over(); }));
@@ -108,7 +108,7 @@ TEST_F(reconciliation_test, a_place_in_a_queue_that_nobody_waits_in_is_withdrawn
   server->lose_marker();
   pass_renewals(other);
   EXPECT_TRUE(soon([&] { return queued("a") == 0; }));
-  EXPECT_EQ(holder_of("a"), held.id());
+  EXPECT_EQ(holder_of("a"), held.id().to_string());
 }
 
 TEST_F(reconciliation_test, holds_and_waits_that_the_client_knows_are_left_alone) {
@@ -158,7 +158,7 @@ TEST_F(reconciliation_test, a_hold_whose_ttl_has_ended_is_no_surprise) {
     const hold over = mutex(logging, "a").acquire({.ttl = 5s});
     pass_renewals(logging);
     ASSERT_EQ(over.loss(), loss::expired);
-    ASSERT_EQ(holder_of("a"), over.id()) << "nobody has wanted it since";
+    ASSERT_EQ(holder_of("a"), over.id().to_string()) << "nobody has wanted it since";
     server->lose_marker();
     pass_renewals(logging);
     EXPECT_TRUE(soon([&] { return holder_of("a").empty(); }));
@@ -183,7 +183,7 @@ TEST_F(reconciliation_test, what_is_under_way_while_it_reads_is_left_alone) {
   EXPECT_EQ(holder_of("b"), granted);
   server->unblock();
   ASSERT_TRUE(soon([&] { return asked.is_over(); }));
-  EXPECT_EQ(asked.take().id(), granted);
+  EXPECT_EQ(asked.take().id().to_string(), granted);
 }
 
 TEST_F(reconciliation_test, goes_on_after_failures) {

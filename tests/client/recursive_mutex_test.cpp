@@ -121,7 +121,7 @@ TEST_P(recursive_mutex_test, another_thread_waits_until_the_last_release) {
   auto other = in_background([&] { return a.acquire(); });
   ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
   inner.reset();
-  EXPECT_EQ(holder_of("a"), outer->id());
+  EXPECT_EQ(holder_of("a"), outer->id().to_string());
   EXPECT_EQ(queued("a"), 1U);
   outer.reset();
   EXPECT_TRUE(other.get());
@@ -153,7 +153,7 @@ TEST_P(recursive_mutex_test, locks_and_unlocks_as_often) {
     const std::unique_lock inner{a};
     EXPECT_TRUE(a.try_lock());
     EXPECT_TRUE(a.try_lock_for(1h));
-    EXPECT_EQ(a.current_hold().id(), holder_of("a"));
+    EXPECT_EQ(a.current_hold().id().to_string(), holder_of("a"));
     a.unlock();
     a.unlock();
   }
@@ -199,7 +199,7 @@ TEST_F(recursive_mutex_clock_test, is_renewed_until_its_last_release) {
   pass_renewals(db, 4);
   EXPECT_TRUE(inner) << "after more than its ttl";
   EXPECT_EQ(inner.token(), token);
-  EXPECT_EQ(holder_of("a"), inner.id());
+  EXPECT_EQ(holder_of("a"), inner.id().to_string());
   EXPECT_EQ(a.depth(), 1U);
 }
 

@@ -184,7 +184,7 @@ TEST_P(shared_mutex_test, try_upgrade_of_the_only_reader_gives_it_a_new_token) {
   EXPECT_TRUE(wanted.try_upgrade(held));
   EXPECT_GT(held.token(), token);
   EXPECT_GT(held.weight(), 1);
-  EXPECT_EQ(held.id(), holder_of("a"));
+  EXPECT_EQ(held.id().to_string(), holder_of("a"));
   EXPECT_FALSE(shared_mutex(other, "a").try_acquire_shared());
   EXPECT_TRUE(wanted.try_upgrade(held));
   EXPECT_EQ(held.release(), release_result::released);
@@ -229,7 +229,7 @@ TEST_P(shared_mutex_test, serves_the_standards_locks) {
   EXPECT_EQ(holders(), 0U);
   {
     std::unique_lock one{wanted};
-    EXPECT_EQ(wanted.current_hold().id(), holder_of("a"));
+    EXPECT_EQ(wanted.current_hold().id().to_string(), holder_of("a"));
     EXPECT_EQ(code_of([&] { wanted.lock_shared(); }), errc::deadlock);
     EXPECT_FALSE(in_background([&] { return wanted.try_lock_shared(); }).get());
   }
@@ -327,7 +327,7 @@ TEST_F(shared_mutex_doubt_test, an_upgrade_whose_answer_was_lost_is_done) {
   EXPECT_TRUE(run([&] { return catalog.try_upgrade(held); }));
   EXPECT_EQ(held.weight(), 1'000'000);
   EXPECT_GT(held.token(), token);
-  EXPECT_EQ(holder_of("c"), held.id());
+  EXPECT_EQ(holder_of("c"), held.id().to_string());
   EXPECT_EQ(held.release(), release_result::released);
   EXPECT_EQ(holder_of("c"), "");
 }
@@ -355,7 +355,7 @@ TEST_F(shared_mutex_doubt_test, an_upgrade_that_stays_in_doubt_is_released_as_wh
   EXPECT_EQ(run([&] { return code_of([&] { std::ignore = catalog.try_upgrade(held); }); }),
             errc::unreachable);
   faults.forget();
-  EXPECT_EQ(holder_of("c"), held.id()) << "it was done";
+  EXPECT_EQ(holder_of("c"), held.id().to_string()) << "it was done";
   EXPECT_TRUE(held);
   EXPECT_EQ(held.weight(), 1) << "whatever was done, it may read";
   EXPECT_TRUE(primitives::access::state(held)->is_in_doubt()) << "so a guard asks the database";
@@ -368,13 +368,13 @@ TEST_F(shared_mutex_doubt_test, a_change_in_doubt_is_read_where_the_row_is_kept)
   hold held = catalog.acquire_shared();
   faults.lose_answer("edit");
   auto changing = in_background([&] { return catalog.try_upgrade(held); });
-  ASSERT_TRUE(eventually([&] { return holder_of("c") == held.id(); }));
+  ASSERT_TRUE(eventually([&] { return holder_of("c") == held.id().to_string(); }));
   server->lock_row("c");
   ASSERT_TRUE(soon([&] { return changing.wait_for(0s) == std::future_status::ready; }));
   server->unlock_row("c");
   EXPECT_TRUE(changing.get());
   EXPECT_EQ(held.weight(), 1'000'000);
-  EXPECT_EQ(held.token(), server->snapshot().locks.at("c").row.token);
+  EXPECT_EQ(held.token().value(), server->snapshot().locks.at("c").row.token);
 }
 
 // A thread enters the queue where no more of it is read: the rest is granted by the sweep that follows.
@@ -444,7 +444,7 @@ class crowd_of_readers_test : public many_readers_test {
   int edits() const { return faults.count("edit") - edits_before; }
 
   shared_mutex lock{db, "a"};
-  const executor at_once = [](std::function<void()> next) { next(); };
+  const executor at_once = [](rowlock::task next) { next(); };
   std::mutex guard;
   std::vector<hold> holds;
   int edits_before = 0;
@@ -456,7 +456,7 @@ TEST_F(crowd_of_readers_test, is_granted_in_one_edit) {
   });
   ASSERT_TRUE(soon([&] { return granted() == many; }));
   EXPECT_LE(edits(), 2);
-  std::set<std::int64_t> tokens;
+  std::set<fencing_token> tokens;
   for (const auto& one : holds) tokens.insert(one.token());
   EXPECT_EQ(tokens.size(), many);
   EXPECT_EQ(row().in_use, std::int64_t{many});

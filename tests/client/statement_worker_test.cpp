@@ -42,7 +42,7 @@ class statement_worker_test : public virtual_client_test {
     const auto over = std::make_shared<std::atomic<std::size_t>>(0);
     const auto refused = std::make_shared<std::atomic<int>>(0);
     for (const auto& name : names) {
-      acquire_async([](const std::function<void()>& next) { next(); }, mutex{db, name},
+      acquire_async([](rowlock::task next) { next(); }, mutex{db, name},
                     [over, refused](const acquired& got) {
                       *refused += got.failure ? 1 : 0;
                       ++*over;
@@ -59,8 +59,8 @@ class statement_worker_test : public virtual_client_test {
   // So many requests wait for "a" without a thread, until they are stopped. over: counts those that have ended.
   void queue_up(const client& db, std::size_t many, const std::stop_source& stop, std::atomic<int>& over) {
     for (std::size_t i = 0; i < many; ++i) {
-      acquire_async([](const std::function<void()>& next) { next(); }, mutex{db, "a"},
-                    [&](const acquired&) { ++over; }, {.stop = stop.get_token()});
+      acquire_async([](rowlock::task next) { next(); }, mutex{db, "a"}, [&](const acquired&) { ++over; },
+                    {.stop = stop.get_token()});
     }
     ASSERT_TRUE(eventually([&] { return queued("a") == many; }));
   }
@@ -223,7 +223,7 @@ TEST_F(statement_worker_test, a_database_that_answers_nothing_is_unreachable_whe
         call();
         return {};
       } catch (const error& thrown) {
-        return thrown.code();
+        return thrown.kind();
       }
     });
     EXPECT_TRUE(soon([&] { return asked.wait_for(0s) == std::future_status::ready; }));
@@ -297,7 +297,7 @@ TEST_F(statement_worker_test, a_waiter_beside_a_guarded_transaction_of_a_dead_ho
   hold held = mutex(other, "a").acquire();
   auto waiter = waiting(db, "a");
   const auto lease = *server->snapshot().locks.at("a").row.lease;
-  ASSERT_TRUE(server->guard("a", model::hold_id::parse(held.id())));
+  ASSERT_TRUE(server->guard("a", model::hold_id{held.id()}));
   server->expire(lease);
   const auto session = server->open()->connect();
   ASSERT_EQ(session->kill(std::vector{lease}, 0us).size(), 1U);
@@ -327,7 +327,7 @@ TEST_F(statement_worker_test, sweeps_of_a_guarded_row_do_not_pile_up) {
   client other = new_client();
   hold held = mutex(other, "a").acquire();
   const auto lease = *server->snapshot().locks.at("a").row.lease;
-  ASSERT_TRUE(server->guard("a", model::hold_id::parse(held.id())));
+  ASSERT_TRUE(server->guard("a", model::hold_id{held.id()}));
   server->expire(lease);
   client db = new_client(settings);
   mutex(db, "b").acquire().release();
@@ -607,7 +607,7 @@ TEST_F(statement_worker_test, one_probe_asks_for_all_that_is_to_be_released_of_a
   for (int i = 0; i < 30; ++i) held.push_back(pool.acquire());
   server->lock_row("pool");
   for (auto& one : held)
-    release_async([](const std::function<void()>& next) { next(); }, std::move(one), [](release_result) {});
+    release_async([](rowlock::task next) { next(); }, std::move(one), [](release_result) {});
   pass(1s);
   const auto edits = faults.count("edit");
   pass(1s);

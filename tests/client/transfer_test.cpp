@@ -76,7 +76,7 @@ TEST_P(transfer_test, a_hold_is_adopted_with_its_token_and_kept) {
   ASSERT_TRUE(taken);
   EXPECT_EQ(taken.name(), "a/b");
   EXPECT_NE(taken.id(), held.id()) << "one id, one acquisition";
-  EXPECT_EQ(holder_of("a/b"), taken.id());
+  EXPECT_EQ(holder_of("a/b"), taken.id().to_string());
   EXPECT_EQ(taken.token(), held.token());
   const auto renewals = other.stats().renewals;
   ASSERT_TRUE(eventually([&] { return other.stats().renewals > renewals + 1; }));
@@ -237,9 +237,9 @@ TEST_P(transfer_test, a_restarted_program_reclaims_with_a_new_token_and_before_w
   auto mine = reclaim(other, dead.receipt);
   ASSERT_TRUE(mine);
   EXPECT_EQ(mine.name(), "a");
-  EXPECT_GT(mine.token(), dead.token);
-  EXPECT_NE(mine.id(), dead.hold.to_string());
-  EXPECT_EQ(holder_of("a"), mine.id());
+  EXPECT_GT(mine.token().value(), dead.token);
+  EXPECT_NE(mine.id(), dead.hold);
+  EXPECT_EQ(holder_of("a"), mine.id().to_string());
   EXPECT_EQ(queued("a"), 1U);
   EXPECT_FALSE(reclaim(db, dead.receipt)) << "once";
   mine.release();
@@ -263,7 +263,7 @@ TEST_P(transfer_test, who_was_taken_for_dead_is_told) {
   // As another process does it, which cannot know that this one lives.
   const auto mine = client_layer::reclaim(
       *primitives::access::engine(other),
-      {client_layer::transfer_note::purpose::reclaim, lease_of("a"), model::hold_id::parse(held.id()), "a"});
+      {client_layer::transfer_note::purpose::reclaim, lease_of("a"), model::hold_id{held.id()}, "a"});
   ASSERT_TRUE(mine);
   ASSERT_TRUE(eventually([&] { return held.loss() != loss::none; }));
   EXPECT_EQ(held.release(), release_result::lost);
@@ -287,8 +287,7 @@ TEST_P(transfer_test, reclaims_nothing_from_the_dead) {
   const auto receipt = held.receipt();
   for (const std::string name : {"a", "none"}) {
     const client_layer::transfer_note strange{client_layer::transfer_note::purpose::reclaim,
-                                              model::lease_id::random(), model::hold_id::parse(held.id()),
-                                              name};
+                                              model::lease_id::random(), model::hold_id{held.id()}, name};
     EXPECT_FALSE(reclaim(other, strange.to_string())) << name;
   }
   held.release();
@@ -365,7 +364,7 @@ TEST_F(transfer_doubt_test, an_adoption_whose_answer_was_lost_is_asked_again) {
   faults.lose_answer("edit");
   const auto taken = adopt(other, text);
   ASSERT_TRUE(taken);
-  EXPECT_EQ(holder_of("a"), taken.id());
+  EXPECT_EQ(holder_of("a"), taken.id().to_string());
 }
 
 TEST_F(transfer_doubt_test, an_adoption_that_fails_in_doubt_gives_the_lock_back) {

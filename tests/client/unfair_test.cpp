@@ -63,7 +63,8 @@ TEST_P(unfair_test, many_that_want_it_all_the_time_exclude_each_other_and_all_co
     mutex wanted{mine, "a", unfair};
     for (int i = 0; i < 10; ++i) {
       const hold held = wanted.acquire();
-      if (inside.fetch_add(1) != 0 || last.exchange(held.token()) >= held.token()) ++violations;
+      if (inside.fetch_add(1) != 0 || last.exchange(held.token().value()) >= held.token().value())
+        ++violations;
       inside.fetch_sub(1);
     }
   };

@@ -110,7 +110,7 @@ TEST_P(command_line_test, a_program_fails_on_an_older_schema_and_changes_nothing
 TEST_P(command_line_test, tokens_go_on_rising_after_a_restore_without_the_tables) {
   const auto token_of_a_grant = [&] {
     const auto client = connect(db.url(), db.settings());
-    return mutex(client, "billing/nightly").acquire().token();
+    return mutex(client, "billing/nightly").acquire().token().value();
   };
   const auto before = token_of_a_grant();
   migrator{db.url(), db.settings()}.down(0, true);

@@ -64,8 +64,8 @@ class example_test : public cli_test {
 };
 
 TEST_P(example_test, mutex_builds_the_report_once) {
-  std::vector<std::int64_t> tokens;
-  const auto step = [&](std::int64_t token) { tokens.push_back(token); };
+  std::vector<fencing_token> tokens;
+  const auto step = [&](fencing_token token) { tokens.push_back(token); };
   EXPECT_TRUE(build_report(db, 0ms, {step, step}));
   ASSERT_EQ(tokens.size(), 2U);
   EXPECT_EQ(tokens[0], tokens[1]);
@@ -76,11 +76,11 @@ TEST_P(example_test, mutex_builds_the_report_once) {
 }
 
 TEST_P(example_test, mutex_stops_when_the_lock_is_lost) {
-  const auto lose = [&](std::int64_t) {
+  const auto lose = [&](fencing_token) {
     ASSERT_TRUE(admin{other}.release("reports/nightly"));
     eventually("the holder knows", [&] { return db.stats().lost == 1; });
   };
-  const auto never = [](std::int64_t) { ADD_FAILURE() << "the lock was lost before"; };
+  const auto never = [](fencing_token) { ADD_FAILURE() << "the lock was lost before"; };
   EXPECT_FALSE(build_report(db, 0ms, {lose, never}));
 }
 
@@ -130,8 +130,8 @@ TEST_P(example_test, counting_semaphore_waits_for_its_turn) {
 }
 
 TEST_P(example_test, acquire_all_moves_between_two_accounts_in_either_direction) {
-  std::vector<std::int64_t> moved;
-  const auto note = [&](std::int64_t from, std::int64_t to) {
+  std::vector<fencing_token> moved;
+  const auto note = [&](fencing_token from, fencing_token to) {
     EXPECT_FALSE(mutex(other, "account/1").try_acquire());
     EXPECT_FALSE(shared_mutex(other, "rates").try_acquire());
     EXPECT_TRUE(shared_mutex(other, "rates").try_acquire_shared());
@@ -183,7 +183,7 @@ TEST_P(example_test, barrier_imports_nothing_when_one_does_not_come) {
 
 TEST_P(example_test, election_tells_where_the_leader_is) {
   EXPECT_EQ(leader(other), std::nullopt);
-  const auto schedule = [&](std::int64_t token, const std::stop_token& lost) {
+  const auto schedule = [&](fencing_token token, const std::stop_token& lost) {
     EXPECT_EQ(election(other, "scheduler").observe().token, token);
     EXPECT_EQ(leader(other), "10.0.0.7:8080");
     EXPECT_FALSE(lead(other, "10.0.0.8:8080", 50ms, {}));
@@ -200,8 +200,8 @@ TEST_P(example_test, quorum_mutex_runs_at_one_site_while_two_databases_are_there
   const auto site = [&] { return std::vector{new_client(), new_client(*second), new_client(*third)}; };
   const auto all = site();
   const auto elsewhere = site();
-  std::int64_t before = 0;
-  const auto job = [&](std::int64_t token, const std::stop_token& lost) {
+  fencing_token before;
+  const auto job = [&](fencing_token token, const std::stop_token& lost) {
     EXPECT_TRUE(lost.stop_possible());
     EXPECT_GT(token, before);
     before = token;
@@ -218,20 +218,21 @@ TEST_P(example_test, async_rebuilds_in_turn_and_without_a_thread_that_waits) {
     pool.run_next();
   };
   const mutex index{db, "index"};
-  std::vector<std::int64_t> tokens;
+  std::vector<fencing_token> tokens;
   const auto work = [&](const rowlock::hold& granted) { tokens.push_back(granted.token()); };
   std::vector<errc> refusals;
-  const auto failed = [&](const error& refusal) { refusals.push_back(refusal.code()); };
+  const auto failed = [&](const error& refusal) { refusals.push_back(refusal.kind()); };
   auto held = std::make_optional(mutex(other, "index").acquire());
   for (int i = 0; i < 3; ++i) rebuild(pool.get(), index, work, failed);
   eventually("they wait", [&] { return admin{other}.queue("index").size() == 3; });
   rebuild_if_free(pool.get(), index, work);
   run_one();
   EXPECT_TRUE(tokens.empty()) << "somebody is at it";
-  const auto before = held->token();
+  const auto before = held->token().value();
   held.reset();
   for (int i = 0; i < 3; ++i) run_one();
-  EXPECT_EQ(tokens, (std::vector{before + 1, before + 2, before + 3}));
+  EXPECT_EQ(tokens,
+            (std::vector{fencing_token{before + 1}, fencing_token{before + 2}, fencing_token{before + 3}}));
   rebuild_if_free(pool.get(), index, work);
   run_one();
   EXPECT_EQ(tokens.size(), 4U);

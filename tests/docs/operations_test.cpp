@@ -49,7 +49,7 @@ std::optional<errc> code_of(const std::function<void()>& call) {
   try {
     call();
   } catch (const error& thrown) {
-    return thrown.code();
+    return thrown.kind();
   }
   return {};
 }

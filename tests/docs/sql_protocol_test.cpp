@@ -94,7 +94,7 @@ TEST_P(sql_protocol_test, its_queries_show_holders_and_waiters) {
   EXPECT_THAT(holders,
               AllOf(HasSubstr("billing/nightly"), HasSubstr("holder-program"), HasSubstr("exclusive")));
   EXPECT_THAT(holders, AllOf(HasSubstr("report"), HasSubstr("shared")));
-  EXPECT_THAT(holders, AllOf(HasSubstr(std::to_string(held.token())), Not(HasSubstr("waiter-program"))));
+  EXPECT_THAT(holders, AllOf(HasSubstr(held.token().to_string()), Not(HasSubstr("waiter-program"))));
   const auto waiters = print("Who waits");
   EXPECT_THAT(waiters, AllOf(HasSubstr("billing/nightly"), HasSubstr("waiter-program")));
   EXPECT_THAT(waiters, Not(HasSubstr("holder-program")));

@@ -179,7 +179,7 @@ TEST_F(multi_primary_test, commits_no_guarded_write_after_the_next_holder_has_lo
   for (int round = 0; round < 15; ++round) {
     const hold old = mutex(here, "a").acquire();
     ASSERT_NE(old.guard_statement().write, "");
-    const auto old_token = std::to_string(old.token());
+    const auto old_token = old.token().to_string();
     std::promise<void> taken;
     std::jthread guarded{[&] {
       mysql_connection app{as_application(at({1}))};
@@ -242,7 +242,7 @@ TEST_F(multi_primary_test, refuses_a_guarded_commit_that_is_ordered_after_a_loss
   mysql_connection late{as_application(at({1}))};
   late.run("START TRANSACTION");
   guard(late.handle(), old);
-  late.run("INSERT INTO work (token) VALUES (" + std::to_string(old.token()) + ")");
+  late.run("INSERT INTO work (token) VALUES (" + old.token().to_string() + ")");
   close_valve(1);
   until("it is released", [&] { return admin{there}.release("a"); });
   EXPECT_TRUE(mutex(there, "a").acquire().valid());

@@ -75,15 +75,15 @@ TEST_F(mysql_replica_test, that_is_asynchronous_takes_over_and_holders_learn_wha
 TEST_F(mysql_replica_test, that_restarts_writes_nothing_of_its_own_and_the_former_primary_follows_it) {
   make_with_marker("sync", "InnoDB");
   client db = connect(url());
-  until_follower_has(mutex{db, "nightly"}.acquire().token());
+  until_follower_has(mutex{db, "nightly"}.acquire().token().value());
   restart_and_read_the_marker();
   EXPECT_NO_THROW(change("own-transactions"));
   // The primary waits for the replica again.
-  until_follower_has(mutex{db, "nightly"}.acquire().token());
+  until_follower_has(mutex{db, "nightly"}.acquire().token().value());
   db.close();
   fail_over();
   const client after = connect(url());
-  const auto token = mutex{after, "nightly"}.acquire().token();
+  const auto token = mutex{after, "nightly"}.acquire().token().value();
   EXPECT_NO_THROW(change("rejoin"));
   EXPECT_EQ(sql_session::open(url_of({"primary"}))->number("SELECT MAX(token) FROM rowlock_lock"), token);
   EXPECT_THAT(codes(url_of({"primary"})), Contains("replica"));
@@ -91,7 +91,7 @@ TEST_F(mysql_replica_test, that_restarts_writes_nothing_of_its_own_and_the_forme
 
 TEST_F(mysql_replica_test, that_restarts_with_a_memory_marker_has_a_transaction_of_its_own) {
   make_with_marker("sync", "MEMORY");
-  until_follower_has(mutex{connect(url()), "nightly"}.acquire().token());
+  until_follower_has(mutex{connect(url()), "nightly"}.acquire().token().value());
   EXPECT_NO_THROW(change("own-transactions"));
   restart_and_read_the_marker();
   EXPECT_THROW(change("own-transactions"), std::runtime_error)

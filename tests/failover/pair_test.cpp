@@ -103,7 +103,7 @@ void pair_test::expect_holders_to_learn_what_is_lost() {
 
   // As docs/operations.md says of a database that was restored.
   const auto outside = next + 1'000'000'000'000;
-  admin{connect(url())}.raise_epoch(outside);
+  admin{connect(url())}.raise_epoch(fencing_token{outside});
   EXPECT_GT(lucky.acquire("gone").token, outside);
   EXPECT_GT(unlucky.acquire("kept").token, outside);
 }

@@ -32,7 +32,7 @@ TEST_F(replica_test, that_restarts_goes_on_if_the_marker_is_an_innodb_table) {
   make("async");
   sql_session::open(url())->run("ALTER TABLE rowlock_marker ENGINE = InnoDB");
   const client db = connect(url());
-  const auto before = mutex{db, "nightly"}.acquire().token();
+  const auto before = mutex{db, "nightly"}.acquire().token().value();
   const auto token = [&] {
     return sql_session::open(url_of({"follower"}))
         ->number("SELECT COALESCE(MAX(token), 0) FROM rowlock_lock");
@@ -40,7 +40,7 @@ TEST_F(replica_test, that_restarts_goes_on_if_the_marker_is_an_innodb_table) {
   until("the replica has the lock", [&] { return token() == before; });
   change("restart");
   EXPECT_EQ(sql_session::open(url_of({"follower"}))->number("SELECT count(*) FROM rowlock_marker"), 1);
-  const auto after = mutex{db, "nightly"}.acquire().token();
+  const auto after = mutex{db, "nightly"}.acquire().token().value();
   until("the replica has what followed", [&] { return token() == after; });
 }
 

@@ -27,7 +27,7 @@ inline bool accepts(const std::function<void()>& parse, errc refusal = errc::inv
     parse();
     return true;
   } catch (const error& failure) {
-    demand(failure.code() == refusal, "a refusal has the code of a refusal");
+    demand(failure.kind() == refusal, "a refusal has the code of a refusal");
     demand(!std::string_view{failure.what()}.empty(), "a refusal says why");
     return false;
   }

@@ -40,7 +40,7 @@ TEST_F(guard_race_test, never_commits_after_the_next_holder_has_looked) {
   int refused = 0;
   for (int round = 0; round < 25; ++round) {
     const hold old = mutex(here, "a").acquire();
-    const auto old_token = std::to_string(old.token());
+    const auto old_token = old.token().to_string();
     std::promise<void> taken;
     std::jthread guarded{[&] {
       mysql_connection app{as_application(url(1))};
@@ -124,7 +124,7 @@ TEST_F(guard_race_test, refuses_a_commit_that_is_ordered_after_a_loss_which_its_
   const client there = connect(url(2), slow);
   sql(2)->run("CREATE TABLE valve (id int NOT NULL PRIMARY KEY)");
   const hold old = mutex(here, "a").acquire();
-  const auto old_token = std::to_string(old.token());
+  const auto old_token = old.token().to_string();
   mysql_connection late{as_application(url(1))};
   late.run("START TRANSACTION");
   guard(late.handle(), old);

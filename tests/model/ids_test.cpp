@@ -7,8 +7,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <concepts>
 #include <set>
 #include <type_traits>
+#include <unordered_set>
 
 namespace rowlock::model {
 namespace {
@@ -86,6 +88,51 @@ TEST(ids_test, sort_as_their_text_does) {
   for (int i = 0; i < 100; ++i) ids.push_back(lease_id::random());
   std::ranges::sort(ids);
   EXPECT_TRUE(std::ranges::is_sorted(ids, {}, &lease_id::to_string));
+}
+
+// The public ids, and a token.
+
+static_assert(std::is_convertible_v<hold_id, rowlock::hold_id> &&
+              std::is_convertible_v<lease_id, rowlock::lease_id>);
+static_assert(!std::is_convertible_v<hold_id, rowlock::lease_id> &&
+              !std::is_constructible_v<rowlock::hold_id, rowlock::lease_id> &&
+              !std::is_constructible_v<rowlock::lease_id, hold_id>);
+static_assert(!std::equality_comparable_with<rowlock::hold_id, rowlock::lease_id>);
+static_assert(!std::is_convertible_v<std::int64_t, fencing_token> &&
+              !std::is_convertible_v<fencing_token, std::int64_t>);
+static_assert(std::is_trivially_copyable_v<rowlock::hold_id> && std::is_trivially_copyable_v<fencing_token>);
+
+TEST(ids_test, the_public_ones_are_the_same_ids) {
+  const auto id = hold_id::random();
+  const rowlock::hold_id shown = id;
+  EXPECT_EQ(hold_id{shown}, id);
+  EXPECT_EQ(shown, id);
+  EXPECT_EQ(shown.to_string(), id.to_string());
+  EXPECT_EQ(to_string(shown), id.to_string());
+  EXPECT_EQ(rowlock::hold_id::parse(id.to_string()), shown);
+  EXPECT_EQ(rowlock::hold_id{shown.words()}, shown);
+  EXPECT_EQ(testing::PrintToString(shown), id.to_string());
+  EXPECT_TRUE(rowlock::lease_id{}.is_nil());
+  EXPECT_FALSE(shown.is_nil());
+  EXPECT_EQ(std::unordered_set<rowlock::hold_id>({shown, id}).size(), 1U);
+  EXPECT_THROW(rowlock::lease_id::parse("a lease"), error);
+  EXPECT_LT(rowlock::lease_id::parse("00000000000000000000000000000001"),
+            rowlock::lease_id::parse("00000000000000010000000000000000"));
+}
+
+TEST(ids_test, a_token_is_an_ordered_number) {
+  const fencing_token first{7};
+  const fencing_token second{1'000};
+  EXPECT_LT(first, second);
+  EXPECT_GT(first, fencing_token{});
+  EXPECT_EQ(second.value(), 1'000);
+  EXPECT_EQ(to_string(second), "1000");
+  EXPECT_EQ(testing::PrintToString(second), "1000");
+  EXPECT_EQ(format_as(second), 1'000);
+  EXPECT_EQ(fencing_token::parse("1000"), second);
+  EXPECT_EQ(std::unordered_set<fencing_token>({first, second, first}).size(), 2U);
+  for (const auto* text : {"", "-1", "1x", " 1", "9223372036854775808"})
+    EXPECT_THROW(fencing_token::parse(text), error) << text;
 }
 
 }  // namespace

@@ -79,7 +79,7 @@ void ledger::write(const hold& held, std::int64_t value) {
   session_.run("UPDATE " + prefix_ + "counter SET value = $1 WHERE name = $2", {text, held.name()});
   session_.run(
       "INSERT INTO " + prefix_ + "log (name, hold_id, token, value, pid) VALUES ($1, $2, $3, $4, $5)",
-      {held.name(), held.id(), std::to_string(held.token()), text, std::to_string(::getpid())});
+      {held.name(), held.id().to_string(), held.token().to_string(), text, std::to_string(::getpid())});
 }
 
 void ledger::add_unguarded(const hold& held) {

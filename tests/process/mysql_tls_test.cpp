@@ -96,7 +96,7 @@ TEST_P(mysql_tls_test, a_client_works_through_it) {
   migrator{url}.up();
   const auto db = connect(url);
   mutex nightly{db, "nightly"};
-  EXPECT_GT(nightly.acquire().token(), 0);
+  EXPECT_GT(nightly.acquire().token(), fencing_token{});
 }
 
 TEST_P(mysql_tls_test, an_authority_that_has_not_is_refused) {

@@ -64,7 +64,7 @@ void actor::close() {
 }
 
 bool actor::is_expected(const operation& one, const error& failure) const {
-  switch (failure.code()) {
+  switch (failure.kind()) {
     case errc::closed: return true;  // another thread of the program connects again
     case errc::cancelled: return true;
     case errc::broken_barrier: return true;
@@ -167,10 +167,11 @@ void actor::wait_until_told(const hold& got) {
 }
 
 void actor::keep(hold got, const operation& one) {
-  if (got.token() == 0) return;  // busy
+  if (got.token() == fencing_token{}) return;  // busy
   checks_.delivered(got);
   records_.event("has", [&] {
-    return fmt::format("#{} \"{}\" {} token {}", one.number, got.name(), got.id().substr(24), got.token());
+    return fmt::format("#{} \"{}\" {} token {}", one.number, got.name(), got.id().to_string().substr(24),
+                       got.token().value());
   });
   if (one.decides(detail::text, 4) == 0) say(got, one);
   look_after(got, one.keep);
@@ -205,7 +206,8 @@ void actor::say(const hold& got, const operation& one) {
     return checks_.call_failed("set_data", failure, expected);
   }
   checks_.text_stored(got, text);
-  records_.event("says", [&] { return fmt::format("\"{}\" {}", got.name(), got.id().substr(24)); });
+  records_.event("says",
+                 [&] { return fmt::format("\"{}\" {}", got.name(), got.id().to_string().substr(24)); });
   if (one.decides(detail::text_read, 4) != 0) return;
   try {
     const auto seen = admin{*db_}.show(got.name());
@@ -227,7 +229,7 @@ void actor::guard(hold& got, const operation& one) {
   pause(one.keep / 4);
   const uninterrupted now;
   if (!world_.end_guard(name, state->id())) return;
-  checks_.guarded_write(name, state->id(), got.token());
+  checks_.guarded_write(name, state->id(), got.token().value());
   records_.event("guarded transaction", [&] { return fmt::format("#{} \"{}\" commits", one.number, name); });
 }
 
@@ -288,7 +290,7 @@ void actor::acquire_exclusively(const operation& one) {
     }
     case action::guarded_write: {
       hold got = within();
-      if (got.token() == 0) return;
+      if (got.token() == fencing_token{}) return;
       checks_.delivered(got);
       for (int i = 0; i < 2; ++i) {
         guard(got, one);
@@ -298,7 +300,7 @@ void actor::acquire_exclusively(const operation& one) {
     }
     case action::keep_to_the_end: {
       hold got = within();
-      if (got.token() == 0) return;
+      if (got.token() == fencing_token{}) return;
       checks_.delivered(got);
       if (one.decides(detail::text, 2) == 0) say(got, one);
       shared_.wait_until(runs_, shared_.at_rest);
@@ -319,7 +321,7 @@ void actor::use_shared_mutex(const operation& one) {
     case action::write: return keep(lock.acquire(), one);
     case action::downgrade: {
       hold got = timed(one, limit_of(one), [&] { return lock.try_acquire_for(in_chrono(one.limit)); });
-      if (got.token() == 0) return;
+      if (got.token() == fencing_token{}) return;
       checks_.delivered(got);
       try {
         pause(one.keep / 2);
@@ -337,7 +339,7 @@ void actor::use_shared_mutex(const operation& one) {
     }
     case action::upgrade: {
       hold got = timed(one, limit_of(one), [&] { return lock.try_acquire_shared_for(in_chrono(one.limit)); });
-      if (got.token() == 0) return;
+      if (got.token() == fencing_token{}) return;
       checks_.delivered(got);
       try {
         pause(one.keep / 2);
@@ -456,12 +458,12 @@ void actor::use_standard_names(const operation& one) {
 void actor::use_recursive(const operation& one) {
   recursive_mutex lock{*db_, name_of(place::recursive)};
   hold outer = timed(one, limit_of(one), [&] { return lock.try_acquire_for(in_chrono(one.limit)); });
-  if (outer.token() == 0) return;
+  if (outer.token() == fencing_token{}) return;
   checks_.delivered(outer);
   try {
     for (std::int64_t i = 0; i < one.amount; ++i) {
       hold inner = lock.try_acquire();
-      if (inner.token() == 0) continue;
+      if (inner.token() == fencing_token{}) continue;
       checks_.delivered(inner);
       pause(one.keep / 4);
       release(inner);
@@ -517,7 +519,7 @@ void actor::use_election(const operation& one) {
     return;
   }
   term won = timed(one, limit_of(one), [&] { return office.try_campaign_for(in_chrono(one.limit)); });
-  if (won.token() == 0) return;
+  if (won.token() == fencing_token{}) return;
   checks_.delivered(won.office());
   say(won.office(), one);
   look_after(won.office(), one.keep);
@@ -561,7 +563,7 @@ void actor::pass_on(const operation& one) {
   if (one.what == action::transfer) {
     mutex lock{*db_, name_of(place::first_mutex)};
     hold got = timed(one, limit_of(one), [&] { return lock.try_acquire_for(in_chrono(one.limit)); });
-    if (got.token() == 0) return;
+    if (got.token() == fencing_token{}) return;
     checks_.delivered(got);
     shared_.receipts.push_back(got.receipt());
     if (one.decides(detail::text, 2) == 0) say(got, one);
@@ -646,13 +648,14 @@ void actor::operate(const operation& one) {
       // I11: the name is another kind of lock.
       mutex real{*db_, "kind"};
       hold got = timed(one, limit_of(one), [&] { return real.try_acquire_for(in_chrono(one.limit)); });
-      if (got.token() == 0) return;
+      if (got.token() == fencing_token{}) return;
       checks_.delivered(got);
       release(got);
       counting_semaphore other{*db_, "kind", 2};
       const hold wrong = other.try_acquire_for(in_chrono(one.limit));
       // Where the mutex itself was lost or collected, the name is free for another kind.
-      if (wrong.token() != 0 && !story_.has(action::collect) && !story_.has(fault_kind::commits_lost))
+      if (wrong.token() != fencing_token{} && !story_.has(action::collect) &&
+          !story_.has(fault_kind::commits_lost))
         checks_.fail("I11", "a mutex was granted as a semaphore");
     }
   }
@@ -663,7 +666,7 @@ void actor::reopen(const operation& one) {
   // It closes with the holds that it has.
   mutex lock{*db_, name_of(place::first_mutex)};
   hold got = timed(one, limit_of(one), [&] { return lock.try_acquire_for(in_chrono(one.limit)); });
-  if (got.token() != 0) {
+  if (got.token() != fencing_token{}) {
     checks_.delivered(got);
     look_after(got, one.keep);
     checks_.given_up(got);

@@ -226,7 +226,7 @@ void actor::close_meanwhile(const operation& one) {
   async_call<a_latch> wait{kind};
   async_call<a_release> release{kind};
   hold got = is_wanted(4) ? kept.try_acquire() : hold{};
-  if (got.token() != 0) checks_.delivered(got);
+  if (got.token() != fencing_token{}) checks_.delivered(got);
   if (is_wanted(0)) acquire.begin({wanted{lock}, limit}, in_coroutine);
   if (is_wanted(1)) acquire_several.begin({several(one, db), limit, ttl_for_several(one)}, in_coroutine);
   if (is_wanted(2)) {
@@ -241,7 +241,7 @@ void actor::close_meanwhile(const operation& one) {
   close_client(db);
   if (is_wanted(0)) {
     // Its callback ran only when the client was closed, which may have taken long.
-    if (const auto end = end_of(acquire); end && end->hold.token() != 0) {
+    if (const auto end = end_of(acquire); end && end->hold.token() != fencing_token{}) {
       checks_.delivered(end->hold, false);
       checks_.given_up(end->hold);
     }

@@ -37,14 +37,14 @@ class task_box {
   task_box& operator=(const task_box&) = delete;
   // What it has not run is destroyed, also what it is given later.
   ~task_box() {
-    std::vector<std::function<void()>> left;
+    std::vector<rowlock::task> left;
     const std::lock_guard lock{all_->mutex};
     all_->over = true;
     left.swap(all_->given);
   }
 
   executor get() const {
-    return [all = all_, kind = kind_](std::function<void()> next) {
+    return [all = all_, kind = kind_](rowlock::task next) {
       switch (kind) {
         case executor_kind::at_once: return next();
         case executor_kind::drops: return;
@@ -63,7 +63,7 @@ class task_box {
   template <class Condition>
   bool run(std::optional<std::chrono::nanoseconds> at_most, Condition condition) {
     for (;;) {
-      std::vector<std::function<void()>> work;
+      std::vector<rowlock::task> work;
       {
         std::unique_lock lock{all_->mutex};
         const auto ready = [&] { return condition() || !all_->given.empty(); };
@@ -92,7 +92,7 @@ class task_box {
   struct tasks {
     std::mutex mutex;
     std::condition_variable changed;
-    std::vector<std::function<void()>> given;
+    std::vector<rowlock::task> given;
     bool over = false;
   };
 

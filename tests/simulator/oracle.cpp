@@ -378,9 +378,9 @@ bool oracle::was_still(const process& home) const {
 
 void oracle::check_granted(const hold& got) {
   const auto state = primitives::access::state(got);
-  if (granted_[state->name()][state->id()].contains(got.token())) return;
+  if (granted_[state->name()][state->id()].contains(got.token().value())) return;
   fail("I7", fmt::format("\"{}\": a call returned hold {} with token {}, which was never granted",
-                         state->name(), short_id(state->id()), got.token()));
+                         state->name(), short_id(state->id()), got.token().value()));
 }
 
 bool oracle::stands(const hold& one) const {
@@ -546,9 +546,10 @@ void oracle::passed_on(const hold& was) {
                            short_id(state->id()), to_string(was.loss())));
 }
 
-void oracle::released(const std::string& name, const std::string& id, release_result how) {
-  records_.event("release returns",
-                 [&] { return fmt::format("\"{}\" {}: {}", name, id.substr(24), to_string(how)); });
+void oracle::released(const std::string& name, const hold_id& id, release_result how) {
+  records_.event("release returns", [&] {
+    return fmt::format("\"{}\" {}: {}", name, id.to_string().substr(24), to_string(how));
+  });
 }
 
 void oracle::guarded_write(const std::string& name, const model::hold_id& hold, std::int64_t token) {
@@ -589,12 +590,12 @@ void oracle::call_ended(std::string_view what, nanoseconds began, nanoseconds st
 
 void oracle::call_failed(std::string_view what, const error& failure, bool expected) {
   records_.event("error", [&] {
-    return fmt::format("{}: {}: {}", what, rowlock::to_string(failure.code()), failure.what());
+    return fmt::format("{}: {}: {}", what, rowlock::to_string(failure.kind()), failure.what());
   });
   if (failure.code() == errc::internal) fail("internal error", failure.what());
   if (plan_.how == severity::calm && !expected) {
     fail("I10", fmt::format("nothing is wrong, and {} failed: {}: {}", what,
-                            rowlock::to_string(failure.code()), failure.what()));
+                            rowlock::to_string(failure.kind()), failure.what()));
   }
 }
 

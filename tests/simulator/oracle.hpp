@@ -53,7 +53,7 @@ class oracle final : public store::memory_observer {
   void given_up(const std::shared_ptr<client_layer::hold_state>& was);
   // It has been transferred.
   void passed_on(const hold& was);
-  void released(const std::string& name, const std::string& id, release_result how);
+  void released(const std::string& name, const hold_id& id, release_result how);
   // The beginning and the end of a call that takes holds from their holders. In doubt: it may still be executed.
   void force_begins(const std::string& name) { ++forced_[name]; }
   void force_ends(const std::string& name, bool in_doubt) { forced_[name] -= in_doubt ? 0 : 1; }

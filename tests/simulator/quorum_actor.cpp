@@ -97,11 +97,11 @@ void quorum_actor::acquire(const operation& one) {
     majority_.end_call(call, false);
     throw;
   }
-  const bool granted = got.token() != 0;
+  const bool granted = got.token() != fencing_token{};
   if (granted) majority_.delivered(got, servers_, call);
   majority_.end_call(call, granted);
   if (!granted) return;
-  records_.event("has", [&] { return fmt::format("#{} token {}", one.number, got.token()); });
+  records_.event("has", [&] { return fmt::format("#{} token {}", one.number, got.token().value()); });
   if (one.decides(detail::text, 3) == 0) say(got, one);
   look_after(got, one.keep);
   if (one.what == action::keep_to_the_end) shared_.wait_until(runs_, shared_.at_rest);
@@ -123,7 +123,8 @@ void quorum_actor::look_after(const quorum_hold& got, nanoseconds length) {
 void quorum_actor::say(const quorum_hold& got, const operation& one) {
   const auto text = fmt::format("#{} at {}", one.number, runs_.now());
   for (std::size_t i = 0; i < got.size(); ++i) {
-    if (got.member_hold(i).token() != 0) members_[servers_[i]].checks->text_begins(got.member_hold(i), text);
+    if (got.member_hold(i).token() != fencing_token{})
+      members_[servers_[i]].checks->text_begins(got.member_hold(i), text);
   }
   try {
     timed(one, in_nanoseconds(plan().settings.ttl) / 50 + slack(), [&] {

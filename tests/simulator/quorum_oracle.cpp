@@ -69,7 +69,8 @@ void quorum_oracle::delivered(const quorum_hold& got, const std::vector<std::siz
                               const attempt& call) {
   const uninterrupted now;
   for (std::size_t i = 0; i < got.size(); ++i) {
-    if (got.member_hold(i).token() != 0) members_[servers[i]]->check_granted(got.member_hold(i));
+    if (got.member_hold(i).token() != fencing_token{})
+      members_[servers[i]]->check_granted(got.member_hold(i));
   }
   live_hold made{&got, servers, &runs_.home(), got.stop_token(), call.began, 0};
   const bool valid = is_valid(made);
@@ -86,10 +87,11 @@ void quorum_oracle::delivered(const quorum_hold& got, const std::vector<std::siz
                                made.home->id, one.home->id));
     }
     for (const auto& one : lost_) check_promise(one, made);
-    if (got.token() <= highest_)
-      fail("I2", fmt::format("a majority gave token {}, and an earlier one {}", got.token(), highest_));
+    if (got.token().value() <= highest_)
+      fail("I2",
+           fmt::format("a majority gave token {}, and an earlier one {}", got.token().value(), highest_));
   }
-  if (valid) highest_ = std::max(highest_, got.token());
+  if (valid) highest_ = std::max(highest_, got.token().value());
   holds_.push_back(made);
   promise(holds_.back());
 }
@@ -125,7 +127,7 @@ std::size_t quorum_oracle::standing(const live_hold& one) const {
   std::size_t count = 0;
   for (std::size_t i = 0; i < one.hold->size(); ++i) {
     const auto& member = one.hold->member_hold(i);
-    if (member.token() != 0 && members_[one.servers[i]]->stands(member)) ++count;
+    if (member.token() != fencing_token{} && members_[one.servers[i]]->stands(member)) ++count;
   }
   return count;
 }
@@ -142,7 +144,7 @@ void quorum_oracle::text_stored(const quorum_hold& held, const std::string& text
   std::size_t gone = 0;
   for (std::size_t i = 0; i < held.size(); ++i) {
     const auto& member = held.member_hold(i);
-    if (member.token() == 0) continue;
+    if (member.token() == fencing_token{}) continue;
     if (members_[one.servers[i]]->has_text(member, text)) {
       ++stored;
     } else if (!members_[one.servers[i]]->stands(member)) {
@@ -158,8 +160,8 @@ void quorum_oracle::released(const quorum_hold& was, std::size_t stood, release_
   busy_at_ = runs_.now();
   records_.event("release returns", [&] { return std::string{to_string(how)}; });
   if (is_safe() && how == release_result::released && stood < majority)
-    fail("release",
-         fmt::format("a hold with token {} was released, and only {} members had it", was.token(), stood));
+    fail("release", fmt::format("a hold with token {} was released, and only {} members had it",
+                                was.token().value(), stood));
 }
 
 void quorum_oracle::force_begins() {

@@ -48,7 +48,7 @@ TEST_P(broken_socket_test, delivers_nothing_any_more) {
       session->acquire(large_batch());
       return errc::internal;
     } catch (const error& thrown) {
-      return thrown.code();
+      return thrown.kind();
     }
   });
   proxy.await_bytes();

@@ -203,7 +203,7 @@ TEST_F(postgres_connect_test, is_broken_off_by_another_thread) {
       store::open_postgres("postgresql://u@127.0.0.1:" + server.port() + "/x", options_)->connect(watch);
       return errc::internal;
     } catch (const error& thrown) {
-      return thrown.code();
+      return thrown.kind();
     }
   });
   EXPECT_EQ(refused.wait_for(20ms), std::future_status::timeout);
@@ -223,7 +223,7 @@ TEST_F(postgres_connect_test, is_broken_off_behind_the_login_too) {
       store::open_postgres(url_, options_)->connect(watch);
       return errc::internal;
     } catch (const error& thrown) {
-      return thrown.code();
+      return thrown.kind();
     }
   });
   until_blocked(*side_, std::stoi([&] {

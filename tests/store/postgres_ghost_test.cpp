@@ -119,7 +119,7 @@ TEST_F(postgres_ghost_test, ended_while_idle_breaks_its_wait) {
       }
       return errc::internal;
     } catch (const error& thrown) {
-      return thrown.code();
+      return thrown.kind();
     }
   });
   EXPECT_TRUE(session_->end_ghost(broken_->backend()));

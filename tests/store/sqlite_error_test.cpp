@@ -11,7 +11,7 @@ const store::sql_catalog& catalog() {
 }
 
 errc code_of(int code, const std::string& said = "words") {
-  return store::sqlite_error(code, said, "/x.db", catalog()).code();
+  return store::sqlite_error(code, said, "/x.db", catalog()).kind();
 }
 
 TEST(sqlite_error, maps_codes_with_what_they_mean_for_a_lock) {

@@ -141,7 +141,7 @@ inline std::optional<error> error_of(const std::function<void()>& work) {
 inline void expect_error(const std::function<void()>& work, errc code, const std::string& says = {}) {
   const auto caught = error_of(work);
   if (!caught) return;
-  EXPECT_STREQ(to_string(caught->code()), to_string(code)) << caught->what();
+  EXPECT_STREQ(to_string(caught->kind()), to_string(code)) << caught->what();
   EXPECT_NE(std::string{caught->what()}.find(says), std::string::npos) << caught->what();
 }
 

@@ -154,7 +154,7 @@ mysql_connection::mysql_connection(const mysql_endpoint& endpoint, const sql_cat
     driver_->allow_scripts();
   } catch (const std::exception& cause) {
     const auto problem = mysql_connect_error(cause, endpoint, place);
-    throw error(problem.code(), endpoint.scrub(problem.what()), problem.database_code());
+    throw error(problem.kind(), endpoint.scrub(problem.what()), problem.database_code());
   }
   // By which another thread can interrupt the connection.
   socket_ = made_fd(::fcntl(driver_->socket(), F_DUPFD_CLOEXEC, 3), "a second descriptor for the connection");
@@ -333,7 +333,7 @@ void mysql_connection::fail(const std::exception& cause, std::string_view doing)
     broken_ = true;
     interrupt();
   }
-  throw error(problem.code(), endpoint_.scrub(problem.what()), problem.database_code(),
+  throw error(problem.kind(), endpoint_.scrub(problem.what()), problem.database_code(),
               problem.outcome_unknown());
 }
 

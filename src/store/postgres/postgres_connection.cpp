@@ -129,7 +129,7 @@ void postgres_connection::fail(const std::exception& cause, std::string_view doi
     break_generation();
     if (!warning_.empty()) text += fmt::format("; the server warned: {}", warning_);
   }
-  throw error(problem.code(), conninfo_.scrub(text), problem.database_code(),
+  throw error(problem.kind(), conninfo_.scrub(text), problem.database_code(),
               problem.outcome_unknown() && sent);
 }
 

@@ -32,7 +32,7 @@ std::optional<hand_over_reply> postgres_session::hand_over(const release_item& r
   } catch (const error& failure) {
     connection_.rollback();
     // The wake-up may have failed, after the commit.
-    throw error(failure.code(), failure.what(), failure.database_code(), true);
+    throw error(failure.kind(), failure.what(), failure.database_code(), true);
   }
 }
 

@@ -69,7 +69,7 @@ TEST_P(coming_from_test, advisory_locks_in_a_circle) {
   try {
     auto held = b.acquire({.detect_deadlock = true});
   } catch (const rowlock::error& thrown) {
-    refusal = thrown.code();
+    refusal = thrown.kind();
   }
   EXPECT_EQ(refusal, errc::deadlock);
   ASSERT_TRUE(rowlock::admin{db}.release("a"));

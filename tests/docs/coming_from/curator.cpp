@@ -96,7 +96,7 @@ TEST_P(coming_from_test, curator_async_wrappers) {
   rowlock::mutex single{db, "single"};
   rowlock::mutex a{db, "a"};
   rowlock::mutex b{db, "b"};
-  const rowlock::executor pool = [](const std::function<void()>& next) { next(); };
+  const rowlock::executor pool = [](rowlock::task next) { next(); };
   std::promise<bool> one;
   const auto done = [&](const rowlock::acquired& got) { one.set_value(static_cast<bool>(got)); };
   rowlock::acquire_async(pool, single, done);
@@ -134,10 +134,10 @@ TEST_P(coming_from_test, curator_listeners) {
   std::atomic<int> begun{0};
   std::atomic<int> ended{0};
   const auto begin = [&](rowlock::term& mine, const std::stop_token&) {
-    if (mine.token() > 0) ++begun;
+    if (mine.token().value() > 0) ++begun;
   };
   const auto end = [&](rowlock::loss) { ++ended; };
-  const rowlock::executor pool = [](const std::function<void()>& next) { next(); };
+  const rowlock::executor pool = [](rowlock::task next) { next(); };
   rowlock::candidate leader{pool, office, {.elected = begin, .lost = end}};
   eventually("it is elected", [&] { return begun == 1; });
   auto participants = office.candidates();

@@ -30,7 +30,7 @@ TEST_P(coming_from_test, etcd_mutex) {
   {
     auto held = report.acquire({.stop = ctx.get_token()});
     EXPECT_FALSE(elsewhere.try_acquire());
-    std::int64_t revision = held.token();
+    rowlock::fencing_token revision = held.token();
     std::stop_token done = held.stop_token();
     EXPECT_FALSE(done.stop_requested());
     auto result = held.release();

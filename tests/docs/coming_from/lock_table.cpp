@@ -14,9 +14,9 @@ TEST_P(coming_from_test, lock_table_rows_that_one_writes_oneself) {
     auto held = report.try_acquire();
     EXPECT_TRUE(held);
     EXPECT_FALSE(elsewhere.try_acquire());
-    std::string owner = held.id();
+    rowlock::hold_id owner = held.id();
     held.set_data("deploy 4711");
-    std::int64_t version = held.token();
+    rowlock::fencing_token version = held.token();
     auto info = rowlock::admin{other}.show("report");
     EXPECT_EQ(info->holders.at(0).hold_id, owner);
     EXPECT_EQ(info->holders.at(0).token, version);

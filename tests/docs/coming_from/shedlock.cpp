@@ -32,8 +32,8 @@ TEST_P(coming_from_test, shedlock_lock_times) {
     auto held = nightly.try_acquire();
     bool locked = held.valid();
     EXPECT_TRUE(locked);
-    std::int64_t token = held.token();
-    EXPECT_GT(token, 0);
+    rowlock::fencing_token token = held.token();
+    EXPECT_GT(token, rowlock::fencing_token{});
     const auto before = db.stats().renewals;
     eventually("it is renewed", [&] { return db.stats().renewals > before; });
     EXPECT_TRUE(held);

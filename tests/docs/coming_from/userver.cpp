@@ -30,9 +30,9 @@ TEST_P(coming_from_test, userver_worker) {
   rowlock::election office{db, "master"};
   std::mutex guards_threads;
   std::vector<std::jthread> threads;
-  const rowlock::executor pool = [&](const std::function<void()>& next) {
+  const rowlock::executor pool = [&](rowlock::task next) {
     const std::lock_guard guard{guards_threads};
-    threads.emplace_back(next);
+    threads.emplace_back(std::move(next));
   };
   std::atomic<int> terms{0};
   std::atomic<int> steps{0};
@@ -61,7 +61,7 @@ TEST_P(coming_from_test, userver_worker) {
 
 TEST_P(coming_from_test, userver_worker_that_throws) {
   rowlock::election office{db, "master"};
-  const rowlock::executor pool = [](const std::function<void()>& next) { next(); };
+  const rowlock::executor pool = [](rowlock::task next) { next(); };
   std::atomic<int> terms{0};
   std::atomic<bool> failed{false};
   const auto do_work = [&](rowlock::term&, const std::stop_token&) {
@@ -92,9 +92,9 @@ TEST_P(coming_from_test, userver_task) {
     task(held.stop_token());
     auto held_for = job.holders().at(0).held_for;
     EXPECT_GE(held_for, 0ms);
-    std::string owner = held.id();
+    rowlock::hold_id owner = held.id();
     EXPECT_EQ(elsewhere.holders().at(0).hold_id, owner);
-    std::int64_t token = held.token();
+    rowlock::fencing_token token = held.token();
     auto result = held.release();
     EXPECT_EQ(result, release_result::released);
     EXPECT_GT(elsewhere.acquire().token(), token);

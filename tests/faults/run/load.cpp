@@ -135,7 +135,7 @@ class actor {
   }
 
   void note(const error& refusal, const std::string& name) {
-    book_.notes(refusal.transient() ? "failed" : to_string(refusal.code()), name, refusal.what());
+    book_.notes(refusal.transient() ? "failed" : to_string(refusal.kind()), name, refusal.what());
   }
 
   admin database_;

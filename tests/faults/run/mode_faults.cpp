@@ -53,7 +53,7 @@ std::int64_t restore_backup(scene& now) {
   server.restore();
   auto& told = now.workers.told();
   told.read();
-  admin{connect(now.where.url())}.raise_epoch(told.highest_token());
+  admin{connect(now.where.url())}.raise_epoch(fencing_token{told.highest_token()});
   proxy.carry(carrying::all);
   return history_recorder::now();
 }

@@ -13,10 +13,10 @@ int main(int argc, char** argv) {
     rowlock::mutex mutex{db, "consumer"};
     rowlock::hold hold = mutex.acquire();
     std::printf("rowlock %s, token %lld, guard of %zu bytes\n", ROWLOCK_VERSION,
-                static_cast<long long>(hold.token()), hold.guard_statement().sql.size());
+                static_cast<long long>(hold.token().value()), hold.guard_statement().sql.size());
     return hold.release() == rowlock::release_result::released ? 0 : 1;
   } catch (const rowlock::error& error) {
-    std::fprintf(stderr, "%s: %s\n", rowlock::to_string(error.code()), error.what());
+    std::fprintf(stderr, "%s: %s\n", rowlock::to_string(error.kind()), error.what());
     return 70;
   }
 }

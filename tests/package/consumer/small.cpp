@@ -9,7 +9,7 @@ int main(int argc, char** argv) {
     rowlock::migrator{argv[1]}.up();
     rowlock::client db = rowlock::connect(argv[1]);
     rowlock::mutex mutex{db, "small"};
-    std::printf("rowlock, token %lld\n", static_cast<long long>(mutex.acquire().token()));
+    std::printf("rowlock, token %lld\n", static_cast<long long>(mutex.acquire().token().value()));
     return 0;
   } catch (const rowlock::error& error) {
     std::printf("%s\n", error.what());

@@ -26,7 +26,8 @@ class acquire_all_task final : public visit_task {
   bool is_valid() const override { return held_.valid(); }
   std::vector<visit> holds() const override {
     std::vector<visit> all;
-    for (const auto& one : held_) all.push_back({one.name(), one.id(), one.token(), one.weight()});
+    for (const auto& one : held_)
+      all.push_back({one.name(), one.id().to_string(), one.token().value(), one.weight()});
     return all;
   }
   void leave() override {

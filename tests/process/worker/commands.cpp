@@ -21,7 +21,7 @@ void say(const std::string& line) {
 }
 
 std::string describe(const error& failure) {
-  return std::string{"error "} + to_string(failure.code()) + ' ' + failure.what();
+  return std::string{"error "} + to_string(failure.kind()) + ' ' + failure.what();
 }
 
 std::int64_t microseconds_since_1970() {
@@ -35,7 +35,7 @@ errc code_of(Call call) {
   try {
     call();
   } catch (const error& refusal) {
-    return refusal.code();
+    return refusal.kind();
   }
   return errc::internal;
 }
@@ -103,7 +103,7 @@ void commands::run(const std::string& line) try {
 std::string commands::keep(hold made) {
   if (!made) return "busy";
   held_ = std::move(made);
-  return "granted " + std::to_string(held_.token()) + ' ' + held_.id();
+  return "granted " + held_.token().to_string() + ' ' + held_.id().to_string();
 }
 
 std::string commands::acquire(const std::string& name) {
@@ -112,7 +112,7 @@ std::string commands::acquire(const std::string& name) {
 
 std::string commands::campaign(const std::string& name) {
   term_ = election{db_, name}.campaign();
-  return "granted " + std::to_string(term_.token()) + ' ' + term_.office().id();
+  return "granted " + term_.token().to_string() + ' ' + term_.office().id().to_string();
 }
 
 std::string commands::try_acquire(const std::string& name, std::optional<std::chrono::milliseconds> limit) {

@@ -19,17 +19,17 @@ class election_task final : public visit_task {
  private:
   void enter(const std::stop_token& stop) override {
     const auto seen = office_.observe();
-    if (!seen.value.empty() && seen.value != std::to_string(seen.token)) ++counts().wrong;
+    if (!seen.value.empty() && seen.value != seen.token.to_string()) ++counts().wrong;
     term_ = office_.campaign({.stop = stop});
   }
   bool is_valid() const override { return term_.valid(); }
   std::vector<visit> holds() const override {
     const auto& held = term_.office();
-    return {{held.name(), held.id(), held.token(), held.weight()}};
+    return {{held.name(), held.id().to_string(), held.token().value(), held.weight()}};
   }
   void work() override {
     expect("");
-    const auto value = std::to_string(term_.token());
+    const auto value = term_.token().to_string();
     term_.proclaim(value);
     expect(value);
   }

@@ -66,12 +66,13 @@ class quorum_task final : public task {
  private:
   bool say(std::size_t database, const hold& one, bool comes) {
     if (!one.valid()) return false;
-    return say(database, {one.name(), one.id(), one.token()}, comes, [&] { return one.valid(); });
+    return say(database, {one.name(), one.id().to_string(), one.token().value()}, comes,
+               [&] { return one.valid(); });
   }
   bool say_of_all(const quorum_hold& held, bool comes) {
     std::string id;
-    for (std::size_t i = 0; i < held.size(); ++i) id += held.member_hold(i).id();
-    return say(0, {held.name() + "/all", id, held.token()}, comes, [&] { return held.valid(); });
+    for (std::size_t i = 0; i < held.size(); ++i) id += held.member_hold(i).id().to_string();
+    return say(0, {held.name() + "/all", id, held.token().value()}, comes, [&] { return held.valid(); });
   }
 
   bool say(std::size_t at, const visit& one, bool comes, const std::function<bool()>& is_valid) {

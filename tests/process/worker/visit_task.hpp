@@ -46,7 +46,7 @@ class one_hold_task : public visit_task {
  protected:
   bool is_valid() const override { return held_.valid(); }
   std::vector<visit> holds() const override {
-    return {{held_.name(), held_.id(), held_.token(), held_.weight()}};
+    return {{held_.name(), held_.id().to_string(), held_.token().value(), held_.weight()}};
   }
   void leave() override { count(held_.release()); }
 
