@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 #include <thread>
+#include <tuple>
 #include <utility>
 
 namespace rowlock::test {
@@ -49,7 +50,7 @@ class hand_executor {
     return true;
   }
   void run_next() { take()(); }
-  void drop_next() { take(); }
+  void drop_next() { std::ignore = take(); }
 
  private:
   struct tasks {

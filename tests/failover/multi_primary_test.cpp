@@ -211,7 +211,7 @@ TEST_F(multi_primary_test, commits_no_guarded_write_after_the_next_holder_has_lo
         app.run("SET SESSION group_replication_consistency = 'BEFORE'");
         app.run("START TRANSACTION");
         guard(app.handle(), next);
-        app.run("INSERT INTO seen SELECT " + std::to_string(next.token()) +
+        app.run("INSERT INTO seen SELECT " + next.token().to_string() +
                 ", count(*) FROM work WHERE token = " + old_token);
         app.run("COMMIT");
         return true;
@@ -223,7 +223,7 @@ TEST_F(multi_primary_test, commits_no_guarded_write_after_the_next_holder_has_lo
     taken.set_value();
     if (guarded.joinable()) guarded.join();
     EXPECT_EQ(look->number("SELECT count(*) FROM work WHERE token = " + old_token),
-              look->number("SELECT before_it FROM seen WHERE token = " + std::to_string(next.token())))
+              look->number("SELECT before_it FROM seen WHERE token = " + next.token().to_string()))
         << "in round " << round;
   }
   EXPECT_GT(refused, 0) << "no commit was too late: there was no race";

@@ -117,7 +117,7 @@ TEST_F(mysql_replica_test, is_found_by_a_client_whose_primary_becomes_read_only)
   change("read-only on");
   change("promote");
   EXPECT_TRUE((mutex{db, "other"}.acquire().valid()));
-  EXPECT_EQ(held.token(), follower_has("SELECT token FROM rowlock_lock WHERE name = 'nightly'"));
+  EXPECT_EQ(held.token().value(), follower_has("SELECT token FROM rowlock_lock WHERE name = 'nightly'"));
   EXPECT_TRUE(held.valid());
 }
 
@@ -137,7 +137,7 @@ TEST_F(mysql_replica_test, is_found_by_a_client_whose_primary_is_offline) {
 TEST_F(mysql_replica_test, that_becomes_a_clone_or_a_dump_issues_higher_tokens) {
   for (const std::string how : {"clone", "dump"}) {
     make_with_marker("async", "InnoDB");
-    std::int64_t latest = 0;
+    fencing_token latest;
     {
       const client db = connect(url_of({"primary"}));
       for (int i = 0; i < 3; ++i) latest = mutex{db, "nightly"}.acquire().token();

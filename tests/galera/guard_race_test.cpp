@@ -71,7 +71,7 @@ TEST_F(guard_race_test, never_commits_after_the_next_holder_has_looked) {
     mysql_connection app{as_application(url(2))};
     app.run("START TRANSACTION");
     guard(app.handle(), next);
-    app.run("INSERT INTO seen SELECT " + std::to_string(next.token()) +
+    app.run("INSERT INTO seen SELECT " + next.token().to_string() +
             ", count(*) FROM work WHERE token = " + old_token);
     app.run("COMMIT");
     taken.set_value();
@@ -79,7 +79,7 @@ TEST_F(guard_race_test, never_commits_after_the_next_holder_has_looked) {
     // Each node answers only after it has applied what the other has committed.
     look->run("SET wsrep_sync_wait = 1");
     EXPECT_EQ(look->number("SELECT count(*) FROM work WHERE token = " + old_token),
-              look->number("SELECT before_it FROM seen WHERE token = " + std::to_string(next.token())))
+              look->number("SELECT before_it FROM seen WHERE token = " + next.token().to_string()))
         << "in round " << round;
   }
   EXPECT_GT(refused, 0) << "no commit was too late: there was no race";
@@ -141,7 +141,7 @@ TEST_F(guard_race_test, refuses_a_commit_that_is_ordered_after_a_loss_which_its_
   const auto other = sql(2);
   other->begin();
   other->guard(next);
-  other->run("INSERT INTO seen SELECT " + std::to_string(next.token()) +
+  other->run("INSERT INTO seen SELECT " + next.token().to_string() +
              ", count(*) FROM work WHERE token = " + old_token);
   other->run("COMMIT");
   const auto sent = [look = sql(1)] {

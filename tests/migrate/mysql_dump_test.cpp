@@ -26,7 +26,7 @@ TEST(mysql_dump_test, of_mariadb_is_restored_into_mysql_and_tokens_rise) {
     GTEST_SKIP() << "one of mariadb and mysql is not selected";
   const blank_database source{"mariadb"}, target{"mysql"};
   migrator{source.url()}.up();
-  std::int64_t before = 0;
+  fencing_token before;
   {
     const client db = connect(source.url());
     before = mutex{db, "nightly"}.acquire().token();
@@ -50,7 +50,7 @@ TEST_P(epoch_floor_test, keeps_its_value_when_it_becomes_an_ordinary_column_and_
   EXPECT_EQ(floor(), 7LL << 21);
   {
     const client db = connect(database.url());
-    EXPECT_GE(mutex(db, "nightly").acquire().token(), 7LL << 21);
+    EXPECT_GE(mutex(db, "nightly").acquire().token().value(), 7LL << 21);
   }
   const auto raised = floor();
   EXPECT_GT(raised, 7LL << 21);
@@ -65,11 +65,11 @@ TEST_P(epoch_floor_test, follows_the_epoch_that_an_older_library_raises) {
   migrator{database.url()}.up();
   const client db = connect(database.url());
   mutex nightly{db, "nightly"};
-  const auto before = nightly.acquire().token();
+  const auto before = nightly.acquire().token().value();
   database.run("UPDATE rowlock_meta SET epoch = epoch + 1000");
   const auto old_floor = std::stoll(database.run("SELECT epoch FROM rowlock_meta")) << 27;
   ASSERT_GT(old_floor, before);
-  EXPECT_GE(nightly.acquire().token(), old_floor);
+  EXPECT_GE(nightly.acquire().token().value(), old_floor);
 }
 
 ROWLOCK_FOR_EACH_MYSQL_SERVER(epoch_floor_test);

@@ -452,7 +452,7 @@ void do_everything(client& victim, client& rival, const std::string& name) {
   try_to([&] {
     const auto told = std::make_shared<std::promise<void>>();
     auto future = told->get_future();
-    acquire_async([](std::function<void()> run) { run(); }, lock, [told](acquired) { told->set_value(); });
+    acquire_async([](rowlock::task run) { run(); }, lock, [told](acquired) { told->set_value(); });
     EXPECT_EQ(future.wait_for(soon_enough), std::future_status::ready) << "a continuation is lost";
   });
   const auto other = name + "-other";
@@ -467,7 +467,7 @@ TEST_P(out_of_memory_test, asynchronous_calls) {
     const auto told = std::make_shared<std::promise<void>>();
     auto future = told->get_future();
     mutex lock{now.victim, now.name};
-    acquire_async([](std::function<void()> run) { run(); }, lock,
+    acquire_async([](rowlock::task run) { run(); }, lock,
                   [told](acquired got) {
                     if (got) release_async(std::move(got.hold));
                     told->set_value();
@@ -501,7 +501,7 @@ TEST_P(out_of_memory_test, thread_of_the_watchdog_when_a_time_is_up) {
     const auto ended = std::make_shared<std::promise<void>>();
     auto future = ended->get_future();
     auto others = mutex(now.rival, now.name + "-other").acquire();
-    try_acquire_async([](std::function<void()> run) { run(); }, mutex(now.victim, now.name + "-other"), 100ms,
+    try_acquire_async([](rowlock::task run) { run(); }, mutex(now.victim, now.name + "-other"), 100ms,
                       [ended](acquired) { ended->set_value(); });
     EXPECT_EQ(future.wait_for(soon_enough), std::future_status::ready) << "a continuation is lost";
     EXPECT_TRUE(within(soon_enough, [&] { return told.load(); })) << "no loss is reported";

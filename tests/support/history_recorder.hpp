@@ -51,8 +51,8 @@ class history_recorder {
            {"name", held.name()},
            {"actor", actor},
            {"call", call},
-           {"hold", held.id()},
-           {"token", held.token()},
+           {"hold", held.id().to_string()},
+           {"token", held.token().value()},
            {"weight", held.weight()},
            {"capacity", capacity}},
           at);
@@ -65,7 +65,8 @@ class history_recorder {
   // Writes when the release begins and what its result was. A process that may be stopped at any moment passes
   // when the hold was last known to be valid, because it may have been lost since.
   release_result releases(hold& held, const std::string& actor, std::optional<std::int64_t> valid_at = {}) {
-    const json about{{"op", "release"}, {"name", held.name()}, {"actor", actor}, {"hold", held.id()}};
+    const json about{
+        {"op", "release"}, {"name", held.name()}, {"actor", actor}, {"hold", held.id().to_string()}};
     note("invoke", about, valid_at.value_or(now()));
     const auto result = held.release();
     if (result == release_result::released) note("ok", about, now());
@@ -83,8 +84,11 @@ class history_recorder {
     write({{"event", "info"}, {"op", op}, {"name", name}, {"reason", reason}});
   }
   void notes(const std::string& op, const hold& held) {
-    write(
-        {{"event", "info"}, {"op", op}, {"name", held.name()}, {"hold", held.id()}, {"token", held.token()}});
+    write({{"event", "info"},
+           {"op", op},
+           {"name", held.name()},
+           {"hold", held.id().to_string()},
+           {"token", held.token().value()}});
   }
 
   // CLOCK_BOOTTIME in nanoseconds.
@@ -104,14 +108,14 @@ class history_recorder {
       write({{"event", "info"},
              {"op", "queue"},
              {"name", name},
-             {"hold", waiter.hold_id},
+             {"hold", waiter.hold_id.to_string()},
              {"ticket", waiter.ticket}});
     }
     if (!shown) return;
     json holders = json::array();
     json waiters = json::array();
-    for (const auto& holder : shown->holders) holders.push_back(holder.hold_id);
-    for (const auto& waiter : queue) waiters.push_back(waiter.hold_id);
+    for (const auto& holder : shown->holders) holders.push_back(holder.hold_id.to_string());
+    for (const auto& waiter : queue) waiters.push_back(waiter.hold_id.to_string());
     write({{"event", "info"},
            {"op", "state"},
            {"name", name},
