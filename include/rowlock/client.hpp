@@ -40,7 +40,7 @@ class ROWLOCK_OWNER client {
   // Releases every hold (hold::loss() is then loss::closed), ends the lease and closes the connections. Waits at most
   // options::close_timeout, and longer only for a running call of options::log or url_source. Whatever was not released
   // by then ends with the lease. Calls that wait, and later calls that need the database, throw error(closed).
-  // Destroying the last handle does the same. Holds that exist are handles; after close() they are lost. A close() that runs while another one works returns at once.
+  // Destroying the last handle does the same. After close() all holds are lost. A concurrent close() returns at once.
   void close() noexcept;
 
   [[nodiscard]] statistics stats() const;

@@ -72,7 +72,7 @@ class ROWLOCK_OWNER hold {
   explicit operator bool() const noexcept { return valid(); }
   bool valid() const noexcept;
 
-  // The fencing token: greater than that of every earlier hold of this name; It changes only when
+  // The fencing token: greater than that of every earlier hold of this name. It changes only when
   // shared_mutex::try_upgrade() succeeds.
   // Holds that share a lock have different tokens. 0 if empty.
   fencing_token token() const noexcept;

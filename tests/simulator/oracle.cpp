@@ -298,7 +298,8 @@ void oracle::check_leases(const store::memory_tables& after, store::timestamp no
       if (dead_leases_.contains(id))
         fail("I3", fmt::format("lease {} had ended, and is there again", short_id(id)));
       if (how != store::durability::durable) fail("I8", "a lease was made by a commit that is not durable");
-      renewed_at_[id] = runs_.now();
+      // A process's; leases of their own are made by edits, and extended by users.
+      if (current_verb == "create_lease") renewed_at_[id] = runs_.now();
       continue;
     }
     if (lease.expires_at <= was->second.expires_at) continue;
@@ -319,11 +320,11 @@ void oracle::check_leases(const store::memory_tables& after, store::timestamp no
   }
 }
 
-// A process's lease; one of its own is extended by its users.
 void oracle::check_renewed(const model::lease_id& id, const store::memory_lease& was) {
-  const auto since = std::exchange(renewed_at_[id], runs_.now());
+  const auto renewed = renewed_at_.find(id);
   const auto* home = runs_.process_of(was.record.pid);
-  if (plan_.how != severity::calm || was.record.id != was.record.client || home == nullptr) return;
+  if (plan_.how != severity::calm || renewed == renewed_at_.end() || home == nullptr) return;
+  const auto since = std::exchange(renewed->second, runs_.now());
   const auto passed = home->clock.reading(runs_.now()) - home->clock.reading(since);
   const auto late = passed - std::chrono::nanoseconds{was.record.ttl / 3}.count();
   if (late <= prompt()) return;
