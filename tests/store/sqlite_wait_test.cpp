@@ -252,6 +252,21 @@ TEST_F(sqlite_wait_test, a_busy_database_wakes_the_busy_less_often) {
   EXPECT_LE(woken, (clock::now() - start) / 20ms + 2);
 }
 
+// Nothing was written since it began to watch, so it does not look by itself.
+TEST_F(sqlite_wait_test, a_watch_hears_that_a_side_file_is_deleted) {
+  const auto beside = [&](const char* end) { return folder_.path() / (std::string{"watched"} + end); };
+  for (const char* end : {"-wal", "-shm"}) std::ofstream{beside(end)} << "x";
+  store::sqlite_watch watch{beside(""), beside("-wal")};
+  watch.start();
+  ASSERT_TRUE(watch.listens());
+  using event = store::sqlite_watch::event;
+  for (const char* end : {"-shm", "-wal"}) {
+    EXPECT_EQ(watch.wait_until(clock::now()), event::timeout);
+    std::filesystem::remove(beside(end));
+    EXPECT_EQ(watch.wait_until(clock::now() + 10s), event::written) << end;
+  }
+}
+
 TEST_F(sqlite_wait_test, a_watch_hears_the_log_also_when_it_is_created_later) {
   const std::string log = folder_.path() / "late-wal";
   store::sqlite_watch watch{folder_.path() / "late", log};

@@ -9,6 +9,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 namespace rowlock::store {
@@ -87,6 +88,7 @@ bool sqlite_watch::drain() {
   alignas(inotify_event) std::array<char, 8192> buffer;
   const std::string database = name_of(database_);
   const std::string log = name_of(log_);
+  const std::string shared_memory = log.substr(0, log.size() - std::string_view{"wal"}.size()) + "shm";
   bool concerned = false;
   for (;;) {
     const auto size = ::read(inotify_.get(), buffer.data(), buffer.size());
@@ -99,7 +101,8 @@ bool sqlite_watch::drain() {
       } else if (happened->len > 0) {
         const bool log_changed = log == happened->name;
         if (log_changed) watch_log();
-        concerned = concerned || log_changed || database == happened->name;
+        // Whoever deletes the -shm file separates this process from those that come later.
+        concerned = concerned || log_changed || database == happened->name || shared_memory == happened->name;
       }
     }
   }
