@@ -42,7 +42,7 @@ class async_release : public async_wait, public std::enable_shared_from_this<asy
   // For the executor: made before the release, so that its result can be passed on without memory. If the executor
   // drops its function, the caller's continuation is destroyed there.
   std::shared_ptr<ticket> ticket_;
-  std::function<void()> passed_;
+  task passed_;
   const release_answer answer_ = std::make_shared<promised<release_result>>();
   std::atomic<bool> over_{false};  // go_on() or abandon() was called
 };

@@ -77,7 +77,7 @@ class async_request : public async_wait, public std::enable_shared_from_this<asy
   continuation then_;
   // For the executor: made before the request is sent, so that its outcome can be passed on without memory.
   std::shared_ptr<ticket> ticket_;
-  std::function<void()> passed_;
+  task passed_;
   bool prepared_ = false;
   std::atomic<bool> over_{false};      // go_on() or abandon() was called
   model::annotated_mutex stop_mutex_;  // start() may still make the callback while tell() runs
