@@ -205,7 +205,9 @@ TEST_F(quorum_test, a_client_that_ends_at_any_step_leaves_nothing_for_long) {
     told = held.token();
     run([&] { return held.release(); });
   }
-  EXPECT_GT(steps, 10);
+  // A member takes at least three statements to connect, two to have a lease and one to acquire; what its threads send
+  // besides depends on how fast they are.
+  EXPECT_GT(steps, 6);
 }
 
 TEST_F(quorum_test, refuses_what_cannot_be_right) {
