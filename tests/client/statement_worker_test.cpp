@@ -529,10 +529,15 @@ TEST_F(statement_worker_test, a_release_waits_for_one_of_many_reads) {
   for (int i = 0; i < 20; ++i) reads.push_back(in_background([&] { return mutex(db, "b").is_locked(); }));
   ASSERT_TRUE(eventually([&] { return server->blocked() == 1; }));
   std::atomic<int> reads_before_release{0};
-  auto released = in_background([&] { return held.release(); });
+  std::atomic<bool> releases{false};
+  auto released = in_background([&] {
+    releases = true;
+    return held.release();
+  });
   server->on_call([&](store::memory_call& call) {
     if (call.before("show") && !holder_of("a").empty()) ++reads_before_release;
   });
+  ASSERT_TRUE(eventually([&] { return releases.load(); }));
   virtual_time::let_others_sleep();
   server->unblock();
   EXPECT_EQ(released.get(), release_result::released);
