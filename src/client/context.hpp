@@ -23,7 +23,8 @@
 #include <string_view>
 #include <utility>
 
-// For the log: an id is written where a failure does no harm, not by the caller.
+// For the log: an id is written where a failure does no harm, not by the caller. From version 10 on fmt uses format_as().
+#if FMT_VERSION < 100000
 template <class Tag>
 struct fmt::formatter<rowlock::model::id<Tag>> : fmt::formatter<std::string_view> {
   template <class Context>
@@ -31,6 +32,7 @@ struct fmt::formatter<rowlock::model::id<Tag>> : fmt::formatter<std::string_view
     return fmt::formatter<std::string_view>::format(shown.to_string(), into);
   }
 };
+#endif
 
 namespace rowlock::client_layer {
 
