@@ -52,9 +52,8 @@ TEST_F(clock_test, that_is_ahead_by_more_than_the_skew_cannot_harm_what_is_guard
   const auto after = rival.grant(10s);
   EXPECT_GT(after.token, before.token);
   // Until then the write fails at its commit (1213).
-  until("the holder's node knows of the rival", [&] {
-    return number("SELECT token FROM rowlock_lock WHERE name = 'nightly'", 1) == after.token;
-  });
+  until("the holder's node knows of the rival",
+        [&] { return number("SELECT token FROM rowlock_lock WHERE name = 'nightly'", 1) == after.token; });
   const auto refused = holder.ask("write");
   EXPECT_TRUE(refused.starts_with("error hold_lost")) << refused;
   EXPECT_EQ(rival.ask("write"), "written");
