@@ -9,8 +9,8 @@ namespace rowlock::client_layer {
 
 class engine;
 
-// What a rowlock::client holds; engine::handle() then returns the same. Call it once. In a forked child the last handle does nothing: the engine's sockets and
-// threads belong to the parent.
+// What a rowlock::client holds; engine::handle() then returns the same. Call it once. In a forked child the last handle
+// does nothing: the engine's sockets and threads belong to the parent.
 std::shared_ptr<engine> closing_handle(std::shared_ptr<engine> engine);
 
 }  // namespace rowlock::client_layer

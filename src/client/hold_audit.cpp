@@ -200,9 +200,7 @@ void hold_audit::send_releases_again() {
   release_list again;
   const auto releases = releases_.all();
   for (const auto& release : releases) {
-    auto operation = ending_of(release.name);
-    operation->hold = release.hold;
-    operation->lease = release.lease;
+    auto operation = withdrawal_of(release.name, release.hold, release.lease);
     operation->how = store::durability::durable;
     again.push(std::move(operation));
   }

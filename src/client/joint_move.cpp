@@ -68,10 +68,7 @@ joint_move::provision joint_move::provide(std::size_t i) const {
 void joint_move::withdraw(std::size_t i, provision with, instant sent_at) const noexcept {
   if (!with.ending) return;
   with.own->confirm(sent_at, engine_.shared().margin(with.own->ttl()));
-  with.ending->answer.reset();
-  with.ending->hold = from_[i]->id();
-  with.ending->lease = std::move(with.own);
-  engine_.parts().queue.submit(std::move(with.ending));
+  engine_.parts().queue.submit(as_withdrawal(std::move(with.ending), from_[i]->id(), std::move(with.own)));
 }
 
 // From now on the registry, and everybody who uses it, has the new object. A hold that was lost meanwhile is

@@ -113,11 +113,7 @@ void joint_round::withdraw_from(std::size_t first) const noexcept {
   release_list operations;
   for (std::size_t i = first; i < endings.size(); ++i) {
     auto ending = std::exchange(endings[i], nullptr);
-    if (!ending) continue;
-    ending->answer.reset();
-    ending->hold = wishes[i].hold;
-    ending->lease = lease;
-    operations.push(std::move(ending));
+    if (ending) operations.push(as_withdrawal(std::move(ending), wishes[i].hold, lease));
   }
   on.parts().queue.submit(std::move(operations));
 }

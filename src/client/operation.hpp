@@ -157,29 +157,34 @@ struct release_operation {
   }
 };
 
-// Frees what dead leases hold, and grants to waiters.
-inline std::shared_ptr<release_operation> sweep_of(std::string name) {
-  auto sweep = std::make_shared<release_operation>();
-  sweep->name = std::move(name);
-  sweep->purpose = release_operation::aim::sweep;
-  return sweep;
-}
-
-// Releases the hold, or takes it out of the queue, for a caller that does not wait for that.
-inline std::shared_ptr<release_operation> withdrawal_of(std::string name, model::hold_id hold,
-                                                        std::shared_ptr<client_layer::lease> lease) {
-  auto withdrawal = std::make_shared<release_operation>();
-  withdrawal->name = std::move(name);
-  withdrawal->hold = hold;
-  withdrawal->lease = std::move(lease);
-  return withdrawal;
-}
-
 // For acquire_operation::ending, or hold_state::take_ending().
 inline std::shared_ptr<release_operation> ending_of(std::string name) {
   auto ending = std::make_shared<release_operation>();
   ending->name = std::move(name);
   return ending;
+}
+
+// Makes the ending a withdrawal: it releases the hold, or takes it out of the queue, for a caller that does not wait
+// for that.
+inline std::shared_ptr<release_operation> as_withdrawal(std::shared_ptr<release_operation> ending,
+                                                        model::hold_id hold,
+                                                        std::shared_ptr<client_layer::lease> lease) noexcept {
+  ending->answer.reset();
+  ending->hold = hold;
+  ending->lease = std::move(lease);
+  return ending;
+}
+
+inline std::shared_ptr<release_operation> withdrawal_of(std::string name, model::hold_id hold,
+                                                        std::shared_ptr<client_layer::lease> lease) {
+  return as_withdrawal(ending_of(std::move(name)), hold, std::move(lease));
+}
+
+// Frees what dead leases hold, and grants to waiters.
+inline std::shared_ptr<release_operation> sweep_of(std::string name) {
+  auto sweep = ending_of(std::move(name));
+  sweep->purpose = release_operation::aim::sweep;
+  return sweep;
 }
 
 inline acquire_operation::acquire_operation(model::lock_request asked, bool waits)
@@ -189,11 +194,9 @@ inline acquire_operation::acquire_operation(model::lock_request asked, bool wait
 
 // Makes the request's ending its withdrawal. Null: it has been withdrawn before.
 inline std::shared_ptr<release_operation> take_withdrawal_of(acquire_operation& request) noexcept {
-  auto withdrawal = std::exchange(request.ending, nullptr);
-  if (!withdrawal) return nullptr;
-  withdrawal->answer.reset();
-  withdrawal->hold = request.hold;
-  withdrawal->lease = request.moving_to ? request.moving_to : request.lease;
+  if (!request.ending) return nullptr;
+  auto withdrawal = as_withdrawal(std::exchange(request.ending, nullptr), request.hold,
+                                  request.moving_to ? request.moving_to : request.lease);
   withdrawal->kind = request.definition.kind;
   return withdrawal;
 }

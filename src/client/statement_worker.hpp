@@ -26,8 +26,8 @@ class statement_worker {
   bool carries(worker_role asked) const noexcept {
     return role_ == worker_role::everything || role_ == asked;
   }
-  void
-  run() noexcept;  // the thread's body, until the queue is stopped and empty; then the connection is closed
+  // The thread's body, until the queue is stopped and empty; then it closes the connection.
+  void run() noexcept;
 
   // Sends one request in the caller's thread while the worker is idle, which saves two thread switches. For an
   // acquire it sends only the fast statement, because the rest may wait. False: the worker does not carry such

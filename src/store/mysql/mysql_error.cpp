@@ -26,8 +26,9 @@ constexpr std::string_view router_shares =
     "route that "
     "rowlock uses";
 
-// Numbers of the server (from 1000) and of the client library (2000 to 2999; only those that can occur here).
-// One that means that the connection is broken, whichever sort it is of.
+// The numbers here are the server's (from 1000) and the client library's (2000 to 2999, those that can occur).
+
+// They mean that the connection is broken.
 constexpr unsigned broken[] = {
     1040,  // too many connections
     1041,  // no memory for another connection

@@ -40,9 +40,9 @@ FROM counted;
 -- name: find_one
 -- $1 names, $2 holds; several holds may belong to one name. A hold or waiter whose lease is missing is dead, so it is
 -- absent. takeover_us is that of the first lease in the way: the exclusive holder's, or else of the permits and of
--- the first waiter; a lease that is too long counts as due. It is read once for each name. OFFSET 0 makes each look-up by name and hold one look-up of the
--- key, whatever the tables were like when the statement was planned; otherwise each hold would be joined with all
--- holds of its name.
+-- the first waiter; a lease that is too long counts as due. It is read once for each name. OFFSET 0 makes each
+-- look-up by name and hold one look-up of the key, whatever the tables were like when the statement was planned;
+-- otherwise each hold would be joined with all holds of its name.
 -- find_one is the same statement for one hold: $1 name, $2 hold. It needs no window, which would double its cost.
 SELECT a.n,
        coalesce(l.hold_id = a.hold_id AND h.id IS NOT NULL, false) OR p.lease_id IS NOT NULL AS held,
