@@ -5,6 +5,7 @@
 #include "process_test.hpp"
 #include "visits_report.hpp"
 
+#include <functional>
 #include <random>
 
 namespace rowlock::test {
@@ -18,9 +19,13 @@ class kill_test : public process_test {
   // How many lines of this kind the witness has.
   std::int64_t said(const std::string& what);
 
+  using condition = std::function<bool(const visits_report&)>;
+
   // Runs the load in four processes. Kills one inside and one in the queue, again and again; others must come
-  // after each kill. Returns the report on all lines of the witness.
-  visits_report kill_holders_and_waiters(const std::string& load, std::int64_t capacity);
+  // after each kill. Goes on until the report is as wanted: who meets whom is left to chance. Returns the report on all
+  // lines of the witness.
+  visits_report kill_holders_and_waiters(const std::string& load, std::int64_t capacity,
+                                         const condition& as_wanted = {});
   // Ends the loads, and expects that nothing went wrong in them.
   static void halt(crew& all);
   // Expects that nobody was inside together with one that it had to wait for, and that all came in order.
