@@ -1,5 +1,6 @@
 // A short run of the command that breaks servers, and that it notices what workers do wrong.
 #include "child_process.hpp"
+#include "support/long_run.hpp"
 #include "support/stores.hpp"
 #include "support/temporary_folder.hpp"
 
@@ -69,14 +70,14 @@ TEST(faults_test, each_plain_fault_once_breaks_no_promise) {
   }
 }
 
-// With ROWLOCK_TEST_LONG those of a cluster, too: it takes a minute or two.
+// In a long run those of a cluster, too: it takes a minute or two.
 TEST(faults_test, faults_that_need_more_than_a_server_once_break_no_promise) {
   if (selected_of({"postgres"}).empty()) GTEST_SKIP() << "postgres is not selected";
   std::vector<std::string> words{"--seconds", "0", "--fault", "pooler-restarted", "--fault", "disk-full"};
   for (const auto& database : databases()) words.insert(words.end(), {"--database", database});
   run_of_faults servers{words};
   std::unique_ptr<run_of_faults> cluster;
-  if (std::getenv("ROWLOCK_TEST_LONG") != nullptr && !selected_of({"mariadb"}).empty()) {
+  if (is_long_run() && !selected_of({"mariadb"}).empty()) {
     cluster =
         std::make_unique<run_of_faults>(std::vector<std::string>{"--seconds", "0", "--database", "galera"},
                                         std::vector<std::string>{ROWLOCK_WITH_GALERA_PATH});

@@ -1,4 +1,5 @@
 #include "interleave_test.hpp"
+#include "support/long_run.hpp"
 
 #include <algorithm>
 #include <cstdio>
@@ -12,7 +13,7 @@ namespace {
 
 std::size_t runs_at_most() {
   if (const char* set = std::getenv("ROWLOCK_TEST_ORDERS")) return std::stoul(set);
-  if (std::getenv("ROWLOCK_TEST_LONG") != nullptr) return 200;
+  if (is_long_run()) return 200;
   return std::getenv("ROWLOCK_TEST_HOSTILE_SETTINGS") != nullptr ? 10 : 25;
 }
 

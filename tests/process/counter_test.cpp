@@ -1,4 +1,5 @@
 #include "process_test.hpp"
+#include "support/long_run.hpp"
 
 namespace rowlock::test {
 

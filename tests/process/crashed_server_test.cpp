@@ -1,6 +1,7 @@
 #include "process_test.hpp"
 
 #include "store/open.hpp"
+#include "support/long_run.hpp"
 
 #include <algorithm>
 

@@ -2,16 +2,10 @@
 
 #include <rowlock/migrate.hpp>
 
-#include <cstdlib>
 #include <stdexcept>
 #include <thread>
 
 namespace rowlock::test {
-
-bool is_long_run() {
-  const char* value = std::getenv("ROWLOCK_TEST_LONG");
-  return value && std::string_view{value} == "1";
-}
 
 void process_test::SetUp() {
   store_ = make_store_fixture(GetParam());

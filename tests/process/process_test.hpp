@@ -22,9 +22,6 @@ using namespace std::chrono_literals;
 // How much later than its bound something may happen on a busy machine.
 inline constexpr auto slack = 1'500ms;
 
-// Whether the longer variant was requested.
-bool is_long_run();
-
 class process_test : public testing::TestWithParam<std::string> {
  protected:
   void SetUp() override;

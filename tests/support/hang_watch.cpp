@@ -1,10 +1,11 @@
 #include "support/hang_watch.hpp"
 
+#include "support/long_run.hpp"
+
 #include <sys/time.h>
 #include <unistd.h>
 
 #include <csignal>
-#include <cstdlib>
 #include <string_view>
 
 namespace rowlock::test {
@@ -35,8 +36,7 @@ void give_up(int) {
 }  // namespace
 
 std::chrono::milliseconds time_per_test() {
-  const char* set = std::getenv("ROWLOCK_TEST_LONG");
-  return set && std::string_view{set} == "1" ? std::chrono::minutes{10} : std::chrono::minutes{4};
+  return is_long_run() ? std::chrono::minutes{10} : std::chrono::minutes{4};
 }
 
 hang_watch::hang_watch(std::chrono::milliseconds limit) : limit_{limit} {
