@@ -55,14 +55,9 @@ void async_release::tell() noexcept {
   try {
     where(std::move(pass));
   } catch (...) {
-    const auto why = std::current_exception();
-    try {
-      engine_->shared().log(log_level::error,
-                            "an executor failed, so the result of a release was not delivered: {}",
-                            thrown_text(why));
-    } catch (...) {
-      // There is no memory for the line.
-    }
+    engine_->shared().log(log_level::error,
+                          "an executor failed, so the result of a release was not delivered: {}",
+                          thrown_text(std::current_exception()));
   }
 }
 

@@ -69,9 +69,9 @@ void async_waiters::remove(const async_wait& wait) noexcept {
   changed_.notify_one();
 }
 
-void async_waiters::post(std::function<void()> other) {
-  std::list<call> posted;
-  posted.push_back({{}, std::move(other)});
+void async_waiters::post(posting made) noexcept {
+  auto& posted = made.call_;
+  if (posted.empty()) return;
   {
     const model::annotated_lock lock{mutex_};
     if (!over_) {
@@ -80,7 +80,7 @@ void async_waiters::post(std::function<void()> other) {
       return;
     }
   }
-  posted.front().other();
+  posted.front().run();
 }
 
 // A wait whose time is up has no deadline any more, unless it gets another one.

@@ -37,7 +37,7 @@ class async_wait {
 class async_waiters {
  public:
   // until: when the wait's time is up. Empty: never. Returns false if this object is closed. What ends the wait is
-  // allocated here: only this and post() need memory.
+  // allocated here: nothing else needs memory.
   bool add(std::shared_ptr<async_wait> wait, std::optional<instant> until);
   // Changes when the wait's time is up. Does nothing if it is settled or was removed.
   void set_deadline(const async_wait& wait, instant until) noexcept;
@@ -47,8 +47,10 @@ class async_waiters {
   // The wait was abandoned: no executor is called.
   void remove(const async_wait& wait) noexcept;
 
-  // Calls an executor in its turn, without a wait. Once the thread has ended, it is called on the caller's thread.
-  void post(std::function<void()> call);
+  // Calls an executor in its turn, without a wait. Once the thread has ended, it is called on the caller's thread. A
+  // posting is made beforehand by whoever must not fail later; an empty one posts nothing.
+  class posting;
+  void post(posting made) noexcept;
 
   // Ends the waits whose time is up. Returns the first deadline of the others.
   std::optional<instant> end_overdue(instant now) noexcept;
@@ -83,6 +85,16 @@ class async_waiters {
   std::list<call> calls_ ROWLOCK_GUARDED_BY(mutex_);
   bool closed_ ROWLOCK_GUARDED_BY(mutex_) = false;
   bool over_ ROWLOCK_GUARDED_BY(mutex_) = false;
+};
+
+class async_waiters::posting {
+ public:
+  posting() = default;
+  explicit posting(std::function<void()> next) { call_.push_back({{}, std::move(next)}); }
+
+ private:
+  friend class async_waiters;
+  std::list<call> call_;
 };
 
 }  // namespace rowlock::client_layer

@@ -37,7 +37,7 @@ error copy_of(const std::exception_ptr& failure) {
   }
 }
 
-std::string thrown_text(const std::exception_ptr& thrown) {
+const char* thrown_text(const std::exception_ptr& thrown) noexcept {
   try {
     std::rethrow_exception(thrown);
   } catch (const std::exception& known) {

@@ -25,8 +25,8 @@ std::exception_ptr made_failure(Make make) noexcept {
   }
 }
 
-// What a user's function threw, which may be anything, as text for the log.
-std::string thrown_text(const std::exception_ptr& thrown);
+// What a user's function threw, which may be anything, as text for the log. Valid as long as the exception is kept.
+const char* thrown_text(const std::exception_ptr& thrown) noexcept;
 
 // True if retrying may help: the database is unreachable, there was a conflict, or the server became read-only.
 bool is_temporary(const error& failure);

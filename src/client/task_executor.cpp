@@ -6,6 +6,7 @@
 #include "client/lease_keeper.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 namespace rowlock::client_layer {
@@ -92,13 +93,15 @@ task_executor::pending_decision task_executor::begin_decision(const std::string&
     if (has_only_read(round->made)) {
       if (const auto lease = client_.keeper.lease()) session.make_durable(lease->id());
     }
-    after_commit todo{checks};
-    todo.add(client_, name, round->made);
     try {
+      after_commit todo{checks};
+      todo.add(client_, name, round->made);
       todo.run(client_.shared, [&](auto work) { return work(session); });
     } catch (const error& failure) {
       // The caller must not assume that it was not done.
       throw error(failure.kind(), failure.what(), failure.database_code(), true);
+    } catch (const std::bad_alloc&) {
+      // What is left out are hints, for which polls make up, or is asked for again.
     }
   });
   return {task, round};
@@ -109,7 +112,7 @@ std::optional<outcome> task_executor::outcome_of(const pending_decision& round) 
   if (round.made->result == store::edit_result::missing) decided.result = outcome::what::absent;
   if (round.made->result == store::edit_result::skipped) return {};
   if (decided.must_retry() || decided.result == outcome::what::guarded) return {};
-  return decided;
+  return std::move(decided);
 }
 
 outcome task_executor::decide(const std::string& name, const decision_subject& about,

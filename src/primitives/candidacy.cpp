@@ -15,13 +15,13 @@ using client_layer::thrown_text;
 // What the executor receives. If the executor drops it, the candidacy must learn of it, because nothing else
 // would call it again.
 struct candidacy::turn {
-  explicit turn(std::shared_ptr<candidacy> whose) : of(std::move(whose)) {}
+  turn() = default;
   turn(const turn&) = delete;
   turn& operator=(const turn&) = delete;
   ~turn() {
-    if (!taken) of->dropped();
+    if (of && !taken) of->dropped();
   }
-  const std::shared_ptr<candidacy> of;
+  std::shared_ptr<candidacy> of;  // null: not passed to the executor yet
   bool taken = false;
 };
 
@@ -32,7 +32,7 @@ candidacy::candidacy(std::shared_ptr<client_layer::engine> on, model::lock_reque
 // wait_ is set before the wait starts, because its continuation may run before start() returns. close() cannot
 // interfere: it waits until no thread is in run().
 void candidacy::campaign() {
-  const auto next = std::make_shared<turn>(shared_from_this());
+  const auto next = std::make_shared<turn>();
   const auto wait = std::make_shared<async_acquire>(engine_, office_, client_layer::wait_limit{.waits = true},
                                                     how_.acquire, where_, [next](async_acquire& over) {
                                                       next->taken = true;
@@ -42,6 +42,7 @@ void candidacy::campaign() {
     const model::annotated_lock lock{mutex_};
     wait_ = wait;
   }
+  next->of = shared_from_this();
   try {
     wait->start();
   } catch (...) {
@@ -54,9 +55,11 @@ void candidacy::campaign() {
 
 void candidacy::answered(async_acquire& wait) {
   client_layer::hold_ptr granted;
+  std::stop_source end{std::nostopstate};
   std::exception_ptr failure;
   try {
     granted = wait.take();
+    end = std::stop_source{};
   } catch (...) {
     failure = std::current_exception();
   }
@@ -65,9 +68,9 @@ void candidacy::answered(async_acquire& wait) {
     wait_.reset();
     if (!closed_ && !over_) {
       failure_ = failure;
-      held_ = std::exchange(granted, nullptr);
+      if (!failure) held_ = std::exchange(granted, nullptr);
       resigns_ = false;
-      end_ = std::stop_source{};
+      end_ = end;
     }
   }
   if (granted) engine_->releaser().begin(*granted);
@@ -84,27 +87,48 @@ candidate_state candidacy::state() const {
 bool candidacy::resign() {
   if (engine_->is_forked()) engine_->check_usable();
   std::stop_source end{std::nostopstate};
+  client_layer::async_waiters::posting call;
   {
     const model::annotated_lock lock{mutex_};
     if (closed_ || over_ || !told_ || resigns_ || !held_->is_valid()) return false;
     resigns_ = true;
     end = end_;
+    call = std::exchange(resign_call_, {});
   }
   end.request_stop();
-  engine_->async().post([self = shared_from_this()] { self->call_executor(); });
+  engine_->async().post(std::move(call));
   return true;
 }
 
-void candidacy::call_executor() {
+void candidacy::office_was_lost() noexcept {
+  client_layer::async_waiters::posting call;
+  {
+    const model::annotated_lock lock{mutex_};
+    call = std::exchange(loss_call_, {});
+  }
+  engine_->async().post(std::move(call));
+}
+
+// Has the executor run the next step.
+client_layer::async_waiters::posting candidacy::next_call() {
+  const auto next = std::make_shared<turn>();
+  const auto pass = std::make_shared<task>([next] {
+    next->taken = true;
+    next->of->run();
+  });
+  return client_layer::async_waiters::posting{[self = weak_from_this(), next, pass] {
+    if (const auto alive = self.lock()) alive->call_executor(*next, std::move(*pass));
+  }};
+}
+
+void candidacy::call_executor(turn& next, task pass) {
   {
     const model::annotated_lock lock{mutex_};
     if (closed_ || over_) return;
   }
+  next.of = shared_from_this();
   try {
-    where_([next = std::make_shared<turn>(shared_from_this())] {
-      next->taken = true;
-      next->of->run();
-    });
+    where_(std::move(pass));
   } catch (...) {
     engine_->shared().log(log_level::error, "an executor failed, so the candidate for \"{}\" is over: {}",
                           office_.definition.name, thrown_text(std::current_exception()));
@@ -195,22 +219,40 @@ void candidacy::campaign_again() {
   }
 }
 
-void candidacy::elect() {
+// Returns what ends the term.
+std::stop_source candidacy::begin_term() {
   std::stop_source end{std::nostopstate};
+  auto loss_call = next_call();
+  auto resign_call = next_call();
   {
     const model::annotated_lock lock{mutex_};
     term_ = std::make_unique<term>(access::make<hold>(held_));
-    told_ = true;
+    loss_call_ = std::move(loss_call);
+    resign_call_ = std::move(resign_call);
     end = end_;
   }
   // Runs on the thread that notifies of losses, or here if the hold is already lost.
   on_loss_.emplace(term_->stop_token(), [weak = weak_from_this(), end]() mutable {
-    auto alive = weak.lock();
+    const auto alive = weak.lock();
     end.request_stop();
-    if (!alive) return;
-    auto& waiters = alive->engine_->async();
-    waiters.post([self = std::move(alive)] { self->call_executor(); });
+    if (alive) alive->office_was_lost();
   });
+  const model::annotated_lock lock{mutex_};
+  told_ = true;
+  return end;
+}
+
+void candidacy::elect() {
+  std::stop_source end{std::nostopstate};
+  try {
+    end = begin_term();
+  } catch (...) {
+    // elected() cannot be called, so the office is given back.
+    const model::annotated_lock lock{mutex_};
+    failure_ = std::current_exception();
+    resigns_ = true;
+    return;
+  }
   std::exception_ptr thrown;
   try {
     how_.elected(*term_, end.get_token());

@@ -32,8 +32,10 @@ class candidacy : public std::enable_shared_from_this<candidacy> {
   enum class step { none, elect, lose, drop, campaign, fail, abandon };
 
   void answered(client_layer::async_acquire& wait);
-  void call_executor();
+  client_layer::async_waiters::posting next_call();
+  void call_executor(turn& next, task pass);
   void dropped() noexcept;
+  void office_was_lost() noexcept;
   void run();
   step next() ROWLOCK_REQUIRES(mutex_);
   bool ends() const ROWLOCK_REQUIRES(mutex_);
@@ -41,6 +43,7 @@ class candidacy : public std::enable_shared_from_this<candidacy> {
   void do_step(step what);
   void campaign_again();
   void finish_close(close_mode mode, bool is_inside);
+  std::stop_source begin_term();
   void elect();
   void lose();
   void let_go(bool has_led);
@@ -68,6 +71,9 @@ class candidacy : public std::enable_shared_from_this<candidacy> {
   bool told_ ROWLOCK_GUARDED_BY(mutex_) = false;     // elected() was called, and lost() was not
   bool resigns_ ROWLOCK_GUARDED_BY(mutex_) = false;  // by resign(), or because elected() has ended or thrown
   std::stop_source end_ ROWLOCK_GUARDED_BY(mutex_){std::nostopstate};
+  // Made before elected() is called, because the end of the term must not need memory.
+  client_layer::async_waiters::posting loss_call_ ROWLOCK_GUARDED_BY(mutex_);
+  client_layer::async_waiters::posting resign_call_ ROWLOCK_GUARDED_BY(mutex_);
   // Only for the thread in run(), and for close() when no thread is in it.
   std::unique_ptr<term> term_;
   std::optional<std::stop_callback<std::function<void()>>> on_loss_;

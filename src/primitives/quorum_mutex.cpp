@@ -86,10 +86,8 @@ class quorum_lock {
   }
 
  private:
-  struct vote {
-    hold_ptr hold;  // null: not granted
-    std::optional<error> refusal;
-  };
+  // Why a member has not voted. Empty: it has granted the lock, or somebody else holds it there.
+  using refusal_list = std::vector<std::optional<error>>;
   struct result {
     std::unique_ptr<quorum_state> granted;
     std::optional<error> refusal;  // why no majority was possible
@@ -148,58 +146,77 @@ class quorum_lock {
   result attempt(std::optional<instant> until, const acquire_options& how) {
     auto deadline = now() + timeout_;
     if (until) deadline = std::min(deadline, *until);
-    auto votes = ask(deadline, how);
-    std::vector<hold_ptr> holds;
-    for (auto& one : votes) holds.push_back(std::move(one.hold));
-    const auto token = agree(holds, until, how.stop);
-    if (token && remaining_of_majority(holds, majority_) > drift_) {
-      return {std::make_unique<quorum_state>(std::move(holds),
-                                             quorum_state::limits{majority_, drift_, timeout_}, *token),
-              {}};
+    const auto holds = std::make_shared<member_holds>(members_.size());
+    const auto refusals = ask(*holds, deadline, how);
+    const auto token = agree(holds->all(), until, how.stop);
+    if (token && remaining_of_majority(holds->all(), majority_) > drift_) {
+      const quorum_state::limits limits{majority_, drift_, timeout_};
+      return {std::make_unique<quorum_state>(holds, limits, *token), {}};
     }
     // Waits for the releases, so that the next attempt does not meet this one's holds.
-    const auto last = until ? std::min(*until, now() + timeout_) : now() + timeout_;
-    release_everywhere(holds, [&](engine&) { return how.stop.stop_requested() ? now() : last; });
-    return {nullptr, refusal_of(votes)};
+    auto last = how.stop.stop_requested() ? now() : now() + timeout_;
+    if (until) last = std::min(*until, last);
+    holds->release(last);
+    return {nullptr, refusal_of(refusals)};
   }
 
-  // Asks all members at once. Waits first for those that answered last time, so a silent member costs only the grace.
-  std::vector<vote> ask(instant deadline, const acquire_options& how) {
-    const auto begun = now();
-    std::vector<vote> votes(members_.size());
-    std::vector<client_layer::acquire_ptr> asked(members_.size());
-    for (std::size_t i = 0; i < members_.size(); ++i) {
-      try {
-        asked[i] = member(i).begin_acquire({definition_}, false, {.ttl = how.ttl});
-      } catch (const error& failure) {
-        votes[i].refusal.emplace(client_layer::copy_of(failure));
+  // The requests that were sent and not answered. Destroying it withdraws them, and releases what they get.
+  class sent_requests {
+   public:
+    explicit sent_requests(const quorum_lock& on) : on_(on), requests_(on.members_.size()) {}
+    sent_requests(const sent_requests&) = delete;
+    sent_requests& operator=(const sent_requests&) = delete;
+    ~sent_requests() {
+      for (std::size_t i = 0; i < requests_.size(); ++i) {
+        if (requests_[i]) on_.member(i).give_up(*requests_[i]);
       }
     }
-    std::size_t granted = 0;
+    client_layer::acquire_ptr& operator[](std::size_t member) noexcept { return requests_[member]; }
+
+   private:
+    const quorum_lock& on_;
+    std::vector<client_layer::acquire_ptr> requests_;
+  };
+
+  // Asks all members at once. Waits first for those that answered last time, so a silent member costs only the grace.
+  refusal_list ask(member_holds& granted, instant deadline, const acquire_options& how) {
+    const auto begun = now();
+    refusal_list refusals(members_.size());
+    sent_requests sent{*this};
+    const auto order = in_order();
+    for (std::size_t i = 0; i < members_.size(); ++i) {
+      try {
+        sent[i] = member(i).begin_acquire({definition_}, false, {.ttl = how.ttl});
+      } catch (const error& failure) {
+        refusals[i].emplace(client_layer::copy_of(failure));
+      }
+    }
+    std::size_t votes = 0;
     std::optional<instant> agreed;
-    for (const auto i : in_order()) {
-      if (!asked[i]) continue;
-      if (granted >= majority_ && !agreed) {
+    for (const auto i : order) {
+      if (!sent[i]) continue;
+      if (votes >= majority_ && !agreed) {
         agreed = now();
         deadline = std::min(deadline, *agreed + std::max<nanoseconds>(*agreed - begun, grace_at_least));
       }
-      take(votes[i], i, asked[i], deadline, how);
-      if (votes[i].hold) ++granted;
+      take(granted[i], refusals[i], i, sent[i], deadline, how);
+      sent[i].reset();
+      if (granted[i]) ++votes;
     }
-    remember(votes);
-    return votes;
+    remember(refusals);
+    return refusals;
   }
 
-  void take(vote& into, std::size_t i, const client_layer::acquire_ptr& asked, instant deadline,
-            const acquire_options& how) const {
+  void take(hold_ptr& granted, std::optional<error>& refusal, std::size_t i,
+            const client_layer::acquire_ptr& sent, instant deadline, const acquire_options& how) const {
     try {
-      if (auto answer = member(i).await_acquire(asked, deadline, how.stop)) {
-        into.hold = std::move(*answer);
+      if (auto answer = member(i).await_acquire(sent, deadline, how.stop)) {
+        granted = std::move(*answer);
       } else {
-        into.refusal.emplace(errc::unreachable, "it did not answer in time");
+        refusal.emplace(errc::unreachable, "it did not answer in time");
       }
     } catch (const error& failure) {
-      into.refusal.emplace(client_layer::copy_of(failure));
+      refusal.emplace(client_layer::copy_of(failure));
     }
   }
 
@@ -209,16 +226,16 @@ class quorum_lock {
   }
 
   // Moves members that did not answer to the end.
-  void remember(const std::vector<vote>& votes) {
+  void remember(const refusal_list& refusals) {
     const model::annotated_lock lock{mutex_};
     std::stable_sort(by_speed_.begin(), by_speed_.end(), [&](std::size_t a, std::size_t b) {
-      return votes[a].refusal.has_value() < votes[b].refusal.has_value();
+      return refusals[a].has_value() < refusals[b].has_value();
     });
   }
 
   // The highest token of a majority's holds, once a majority has stored it. Empty: there is no majority, or the
   // token could not be stored.
-  std::optional<model::token> agree(const std::vector<hold_ptr>& holds, std::optional<instant> until,
+  std::optional<model::token> agree(std::span<const hold_ptr> holds, std::optional<instant> until,
                                     const std::stop_token& stop) const {
     model::token highest = 0;
     std::size_t granted = 0;
@@ -239,14 +256,13 @@ class quorum_lock {
     return highest;
   }
 
-  bool is_written(const std::vector<hold_ptr>& holds, model::token token) const {
-    return static_cast<std::size_t>(std::count_if(holds.begin(), holds.end(), [&](const hold_ptr& hold) {
-             return hold && hold->token() == token;
-           })) >= majority_;
+  bool is_written(std::span<const hold_ptr> holds, model::token token) const {
+    return static_cast<std::size_t>(std::ranges::count_if(
+               holds, [&](const hold_ptr& hold) { return hold && hold->token() == token; })) >= majority_;
   }
 
   // Sends the token once to all members that have a lower one. A late answer is ignored.
-  void raise(const std::vector<hold_ptr>& holds, model::token token, instant deadline,
+  void raise(std::span<const hold_ptr> holds, model::token token, instant deadline,
              const std::stop_token& stop) const {
     std::vector<std::pair<const hold_ptr*, client_layer::task_executor::pending_decision>> rounds;
     for (const auto& hold : holds) {
@@ -274,15 +290,15 @@ class quorum_lock {
   }
 
   // Why no majority was possible; empty if another holder is the reason. Prefers a permanent reason.
-  std::optional<error> refusal_of(const std::vector<vote>& votes) const {
+  std::optional<error> refusal_of(const refusal_list& refusals) const {
     const error* reason = nullptr;
     std::size_t lasting = 0;
-    std::size_t failed = count_ - votes.size();
-    for (const auto& one : votes) {
-      if (!one.refusal) continue;
+    std::size_t failed = count_ - refusals.size();
+    for (const auto& one : refusals) {
+      if (!one) continue;
       ++failed;
-      if (!one.refusal->transient()) ++lasting;
-      if (!reason || !one.refusal->transient()) reason = &*one.refusal;
+      if (!one->transient()) ++lasting;
+      if (!reason || !one->transient()) reason = &*one;
     }
     if (!reason || count_ - failed >= majority_) return {};
     const auto code = count_ - lasting < majority_ ? reason->kind() : errc::unreachable;

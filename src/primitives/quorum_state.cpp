@@ -25,39 +25,45 @@ nanoseconds remaining_of_majority(std::span<const hold_ptr> members, std::size_t
   return left[majority - 1];
 }
 
-std::vector<release_result> release_everywhere(
-    std::span<const hold_ptr> members,
-    const std::function<client_layer::instant(client_layer::engine&)>& until) {
-  struct asked {
-    client_layer::engine* engine;
-    std::shared_ptr<client_layer::promised<release_result>> answer;
-    client_layer::instant until;
-  };
-  // All that is needed is allocated before the first release.
-  std::vector<asked> answers;
-  answers.reserve(members.size());
-  std::vector<release_result> results;
-  results.reserve(members.size());
-  for (const auto& member : members) {
-    if (!member) continue;
-    auto& engine = member->engine();
-    answers.push_back({&engine, engine.releaser().begin_certain(*member), until(engine)});
-  }
-  results.assign(members.size() - answers.size(), release_result::lost);
-  for (const auto& [engine, answer, last] : answers) {
-    results.push_back(answer ? engine->releaser().await(answer, last) : release_result::lost);
-  }
-  return results;
+member_holds::member_holds(std::size_t members) : holds_(members) {
+  asked_.reserve(members);
+  results_.reserve(members);
 }
 
-quorum_state::quorum_state(std::vector<hold_ptr> members, const limits& settings, model::token token)
+member_holds::~member_holds() {
+  for (const auto& one : holds_) {
+    if (one && !one->engine().is_forked()) one->engine().releaser().begin(*one);
+  }
+}
+
+std::span<const release_result> member_holds::release(std::optional<client_layer::instant> until) {
+  for (const auto& one : holds_) {
+    if (!one) continue;
+    auto& engine = one->engine();
+    const auto last = engine.shared().time.now() + engine.shared().settings.close_timeout;
+    asked_.push_back({&engine, engine.releaser().begin_certain(*one), until.value_or(last)});
+  }
+  results_.assign(holds_.size() - asked_.size(), release_result::lost);
+  for (const auto& [engine, answer, last] : asked_) {
+    try {
+      results_.push_back(answer ? engine->releaser().await(answer, last) : release_result::lost);
+    } catch (const std::exception&) {
+      // Refused for good: whether it is held is not known.
+      results_.push_back(release_result::unknown);
+    }
+  }
+  return results_;
+}
+
+quorum_state::quorum_state(std::shared_ptr<member_holds> members, const limits& settings, model::token token)
     : members_(std::move(members)), settings_(settings), token_(token) {
-  for (const auto& member : members_) holds_.push_back(access::make<hold>(member));
-  first_ =
-      std::find_if(members_.begin(), members_.end(), [](const auto& one) { return one != nullptr; })->get();
+  holds_.reserve(members_->all().size());
+  for (const auto& member : members_->all()) holds_.push_back(access::make<hold>(member));
+  const auto granted = std::ranges::find_if(members_->all(), [](const auto& one) { return one != nullptr; });
+  first_ = granted->get();
   name_ = &first_->name();
   // If the member is lost already, its callback runs here at once.
-  for (const auto& member : members_) {
+  for (const auto& member : members_->all()) {
     if (!member) continue;
     watches_.push_back(std::make_unique<watch>(member->stop_token(),
                                                [this, raw = member.get()] { member_was_lost(raw->loss()); }));
@@ -65,18 +71,12 @@ quorum_state::quorum_state(std::vector<hold_ptr> members, const limits& settings
 }
 
 quorum_state::~quorum_state() {
-  if (is_forked()) return;
-  try {
-    release();
-  } catch (const std::exception& failure) {
-    shared().log(log_level::error, "releasing \"{}\" on its members: {}", name(), failure.what());
-  }
+  if (!is_forked()) release();
 }
 
 std::size_t quorum_state::standing() const noexcept {
-  return static_cast<std::size_t>(std::count_if(members_.begin(), members_.end(), [](const auto& one) {
-    return one && one->loss() == rowlock::loss::none;
-  }));
+  return static_cast<std::size_t>(std::ranges::count_if(
+      members_->all(), [](const auto& one) { return one && one->loss() == rowlock::loss::none; }));
 }
 
 // Runs the user's callbacks, one of which may destroy this object. Then releases the members' other holds, so
@@ -88,14 +88,8 @@ void quorum_state::member_was_lost(rowlock::loss reason) noexcept {
   const auto members = members_;
   std::stop_source told = stop_;
   told.request_stop();
-  for (const auto& member : members) {
-    if (!member) continue;
-    try {
-      member->engine().releaser().begin(*member);
-    } catch (const std::exception& failure) {
-      member->engine().shared().log(log_level::error, "releasing \"{}\" on a member: {}", member->name(),
-                                    failure.what());
-    }
+  for (const auto& member : members->all()) {
+    if (member) member->engine().releaser().begin(*member);
   }
 }
 
@@ -103,7 +97,7 @@ rowlock::loss quorum_state::loss() const noexcept {
   if (const auto told = loss_.load(); told != rowlock::loss::none || over_.load()) return told;
   if (standing() >= settings_.majority) return rowlock::loss::none;
   // The watchdogs may not have noticed the loss yet, but the hold must not count as valid.
-  for (const auto& member : members_) {
+  for (const auto& member : members_->all()) {
     if (member && member->loss() != rowlock::loss::none) return member->loss();
   }
   return rowlock::loss::none;
@@ -115,7 +109,8 @@ bool quorum_state::is_valid() const noexcept {
 
 nanoseconds quorum_state::remaining() const noexcept {
   if (!is_valid()) return nanoseconds{0};
-  return std::max(remaining_of_majority(members_, settings_.majority) - settings_.drift, nanoseconds{0});
+  return std::max(remaining_of_majority(members_->all(), settings_.majority) - settings_.drift,
+                  nanoseconds{0});
 }
 
 bool quorum_state::is_forked() const noexcept {
@@ -201,7 +196,7 @@ void quorum_state::set_data(const std::string& text) const {
   const auto lost = [this] { return error(errc::hold_lost, "the hold of \"" + name() + "\" is over"); };
   if (!is_valid()) throw lost();
   std::vector<member_text> texts;
-  for (const auto& member : members_) {
+  for (const auto& member : members_->all()) {
     if (member && member->is_valid()) texts.emplace_back(*member);
   }
   send_to_all(texts, text, shared().time, shared().time.now() + settings_.member_timeout);
@@ -217,7 +212,7 @@ void quorum_state::set_data(const std::string& text) const {
       reason->failure()->kind(),
       fmt::format("{} of the {} members of \"{}\" stored the data, and {} are needed; one of the others "
                   "failed with: {}",
-                  stored, members_.size(), name(), settings_.majority, reason->failure()->what()),
+                  stored, members_->all().size(), name(), settings_.majority, reason->failure()->what()),
       {}, stored > 0 || count(&member_text::is_in_doubt) > 0);
 }
 
@@ -227,11 +222,9 @@ release_result quorum_state::release() {
   const bool stood = is_valid();
   if (const auto lost = loss(); !stood) loss_.store(lost);
   over_.store(true);
-  const auto results = release_everywhere(members_, [](client_layer::engine& engine) {
-    return engine.shared().time.now() + engine.shared().settings.close_timeout;
-  });
+  const auto results = members_->release({});
   const auto say = [&](release_result result) {
-    return static_cast<std::size_t>(std::count(results.begin(), results.end(), result));
+    return static_cast<std::size_t>(std::ranges::count(results, result));
   };
   released_ = !stood                                                ? release_result::lost
               : say(release_result::released) >= settings_.majority ? release_result::released

@@ -8,6 +8,7 @@
 #include <atomic>
 #include <chrono>
 #include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <stop_token>
@@ -21,11 +22,33 @@ using client_layer::hold_ptr;
 // Zero: fewer are valid.
 std::chrono::nanoseconds remaining_of_majority(std::span<const hold_ptr> members, std::size_t majority);
 
-// Releases all holds at once, and waits for each answer until the time given for its client. `released`: the database
-// has said that this hold stood until then.
-std::vector<release_result> release_everywhere(
-    std::span<const hold_ptr> members,
-    const std::function<client_layer::instant(client_layer::engine&)>& until);
+// The holds that the members have granted. Destroying it releases them, without waiting for the answers.
+class member_holds {
+ public:
+  // Null for each member. What a release needs is allocated here.
+  explicit member_holds(std::size_t members);
+  member_holds(const member_holds&) = delete;
+  member_holds& operator=(const member_holds&) = delete;
+  ~member_holds();
+
+  hold_ptr& operator[](std::size_t member) noexcept { return holds_[member]; }
+  std::span<const hold_ptr> all() const noexcept { return holds_; }
+
+  // Releases all holds at once, and waits for each answer until then (empty: for its client's close_timeout). Needs no
+  // memory. `released`: the database has said that this hold stood until then. Call it once.
+  std::span<const release_result> release(std::optional<client_layer::instant> until);
+
+ private:
+  struct asked {
+    client_layer::engine* engine;
+    client_layer::release_answer answer;
+    client_layer::instant until;
+  };
+
+  std::vector<hold_ptr> holds_;
+  std::vector<asked> asked_;
+  std::vector<release_result> results_;
+};
 
 class quorum_state {
  public:
@@ -34,8 +57,8 @@ class quorum_state {
     std::chrono::nanoseconds drift;
     std::chrono::nanoseconds member_timeout;
   };
-  // members[i]: null where that member has not granted.
-  quorum_state(std::vector<hold_ptr> members, const limits& settings, model::token token);
+  // Requires: a majority has granted.
+  quorum_state(std::shared_ptr<member_holds> members, const limits& settings, model::token token);
   quorum_state(const quorum_state&) = delete;
   quorum_state& operator=(const quorum_state&) = delete;
   ~quorum_state();
@@ -59,7 +82,7 @@ class quorum_state {
   std::size_t standing() const noexcept;
   void member_was_lost(rowlock::loss reason) noexcept;
 
-  const std::vector<hold_ptr> members_;
+  const std::shared_ptr<member_holds> members_;
   std::vector<hold> holds_;
   const client_layer::hold_state* first_;
   const std::string* name_;

@@ -6,6 +6,7 @@
 #include <rowlock/error.hpp>
 
 #include <algorithm>
+#include <exception>
 
 namespace rowlock::primitives {
 
@@ -124,16 +125,16 @@ bool acquirer::change(client_layer::hold_state& held, share wanted, share in_dou
   client_layer::outcome settled;
   try {
     settled = engine().tasks().decide_with_retry(name(), {held.id(), true}, decide);
-  } catch (const error& failure) {
-    if (!failure.outcome_unknown()) throw;
-    const auto known = read(held);
-    if (known && known->mode == wanted.mode && known->weight <= wanted.weight) {
-      held.become(wanted.mode, wanted.weight, known->token);
-      return true;
-    }
+  } catch (const std::exception& failure) {
+    // If memory runs out, it may have been sent, too.
+    const auto* refusal = dynamic_cast<const error*>(&failure);
+    if (refusal && !refusal->outcome_unknown()) throw;
     // The request may still be executed.
     held.become_in_doubt(in_doubt.mode, in_doubt.weight);
-    throw;
+    const auto known = read(held);
+    if (!known || known->mode != wanted.mode || known->weight > wanted.weight) throw;
+    held.become(wanted.mode, wanted.weight, known->token);
+    return true;
   }
   if (settled.result == what::absent) throw lost();
   if (settled.result != what::granted) return false;

@@ -5,6 +5,7 @@
 #include "out_of_memory/failing_memory.hpp"
 #include "primitives/access.hpp"
 #include "support/background.hpp"
+#include "support/long_run.hpp"
 #include "support/memory_fixture.hpp"
 #include "support/store_fixture.hpp"
 #include "support/stores.hpp"
@@ -32,6 +33,7 @@
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 namespace rowlock::test {
 namespace {
@@ -96,14 +98,16 @@ void try_to(const std::function<void()>& call) {
 
 class out_of_memory_test : public testing::TestWithParam<std::string> {
  protected:
-  out_of_memory_test() {
-    if (auto* memory = dynamic_cast<memory_fixture*>(fixture_.get())) {
-      memory->server().let_time_pass();
-      // The server has memory.
-      memory->server().on_call([](store::memory_call& call) {
-        failing_memory::spare(call.at == store::memory_call::phase::before);
-      });
-    }
+  out_of_memory_test() { serve_well(*fixture_); }
+
+  // What stands for a server has memory.
+  static void serve_well(store_fixture& fixture) {
+    auto* memory = dynamic_cast<memory_fixture*>(&fixture);
+    if (!memory) return;
+    memory->server().let_time_pass();
+    memory->server().on_call([](store::memory_call& call) {
+      failing_memory::spare(call.at == store::memory_call::phase::before);
+    });
   }
 
   // One client loses an allocation, while the other one is well.
@@ -129,37 +133,39 @@ class out_of_memory_test : public testing::TestWithParam<std::string> {
     return made;
   }
 
-  client open() {
+  client open() { return open_on(*fixture_); }
+  static client open_on(store_fixture& fixture) {
     auto how = settings();
-    if (!fixture_->url().empty()) {
-      how.prefix = fixture_->options().prefix;
-      return connect(fixture_->url(), how);
+    if (!fixture.url().empty()) {
+      how.prefix = fixture.options().prefix;
+      return connect(fixture.url(), how);
     }
-    std::shared_ptr<store::database> database = fixture_->open();
+    std::shared_ptr<store::database> database = fixture.open();
     return primitives::access::make<client>(client_layer::closing_handle(
         client_layer::engine::open([database] { return database; }, how, client_layer::system_time())));
   }
 
   // All its threads run.
-  client open_warm() {
-    auto made = open();
+  static client warm(client made) {
     for (int i = 0; i < 2; ++i) mutex(made, "warm").acquire().release();
     return made;
   }
+  client open_warm() { return warm(open()); }
 
-  // Runs the act once for each of its allocations in the calling thread.
-  void fail_each(const std::string& what, const act& prepare, const act& run) {
-    fail_each_of({}, what, prepare, run);
+  // Runs the act once for each of its allocations in the calling thread. check: follows when there is memory again.
+  void fail_each(const std::string& what, const act& prepare, const act& run, const act& check = {}) {
+    fail_each_of({}, what, prepare, run, check);
   }
   // The same in the client's threads of that name; the calling thread is spared.
-  void fail_each_of(const std::string& thread, const std::string& what, const act& prepare, const act& run) {
+  void fail_each_of(const std::string& thread, const std::string& what, const act& prepare, const act& run,
+                    const act& check = {}) {
     auto rival = open_warm();
     ASSERT_TRUE(within(2s, [&] { return client_threads() > 3; }));
     std::size_t threads = 0;
     within(300ms, [&] { return std::exchange(threads, client_threads()) == client_threads() && false; });
     bool more = true;
     std::uint64_t number = 0;
-    for (; more && number < 5000; ++number) {
+    for (; more && number < 5000; number += step()) {
       const auto named = what + " " + thread + " " + std::to_string(number);
       SCOPED_TRACE(named);
       const case_watch watch{named};
@@ -176,6 +182,7 @@ class out_of_memory_test : public testing::TestWithParam<std::string> {
         try_to([&] { run(now); });
         more = failing->stop();
       }
+      if (check) check(now);
       if (now.waits.valid()) {
         EXPECT_EQ(now.waits.wait_for(soon_enough), std::future_status::ready) << "a wait does not end";
       }
@@ -193,6 +200,23 @@ class out_of_memory_test : public testing::TestWithParam<std::string> {
     std::printf("%s %s: %d allocations\n", what.c_str(), thread.c_str(), static_cast<int>(number));
   }
 
+  // Every allocation fails; on a server, where each case takes longer, every eleventh unless the run is a long one.
+  static std::uint64_t step() {
+    const bool is_quick = GetParam() == "memory" || GetParam() == "sqlite";
+    return is_quick || is_long_run() ? 1 : 11;
+  }
+
+  void connect_each() {
+    bool more = true;
+    for (std::uint64_t number = 0; more; number += step()) {
+      const case_watch watch{"connect " + std::to_string(number)};
+      failing_memory failing{number};
+      try_to([this] { open().close(); });
+      more = failing.stop();
+    }
+    EXPECT_TRUE(within(soon_enough, [] { return client_threads() == 0; })) << "a thread lives on";
+  }
+
   // Another thread waits for the lock, which is held.
   static void begin_to_wait(scene& now, const client& with) {
     now.waits =
@@ -206,6 +230,10 @@ class out_of_memory_test : public testing::TestWithParam<std::string> {
     EXPECT_TRUE(held) << "the lock stays held";
     held.release();
   }
+  static void expect_free_office(scene& now) {
+    rowlock::election office{now.rival, now.name + "-election"};
+    EXPECT_TRUE(office.try_campaign_for(soon_enough)) << "the office stays taken";
+  }
   // It was transferred, or it is free.
   static void expect_adoptable(scene& now) {
     auto adopted = adopt(now.rival, now.text);
@@ -217,20 +245,13 @@ class out_of_memory_test : public testing::TestWithParam<std::string> {
   const std::unique_ptr<store_fixture> fixture_ = make_store_fixture(GetParam());
 };
 
-// The drivers of the other databases allocate for themselves.
+// The servers' drivers have a suite of their own below, because each case takes longer there.
 INSTANTIATE_TEST_SUITE_P(stores, out_of_memory_test, testing::ValuesIn(selected_of({"memory", "sqlite"})),
                          store_test_name);
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(out_of_memory_test);
 
 TEST_P(out_of_memory_test, connect) {
-  bool more = true;
-  for (std::uint64_t number = 0; more; ++number) {
-    const case_watch watch{"connect " + std::to_string(number)};
-    failing_memory failing{number};
-    try_to([this] { open().close(); });
-    more = failing.stop();
-  }
-  EXPECT_TRUE(within(soon_enough, [] { return client_threads() == 0; })) << "a thread lives on";
+  connect_each();
 }
 
 TEST_P(out_of_memory_test, the_first_acquire_of_a_client) {
@@ -421,6 +442,306 @@ TEST_P(out_of_memory_test, stop_token_and_loss) {
       [](scene& now) { EXPECT_TRUE(now.held->stop_token().stop_possible()); });
 }
 
+// The hold may then say less than the database has, but never more.
+void expect_no_more_than_stored(client& rival, std::optional<hold>& held) {
+  const auto stored = shared_mutex(rival, held->name()).holders();
+  const auto own = std::ranges::find_if(stored, [&](const auto& one) { return one.hold_id == held->id(); });
+  ASSERT_NE(own, stored.end());
+  EXPECT_LE(held->weight(), own->weight);
+  EXPECT_EQ(held->release(), release_result::released);
+  EXPECT_TRUE(shared_mutex(rival, held->name()).try_acquire_for(soon_enough)) << "the lock stays held";
+}
+
+TEST_P(out_of_memory_test, downgrade) {
+  fail_each(
+      "downgrade", [](scene& now) { now.held = shared_mutex(now.victim, now.name + "-shared").acquire(); },
+      [](scene& now) { shared_mutex(now.victim, now.name + "-shared").downgrade(*now.held); },
+      [](scene& now) { expect_no_more_than_stored(now.rival, now.held); });
+}
+
+TEST_P(out_of_memory_test, downgrade_beside_a_reader_that_waits) {
+  fail_each(
+      "reader",
+      [](scene& now) {
+        const auto name = now.name + "-shared";
+        now.held = shared_mutex(now.victim, name).acquire();
+        now.waits =
+            in_background([db = now.rival, name] { shared_mutex(db, name).acquire_shared().release(); });
+        EXPECT_TRUE(within(soon_enough, [&] { return !shared_mutex(now.rival, name).waiters().empty(); }));
+      },
+      [](scene& now) { shared_mutex(now.victim, now.name + "-shared").downgrade(*now.held); },
+      [](scene& now) { expect_no_more_than_stored(now.rival, now.held); });
+}
+
+TEST_P(out_of_memory_test, upgrade) {
+  fail_each(
+      "upgrade",
+      [](scene& now) { now.held = shared_mutex(now.victim, now.name + "-shared").acquire_shared(); },
+      [](scene& now) { EXPECT_TRUE(shared_mutex(now.victim, now.name + "-shared").try_upgrade(*now.held)); },
+      [](scene& now) { expect_no_more_than_stored(now.rival, now.held); });
+}
+
+TEST_P(out_of_memory_test, election) {
+  fail_each(
+      "election", {},
+      [](scene& now) {
+        rowlock::election office{now.victim, now.name + "-election"};
+        auto won = office.campaign();
+        won.proclaim("a text that is longer than a short string");
+        static_cast<void>(office.observe());
+      },
+      expect_free_office);
+}
+
+// It leads, resigns or loses its office, and is closed. Whatever fails, elected() and lost() alternate, and the office
+// is free in the end.
+class led_office {
+ public:
+  led_office(const client& db, const std::string& name)
+      : office_{db, name}, candidate_{[](rowlock::task run) { run(); }, office_, settings()} {}
+
+  bool leads() const { return elected_.load() > lost_.load(); }
+  bool is_over() const { return candidate_.state() == candidate_state::over; }
+  bool has_ended() const { return lost_.load() > 0 || failed_.load() > 0 || is_over(); }
+  bool resign() { return candidate_.resign(); }
+  ~led_office() {
+    candidate_.close(close_mode::tell);
+    EXPECT_EQ(elected_.load(), lost_.load());
+  }
+
+ private:
+  candidate_options settings() {
+    candidate_options how;
+    how.requeue = false;
+    how.elected = [this](term&, const std::stop_token&) { ++elected_; };
+    how.lost = [this](loss) { ++lost_; };
+    how.failed = [this](const std::exception_ptr&) { ++failed_; };
+    return how;
+  }
+
+  std::atomic<int> elected_{0};
+  std::atomic<int> lost_{0};
+  std::atomic<int> failed_{0};
+  rowlock::election office_;
+  candidate candidate_;
+};
+
+void lead_and_resign(const client& db, const std::string& name) {
+  led_office office{db, name};
+  EXPECT_TRUE(within(soon_enough, [&] { return office.leads() || office.has_ended(); })) << "nobody leads";
+  if (office.leads()) try_to([&] { office.resign(); });
+  EXPECT_TRUE(within(soon_enough, [&] { return office.has_ended(); })) << "the term does not end";
+}
+
+void lead_and_lose(const client& db, const client& rival, const std::string& name) {
+  led_office office{db, name};
+  EXPECT_TRUE(within(soon_enough, [&] { return office.leads() || office.has_ended(); })) << "nobody leads";
+  try_to([&] { admin(rival).release(name); });
+  EXPECT_TRUE(within(soon_enough, [&] { return office.has_ended(); })) << "the loss is not noticed";
+}
+
+TEST_P(out_of_memory_test, candidate_that_resigns) {
+  fail_each(
+      "candidate", {}, [](scene& now) { lead_and_resign(now.victim, now.name + "-election"); },
+      expect_free_office);
+}
+
+TEST_P(out_of_memory_test, thread_of_the_executors_of_a_candidate_that_resigns) {
+  fail_each_of(
+      "rowlock-async", "candidate-resigns", {},
+      [](scene& now) { lead_and_resign(now.victim, now.name + "-election"); }, expect_free_office);
+}
+
+TEST_P(out_of_memory_test, thread_of_the_executors_of_a_candidate_that_loses) {
+  fail_each_of(
+      "rowlock-async", "candidate-loses", {},
+      [](scene& now) { lead_and_lose(now.victim, now.rival, now.name + "-election"); }, expect_free_office);
+}
+
+TEST_P(out_of_memory_test, thread_of_the_losses_of_a_candidate) {
+  fail_each_of(
+      "rowlock-loss", "candidate-loss", {},
+      [](scene& now) { lead_and_lose(now.victim, now.rival, now.name + "-election"); }, expect_free_office);
+}
+
+// An answer of the database is known, whatever fails behind it.
+TEST_P(out_of_memory_test, thread_of_the_workers_of_changes) {
+  fail_each_of(
+      "rowlock-worker", "changes", {},
+      [](scene& now) {
+        shared_mutex lock{now.victim, now.name + "-shared"};
+        now.held = lock.acquire();
+        try_to([&] { lock.downgrade(*now.held); });
+        try_to([&] { static_cast<void>(lock.try_upgrade(*now.held)); });
+        try_to([&] { rowlock::latch(now.victim, now.name + "-latch", 2).count_down(); });
+        try_to([&] { counting_semaphore(now.victim, now.name + "-semaphore", 2).resize(3); });
+      },
+      [](scene& now) {
+        if (now.held) expect_no_more_than_stored(now.rival, now.held);
+        EXPECT_GE(rowlock::latch(now.rival, now.name + "-latch", 2).remaining(), 1);
+      });
+}
+
+// A call that succeeds has counted, and one that fails has counted at most once.
+TEST_P(out_of_memory_test, latch) {
+  bool counted = false;
+  fail_each(
+      "latch", [&](scene&) { counted = false; },
+      [&](scene& now) {
+        rowlock::latch done{now.victim, now.name + "-latch", 2};
+        done.count_down();
+        counted = true;
+        static_cast<void>(done.wait_for(1ms));
+      },
+      [&](scene& now) {
+        const auto left = rowlock::latch(now.rival, now.name + "-latch", 2).remaining();
+        EXPECT_GE(left, 1);
+        EXPECT_LE(left, counted ? 1 : 2);
+      });
+}
+
+TEST_P(out_of_memory_test, a_latch_that_opens) {
+  fail_each(
+      "open",
+      [](scene& now) {
+        now.waits = in_background([db = now.rival, name = now.name + "-latch"] {
+          try_to([&] { rowlock::latch(db, name, 1).wait(); });
+        });
+        EXPECT_TRUE(
+            within(soon_enough, [&] { return admin(now.rival).show(now.name + "-latch").has_value(); }));
+      },
+      [](scene& now) { rowlock::latch(now.victim, now.name + "-latch", 1).count_down(); },
+      [](scene& now) {
+        rowlock::latch again{now.rival, now.name + "-latch", 1};
+        if (!again.try_wait()) again.count_down();
+      });
+}
+
+// A generation is complete or broken; nobody waits for ever.
+TEST_P(out_of_memory_test, barrier) {
+  bool arrived = false;
+  fail_each(
+      "barrier",
+      [&](scene& now) {
+        arrived = false;
+        now.waits = in_background([db = now.rival, name = now.name + "-barrier"] {
+          try_to([&] { rowlock::barrier(db, name, 2).arrive_and_wait(); });
+        });
+        EXPECT_TRUE(within(soon_enough, [&] {
+          return rowlock::barrier(now.rival, now.name + "-barrier", 2).waiting() == 1;
+        }));
+      },
+      [&](scene& now) {
+        rowlock::barrier(now.victim, now.name + "-barrier", 2).arrive_and_wait();
+        arrived = true;
+      },
+      [&](scene& now) {
+        if (arrived) return;
+        // Unless it has arrived and could not say so.
+        rowlock::barrier again{now.rival, now.name + "-barrier", 2};
+        if (again.waiting() == 1) static_cast<void>(again.arrive_and_wait_for(soon_enough));
+      });
+}
+
+// Of three databases. The other two belong to the test, and are well.
+class quorum_out_of_memory_test : public out_of_memory_test {
+ protected:
+  quorum_out_of_memory_test() {
+    for (const auto& one : others_) {
+      serve_well(*one);
+      members_.push_back(warm(open_on(*one)));
+    }
+  }
+
+  // Runs it once for each allocation of the calling thread.
+  void fail_each_quorum(const std::string& what,
+                        const std::function<void(quorum_mutex&, std::optional<quorum_hold>&)>& prepare,
+                        const std::function<void(quorum_mutex&, std::optional<quorum_hold>&)>& run) {
+    std::optional<quorum_mutex> lock;
+    std::optional<quorum_hold> held;
+    fail_each(
+        what,
+        [&](scene& now) {
+          lock.emplace(members_with(now.victim), now.name, generous());
+          if (prepare) prepare(*lock, held);
+        },
+        [&](scene&) { run(*lock, held); },
+        [&](scene& now) {
+          held.reset();
+          lock.reset();
+          for (const auto& member : members_with(now.rival)) {
+            EXPECT_TRUE(mutex(member, now.name).try_acquire_for(soon_enough)) << "a member stays held";
+          }
+          EXPECT_TRUE(
+              quorum_mutex(members_with(now.rival), now.name, generous()).try_acquire_for(soon_enough));
+          failing_memory::spare(false);
+        });
+  }
+
+  static quorum_options generous() {
+    quorum_options how;
+    how.member_timeout = 5s;
+    return how;
+  }
+  std::vector<client> members_with(const client& first) const {
+    auto all = members_;
+    all.push_back(first);
+    return all;
+  }
+
+ private:
+  const std::vector<std::unique_ptr<store_fixture>> others_ = [] {
+    std::vector<std::unique_ptr<store_fixture>> made;
+    for (int i = 0; i < 2; ++i) made.push_back(make_store_fixture(GetParam()));
+    return made;
+  }();
+
+ protected:
+  std::vector<client> members_;
+};
+
+TEST_P(quorum_out_of_memory_test, acquire) {
+  fail_each_quorum("quorum", {}, [](quorum_mutex& lock, auto& held) { held = lock.acquire(); });
+}
+
+TEST_P(quorum_out_of_memory_test, release) {
+  fail_each_quorum(
+      "quorum-release", [](quorum_mutex& lock, auto& held) { held = lock.acquire(); },
+      [](quorum_mutex&, auto& held) {
+        auto result = release_result::unknown;
+        EXPECT_NO_THROW(result = held->release());
+        EXPECT_EQ(result, release_result::released);
+      });
+}
+
+TEST_P(quorum_out_of_memory_test, destructor) {
+  fail_each_quorum(
+      "quorum-destructor", [](quorum_mutex& lock, auto& held) { held = lock.acquire(); },
+      [](quorum_mutex&, auto& held) { held.reset(); });
+}
+
+TEST_P(quorum_out_of_memory_test, data) {
+  fail_each_quorum(
+      "quorum-data", [](quorum_mutex& lock, auto& held) { held = lock.acquire(); },
+      [](quorum_mutex&, auto& held) { held->set_data("a text that is longer than a short string"); });
+}
+
+// The others' hold on its members is released, too.
+TEST_P(quorum_out_of_memory_test, thread_of_the_losses_when_the_majority_is_lost) {
+  fail_each_of("rowlock-loss", "quorum-loss", {}, [this](scene& now) {
+    auto held = quorum_mutex(members_with(now.victim), now.name, generous()).acquire();
+    std::atomic<bool> told{false};
+    const std::stop_callback on_loss{held.stop_token(), [&] { told.store(true); }};
+    for (auto member : {now.rival, members_.front()}) admin(member).release(now.name);
+    EXPECT_TRUE(within(soon_enough, [&] { return told.load(); })) << "no loss is reported";
+    EXPECT_TRUE(mutex(members_.back(), now.name).try_acquire_for(soon_enough)) << "the third stays held";
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(stores, quorum_out_of_memory_test,
+                         testing::ValuesIn(selected_of({"memory", "sqlite"})), store_test_name);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(quorum_out_of_memory_test);
+
 // ---- threads ----
 
 // Work for every thread of the client.
@@ -585,6 +906,49 @@ TEST_P(out_of_memory_test, thread_of_the_lease_during_a_close) {
       "rowlock-lease", "lease-close", [](scene& now) { now.held = mutex(now.victim, now.name).acquire(); },
       [](scene& now) { now.victim.close(); });
 }
+
+// ---- the drivers of the servers ----
+
+class driver_out_of_memory_test : public out_of_memory_test {};
+
+TEST_P(driver_out_of_memory_test, connect) {
+  connect_each();
+}
+
+TEST_P(driver_out_of_memory_test, acquire) {
+  fail_each("acquire", {}, [](scene& now) { now.held = mutex(now.victim, now.name).acquire(); });
+}
+
+TEST_P(driver_out_of_memory_test, release_to_a_waiter) {
+  fail_each(
+      "hand-over",
+      [](scene& now) {
+        now.held = mutex(now.victim, now.name).acquire();
+        begin_to_wait(now, now.rival);
+      },
+      [](scene& now) { now.held->release(); });
+}
+
+TEST_P(driver_out_of_memory_test, a_permit) {
+  fail_each("permit", {}, [](scene& now) {
+    counting_semaphore(now.victim, now.name + "-semaphore", 2).acquire(2).release();
+    EXPECT_TRUE(counting_semaphore(now.rival, now.name + "-semaphore", 2).try_acquire_for(soon_enough, 2));
+  });
+}
+
+TEST_P(driver_out_of_memory_test, thread_of_the_workers) {
+  fail_each_of("rowlock-worker", "worker", {},
+               [](scene& now) { do_everything(now.victim, now.rival, now.name); });
+}
+
+TEST_P(driver_out_of_memory_test, thread_of_the_lease) {
+  fail_each_of("rowlock-lease", "lease", {},
+               [](scene& now) { do_everything(now.victim, now.rival, now.name); });
+}
+
+INSTANTIATE_TEST_SUITE_P(stores, driver_out_of_memory_test,
+                         testing::ValuesIn(selected_of({"postgres", "mariadb", "mysql"})), store_test_name);
+GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(driver_out_of_memory_test);
 
 }  // namespace
 }  // namespace rowlock::test

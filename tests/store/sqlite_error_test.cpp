@@ -24,6 +24,7 @@ TEST(sqlite_error, maps_codes_with_what_they_mean_for_a_lock) {
   EXPECT_EQ(code_of(SQLITE_FULL), errc::database);
   EXPECT_EQ(code_of(SQLITE_CORRUPT), errc::database);
   EXPECT_EQ(code_of(SQLITE_NOTADB), errc::invalid_argument);
+  EXPECT_EQ(code_of(SQLITE_NOMEM), errc::unreachable);
   EXPECT_EQ(code_of(SQLITE_READONLY), errc::read_only);
   EXPECT_EQ(code_of(SQLITE_READONLY_DBMOVED), errc::read_only);
   EXPECT_EQ(code_of(SQLITE_AUTH), errc::privilege);

@@ -315,9 +315,13 @@ void mysql_connection::rollback() noexcept {
     const auto* said = dynamic_cast<const error*>(&failure);
     if (said && said->database_code() == was_rolled_back) return;
     // The transaction ends with the connection.
-    broken_ = true;
-    interrupt();
+    break_connection();
   }
+}
+
+void mysql_connection::break_connection() noexcept {
+  broken_ = true;
+  interrupt();
 }
 
 void mysql_connection::check_usable(std::string_view doing) const {
@@ -327,12 +331,10 @@ void mysql_connection::check_usable(std::string_view doing) const {
 }
 
 void mysql_connection::fail(const std::exception& cause, std::string_view doing) {
+  // After an answer that was not read to its end the connection is out of step. It breaks before anything needs memory.
+  if (mysql_error_number(cause) == 0) break_connection();
   const auto problem = mysql_error(cause, doing, catalog_);
-  // After an answer that was not read to its end the connection is out of step.
-  if (problem.code() == errc::unreachable || problem.database_code().empty()) {
-    broken_ = true;
-    interrupt();
-  }
+  if (problem.code() == errc::unreachable) break_connection();
   throw error(problem.kind(), endpoint_.scrub(problem.what()), problem.database_code(),
               problem.outcome_unknown());
 }

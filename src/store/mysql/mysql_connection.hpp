@@ -128,6 +128,7 @@ class mysql_connection {
   template <class Work>
   auto guarded(std::string_view doing, const Work& work);
   void check_usable(std::string_view doing) const;
+  void break_connection() noexcept;
   [[noreturn]] void fail(const std::exception& cause, std::string_view doing);
 
   const mysql_endpoint& endpoint_;

@@ -1,5 +1,6 @@
 #include "store/mysql/mysql_error.hpp"
 
+#include "store/driver_error.hpp"
 #include "store/missing_object.hpp"
 #include "store/rights.hpp"
 
@@ -191,10 +192,9 @@ error mysql_error(const std::exception& cause, std::string_view doing, const sql
   if (const auto* known = dynamic_cast<const error*>(&cause)) return *known;
   const auto number = mysql_error_number(cause);
   if (number == 0) {
-    // The client library or our own code gave up in the middle of an answer, so it is unknown what the server did.
     const bool of_the_connection = dynamic_cast<const soci::mysql_soci_error*>(&cause) != nullptr;
-    return error(of_the_connection ? errc::unreachable : errc::internal,
-                 fmt::format("{}: {}", doing, said_by(cause)), {}, true);
+    if (!of_the_connection) return driver_error(cause, doing);
+    return error(errc::unreachable, fmt::format("{}: {}", doing, said_by(cause)), {}, true);
   }
   auto [code, advice] = names_a_missing_object(number) ? meaning_of_missing(said_by(cause), doing, catalog)
                                                        : meaning_of(number);

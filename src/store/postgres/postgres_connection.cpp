@@ -68,7 +68,7 @@ void postgres_connection::rollback() noexcept {
     script("rollback", "ROLLBACK");
   } catch (const std::exception&) {
     // The transaction ends with the connection.
-    break_generation();
+    break_connection();
   }
 }
 
@@ -94,7 +94,7 @@ void postgres_connection::drain() {
 
 // Makes the kernel drop what it has not delivered yet. Otherwise a closed socket would go on trying for
 // minutes, and the server would execute a statement long after the client has abandoned it.
-void postgres_connection::break_generation() noexcept {
+void postgres_connection::break_connection() noexcept {
   broken_ = true;
   const linger none{.l_onoff = 1, .l_linger = 0};
   ::setsockopt(socket_.get(), SOL_SOCKET, SO_LINGER, &none, sizeof none);
@@ -123,10 +123,13 @@ void postgres_connection::check_usable(std::string_view doing) const {
 }
 
 void postgres_connection::fail(const std::exception& cause, std::string_view doing, bool sent) {
+  // What is neither libpq's nor ours came in the middle of an answer. The connection breaks before anything needs memory.
+  const bool is_known = dynamic_cast<const pqxx::failure*>(&cause) || dynamic_cast<const error*>(&cause);
+  if (!is_known) break_connection();
   const auto problem = postgres_error(cause, doing, catalog_);
   std::string text = problem.what();
   if (problem.code() == errc::unreachable) {
-    break_generation();
+    break_connection();
     if (!warning_.empty()) text += fmt::format("; the server warned: {}", warning_);
   }
   throw error(problem.kind(), conninfo_.scrub(text), problem.database_code(),

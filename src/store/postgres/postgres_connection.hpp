@@ -96,7 +96,7 @@ class postgres_connection {
   void interrupt() noexcept;
 
  private:
-  void break_generation() noexcept;
+  void break_connection() noexcept;
   void prepare(const std::string& statement);
   void check_usable(std::string_view doing) const;
   // sent: if the connection broke, the outcome is unknown.

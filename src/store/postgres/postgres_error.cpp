@@ -1,5 +1,6 @@
 #include "store/postgres/postgres_error.hpp"
 
+#include "store/driver_error.hpp"
 #include "store/missing_object.hpp"
 #include "store/postgres/pqxx_compat.hpp"
 #include "store/rights.hpp"
@@ -109,7 +110,7 @@ error postgres_error(const std::exception& cause, std::string_view doing, const 
   if (const auto* known = dynamic_cast<const error*>(&cause)) return *known;
 
   const auto* failure = dynamic_cast<const pqxx::failure*>(&cause);
-  if (!failure) return error(errc::internal, fmt::format("{}: {}", doing, cause.what()));
+  if (!failure) return driver_error(cause, doing);
 
   const bool broken = dynamic_cast<const pqxx::broken_connection*>(failure) != nullptr ||
                       dynamic_cast<const pqxx::in_doubt_error*>(failure) != nullptr;

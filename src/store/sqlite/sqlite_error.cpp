@@ -20,6 +20,7 @@ meaning meaning_of(int code, std::string_view said, const sql_catalog& catalog) 
     case SQLITE_PROTOCOL:
       return {errc::contention,
               "another connection has kept the write lock for too long; keep write transactions short"};
+    case SQLITE_NOMEM: return {errc::unreachable, "there was no memory for it"};
     case SQLITE_INTERRUPT: return {errc::unreachable, "the statement was interrupted"};
     case SQLITE_CANTOPEN:
       return {
