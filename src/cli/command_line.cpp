@@ -5,7 +5,7 @@
 #include "cli/help_formatter.hpp"
 #include "cli/open_clients.hpp"
 #include "cli/stderr_lines.hpp"
-#include "cli/suggestion.hpp"
+#include "model/text.hpp"
 
 #include <rowlock/config.hpp>
 
@@ -110,11 +110,6 @@ std::vector<std::string> subcommands_of(const CLI::App& app) {
   return names;
 }
 
-std::string did_you_mean(const std::string& word, const std::vector<std::string>& known) {
-  const auto near = nearest(word, known);
-  return near.empty() ? "" : fmt::format("; did you mean {}?", near);
-}
-
 // A suggestion for the first misspelt word of a command line that was parsed as far as possible.
 std::string did_you_mean(const CLI::App& root) {
   std::vector<std::string> options;
@@ -128,8 +123,8 @@ std::string did_you_mean(const CLI::App& root) {
     chosen = next.front();
   }
   for (const auto& word : root.remaining(true)) {
-    const auto found = word.starts_with('-') ? did_you_mean(word.substr(0, word.find('=')), options)
-                                             : did_you_mean(word, subcommands_of(*chosen));
+    const auto found = word.starts_with('-') ? model::did_you_mean(word.substr(0, word.find('=')), options)
+                                             : model::did_you_mean(word, subcommands_of(*chosen));
     if (!found.empty()) return found;
   }
   return {};
@@ -271,7 +266,7 @@ std::optional<int> command_line::parse(std::vector<std::string> words) {
       place += ' ' + global_.subcommand;
     } else if (!global_.subcommand.empty()) {
       global_.print_to_stderr(fmt::format("there is no command '{}'{}; see: {} --help", global_.subcommand,
-                                          did_you_mean(global_.subcommand, subcommands_of(*parsed_)),
+                                          model::did_you_mean(global_.subcommand, subcommands_of(*parsed_)),
                                           global_.program));
       return usage;
     }

@@ -1,14 +1,16 @@
 #include "cli/glob.hpp"
 
+#include "model/text.hpp"
+
+#include <algorithm>
+
 namespace rowlock::cli {
 
 namespace {
 
-// The length of the UTF-8 character at the beginning of a text that is not empty.
+// A byte that starts no character stands for itself.
 std::size_t character_length(std::string_view text) {
-  std::size_t length = 1;
-  while (length < text.size() && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) ++length;
-  return length;
+  return std::max<std::size_t>(model::first_character(text).length, 1);
 }
 
 }  // namespace

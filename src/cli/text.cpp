@@ -1,5 +1,7 @@
 #include "cli/text.hpp"
 
+#include "model/text.hpp"
+
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -8,37 +10,12 @@ namespace rowlock::cli {
 
 namespace {
 
-struct character {
-  char32_t code = 0;
-  std::size_t length = 0;  // 0: no UTF-8 starts here
-};
-
-character decode(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(text[i]); };
-  const unsigned first = byte(0);
-  if (first < 0x80) return {first, 1};
-  const std::size_t length = first >= 0xF0 ? 4 : first >= 0xE0 ? 3 : 2;
-  if (first < 0xC2 || first > 0xF4 || text.size() < length) return {};
-  char32_t code = first & (0x7FU >> length);
-  for (std::size_t i = 1; i < length; ++i) {
-    if ((byte(i) & 0xC0U) != 0x80U) return {};
-    code = code << 6 | (byte(i) & 0x3FU);
-  }
-  const bool overlong = (length == 3 && code < 0x800) || (length == 4 && code < 0x10000);
-  if (overlong || (code >= 0xD800 && code <= 0xDFFF) || code > 0x10FFFF) return {};
-  return {code, length};
-}
-
 // Characters that reorder, hide or break a line: the bidirectional controls, zero-width and invisible ones
 // (soft hyphen, annotations, tags), line separators.
 bool misleads(char32_t code) {
   return (code >= 0x200B && code <= 0x200F) || (code >= 0x2028 && code <= 0x202E) ||
          (code >= 0x2060 && code <= 0x206F) || code == 0xFEFF || code == 0x61C || code == 0xAD ||
          code == 0x180E || (code >= 0xFFF9 && code <= 0xFFFB) || (code >= 0xE0000 && code <= 0xE007F);
-}
-
-bool is_control(char32_t code) {
-  return code < 0x20 || (code >= 0x7F && code < 0xA0);
 }
 
 std::size_t width(std::string_view text) {
@@ -114,10 +91,10 @@ std::string hide_in_parameters(std::string_view text) {
 std::string printable(std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    const auto [code, length] = decode(text);
+    const auto [code, length] = model::first_character(text);
     if (length == 0) {
       result += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[0]));
-    } else if (is_control(code)) {
+    } else if (model::is_control(code)) {
       result += fmt::format("\\x{:02x}", static_cast<unsigned>(code));
     } else if (misleads(code)) {
       result += fmt::format("\\u{{{:04x}}}", static_cast<unsigned>(code));
@@ -184,7 +161,7 @@ std::string cut(const std::string& text, std::size_t most) {
   if (width(text) <= most) return text;
   std::size_t end = 0;
   for (std::size_t left = most - 3; left > 0; --left)
-    end += decode(std::string_view{text}.substr(end)).length;
+    end += model::first_character(std::string_view{text}.substr(end)).length;
   return text.substr(0, end) + "...";
 }
 

@@ -67,6 +67,10 @@ error mismatch(const model::lock_definition& asked, const model::lock_definition
                       asked.name, described(stored), described(asked))};
 }
 
+error hold_is_over(const std::string& name) {
+  return {errc::hold_lost, "the hold of \"" + name + "\" is over"};
+}
+
 error no_answer(std::chrono::nanoseconds within) {
   return {errc::unreachable,
           fmt::format("the database did not answer within {} ms",

@@ -35,6 +35,8 @@ error closed_client();
 error closed_during_wait();
 // The stored lock of that name differs from the one that the caller asked for (I11).
 error mismatch(const model::lock_definition& asked, const model::lock_definition& stored);
+// The call needs the hold of that lock, and it was released or lost.
+error hold_is_over(const std::string& name);
 // The database did not answer for as long as a call may take.
 error no_answer(std::chrono::nanoseconds within);
 // Another member of the barrier's generation has died or given up.

@@ -165,8 +165,7 @@ std::string transfer(const hold_ptr& hold, std::chrono::milliseconds ttl) {
   model::check_explicit_ttl(ttl);
   auto& on = hold->engine();
   on.check_usable();
-  const auto lost = [&] { return error(errc::hold_lost, "the hold of \"" + hold->name() + "\" is over"); };
-  if (!hold->is_valid()) throw lost();
+  if (!hold->is_valid()) throw hold_is_over(hold->name());
   const last_entry claimed{*hold};
   if (!claimed) {
     throw error(errc::invalid_argument, "\"" + hold->name() + "\" was entered " +
@@ -194,7 +193,7 @@ std::string transfer(const hold_ptr& hold, std::chrono::milliseconds ttl) {
     if (settled.result != what::granted) {
       moving.reset();
       on.parts().keeper.renew_soon();  // tells why
-      throw lost();
+      throw hold_is_over(hold->name());
     }
   } catch (const error& failure) {
     if (failure.outcome_unknown()) withdraw(on, *hold, withdrawal);

@@ -1,5 +1,7 @@
 #include "model/ids.hpp"
 
+#include "model/text.hpp"
+
 #include <rowlock/error.hpp>
 
 #include <sys/random.h>
@@ -76,23 +78,12 @@ ROWLOCK_BEGIN_NAMESPACE
 
 namespace detail {
 
-namespace {
-
-int hex_value(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-}  // namespace
-
 id128 id128::parse(std::string_view text) {
   std::array<std::uint64_t, 2> words{};
   std::size_t digits = 0;
   for (const char c : text) {
     if (c == '-') continue;
-    const int value = hex_value(c);
+    const int value = model::hex_value(c);
     if (value < 0 || digits == 32) {
       digits = 0;
       break;

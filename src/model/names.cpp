@@ -1,46 +1,18 @@
 #include "model/names.hpp"
 
+#include "model/text.hpp"
+
 #include <rowlock/error.hpp>
 
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstdint>
 
 namespace rowlock::model {
 
 namespace {
 
 using namespace std::chrono_literals;
-
-// The length of the UTF-8 sequence at the start of text, or 0 if there is none (RFC 3629: no overlong forms,
-// no surrogates, nothing above U+10FFFF).
-std::size_t utf8_length(std::string_view text) {
-  const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(text[i]); };
-  const auto continues = [&](std::size_t i) { return i < text.size() && (byte(i) & 0xC0) == 0x80; };
-  const std::uint8_t first = byte(0);
-  if (first < 0x80) return 1;
-  if (first >= 0xC2 && first <= 0xDF) return continues(1) ? 2 : 0;
-  if (first >= 0xE0 && first <= 0xEF) {
-    if (!continues(1) || !continues(2)) return 0;
-    if (first == 0xE0 && byte(1) < 0xA0) return 0;
-    if (first == 0xED && byte(1) > 0x9F) return 0;
-    return 3;
-  }
-  if (first >= 0xF0 && first <= 0xF4) {
-    if (!continues(1) || !continues(2) || !continues(3)) return 0;
-    if (first == 0xF0 && byte(1) < 0x90) return 0;
-    if (first == 0xF4 && byte(1) > 0x8F) return 0;
-    return 4;
-  }
-  return 0;
-}
-
-bool is_control(std::string_view sequence) {
-  const auto first = static_cast<std::uint8_t>(sequence[0]);
-  if (sequence.size() == 1) return first < 0x20 || first == 0x7F;
-  return sequence.size() == 2 && first == 0xC2 && static_cast<std::uint8_t>(sequence[1]) < 0xA0;  // C1
-}
 
 [[noreturn]] void refuse(const std::string& message) {
   throw error(errc::invalid_argument, message);
@@ -54,9 +26,9 @@ void check_name(std::string_view name) {
     refuse(fmt::format("a lock's name has {} bytes; at most 512 are allowed", name.size()));
   }
   for (std::size_t at = 0; at < name.size();) {
-    const std::size_t length = utf8_length(name.substr(at));
+    const auto [code, length] = first_character(name.substr(at));
     if (length == 0) refuse(fmt::format("a lock's name is not UTF-8: byte {} starts no character", at));
-    if (is_control(name.substr(at, length))) {
+    if (is_control(code)) {
       refuse(fmt::format("a lock's name has a control character at byte {}; none are allowed", at));
     }
     at += length;
@@ -68,7 +40,7 @@ void check_value(std::string_view value) {
     refuse(fmt::format("a value has {} bytes; at most 4096 are allowed", value.size()));
   }
   for (std::size_t at = 0; at < value.size();) {
-    const std::size_t length = utf8_length(value.substr(at));
+    const auto length = first_character(value.substr(at)).length;
     if (length == 0) refuse(fmt::format("a value is not UTF-8: byte {} starts no character", at));
     if (value[at] == '\0') refuse(fmt::format("a value has a NUL at byte {}; none are allowed", at));
     at += length;
@@ -87,8 +59,8 @@ void check_application(std::string_view application) {
 std::string printable(std::string_view text) {
   std::string result;
   while (!text.empty()) {
-    const std::size_t length = utf8_length(text);
-    if (length > 0 && !is_control(text.substr(0, length))) result += text.substr(0, length);
+    const auto [code, length] = first_character(text);
+    if (length > 0 && !is_control(code)) result += text.substr(0, length);
     text.remove_prefix(std::max<std::size_t>(length, 1));
   }
   return result;

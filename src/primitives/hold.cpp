@@ -5,6 +5,7 @@
 #include "client/hold_state.hpp"
 #include "client/transfer.hpp"
 #include "model/names.hpp"
+#include "model/text.hpp"
 #include "primitives/access.hpp"
 
 #include <utility>
@@ -154,12 +155,11 @@ std::string hold::receipt() const {
 
 void hold::set_data(const std::string& text) const {
   model::check_value(text);
-  const auto lost = [this] { return error(errc::hold_lost, "the hold of \"" + name() + "\" is over"); };
-  if (!valid()) throw lost();
+  if (!valid()) throw client_layer::hold_is_over(name());
   const auto settled = state_->engine().tasks().decide(
       name(), state_->id(),
       [id = state_->id(), text](const auto& view) { return client_layer::decide_set_data(view, id, text); });
-  if (settled.result == client_layer::outcome::what::absent) throw lost();
+  if (settled.result == client_layer::outcome::what::absent) throw client_layer::hold_is_over(name());
 }
 
 guard_statement hold::guard_statement() const {
@@ -181,19 +181,6 @@ void throw_guard_lost(const hold& held) {
                                    "hold; roll back");
 }
 
-namespace {
-
-std::string hexadecimal(const std::string& bytes) {
-  std::string text;
-  for (const unsigned char byte : bytes) {
-    text += "0123456789ABCDEF"[byte >> 4];
-    text += "0123456789ABCDEF"[byte & 15];
-  }
-  return text;
-}
-
-}  // namespace
-
 // MySQL's placeholder is ?, PostgreSQL's $1 and $2.
 std::string with_literals(const std::string& sql, const std::vector<std::string>& parameters) {
   std::string text;
@@ -202,9 +189,13 @@ std::string with_literals(const std::string& sql, const std::vector<std::string>
     const bool is_numbered = sql[i] == '$' && i + 1 < sql.size() && (sql[i + 1] == '1' || sql[i + 1] == '2');
     if (is_numbered) {
       const auto parameter = static_cast<std::size_t>(sql[++i] - '1');
-      text += "convert_from(decode('" + hexadecimal(parameters[parameter]) + "', 'hex'), 'UTF8')";
+      text += "convert_from(decode('";
+      model::append_hex(text, parameters[parameter]);
+      text += "', 'hex'), 'UTF8')";
     } else if (sql[i] == '?') {
-      text += "x'" + hexadecimal(parameters[next++]) + '\'';
+      text += "x'";
+      model::append_hex(text, parameters[next++]);
+      text += '\'';
     } else {
       text += sql[i];
     }

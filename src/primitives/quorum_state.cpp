@@ -193,8 +193,7 @@ void send_to_all(std::vector<member_text>& texts, const std::string& text, clien
 
 void quorum_state::set_data(const std::string& text) const {
   if (is_forked()) first_->engine().check_usable();
-  const auto lost = [this] { return error(errc::hold_lost, "the hold of \"" + name() + "\" is over"); };
-  if (!is_valid()) throw lost();
+  if (!is_valid()) throw client_layer::hold_is_over(name());
   std::vector<member_text> texts;
   for (const auto& member : members_->all()) {
     if (member && member->is_valid()) texts.emplace_back(*member);
@@ -204,7 +203,7 @@ void quorum_state::set_data(const std::string& text) const {
   const auto stored = count(&member_text::is_stored);
   if (stored >= settings_.majority) return;
   const auto left = texts.size() - count(&member_text::is_gone);
-  if (left < settings_.majority) throw lost();
+  if (left < settings_.majority) throw client_layer::hold_is_over(name());
   const bool is_refused = left - count(&member_text::is_refused) < settings_.majority;
   const auto reason = std::ranges::find_if(
       texts, [&](const auto& one) { return one.failure() && one.is_refused() == is_refused; });

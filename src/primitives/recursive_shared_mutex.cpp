@@ -1,23 +1,14 @@
 #include <rowlock/error.hpp>
 #include <rowlock/recursive_shared_mutex.hpp>
 
-#include "model/annotated_mutex.hpp"
 #include "primitives/standard_lock.hpp"
 
 #include <exception>
-#include <list>
 
 ROWLOCK_BEGIN_NAMESPACE
 
-// What each thread has locked. Only its own thread makes, changes and removes an entry, so the mutex guards only the
-// list.
 class recursive_shared_mutex::state {
-  struct entry {
-    std::uint64_t owner;
-    hold held;
-    std::size_t writes;
-    std::size_t reads;
-  };
+  using entry = primitives::thread_holds::entry;
 
  public:
   state(client db, std::string name, const lock_options& lock)
@@ -47,10 +38,10 @@ class recursive_shared_mutex::state {
 
   void unlock() {
     if (engine().is_forked()) return;
-    auto* mine = innermost([](const entry& one) { return one.writes > 0; });
+    auto* mine = locked_.innermost(primitives::thread_holds::is_written);
     if (mine == nullptr) throw not_locked(" for writing by this thread; call lock() first");
     if (--mine->writes > 0) return;
-    if (mine->reads == 0) return remove(*mine);
+    if (mine->reads == 0) return release(*mine);
     try {
       lock_.downgrade(mine->held);
     } catch (const std::exception& failure) {
@@ -65,14 +56,14 @@ class recursive_shared_mutex::state {
 
   void unlock_shared() {
     if (engine().is_forked()) return;
-    auto* mine = innermost([](const entry& one) { return one.reads > 0; });
+    auto* mine = locked_.innermost(primitives::thread_holds::is_read);
     if (mine == nullptr) throw not_locked(" for reading by this thread; call lock_shared() first");
-    if (--mine->reads == 0 && mine->writes == 0) remove(*mine);
+    if (--mine->reads == 0 && mine->writes == 0) release(*mine);
   }
 
   const hold& current() {
     engine().check_usable();
-    const auto* mine = innermost([](const entry&) { return true; });
+    const auto* mine = locked_.innermost([](const entry&) { return true; });
     if (mine == nullptr) throw not_locked(" by this thread");
     return mine->held;
   }
@@ -97,42 +88,21 @@ class recursive_shared_mutex::state {
     return {errc::hold_lost, "\"" + lock_.name() + "\" is not locked" + what};
   }
 
-  // The calling thread's latest entry that meets the condition. Null: there is none.
-  template <class Condition>
-  entry* innermost(Condition condition) {
-    const model::annotated_lock lock{mutex_};
-    const auto owner = model::hold_id::owner_of_this_thread();
-    for (auto& one : entries_) {
-      if (one.owner == owner && condition(one)) return &one;
-    }
-    return nullptr;
-  }
   entry* valid() {
     engine().check_usable();
-    return innermost([](const entry& one) { return one.held.valid(); });
+    return locked_.innermost(primitives::thread_holds::is_valid);
   }
 
   bool push(hold held, std::size_t writes, std::size_t reads) {
     if (!primitives::access::state(held)) return false;
-    const model::annotated_lock lock{mutex_};
-    entries_.push_front({model::hold_id::owner_of_this_thread(), std::move(held), writes, reads});
+    locked_.push(std::move(held), writes, reads);
     return true;
   }
 
-  // Also releases the hold. That calls the database, so it happens outside the mutex.
-  void remove(const entry& over) {
-    std::list<entry> removed;
-    {
-      const model::annotated_lock lock{mutex_};
-      const auto at = std::ranges::find_if(entries_, [&](const entry& one) { return &one == &over; });
-      removed.splice(removed.begin(), entries_, at);
-    }
-    removed.front().held.release();
-  }
+  void release(const entry& over) { locked_.remove(over).release(); }
 
   shared_mutex lock_;
-  model::annotated_mutex mutex_;
-  std::list<entry> entries_ ROWLOCK_GUARDED_BY(mutex_);  // the latest first
+  primitives::thread_holds locked_;
 };
 
 recursive_shared_mutex::recursive_shared_mutex(client db, std::string name, const lock_options& lock)

@@ -1,68 +1,11 @@
 #include <rowlock/error.hpp>
 #include <rowlock/shared_mutex.hpp>
 
-#include "model/annotated_mutex.hpp"
 #include "primitives/standard_lock.hpp"
 
 #include <algorithm>
 
 namespace rowlock::primitives {
-
-// What each thread has locked with lock_shared(), and how often. Thread-safe.
-class read_holds {
-  struct entry {
-    std::uint64_t owner;
-    std::unique_ptr<hold> held;
-    int entries;
-  };
-
-  template <class Entries>
-  static auto innermost(Entries& held) {
-    const auto last = std::find_if(
-        held.rbegin(), held.rend(),
-        [owner = model::hold_id::owner_of_this_thread()](const entry& one) { return one.owner == owner; });
-    return last == held.rend() ? held.end() : std::prev(last.base());
-  }
-
- public:
-  // Enters the calling thread's valid hold once more. False: it has none.
-  bool enter() {
-    const model::annotated_lock lock{mutex_};
-    const auto mine = innermost(held_);
-    if (mine == held_.end() || !mine->held->valid()) return false;
-    ++mine->entries;
-    return true;
-  }
-  void push(hold held) {
-    auto owned = std::make_unique<hold>(std::move(held));
-    const model::annotated_lock lock{mutex_};
-    held_.push_back({model::hold_id::owner_of_this_thread(), std::move(owned), 1});
-  }
-  // Undoes the calling thread's last entry. Returns the hold if that was its first. Throws error(hold_lost)
-  // if it has none.
-  std::unique_ptr<hold> leave(const std::string& name) {
-    const model::annotated_lock lock{mutex_};
-    const auto mine = innermost(held_);
-    if (mine == held_.end()) {
-      throw error(errc::hold_lost,
-                  "\"" + name + "\" is not locked for reading by this thread; call lock_shared() first");
-    }
-    if (--mine->entries > 0) return nullptr;
-    auto last = std::move(mine->held);
-    held_.erase(mine);
-    return last;
-  }
-  // Null: the calling thread has locked nothing to read.
-  const hold* current() const {
-    const model::annotated_lock lock{mutex_};
-    const auto mine = innermost(held_);
-    return mine == held_.end() ? nullptr : mine->held.get();
-  }
-
- private:
-  mutable model::annotated_mutex mutex_;
-  std::vector<entry> held_ ROWLOCK_GUARDED_BY(mutex_);
-};
 
 class shared_lock final : public standard_lock {
  public:
@@ -74,44 +17,56 @@ class shared_lock final : public standard_lock {
 
   void lock_shared() {
     check_process();
-    if (reads_.enter()) return;
+    if (reads_again()) return;
     if (is_locked_by_this_thread()) {
       throw error(errc::deadlock, "this thread has locked \"" + name() +
                                       "\" for writing and would wait for itself; unlock it first");
     }
-    reads_.push(acquire_shared({.waits = true}, {}));
+    locked().push(acquire_shared({.waits = true}, {}), 0, 1);
   }
 
   bool lock_shared_within(const wait_limit& how_long) {
     check_process();
-    if (reads_.enter()) return true;
+    if (reads_again()) return true;
     auto held = acquire_shared(how_long, {});
     if (!access::state(held)) return false;
-    reads_.push(std::move(held));
+    locked().push(std::move(held), 0, 1);
     return true;
   }
 
   void unlock_shared() {
     if (engine().is_forked()) return;
-    if (const auto last = reads_.leave(name())) last->release();
+    auto* mine = reading();
+    if (mine == nullptr) {
+      throw error(errc::hold_lost,
+                  "\"" + name() + "\" is not locked for reading by this thread; call lock_shared() first");
+    }
+    if (--mine->reads == 0) locked().remove(*mine).release();
   }
 
   const hold& current() const {
     check_process();
-    const auto* read = reads_.current();
-    return read != nullptr ? *read : top();
+    const auto* mine = reading();
+    return mine != nullptr ? mine->held : top();
   }
 
  private:
+  // What the calling thread has locked to read. Null: nothing.
+  thread_holds::entry* reading() const { return locked().innermost(thread_holds::is_read); }
+  // Enters the calling thread's valid hold once more. False: it has none.
+  bool reads_again() const {
+    auto* mine = reading();
+    if (mine == nullptr || !mine->held.valid()) return false;
+    ++mine->reads;
+    return true;
+  }
   void check_lock() const override {
     // A hold that is lost is in nobody's way, although its thread has yet to unlock it.
-    const auto* read = reads_.current();
-    if (!is_locked_by_this_thread() && (read == nullptr || !read->valid())) return;
+    const auto* read = reading();
+    if (!is_locked_by_this_thread() && (read == nullptr || !read->held.valid())) return;
     throw error(errc::deadlock, "this thread has already locked \"" + name() +
                                     "\" and would wait for itself; unlock it first");
   }
-
-  read_holds reads_;
 };
 
 namespace {

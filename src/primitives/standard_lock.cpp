@@ -111,12 +111,8 @@ client_layer::hold_ptr acquirer::state_of(const hold& held) const {
   if (held.name() != name() || &state->engine() != &engine()) {
     throw error(errc::invalid_argument, "the hold is not a hold of \"" + name() + "\"");
   }
-  if (!held.valid()) throw lost();
+  if (!held.valid()) throw client_layer::hold_is_over(name());
   return state;
-}
-
-error acquirer::lost() const {
-  return {errc::hold_lost, "the hold of \"" + name() + "\" is over"};
 }
 
 bool acquirer::change(client_layer::hold_state& held, share wanted, share in_doubt,
@@ -136,7 +132,7 @@ bool acquirer::change(client_layer::hold_state& held, share wanted, share in_dou
     held.become(wanted.mode, wanted.weight, known->token);
     return true;
   }
-  if (settled.result == what::absent) throw lost();
+  if (settled.result == what::absent) throw client_layer::hold_is_over(name());
   if (settled.result != what::granted) return false;
   held.become(wanted.mode, wanted.weight, settled.token);
   return true;
@@ -160,43 +156,14 @@ std::optional<store::holder_info> acquirer::read(const client_layer::hold_state&
   return {};
 }
 
-void locked_holds::push(hold held) {
-  auto owned = std::make_unique<hold>(std::move(held));
-  const model::annotated_lock lock{mutex_};
-  held_.emplace_back(model::hold_id::owner_of_this_thread(), std::move(owned));
-}
-
-std::size_t locked_holds::innermost() const {
-  const auto owner = model::hold_id::owner_of_this_thread();
-  for (std::size_t i = held_.size(); i > 0; --i) {
-    if (held_[i - 1].first == owner) return i - 1;
-  }
-  throw error(errc::hold_lost, "\"" + name_ + "\" is not locked by this thread; call lock() first");
-}
-
-hold locked_holds::pop() {
-  const model::annotated_lock lock{mutex_};
-  const auto at = innermost();
-  hold taken = std::move(*held_[at].second);
-  held_.erase(held_.begin() + static_cast<std::ptrdiff_t>(at));
-  return taken;
-}
-
-const hold& locked_holds::top() const {
-  const model::annotated_lock lock{mutex_};
-  return *held_[innermost()].second;
-}
-
-bool locked_holds::is_mine() const {
-  const model::annotated_lock lock{mutex_};
-  for (const auto& [owner, held] : held_) {
-    if (owner == model::hold_id::owner_of_this_thread() && held->valid()) return true;
-  }
-  return false;
+bool standard_lock::is_locked_by_this_thread() const {
+  return locked_.innermost([](const auto& one) {
+    return thread_holds::is_written(one) && thread_holds::is_valid(one);
+  }) != nullptr;
 }
 
 void standard_lock::check_lock() const {
-  if (!locked_.is_mine()) return;
+  if (!is_locked_by_this_thread()) return;
   throw error(errc::deadlock, "this thread has already locked \"" + name() +
                                   "\" and would wait for itself; use a recursive_mutex to lock it twice");
 }
@@ -207,25 +174,34 @@ void standard_lock::check_process() const {
 
 const hold& standard_lock::top() const {
   check_process();
-  return locked_.top();
+  const auto* mine = locked_.innermost(thread_holds::is_written);
+  if (mine == nullptr) throw not_locked();
+  return mine->held;
+}
+
+error standard_lock::not_locked() const {
+  return {errc::hold_lost, "\"" + name() + "\" is not locked by this thread; call lock() first"};
 }
 
 void standard_lock::lock() {
   check_process();
   check_lock();
-  locked_.push(acquire({.waits = true}, {}));
+  locked_.push(acquire({.waits = true}, {}), 1, 0);
 }
 
 bool standard_lock::lock_within(const wait_limit& how_long) {
   auto held = acquire(how_long, {});
   if (!access::state(held)) return false;
-  locked_.push(std::move(held));
+  locked_.push(std::move(held), 1, 0);
   return true;
 }
 
 // Does nothing in a forked child, when a guard object that existed at the fork is destroyed: the lock is the parent's.
 void standard_lock::unlock() {
-  if (!engine().is_forked()) locked_.pop().release();
+  if (engine().is_forked()) return;
+  const auto* mine = locked_.innermost(thread_holds::is_written);
+  if (mine == nullptr) throw not_locked();
+  locked_.remove(*mine).release();
 }
 
 }  // namespace rowlock::primitives

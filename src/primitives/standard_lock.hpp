@@ -3,9 +3,9 @@
 
 #include "client/engine.hpp"
 #include "client/hold_state.hpp"
-#include "model/annotated_mutex.hpp"
 #include "model/lock.hpp"
 #include "primitives/access.hpp"
+#include "primitives/thread_holds.hpp"
 
 #include <rowlock/acquire_all.hpp>
 #include <rowlock/client.hpp>
@@ -88,38 +88,15 @@ class acquirer {
               const client_layer::lock_decision& decide) const;
   // The stored hold, read without locking its row, because somebody may keep the row locked. Empty: unknown.
   std::optional<store::holder_info> read(const client_layer::hold_state& held) const;
-  error lost() const;
 
   client db_;
   model::lock_definition definition_;
 };
 
-// What each thread has locked with lock(). Thread-safe. Two threads have an entry at the same time if one's hold was
-// lost and the other has been granted the lock since.
-class locked_holds {
- public:
-  explicit locked_holds(std::string name) : name_(std::move(name)) {}
-
-  void push(hold held);  // as the calling thread's innermost hold
-  // The calling thread's innermost hold. Throws error(hold_lost) if it has locked nothing.
-  hold pop();
-  const hold& top() const;
-  // Whether the calling thread has a valid hold.
-  bool is_mine() const;
-
- private:
-  std::size_t innermost() const ROWLOCK_REQUIRES(mutex_);
-
-  std::string name_;
-  mutable model::annotated_mutex mutex_;
-  std::vector<std::pair<std::uint64_t, std::unique_ptr<hold>>> held_
-      ROWLOCK_GUARDED_BY(mutex_);  // by their threads' owner ids
-};
-
 class standard_lock {
  public:
   standard_lock(client db, model::lock_definition definition)
-      : acquire_{std::move(db), std::move(definition)}, locked_{acquire_.name()} {}
+      : acquire_{std::move(db), std::move(definition)} {}
   standard_lock(const standard_lock&) = delete;
   standard_lock& operator=(const standard_lock&) = delete;
   virtual ~standard_lock() = default;
@@ -137,7 +114,7 @@ class standard_lock {
   bool lock_within(const wait_limit& how_long);
   void unlock();
   const hold& top() const;
-  bool is_locked_by_this_thread() const { return locked_.is_mine(); }
+  bool is_locked_by_this_thread() const;
 
  protected:
   // Throws error(forked) in a forked child, which must not wait for a mutex that another thread of its parent may
@@ -146,9 +123,13 @@ class standard_lock {
   // Throws error(deadlock) if the calling thread would wait for itself in lock().
   virtual void check_lock() const;
 
+  error not_locked() const;
+  thread_holds& locked() noexcept { return locked_; }
+  const thread_holds& locked() const noexcept { return locked_; }
+
  private:
   acquirer acquire_;
-  locked_holds locked_;
+  thread_holds locked_;
 };
 
 }  // namespace rowlock::primitives

@@ -1,5 +1,6 @@
 #include "store/url.hpp"
 
+#include "model/text.hpp"
 #include "store/registry.hpp"
 
 #include <rowlock/error.hpp>
@@ -8,9 +9,7 @@
 
 #include <algorithm>
 #include <cctype>
-#include <numeric>
 #include <optional>
-#include <utility>
 #include <vector>
 
 namespace rowlock::store {
@@ -115,11 +114,6 @@ std::string sqlite_path(std::string_view path) {
   return std::string{path};
 }
 
-char hex_value(char digit) {
-  if (digit >= '0' && digit <= '9') return static_cast<char>(digit - '0');
-  return static_cast<char>(std::tolower(static_cast<unsigned char>(digit)) - 'a' + 10);
-}
-
 // libpq decodes keys too, so p%61ssword means password.
 std::string decode_lower(std::string_view text) {
   std::string result;
@@ -127,7 +121,7 @@ std::string decode_lower(std::string_view text) {
     char c = text[i];
     if (c == '%' && i + 2 < text.size() && std::isxdigit(static_cast<unsigned char>(text[i + 1])) &&
         std::isxdigit(static_cast<unsigned char>(text[i + 2]))) {
-      c = static_cast<char>(hex_value(text[i + 1]) * 16 + hex_value(text[i + 2]));
+      c = static_cast<char>(model::hex_value(text[i + 1]) * 16 + model::hex_value(text[i + 2]));
       i += 2;
     }
     result += static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -147,53 +141,14 @@ bool is_plain_word(std::string_view text) {
   return !text.empty() && text.size() <= 30 && std::all_of(text.begin(), text.end(), fits);
 }
 
-// Without capitals, dashes and underscores, which are often confused.
-std::string spelled_plainly(std::string_view name) {
-  auto result = decode_lower(name);
-  std::erase_if(result, [](char c) { return c == '_' || c == '-'; });
-  return result;
-}
-
-// How many letters must be changed, inserted or removed to turn one text into the other.
-std::size_t edits_between(std::string_view a, std::string_view b) {
-  std::vector<std::size_t> row(b.size() + 1);
-  std::iota(row.begin(), row.end(), std::size_t{0});
-  for (std::size_t i = 0; i < a.size(); ++i) {
-    auto diagonal = std::exchange(row[0], i + 1);
-    for (std::size_t j = 0; j < b.size(); ++j) {
-      const auto replaced = diagonal + (a[i] == b[j] ? 0 : 1);
-      diagonal = row[j + 1];
-      row[j + 1] = std::min({replaced, row[j] + 1, diagonal + 1});
-    }
-  }
-  return row.back();
-}
-
-std::string nearest(std::string_view name, std::span<const std::string_view> known) {
-  const auto plain = spelled_plainly(name);
-  std::string_view result;
-  auto least = plain.size() / 4 + 2;  // more would be another word
-  for (const auto candidate : known) {
-    const auto edits = edits_between(plain, spelled_plainly(candidate));
-    if (edits >= least) continue;
-    least = edits;
-    result = candidate;
-  }
-  return std::string{result};
-}
-
 }  // namespace
 
 std::string unknown_parameter::quoted_name() const {
   return name.empty() ? std::string{} : fmt::format(" \"{}\"", name);
 }
 
-std::string unknown_parameter::advice() const {
-  return known_near.empty() ? std::string{} : fmt::format("; did you mean {}?", known_near);
-}
-
 std::optional<unknown_parameter> find_unknown_parameter(std::string_view query,
-                                                        std::span<const std::string_view> known) {
+                                                        const std::vector<std::string>& known) {
   // After a question mark inside a password, the rest of the password up to its '@' looks like parameters. So
   // does the rest of the value of password=… after an '&' inside it.
   bool may_be_secret = query.find('@') != std::string_view::npos;
@@ -206,7 +161,7 @@ std::optional<unknown_parameter> find_unknown_parameter(std::string_view query,
     if (!part.empty() && std::find(known.begin(), known.end(), name) == known.end()) {
       if (may_be_secret || equals == std::string_view::npos || !is_plain_word(name))
         return unknown_parameter{};
-      return unknown_parameter{std::string{name}, nearest(name, known)};
+      return unknown_parameter{std::string{name}, model::did_you_mean(name, known)};
     }
     may_be_secret = may_be_secret || is_secret(name);
   }

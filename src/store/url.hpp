@@ -6,9 +6,9 @@
 #include <chrono>
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace rowlock::store {
 
@@ -22,17 +22,16 @@ struct database_url {
 database_url parse_url(std::string_view url);
 
 struct unknown_parameter {
-  std::string name;        // empty if it could be part of a secret that was not percent-encoded
-  std::string known_near;  // a known name that is similar; empty: none is
+  std::string name;    // empty if it could be part of a secret that was not percent-encoded
+  std::string advice;  // `; did you mean ssl_mode?`; empty if no known name is similar
 
-  // ` "ssl_mod"` and `; did you mean ssl_mode?`, for a message; each may be empty.
+  // ` "ssl_mod"`, for a message; may be empty.
   ROWLOCK_FOR_STORES std::string quoted_name() const;
-  ROWLOCK_FOR_STORES std::string advice() const;
 };
 
 // The first unknown parameter in the part of a URL after the question mark. Empty: all are known.
 ROWLOCK_FOR_STORES std::optional<unknown_parameter> find_unknown_parameter(
-    std::string_view query, std::span<const std::string_view> known);
+    std::string_view query, const std::vector<std::string>& known);
 
 // The message with the secret hidden wherever it is used as one: between ':' and '@' of a URL, or as the value of a
 // key. Elsewhere the same letters mean something else, and hiding a short secret would make the message unreadable.

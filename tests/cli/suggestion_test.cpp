@@ -1,23 +1,9 @@
-#include "cli/suggestion.hpp"
-
 #include "cli/cli_test.hpp"
 
 namespace rowlock::test {
 
 using testing::HasSubstr;
 using testing::Not;
-
-TEST(suggestion, is_the_nearest_word) {
-  const std::vector<std::string> commands{"run", "list", "show", "release", "renew", "migrate"};
-  EXPECT_EQ(cli::nearest("lisst", commands), "list");
-  EXPECT_EQ(cli::nearest("lsit", commands), "list") << "swapped letters are one mistake";
-  EXPECT_EQ(cli::nearest("realese", commands), "release");
-  EXPECT_EQ(cli::nearest("rnu", commands), "run");
-  EXPECT_EQ(cli::nearest("quux", commands), "");
-  EXPECT_EQ(cli::nearest("", commands), "");
-  EXPECT_EQ(cli::nearest(std::string(100'000, 'r'), commands), "");
-  EXPECT_EQ(cli::nearest("list", {}), "");
-}
 
 TEST(suggestion, stands_in_the_message) {
   const std::vector<std::pair<words, std::string>> mistakes{

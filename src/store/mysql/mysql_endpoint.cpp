@@ -213,12 +213,11 @@ void mysql_endpoint::check_files() const {
 }
 
 void mysql_endpoint::read_parameters(std::string_view query) {
-  constexpr std::string_view known[] = {"socket", "ssl_mode", "ssl_ca", "ssl_cert", "ssl_key"};
+  const std::vector<std::string> known{"socket", "ssl_mode", "ssl_ca", "ssl_cert", "ssl_key"};
   if (const auto unknown = find_unknown_parameter(query, known)) {
-    refuse(
-        fmt::format("the MySQL URL has a parameter{} that rowlock does not know{} It takes {}, and no other",
-                    unknown->quoted_name(), unknown->known_near.empty() ? "." : unknown->advice(),
-                    fmt::join(known, ", ")));
+    refuse(fmt::format(
+        "the MySQL URL has a parameter{} that rowlock does not know{} It takes {}, and no other",
+        unknown->quoted_name(), unknown->advice.empty() ? "." : unknown->advice, fmt::join(known, ", ")));
   }
   auto values = values_of(query);
   if (const auto socket = values.find("socket"); socket != values.end()) set("unix_socket", socket->second);

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "model/ids.hpp"
-#include "store/mysql/mysql_hex.hpp"
+#include "model/text.hpp"
 
 #include <chrono>
 #include <concepts>
@@ -32,7 +32,7 @@ class mysql_json {
   // Free text.
   void append(const std::string& bytes) {
     text_ += '"';
-    append_hex(text_, bytes);
+    model::append_hex(text_, bytes);
     text_ += '"';
   }
   // A word that needs no escape: a kind, hex digits.

@@ -2,8 +2,8 @@
 // as a JSON_TABLE.
 #pragma once
 
+#include "model/text.hpp"
 #include "store/mysql/mysql_connection.hpp"
-#include "store/mysql/mysql_hex.hpp"
 #include "store/store.hpp"
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace rowlock::store {
 // A literal of SQL.
 inline std::string mysql_literal(std::string_view bytes) {
   std::string result = "X'";
-  append_hex(result, bytes);
+  model::append_hex(result, bytes);
   return result + '\'';
 }
 inline std::string mysql_literal(std::int64_t number) {

@@ -60,14 +60,13 @@ void check_parameters(std::string_view url) {
   const auto question = url.find('?');
   const options_ptr all{PQconninfoParse("", nullptr), &PQconninfoFree};
   if (question == std::string_view::npos || !all) return;
-  std::vector<std::string_view> known{"ssl",
-                                      "pooled"};  // libpq takes ssl=true, as others spell sslmode=require
+  std::vector<std::string> known{"ssl", "pooled"};  // libpq takes ssl=true, as others spell sslmode=require
   for (auto* option = all.get(); option->keyword; ++option) known.emplace_back(option->keyword);
   const auto unknown = find_unknown_parameter(url.substr(question + 1), known);
   if (!unknown || unknown->name.empty()) return;
   throw error(errc::invalid_argument,
               fmt::format("the PostgreSQL URL has a parameter{} that libpq does not know{}",
-                          unknown->quoted_name(), unknown->advice()));
+                          unknown->quoted_name(), unknown->advice));
 }
 
 std::map<std::string, std::string> parse(const std::string& url) {
