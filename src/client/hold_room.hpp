@@ -40,11 +40,13 @@ class hold_room {
   };
 
   // Empty: the holds that are present, those under way and `wanted` are more than `most`. A request keeps its place until
-  // its hold is among those present.
-  place take(std::size_t wanted, std::size_t present, std::size_t most) const {
+  // its hold is among those present. So those are counted afterwards: one that becomes present meanwhile counts twice,
+  // and never not at all.
+  template <class CountPresent>
+  place take(std::size_t wanted, CountPresent present, std::size_t most) const {
     const auto before = taken_->fetch_add(wanted);
     place made{wanted, taken_};
-    if (wanted > most || before + present > most - wanted) return {};
+    if (wanted > most || before + present() > most - wanted) return {};
     return made;
   }
   std::size_t taken() const noexcept { return taken_->load(); }

@@ -152,6 +152,20 @@ TEST(postgres_conninfo_test, names_a_parameter_that_libpq_does_not_know) {
   EXPECT_EQ(refusal("postgresql://u@h/x?ssl=true"), "accepted");
 }
 
+TEST(postgres_conninfo_test, tells_how_to_write_a_percent_sign) {
+  for (const std::string url :
+       {"postgresql://u:50%off@h/x", "postgresql://u:p@h/100%", "postgresql://u@[fe80::1%eth0]/x"}) {
+    try {
+      conninfo(url);
+      ADD_FAILURE() << url;
+    } catch (const error& thrown) {
+      EXPECT_EQ(thrown.code(), errc::invalid_argument);
+      EXPECT_THAT(thrown.what(), HasSubstr("write % itself as %25")) << url;
+    }
+  }
+  EXPECT_NO_THROW(conninfo("postgresql://u:50%25off@h/x"));
+}
+
 TEST(postgres_conninfo_test, refuses_an_unreadable_url_without_repeating_it) {
   for (const std::string url :
        {"postgresql://u:%zzsecret@h/x", "postgresql://u@h/x?password=a&secret=1",
