@@ -1,15 +1,12 @@
 #ifdef ROWLOCK_TEST_MYSQL
 
 // A permit's statement waits for a moment behind rivals, and not again behind a row that stays locked.
-#include "store/mysql/mysql_hot_row.hpp"
-
 #include "store/mysql_test.hpp"
 
 namespace rowlock::test {
 namespace {
 
 using namespace std::chrono_literals;
-using store::mysql_hot_row;
 
 class mysql_hot_row_test : public mysql_test {
  protected:
@@ -92,27 +89,6 @@ TEST_P(mysql_hot_row_test, a_free_row_is_not_waited_for) {
 }
 
 ROWLOCK_FOR_EACH_MYSQL_SERVER(mysql_hot_row_test);
-
-TEST(mysql_hot_row_rules_test, only_a_row_that_was_lately_locked_is_hot) {
-  const mysql_hot_row::instant now{1h};
-  mysql_hot_row hot;
-  EXPECT_FALSE(hot.waits_for("a", now));
-  hot.was_locked("a", now);
-  EXPECT_TRUE(hot.waits_for("a", now));
-  EXPECT_FALSE(hot.waits_for("b", now));
-  EXPECT_FALSE(hot.waits_for("a", now + mysql_hot_row::stays_hot));
-}
-
-TEST(mysql_hot_row_rules_test, no_row_is_hot_after_a_wait_in_vain) {
-  const mysql_hot_row::instant now{1h};
-  mysql_hot_row hot;
-  hot.was_locked("a", now);
-  hot.waited_in_vain(now);
-  EXPECT_FALSE(hot.waits_for("a", now));
-  const auto later = now + mysql_hot_row::gives_up_for;
-  hot.was_locked("b", later);
-  EXPECT_TRUE(hot.waits_for("b", later));
-}
 
 }  // namespace
 }  // namespace rowlock::test

@@ -5,6 +5,7 @@
 #include "support/background.hpp"
 #include "support/mysql_connection.hpp"
 #include "support/store_fixture.hpp"
+#include "support/stores.hpp"
 
 #include <rowlock/error.hpp>
 

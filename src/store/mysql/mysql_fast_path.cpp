@@ -1,5 +1,5 @@
 // Grants and releases that can be decided from the lock's row alone. No statement here waits for a row, except that of a
-// single permit, which waits for a moment behind rivals (mysql_hot_row).
+// single permit, which waits for a moment behind rivals (hot_row).
 //
 // MariaDB: one statement for which the server waits for no row. If a row of its batch is locked, it fails with 1205 at
 // once and changes nothing; the batch then takes the way that skips locked rows. MySQL cannot be told not to wait, and
@@ -82,7 +82,7 @@ std::vector<grant> mysql_session::acquire_one(const acquire_item& request) {
 // The row that acquire_shared_one or release_shared_one returns; none if the row of the lock is or was locked.
 std::optional<mysql_rows> mysql_session::read_permit(const std::string& script, const std::string& name,
                                                      const mysql_values& values) {
-  const auto now = mysql_hot_row::instant::clock::now();
+  const auto now = hot_row::instant::clock::now();
   const auto send = [&](const std::string& begin) {
     auto said = connection_.read_prepared(begin, script, values);
     if (said && !said->next()) said.reset();
@@ -95,7 +95,7 @@ std::optional<mysql_rows> mysql_session::read_permit(const std::string& script, 
     if (!hot_.waits_for(name, now)) return {};
   }
   auto said = send("take_hot_row");
-  if (!said) hot_.waited_in_vain(mysql_hot_row::instant::clock::now());
+  said ? hot_.had_its_turn() : hot_.waited_in_vain(hot_row::instant::clock::now());
   return said;
 }
 

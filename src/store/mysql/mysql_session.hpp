@@ -2,7 +2,7 @@
 #pragma once
 
 #include "store/history_verbs.hpp"
-#include "store/mysql/mysql_hot_row.hpp"
+#include "store/hot_row.hpp"
 #include "store/mysql/mysql_setup.hpp"
 #include "store/store.hpp"
 #include "store/waker.hpp"
@@ -102,7 +102,7 @@ class mysql_session final : public session, public history_verbs {
   std::string server_ = facts_.identity;
   std::int64_t up_since_ = facts_.up_since;
   std::string identity_ = server_;  // to be compared with the recorded one; world_of() sets it
-  mysql_hot_row hot_;
+  hot_row hot_;
   waker waker_;
   std::vector<lease_id> listened_;
   std::int64_t hints_ = 0;  // the value that was read last

@@ -1,4 +1,5 @@
-// Grants and releases that can be decided from the lock's row alone, with one statement for each mode.
+// Grants and releases that can be decided from the lock's row alone, with one statement for each mode. None waits, but that
+// for a single permit, which waits for a moment behind rivals (hot_row).
 #include "store/by_mode.hpp"
 #include "store/decode.hpp"
 #include "store/postgres/postgres_session.hpp"
@@ -12,10 +13,35 @@ std::vector<grant> postgres_session::acquire(std::span<const acquire_item> reque
       [&](auto shared) { return acquire_shared(shared); });
 }
 
+namespace {
+
+constexpr std::string_view lock_not_available = "55P03";
+
+}  // namespace
+
+template <class... Args>
+postgres_rows postgres_session::call_for_permit(const std::string& statement, const std::string& name,
+                                                const Args&... args) {
+  if (!hot_.waits_for(name, hot_row::instant::clock::now()))
+    return connection_.call(statement, name, args...);
+  const auto script = connection_.settings() +
+                      connection_.execute("take_hot_row", name, hot_row::waits_at_most) +
+                      connection_.execute(statement, name, args...);
+  try {
+    auto said = connection_.script(statement, script);
+    hot_.had_its_turn();
+    return said;
+  } catch (const error& failure) {
+    if (failure.database_code() != lock_not_available) throw;
+    hot_.waited_in_vain(hot_row::instant::clock::now());
+    return postgres_rows{{}};
+  }
+}
+
 std::vector<grant> postgres_session::acquire_one(const acquire_item& one) {
   if (one.mode == model::lock_mode::shared) {
-    return read_grants(connection_.call("acquire_shared_one", one.name, to_string(one.kind), one.capacity,
-                                        one.lease, one.hold, one.fair, one.weight));
+    return read_grants(call_for_permit("acquire_shared_one", one.name, to_string(one.kind), one.capacity,
+                                       one.lease, one.hold, one.fair, one.weight));
   }
   return read_grants(connection_.call("acquire_one", one.name, to_string(one.kind), one.capacity, one.lease,
                                       one.hold, one.fair));
@@ -49,6 +75,9 @@ std::vector<hold_id> postgres_session::release_by(const std::string& statement,
   const auto ask = [&] {
     if (requests.size() == 1) {
       const auto& one = requests.front();
+      if (one.mode == model::lock_mode::shared) {
+        return call_for_permit(statement + "_one", one.name, one.lease, one.hold, commit);
+      }
       return connection_.call(statement + "_one", one.name, one.lease, one.hold, commit);
     }
     postgres_batch<3> all;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "store/history_verbs.hpp"
+#include "store/hot_row.hpp"
 #include "store/postgres/postgres_listener.hpp"
 #include "store/postgres/postgres_setup.hpp"
 #include "store/store.hpp"
@@ -79,6 +80,10 @@ class postgres_session final : public session, public history_verbs {
   std::vector<grant> acquire_one(const acquire_item& request);
   std::vector<grant> acquire_exclusive(std::span<const acquire_item> requests);
   std::vector<grant> acquire_shared(std::span<const acquire_item> requests);
+  // Runs the statement for a single permit, whose first argument is the lock's name. No rows: it was refused, or the row of
+  // the lock is locked.
+  template <class... Args>
+  postgres_rows call_for_permit(const std::string& statement, const std::string& name, const Args&... args);
   // statement: for several requests; `statement`_one is for a single one.
   std::vector<hold_id> release_by(const std::string& statement, std::span<const release_item> requests,
                                   durability how);
@@ -93,6 +98,7 @@ class postgres_session final : public session, public history_verbs {
   std::unique_ptr<postgres_listener> listener_;  // behind a pooler, if a URL past it is known
   waker waker_;
   std::vector<hold_id> granted_;
+  hot_row hot_;
 };
 
 }  // namespace rowlock::store

@@ -24,7 +24,11 @@ void postgres_session::create(std::span<const model::lock_definition> locks) {
 
 std::vector<edit_result> postgres_session::edit_together(std::span<const edit_request> requests,
                                                          const joint_decision& decide) {
-  return postgres_edit{connection_, requests}.run(decide);
+  auto results = postgres_edit{connection_, requests}.run(decide);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    if (results[i] == edit_result::skipped) hot_.was_locked(requests[i].name, hot_row::instant::clock::now());
+  }
+  return results;
 }
 
 std::int64_t postgres_session::collect(std::chrono::milliseconds idle, std::size_t limit) {

@@ -109,6 +109,15 @@ INSERT INTO rowlock_permit (name, hold_id, lease_id, weight, token)
 SELECT name, hold_id, lease_id, weight, token FROM granted
 RETURNING hold_id, token;
 
+-- name: take_hot_row
+-- $1 name, $2 limit in milliseconds. For a script: waits for the lock's row, after those who came before. The statement
+-- behind it has a snapshot of its own, so it sees the newest version of the row, which is locked. Error 55P03 if it takes
+-- longer. This transaction has locked nothing yet, so nobody waits for it meanwhile.
+SELECT
+FROM rowlock_lock
+WHERE name = $1::text AND set_config('lock_timeout', $2::text, true) IS NOT NULL
+FOR NO KEY UPDATE;
+
 -- name: acquire_shared_one
 -- As acquire_shared, for a single request: $1 name, $2 kind, $3 capacity, $4 lease, $5 hold, $6 fairness, $7
 -- weight.

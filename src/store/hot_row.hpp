@@ -3,10 +3,11 @@
 // While many clients take permits of one lock, most find its row locked for a moment. A statement that skips it has done
 // its work for nothing, and the more rivals there are, the more of the server's work is of that sort. In the server's own
 // queue for the row nobody works for nothing. But a guarded transaction may keep the row for as long as the user likes, and
-// what else this connection has to send would wait too. So a wait is short (take_hot_row), and after one in vain there is
-// none for a while.
+// what else this connection has to send would wait too. So a wait is short (take_hot_row), and after one in vain, which
+// PostgreSQL also writes into its log as an error, there is none for a while, and for ever longer.
 #pragma once
 
+#include <algorithm>
 #include <chrono>
 #include <string>
 #include <string_view>
@@ -14,13 +15,15 @@
 namespace rowlock::store {
 
 // Of one connection. Not thread-safe.
-class mysql_hot_row {
+class hot_row {
  public:
   using instant = std::chrono::steady_clock::time_point;
+  static constexpr std::chrono::milliseconds waits_at_most{100};
   // For how long a row that was locked once counts as hot.
   static constexpr std::chrono::seconds stays_hot{1};
-  // How long no row is waited for after a wait in vain.
+  // How long no row is waited for after a wait in vain: twice as long after each that follows, up to the limit.
   static constexpr std::chrono::seconds gives_up_for{1};
+  static constexpr std::chrono::seconds gives_up_at_most{64};
 
   bool waits_for(std::string_view name, instant now) const {
     return name == name_ && now < hot_until_ && now >= waits_again_at_;
@@ -29,12 +32,17 @@ class mysql_hot_row {
     name_ = name;
     hot_until_ = now + stays_hot;
   }
-  void waited_in_vain(instant now) { waits_again_at_ = now + gives_up_for; }
+  void waited_in_vain(instant now) {
+    waits_again_at_ = now + pause_;
+    pause_ = std::min(2 * pause_, gives_up_at_most);
+  }
+  void had_its_turn() { pause_ = gives_up_for; }
 
  private:
   std::string name_;
   instant hot_until_{};
   instant waits_again_at_{};
+  std::chrono::seconds pause_ = gives_up_for;
 };
 
 }  // namespace rowlock::store

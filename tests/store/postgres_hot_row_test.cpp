@@ -1,0 +1,119 @@
+// A permit's statement waits for a moment behind rivals, and not again behind a row that stays locked.
+#include "store/hot_row.hpp"
+
+#include "store/postgres_test.hpp"
+#include "support/background.hpp"
+
+#include <chrono>
+#include <functional>
+
+namespace rowlock::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class postgres_hot_row_test : public postgres_test {
+ protected:
+  void SetUp() override {
+    postgres_test::SetUp();
+    if (HasFatalFailure() || IsSkipped()) return;
+    session_ = ready();
+    rival_ = raw();
+    session_->create(std::vector<model::lock_definition>{{"s", model::lock_kind::semaphore, 100}});
+    lease_ = new_lease(*session_);
+  }
+
+  void lock_the_row() {
+    rival_->run("BEGIN");
+    rival_->run("SELECT FROM rowlock_lock WHERE name = 's' FOR NO KEY UPDATE");
+  }
+  void let_go() { rival_->run("ROLLBACK"); }
+  // The store learns from an edit that rivals want the row.
+  void make_hot() {
+    lock_the_row();
+    EXPECT_FALSE(look(*session_, "s"));
+    let_go();
+  }
+
+  store::acquire_item request() const {
+    return {"s",  model::lock_kind::semaphore, 100, lease_, hold_id::random(),
+            true, model::lock_mode::shared,    1};
+  }
+  bool acquire() {
+    const store::acquire_item wanted[] = {request()};
+    return !session_->acquire(wanted).empty();
+  }
+  bool somebody_waits() {
+    return side_->value("SELECT count(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND pid = " +
+                        std::to_string(pid_of(*session_))) != "0";
+  }
+  // What the call answers if the rival lets go as soon as it waits for its row.
+  bool behind_a_rival(const std::function<bool()>& call) {
+    make_hot();
+    lock_the_row();
+    auto answer = in_background(call);
+    while (answer.wait_for(0ms) != std::future_status::ready && !somebody_waits()) {
+    }
+    let_go();
+    return answer.get();
+  }
+  // On a busy machine the rival may be too slow; then no row is waited for in a while.
+  void expect_once(const std::function<bool()>& call) {
+    for (int i = 0; i < 20; ++i) {
+      if (behind_a_rival(call)) return;
+      session_ = ready();
+    }
+    ADD_FAILURE() << "it never comes behind a rival";
+  }
+
+  std::unique_ptr<store::session> session_;
+  std::unique_ptr<raw_postgres> rival_;
+  lease_id lease_;
+};
+
+TEST_F(postgres_hot_row_test, a_permit_is_had_behind_a_rival) {
+  expect_once([&] { return acquire(); });
+  EXPECT_EQ(side_->value("SELECT in_use FROM rowlock_lock WHERE name = 's'"), "1");
+  EXPECT_EQ(side_->value("SELECT count(*) FROM rowlock_permit WHERE name = 's'"), "1");
+}
+
+TEST_F(postgres_hot_row_test, a_permit_is_given_back_behind_a_rival) {
+  const store::acquire_item wanted[] = {request()};
+  ASSERT_EQ(session_->acquire(wanted).size(), 1U);
+  const store::release_item held[] = {{"s", lease_, wanted[0].hold, model::lock_mode::shared}};
+  expect_once([&] { return !session_->release(held, store::durability::durable).empty(); });
+  EXPECT_EQ(side_->value("SELECT in_use FROM rowlock_lock WHERE name = 's'"), "0");
+}
+
+// What the rival has written is what it decides from.
+TEST_F(postgres_hot_row_test, a_permit_counts_what_a_rival_has_taken_meanwhile) {
+  make_hot();
+  rival_->run("BEGIN");
+  rival_->run("UPDATE rowlock_lock SET in_use = 100 WHERE name = 's'");
+  auto answer = in_background([&] { return acquire(); });
+  while (answer.wait_for(0ms) != std::future_status::ready && !somebody_waits()) {
+  }
+  rival_->run("COMMIT");
+  EXPECT_FALSE(answer.get()) << "more permits than there are";
+  EXPECT_EQ(side_->value("SELECT in_use FROM rowlock_lock WHERE name = 's'"), "100");
+}
+
+TEST_F(postgres_hot_row_test, a_row_that_stays_locked_is_waited_for_once_in_a_while) {
+  make_hot();
+  lock_the_row();
+  const auto begun = std::chrono::steady_clock::now();
+  EXPECT_FALSE(acquire());
+  EXPECT_GE(std::chrono::steady_clock::now() - begun, store::hot_row::waits_at_most);
+  EXPECT_FALSE(look(*session_, "s"));
+  auto answer = in_background([&] { return acquire(); });
+  bool has_waited = false;
+  while (answer.wait_for(0ms) != std::future_status::ready) has_waited = has_waited || somebody_waits();
+  EXPECT_FALSE(answer.get());
+  EXPECT_FALSE(has_waited);
+  let_go();
+  EXPECT_TRUE(acquire()) << "the connection is as good as before";
+  EXPECT_EQ(side_->value("SELECT in_use FROM rowlock_lock WHERE name = 's'"), "1");
+}
+
+}  // namespace
+}  // namespace rowlock::test
