@@ -45,7 +45,7 @@ lease_keeper::lease_keeper(context& shared, submission_queue& queue, waiter_regi
   };
   holds.on_unchecked = [this] { slot_.end_wait(); };
   holds.on_added = [this] {
-    if (is_idle_.load()) slot_.end_wait();
+    if (waits_for_.load() == interest::nobody) slot_.end_wait();
   };
   queue_.on_fallback_due = [this] { slot_.end_wait(); };
 }
@@ -57,7 +57,8 @@ void lease_keeper::stop() noexcept {
 }
 
 void lease_keeper::look_at(instant when) noexcept {
-  if (poll_.plan(when) || is_idle_.load() || (must_poll_ && poll_.is_silent())) slot_.end_wait();
+  if (poll_.plan(when) || waits_for_.load() != interest::waiters || (must_poll_ && poll_.is_silent()))
+    slot_.end_wait();
 }
 
 void lease_keeper::look_up(hold_id waiter) noexcept {
@@ -211,18 +212,24 @@ void lease_keeper::step() {
 
 // Returns whether a wake-up came. A client that has lately had something to watch stays awake, because it will soon again.
 bool lease_keeper::wait_until(instant event) {
-  is_idle_.store(true);  // before the look: whoever comes after it ends the wait
+  waits_for_.store(interest::nobody);  // before the look: whoever comes after it ends the wait
   const auto now = context_.time.now();
-  const bool has_any = holds_.size() > 0 || !waiters_.empty() || wants_offices_.load();
-  if (has_any) idle_from_ = now + stays_awake;
-  const bool idle = now >= idle_from_;
-  if (!idle) {
-    is_idle_.store(false);
-    if (!has_any) event = std::min(event, idle_from_);
+  const bool watches = !waiters_.empty() || wants_offices_.load();
+  const bool has_any = watches || holds_.size() > 0;
+  if (watches) watches_until_ = now + stays_awake;
+  if (has_any) awake_until_ = now + stays_awake;
+  auto whose = interest::nobody;
+  if (now < watches_until_) {
+    whose = interest::waiters;
+    if (!watches) event = std::min(event, watches_until_);
+  } else if (now < awake_until_) {
+    whose = interest::holders;
+    if (!has_any) event = std::min(event, awake_until_);
   }
+  waits_for_.store(whose);
   const auto left = event - now;
-  const bool heard = left > 0ns && slot_.wait(context_.time.patience(left), idle);
-  is_idle_.store(false);
+  const bool heard = left > 0ns && slot_.wait(context_.time.patience(left), whose);
+  waits_for_.store(interest::waiters);
   return heard;
 }
 

@@ -120,9 +120,10 @@ class lease_keeper {
 
   stoppable_sleep pauses_;  // closed: stop() was called
 
-  // Waits as one for whom nothing can change.
-  std::atomic<bool> is_idle_{false};
-  instant idle_from_{};
+  using interest = session_slot::interest;
+  std::atomic<interest> waits_for_{interest::waiters};
+  instant watches_until_{};  // for waiters
+  instant awake_until_{};    // for waiters or holders
   std::atomic<bool> renew_now_{false};
   std::atomic<bool> wants_offices_{false};
   std::atomic<bool> watches_offices_{false};

@@ -120,13 +120,18 @@ void session_slot::close() noexcept {
   drop(false);
 }
 
-bool session_slot::wait(std::chrono::nanoseconds timeout, bool idle) {
+bool session_slot::wait(std::chrono::nanoseconds timeout, interest whose) {
   const bool anew = !own_session();
   store::session& session = ready();
   // The new connection has missed what came while there was none.
   if (anew) return true;
   try {
-    return idle ? session.wait_idle(timeout) : session.wait(timeout);
+    switch (whose) {
+      case interest::nobody: return session.wait_idle(timeout);
+      case interest::holders: return session.wait_holding(timeout);
+      case interest::waiters: break;
+    }
+    return session.wait(timeout);
   } catch (const error& failure) {
     note(failure);
     throw;

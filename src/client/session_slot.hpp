@@ -62,8 +62,9 @@ class session_slot {
   void limit_begins(instant until) noexcept { begins_until_ = until; }
 
   // Waits for a wake-up. Without a connection it connects instead, and returns true at once.
-  // idle: nothing may have changed for this client, see wait_idle().
-  bool wait(std::chrono::nanoseconds timeout, bool idle = false);
+  // whose: for whom something may have changed, see wakeup_verbs.
+  enum class interest : std::uint8_t { nobody, holders, waiters };
+  bool wait(std::chrono::nanoseconds timeout, interest whose);
   // As session::woken_waiters(), for the latest wait().
   std::vector<model::hold_id> woken_waiters();
 

@@ -41,6 +41,9 @@ class wakeup_verbs {
   // Waits until something may have changed for the client, end_wait() is called or the timeout passes.
   // Returns true if something may have changed. Throws error(unreachable) if the connection is gone.
   virtual bool wait(std::chrono::nanoseconds timeout) = 0;
+  // The same for a client that has holds, and no waiter and no interest in offices. Where each commit reaches everybody, it
+  // may answer half a second late, because only a forced release or a request for one concerns such a client.
+  virtual bool wait_holding(std::chrono::nanoseconds timeout) { return wait(timeout); }
   // The same for a client that has no waiter, no hold and no interest in offices, so that no change is for it. Where
   // each commit reaches everybody, only end_wait(), interrupt() and the timeout end it; the next wait() reports what was
   // missed.

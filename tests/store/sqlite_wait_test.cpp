@@ -113,6 +113,28 @@ TEST_F(sqlite_wait_test, whoever_waits_for_nothing_is_not_woken_by_commits) {
   EXPECT_TRUE(session->wait(0ns)) << "what was missed is reported later";
 }
 
+// Each of many clients that only hold something would otherwise be woken by the renewals of all the others.
+TEST_F(sqlite_wait_test, whoever_only_holds_something_is_woken_twice_a_second) {
+  auto session = listener();
+  busy_writer writer{path()};
+  const auto slept = sleeps();
+  const auto written = writer.commits();
+  const auto start = clock::now();
+  EXPECT_TRUE(session->wait_holding(60s));
+  EXPECT_GE(clock::now() - start, 400ms);
+  EXPECT_LT(clock::now() - start, 30s);
+  EXPECT_LT(sleeps() - slept, 10);
+  EXPECT_GT(writer.commits() - written, 20);
+}
+
+TEST_F(sqlite_wait_test, a_holders_wait_can_be_ended) {
+  auto session = listener();
+  session->end_wait();
+  const auto start = clock::now();
+  EXPECT_FALSE(session->wait_holding(60s));
+  EXPECT_LT(clock::now() - start, 30s);
+}
+
 TEST_F(sqlite_wait_test, an_idle_wait_can_be_ended) {
   auto session = listener();
   session->end_wait();

@@ -71,6 +71,7 @@ class sqlite_session final : public session, public history_verbs {
   void listen(lease_id client) override;
   void send_wakeups(std::span<const wakeup> told) override;
   bool wait(std::chrono::nanoseconds timeout) override;
+  bool wait_holding(std::chrono::nanoseconds timeout) override;
   bool wait_idle(std::chrono::nanoseconds timeout) override;
   void end_wait() noexcept override;
   void interrupt() noexcept override;
@@ -108,7 +109,9 @@ class sqlite_session final : public session, public history_verbs {
   bool release_exclusive(const release_item& request);
   bool release_shared(const release_item& request);
   std::int64_t data_version();
-  bool wait_for_commit(std::chrono::nanoseconds timeout);
+  // first_look: how long after a write the file is first looked at.
+  bool wait_and_measure(std::chrono::nanoseconds timeout, std::chrono::nanoseconds first_look);
+  bool wait_for_commit(std::chrono::nanoseconds timeout, std::chrono::nanoseconds first_look);
   // For a command in the text of an error.
   std::string url_option() const { return "--url sqlite:" + connection_.path(); }
 

@@ -19,7 +19,9 @@ constexpr int share_of_core = 20;
 // A commit is visible only after it is on disk. That is later than the write that was noticed, and nothing
 // more is written then. So after a write the file is polled at growing intervals for half a minute: a busy
 // disk may take seconds. A commit that took the disk some time is found within half of that time.
-constexpr auto first_look = 200us;
+constexpr auto first_look_for_waiters = 200us;
+// A client that only holds something hears of every other client's renewals, and hardly ever of what concerns it.
+constexpr auto first_look_for_holders = 500ms;
 constexpr auto last_look = 10s;
 // If writes are not noticed: on a network's file system, and when the user has no inotify instance left, of which Linux
 // gives 128 by default (fs.inotify.max_user_instances). A read of data_version shows whether there was a commit.
@@ -47,9 +49,17 @@ void sqlite_session::listen(lease_id) {
 void sqlite_session::send_wakeups(std::span<const wakeup>) {}
 
 bool sqlite_session::wait(std::chrono::nanoseconds timeout) {
+  return wait_and_measure(timeout, first_look_for_waiters);
+}
+
+bool sqlite_session::wait_holding(std::chrono::nanoseconds timeout) {
+  return wait_and_measure(timeout, first_look_for_holders);
+}
+
+bool sqlite_session::wait_and_measure(std::chrono::nanoseconds timeout, std::chrono::nanoseconds first_look) {
   // The time inside wait() does not count as the caller's reaction.
   spent_on_report_ += processor_time() - left_at_processor_time_;
-  const bool heard = wait_for_commit(timeout);
+  const bool heard = wait_for_commit(timeout, first_look);
   if (heard) spent_on_report_ = 0ns;
   left_at_processor_time_ = processor_time();
   return heard;
@@ -65,7 +75,7 @@ bool sqlite_session::wait_idle(std::chrono::nanoseconds timeout) {
   return false;
 }
 
-bool sqlite_session::wait_for_commit(std::chrono::nanoseconds timeout) {
+bool sqlite_session::wait_for_commit(std::chrono::nanoseconds timeout, std::chrono::nanoseconds first_look) {
   watch_.start();
   auto deadline = clock::now() + std::clamp<std::chrono::nanoseconds>(timeout, 0ns, 24h);
   for (;;) {
@@ -82,7 +92,7 @@ bool sqlite_session::wait_for_commit(std::chrono::nanoseconds timeout) {
     }
     const auto now = clock::now();
     if (now >= deadline) return false;
-    if (!watch_.listens()) next_look_ = look_without_watch;
+    if (!watch_.listens()) next_look_ = std::max<std::chrono::nanoseconds>(look_without_watch, first_look);
     const auto until = next_look_ > last_look ? deadline : std::min(now + next_look_, deadline);
     auto event = watch_.wait_until(until);
     if (event == sqlite_watch::event::written) {
