@@ -118,6 +118,7 @@ TEST_F(sqlite_wait_test, whoever_only_holds_something_is_woken_twice_a_second) {
   auto session = listener();
   busy_writer writer{path()};
   const auto slept = sleeps();
+  EXPECT_TRUE(session->wait_holding(60s));
   const auto written = writer.commits();
   const auto start = clock::now();
   EXPECT_TRUE(session->wait_holding(60s));

@@ -83,8 +83,9 @@ bool sqlite_session::wait_for_commit(std::chrono::nanoseconds timeout, std::chro
     check_file(false);
     if (data_version() != seen_version_) {
       const std::chrono::nanoseconds cost = share_of_core * spent_on_report_;
-      const auto allowed =
-          reported_at_ + std::clamp<std::chrono::nanoseconds>(cost, between_reports, between_costly_reports);
+      const auto least = std::max<std::chrono::nanoseconds>(between_reports, first_look);
+      const auto most = std::max<std::chrono::nanoseconds>(between_costly_reports, first_look);
+      const auto allowed = reported_at_ + std::clamp<std::chrono::nanoseconds>(cost, least, most);
       if (clock::now() < allowed) watch_.pause_until(std::min(allowed, deadline));
       seen_version_ = data_version();
       reported_at_ = clock::now();
