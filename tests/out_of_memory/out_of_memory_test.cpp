@@ -96,6 +96,45 @@ void try_to(const std::function<void()>& call) {
   }
 }
 
+// Work for every thread of the client.
+void do_everything(client& victim, client& rival, const std::string& name) {
+  mutex lock{victim, name};
+  mutex rivals{rival, name};
+  try_to([&] {
+    auto held = lock.acquire();
+    held.set_data("a text that is longer than a short string");
+    auto waits = in_background([&] { try_to([&] { rivals.try_acquire_for(soon_enough).release(); }); });
+    within(5s, [&] { return !rivals.waiters().empty(); });
+    held.release();
+    waits.get();
+  });
+  try_to([&] {
+    auto others = rivals.acquire();
+    auto waits = in_background([&] { try_to([&] { lock.try_acquire_for(soon_enough).release(); }); });
+    within(5s, [&] { return !rivals.waiters().empty() || waits.wait_for(0s) == std::future_status::ready; });
+    others.release();
+    waits.get();
+  });
+  try_to([&] {
+    auto held = lock.acquire({.ttl = 1h});
+    std::atomic<bool> told{false};
+    const std::stop_callback on_loss{held.stop_token(), [&] { told.store(true); }};
+    admin(rival).release(name);
+    EXPECT_TRUE(within(soon_enough, [&] { return told.load() || !held.valid(); })) << "no loss is reported";
+  });
+  try_to([&] {
+    const auto told = std::make_shared<std::promise<void>>();
+    auto future = told->get_future();
+    acquire_async([](rowlock::task run) { run(); }, lock, [told](acquired) { told->set_value(); });
+    EXPECT_EQ(future.wait_for(soon_enough), std::future_status::ready) << "a continuation is lost";
+  });
+  const auto other = name + "-other";
+  try_to([&] { static_cast<void>(acquire_all({lock, mutex{victim, other}}, {.ttl = 1h})); });
+  EXPECT_TRUE(mutex(rival, other).try_acquire_for(soon_enough)) << "one of several locks stays held";
+  const auto before = victim.stats().renewals;
+  EXPECT_TRUE(within(soon_enough, [&] { return victim.stats().renewals > before; })) << "no renewals";
+}
+
 class out_of_memory_test : public testing::TestWithParam<std::string> {
  protected:
   out_of_memory_test() { serve_well(*fixture_); }
@@ -217,6 +256,30 @@ class out_of_memory_test : public testing::TestWithParam<std::string> {
     EXPECT_TRUE(within(soon_enough, [] { return client_threads() == 0; })) << "a thread lives on";
   }
 
+  void acquire_each() {
+    fail_each("acquire", {}, [](scene& now) { now.held = mutex(now.victim, now.name).acquire(); });
+  }
+  void hand_over_each() {
+    fail_each(
+        "hand-over",
+        [](scene& now) {
+          now.held = mutex(now.victim, now.name).acquire();
+          begin_to_wait(now, now.rival);
+        },
+        [](scene& now) { now.held->release(); });
+  }
+  void use_permits_each() {
+    fail_each("semaphore", {}, [](scene& now) {
+      counting_semaphore lock{now.victim, now.name + "-semaphore", 2};
+      lock.acquire(2).release();
+      EXPECT_TRUE(counting_semaphore(now.rival, now.name + "-semaphore", 2).try_acquire_for(soon_enough, 2));
+    });
+  }
+  void do_everything_each_in(const std::string& thread) {
+    fail_each_of(thread, "everything", {},
+                 [](scene& now) { do_everything(now.victim, now.rival, now.name); });
+  }
+
   // Another thread waits for the lock, which is held.
   static void begin_to_wait(scene& now, const client& with) {
     now.waits =
@@ -294,13 +357,7 @@ TEST_P(out_of_memory_test, destructor) {
 }
 
 TEST_P(out_of_memory_test, release_to_a_waiter) {
-  fail_each(
-      "hand-over",
-      [](scene& now) {
-        now.held = mutex(now.victim, now.name).acquire();
-        begin_to_wait(now, now.rival);
-      },
-      [](scene& now) { now.held->release(); });
+  hand_over_each();
 }
 
 TEST_P(out_of_memory_test, release_to_a_waiter_of_the_same_client) {
@@ -322,7 +379,7 @@ TEST_P(out_of_memory_test, lock_and_unlock) {
 }
 
 TEST_P(out_of_memory_test, acquire) {
-  fail_each("acquire", {}, [](scene& now) { now.held = mutex(now.victim, now.name).acquire(); });
+  acquire_each();
 }
 
 TEST_P(out_of_memory_test, acquire_of_a_known_name) {
@@ -373,11 +430,7 @@ TEST_P(out_of_memory_test, recursive) {
 }
 
 TEST_P(out_of_memory_test, semaphore) {
-  fail_each("semaphore", {}, [](scene& now) {
-    counting_semaphore lock{now.victim, now.name + "-semaphore", 2};
-    lock.acquire(2).release();
-    EXPECT_TRUE(counting_semaphore(now.rival, now.name + "-semaphore", 2).try_acquire_for(soon_enough, 2));
-  });
+  use_permits_each();
 }
 
 TEST_P(out_of_memory_test, several_locks) {
@@ -744,45 +797,6 @@ GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(quorum_out_of_memory_test);
 
 // ---- threads ----
 
-// Work for every thread of the client.
-void do_everything(client& victim, client& rival, const std::string& name) {
-  mutex lock{victim, name};
-  mutex rivals{rival, name};
-  try_to([&] {
-    auto held = lock.acquire();
-    held.set_data("a text that is longer than a short string");
-    auto waits = in_background([&] { try_to([&] { rivals.try_acquire_for(soon_enough).release(); }); });
-    within(5s, [&] { return !rivals.waiters().empty(); });
-    held.release();
-    waits.get();
-  });
-  try_to([&] {
-    auto others = rivals.acquire();
-    auto waits = in_background([&] { try_to([&] { lock.try_acquire_for(soon_enough).release(); }); });
-    within(5s, [&] { return !rivals.waiters().empty() || waits.wait_for(0s) == std::future_status::ready; });
-    others.release();
-    waits.get();
-  });
-  try_to([&] {
-    auto held = lock.acquire({.ttl = 1h});
-    std::atomic<bool> told{false};
-    const std::stop_callback on_loss{held.stop_token(), [&] { told.store(true); }};
-    admin(rival).release(name);
-    EXPECT_TRUE(within(soon_enough, [&] { return told.load() || !held.valid(); })) << "no loss is reported";
-  });
-  try_to([&] {
-    const auto told = std::make_shared<std::promise<void>>();
-    auto future = told->get_future();
-    acquire_async([](rowlock::task run) { run(); }, lock, [told](acquired) { told->set_value(); });
-    EXPECT_EQ(future.wait_for(soon_enough), std::future_status::ready) << "a continuation is lost";
-  });
-  const auto other = name + "-other";
-  try_to([&] { static_cast<void>(acquire_all({lock, mutex{victim, other}}, {.ttl = 1h})); });
-  EXPECT_TRUE(mutex(rival, other).try_acquire_for(soon_enough)) << "one of several locks stays held";
-  const auto before = victim.stats().renewals;
-  EXPECT_TRUE(within(soon_enough, [&] { return victim.stats().renewals > before; })) << "no renewals";
-}
-
 TEST_P(out_of_memory_test, asynchronous_calls) {
   fail_each("async", {}, [](scene& now) {
     const auto told = std::make_shared<std::promise<void>>();
@@ -798,18 +812,15 @@ TEST_P(out_of_memory_test, asynchronous_calls) {
 }
 
 TEST_P(out_of_memory_test, thread_of_the_workers) {
-  fail_each_of("rowlock-worker", "worker", {},
-               [](scene& now) { do_everything(now.victim, now.rival, now.name); });
+  do_everything_each_in("rowlock-worker");
 }
 
 TEST_P(out_of_memory_test, thread_of_the_lease) {
-  fail_each_of("rowlock-lease", "lease", {},
-               [](scene& now) { do_everything(now.victim, now.rival, now.name); });
+  do_everything_each_in("rowlock-lease");
 }
 
 TEST_P(out_of_memory_test, thread_of_the_watchdog) {
-  fail_each_of("rowlock-watch", "watch", {},
-               [](scene& now) { do_everything(now.victim, now.rival, now.name); });
+  do_everything_each_in("rowlock-watch");
 }
 
 // It tells of a ttl that has ended, and ends an asynchronous wait whose time is up.
@@ -830,17 +841,15 @@ TEST_P(out_of_memory_test, thread_of_the_watchdog_when_a_time_is_up) {
 }
 
 TEST_P(out_of_memory_test, thread_of_the_losses) {
-  fail_each_of("rowlock-loss", "loss", {},
-               [](scene& now) { do_everything(now.victim, now.rival, now.name); });
+  do_everything_each_in("rowlock-loss");
 }
 
 TEST_P(out_of_memory_test, thread_of_the_executors) {
-  fail_each_of("rowlock-async", "executors", {},
-               [](scene& now) { do_everything(now.victim, now.rival, now.name); });
+  do_everything_each_in("rowlock-async");
 }
 
 TEST_P(out_of_memory_test, thread_of_the_log) {
-  fail_each_of("rowlock-log", "log", {}, [](scene& now) { do_everything(now.victim, now.rival, now.name); });
+  do_everything_each_in("rowlock-log");
 }
 
 TEST_P(out_of_memory_test, thread_that_connects) {
@@ -916,34 +925,23 @@ TEST_P(driver_out_of_memory_test, connect) {
 }
 
 TEST_P(driver_out_of_memory_test, acquire) {
-  fail_each("acquire", {}, [](scene& now) { now.held = mutex(now.victim, now.name).acquire(); });
+  acquire_each();
 }
 
 TEST_P(driver_out_of_memory_test, release_to_a_waiter) {
-  fail_each(
-      "hand-over",
-      [](scene& now) {
-        now.held = mutex(now.victim, now.name).acquire();
-        begin_to_wait(now, now.rival);
-      },
-      [](scene& now) { now.held->release(); });
+  hand_over_each();
 }
 
-TEST_P(driver_out_of_memory_test, a_permit) {
-  fail_each("permit", {}, [](scene& now) {
-    counting_semaphore(now.victim, now.name + "-semaphore", 2).acquire(2).release();
-    EXPECT_TRUE(counting_semaphore(now.rival, now.name + "-semaphore", 2).try_acquire_for(soon_enough, 2));
-  });
+TEST_P(driver_out_of_memory_test, semaphore) {
+  use_permits_each();
 }
 
 TEST_P(driver_out_of_memory_test, thread_of_the_workers) {
-  fail_each_of("rowlock-worker", "worker", {},
-               [](scene& now) { do_everything(now.victim, now.rival, now.name); });
+  do_everything_each_in("rowlock-worker");
 }
 
 TEST_P(driver_out_of_memory_test, thread_of_the_lease) {
-  fail_each_of("rowlock-lease", "lease", {},
-               [](scene& now) { do_everything(now.victim, now.rival, now.name); });
+  do_everything_each_in("rowlock-lease");
 }
 
 INSTANTIATE_TEST_SUITE_P(stores, driver_out_of_memory_test,
