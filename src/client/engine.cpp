@@ -174,9 +174,8 @@ void engine::check_may_write() const {
 hold_room::place engine::take_room(std::size_t wanted) const {
   const auto most = context_.holds_at_most();
   std::size_t present = 0;
-  if (auto place = room_.take(
-          wanted, [&] { return present = holds_.size(); }, most))
-    return place;
+  const auto count = [&] { return present = holds_.size(); };
+  if (auto place = room_.take(wanted, count, most)) return place;
   throw error(errc::invalid_argument,
               fmt::format("this client has {} holds, {} requests under way and requests {} more; with "
                           "options::margin at {} ms it may "

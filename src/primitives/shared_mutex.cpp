@@ -3,8 +3,6 @@
 
 #include "primitives/standard_lock.hpp"
 
-#include <algorithm>
-
 namespace rowlock::primitives {
 
 class shared_lock final : public standard_lock {

@@ -727,7 +727,6 @@ class quorum_out_of_memory_test : public out_of_memory_test {
           }
           EXPECT_TRUE(
               quorum_mutex(members_with(now.rival), now.name, generous()).try_acquire_for(soon_enough));
-          failing_memory::spare(false);
         });
   }
 
@@ -742,14 +741,11 @@ class quorum_out_of_memory_test : public out_of_memory_test {
     return all;
   }
 
- private:
   const std::vector<std::unique_ptr<store_fixture>> others_ = [] {
     std::vector<std::unique_ptr<store_fixture>> made;
     for (int i = 0; i < 2; ++i) made.push_back(make_store_fixture(GetParam()));
     return made;
   }();
-
- protected:
   std::vector<client> members_;
 };
 

@@ -22,8 +22,8 @@ visits_report kill_test::kill_holders_and_waiters(const std::string& load, std::
   witness().create();
   const auto report = [&] { return report_on(witness().lines(), capacity); };
   const auto is_enough = [&](const visits_report& found) {
-    // Otherwise hardly anybody waited, and their order shows nothing.
-    return found.killed_inside >= 2 && found.killed_waiting >= 2 && found.queued > found.visits / 4 &&
+    // More have waited than expect_order() needs: some visits follow.
+    return found.killed_inside >= 2 && found.killed_waiting >= 2 && found.queued > found.visits / 3 &&
            (!as_wanted || as_wanted(found));
   };
   crew all{mortal(), load, 4};
@@ -40,8 +40,7 @@ visits_report kill_test::kill_holders_and_waiters(const std::string& load, std::
     if (std::chrono::steady_clock::now() > end + 60s) {
       throw std::runtime_error(
           fmt::format("the load does not come to what the test is about: {} visits, {} of which queued; "
-                      "killed {} inside and {} "
-                      "waiting; at most {} inside, of weight {}",
+                      "killed {} inside and {} waiting; at most {} inside, of weight {}",
                       found.visits, found.queued, found.killed_inside, found.killed_waiting,
                       found.most_sharing, found.most_together));
     }
@@ -61,6 +60,8 @@ void kill_test::expect_order(const visits_report& found) {
   EXPECT_EQ(found.overfull, 0);
   EXPECT_EQ(found.token_faults, 0);
   EXPECT_EQ(found.overtaken, 0);
+  // Otherwise hardly anybody waited, and the order shows nothing.
+  EXPECT_GT(found.queued, found.visits / 4);
 }
 
 void kill_test::until_nothing_is_left() {

@@ -11,6 +11,8 @@ TEST_P(semaphore_kill_test, never_has_more_permits_out_than_there_are_and_loses_
       "load semaphore 2 0 gpus 5", 5,
       [](const visits_report& report) { return report.most_together >= 5 && report.most_sharing > 1; });
   expect_order(found);
+  EXPECT_EQ(found.most_together, 5);
+  EXPECT_GT(found.most_sharing, 1) << "nobody was inside beside another";
   // The permits of the dead are free again.
   auto survivor = start();
   EXPECT_TRUE(survivor.ask("acquire_permits gpus 5 5").starts_with("granted "));

@@ -14,6 +14,8 @@ TEST_P(shared_mutex_kill_test, keeps_writers_alone_and_everybody_in_turn) {
   const auto found = kill_holders_and_waiters("load shared_mutex 2 0 catalog", model::shared_mutex_capacity,
                                               somebody_writes_and_some_read_together);
   expect_order(found);
+  EXPECT_EQ(found.most_together, model::shared_mutex_capacity) << "nobody wrote";
+  EXPECT_GT(found.most_sharing, 1) << "nobody read beside another";
   auto survivor = start();
   EXPECT_TRUE(survivor.ask("acquire_exclusive catalog").starts_with("granted "));
   survivor.finish();
@@ -40,6 +42,8 @@ TEST_P(shared_mutex_kill_test, lets_nobody_in_between_when_a_writer_reads_on_or_
   const auto found = report();
   EXPECT_EQ(found.overfull, 0);
   EXPECT_EQ(found.token_faults, 0);
+  EXPECT_GT(found.killed_inside, 0);
+  EXPECT_GT(found.most_sharing, 1) << "nobody read beside another";
 }
 
 ROWLOCK_FOR_EACH_SQL_STORE(shared_mutex_kill_test);
