@@ -17,7 +17,7 @@ struct worker_settings {
   std::string application;
   std::chrono::milliseconds ttl{2'000};
   std::chrono::milliseconds statement_timeout{0};  // 0: rowlock's default
-  std::chrono::milliseconds connect_timeout{5'000};
+  std::chrono::milliseconds connect_timeout{20'000};  // a loaded machine may take longer than rowlock's default
   std::chrono::milliseconds close_timeout{2'000};
   std::chrono::milliseconds skew{0};
 };
