@@ -24,10 +24,18 @@ function end_comment() {
   verbatim = 0
 }
 
-FNR == 1 { verbatim = 0; inside = 0; first = 1 }
+FNR == 1 { verbatim = 0; inside = 0; first = 1; held = 0; fitting = 0; befriending = 0 }
 
-# What is a friend is no part of the interface.
-/^ *friend (class|struct) / { print ""; next }
+# How the types fit templates of the standard library: it needs no page, and Doxygen cannot place it.
+/^template <>$/ { held = 1; next }
+held && /^struct std::/ { held = 0; print ""; fitting = !/};$/; print ""; next }
+held { held = 0; print "template <>" }
+fitting { fitting = !/^};/; print ""; next }
+
+# Doxygen lists friends beside the members and then links to nothing. A class's comment says how its values are compared
+# and printed.
+/^ *friend / { befriending = !/[;}]( |$)/; print ""; next }
+befriending { befriending = !/^ *}$/; print ""; next }
 
 /^ *\/\/( |$)/ {
   text = $0

@@ -16,7 +16,7 @@ ROWLOCK_BEGIN_NAMESPACE
 
 namespace detail {
 
-// 128 bits, of which an id is made.
+// What hold_id and lease_id have in common: 128 bits.
 class id128 {
  public:
   constexpr id128() noexcept = default;
