@@ -37,6 +37,8 @@ const std::vector<scenario>& scenarios() {
        "which "
        "1,000 waiters of the holder's client give up",
        "the same without them", beside},
+      {"idle", "processor time of a client that only holds something, beside 299 others (of a server: 19)",
+       "the same with one client", idle},
   };
   return known;
 }
