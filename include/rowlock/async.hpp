@@ -36,10 +36,6 @@
 
 ROWLOCK_BEGIN_NAMESPACE
 
-namespace client_layer {
-class async_release;
-}
-
 // The result of an asynchronous acquire. Movable.
 struct acquired {
   // Empty: the time passed, a limited wait was stopped, or it failed.
@@ -178,7 +174,7 @@ class ROWLOCK_OWNER awaited_release {
   executor where_;
   hold held_;
   release_result result_ = release_result::lost;
-  std::shared_ptr<client_layer::async_release> release_;
+  std::shared_ptr<client_layer::async_request> release_;
 };
 
 // Gives what hold::release() returns. Throws error, before the coroutine is suspended: invalid_argument for

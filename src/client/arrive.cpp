@@ -5,25 +5,34 @@
 
 namespace rowlock::client_layer {
 
-arrival::arrival(engine& on, const model::lock_definition& barrier, const wait_limit& how_long)
-    : engine_(on),
+arrival::arrival(engine& on, const model::lock_definition& barrier, const wait_limit& how_long,
+                 std::stop_token stop)
+    : call(on, std::move(stop)),
       operation_(
           std::make_shared<acquire_operation>(model::lock_request{barrier, model::lock_mode::shared}, true)),
       is_limited_(how_long.limit.has_value()) {
+  on.check_usable();
   if (is_limited_) until_ = later(on.shared().time.now(), *how_long.limit);
 }
 
-void arrival::submit() {
-  engine_.parts().queue.submit(operation_);
+std::optional<instant> arrival::until() const noexcept {
+  const auto left = leaves_until_.load();
+  return left == instant::max() ? until_ : left;
 }
 
-instant arrival::leave() noexcept {
+// It may be stopped when its time is up, and be called for both.
+bool arrival::leave() noexcept {
+  const auto now = on().shared().time.now();
+  auto until = instant::max();
+  if (!leaves_until_.compare_exchange_strong(until, now + on().shared().longest_call())) {
+    return now >= until && answer().give_up();
+  }
   answer().leave();
   look_again();
-  return engine_.shared().time.now() + engine_.shared().longest_call();
+  return false;
 }
 
-bool arrival::detach() noexcept {
+bool arrival::drop() noexcept {
   if (!answer().detach()) return false;
   look_again();
   return true;
@@ -31,38 +40,34 @@ bool arrival::detach() noexcept {
 
 // One that a worker has is looked at by the worker, which sees that its caller leaves.
 void arrival::look_again() noexcept {
-  if (auto waiting = engine_.waiters().take(*operation_))
-    engine_.parts().queue.submit_again(std::move(waiting));
+  if (auto waiting = on().waiters().take(*operation_)) on().parts().queue.submit_again(std::move(waiting));
 }
 
-std::optional<model::token> arrival::result(const hold_ptr& answered) const {
+std::optional<model::token> arrival::result_of(const hold_ptr& answered) const {
   if (answered) return answered->token();
   if (!is_limited_) throw error(errc::cancelled, "the wait at a barrier was stopped");
   return {};
 }
 
-error arrival::unknown() const {
-  return {errc::unreachable,
-          "the wait at \"" + operation_->definition.name +
-              "\" has ended, but the database did not answer: whether all had arrived is unknown",
-          {},
-          true};
+std::optional<model::token> arrival::without_answer() const {
+  if (leaves_until_.load() == instant::max()) return result_of(nullptr);  // it was stopped before it began
+  throw error(errc::unreachable,
+              "the wait at \"" + operation_->definition.name +
+                  "\" has ended, but the database did not answer: whether all had arrived is unknown",
+              {}, true);
+}
+
+std::string arrival::described() const {
+  return "the arrival at \"" + operation_->definition.name + "\"";
 }
 
 std::optional<model::token> arrive(engine& on, const model::lock_definition& barrier,
                                    const wait_limit& how_long, const std::stop_token& stop) {
-  on.check_usable();
-  arrival member{on, barrier, how_long};
-  if (stop.stop_requested()) return member.result(nullptr);
+  arrival made{on, barrier, how_long, stop};
+  if (stop.stop_requested()) return made.without_answer();
   on.start_keeper();
-  auto& time = on.shared().time;
-  member.submit();
-  if (const auto answer = member.answer().wait_a_while(time, member.until(), stop)) {
-    return member.result(*answer);
-  }
-  const auto end = member.leave();
-  if (const auto answer = member.answer().wait(time, end)) return member.result(*answer);
-  throw member.unknown();
+  made.submit();
+  return wait(made);
 }
 
 }  // namespace rowlock::client_layer

@@ -1,41 +1,44 @@
 // Arrival at a barrier.
 #pragma once
 
-#include "client/engine.hpp"
+#include "client/call.hpp"
 
+#include <atomic>
 #include <optional>
 #include <stop_token>
+#include <string>
 
 namespace rowlock::client_layer {
 
-// One member of one generation, for a caller with or without a thread.
-class arrival {
+// One member of one generation. When its time is up or it is stopped, it leaves the barrier. The other members may have
+// continued with this one meanwhile, and only the database can say so: it still waits for its answer, for as long as a
+// call may take. One caller uses it at a time, except leave(), which any thread may call.
+class arrival : public call {
  public:
-  // Sends nothing.
-  arrival(engine& on, const model::lock_definition& barrier, const wait_limit& how_long);
+  using result =
+      std::optional<model::token>;  // the number of the complete generation. Empty: the member has left
+
+  arrival(engine& on, const model::lock_definition& barrier, const wait_limit& how_long,
+          std::stop_token stop);
 
   promised<hold_ptr>& answer() noexcept { return operation_->answer; }
-  std::optional<instant> until() const noexcept { return until_; }  // when the time is up
-
-  void submit();
-  // The caller gives up. The other members may have continued with this one meanwhile; only the database can
-  // say so. Returns until when the caller should wait for its answer.
-  instant leave() noexcept;
-  // The same for a caller that does not wait for the answer. False: there was an answer before.
-  bool detach() noexcept;
-
-  // The number of the complete generation. If the answer is null, the member has left or never arrived:
-  // returns empty, or throws error(cancelled) if the wait had no limit.
-  std::optional<model::token> result(const hold_ptr& answered) const;
-  error unknown() const;  // without an answer after leave()
+  std::optional<instant> until() const noexcept;
+  void submit() { on().parts().queue.submit(operation_); }
+  bool leave() noexcept;
+  // It leaves the barrier, too, and nobody waits for what the database says. A member holds nothing.
+  bool drop() noexcept;
+  // Throws error(cancelled) if it has left and the wait had no limit.
+  result result_of(const hold_ptr& answered) const;
+  result without_answer() const;
+  std::string described() const;
 
  private:
   void look_again() noexcept;
 
-  engine& engine_;
   const acquire_ptr operation_;
   const bool is_limited_;
   std::optional<instant> until_;
+  std::atomic<instant> leaves_until_{instant::max()};  // it has left, and waits for its answer until then
 };
 
 // Arrives, waits for the other members, and returns the number of the complete generation. Empty: the time passed or a

@@ -1,24 +1,14 @@
 #include "client/engine.hpp"
 
 #include "client/settings.hpp"
-#include "model/names.hpp"
 
 #include <unistd.h>
-
-#include <algorithm>
 
 namespace rowlock::client_layer {
 
 namespace {
 
 using namespace std::chrono_literals;
-
-acquire_ptr make_operation(const model::lock_request& request, bool waits, const acquire_options& how) {
-  auto operation = std::make_shared<acquire_operation>(request, waits);
-  operation->ttl = how.ttl;
-  operation->min_hold = how.min_hold;
-  return operation;
-}
 
 }  // namespace
 
@@ -149,7 +139,7 @@ async_waiters& engine::start_async() {
   return async_;
 }
 
-// ---- calls ----
+// ---- what a call checks and needs ----
 
 bool engine::is_forked() const noexcept {
   return ::getpid() != context_.process.pid;
@@ -182,96 +172,6 @@ hold_room::place engine::take_room(std::size_t wanted) const {
                           "have {} holds, so that all can be notified of a loss in time: set a longer "
                           "margin, or use another client",
                           present, room_.taken(), wanted, context_.settings.margin.count(), most));
-}
-
-acquire_ptr engine::begin_acquire(const model::lock_request& request, bool waits,
-                                  const acquire_options& how) {
-  const auto operation = prepare(request, {.waits = waits}, how).operation;
-  start_keeper();
-  queue_.submit(operation);
-  return operation;
-}
-
-std::optional<hold_ptr> engine::await_acquire(const acquire_ptr& operation, std::optional<instant> until,
-                                              const std::stop_token& stop) {
-  if (auto answer = operation->answer.wait(context_.time, until, stop)) {
-    if (*answer && operation->ttl) check_deadlines();
-    return std::move(*answer);
-  }
-  abandon(*operation);
-  return {};
-}
-
-// Withdraws an operation that is in the waiter registry. A worker that has the operation sees that nobody waits,
-// and withdraws it itself.
-void engine::abandon(const acquire_operation& operation) noexcept {
-  if (const auto left = waiters_.take(operation)) queue_.withdraw(*left);
-  context_.count.busy.fetch_add(1, std::memory_order_relaxed);
-}
-
-hold_ptr engine::result_without_answer(const acquire_operation& operation, const wait_limit& how_long,
-                                       const std::stop_token& stop) const {
-  check_without_answer(operation.answer.last_failure(), how_long, stop);
-  return nullptr;
-}
-
-void engine::check_without_answer(const std::optional<error>& last_failure, const wait_limit& how_long,
-                                  const std::stop_token& stop) const {
-  if (stop.stop_requested()) {
-    if (how_long.waits && !how_long.limit) throw error(errc::cancelled, "the wait for a lock was stopped");
-    return;
-  }
-  if (last_failure) throw *last_failure;
-  if (!how_long.waits) throw no_answer(context_.longest_call());
-}
-
-engine::prepared engine::prepare(const model::lock_request& request, const wait_limit& how_long,
-                                 const acquire_options& how) const {
-  check_usable();
-  model::check_hold_times(how.ttl, how.min_hold);
-  std::optional<instant> until;
-  if (!how_long.waits) {
-    until = context_.time.now() + context_.longest_call();
-  } else if (how_long.limit) {
-    until = later(context_.time.now(), *how_long.limit);
-  }
-  auto operation = make_operation(request, how_long.waits, how);
-  if (!model::is_rendezvous(request.definition.kind)) operation->answer.room = take_room();
-  if (const auto reason = how_long.reason_of_silence()) operation->expect_answer(reason);
-  return {std::move(operation), until};
-}
-
-hold_ptr engine::acquire(const model::lock_request& request, const wait_limit& how_long,
-                         const acquire_options& how) {
-  const auto [operation, until] = prepare(request, how_long, how);
-  if (how.stop.stop_requested()) return result_without_answer(*operation, how_long, how.stop);
-  start_keeper();
-  operation->hold = model::hold_id::of_this_thread();
-  // An inline statement cannot be abandoned, so it is used only if the wait has no limit and cannot be stopped.
-  const bool may_run_inline = !how_long.limit && !how.stop.stop_possible();
-  const auto runs = [&asked = operation](const auto& worker) { return worker->run_inline(asked); };
-  if (!may_run_inline || std::ranges::none_of(workers_, runs)) queue_.submit(operation);
-  if (how.detect_deadlock && how_long.waits) {
-    try {
-      auto granted = deadlocks_.wait(operation->answer, operation->hold.owner(), until, how.stop);
-      if (granted && *granted && operation->ttl) check_deadlines();
-      if (granted) return std::move(*granted);
-    } catch (...) {
-      give_up(*operation);
-      throw;
-    }
-  }
-  if (auto answer = await_acquire(operation, until, how.stop)) return std::move(*answer);
-  return result_without_answer(*operation, how_long, how.stop);
-}
-
-void engine::give_up(acquire_operation& operation) noexcept {
-  if (operation.answer.give_up()) return abandon(operation);
-  try {
-    if (const auto granted = operation.answer.take(); granted && *granted) releaser_.begin(**granted);
-  } catch (const std::exception&) {
-    // The operation had failed: nothing was granted.
-  }
 }
 
 void engine::begin_work() {

@@ -1,4 +1,4 @@
-// The implementation of rowlock::client: the parts of a client put together, and its two calls, acquire and release.
+// The implementation of rowlock::client: the parts of a client put together. call.hpp has what is asked of it.
 #pragma once
 
 #include "client/async_waiters.hpp"
@@ -12,7 +12,6 @@
 #include "client/lease_keeper.hpp"
 #include "client/loss_notifier.hpp"
 #include "client/reconciliation.hpp"
-#include "client/retry_state.hpp"
 #include "client/statement_worker.hpp"
 #include "client/submission_queue.hpp"
 #include "client/task_executor.hpp"
@@ -24,7 +23,6 @@
 
 #include <rowlock/client.hpp>
 
-#include <exception>
 #include <memory>
 #include <optional>
 #include <span>
@@ -32,19 +30,6 @@
 #include <vector>
 
 namespace rowlock::client_layer {
-
-// How long an acquire may wait: for ever, not at all, or up to a limit.
-struct wait_limit {
-  bool waits = true;
-  std::optional<std::chrono::nanoseconds> limit{};
-
-  // Why nothing is granted if the database has answered nothing when the limit is over. Null: the wait is so short that
-  // this says nothing about the database.
-  std::exception_ptr reason_of_silence() const {
-    const bool can_tell = waits && limit && *limit >= retry_state::row_lock_limit;
-    return can_tell ? std::make_exception_ptr(no_answer(*limit)) : nullptr;
-  }
-};
 
 // What hold::guard_statement returns for holds of one mode.
 struct guard_text {
@@ -63,36 +48,6 @@ class engine : public std::enable_shared_from_this<engine> {
   engine& operator=(const engine&) = delete;
   ~engine();
 
-  // ---- acquire; releaser() releases ----
-
-  // Null: busy, the time is up, or a limited wait was stopped. Throws as mutex::acquire does.
-  hold_ptr acquire(const model::lock_request& request, const wait_limit& how_long,
-                   const acquire_options& how);
-
-  // The two halves of acquire(), for callers that ask several clients at once. await_acquire() returns null
-  // if it gave up; a later grant is then released.
-  acquire_ptr begin_acquire(const model::lock_request& request, bool waits, const acquire_options& how);
-  std::optional<hold_ptr> await_acquire(const acquire_ptr& operation, std::optional<instant> until,
-                                        const std::stop_token& stop);
-
-  // The steps of acquire(), for async_acquire. prepare() sends nothing; it throws if the request is invalid.
-  struct prepared;
-  prepared prepare(const model::lock_request& request, const wait_limit& how_long,
-                   const acquire_options& how) const;
-  // The caller has given up: the operation leaves the queue, and a later grant is released.
-  void abandon(const acquire_operation& operation) noexcept;
-  // The same for a caller that may have its answer: a grant is released.
-  void give_up(acquire_operation& operation) noexcept;
-  // The result for a caller that got no answer: null, or the reason, thrown.
-  hold_ptr result_without_answer(const acquire_operation& operation, const wait_limit& how_long,
-                                 const std::stop_token& stop) const;
-  // The same for any request: returns where the result is empty. last_failure: as promise_state::last_failure().
-  void check_without_answer(const std::optional<error>& last_failure, const wait_limit& how_long,
-                            const std::stop_token& stop) const;
-
-  // Pauses. Returns false if there was no time left or stop was requested. Throws error(closed).
-  bool sleep(std::chrono::nanoseconds length, const std::stop_token& stop);
-
   // ---- lifecycle ----
 
   // Throws error(closed) or error(forked).
@@ -105,6 +60,8 @@ class engine : public std::enable_shared_from_this<engine> {
   void begin_work();
   // Also starts the threads that keep the lease.
   void start_keeper();
+  // Pauses. Returns false if there was no time left or stop was requested. Throws error(closed).
+  bool sleep(std::chrono::nanoseconds length, const std::stop_token& stop);
   // Starts the thread that calls executors. Throws error(closed).
   async_waiters& start_async();
 
@@ -124,6 +81,7 @@ class engine : public std::enable_shared_from_this<engine> {
   task_executor& tasks() noexcept { return tasks_; }
   deadlock_search& deadlocks() noexcept { return deadlocks_; }
   hold_releaser& releaser() noexcept { return releaser_; }
+  const worker_list& workers() const noexcept { return workers_; }
   hold_registry& holds() noexcept { return holds_; }
   waiter_registry& waiters() noexcept { return waiters_; }
   lease_keeper& keeper() noexcept { return keeper_; }
@@ -175,11 +133,6 @@ class engine : public std::enable_shared_from_this<engine> {
   // None starts once close() has begun to wait for them.
   detached_threads threads_ ROWLOCK_GUARDED_BY(start_mutex_);
   detached_threads log_thread_ ROWLOCK_GUARDED_BY(start_mutex_);
-};
-
-struct engine::prepared {
-  acquire_ptr operation;
-  std::optional<instant> until;
 };
 
 }  // namespace rowlock::client_layer

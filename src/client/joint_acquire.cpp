@@ -40,8 +40,6 @@ joint_acquire::joint_acquire(engine& on, const std::vector<model::lock_request>&
   engine_.check_usable();
   room_ = engine_.take_room(wanted_.size());
   model::check_hold_times(how_.ttl, how_.min_hold);
-  const auto limit = how_long_.waits ? how_long_.limit : engine_.shared().longest_call();
-  if (limit) until_ = later(engine_.shared().time.now(), *limit);
   answer_.note_failure(how_long_.reason_of_silence());
 }
 
@@ -146,23 +144,24 @@ void joint_acquire::make_ids(std::size_t first) {
 
 void joint_acquire::wait_for_next() {
   stage_ = stage::waiting;
-  const auto operation = engine_.prepare(wanted_[holds_.size()], {.waits = true}, {}).operation;
-  operation->hold = owner_.sibling();
-  operation->answer.on_complete(next_step());
+  auto next = std::make_unique<acquire_call>(engine_, wanted_[holds_.size()], wait_limit{.waits = true},
+                                             acquire_options{}, owner_.sibling());
+  next->answer().on_complete(next_step());
+  auto& sent = *next;
   {
     const model::annotated_lock lock{mutex_};
-    waiting_ = operation;
+    waiting_ = std::move(next);
   }
-  engine_.parts().queue.submit(operation);
+  sent.submit();
 }
 
 void joint_acquire::waited() {
-  acquire_ptr operation;
+  std::unique_ptr<acquire_call> waited_for;
   {
     const model::annotated_lock lock{mutex_};
-    operation.swap(waiting_);
+    waited_for.swap(waiting_);
   }
-  auto granted = operation->answer.take();
+  auto granted = waited_for->answer().take();
   if (!granted || !*granted) return finish({});
   holds_.push_back(std::move(*granted));
   holds_.size() < wanted_.size() ? begin_asking() : all_are_granted();
@@ -255,12 +254,12 @@ void joint_acquire::fail(const std::exception_ptr& why) {
 
 // What is still to come is released by whoever brings it: the worker that runs the task, or completes the wait.
 void joint_acquire::clear() noexcept {
-  acquire_ptr waiting;
+  std::unique_ptr<acquire_call> waiting;
   {
     const model::annotated_lock lock{mutex_};
     waiting.swap(waiting_);
   }
-  if (waiting) engine_.give_up(*waiting);
+  if (waiting) waiting->drop();
   // It was answered, and no step has taken what it brought.
   if (!task_ || !task_->answer.give_up()) {
     if (round_) round_->withdraw();
@@ -283,61 +282,9 @@ void joint_acquire::withdraw_what_is_in_doubt() noexcept {
   holds_.clear();
 }
 
-void joint_acquire::discard() noexcept {
-  if (answer_.give_up()) return abandon();
-  try {
-    if (const auto granted = answer_.take()) {
-      for (const auto& hold : *granted) engine_.releaser().begin(*hold);
-    }
-  } catch (const std::exception&) {
-    // It had failed: nothing was granted.
-  }
-}
-
 std::optional<error> joint_acquire::last_failure() const {
   const model::annotated_lock lock{mutex_};
-  return waiting_ ? waiting_->answer.last_failure() : answer_.last_failure();
-}
-
-namespace {
-
-// The first round asks for nothing without a lease. A client that has just begun has one in a moment.
-void await_first_lease(engine& on, std::optional<instant> until, const std::stop_token& stop) {
-  const auto now = on.shared().time.now();
-  const auto end = until ? std::min(*until, now + 100ms) : now + 100ms;
-  while (!on.keeper().lease() && on.shared().time.now() < end && on.sleep(1ms, stop)) {
-  }
-}
-
-}  // namespace
-
-std::vector<hold_ptr> acquire_together(engine& on, const std::vector<model::lock_request>& wanted,
-                                       const wait_limit& how_long, const acquire_options& how) {
-  const auto joint =
-      std::make_shared<joint_acquire>(on, wanted, how_long, how, model::hold_id::of_this_thread());
-  std::optional<error> failure;
-  if (!how.stop.stop_requested()) {
-    on.start_keeper();
-    await_first_lease(on, joint->until(), how.stop);
-    joint->submit();
-    try {
-      const auto owner = model::hold_id::owner_of_this_thread();
-      if (how.detect_deadlock && how_long.waits) {
-        auto granted = on.deadlocks().wait(joint->answer(), owner, joint->until(), how.stop);
-        if (granted) return std::move(*granted);
-      }
-      if (auto granted = joint->answer().wait(on.shared().time, joint->until(), how.stop)) {
-        return std::move(*granted);
-      }
-    } catch (...) {
-      joint->discard();
-      throw;
-    }
-    failure = joint->last_failure();
-    joint->abandon();
-  }
-  on.check_without_answer(failure, how_long, how.stop);
-  return {};
+  return waiting_ ? waiting_->answer().last_failure() : answer_.last_failure();
 }
 
 }  // namespace rowlock::client_layer

@@ -2,7 +2,7 @@
 // that no two callers wait for each other.
 #pragma once
 
-#include "client/engine.hpp"
+#include "client/acquire_call.hpp"
 #include "client/joint_move.hpp"
 #include "client/joint_round.hpp"
 #include "client/serial_steps.hpp"
@@ -20,7 +20,7 @@
 
 namespace rowlock::client_layer {
 
-// One call, for a caller with or without a thread. Its steps run in the threads of the workers and of the lease
+// What a joint_call asks for. Its steps run in the threads of the workers and of the lease
 // keeper: whatever a step waits for runs the next one.
 //
 //   stage     | it waits for             | then
@@ -40,7 +40,7 @@ class joint_acquire final : public serial_steps {
  public:
   using holds = std::vector<hold_ptr>;
 
-  // Sends nothing. owner: whose holds they are, for the search for deadlocks. Throws what engine::acquire throws
+  // Sends nothing. owner: whose holds they are, for the search for deadlocks. Throws what acquire() throws
   // before it sends anything; error(invalid_argument) for an empty list or a name that occurs twice.
   joint_acquire(engine& on, const std::vector<model::lock_request>& wanted, const wait_limit& how_long,
                 const acquire_options& how, model::hold_id owner);
@@ -48,13 +48,10 @@ class joint_acquire final : public serial_steps {
   // The holds, in the order in which they were wanted. Empty: busy. An explicit ttl and a minimum hold time begin
   // when all are granted.
   promised<holds>& answer() noexcept { return answer_; }
-  std::optional<instant> until() const noexcept { return until_; }  // when the caller's time is up
 
   void submit() { start(); }  // call it once
   // The caller has given up, or has settled it: releases everything.
   void abandon() { stop(); }
-  // The caller wants no answer any more, whether there is one or not.
-  void discard() noexcept;
   // Why there is no answer yet, for a caller that gives up. Call it before abandon().
   std::optional<error> last_failure() const;
 
@@ -88,11 +85,10 @@ class joint_acquire final : public serial_steps {
   const wait_limit how_long_;
   const acquire_options how_;
   const model::hold_id owner_;
-  std::optional<instant> until_;
   promised<holds> answer_;
 
   mutable model::annotated_mutex mutex_;
-  acquire_ptr waiting_ ROWLOCK_GUARDED_BY(mutex_);  // changed by the steps alone
+  std::unique_ptr<acquire_call> waiting_ ROWLOCK_GUARDED_BY(mutex_);  // changed by the steps alone
 
   // Only for the steps.
   stage stage_ = stage::begun;
@@ -109,9 +105,5 @@ class joint_acquire final : public serial_steps {
   backoff probe_ = row_probe();
   backoff reconnect_ = reconnect_pause();
 };
-
-// The same for a caller with a thread. Empty: busy, the time is up, or a limited wait was stopped.
-std::vector<hold_ptr> acquire_together(engine& on, const std::vector<model::lock_request>& wanted,
-                                       const wait_limit& how_long, const acquire_options& how);
 
 }  // namespace rowlock::client_layer

@@ -1,7 +1,7 @@
 #include <rowlock/async.hpp>
 
-#include "client/async_acquire.hpp"
-#include "client/async_release.hpp"
+#include "client/acquire_call.hpp"
+#include "client/release_call.hpp"
 #include "primitives/async_call.hpp"
 #include "primitives/standard_lock.hpp"
 
@@ -11,11 +11,14 @@ ROWLOCK_BEGIN_NAMESPACE
 
 namespace {
 
-using client_layer::async_acquire;
+using client_layer::acquire_call;
+using client_layer::release_call;
 using primitives::access;
 using primitives::check_executor;
 using primitives::wait_limit;
 using primitives::wait_limit_of;
+using async_acquire = client_layer::async_call<acquire_call>;
+using async_release = client_layer::async_call<release_call>;
 
 constexpr wait_limit for_ever{.waits = true};
 
@@ -30,23 +33,38 @@ void take(async_acquire& over, waited& into) {
 template <class Result>
 void call_when_over(executor where, const wanted& lock, const wait_limit& how_long,
                     std::function<void(Result)> done, const acquire_options& how) {
-  primitives::call_when_over<async_acquire, Result>(access::db(lock), std::move(where), std::move(done),
-                                                    &take, access::lock(lock), how_long, how);
+  primitives::call_when_over<acquire_call, Result>(access::db(lock), std::move(where), std::move(done), &take,
+                                                   access::lock(lock), how_long, how);
 }
 
 template <class Awaited>
 Awaited awaiting(executor where, const wanted& lock, const wait_limit& how_long, acquire_options how) {
-  return primitives::awaiting<Awaited, async_acquire>(access::db(lock), std::move(where), access::lock(lock),
-                                                      how_long, std::move(how));
+  return primitives::awaiting<Awaited, acquire_call>(access::db(lock), std::move(where), access::lock(lock),
+                                                     how_long, std::move(how));
 }
 
-// Requires: it is or was a hold.
-std::shared_ptr<client_layer::async_release> begin_release(executor where, const hold& held,
-                                                           std::function<void(release_result)> done) {
+// What its caller learns of the release.
+release_result take(async_release& over) {
+  try {
+    return over.take();
+  } catch (const error&) {
+    return release_result::unknown;  // refused for good: whether it is held is not known
+  }
+}
+
+// Sends nothing. Requires: it is or was a hold.
+std::shared_ptr<async_release> make_release(executor where, const hold& held,
+                                            std::function<void(release_result)> done) {
   auto& engine = access::state(held)->engine();
   if (engine.is_forked()) engine.check_usable();
-  return std::make_shared<client_layer::async_release>(engine.shared_from_this(), std::move(where),
-                                                       std::move(done));
+  return std::make_shared<async_release>(engine.shared_from_this(), std::move(where),
+                                         [done = std::move(done)](async_release& over) { done(take(over)); });
+}
+
+void send(async_release& made, hold& held) {
+  auto [releases, otherwise] = access::end(held);
+  made.asked().set(std::move(releases), otherwise);
+  made.start_anyway();
 }
 
 }  // namespace
@@ -126,9 +144,7 @@ void release_async(executor where, hold held, std::function<void(release_result)
                 "the callback is empty; nothing would receive the result of the release");
   check_executor(where);
   if (!access::state(held)) return where([done = std::move(done)] { done(release_result::lost); });
-  const auto begun = begin_release(std::move(where), held, std::move(done));
-  const auto [releases, otherwise] = access::end(held);
-  begun->start(releases, otherwise);
+  send(*make_release(std::move(where), held, std::move(done)), held);
 }
 
 awaited_release::awaited_release(executor where, hold held) noexcept
@@ -145,13 +161,12 @@ void awaited_release::begin(std::function<void()> resume) {
   // The coroutine may be resumed, and this object destroyed, before the executor or start() returns.
   const auto where = std::move(where_);
   if (!access::state(held_)) return where(std::move(resume));
-  release_ = begin_release(where, held_, [this, resume = std::move(resume)](release_result result) {
+  const auto made = make_release(where, held_, [this, resume = std::move(resume)](release_result result) {
     result_ = result;
     resume();
   });
-  const auto begun = release_;
-  const auto [releases, otherwise] = access::end(held_);
-  begun->start(releases, otherwise);
+  release_ = made;
+  send(*made, held_);
 }
 
 awaited_release release_on(executor where, hold held) {

@@ -1,6 +1,6 @@
 #include <rowlock/async_all.hpp>
 
-#include "client/async_joint_acquire.hpp"
+#include "client/joint_call.hpp"
 #include "primitives/async_call.hpp"
 #include "primitives/standard_lock.hpp"
 
@@ -10,26 +10,27 @@ ROWLOCK_BEGIN_NAMESPACE
 
 namespace {
 
-using client_layer::async_joint_acquire;
+using client_layer::joint_call;
+using async_joint_call = client_layer::async_call<joint_call>;
 using primitives::access;
 using primitives::wait_limit;
 using primitives::wait_limit_of;
 
-void take_all(async_joint_acquire& over, acquired_all& into) {
+void take_all(async_joint_call& over, acquired_all& into) {
   into.holds = access::holds(over.take());
 }
 
 void call_with_all(executor where, const std::vector<wanted>& locks, const wait_limit& how_long,
                    std::function<void(acquired_all)> done, const acquire_options& how) {
   auto asked = access::locks(locks);
-  primitives::call_when_over<async_joint_acquire, acquired_all>(
-      asked.db, std::move(where), std::move(done), &take_all, std::move(asked.wanted), how_long, how);
+  primitives::call_when_over<joint_call, acquired_all>(asked.db, std::move(where), std::move(done), &take_all,
+                                                       std::move(asked.wanted), how_long, how);
 }
 
 awaited_acquire_all await_all(executor where, const std::vector<wanted>& locks, const wait_limit& how_long,
                               acquire_options how) {
   auto asked = access::locks(locks);
-  return primitives::awaiting<awaited_acquire_all, async_joint_acquire>(
+  return primitives::awaiting<awaited_acquire_all, joint_call>(
       std::move(asked.db), std::move(where), std::move(asked.wanted), how_long, std::move(how));
 }
 
@@ -46,7 +47,7 @@ void try_acquire_all_async(executor where, const std::vector<wanted>& locks, tim
 }
 
 hold_set awaited_acquire_all::await_resume() {
-  return access::holds(static_cast<async_joint_acquire&>(settled()).take());
+  return access::holds(static_cast<async_joint_call&>(settled()).take());
 }
 
 awaited_acquire_all acquire_all_on(executor where, const std::vector<wanted>& locks, acquire_options how) {

@@ -1,6 +1,6 @@
 #include <rowlock/async_barrier.hpp>
 
-#include "client/async_arrival.hpp"
+#include "client/arrive.hpp"
 #include "primitives/async_call.hpp"
 
 #include <utility>
@@ -9,9 +9,10 @@ ROWLOCK_BEGIN_NAMESPACE
 
 namespace {
 
-using client_layer::async_arrival;
+using client_layer::arrival;
 using client_layer::wait_limit;
 using primitives::access;
+using async_arrival = client_layer::async_call<arrival>;
 
 wait_limit within(time_limit timeout) {
   return {.waits = true, .limit = timeout.length()};
@@ -23,15 +24,15 @@ void take_number(async_arrival& over, arrived& into) {
 
 void call_when_all_arrived(executor where, const barrier& at, const wait_limit& how_long,
                            std::function<void(arrived)> done, std::stop_token stop) {
-  primitives::call_when_over<async_arrival, arrived>(access::db(at), std::move(where), std::move(done),
-                                                     &take_number, access::definition(at), how_long,
-                                                     std::move(stop));
+  primitives::call_when_over<arrival, arrived>(access::db(at), std::move(where), std::move(done),
+                                               &take_number, access::definition(at), how_long,
+                                               std::move(stop));
 }
 
 template <class Awaited>
 Awaited awaiting_all(executor where, const barrier& at, const wait_limit& how_long, std::stop_token stop) {
-  return primitives::awaiting<Awaited, async_arrival>(access::db(at), std::move(where),
-                                                      access::definition(at), how_long, std::move(stop));
+  return primitives::awaiting<Awaited, arrival>(access::db(at), std::move(where), access::definition(at),
+                                                how_long, std::move(stop));
 }
 
 }  // namespace

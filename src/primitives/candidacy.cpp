@@ -9,7 +9,6 @@
 
 namespace rowlock::primitives {
 
-using client_layer::async_acquire;
 using client_layer::thrown_text;
 
 // What the executor receives. If the executor drops it, the candidacy must learn of it, because nothing else
@@ -33,11 +32,13 @@ candidacy::candidacy(std::shared_ptr<client_layer::engine> on, model::lock_reque
 // interfere: it waits until no thread is in run().
 void candidacy::campaign() {
   const auto next = std::make_shared<turn>();
-  const auto wait = std::make_shared<async_acquire>(engine_, office_, client_layer::wait_limit{.waits = true},
-                                                    how_.acquire, where_, [next](async_acquire& over) {
-                                                      next->taken = true;
-                                                      next->of->answered(over);
-                                                    });
+  const auto wait = std::make_shared<async_acquire>(
+      engine_, where_,
+      [next](async_acquire& over) {
+        next->taken = true;
+        next->of->answered(over);
+      },
+      office_, client_layer::wait_limit{.waits = true}, how_.acquire);
   {
     const model::annotated_lock lock{mutex_};
     wait_ = wait;

@@ -1,7 +1,8 @@
 // The implementation of a candidate. After each event it decides what to do next, in one executor thread at a time.
 #pragma once
 
-#include "client/async_acquire.hpp"
+#include "client/acquire_call.hpp"
+#include "client/async_call.hpp"
 #include "model/annotated_mutex.hpp"
 #include "model/lock.hpp"
 
@@ -22,16 +23,17 @@ class candidacy : public std::enable_shared_from_this<candidacy> {
   candidacy(std::shared_ptr<client_layer::engine> on, model::lock_request office, executor where,
             candidate_options how);
 
-  void campaign();  // throws what client_layer::async_acquire::start throws
+  void campaign();  // throws what acquire_async throws
   candidate_state state() const;
   bool resign();
   void close(close_mode mode);
 
  private:
+  using async_acquire = client_layer::async_call<client_layer::acquire_call>;
   struct turn;
   enum class step { none, elect, lose, drop, campaign, fail, abandon };
 
-  void answered(client_layer::async_acquire& wait);
+  void answered(async_acquire& wait);
   client_layer::async_waiters::posting next_call();
   void call_executor(turn& next, task pass);
   void dropped() noexcept;
@@ -63,7 +65,7 @@ class candidacy : public std::enable_shared_from_this<candidacy> {
   bool over_ ROWLOCK_GUARDED_BY(mutex_) = false;
   bool dropped_ ROWLOCK_GUARDED_BY(mutex_) = false;                   // the executor has dropped a function
   std::optional<std::thread::id> runner_ ROWLOCK_GUARDED_BY(mutex_);  // the thread that is in run()
-  std::shared_ptr<client_layer::async_acquire> wait_ ROWLOCK_GUARDED_BY(mutex_);
+  std::shared_ptr<async_acquire> wait_ ROWLOCK_GUARDED_BY(mutex_);
   std::exception_ptr failure_ ROWLOCK_GUARDED_BY(mutex_);
 
   // Of the current term. The hold's own state is consulted, because the user may use the term in another thread.

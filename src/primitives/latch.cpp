@@ -74,7 +74,7 @@ class latch_lock {
     }
     auto left = how_long;
     if (left.limit) left.limit = *limit.until - time.now();
-    return engine.acquire(acquire_.shared(), left, {.stop = std::move(stop)}) != nullptr;
+    return client_layer::acquire(engine, acquire_.shared(), left, {.stop = std::move(stop)}) != nullptr;
   }
 
   const model::lock_definition asked;

@@ -1,6 +1,7 @@
 #include <rowlock/error.hpp>
 #include <rowlock/quorum_mutex.hpp>
 
+#include "client/acquire_call.hpp"
 #include "client/backoff.hpp"
 #include "client/stoppable_sleep.hpp"
 #include "model/annotated_mutex.hpp"
@@ -161,32 +162,30 @@ class quorum_lock {
   }
 
   // The requests that were sent and not answered. Destroying it withdraws them, and releases what they get.
-  class sent_requests {
-   public:
-    explicit sent_requests(const quorum_lock& on) : on_(on), requests_(on.members_.size()) {}
+  struct sent_requests {
+    explicit sent_requests(std::size_t members) : of(members) {}
     sent_requests(const sent_requests&) = delete;
     sent_requests& operator=(const sent_requests&) = delete;
     ~sent_requests() {
-      for (std::size_t i = 0; i < requests_.size(); ++i) {
-        if (requests_[i]) on_.member(i).give_up(*requests_[i]);
+      for (auto& one : of) {
+        if (one) one->drop();
       }
     }
-    client_layer::acquire_ptr& operator[](std::size_t member) noexcept { return requests_[member]; }
-
-   private:
-    const quorum_lock& on_;
-    std::vector<client_layer::acquire_ptr> requests_;
+    std::vector<std::optional<client_layer::acquire_call>> of;  // by member
   };
 
   // Asks all members at once. Waits first for those that answered last time, so a silent member costs only the grace.
   refusal_list ask(member_holds& granted, instant deadline, const acquire_options& how) {
     const auto begun = now();
     refusal_list refusals(members_.size());
-    sent_requests sent{*this};
+    sent_requests sent{members_.size()};
     const auto order = in_order();
     for (std::size_t i = 0; i < members_.size(); ++i) {
       try {
-        sent[i] = member(i).begin_acquire({definition_}, false, {.ttl = how.ttl});
+        client_layer::acquire_call made{member(i), {definition_}, {.waits = false}, {.ttl = how.ttl}};
+        member(i).start_keeper();
+        made.submit();
+        sent.of[i].emplace(std::move(made));
       } catch (const error& failure) {
         refusals[i].emplace(client_layer::copy_of(failure));
       }
@@ -194,23 +193,23 @@ class quorum_lock {
     std::size_t votes = 0;
     std::optional<instant> agreed;
     for (const auto i : order) {
-      if (!sent[i]) continue;
+      if (!sent.of[i]) continue;
       if (votes >= majority_ && !agreed) {
         agreed = now();
         deadline = std::min(deadline, *agreed + std::max<nanoseconds>(*agreed - begun, grace_at_least));
       }
-      take(granted[i], refusals[i], i, sent[i], deadline, how);
-      sent[i].reset();
+      take(granted[i], refusals[i], *sent.of[i], deadline, how.stop);
+      sent.of[i].reset();
       if (granted[i]) ++votes;
     }
     remember(refusals);
     return refusals;
   }
 
-  void take(hold_ptr& granted, std::optional<error>& refusal, std::size_t i,
-            const client_layer::acquire_ptr& sent, instant deadline, const acquire_options& how) const {
+  static void take(hold_ptr& granted, std::optional<error>& refusal, client_layer::acquire_call& sent,
+                   instant deadline, const std::stop_token& stop) {
     try {
-      if (auto answer = member(i).await_acquire(sent, deadline, how.stop)) {
+      if (auto answer = client_layer::wait_until(sent, deadline, stop)) {
         granted = std::move(*answer);
       } else {
         refusal.emplace(errc::unreachable, "it did not answer in time");

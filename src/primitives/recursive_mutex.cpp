@@ -15,7 +15,7 @@ class recursive_lock final : public standard_lock {
     engine().check_usable();
     auto held = entered();
     if (held && held->is_valid() && held->enter()) return access::make<hold>(std::move(held));
-    held = engine().acquire(acquiring().exclusive(), how_long, how);
+    held = client_layer::acquire(engine(), acquiring().exclusive(), how_long, how);
     auto made = access::make<hold>(held);  // releases it if memory runs out
     if (held) engine().entries().put(name(), model::hold_id::owner_of_this_thread(), held);
     return made;

@@ -32,7 +32,7 @@ rowlock::wanted acquirer::wanted(model::lock_request request) const {
 
 hold acquirer::acquire(const model::lock_request& request, const wait_limit& how_long,
                        const acquire_options& how) const {
-  return access::make<hold>(engine().acquire(request, how_long, how));
+  return access::make<hold>(client_layer::acquire(engine(), request, how_long, how));
 }
 
 std::optional<store::lock_info> acquirer::stored(const client_layer::call_limit& limit) const {

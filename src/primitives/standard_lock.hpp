@@ -1,7 +1,7 @@
 // The implementation of exclusive_lock: one lock of one client, and what lock() has locked.
 #pragma once
 
-#include "client/engine.hpp"
+#include "client/acquire_call.hpp"
 #include "client/hold_state.hpp"
 #include "model/lock.hpp"
 #include "primitives/access.hpp"
@@ -106,7 +106,7 @@ class standard_lock {
   client_layer::engine& engine() const noexcept { return acquire_.engine(); }
 
   virtual hold acquire(const wait_limit& how_long, const acquire_options& how) const {
-    return access::make<hold>(engine().acquire(acquire_.exclusive(), how_long, how));
+    return access::make<hold>(client_layer::acquire(engine(), acquire_.exclusive(), how_long, how));
   }
 
   // As the standard's.

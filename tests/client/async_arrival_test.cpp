@@ -1,5 +1,6 @@
-#include "client/async_arrival.hpp"
-
+// An arrival that no thread waits for.
+#include "client/arrive.hpp"
+#include "client/async_call.hpp"
 #include "client/client_test.hpp"
 #include "client/executors.hpp"
 #include "primitives/access.hpp"
@@ -10,7 +11,8 @@ namespace {
 
 class async_arrival_test : public virtual_client_test {
  protected:
-  using wait_ptr = std::shared_ptr<client_layer::async_arrival>;
+  using async_arrival = client_layer::async_call<client_layer::arrival>;
+  using wait_ptr = std::shared_ptr<async_arrival>;
   using number = std::optional<model::token>;
 
   static model::lock_definition barrier_of(std::int64_t members) {
@@ -18,9 +20,9 @@ class async_arrival_test : public virtual_client_test {
   }
   wait_ptr started(const client_layer::wait_limit& how_long = {}, std::stop_token stop = {},
                    std::int64_t members = 2) {
-    auto wait = std::make_shared<client_layer::async_arrival>(
-        primitives::access::engine(db), barrier_of(members), how_long, std::move(stop), by_hand.get(),
-        [this](client_layer::async_arrival& over) { go_on(over); });
+    auto wait = std::make_shared<async_arrival>(
+        primitives::access::engine(db), by_hand.get(), [this](async_arrival& over) { go_on(over); },
+        barrier_of(members), how_long, std::move(stop));
     wait->start();
     return wait;
   }
@@ -29,7 +31,7 @@ class async_arrival_test : public virtual_client_test {
     EXPECT_TRUE(eventually([&] { return queued("b") == 1; }));
     return wait;
   }
-  void go_on(client_layer::async_arrival& over) {
+  void go_on(async_arrival& over) {
     ++continued;
     try {
       got = over.take();

@@ -1,6 +1,7 @@
 #include "client/async_waiters.hpp"
 
-#include "client/async_acquire.hpp"
+#include "client/acquire_call.hpp"
+#include "client/async_call.hpp"
 #include "client/client_test.hpp"
 #include "client/executors.hpp"
 #include "primitives/access.hpp"
@@ -13,7 +14,8 @@ namespace {
 
 class async_waiters_test : public virtual_client_test {
  protected:
-  using wait_ptr = std::shared_ptr<client_layer::async_acquire>;
+  using async_acquire = client_layer::async_call<client_layer::acquire_call>;
+  using wait_ptr = std::shared_ptr<async_acquire>;
 
   // Waits for the lock, which a rival holds.
   wait_ptr waiting(const std::string& name, std::optional<std::chrono::nanoseconds> limit = {}) {
@@ -24,16 +26,17 @@ class async_waiters_test : public virtual_client_test {
     return wait;
   }
   wait_ptr made(const std::string& name, std::optional<std::chrono::nanoseconds> limit = {}) {
-    return std::make_shared<client_layer::async_acquire>(
-        engine(), model::lock_request{{name}}, client_layer::wait_limit{true, limit}, acquire_options{},
-        by_hand.get(), [this, name](client_layer::async_acquire& wait) {
+    return std::make_shared<async_acquire>(
+        engine(), by_hand.get(),
+        [this, name](async_acquire& wait) {
           ended.push_back(name);
           try {
             EXPECT_EQ(wait.take(), nullptr);
           } catch (const error& thrown) {
             failure = thrown.kind();
           }
-        });
+        },
+        model::lock_request{{name}}, client_layer::wait_limit{true, limit}, acquire_options{});
   }
   const std::shared_ptr<client_layer::engine>& engine() { return primitives::access::engine(db); }
   void run(std::size_t count) {
@@ -87,9 +90,9 @@ TEST_F(async_waiters_test, a_wait_may_get_another_deadline) {
 
 TEST_F(async_waiters_test, a_wait_that_was_removed_goes_with_its_last_reference_in_this_thread) {
   const auto kept = std::make_shared<int>();
-  auto wait = std::make_shared<client_layer::async_acquire>(
-      engine(), model::lock_request{{"a"}}, client_layer::wait_limit{}, acquire_options{}, by_hand.get(),
-      [kept](client_layer::async_acquire&) {});
+  auto wait = std::make_shared<async_acquire>(
+      engine(), by_hand.get(), [kept](async_acquire&) {}, model::lock_request{{"a"}},
+      client_layer::wait_limit{}, acquire_options{});
   client_layer::async_waiters waiters;
   EXPECT_TRUE(waiters.add(wait, {}));
   auto& raw = *wait;
@@ -115,15 +118,15 @@ TEST_F(async_waiters_test, calls_executors_in_one_thread_and_a_slow_one_delays_o
   std::vector<std::thread::id> threads(2);
   std::vector<wait_ptr> waits;
   for (std::size_t i = 0; i < 2; ++i) {
-    waits.push_back(std::make_shared<client_layer::async_acquire>(
-        engine(), model::lock_request{{"free " + std::to_string(i)}}, client_layer::wait_limit{},
-        acquire_options{},
+    waits.push_back(std::make_shared<async_acquire>(
+        engine(),
         [&, i](rowlock::task) {
           threads[i] = std::this_thread::get_id();
           ++called;
           if (i == 0) eventually([&] { return may_go_on.load(); });
         },
-        [](client_layer::async_acquire&) {}));
+        [](async_acquire&) {}, model::lock_request{{"free " + std::to_string(i)}}, client_layer::wait_limit{},
+        acquire_options{}));
     waits.back()->start();
     ASSERT_TRUE(eventually([&] { return called == 1; }));
   }

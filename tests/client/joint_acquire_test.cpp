@@ -1,5 +1,7 @@
 #include "client/joint_acquire.hpp"
 
+#include "client/joint_call.hpp"
+
 #include "client/client_test.hpp"
 #include "primitives/access.hpp"
 #include "support/background.hpp"

@@ -1,5 +1,6 @@
-#include "client/async_joint_acquire.hpp"
+#include "client/joint_call.hpp"
 
+#include "client/async_call.hpp"
 #include "client/client_test.hpp"
 #include "client/executors.hpp"
 #include "primitives/access.hpp"
@@ -9,24 +10,25 @@
 namespace rowlock::test {
 namespace {
 
-class async_joint_acquire_test : public virtual_client_test {
+class joint_call_test : public virtual_client_test {
  protected:
-  using wait_ptr = std::shared_ptr<client_layer::async_joint_acquire>;
+  using async_joint_call = client_layer::async_call<client_layer::joint_call>;
+  using wait_ptr = std::shared_ptr<async_joint_call>;
 
-  async_joint_acquire_test() {
+  joint_call_test() {
     // The names exist, and the client has its lease.
     for (const auto* name : {"a", "b", "c"}) mutex(db, name).acquire().release();
   }
-  ~async_joint_acquire_test() override { give_back(); }
+  ~joint_call_test() override { give_back(); }
 
   const std::shared_ptr<client_layer::engine>& engine() { return primitives::access::engine(db); }
   wait_ptr made(const std::vector<std::string>& names, const client_layer::wait_limit& how_long = {},
                 acquire_options how = {}) {
     std::vector<model::lock_request> wanted;
     for (const auto& name : names) wanted.push_back({{name}});
-    return std::make_shared<client_layer::async_joint_acquire>(
-        engine(), wanted, how_long, std::move(how), by_hand.get(),
-        [this](client_layer::async_joint_acquire& over) { go_on(over); });
+    return std::make_shared<async_joint_call>(
+        engine(), by_hand.get(), [this](async_joint_call& over) { go_on(over); }, wanted, how_long,
+        std::move(how));
   }
   wait_ptr started(const std::vector<std::string>& names, const client_layer::wait_limit& how_long = {},
                    acquire_options how = {}) {
@@ -41,7 +43,7 @@ class async_joint_acquire_test : public virtual_client_test {
     EXPECT_NE(holder_of("a"), "");
     return wait;
   }
-  void go_on(client_layer::async_joint_acquire& over) {
+  void go_on(async_joint_call& over) {
     ++continued;
     failure.reset();
     try {
@@ -92,14 +94,14 @@ class async_joint_acquire_test : public virtual_client_test {
   client db = new_client();
 };
 
-TEST_F(async_joint_acquire_test, takes_what_is_free_in_one_edit_and_in_the_order_asked) {
+TEST_F(joint_call_test, takes_what_is_free_in_one_edit_and_in_the_order_asked) {
   const auto edits = faults.count("edit");
   const auto wait = started({"c", "a", "b"});
   expect_granted({"c", "a", "b"});
   EXPECT_EQ(faults.count("edit"), edits + 1);
 }
 
-TEST_F(async_joint_acquire_test, waits_for_the_first_that_is_held_and_takes_none_behind_it) {
+TEST_F(joint_call_test, waits_for_the_first_that_is_held_and_takes_none_behind_it) {
   held = mutex(rival, "b").acquire();
   const auto wait = waiting();
   EXPECT_EQ(holder_of("c"), "");
@@ -107,7 +109,7 @@ TEST_F(async_joint_acquire_test, waits_for_the_first_that_is_held_and_takes_none
   expect_granted({"a", "b", "c"});
 }
 
-TEST_F(async_joint_acquire_test, without_waiting_takes_all_or_none) {
+TEST_F(joint_call_test, without_waiting_takes_all_or_none) {
   held = mutex(rival, "b").acquire();
   const auto wait = started({"a", "b", "c"}, without_waiting);
   expect_over();
@@ -115,7 +117,7 @@ TEST_F(async_joint_acquire_test, without_waiting_takes_all_or_none) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-TEST_F(async_joint_acquire_test, what_cannot_be_right_is_thrown_and_no_continuation_follows) {
+TEST_F(joint_call_test, what_cannot_be_right_is_thrown_and_no_continuation_follows) {
   EXPECT_EQ(code_of([&] { started({}); }), errc::invalid_argument);
   EXPECT_EQ(code_of([&] { started({"a", "b", "a"}); }), errc::invalid_argument);
   EXPECT_EQ(code_of([&] { started({"a"}, {}, {.detect_deadlock = true}); }), errc::invalid_argument);
@@ -125,7 +127,7 @@ TEST_F(async_joint_acquire_test, what_cannot_be_right_is_thrown_and_no_continuat
   EXPECT_EQ(by_hand.size(), 0U);
 }
 
-TEST_F(async_joint_acquire_test, one_that_was_stopped_before_it_began_sends_nothing) {
+TEST_F(joint_call_test, one_that_was_stopped_before_it_began_sends_nothing) {
   std::stop_source stop;
   stop.request_stop();
   const auto edits = faults.count("edit");
@@ -135,7 +137,7 @@ TEST_F(async_joint_acquire_test, one_that_was_stopped_before_it_began_sends_noth
   EXPECT_EQ(faults.count("edit"), edits);
 }
 
-TEST_F(async_joint_acquire_test, its_time_ends_it_and_leaves_nothing) {
+TEST_F(joint_call_test, its_time_ends_it_and_leaves_nothing) {
   held = mutex(rival, "b").acquire();
   const auto begun = time.now();
   const auto wait = waiting({true, 3s});
@@ -145,7 +147,7 @@ TEST_F(async_joint_acquire_test, its_time_ends_it_and_leaves_nothing) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-TEST_F(async_joint_acquire_test, a_stop_ends_it_and_leaves_nothing) {
+TEST_F(joint_call_test, a_stop_ends_it_and_leaves_nothing) {
   held = mutex(rival, "b").acquire();
   std::stop_source stop;
   const auto wait = waiting({}, {.stop = stop.get_token()});
@@ -155,14 +157,14 @@ TEST_F(async_joint_acquire_test, a_stop_ends_it_and_leaves_nothing) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-TEST_F(async_joint_acquire_test, abandoned_while_it_waits_it_leaves_nothing_and_never_goes_on) {
+TEST_F(joint_call_test, abandoned_while_it_waits_it_leaves_nothing_and_never_goes_on) {
   held = mutex(rival, "b").acquire();
   waiting()->abandon();
   EXPECT_TRUE(nothing_is_left());
   EXPECT_EQ(by_hand.size(), 0U);
 }
 
-TEST_F(async_joint_acquire_test, abandoned_when_it_is_granted_all_are_released) {
+TEST_F(joint_call_test, abandoned_when_it_is_granted_all_are_released) {
   const auto wait = started({"a", "b", "c"});
   ASSERT_TRUE(eventually([&] { return by_hand.size() == 1; }));
   EXPECT_NE(holder_of("c"), "");
@@ -172,7 +174,7 @@ TEST_F(async_joint_acquire_test, abandoned_when_it_is_granted_all_are_released) 
   EXPECT_EQ(continued, 0);
 }
 
-TEST_F(async_joint_acquire_test, dropped_by_its_executor_all_are_released) {
+TEST_F(joint_call_test, dropped_by_its_executor_all_are_released) {
   started({"a", "b", "c"});
   ASSERT_TRUE(eventually([&] { return by_hand.size() == 1; }));
   by_hand.drop_next();
@@ -181,7 +183,7 @@ TEST_F(async_joint_acquire_test, dropped_by_its_executor_all_are_released) {
 }
 
 // An edit that hangs, before it happens or after, while its caller is stopped or abandons it.
-TEST_F(async_joint_acquire_test, what_is_granted_too_late_is_released) {
+TEST_F(joint_call_test, what_is_granted_too_late_is_released) {
   for (const bool happens : {false, true}) {
     for (const bool stops : {false, true}) {
       std::stop_source stop;
@@ -205,7 +207,7 @@ TEST_F(async_joint_acquire_test, what_is_granted_too_late_is_released) {
   }
 }
 
-TEST_F(async_joint_acquire_test, a_lost_answer_is_one_grant_each) {
+TEST_F(joint_call_test, a_lost_answer_is_one_grant_each) {
   for (const bool sent : {true, false}) {
     const auto token = server->snapshot().locks.at("a").row.token;
     sent ? faults.lose_answer("edit") : faults.lose_request("edit");
@@ -217,7 +219,7 @@ TEST_F(async_joint_acquire_test, a_lost_answer_is_one_grant_each) {
 }
 
 // Otherwise a check of all holds could take them for orphans.
-TEST_F(async_joint_acquire_test, the_ids_that_it_asks_with_and_looks_for_are_in_use) {
+TEST_F(joint_call_test, the_ids_that_it_asks_with_and_looks_for_are_in_use) {
   const auto is_in_use = [&](const std::string& name) {
     return engine()->parts().queue.ids().contains(model::hold_id::parse(holder_of(name)));
   };
@@ -233,7 +235,7 @@ TEST_F(async_joint_acquire_test, the_ids_that_it_asks_with_and_looks_for_are_in_
   }
 }
 
-TEST_F(async_joint_acquire_test, in_doubt_it_is_abandoned_and_leaves_nothing) {
+TEST_F(joint_call_test, in_doubt_it_is_abandoned_and_leaves_nothing) {
   faults.lose_answer("edit");
   const auto wait = started({"a", "b"});
   ASSERT_TRUE(eventually([&] { return !holder_of("a").empty(); }));
@@ -241,7 +243,7 @@ TEST_F(async_joint_acquire_test, in_doubt_it_is_abandoned_and_leaves_nothing) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-TEST_F(async_joint_acquire_test, waits_through_an_outage_and_a_lost_lease) {
+TEST_F(joint_call_test, waits_through_an_outage_and_a_lost_lease) {
   held = mutex(rival, "b").acquire();
   const auto wait = waiting();
   faults.cut(true);
@@ -251,7 +253,7 @@ TEST_F(async_joint_acquire_test, waits_through_an_outage_and_a_lost_lease) {
   expect_granted({"a", "b", "c"});
 }
 
-TEST_F(async_joint_acquire_test, an_outage_until_its_time_is_up_is_told) {
+TEST_F(joint_call_test, an_outage_until_its_time_is_up_is_told) {
   faults.cut(true);
   const auto limited = started({"a", "b"}, {true, 10s});
   expect_over();
@@ -263,7 +265,7 @@ TEST_F(async_joint_acquire_test, an_outage_until_its_time_is_up_is_told) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-TEST_F(async_joint_acquire_test, a_row_that_is_locked_is_waited_for) {
+TEST_F(joint_call_test, a_row_that_is_locked_is_waited_for) {
   server->lock_row("b");
   const auto edits = faults.count("edit");
   const auto wait = started({"a", "b"});
@@ -273,7 +275,7 @@ TEST_F(async_joint_acquire_test, a_row_that_is_locked_is_waited_for) {
   expect_granted({"a", "b"});
 }
 
-TEST_F(async_joint_acquire_test, releases_what_it_has_when_it_cannot_go_on) {
+TEST_F(joint_call_test, releases_what_it_has_when_it_cannot_go_on) {
   held = mutex(rival, "b").acquire();
   const auto wait = waiting();
   server->delete_lock("c");
@@ -284,7 +286,7 @@ TEST_F(async_joint_acquire_test, releases_what_it_has_when_it_cannot_go_on) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-TEST_F(async_joint_acquire_test, a_hold_that_was_taken_away_meanwhile_is_acquired_anew) {
+TEST_F(joint_call_test, a_hold_that_was_taken_away_meanwhile_is_acquired_anew) {
   held = mutex(rival, "b").acquire();
   const auto wait = waiting();
   const auto first = holder_of("a");
@@ -295,7 +297,7 @@ TEST_F(async_joint_acquire_test, a_hold_that_was_taken_away_meanwhile_is_acquire
   EXPECT_NE(holder_of("a"), first);
 }
 
-TEST_F(async_joint_acquire_test, with_a_ttl_all_move_to_leases_of_their_own) {
+TEST_F(joint_call_test, with_a_ttl_all_move_to_leases_of_their_own) {
   const auto edits = faults.count("edit");
   const auto wait = started({"a", "b"}, {}, {.ttl = 60s});
   expect_granted({"a", "b"});
@@ -305,7 +307,7 @@ TEST_F(async_joint_acquire_test, with_a_ttl_all_move_to_leases_of_their_own) {
   EXPECT_TRUE(nothing_is_left());
 }
 
-TEST_F(async_joint_acquire_test, abandoned_while_the_move_hangs_it_leaves_nothing) {
+TEST_F(joint_call_test, abandoned_while_the_move_hangs_it_leaves_nothing) {
   for (const bool happens : {false, true}) {
     faults.hang_answer("edit");
     const auto wait = started({"a", "b"}, {}, {.ttl = 60s});
@@ -321,7 +323,7 @@ TEST_F(async_joint_acquire_test, abandoned_while_the_move_hangs_it_leaves_nothin
   }
 }
 
-TEST_F(async_joint_acquire_test, a_client_that_closes_ends_it_and_leaves_nothing) {
+TEST_F(joint_call_test, a_client_that_closes_ends_it_and_leaves_nothing) {
   held = mutex(rival, "b").acquire();
   const auto wait = waiting();
   db.close();
@@ -330,7 +332,7 @@ TEST_F(async_joint_acquire_test, a_client_that_closes_ends_it_and_leaves_nothing
   EXPECT_TRUE(nothing_is_left());
 }
 
-TEST_F(async_joint_acquire_test, is_told_of_the_close_also_when_the_database_hangs) {
+TEST_F(joint_call_test, is_told_of_the_close_also_when_the_database_hangs) {
   db = new_impatient_client();
   faults.hang_answer("edit");
   const auto wait = started({"a", "b"});

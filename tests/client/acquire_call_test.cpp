@@ -1,5 +1,6 @@
-#include "client/async_acquire.hpp"
+#include "client/acquire_call.hpp"
 
+#include "client/async_call.hpp"
 #include "client/client_test.hpp"
 #include "client/executors.hpp"
 #include "primitives/access.hpp"
@@ -9,15 +10,16 @@
 namespace rowlock::test {
 namespace {
 
-class async_acquire_test : public virtual_client_test {
+class acquire_call_test : public virtual_client_test {
  protected:
-  using wait_ptr = std::shared_ptr<client_layer::async_acquire>;
+  using async_acquire = client_layer::async_call<client_layer::acquire_call>;
+  using wait_ptr = std::shared_ptr<async_acquire>;
 
   wait_ptr made(model::lock_request request, const client_layer::wait_limit& how_long = {},
                 acquire_options how = {}) {
-    return std::make_shared<client_layer::async_acquire>(
-        engine(), std::move(request), how_long, std::move(how), by_hand.get(),
-        [this](client_layer::async_acquire& wait) { go_on(wait); });
+    return std::make_shared<async_acquire>(
+        engine(), by_hand.get(), [this](async_acquire& wait) { go_on(wait); }, std::move(request), how_long,
+        std::move(how));
   }
   wait_ptr started(const std::string& name, const client_layer::wait_limit& how_long = {},
                    std::stop_token stop = {}) {
@@ -26,7 +28,7 @@ class async_acquire_test : public virtual_client_test {
     return wait;
   }
   const std::shared_ptr<client_layer::engine>& engine() { return primitives::access::engine(db); }
-  void go_on(client_layer::async_acquire& wait) {
+  void go_on(async_acquire& wait) {
     ++continued;
     try {
       taken = wait.take();
@@ -46,7 +48,7 @@ class async_acquire_test : public virtual_client_test {
   client db = new_client();
 };
 
-TEST_F(async_acquire_test, goes_on_when_the_executor_runs_it_and_not_before) {
+TEST_F(acquire_call_test, goes_on_when_the_executor_runs_it_and_not_before) {
   const auto wait = started("a");
   ASSERT_TRUE(is_settled());
   EXPECT_FALSE(holder_of("a").empty());
@@ -59,17 +61,17 @@ TEST_F(async_acquire_test, goes_on_when_the_executor_runs_it_and_not_before) {
   taken.reset();
 }
 
-TEST_F(async_acquire_test, what_cannot_be_right_is_thrown_and_no_continuation_follows) {
-  const auto wait = made({{"a"}}, {}, {.detect_deadlock = true});
-  EXPECT_EQ(code_of([&] { wait->start(); }), errc::invalid_argument);
+TEST_F(acquire_call_test, what_cannot_be_right_is_thrown_and_no_continuation_follows) {
+  const auto early = made({{"a"}});
+  EXPECT_EQ(code_of([&] { made({{"a"}}, {}, {.detect_deadlock = true}); }), errc::invalid_argument);
   db.close();
-  const auto late = made({{"a"}});
-  EXPECT_EQ(code_of([&] { late->start(); }), errc::closed);
+  EXPECT_EQ(code_of([&] { early->start(); }), errc::closed);
+  EXPECT_EQ(code_of([&] { made({{"a"}}); }), errc::closed);
   EXPECT_EQ(by_hand.size(), 0U);
   EXPECT_TRUE(holder_of("a").empty());
 }
 
-TEST_F(async_acquire_test, one_that_was_stopped_before_it_began_sends_nothing) {
+TEST_F(acquire_call_test, one_that_was_stopped_before_it_began_sends_nothing) {
   std::stop_source stop;
   stop.request_stop();
   const auto wait = started("a", {}, stop.get_token());
@@ -79,7 +81,7 @@ TEST_F(async_acquire_test, one_that_was_stopped_before_it_began_sends_nothing) {
   EXPECT_EQ(faults.count("acquire"), 0);
 }
 
-TEST_F(async_acquire_test, abandoned_while_it_waits_it_leaves_the_queue_and_never_goes_on) {
+TEST_F(acquire_call_test, abandoned_while_it_waits_it_leaves_the_queue_and_never_goes_on) {
   const hold held = mutex(rival, "a").acquire();
   const auto wait = started("a");
   ASSERT_TRUE(eventually([&] { return queued("a") == 1; }));
@@ -89,7 +91,7 @@ TEST_F(async_acquire_test, abandoned_while_it_waits_it_leaves_the_queue_and_neve
   EXPECT_EQ(by_hand.size(), 0U);
 }
 
-TEST_F(async_acquire_test, abandoned_when_it_is_granted_it_is_released) {
+TEST_F(acquire_call_test, abandoned_when_it_is_granted_it_is_released) {
   const auto wait = started("a");
   ASSERT_TRUE(is_settled());
   wait->abandon();
@@ -98,7 +100,7 @@ TEST_F(async_acquire_test, abandoned_when_it_is_granted_it_is_released) {
   EXPECT_EQ(continued, 0);
 }
 
-TEST_F(async_acquire_test, abandoned_when_it_has_gone_on_it_keeps_its_hold) {
+TEST_F(acquire_call_test, abandoned_when_it_has_gone_on_it_keeps_its_hold) {
   const auto wait = started("a");
   ASSERT_TRUE(is_settled());
   by_hand.run_next();
@@ -109,7 +111,7 @@ TEST_F(async_acquire_test, abandoned_when_it_has_gone_on_it_keeps_its_hold) {
   taken.reset();
 }
 
-TEST_F(async_acquire_test, dropped_by_its_executor_it_is_released) {
+TEST_F(acquire_call_test, dropped_by_its_executor_it_is_released) {
   started("a");
   ASSERT_TRUE(is_settled());
   by_hand.drop_next();
@@ -117,7 +119,7 @@ TEST_F(async_acquire_test, dropped_by_its_executor_it_is_released) {
   EXPECT_EQ(continued, 0);
 }
 
-TEST_F(async_acquire_test, dropped_when_its_latch_is_open_it_has_nothing_to_release) {
+TEST_F(acquire_call_test, dropped_when_its_latch_is_open_it_has_nothing_to_release) {
   latch opened{db, "opened", 1};
   opened.count_down();
   made({{"opened", model::lock_kind::latch, 1}, model::lock_mode::shared})->start();
@@ -131,7 +133,7 @@ TEST_F(async_acquire_test, dropped_when_its_latch_is_open_it_has_nothing_to_rele
   EXPECT_EQ(sent(), before);
 }
 
-TEST_F(async_acquire_test, its_time_ends_it_without_a_hold) {
+TEST_F(acquire_call_test, its_time_ends_it_without_a_hold) {
   const hold held = mutex(rival, "a").acquire();
   const auto begun = time.now();
   const auto wait = started("a", {true, 2s});
@@ -144,7 +146,7 @@ TEST_F(async_acquire_test, its_time_ends_it_without_a_hold) {
   EXPECT_TRUE(soon([&] { return queued("a") == 0; }));
 }
 
-TEST_F(async_acquire_test, a_stop_ends_it_once) {
+TEST_F(acquire_call_test, a_stop_ends_it_once) {
   const hold held = mutex(rival, "a").acquire();
   std::stop_source stop;
   const auto wait = started("a", {}, stop.get_token());
@@ -158,7 +160,7 @@ TEST_F(async_acquire_test, a_stop_ends_it_once) {
   EXPECT_EQ(by_hand.size(), 0U);
 }
 
-TEST_F(async_acquire_test, a_wait_without_a_limit_has_no_deadline) {
+TEST_F(acquire_call_test, a_wait_without_a_limit_has_no_deadline) {
   const hold held = mutex(rival, "a").acquire();
   const auto wait = started("a");
   EXPECT_FALSE(engine()->async().end_overdue(time.now() + 24h));

@@ -1,5 +1,5 @@
 // A release that no thread waits for.
-#include "client/async_release.hpp"
+#include "client/release_call.hpp"
 
 #include "client/client_test.hpp"
 #include "client/executors.hpp"
@@ -12,7 +12,7 @@ namespace {
 using testing::ElementsAre;
 using testing::IsEmpty;
 
-class async_release_test : public client_test {
+class release_call_test : public client_test {
  protected:
   void release(hold held) {
     release_async(by_hand.get(), std::move(held), [this](release_result one) { got.push_back(one); });
@@ -24,7 +24,7 @@ class async_release_test : public client_test {
   client other = new_client();
 };
 
-TEST_P(async_release_test, releases_and_tells_the_executor) {
+TEST_P(release_call_test, releases_and_tells_the_executor) {
   release(mutex(db, "a").acquire());
   EXPECT_THAT(got, IsEmpty());
   ASSERT_TRUE(by_hand.run_one());
@@ -32,7 +32,7 @@ TEST_P(async_release_test, releases_and_tells_the_executor) {
   EXPECT_FALSE(is_held("a"));
 }
 
-TEST_P(async_release_test, hands_over_to_the_first_waiter) {
+TEST_P(release_call_test, hands_over_to_the_first_waiter) {
   hold held = mutex(db, "a").acquire();
   auto next = waiting(other, "a");
   release(std::move(held));
@@ -41,13 +41,13 @@ TEST_P(async_release_test, hands_over_to_the_first_waiter) {
   EXPECT_THAT(got, ElementsAre(release_result::released));
 }
 
-TEST_P(async_release_test, without_a_function_nobody_waits_or_hears) {
+TEST_P(release_call_test, without_a_function_nobody_waits_or_hears) {
   release_async(mutex(db, "a").acquire());
   EXPECT_TRUE(eventually([&] { return !is_held("a"); }));
   release_async({});
 }
 
-TEST_P(async_release_test, says_what_had_become_of_the_hold) {
+TEST_P(release_call_test, says_what_had_become_of_the_hold) {
   hold lost = mutex(db, "a").acquire();
   ASSERT_TRUE(admin(other).release("a"));
   ASSERT_TRUE(eventually([&] { return !lost; }));
@@ -62,7 +62,7 @@ TEST_P(async_release_test, says_what_had_become_of_the_hold) {
   EXPECT_THAT(got, ElementsAre(release_result::lost, release_result::released, release_result::lost));
 }
 
-TEST_P(async_release_test, an_inner_hold_of_a_recursive_mutex_only_counts_down) {
+TEST_P(release_call_test, an_inner_hold_of_a_recursive_mutex_only_counts_down) {
   recursive_mutex again{db, "a"};
   hold outer = again.acquire();
   release(again.acquire());
@@ -75,7 +75,7 @@ TEST_P(async_release_test, an_inner_hold_of_a_recursive_mutex_only_counts_down) 
   EXPECT_FALSE(is_held("a"));
 }
 
-TEST_P(async_release_test, of_a_closed_client_says_lost) {
+TEST_P(release_call_test, of_a_closed_client_says_lost) {
   hold held = mutex(db, "a").acquire();
   db.close();
   release(std::move(held));
@@ -84,7 +84,7 @@ TEST_P(async_release_test, of_a_closed_client_says_lost) {
   EXPECT_THAT(got, ElementsAre(release_result::lost));
 }
 
-TEST_P(async_release_test, is_awaited_by_a_coroutine) {
+TEST_P(release_call_test, is_awaited_by_a_coroutine) {
   const auto routine = [&](hold held) -> job {
     got.push_back(co_await release_on(by_hand.get(), std::move(held)));
     got.push_back(co_await release_on(by_hand.get(), hold{}));
@@ -98,7 +98,7 @@ TEST_P(async_release_test, is_awaited_by_a_coroutine) {
   EXPECT_THAT(got, ElementsAre(release_result::released, release_result::lost));
 }
 
-TEST_P(async_release_test, goes_on_when_the_coroutine_is_destroyed) {
+TEST_P(release_call_test, goes_on_when_the_coroutine_is_destroyed) {
   const auto routine = [&](hold held) -> job {
     got.push_back(co_await release_on(by_hand.get(), std::move(held)));
   };
@@ -108,7 +108,7 @@ TEST_P(async_release_test, goes_on_when_the_coroutine_is_destroyed) {
   EXPECT_THAT(got, IsEmpty());
 }
 
-TEST_P(async_release_test, needs_an_executor_and_a_function) {
+TEST_P(release_call_test, needs_an_executor_and_a_function) {
   EXPECT_EQ(code_of([&] { release_async({}, mutex(db, "a").acquire(), [](release_result) {}); }),
             errc::invalid_argument);
   EXPECT_FALSE(is_held("a"));
@@ -117,11 +117,11 @@ TEST_P(async_release_test, needs_an_executor_and_a_function) {
   EXPECT_FALSE(is_held("a"));
 }
 
-ROWLOCK_FOR_EACH_STORE(async_release_test);
+ROWLOCK_FOR_EACH_STORE(release_call_test);
 
-class async_release_clock_test : public virtual_client_test {};
+class release_call_clock_test : public virtual_client_test {};
 
-TEST_F(async_release_clock_test, says_unknown_when_there_is_no_answer_in_time) {
+TEST_F(release_call_clock_test, says_unknown_when_there_is_no_answer_in_time) {
   hand_executor by_hand;
   std::optional<release_result> got;
   client db = new_client();
@@ -135,7 +135,7 @@ TEST_F(async_release_clock_test, says_unknown_when_there_is_no_answer_in_time) {
   EXPECT_TRUE(soon([&] { return holder_of("a").empty(); })) << "it is tried until it has happened";
 }
 
-TEST_F(async_release_clock_test, a_short_time_is_up_when_it_is) {
+TEST_F(release_call_clock_test, a_short_time_is_up_when_it_is) {
   hand_executor by_hand;
   auto settings = calm();
   settings.close_timeout = 50ms;

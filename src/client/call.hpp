@@ -1,0 +1,108 @@
+// What a program asks a client for, and how it gets the answer: its thread waits with wait(), or an executor goes on
+// (async_call.hpp).
+#pragma once
+
+#include "client/engine.hpp"
+
+#include <chrono>
+#include <exception>
+#include <optional>
+#include <stop_token>
+#include <utility>
+
+namespace rowlock::client_layer {
+
+// How long an acquire may wait: for ever, not at all, or up to a limit.
+struct wait_limit {
+  bool waits = true;
+  std::optional<std::chrono::nanoseconds> limit{};
+
+  // When the time of a call that begins now is up. Without a wait it still waits for the database.
+  std::optional<instant> until(const context& shared) const;
+  // Why nothing is granted if the database has answered nothing when the limit is over. Null: the wait is so short that
+  // this says nothing about the database.
+  std::exception_ptr reason_of_silence() const;
+  // For a call that got no answer: returns if its result is empty, otherwise throws the reason. last_failure: as
+  // promise_state::last_failure().
+  void check_without_answer(const context& shared, const std::stop_token& stop,
+                            const std::optional<error>& last_failure) const;
+};
+
+// One call: an acquire_call, a joint_call, an arrival or a release_call. Whoever makes it uses it, and nothing else
+// refers to it: the client's threads have its operation and its answer. Each kind has
+//
+//   result             the type of what its caller gets
+//   a constructor      checks, and makes everything that it needs; sends nothing
+//   submit()           sends it. Call it once
+//   answer()           the promise that the client's threads complete
+//   until()            when its time is up. Empty: never
+//   leave()            its time is up, or it was stopped. True: no answer will come. False: there is an answer, or one
+//                      will come before until()
+//   drop()             nobody wants the answer any more, whether there is one or not. True: there was none
+//   result_of(answer)  what an answer means; without_answer(): the same if there is none. Both may throw
+//   described()        for the log
+//
+//   state   | who owns the call              | event                           | next state
+//   made    | whoever made it                | submit()                        | sent
+//           |                                | it was stopped before           | left
+//   sent    | the frame of the thread that   | the answer, or a failure        | settled
+//           | waits, or async_waiters        | an executor's call, and the     | settled, with error(closed)
+//           |                                | client is closed                |
+//           |                                | leave()                         | left; an arrival: sent, with a new until()
+//           |                                | drop()                          | left
+//   settled | the same frame, or the         | result_of()                     | over
+//           | function that the executor has | drop()                          | over: what it got is released
+//   left    | as settled                     | without_answer()                | over
+//
+// What is granted to a call that was left is released by the thread that learns of the grant.
+class call {
+ public:
+  engine& on() const noexcept { return *engine_; }
+  const std::stop_token& stop() const noexcept { return stop_; }
+  void settled() noexcept {}  // called before its caller learns of it
+
+ protected:
+  explicit call(engine& on, std::stop_token stop = {}) : engine_(&on), stop_(std::move(stop)) {}
+  ~call() = default;
+
+ private:
+  engine* engine_;
+  std::stop_token stop_;
+};
+
+// Waits with this thread for a call that was submitted. Empty: the call was left.
+template <class Call>
+std::optional<typename Call::result> wait_until(Call& made, std::optional<instant> until,
+                                                const std::stop_token& stop) {
+  auto& time = made.on().shared().time;
+  auto answer = made.answer().wait_a_while(time, until, stop);
+  while (!answer) {
+    if (made.leave()) return {};
+    answer = made.answer().wait_a_while(time, made.until(), {});
+  }
+  made.settled();
+  return made.result_of(*std::move(answer));
+}
+
+// The same for as long as the call may wait: its result, also if it was left. looks_for_deadlocks: also throws
+// error(deadlock).
+template <class Call>
+typename Call::result wait(Call& made, bool looks_for_deadlocks = false) {
+  if (looks_for_deadlocks) {
+    try {
+      const auto owner = model::hold_id::owner_of_this_thread();
+      auto answer = made.on().deadlocks().wait(made.answer(), owner, made.until(), made.stop());
+      if (answer) {
+        made.settled();
+        return made.result_of(*std::move(answer));
+      }
+    } catch (...) {
+      made.drop();
+      throw;
+    }
+  }
+  if (auto result = wait_until(made, made.until(), made.stop())) return *std::move(result);
+  return made.without_answer();
+}
+
+}  // namespace rowlock::client_layer
