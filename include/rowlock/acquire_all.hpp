@@ -27,9 +27,9 @@ ROWLOCK_BEGIN_NAMESPACE
 
 class election;
 
-// One lock of several, and how it is wanted: a mutex or shared_mutex exclusively, an election to lead it
-// (construct a term from the hold). A value; it may outlive the object that it was made from. A moved-from one may only
-// be assigned to or destroyed.
+// A lock to acquire together with others or asynchronously, and its mode: a mutex or shared_mutex exclusively, an
+// election as its leader (construct a term from the hold). A value; it may outlive the object that it was made from. A
+// moved-from one may only be assigned to or destroyed.
 class ROWLOCK_EXPORT wanted {
  public:
   wanted(const mutex& lock);         // NOLINT(google-explicit-constructor): so that {a, b} is enough
@@ -44,9 +44,9 @@ class ROWLOCK_EXPORT wanted {
   std::shared_ptr<const model::lock_request> lock_;
 };
 
-// To read.
+// Wants the lock to read.
 ROWLOCK_EXPORT wanted shared(const shared_mutex& lock);
-// That many permits: 1 to its capacity, otherwise error(invalid_argument).
+// Wants `count` permits: 1 to the semaphore's capacity, otherwise error(invalid_argument).
 ROWLOCK_EXPORT wanted permits(const counting_semaphore& lock, std::int64_t count = 1);
 
 // The holds of several locks, in the order of the request. Each has its own token, stop token and guard, and can be
@@ -70,8 +70,8 @@ class ROWLOCK_OWNER hold_set {
   // Moves one hold out; an empty hold remains in its place.
   hold take(std::size_t at) noexcept { return std::move(holds_[at]); }
 
-  // Result i is that of hold i's release(). Waits at most options::close_timeout. Throws error(forked) in a forked
-  // child.
+  // Releases all holds; waits at most options::close_timeout. Result i is what hold i's release() would return. Throws
+  // error(forked) in a forked child.
   std::vector<release_result> release();
 
  private:
@@ -81,20 +81,21 @@ class ROWLOCK_OWNER hold_set {
   std::vector<hold> holds_;
 };
 
-// If one of these does not return all holds, it holds none: what it had taken is released in the background.
+// If one of these calls does not return all holds, it keeps none: the holds that it had taken are released in the
+// background.
 //
-// how.ttl and how.min_hold apply to each hold and begin when all are granted: with a ttl all of them end at
-// the same time, and none is renewed. While the call waits, what it has taken is renewed, and has no minimum
-// hold time if it is released again. how.detect_deadlock also finds circles that include locks that this
-// thread held before the call.
+// how.ttl and how.min_hold apply to each hold and begin when all are granted: with a ttl all holds end at the same
+// time, and none is renewed. While the call waits, the holds that it has taken are renewed; if it gives them back,
+// their locks have no minimum hold time. how.detect_deadlock also finds circles that include locks that this thread
+// held before the call.
 //
 // Waits for ever if necessary. Throws what mutex::acquire throws, and error: mismatch if the stored lock of
 // one of the names has other properties; invalid_argument for an empty list, a name that occurs twice, or
 // locks of more than one client.
 ROWLOCK_EXPORT hold_set acquire_all(const std::vector<wanted>& locks, const acquire_options& how = {});
 
-// Empty: one of them was not available at once; a row that another transaction keeps locked counts as such. Throws also
-// error: unreachable and others, as mutex::try_acquire.
+// Empty: one of the locks was not available at once; a lock whose row another transaction keeps locked counts as not
+// available. Throws also error: unreachable and others, as mutex::try_acquire.
 ROWLOCK_EXPORT hold_set try_acquire_all(const std::vector<wanted>& locks, const acquire_options& how = {});
 
 // One time limit for all; zero or less is try_acquire_all. Empty: the time passed or stop was requested. Throws as

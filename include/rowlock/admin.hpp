@@ -12,8 +12,8 @@ ROWLOCK_BEGIN_NAMESPACE
 struct request_options {
   std::string reason{};                         // shown to the holders: UTF-8, at most 4096 bytes, no NUL
   time_span within = std::chrono::seconds{30};  // how long to wait for them; up to 24 hours
-  bool then_force = false;                      // force the release if it has not happened by then
-  std::stop_token stop{};                       // ends the wait; then nothing is forced
+  bool then_force = false;  // release the lock by force if somebody still holds it by then
+  std::stop_token stop{};   // ends the wait; then nothing is forced
 };
 
 enum class request_result {
@@ -32,19 +32,19 @@ struct stuck_waiter {
 
 struct sweep_result {
   std::int64_t leases = 0;  // expired leases that were killed
-  std::int64_t locks = 0;   // locks that needed cleaning, and do not any more
+  std::int64_t locks = 0;   // locks that needed cleaning and were cleaned
 };
 
 // Which names have a history, and how much of it is kept.
 struct recording {
   std::string pattern;              // a name, or the beginning of names and a *: "billing/*"
   std::int64_t keep = 1000;         // the latest lines of each name; 1 to 1,000,000
-  std::chrono::hours age{24 * 30};  // and none that are older; 1 hour to ten years
+  std::chrono::hours age{24 * 30};  // lines that are older are deleted; 1 hour to ten years
 };
 
 // What happened to a lock.
 struct history_line {
-  // Rises for each name while one of its lines is kept. When all were deleted, the next line is 1 again.
+  // Numbers the lines of a name. If all lines of the name were deleted, the next one is 1 again.
   std::int64_t id = 0;
   std::chrono::milliseconds ago{0};
   // granted, handed over (granted to a waiter), released, lost, forced, moved (to another process, with its
@@ -71,25 +71,25 @@ class ROWLOCK_EXPORT admin {
  public:
   explicit admin(client db);
 
-  // By name, in bytewise order. Reads one page after another; locks that come and go meanwhile may be missing.
+  // All locks, sorted by name, bytewise. Reads one page after another; locks that come and go meanwhile may be missing.
   [[nodiscard]] std::vector<lock_info> list();
-  // The next `limit` locks whose names follow `after`; begin with "". If there are fewer, these are the last.
+  // The next `limit` locks whose names follow `after`; begin with "". If it returns fewer, there are no more.
   [[nodiscard]] std::vector<lock_info> list(const std::string& after, std::size_t limit);
   [[nodiscard]] std::optional<lock_info> show(const std::string& name);   // empty: no such lock
   [[nodiscard]] std::vector<waiter_info> queue(const std::string& name);  // by ticket
 
-  // The circles of waiters that wait for each other for ever. Each circle is listed once; its last waiter
-  // waits for its first. All acquires of one thread count as one party. So if another thread will release a
-  // hold that this thread acquired, a circle may be listed that is none. Reads twice and returns the circles
+  // The circles of waiters that wait for each other for ever. Each circle is listed once; its last waiter waits for its
+  // first. All acquires of one thread count as one party. So if another thread will release a hold that this thread
+  // acquired, the call may list a circle that is about to resolve itself. The call reads twice and returns the circles
   // that it found both times.
   [[nodiscard]] std::vector<std::vector<stuck_waiter>> cycles();
 
-  // Releases the lock by force: the hold with that id, or all of them; without an id it also ends a rest. The token
-  // rises, and the first waiter is granted. The holders learn of it (loss::forced) at once; on MariaDB and MySQL with
-  // the next renewal, or earlier if a call of their client waits. False: nobody held it; a latch or a barrier is never
-  // held. Throws error: invalid_argument for an impossible name or a nil id; contention if a transaction, such as a holder's
-  // guarded one, keeps the lock's row. That error has outcome_unknown(): the request stays with the client, and the
-  // lock is released when the transaction ends, unless the client is closed before.
+  // Releases by force the hold with the id `only`, or all holds; without an id it also ends a rest. The token rises,
+  // and the first waiter is granted. The holders learn of it (loss::forced) at once; on MariaDB and MySQL with the next
+  // renewal, or earlier if a call of their client waits. False: nobody held the lock; a latch or a barrier is never
+  // held. Throws error: invalid_argument for an impossible name or a nil id; contention if a transaction, such as a
+  // holder's guarded one, keeps the lock's row. That error has outcome_unknown(): the request stays with the client,
+  // and the lock is released when the transaction ends, unless the client is closed before.
   bool release(const std::string& name, std::optional<hold_id> only = {});
 
   // Asks all holders to release the lock, and waits until they have. They learn of the request and its reason by
@@ -99,16 +99,16 @@ class ROWLOCK_EXPORT admin {
   // stopped later, it returns `kept` at once. After an error during the wait the holders are still asked.
   [[nodiscard]] request_result request_release(const std::string& name, const request_options& how = {});
 
-  // Kills expired leases and frees what they held. Always safe; clients do this in the background, too. A lock whose
-  // row a transaction keeps is freed when that ends, unless the client is closed before.
+  // Kills expired leases and frees what they held. Always safe; clients do this in the background, too. If a
+  // transaction keeps a lock's row, the lock is freed when the transaction ends, unless the client is closed before.
   sweep_result sweep();
 
   // The latest `limit` lines of a name's history, the latest first. Empty for a latch, a barrier and unrecorded names.
   [[nodiscard]] std::vector<history_line> history(const std::string& name, std::size_t limit);
   [[nodiscard]] std::vector<recording> recordings();  // by pattern
   // Records the history of these names from now on, or changes how much is kept. Clients learn of it with their next
-  // renewal. Each acquire and release of such a name takes the slow path: docs/performance.md says what that costs. It
-  // throws error(invalid_argument) for an impossible pattern or limit.
+  // renewal. Each acquire and release of such a name takes the slow path: docs/performance.md says what that costs.
+  // Throws error(invalid_argument) for an impossible pattern or limit.
   void record(const recording& what);
   // Removes a pattern; collect() then deletes the lines. False: there was no such pattern.
   bool stop_recording(const std::string& pattern);

@@ -36,11 +36,11 @@ ROWLOCK_EXPORT hold adopt(client db, const std::string& text);
 // Continues a hold of a process that has died, such as this program before its restart, while its lease lives. No
 // waiter gets in between. text: from hold::receipt.
 //
-// The token is a new one, the data is empty, and a guarded transaction of the old process is refused. So a
-// process that was wrongly taken for dead cannot damage guarded data. But it learns of its loss only with its
-// next renewal: do not reclaim from a process that may be alive. On the same machine this is checked: the
-// call throws error(contention) if the process still runs; it may be this one. Another process that has got its
-// pid is told from it by the boot and the time of its start, if /proc shows them. Otherwise it throws as adopt().
+// The token is a new one, the data is empty, and a guarded transaction of the old process is refused. So a process that
+// was wrongly taken for dead cannot damage guarded data. But it learns of its loss only with its next renewal: do not
+// reclaim from a process that may be alive. On the same machine rowlock checks this: the call throws error(contention)
+// if the old process still runs, also if that is the caller's own. If another process has got the old one's pid, the
+// machine's boot and the process's start time tell them apart, if /proc shows these. Throws everything else as adopt().
 ROWLOCK_EXPORT hold reclaim(client db, const std::string& text);
 
 ROWLOCK_END_NAMESPACE

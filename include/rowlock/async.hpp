@@ -142,14 +142,13 @@ ROWLOCK_EXPORT awaited_wait wait_on(executor where, const latch& on, time_limit 
 
 // ---- release
 
-// Begins to release the hold, as hold::release(), and returns at once; the hold is over. But if it is the last handle of
-// its client, the call closes the client, and waits as client::close() does. Throws error(forked).
+// Begins to release the hold, as hold::release(), and returns at once; the hold is over. But if the hold is the last
+// handle of its client, the call closes the client, and waits as client::close() does. Throws error(forked).
 ROWLOCK_EXPORT void release_async(hold held);
 
-// The same, and the executor calls done once, with what hold::release() would have returned. The result is
-// `unknown` if there is no answer after options::close_timeout, or at once if a thread cannot be started.
-// Throws error(invalid_argument) for an empty executor or function; the hold is then released as by its
-// destructor.
+// As above, and the executor calls done once, with what hold::release() would have returned. The result is `unknown` if
+// there is no answer after options::close_timeout, or at once if a thread cannot be started. Throws
+// error(invalid_argument) for an empty executor or function; the hold is then released as by its destructor.
 ROWLOCK_EXPORT void release_async(executor where, hold held, std::function<void(release_result)> done);
 
 // What release_on() returns; awaiting it begins the release. The same rules as for awaited_request apply, but if the

@@ -46,11 +46,11 @@ class ROWLOCK_EXPORT barrier {
   // and what the database refuses permanently. After an error this arrival no longer counts.
   std::int64_t arrive_and_wait(std::stop_token stop = {});
 
-  // Waits at most that long; with zero or less it arrives, too, and gives up at once unless it is the last. Empty: the
-  // time passed or stop was requested, and the generation is broken if it had arrived. The database decides whether the
-  // others had arrived by then, which takes another round trip. If it does not answer for as long as a call may take,
-  // throws error(unreachable) with outcome_unknown(), and the generation breaks when the database can be reached again
-  // or this client's lease has expired.
+  // Waits at most `timeout`; with zero or less it arrives, too, and gives up at once unless it is the last. Empty: the
+  // time passed or stop was requested, and the generation is broken if this member had arrived. The database decides
+  // whether the others had arrived by then, which takes another round trip. If it does not answer for as long as a call
+  // may take, throws error(unreachable) with outcome_unknown(), and the generation breaks when the database can be
+  // reached again or this client's lease has expired.
   [[nodiscard]] std::optional<std::int64_t> arrive_and_wait_for(time_limit timeout,
                                                                 std::stop_token stop = {});
   template <class Clock, class Duration>
@@ -59,11 +59,11 @@ class ROWLOCK_EXPORT barrier {
     return arrive_and_wait_for(time_limit::until(time), std::move(stop));
   }
 
-  // How many wait, also those whose lease has expired but was not killed yet. It may change at any time. Throws error:
-  // mismatch, unreachable and others.
+  // How many members wait, including those whose lease has expired but was not killed yet. The number may change at any
+  // time. Throws error: mismatch, unreachable and others.
   [[nodiscard]] std::int64_t waiting() const;
 
-  // Who waits, in the order of their arrivals: those whose lease has not expired. Throws as waiting().
+  // The waiting members whose lease has not expired, in the order of their arrivals. Throws as waiting().
   [[nodiscard]] std::vector<participant> members() const;
 
  private:

@@ -45,15 +45,14 @@ class candidacy;
 // and its loss stops `over` at once. Each call of elected() is followed by a call of lost(), unless the candidate is
 // closed silently or the executor drops its function.
 struct candidate_options {
-  // It leads from now on. The term object stays valid until lost() or close() has returned. `over` stops when
-  // the term is lost, resigned or closed. The callbacks of `over` run on the thread that stops it: keep them
-  // short, and do not close the candidate in them. elected() is not called if the office is lost before the
-  // executor runs it. To resign, call candidate::resign(): the candidate does not notice if you end the term
-  // itself.
+  // The candidate leads from now on. The term object stays valid until lost() or close() has returned. `over` stops
+  // when the term is lost, resigned or closed. The callbacks of `over` run on the thread that stops it: keep them
+  // short, and do not close the candidate in them. elected() is not called if the office is lost before the executor
+  // runs it. To resign, call candidate::resign(): the candidate does not notice if you end the term itself.
   std::function<void(term&, std::stop_token over)> elected;
 
-  // The term has ended. If why is none, it was not lost: the candidate has resigned or was closed, or elected() has
-  // thrown or, with until_return, returned. The office is then released when this returns.
+  // The term has ended. If why is none, the office was not lost: the candidate has resigned or was closed, or elected()
+  // has thrown or, with until_return, returned. The office is then released when lost() returns.
   std::function<void(loss why)> lost{};
 
   // The candidate is over because of a permanent error (error: mismatch, privilege, closed, cancelled and
@@ -63,15 +62,16 @@ struct candidate_options {
   // True: the term ends when elected() returns, as if by resign().
   bool until_return = false;
 
-  // Whether it campaigns again after a loss or a resignation.
+  // Whether the candidate campaigns again after a loss or a resignation.
   bool requeue = true;
 
-  // As for election::campaign. A ttl limits each term. A stop request ends the wait with error(cancelled).
+  // The options of each campaign, as for election::campaign. A ttl limits each term. A stop request ends the wait with
+  // error(cancelled).
   acquire_options acquire{};
 };
 
 enum class candidate_state {
-  waiting,  // none of the others: it stands in the queue, or elected(), lost() or failed() is about to be called
+  waiting,  // not one of the others: it stands in the queue, or elected(), lost() or failed() is about to be called
   leading,  // elected() was called, and the office is held
   over,     // closed, failed, or at the end of its term without `requeue`
 };
@@ -97,12 +97,12 @@ class ROWLOCK_EXPORT candidate {
   candidate_state state() const;  // throws error(forked)
 
   // Ends the term: stops `over`, and returns without waiting for lost(), which is called on the executor before the
-  // office is released. False: it does not lead, and nothing happens. Throws error(forked).
+  // office is released. False: the candidate does not lead, and nothing happens. Throws error(forked).
   bool resign();
 
-  // Waits until none of the functions above is running, unless one of them calls it; then at most
-  // options::close_timeout for the release of the office. No function begins after that. A second call only waits for
-  // the first one, unless it comes from within it. Does nothing in a forked child.
+  // Ends the candidate: no function above begins after that. Waits until none of them is running, unless one of them
+  // calls close(); then at most options::close_timeout for the release of the office. A second call only waits for the
+  // first one, unless one of the functions makes it. Does nothing in a forked child.
   void close(close_mode mode = close_mode::silent);
 
  private:

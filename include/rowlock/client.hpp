@@ -21,15 +21,15 @@ struct statistics {
   std::uint64_t statements = 0;  // requests to the database; one may take several round trips
 };
 
-// A handle; copies share one client. Every lock that was made with it, every `wanted` and every hold has a copy, and the
-// end of the last one closes the client. A moved-from handle may only be assigned to or destroyed. Thread safety: every
-// member may be called from any thread at once.
+// A handle; copies share one client. Every lock that was made with it, every `wanted` and every hold has a copy, and
+// the end of the last copy closes the client. A moved-from handle may only be assigned to or destroyed. Thread safety:
+// every member may be called from any thread at once.
 //
 // The first call after connect() that needs the database starts the client's threads: one for each connection that
 // sends statements (options::connections - 1; on SQLite one), one that watches deadlines, one that notifies holders of
 // a loss, and one that calls options::log if that is set. The first acquire, or other call that needs a lease, starts
-// the one that keeps the lease, and the first use of async.hpp one that calls executors. Each attempt to connect runs
-// on a thread of its own, also in connect(). All of them block all signals.
+// the thread that keeps the lease, and the first use of async.hpp the thread that calls executors. Each attempt to
+// connect runs on a thread of its own, also in connect(). All these threads block all signals.
 //
 // After fork() the child must not use the client, nor what was made with it. Calls that could reach the database throw
 // error(forked); close(), unlock(), unlock_shared() and destructors do nothing. What a hold says of itself in the child

@@ -12,12 +12,12 @@
 
 // The library is built with hidden visibility; this marks what a program may call.
 #define ROWLOCK_EXPORT [[gnu::visibility("default")]]
-// For private members of such classes that no inline function calls.
+// For private members of exported classes that no inline function calls.
 #define ROWLOCK_HIDDEN [[gnu::visibility("hidden")]]
 // For classes whose objects hold something: the compiler warns if a call's result is ignored.
 #define ROWLOCK_OWNER [[nodiscard("it is destroyed at once, and releases what it holds")]] ROWLOCK_EXPORT
 
-// Two incompatible versions in one process have different symbols. Before 1.0 each minor version is one of its own.
+// Two incompatible versions in one process have different symbols. Before 1.0 each minor version has its own.
 #define ROWLOCK_BEGIN_NAMESPACE \
   namespace rowlock {           \
   inline namespace v0_1 {

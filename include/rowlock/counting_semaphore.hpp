@@ -33,7 +33,7 @@ class ROWLOCK_EXPORT counting_semaphore {
   const std::string& name() const noexcept;
   std::int64_t capacity() const noexcept;  // what this object expects
 
-  // As mutex's, for a hold of that many permits: 1 to capacity(), otherwise error(invalid_argument).
+  // As the functions of mutex, for a hold of that many permits: 1 to capacity(), otherwise error(invalid_argument).
   hold acquire(std::int64_t permits = 1, const acquire_options& how = {});
   hold try_acquire(std::int64_t permits = 1, const acquire_options& how = {});
   hold try_acquire_for(time_limit timeout, std::int64_t permits = 1, const acquire_options& how = {});
@@ -63,20 +63,20 @@ class ROWLOCK_EXPORT counting_semaphore {
   // Changes the stored capacity for everybody. Waiters are granted what has become free. If more permits are in use
   // than the new capacity, none is taken away, and none granted until enough are released. Waiters that want more than
   // the new capacity, and all objects made with the old one, get error(mismatch).
-  // A name that nobody has used yet begins with it. Throws error: invalid_argument unless it is 1 to 1,000,000,000;
-  // mismatch if the name is no semaphore; contention if somebody keeps its row longer than options::statement_timeout;
-  // unreachable. capacity() is then unchanged. If outcome_unknown(), the stored capacity may be the new one; the call
-  // may be repeated.
+  // If nobody has used the name yet, its capacity is the new one from the start. Throws error: invalid_argument unless
+  // it is 1 to 1,000,000,000; mismatch if the name is no semaphore; contention if somebody keeps its row longer than
+  // options::statement_timeout; unreachable. capacity() is then unchanged. If outcome_unknown(), the stored capacity
+  // may be the new one; the call may be repeated.
   void resize(std::int64_t capacity);
 
-  // Changes the stored capacity by that much, and returns the new one, which is capacity() from then on. Concurrent
-  // calls all count. A name that nobody has used yet begins with capacity(). Waiters and holders as resize().
-  // Throws error as resize(), and invalid_argument if the new capacity would be outside 1 to 1,000,000,000. Nothing is
-  // then changed, unless outcome_unknown(): then the difference may have been added. Read the stored capacity
-  // (admin::show) before you repeat the call: a repeated call counts twice.
+  // Adds `difference` to the stored capacity, and returns the new one, which is capacity() from then on. Concurrent
+  // calls all count. A name that nobody has used yet begins with capacity(). Waiters and holders are treated as by
+  // resize(). Throws error as resize(), and invalid_argument if the new capacity would be outside 1 to 1,000,000,000.
+  // Nothing is then changed, unless outcome_unknown(): then the difference may have been added. Read the stored
+  // capacity (admin::show) before you repeat the call: a repeated call counts twice.
   std::int64_t resize_by(std::int64_t difference);
 
-  // As mutex's. available() says whether a permit is free.
+  // As the functions of mutex. available() says whether a permit is free.
   [[nodiscard]] std::vector<holder_info> holders() const;
   [[nodiscard]] std::vector<waiter_info> waiters() const;
 

@@ -27,7 +27,7 @@ class ROWLOCK_OWNER term {
   term() noexcept = default;  // empty: holds no office
   explicit term(hold office) noexcept : office_(std::move(office)) {}
 
-  // As hold's.
+  // As the functions of hold.
   explicit operator bool() const noexcept { return office_.valid(); }
   bool valid() const noexcept { return office_.valid(); }
   fencing_token token() const noexcept { return office_.token(); }

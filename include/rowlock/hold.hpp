@@ -73,11 +73,11 @@ class ROWLOCK_OWNER hold {
   bool valid() const noexcept;
 
   // The fencing token: greater than that of every earlier hold of this name. It changes only when
-  // shared_mutex::try_upgrade() succeeds.
-  // Holds that share a lock have different tokens. 0 if empty.
+  // shared_mutex::try_upgrade() succeeds. Holds that share a lock have different tokens. 0 if empty.
   fencing_token token() const noexcept;
 
-  // Its part of the capacity: a semaphore's permits, 1 for a reader, all of it for an exclusive hold. 0 if empty.
+  // The hold's part of the capacity: a semaphore's permits, 1 for a reader, all of it for an exclusive hold. 0 if
+  // empty.
   std::int64_t weight() const noexcept;
 
   // The lock's name; "" if empty. This acquisition's id; nil if empty.
@@ -117,9 +117,10 @@ class ROWLOCK_OWNER hold {
   void set_data(const std::string& text) const;
 
   // Releases the lock; waits at most options::close_timeout. Whatever it returns, the hold is over: errors of the
-  // database are not thrown, and a lack of memory only delays it. If an answer is lost, and the hold is gone when the
-  // database is asked again, the result is `released`, although the hold may have been released by force just before. A
-  // second call returns the same result. Empty: `lost`. Throws error(forked) in a forked child.
+  // database are not thrown, and a lack of memory only delays the release. If an answer is lost, and the hold is gone
+  // when the database is asked again, the result is `released`, although the hold may have been released by force just
+  // before. A second call returns the same result. An empty hold returns `lost`. Throws error(forked) in a forked
+  // child.
   release_result release();
 
   // Lets another process continue the hold: pass the returned text to rowlock::adopt there within ttl (100 milliseconds
@@ -131,13 +132,13 @@ class ROWLOCK_OWNER hold {
   [[nodiscard("without the text nobody can adopt the hold")]] std::string transfer(time_span ttl);
 
   // The text with which rowlock::reclaim continues this hold after its process has died; store it. On this machine
-  // reclaim() refuses it while the process that has the hold still runs. It is useless once the hold is over. "" if
-  // empty.
+  // reclaim() refuses the text while the process that has the hold still runs. The text is useless once the hold is
+  // over. "" if empty.
   [[nodiscard]] std::string receipt() const;
 
-  // See rowlock::guard_statement. Throws error(hold_lost) if the hold is not valid(). It sends nothing, except after a
-  // downgrade or an upgrade whose outcome is unknown: then it asks PostgreSQL, MariaDB or MySQL in which mode the hold
-  // stands, and throws unreachable and others if there is no answer.
+  // See rowlock::guard_statement. Throws error(hold_lost) if the hold is not valid(). The call sends nothing, except
+  // after a downgrade or an upgrade whose outcome is unknown: then it asks PostgreSQL, MariaDB or MySQL in which mode
+  // the hold stands, and throws unreachable and others if there is no answer.
   [[nodiscard]] rowlock::guard_statement guard_statement() const;
 
  private:

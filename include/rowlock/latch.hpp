@@ -43,15 +43,16 @@ class ROWLOCK_EXPORT latch {
   // How many remain to be counted down. It may change at any time.
   [[nodiscard]] std::int64_t remaining() const;
 
-  // Whether it is open.
+  // Whether the latch is open.
   [[nodiscard]] bool try_wait() const;
 
-  // Waits until it is open, for ever if necessary, even without a connection. Throws also error(cancelled) if
-  // stop is requested, and error(read_only) if options::read_only is set and it is closed.
+  // Waits until the latch is open, for ever if necessary, even without a connection. Throws also error(cancelled) if
+  // stop is requested, and error(read_only) if options::read_only is set and the latch is closed.
   void wait(std::stop_token stop = {});
 
-  // Waits at most that long; zero or less is try_wait(). False: it was not open by then, or stop was requested. Throws
-  // error(unreachable) if all attempts to ask the database had failed by then; if none had ended, it is false.
+  // Waits at most `timeout`; zero or less is try_wait(). False: the latch was not open by then, or stop was requested.
+  // Throws error(unreachable) if all attempts to ask the database had failed by then; if no attempt had ended, the
+  // result is false.
   [[nodiscard]] bool wait_for(time_limit timeout, std::stop_token stop = {});
   template <class Clock, class Duration>
   [[nodiscard]] bool wait_until(const std::chrono::time_point<Clock, Duration>& time,
@@ -59,9 +60,9 @@ class ROWLOCK_EXPORT latch {
     return wait_for(time_limit::until(time), std::move(stop));
   }
 
-  // count_down(n), then wait(). If stop is requested while it counts, it throws error(cancelled); if outcome_unknown(),
-  // it may have counted. In the timed forms, also with a point in time, the time for the wait begins when it has
-  // counted: they may end later by as long as a call may take.
+  // count_down(n), then wait(). If stop is requested while the call counts, it throws error(cancelled); if
+  // outcome_unknown(), it may have counted. In the timed forms, also with a point in time, the time for the wait begins
+  // when the call has counted: they may end later by as long as a call may take.
   void arrive_and_wait(std::int64_t n = 1, std::stop_token stop = {});
   [[nodiscard]] bool arrive_and_wait_for(time_limit timeout, std::int64_t n = 1, std::stop_token stop = {});
   template <class Clock, class Duration>

@@ -47,10 +47,11 @@ class ROWLOCK_EXPORT migrator {
 
   [[nodiscard]] std::vector<migration_status> status();
 
-  // Each of the following returns what it did, or with dry_run would do, in order. Empty: nothing to do. Migrates up to
-  // that version, by default the newest. Refuses a ledger whose checksums differ from the shipped files.
+  // Each of the following returns what it did, or with dry_run would do, in order. Empty: nothing to do.
+  //
+  // Migrates up to version `to`, by default the newest. Refuses a ledger whose checksums differ from the shipped files.
   std::vector<migration> up(std::optional<int> to = {}, bool dry_run = false);
-  // Migrates down to that version, by default one step. Refuses while leases live. Refuses version 0 without
+  // Migrates down to version `to`, by default one step. Refuses while leases live. Refuses version 0 without
   // destroy_tokens: tokens would begin again, and old ones could be taken for new ones.
   std::vector<migration> down(std::optional<int> to = {}, bool destroy_tokens = false, bool dry_run = false);
   // Records migrations that another tool has applied in the ledger.

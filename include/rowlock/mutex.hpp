@@ -36,7 +36,7 @@ class ROWLOCK_EXPORT exclusive_lock {
   // cancelled, closed, forked, deadlock if that is detected, permanent refusals (privilege, not_migrated),
   // invalid_argument for impossible options or too many holds (options::margin), read_only if options::read_only is
   // set, and unreachable if a thread cannot be started. If this or one of the following calls returns no hold, nothing
-  // is held: its place in the queue, or a late grant, is released in the background.
+  // is held: the call's place in the queue, or a late grant, is released in the background.
   hold acquire(const acquire_options& how = {});
 
   // Does not wait for a holder. Empty: somebody holds the lock or waits for it, it rests, or stop was requested. Throws
@@ -44,9 +44,9 @@ class ROWLOCK_EXPORT exclusive_lock {
   // row locked for 800 ms.
   hold try_acquire(const acquire_options& how = {});
 
-  // Waits at most that long; zero or less is try_acquire. Empty: it was not granted by then, or stop was requested.
-  // Throws as try_acquire if all attempts to ask the database had failed by then, and unreachable if it answered nothing
-  // for 800 ms or more; it is empty if a shorter time passed without an answer.
+  // Waits at most `timeout`; zero or less is try_acquire. Empty: the lock was not granted by then, or stop was
+  // requested. Throws as try_acquire if all attempts to ask the database had failed by then, and unreachable if the
+  // database answered nothing for 800 ms or more; if it answered nothing for a shorter time, the hold is empty.
   hold try_acquire_for(time_limit timeout, const acquire_options& how = {});
   template <class Clock, class Duration>
   hold try_acquire_until(const std::chrono::time_point<Clock, Duration>& time,
@@ -77,13 +77,13 @@ class ROWLOCK_EXPORT exclusive_lock {
   // change nothing. They throw error: mismatch if the name is stored as another lock (not waiters()); unreachable and
   // others if the database does not answer; closed; forked.
   //
-  // True if it is held or resting. False if the leases of all holders have expired: an acquire may kill them.
+  // True if the lock is held or resting. False if the leases of all holders have expired: an acquire may kill them.
   [[nodiscard]] bool is_locked() const;
-  // Its holders: of a shared_mutex, each reader. One whose lease has expired is listed until it is killed,
-  // with a negative expires_in. A lock that rests has an entry with a nil hold_id, and holder_info::rests. That of a
-  // reader or of permits that rest (acquire_options::min_hold) keeps its hold_id.
+  // The lock's holders; for a shared_mutex, each reader. A holder whose lease has expired is listed, with a negative
+  // expires_in, until the lease is killed. A lock that rests has an entry with holder_info::rests and a nil hold_id.
+  // The entry of a reader or of permits that rest (acquire_options::min_hold) keeps its hold_id.
   [[nodiscard]] std::vector<holder_info> holders() const;
-  // The waiting requests in queue order: the first is granted next. One that is not `alive` will be skipped.
+  // The waiting requests in queue order: the first is granted next. A waiter that is not `alive` will be skipped.
   [[nodiscard]] std::vector<waiter_info> waiters() const;
 
  protected:

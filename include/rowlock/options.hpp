@@ -49,10 +49,9 @@ struct options {
   // Requests that wait or are under way count, too. An acquire beyond that throws error(invalid_argument).
   time_span margin = std::chrono::milliseconds{100};
 
-  // Another client's lease is killed at least this long after its expiry. Needed where the clocks of several
-  // servers judge leases, as on a Galera cluster. The longer of this and the value stored in the database
-  // (`rowlock epoch skew`, admin::set_skew) applies. Prefer the stored value: every client and the command
-  // use it.
+  // Another client's lease is killed at least this long after its expiry. The skew is needed where the clocks of
+  // several servers judge leases, as on a Galera cluster. The longer of this and the value stored in the database
+  // (`rowlock epoch skew`, admin::set_skew) applies. Prefer the stored value: every client and the command use it.
   time_span skew = std::chrono::milliseconds{0};
 
   // How long one statement may take before its connection is considered dead, and how much a call may exceed its own

@@ -44,8 +44,8 @@ struct quorum_options {
   std::optional<time_span> drift{};
 };
 
-// One acquisition of a quorum_mutex. Movable, not copyable. Destroying it releases it. It keeps its members' clients open,
-// as a hold does. Thread safety: as a hold's.
+// One acquisition of a quorum_mutex. Movable, not copyable. Destroying it releases the lock. It keeps its members'
+// clients open, as a hold does. Thread safety: as a hold's.
 class ROWLOCK_OWNER quorum_hold {
  public:
   quorum_hold() noexcept;                                // empty: holds nothing
@@ -53,9 +53,9 @@ class ROWLOCK_OWNER quorum_hold {
   quorum_hold& operator=(quorum_hold&& other) noexcept;  // releases the previous hold
   ~quorum_hold();
 
-  // True until it is released, or fewer than a majority of the members' holds are valid; never again after that. It
-  // does not subtract the drift, as remaining() does. After a loss and the stop token's callbacks the remaining holds
-  // are released, so that others can get a majority.
+  // True until it is released, or fewer than a majority of the members' holds are valid; never again after that.
+  // valid() does not subtract the drift, as remaining() does. After a loss and the stop token's callbacks the remaining
+  // holds are released, so that others can get a majority.
   explicit operator bool() const noexcept { return valid(); }
   bool valid() const noexcept;
 
@@ -64,11 +64,11 @@ class ROWLOCK_OWNER quorum_hold {
 
   const std::string& name() const noexcept;
 
-  // Time until it counts as lost unless members are renewed before: the remaining time of a majority of the members'
-  // holds, minus the drift. Zero if it is not valid.
+  // Time until the hold counts as lost unless members are renewed before: the remaining time of a majority of the
+  // members' holds, minus the drift. Zero if it is not valid.
   std::chrono::nanoseconds remaining() const noexcept;
 
-  // As hold's. loss() is that of the member's hold whose loss ended the majority.
+  // As the functions of hold. loss() is that of the member's hold whose loss ended the majority.
   [[nodiscard]] std::stop_token stop_token() const noexcept;
   rowlock::loss loss() const noexcept;
 
@@ -89,9 +89,9 @@ class ROWLOCK_OWNER quorum_hold {
   // and the call may be repeated.
   void set_data(const std::string& text) const;
 
-  // Releases it on all members at once; waits at most the longest options::close_timeout among them. `released` if a
-  // majority says that it was held until now; `lost` if it had been lost before; otherwise `pending` or `unknown`, as
-  // the other members say. A member whose answer was lost, and whose hold is gone when it is asked again, says
+  // Releases the hold on all members at once; waits at most the longest options::close_timeout among them. `released`
+  // if a majority says that it was held until now; `lost` if it had been lost before; otherwise `pending` or `unknown`,
+  // as the other members say. A member whose answer was lost, and whose hold is gone when it is asked again, says
   // `unknown`: the hold may have been released by force just before. A second call returns the same result. Throws
   // error(forked) in a forked child.
   release_result release();
@@ -117,11 +117,11 @@ class ROWLOCK_EXPORT quorum_mutex {
 
   const std::string& name() const noexcept;
 
-  // As mutex's, but try_acquire_for() with a timeout above zero returns an empty hold also if too few databases have
-  // answered until then. A permanent refusal by members (mismatch, privilege, not_migrated, closed) is thrown if the
-  // other members are too few for a majority. If the call returns no hold, all members' grants are released; a member
-  // that cannot be reached keeps its grant until its lease has expired. acquire_options::min_hold and detect_deadlock
-  // are not available here and throw error(invalid_argument).
+  // As the functions of mutex, but try_acquire_for() with a timeout above zero returns an empty hold also if too few
+  // databases have answered by then. A permanent refusal by members (mismatch, privilege, not_migrated, closed) is
+  // thrown if the other members are too few for a majority. If the call returns no hold, all members' grants are
+  // released; a member that cannot be reached keeps its grant until its lease has expired. acquire_options::min_hold
+  // and detect_deadlock are not available here and throw error(invalid_argument).
   quorum_hold acquire(const acquire_options& how = {});
   quorum_hold try_acquire(const acquire_options& how = {});
   quorum_hold try_acquire_for(time_limit timeout, const acquire_options& how = {});

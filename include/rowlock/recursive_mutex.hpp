@@ -17,8 +17,8 @@ class ROWLOCK_EXPORT recursive_mutex : public exclusive_lock {
  public:
   recursive_mutex(client db, std::string name, const lock_options& lock = {});  // as mutex
 
-  // How often this thread holds it now, through any object of this client and name. 0 if it was lost, or is being
-  // transferred. Throws error(forked).
+  // How often this thread holds the lock now, through any object of this client and name. 0 if the hold was lost, or is
+  // being transferred. Throws error(forked).
   [[nodiscard]] std::size_t depth() const;
 };
 

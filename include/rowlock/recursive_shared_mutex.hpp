@@ -24,9 +24,9 @@ ROWLOCK_BEGIN_NAMESPACE
 //
 // Thread safety: every member may be called from any thread at once. Only the thread that has locked it can unlock it;
 // if the thread ends first, it stays locked until this object is destroyed. A lost hold is not entered again: lock()
-// and lock_shared() acquire the lock anew. Then an unlock belongs to the latest hold that is locked in that way, and
-// the unlocks that are still due end the lost one. Once the client is closed, all members except the unlocks and name()
-// throw error(closed). Movable, as mutex.
+// and lock_shared() acquire the lock anew. An unlock then belongs to the latest hold that the thread has locked in that
+// mode; the unlocks that are still due after that end the lost hold. Once the client is closed, all members except the
+// unlocks and name() throw error(closed). Movable, as mutex.
 class ROWLOCK_EXPORT recursive_shared_mutex {
  public:
   recursive_shared_mutex(client db, std::string name, const lock_options& lock = {});  // as mutex
@@ -36,8 +36,8 @@ class ROWLOCK_EXPORT recursive_shared_mutex {
 
   const std::string& name() const noexcept;
 
-  // To write. Throws what shared_mutex::lock() throws. A thread that only reads would wait for itself: lock() throws
-  // error(deadlock), and the others return false, at once.
+  // Locks to write. Throws what shared_mutex::lock() throws. A thread that only reads would wait for itself: lock()
+  // throws error(deadlock), and the others return false, at once.
   void lock();
   [[nodiscard]] bool try_lock();
   [[nodiscard]] bool try_lock_for(time_limit timeout);
@@ -50,7 +50,7 @@ class ROWLOCK_EXPORT recursive_shared_mutex {
   // long as a call may take.
   void unlock();
 
-  // To read. Throws what shared_mutex::lock_shared() throws, except error(deadlock).
+  // Locks to read. Throws what shared_mutex::lock_shared() throws, except error(deadlock).
   void lock_shared();
   [[nodiscard]] bool try_lock_shared();
   [[nodiscard]] bool try_lock_shared_for(time_limit timeout);
@@ -64,11 +64,12 @@ class ROWLOCK_EXPORT recursive_shared_mutex {
   // This thread's hold: its token, remaining time, stop token and guard. Throws error(hold_lost) if there is none.
   const hold& current_hold() const;
 
-  // How often this thread has locked it to write and to read. 0 if its hold was lost and it has not locked it anew.
+  // How often this thread has locked it to write and to read. 0 if the hold was lost and the thread has not locked
+  // anew.
   [[nodiscard]] std::size_t write_depth() const;
   [[nodiscard]] std::size_t read_depth() const;
 
-  // As mutex's.
+  // As the functions of mutex.
   [[nodiscard]] bool is_locked() const;
   [[nodiscard]] std::vector<holder_info> holders() const;
   [[nodiscard]] std::vector<waiter_info> waiters() const;

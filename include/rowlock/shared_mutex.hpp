@@ -21,8 +21,8 @@ class ROWLOCK_EXPORT shared_mutex : public exclusive_lock {
  public:
   shared_mutex(client db, std::string name, const lock_options& lock = {});  // as mutex
 
-  // To read. Every call returns a hold with its own token. If a thread calls this twice and a writer requests
-  // the lock in between, the thread and the writer wait for each other; lock_shared() avoids this.
+  // Acquires the lock to read. Every call returns a hold with its own token. If a thread calls this twice and a writer
+  // requests the lock in between, the thread and the writer wait for each other; lock_shared() avoids this.
   hold acquire_shared(const acquire_options& how = {});
   hold try_acquire_shared(const acquire_options& how = {});
   hold try_acquire_shared_for(time_limit timeout, const acquire_options& how = {});

@@ -47,15 +47,15 @@ class [[nodiscard]] task {
 };
 
 // Runs the given task once, soon, on a thread of the caller's choice. Each wait keeps a copy of the executor, so it
-// should refer to a pool or an event loop, which must outlive the waits and the client. rowlock/asio.hpp makes one of an
-// executor of Asio.
+// should refer to a pool or an event loop, which must outlive the waits and the client. rowlock/asio.hpp makes an
+// executor from one of Asio's.
 //
-// rowlock calls it with no mutex locked and one call at a time, on a thread that each client has for this alone. It is
-// called on the caller's own thread for the release of an empty hold, and for any release if the client is closed or
-// that thread cannot be started. While the client closes, a candidate's executor may be called on another of rowlock's
-// threads. It must be quick, because the client's other completions wait for it, and must not close the client. It may
-// run the task at once if that is quick, too. An exception is logged, and ends the wait as if the task had been
-// destroyed; for the release of an empty hold the caller gets the exception.
+// rowlock calls the executor with no mutex locked and one call at a time, on a thread that each client has for this
+// alone. The executor is called on the caller's own thread for the release of an empty hold, and for any release if the
+// client is closed or that thread cannot be started. While the client closes, a candidate's executor may be called on
+// another of rowlock's threads. The executor must be quick, because the client's other completions wait for it, and
+// must not close the client. It may run the task at once if the task is quick, too. An exception is logged, and ends
+// the wait as if the task had been destroyed; for the release of an empty hold the caller gets the exception.
 using executor = std::function<void(task)>;
 
 ROWLOCK_END_NAMESPACE

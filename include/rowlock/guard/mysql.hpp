@@ -67,7 +67,7 @@ inline std::uint64_t run_mysql_guard(MYSQL* connection, const std::string& sql, 
   return mysql_affected_rows(connection);
 }
 
-// XA START is refused inside a transaction, with a number that tells the kind of the transaction.
+// The server refuses XA START inside a transaction, with an error number that tells the kind of the transaction.
 inline void refuse_mysql_xa(MYSQL* connection) {
   constexpr unsigned in_xa = 1399;
   constexpr unsigned in_another = 1400;
@@ -88,8 +88,8 @@ inline void refuse_mysql_xa(MYSQL* connection) {
 }  // namespace detail
 
 // Two round trips. Throws error: hold_lost if the hold is not valid: roll the transaction back; invalid_argument
-// outside a transaction and in an XA transaction; database with the server's SQLSTATE, where 40001 means: retry (so it
-// does for 1020).
+// outside a transaction and in an XA transaction; database with the server's SQLSTATE, where 40001 means: retry. The
+// SQLSTATE is 40001 for error 1020, too.
 inline void guard(MYSQL* connection, const hold& held) {
   // With autocommit off the guard itself begins a transaction.
   if ((connection->server_status & SERVER_STATUS_IN_TRANS) == 0 &&

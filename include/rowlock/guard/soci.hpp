@@ -20,7 +20,7 @@ ROWLOCK_BEGIN_NAMESPACE
 
 namespace detail {
 
-// Without an open transaction a savepoint ends with its statement.
+// A statement outside a transaction is one by itself, so the savepoint ends with it and cannot be released.
 inline void require_soci_transaction(soci::session& sql) {
   try {
     sql << "SAVEPOINT rowlock_guard";
