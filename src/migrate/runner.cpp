@@ -18,7 +18,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// Together 4 s. No file rewrites the rows of a table, so another migrator takes less for one.
+// The pauses together last 4 s. No file rewrites the rows of a table, so another migrator completes a file in less.
 constexpr int tries_at_most = 13;
 constexpr std::chrono::milliseconds first_pause = 10ms;
 constexpr std::chrono::milliseconds longest_pause = 500ms;
@@ -83,10 +83,11 @@ void runner::check_recorded(const store::schema_state& now) {
   }
 }
 
-// The nodes of a Galera cluster do not share the lock of exclusively(), so a migrator on another node may be
-// applying the same files: it may be ahead of this one, make a statement of this one fail, fail and remove the ledger's
-// entry, or be behind and write its lower version again. A file may be run as often as needed. So one that fails as if
-// there were such a rival is run again, after growing pauses in which that may complete it.
+// The nodes of a Galera cluster do not share the lock of exclusively(), so a migrator on another node may be applying
+// the same files. This rival may be ahead of this migrator, may make one of its statements fail, may fail and remove
+// the ledger's entry, or may be behind and write its lower version again. A file may be run as often as needed. So if a
+// file fails as it does when there is a rival, it is run again, after growing pauses in which the rival may complete
+// the file.
 void runner::apply(const migration& file) {
   auto pause = first_pause;
   bool has_run = false;
@@ -98,7 +99,7 @@ void runner::apply(const migration& file) {
       if (!was_lowered || tries == tries_at_most) return expect_version(file, file.version, newest());
     } catch (const error& problem) {
       const bool again = tries < tries_at_most && session_.may_be_a_rivals_doing(problem);
-      // A file that does not write its version, and cannot be run again, is no rival's doing.
+      // If the file has run before without writing its version, and no rival explains that, the file is at fault.
       if (!again && has_run) expect_version(file, file.version, newest());
       if (!again) throw;
     }
@@ -192,8 +193,8 @@ std::vector<migration> runner::down(std::optional<int> to, bool destroy_tokens, 
     done.clear();
     const auto now = session_.state();
     if (now.version == 0) return;
-    // On MySQL a down file records its version first and commits by statement. The entry of one that was
-    // interrupted is still there, and its file is run again.
+    // On MySQL a down file records its version first, and each of its statements commits. If it was interrupted, its
+    // ledger entry is still there, and the file is run again.
     const bool unfinished = session_.commits_by_statement() && now.version < newest() &&
                             by_version(session_.ledger()).contains(now.version + 1);
     const int from = unfinished ? now.version + 1 : now.version;

@@ -12,8 +12,8 @@
 
 namespace rowlock::migrate {
 
-// The public members do the same as those of rowlock::migrator, with the newest file's version as the newest
-// that the library knows.
+// The public members do the same as those of rowlock::migrator; the library's newest version is that of the newest
+// file.
 class runner {
  public:
   // expected: the lines that describe() must return after all files. The session must outlive the runner.

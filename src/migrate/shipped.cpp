@@ -71,7 +71,7 @@ ROWLOCK_BEGIN_NAMESPACE
 
 std::vector<migration> shipped_migrations(const std::string& dialect, const std::string& prefix) {
   model::check_identifier("prefix", prefix);
-  // Not a view: the alternatives have two types, so the result of their conversion is a temporary.
+  // Not a string_view: the alternatives have two types, so the result of their conversion is a temporary.
   const std::string meant = dialect == "postgresql" ? "postgres" : dialect == "mariadb" ? "mysql" : dialect;
   if (const auto* found = store::find_store(meant)) return migrate::pair_files(found->migrations(), prefix);
   throw error(errc::invalid_argument,

@@ -12,8 +12,8 @@
 
 namespace rowlock::migrate {
 
-// Makes migration 1, "locks", of "0001_locks.up" and "0001_locks.down". Sorts by version and inserts the
-// prefix. Throws error(internal) for any other form of name, a missing number, or half a pair.
+// Makes migration 1, "locks", from the files "0001_locks.up" and "0001_locks.down". Sorts the migrations by version and
+// inserts the prefix. Throws error(internal) for any other form of name, a missing number, or half a pair.
 std::vector<migration> pair_files(std::span<const embedded::file> files, std::string_view prefix);
 
 }  // namespace rowlock::migrate

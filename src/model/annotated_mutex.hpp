@@ -7,10 +7,10 @@
 //
 //   const model::annotated_lock lock{mutex_};
 //
-// Every mutex in src is one; tests/model/annotated_mutex_test.cpp checks that. The analysis does not look
-// into constructors, destructors and exception handlers, so what they do under a mutex is in functions that
-// they call. It cannot follow a returned reference to what is guarded, so a function that returns one is
-// marked ROWLOCK_REQUIRES.
+// Every mutex in src is of this type; tests/model/annotated_mutex_test.cpp checks that. The analysis does not look into
+// constructors, destructors and exception handlers, so what they do under a mutex is in functions that they call. The
+// analysis cannot follow a returned reference to guarded data, so a function that returns one is marked
+// ROWLOCK_REQUIRES.
 #pragma once
 
 #include <rowlock/config.hpp>
@@ -23,13 +23,13 @@
 #define ROWLOCK_THREAD_ANNOTATION(...)
 #endif
 
-// On a member: the mutex that guards it, or that guards what it points to.
+// On a member: names the mutex that guards the member, or the data that it points to.
 #define ROWLOCK_GUARDED_BY(mutex) ROWLOCK_THREAD_ANNOTATION(guarded_by(mutex))
 #define ROWLOCK_PT_GUARDED_BY(mutex) ROWLOCK_THREAD_ANNOTATION(pt_guarded_by(mutex))
 // On a function or a lambda, after its parameters: the caller has locked, or has not locked, the mutex.
 #define ROWLOCK_REQUIRES(...) ROWLOCK_THREAD_ANNOTATION(requires_capability(__VA_ARGS__))
 #define ROWLOCK_EXCLUDES(...) ROWLOCK_THREAD_ANNOTATION(locks_excluded(__VA_ARGS__))
-// On a function: it locks or unlocks the mutex; without an argument, its own object.
+// On a function that locks or unlocks the mutex; without an argument, its own object.
 #define ROWLOCK_ACQUIRE(...) ROWLOCK_THREAD_ANNOTATION(acquire_capability(__VA_ARGS__))
 #define ROWLOCK_TRY_ACQUIRE(...) ROWLOCK_THREAD_ANNOTATION(try_acquire_capability(__VA_ARGS__))
 #define ROWLOCK_RELEASE(...) ROWLOCK_THREAD_ANNOTATION(release_capability(__VA_ARGS__))
@@ -51,8 +51,8 @@ class ROWLOCK_THREAD_ANNOTATION(capability("mutex")) annotated_mutex {
   std::mutex native_;
 };
 
-// Locks the mutex for a scope, as std::unique_lock does. It converts to one for a condition variable, which
-// returns with the mutex locked again.
+// Locks the mutex for a scope, as std::unique_lock does. Converts to a std::unique_lock for a condition variable, whose
+// wait returns with the mutex locked again.
 class ROWLOCK_THREAD_ANNOTATION(scoped_lockable) annotated_lock {
  public:
   explicit annotated_lock(annotated_mutex& mutex) ROWLOCK_ACQUIRE(mutex) : native_{mutex.native_} {}

@@ -71,7 +71,7 @@ class category final : public std::error_category {
 
 }  // namespace
 
-// Never destroyed, because a detached thread may throw while the process ends.
+// The category is never destroyed, because a detached thread may throw while the process ends.
 const std::error_category& error_category() noexcept {
   alignas(category) static unsigned char place[sizeof(category)];
   static const auto* const made = new (place) category;

@@ -14,7 +14,7 @@
 
 namespace rowlock::model {
 
-// What the public ids are made of, and what only rowlock does with it.
+// Adds to the public ids what only rowlock itself does with an id.
 class id128 : public detail::id128 {
  public:
   constexpr id128() = default;  // nil: names nothing
@@ -35,7 +35,7 @@ class id128 : public detail::id128 {
   static std::uint64_t owner_of_this_thread();
   // Another id of the same owner.
   id128 sibling() const;
-  // Another id for each number except 0, and the same for the same number.
+  // Another id for each number except 0; always the same id for the same number.
   constexpr id128 numbered(std::int64_t number) const {
     return id128{detail::id128{{words()[0], words()[1] ^ static_cast<std::uint64_t>(number)}}};
   }
@@ -45,7 +45,8 @@ class id128 : public detail::id128 {
   std::size_t hash() const noexcept { return static_cast<std::size_t>(words()[0] ^ words()[1]); }
 };
 
-// Each kind of id has its own type, so a hold's id cannot be passed where a lease's is expected. Shown: the public type.
+// Each kind of id has its own type, so a hold's id cannot be passed where a lease's is expected. Shown is the public
+// type of the id.
 template <class Shown>
 class id : public id128 {
  public:
@@ -56,8 +57,8 @@ class id : public id128 {
   static id parse(std::string_view text) { return id{id128::parse(text)}; }
   static id of_this_thread() { return id{id128::of_this_thread()}; }
   id sibling() const { return id{id128::sibling()}; }
-  // The id of something that belongs only to what the other id names. If that may have several such things, each has
-  // a number of its own.
+  // The id of something that belongs only to what the id `other` names. If the other may have several such things, each
+  // has a number of its own.
   template <class Other>
   static constexpr id belonging_to(const model::id<Other>& other, std::int64_t number = 0) {
     return id{other.numbered(number)};

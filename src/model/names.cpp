@@ -73,7 +73,7 @@ void check_identifier(std::string_view what, std::string_view value) {
   bool good = !value.empty() && value.size() <= 31;
   for (std::size_t i = 0; good && i < value.size(); ++i) good = ok(value[i], i == 0);
   if (!good) {
-    // The message does not repeat the value: it may hold anything.
+    // The message does not repeat the value, which may contain a secret or unprintable text.
     refuse(
         fmt::format("the {} does not match [a-z_][a-z0-9_]{{0,30}}; it becomes part of table names", what));
   }

@@ -20,21 +20,22 @@ void check_value(std::string_view value);
 // The application that a client gives: UTF-8, at most 255 bytes, no control characters; may be empty.
 void check_application(std::string_view application);
 
-// The text without what is not UTF-8 and without control characters. For a text that the system gave: a
+// The text without control characters and without bytes that are not UTF-8. For a text that the system gave: a
 // program's name may be cut inside a character.
 std::string printable(std::string_view text);
 
-// [a-z_][a-z0-9_]{0,30}, and a prefix that makes no table's name a reserved word. what: "prefix" or "schema".
+// Accepts [a-z_][a-z0-9_]{0,30}, and of the prefixes those that make no table's name a reserved word. what: "prefix" or
+// "schema".
 void check_identifier(std::string_view what, std::string_view value);
 
-// A ttl that can be renewed: from 1 second to 24 hours, and at least twice the renewal interval. A longer one
-// is more likely a wrong unit than a wish.
+// A ttl that can be renewed: from 1 second to 24 hours, and at least twice the renewal interval. A longer ttl is more
+// likely a mistaken unit than intended.
 void check_ttl(std::chrono::milliseconds ttl, std::chrono::milliseconds renew_interval);
 
 // An explicit ttl, which nobody renews: from 100 milliseconds to 24 hours.
 void check_explicit_ttl(std::chrono::milliseconds ttl);
 
-// What an acquire asks for: an explicit ttl, if any, and a minimum hold time, which must fit into that ttl.
+// The options of an acquire: an explicit ttl, if any, and a minimum hold time, which must fit into that ttl.
 void check_hold_times(std::optional<std::chrono::milliseconds> explicit_ttl,
                       std::chrono::milliseconds min_hold);
 

@@ -17,9 +17,9 @@ std::string spelled_plainly(std::string_view word) {
   return result;
 }
 
-// Damerau and Levenshtein: swapped neighbours count once.
+// The distance of Damerau and Levenshtein, in which a swap of two neighbours counts once.
 std::size_t edit_distance(std::string_view one, std::string_view other) {
-  // Rows of the table: the one before the last, the last, and this one.
+  // Three rows of the table of distances: the one before the last, the last, and the current one.
   std::vector<std::size_t> before(other.size() + 1), last(other.size() + 1), row(other.size() + 1);
   for (std::size_t j = 0; j <= other.size(); ++j) row[j] = j;
   for (std::size_t i = 1; i <= one.size(); ++i) {
@@ -72,7 +72,7 @@ void append_hex(std::string& text, std::string_view bytes) {
 }
 
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates) {
-  constexpr std::size_t longest = 64;  // nothing that is known by name here is longer
+  constexpr std::size_t longest = 64;  // no name that the library knows is longer
   if (word.size() > longest) return {};
   const auto plain = spelled_plainly(word);
   std::string best;

@@ -17,21 +17,21 @@ struct utf8_character {
   std::size_t length = 0;  // in bytes; 0: no character starts here
 };
 
-// The character at the start of a text that is not empty (RFC 3629: no overlong forms, no surrogates, nothing above
-// U+10FFFF).
+// The character at the start of a text that must not be empty (RFC 3629: no overlong forms, no surrogates, nothing
+// above U+10FFFF).
 utf8_character first_character(std::string_view text);
 
-// Of ASCII, or one of the C1 controls.
+// Whether the code is a control character of ASCII, or one of the C1 controls.
 bool is_control(char32_t code);
 
-// 0 to 15. -1: it is no hex digit.
+// The value of a hex digit, 0 to 15. -1 if `digit` is no hex digit.
 int hex_value(char digit);
 
 // Bytes in hex, which neither a quote nor a character set can change.
 ROWLOCK_FOR_STORES void append_hex(std::string& text, std::string_view bytes);
 
 // The candidate with the fewest missing, added, changed or swapped letters. Empty if more than a third of the letters
-// differ in each. Capitals, dashes and underscores, which are often confused, do not count.
+// differ in every candidate. Capitals, dashes and underscores, which are often confused, do not count.
 ROWLOCK_FOR_STORES std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 // `; did you mean …?`, for the end of a message. Empty if nothing is near.

@@ -30,7 +30,8 @@ struct access {
   static const std::shared_ptr<client_layer::engine>& engine(const client& db) noexcept { return db.engine_; }
   static client_layer::task_executor& tasks(const client& db) { return engine(db)->tasks(); }
   static const client_layer::hold_ptr& state(const hold& held) noexcept { return held.state_; }
-  // Ends a hold without releasing it. `releases` is the state to release; if it is null, `otherwise` is the result.
+  // Ends a hold without releasing it. `releases` is the state that the caller must release; if it is null, `otherwise`
+  // is the result.
   struct ended {
     client_layer::hold_ptr releases;
     release_result otherwise = release_result::lost;
@@ -41,7 +42,7 @@ struct access {
     held.result_ = held.state_->loss() == loss::none ? release_result::released : release_result::lost;
     return {held.state_->leave() ? held.state_ : nullptr, held.result_};
   }
-  // What has become of the release of a hold that was ended so.
+  // Records the result of the release of a hold that end() has ended.
   static void settle(hold& held, release_result result) noexcept { held.result_ = result; }
   static const client& db(const wanted& one) noexcept { return one.db_; }
   static const model::lock_request& lock(const wanted& one) noexcept { return *one.lock_; }
@@ -50,7 +51,7 @@ struct access {
   static const semaphore_lock& lock(const counting_semaphore& lock) noexcept { return *lock.lock_; }
   static const acquirer& lock(const election& office) noexcept { return *office.office_; }
   static wanted wait(const latch& on);
-  // What acquire_all asks for. Throws error(invalid_argument) for an empty list, or several clients.
+  // The request of acquire_all. Throws error(invalid_argument) for an empty list, or several clients.
   struct joint_request {
     client db;
     std::vector<model::lock_request> wanted;

@@ -114,7 +114,7 @@ std::vector<release_result> hold_set::release() {
     if (const auto& state = access::state(one); state && state->engine().is_forked())
       state->engine().check_usable();
   }
-  // All that is needed is allocated before the first hold ends.
+  // Everything that the release needs is allocated before the first hold ends.
   std::vector<release_result> results(holds_.size());
   std::vector<release_result> answers(holds_.size());
   std::vector<client_layer::release_answer> room(holds_.size());

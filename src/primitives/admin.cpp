@@ -25,7 +25,8 @@ client_layer::engine& engine_of(const client& db) {
   return *access::engine(db);
 }
 
-// Whether a holder is left whose token is at most this one and whose lease has not expired. A lock that rests has none.
+// Whether the lock still has a holder whose token is at most `token` and whose lease has not expired. A lock that rests
+// has no holder.
 bool has_holder_up_to(const std::optional<store::lock_info>& lock, model::token token) {
   return lock && std::ranges::any_of(lock->holders, [token](const auto& holder) {
            return holder.token <= token && holder.expires_in > milliseconds{0} &&
@@ -33,7 +34,7 @@ bool has_holder_up_to(const std::optional<store::lock_info>& lock, model::token 
          });
 }
 
-// True: somebody lost the lock.
+// Returns true if somebody lost the lock.
 bool force(client_layer::engine& on, const std::string& name, model::hold_id only,
            std::optional<model::token> upto = {}) {
   switch (client_layer::force_release(on, name, on.shared().settings.statement_timeout, only, upto)) {
@@ -51,8 +52,8 @@ bool force(client_layer::engine& on, const std::string& name, model::hold_id onl
               "the database cannot be reached; whether \"" + name + "\" was released is unknown", {}, true);
 }
 
-// Reads which names are recorded, for changes that need no lease. For a read-only client it does nothing: the
-// change itself is refused.
+// Reads which names are recorded, for changes that need no lease. Does nothing for a read-only client, whose change is
+// refused anyway.
 void update_recorded(client_layer::engine& on) {
   if (on.shared().settings.read_only) return;
   on.tasks().result_of([&on](store::session& session) {
@@ -182,10 +183,10 @@ sweep_result admin::sweep() {
   const std::chrono::microseconds skew = engine_of(db_).shared().skew();
   constexpr std::size_t at_once = 1000;
   update_recorded(engine_of(db_));
-  // Leases first: what they held becomes stale when they are killed.
+  // Kills the leases first: what they held becomes stale when they are killed.
   for (std::size_t killed = at_once; killed == at_once;) {
     killed = access::tasks(db_).result_of([skew](store::session& session) {
-      // Leases are judged by this server's clock only once they have been lengthened for it.
+      // Leases may be judged by this server's clock only after they have been lengthened for it.
       session.record_database_state();
       return session.kill(session.find_stale(at_once, skew).leases, skew).size();
     });

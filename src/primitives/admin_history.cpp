@@ -1,4 +1,4 @@
-// admin's calls for histories.
+// The functions of admin that read and configure histories.
 #include <rowlock/admin.hpp>
 
 #include "client/engine.hpp"
@@ -32,7 +32,7 @@ history_line to_public(const store::history_line& line) {
           line.program};
 }
 
-// When the line of a lost hold is written, its lease is gone. The line of its grant says who had it.
+// When the line of a loss is written, the lease is gone already. The line of the hold's grant says who the holder was.
 void name_the_lost(std::vector<history_line>& lines) {
   std::map<hold_id, const history_line*> known;
   for (auto line = lines.rbegin(); line != lines.rend(); ++line) {

@@ -43,7 +43,7 @@ Awaited awaiting(executor where, const wanted& lock, const wait_limit& how_long,
                                                      how_long, std::move(how));
 }
 
-// What its caller learns of the release.
+// What the caller of a release learns from it.
 release_result take(async_release& over) {
   try {
     return over.take();
@@ -52,7 +52,7 @@ release_result take(async_release& over) {
   }
 }
 
-// Sends nothing. Requires: it is or was a hold.
+// Makes the release without sending it. Requires: `held` is or was a hold.
 std::shared_ptr<async_release> make_release(executor where, const hold& held,
                                             std::function<void(release_result)> done) {
   auto& engine = access::state(held)->engine();

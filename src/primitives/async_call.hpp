@@ -40,7 +40,7 @@ void call_when_over(const client& db, executor where, std::function<void(Result)
       ->start();
 }
 
-// The awaitable of such a call. It keeps a handle of the client.
+// The awaitable of such a call. The awaitable keeps a handle of the client.
 template <class Awaited, class Call, class... Arguments>
 Awaited awaiting(client db, executor where, Arguments... arguments) {
   return access::make<Awaited>([db = std::move(db), where = std::move(where),

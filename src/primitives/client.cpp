@@ -14,7 +14,7 @@ namespace {
 
 using client_layer::engine;
 
-// Opens the database again only if its URL has changed.
+// A database for the caller's url_source: opens a new one only if the URL has changed.
 class url_database {
  public:
   url_database(std::function<std::string()> url, const options& settings)

@@ -44,7 +44,7 @@ class semaphore_lock {
   acquirer acquiring() const { return {db_, definition()}; }
 
   model::lock_request permits(std::int64_t wanted) const {
-    // Read once: a resize may come between a check and a second reading.
+    // Reads the capacity once: a resize may come between a check and a second reading.
     if (const acquirer asks = acquiring(); wanted >= 1 && wanted <= asks.definition().capacity)
       return asks.shared(wanted);
     throw error(
@@ -79,7 +79,7 @@ class semaphore_lock {
   }
 
  private:
-  // Returns the new capacity. A missing lock is created with the capacity `created`.
+  // Returns the new capacity. Creates a missing lock with the capacity `created`.
   template <class Decide>
   std::int64_t resize(Decide decide, std::int64_t created) {
     engine().check_usable();  // a forked child must not wait for the mutex
@@ -106,7 +106,7 @@ class semaphore_lock {
 
   client db_;
   std::string name_;
-  // One resize at a time, so that capacity_ is what the last one stored.
+  // Lets one resize run at a time, so that capacity_ is what the last one stored.
   model::annotated_mutex resizing_;
   std::atomic<std::int64_t> capacity_ ROWLOCK_GUARDED_BY(resizing_);
   bool fair_;

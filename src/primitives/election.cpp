@@ -12,8 +12,8 @@ namespace rowlock::primitives {
 
 namespace {
 
-// Where wake-ups arrive, polling only covers a lost one and a leader that vanished without a successor. Some
-// databases send a wake-up for every change of any lock, so the pause limits how often an observer reads.
+// Where wake-ups arrive, an observer polls only in case a wake-up was lost or the leader vanished without a successor.
+// Some databases send a wake-up for every change of any lock, so the pause limits how often an observer reads.
 constexpr int rounds_when_told = 5;
 constexpr auto between_looks = 10ms;
 

@@ -14,8 +14,9 @@ ROWLOCK_BEGIN_NAMESPACE
 
 namespace {
 
-// The mode whose guard proves the hold. While a downgrade or an upgrade is in doubt, only the database knows it. On
-// SQLite one guard proves both, so nothing is asked there, where the application may keep everybody from writing.
+// The mode whose guard proves the hold. While a downgrade or an upgrade is in doubt, only the database knows the mode.
+// On SQLite one guard proves both modes, so the client does not ask the database, whose write lock the application may
+// hold.
 model::lock_mode guarded_mode(client_layer::hold_state& held) {
   auto& on = held.engine();
   using enum model::lock_mode;
@@ -107,7 +108,7 @@ std::chrono::nanoseconds hold::remaining() const noexcept {
   return state_ && !is_over_ ? state_->remaining() : std::chrono::nanoseconds{0};
 }
 
-// In a forked child these three do not wait for a mutex that another thread of its parent may have locked.
+// In a forked child the next three functions do not wait for a mutex that another thread of the parent may have locked.
 
 std::stop_token hold::release_requested() const {
   if (state_ && state_->engine().is_forked()) state_->engine().check_usable();

@@ -30,7 +30,7 @@ class latch_lock {
       throw error(errc::invalid_argument,
                   fmt::format("\"{}\" cannot be counted down by {}; at least 1 is expected", asked.name, n));
     }
-    // Kept by each try for the next one.
+    // Each attempt keeps the token that it writes, for the next attempt.
     const auto tried = std::make_shared<std::atomic<model::token>>(0);
     const auto settled = decide(
         limit, [definition = asked, id = model::hold_id::random(), n, tried](const store::lock_view& view) {

@@ -26,10 +26,10 @@ using client_layer::outcome;
 using std::chrono::milliseconds;
 using std::chrono::nanoseconds;
 
-// Once a majority has granted, the other members get as much time again, and at least this.
+// Once a majority has granted the lock, the other members get as much time again as that took, and at least this.
 constexpr auto grace_at_least = 20ms;
 
-// Rivals that split the votes retry at different times.
+// The pauses are random, so that rivals that split the votes retry at different times.
 client_layer::backoff between_attempts() {
   return {5ms, 250ms};
 }
@@ -96,8 +96,8 @@ class quorum_lock {
 
   engine& member(std::size_t i) const { return *access::engine(members_[i]); }
   instant now() const { return member(0).shared().time.now(); }
-  // Does not use member(0).shared().pauses: if that member is closed, it is one vote less, and the others are
-  // asked again.
+  // Does not use the pauses of member(0).shared(): if that member is closed, only its vote is missing, and the others
+  // are asked again.
   void sleep_until(instant then, const std::stop_token& stop) const {
     client_layer::stoppable_sleep{member(0).shared().time}.sleep_until(then, stop);
   }
@@ -154,14 +154,15 @@ class quorum_lock {
       const quorum_state::limits limits{majority_, drift_, timeout_};
       return {std::make_unique<quorum_state>(holds, limits, *token), {}};
     }
-    // Waits for the releases, so that the next attempt does not meet this one's holds.
+    // Waits for the releases, so that the next attempt does not meet the holds of this one.
     auto last = how.stop.stop_requested() ? now() : now() + timeout_;
     if (until) last = std::min(*until, last);
     holds->release(last);
     return {nullptr, refusal_of(refusals)};
   }
 
-  // The requests that were sent and not answered. Destroying it withdraws them, and releases what they get.
+  // The requests that were sent and not answered. The destructor withdraws them, and releases what they are granted
+  // later.
   struct sent_requests {
     explicit sent_requests(std::size_t members) : of(members) {}
     sent_requests(const sent_requests&) = delete;
@@ -260,7 +261,7 @@ class quorum_lock {
                holds, [&](const hold_ptr& hold) { return hold && hold->token() == token; })) >= majority_;
   }
 
-  // Sends the token once to all members that have a lower one. A late answer is ignored.
+  // Sends the token once to every member that has a lower one. A late answer is ignored.
   void raise(std::span<const hold_ptr> holds, model::token token, instant deadline,
              const std::stop_token& stop) const {
     std::vector<std::pair<const hold_ptr*, client_layer::task_executor::pending_decision>> rounds;
@@ -272,7 +273,7 @@ class quorum_lock {
                                          return client_layer::decide_raise_token(view, id, token);
                                        }));
       } catch (const error&) {
-        // The client is closed: its hold counts as lost.
+        // The client is closed, so its hold counts as lost.
       }
     }
     for (const auto& [hold, round] : rounds) {
@@ -288,7 +289,7 @@ class quorum_lock {
     }
   }
 
-  // Why no majority was possible; empty if another holder is the reason. Prefers a permanent reason.
+  // Why no majority was possible; empty if another holder is the reason. A permanent reason comes before others.
   std::optional<error> refusal_of(const refusal_list& refusals) const {
     const error* reason = nullptr;
     std::size_t lasting = 0;

@@ -48,7 +48,7 @@ std::span<const release_result> member_holds::release(std::optional<client_layer
     try {
       results_.push_back(answer ? engine->releaser().await(answer, last) : release_result::lost);
     } catch (const std::exception&) {
-      // Refused for good: whether it is held is not known.
+      // The database refuses permanently, so nobody knows whether the hold stands.
       results_.push_back(release_result::unknown);
     }
   }
@@ -142,7 +142,7 @@ class member_text {
     }
   }
 
-  // If the row is locked by a guarded transaction, it is not over, and is to be sent again.
+  // A text whose row is locked by a guarded transaction is not over, and will be sent again.
   void await(client_layer::instant deadline) {
     try {
       if (!member_->engine().tasks().await(round_.task, deadline)) {
@@ -167,7 +167,7 @@ class member_text {
   std::optional<error> failure_{};
 };
 
-// Until each is over, or the time has passed.
+// Sends the text until each member has answered finally, or the time has passed.
 void send_to_all(std::vector<member_text>& texts, const std::string& text, client_layer::time_source& time,
                  client_layer::instant deadline) {
   client_layer::stoppable_sleep sleeper{time};

@@ -18,14 +18,14 @@ namespace rowlock::primitives {
 
 using client_layer::hold_ptr;
 
-// How long a majority of the holds (null: not granted) stays valid: the majority-th longest remaining time.
-// Zero: fewer are valid.
+// How long a majority of the holds (null: not granted) stays valid: the majority-th longest remaining time. Zero if
+// fewer are valid.
 std::chrono::nanoseconds remaining_of_majority(std::span<const hold_ptr> members, std::size_t majority);
 
 // The holds that the members have granted. Destroying it releases them, without waiting for the answers.
 class member_holds {
  public:
-  // Null for each member. What a release needs is allocated here.
+  // Begins with a null for each member. Allocates what a release needs.
   explicit member_holds(std::size_t members);
   member_holds(const member_holds&) = delete;
   member_holds& operator=(const member_holds&) = delete;
@@ -34,8 +34,8 @@ class member_holds {
   hold_ptr& operator[](std::size_t member) noexcept { return holds_[member]; }
   std::span<const hold_ptr> all() const noexcept { return holds_; }
 
-  // Releases all holds at once, and waits for each answer until then (empty: for its client's close_timeout). Needs no
-  // memory. `released`: the database has said that this hold stood until then. Call it once.
+  // Releases all holds at once, and waits for each answer until `until` (empty: for the close_timeout of its client).
+  // Needs no memory. `released`: the database has said that the hold stood until the release. Call it once.
   std::span<const release_result> release(std::optional<client_layer::instant> until);
 
  private:
@@ -72,7 +72,7 @@ class quorum_state {
   const std::vector<hold>& holds() const noexcept { return holds_; }
   bool is_forked() const noexcept;
   const client_layer::context& shared() const noexcept { return first_->engine().shared(); }
-  // As quorum_hold's.
+  // As the functions of quorum_hold.
   void set_data(const std::string& text) const;
   release_result release();
 
@@ -92,7 +92,7 @@ class quorum_state {
   std::atomic<rowlock::loss> loss_{rowlock::loss::none};
   std::optional<release_result> released_;
   std::atomic<bool> over_{false};  // release() was called: no more notices
-  // The last member, so that no callback runs while the others are destroyed.
+  // The last member, so that it is destroyed first, and no callback runs while the others are destroyed.
   std::vector<std::unique_ptr<watch>> watches_;
 };
 

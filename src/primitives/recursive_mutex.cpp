@@ -10,7 +10,7 @@ class recursive_lock final : public standard_lock {
  public:
   using standard_lock::standard_lock;
 
-  // Another hold of what this thread already holds, or a new one.
+  // Returns one more hold of the lock that this thread already holds, or a new one.
   hold acquire(const wait_limit& how_long, const acquire_options& how) const override {
     engine().check_usable();
     auto held = entered();
@@ -28,7 +28,7 @@ class recursive_lock final : public standard_lock {
   }
 
  private:
-  // Null: this thread has entered nothing.
+  // The hold that this thread has entered. Null: none.
   client_layer::hold_ptr entered() const {
     return engine().entries().find(name(), model::hold_id::owner_of_this_thread());
   }

@@ -59,7 +59,7 @@ class shared_lock final : public standard_lock {
     return true;
   }
   void check_lock() const override {
-    // A hold that is lost is in nobody's way, although its thread has yet to unlock it.
+    // A lost hold does not keep its thread from locking, although the thread has yet to unlock it.
     const auto* read = reading();
     if (!is_locked_by_this_thread() && (read == nullptr || !read->held.valid())) return;
     throw error(errc::deadlock, "this thread has already locked \"" + name() +
@@ -69,7 +69,7 @@ class shared_lock final : public standard_lock {
 
 namespace {
 
-// While a change of a hold is in doubt, a reader's share is what the hold has in any case.
+// While a change of a hold is in doubt, the hold has at least a reader's share.
 constexpr share reader{lock_mode::shared, 1};
 
 shared_lock& of(exclusive_lock& lock) {

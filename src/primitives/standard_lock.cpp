@@ -44,7 +44,7 @@ std::optional<store::lock_info> acquirer::stored(const client_layer::call_limit&
   return found;
 }
 
-// The queue is read first, so that a request that is granted in between is seen twice instead of not at all.
+// Reads the queue before the holders, so that a request that is granted in between is seen twice instead of not at all.
 std::vector<participant> acquirer::participants() const {
   const auto [queue, stored] = engine().tasks().result_of([name = name()](store::admin_verbs& session) {
     auto waiters = session.queue(name);
@@ -62,7 +62,7 @@ std::vector<participant> acquirer::participants() const {
   model::hold_id leader{};
   if (definition_.kind == model::lock_kind::election && !stored->holders.empty()) {
     const auto& holder = stored->holders.front();
-    // While the office is resting, its holder is nil.
+    // An office that rests has a nil holder.
     if (is_living(holder) && !holder.hold.is_nil()) {
       leader = holder.hold;
       add(holder.lease, true);
@@ -122,7 +122,7 @@ bool acquirer::change(client_layer::hold_state& held, share wanted, share in_dou
   try {
     settled = engine().tasks().decide_with_retry(name(), {held.id(), true}, decide);
   } catch (const std::exception& failure) {
-    // If memory runs out, it may have been sent, too.
+    // If memory runs out, the request may have been sent, too.
     const auto* refusal = dynamic_cast<const error*>(&failure);
     if (refusal && !refusal->outcome_unknown()) throw;
     // The request may still be executed.
@@ -151,7 +151,7 @@ std::optional<store::holder_info> acquirer::read(const client_layer::hold_state&
         {shared.time.now() + shared.settings.statement_timeout});
     return *own;
   } catch (const error&) {
-    // The state stays unknown.
+    // The state of the hold stays unknown.
   }
   return {};
 }
@@ -196,7 +196,8 @@ bool standard_lock::lock_within(const wait_limit& how_long) {
   return true;
 }
 
-// Does nothing in a forked child, when a guard object that existed at the fork is destroyed: the lock is the parent's.
+// In a forked child unlock() does nothing: a guard object that existed at the fork may call it, but the lock is the
+// parent's.
 void standard_lock::unlock() {
   if (engine().is_forked()) return;
   const auto* mine = locked_.innermost(thread_holds::is_written);

@@ -26,7 +26,7 @@ namespace rowlock::primitives {
 
 using client_layer::wait_limit;
 
-// Zero or less: does not wait.
+// Zero or less means that the call does not wait.
 wait_limit wait_limit_of(time_limit timeout);
 
 // A lock with the given options. Throws error(invalid_argument).
@@ -60,9 +60,9 @@ class acquirer {
   hold acquire(const model::lock_request& request, const wait_limit& how_long,
                const acquire_options& how) const;
 
-  // Gives the hold the share `wanted` by running the decision. False: it is refused. If the answer is lost, repeats
-  // the request, and finally reads the result. If that fails too, the hold counts as `in_doubt`. Throws
-  // error(invalid_argument) for a hold of another lock or client, error(hold_lost) if it is over.
+  // Gives the hold the share `wanted` by running the decision. False: the decision refuses. If the answer is lost,
+  // repeats the request, and finally reads the result. If that fails too, the hold counts as `in_doubt`. Throws
+  // error(invalid_argument) for a hold of another lock or client, error(hold_lost) if the hold is over.
   template <class Decide>
   bool change(const hold& held, share wanted, share in_doubt, Decide decide) const {
     const auto state = state_of(held);
@@ -76,7 +76,7 @@ class acquirer {
   std::optional<store::lock_info> stored(const client_layer::call_limit& limit = {}) const;
   // The leader of an election, and the waiters in queue order. Throws error(mismatch).
   std::vector<participant> participants() const;
-  // How much of its capacity is free, as last written.
+  // How much of the lock's capacity is free, as last written.
   std::int64_t unused(const client_layer::call_limit& limit = {}) const;
   bool is_locked() const;
   std::vector<holder_info> holders() const;
@@ -109,7 +109,7 @@ class standard_lock {
     return access::make<hold>(client_layer::acquire(engine(), acquire_.exclusive(), how_long, how));
   }
 
-  // As the standard's.
+  // The standard's names, as in exclusive_lock.
   void lock();
   bool lock_within(const wait_limit& how_long);
   void unlock();

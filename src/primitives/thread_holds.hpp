@@ -14,13 +14,13 @@
 
 namespace rowlock::primitives {
 
-// Thread-safe. Only its own thread makes, changes and removes an entry, so the mutex guards only the list. Two threads
-// have an entry at the same time if one's hold was lost and the other has been granted the lock since.
+// Thread-safe. Only the thread of an entry makes, changes and removes it, so the mutex guards only the list. Two
+// threads have an entry at the same time if one's hold was lost and the other has been granted the lock since.
 class thread_holds {
  public:
   struct entry {
     hold held;
-    std::size_t writes = 0;  // how often its thread has locked it for writing
+    std::size_t writes = 0;  // how often the entry's thread has locked it for writing
     std::size_t reads = 0;
     std::uint64_t owner = model::hold_id::owner_of_this_thread();
   };
@@ -46,7 +46,8 @@ class thread_holds {
     entries_.splice(entries_.begin(), made);
   }
 
-  // Returns its hold: releasing it calls the database, so that happens outside the mutex.
+  // Removes an entry and returns its hold, which the caller releases: a release calls the database, so it must happen
+  // outside the mutex.
   hold remove(const entry& over) {
     std::list<entry> removed;
     {

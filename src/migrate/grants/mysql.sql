@@ -1,5 +1,5 @@
--- The rights of a user, by what it does. :role stands for a quoted name, :schema. for a quoted name with a point, or for
--- nothing.
+-- The rights of a user, one section for each value of role_use. :role stands for a quoted name, :schema. for a quoted
+-- name with a point, or for nothing.
 
 -- name: run
 GRANT SELECT, INSERT, UPDATE, DELETE ON :schema.rowlock_lease TO :role;
@@ -22,7 +22,7 @@ GRANT SELECT ON :schema.rowlock_recording TO :role;
 GRANT SELECT ON :schema.rowlock_history TO :role;
 
 -- name: operate
--- As run, what is recorded, and the transactions of other users.
+-- The rights of run, the right to change what is recorded, and that to see the transactions of other users.
 GRANT SELECT, INSERT, UPDATE, DELETE ON :schema.rowlock_lease TO :role;
 GRANT SELECT, INSERT, UPDATE, DELETE ON :schema.rowlock_lock TO :role;
 GRANT SELECT, INSERT, UPDATE, DELETE ON :schema.rowlock_permit TO :role;
@@ -37,6 +37,6 @@ GRANT PROCESS ON *.* TO :role;
 GRANT SELECT, INSERT, UPDATE, DELETE, CREATE, ALTER, DROP, INDEX ON :database.* TO :role;
 
 -- name: write
--- The column is what a guard writes on a Galera cluster.
+-- A guard on a Galera cluster writes the column `guards`.
 GRANT SELECT, UPDATE (guards) ON :schema.rowlock_lock TO :role;
 GRANT SELECT, UPDATE (guards) ON :schema.rowlock_permit TO :role;

@@ -1,4 +1,4 @@
--- The rights of a role, by what it does. :schema and :role stand for quoted names.
+-- The rights of a role, one section for each value of role_use. :schema and :role stand for quoted names.
 
 -- name: run
 GRANT USAGE ON SCHEMA :schema TO :role;
@@ -12,7 +12,7 @@ GRANT USAGE ON SCHEMA :schema TO :role;
 GRANT SELECT ON :schema.rowlock_lease, :schema.rowlock_lock, :schema.rowlock_permit, :schema.rowlock_queue, :schema.rowlock_meta, :schema.rowlock_marker, :schema.rowlock_recording, :schema.rowlock_history TO :role;
 
 -- name: operate
--- As run, what is recorded, and the sessions of other roles.
+-- The rights of run, the right to change what is recorded, and that to see the sessions of other roles.
 GRANT USAGE ON SCHEMA :schema TO :role;
 GRANT SELECT, INSERT, UPDATE, DELETE ON :schema.rowlock_lease, :schema.rowlock_lock, :schema.rowlock_permit, :schema.rowlock_queue, :schema.rowlock_marker TO :role;
 GRANT SELECT, UPDATE ON :schema.rowlock_meta TO :role;
