@@ -12,8 +12,8 @@ ROWLOCK_BEGIN_NAMESPACE
 struct request_options {
   std::string reason{};                         // shown to the holders: UTF-8, at most 4096 bytes, no NUL
   time_span within = std::chrono::seconds{30};  // how long to wait for them; up to 24 hours
-  bool then_force = false;  // release the lock by force if somebody still holds it by then
-  std::stop_token stop{};   // ends the wait; then nothing is forced
+  bool then_force = false;                      // force the release if somebody still holds the lock then
+  std::stop_token stop{};                       // ends the wait; then nothing is forced
 };
 
 enum class request_result {

@@ -65,8 +65,7 @@ struct lock_request {
   lock_definition definition;
   lock_mode mode = lock_mode::exclusive;
   std::int64_t weight = 1;  // of a shared request
-  bool everything =
-      false;  // a shared request for all permits that are free, if nobody waits; such a request never waits itself
+  bool everything = false;  // a shared request for every free permit, if nobody waits; it never waits itself
 };
 
 // One row of `lock`. Tokens only rise (I2); `token` is the latest grant's. While somebody holds the lock exclusively,
