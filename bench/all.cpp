@@ -9,7 +9,7 @@ namespace rowlock::bench {
 
 namespace {
 
-// That many locks, acquired together once, so that their rows exist and the connections are warm.
+// The given number of locks, acquired together once, so that their rows exist and the connections are warm.
 class several {
  public:
   several(const rowlock::client& client, int count) {

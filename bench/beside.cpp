@@ -65,10 +65,10 @@ std::vector<double> releases_ms(const rowlock::client& client) {
   return took;
 }
 
-// While so many threads of the client ask whether a lock is held.
+// How long releases take while `readers` threads of the client ask whether a lock is held.
 std::vector<double> releases_beside_reads_ms(const plan& plan, int readers) {
   const rowlock::client client = rowlock::connect(plan.url, plan.settings);
-  releases_ms(client);  // so that it is connected
+  releases_ms(client);  // connects the client
   crowd asks{readers, [&](int i, std::stop_token stop) {
                const rowlock::mutex one{client, fmt::format("bench/asked/{}", i)};
                while (!stop.stop_requested()) std::ignore = one.is_locked();
@@ -92,7 +92,7 @@ void until_queued(rowlock::admin& admin, const std::string& name, int count) {
   }
 }
 
-// From when the waiters of the holder's client give up and the holder releases, until another client has the lock.
+// The time from when the holder releases and the waiters of its client give up, until another client has the lock.
 double passed_on_ms(const plan& plan, int waiters) {
   const std::string name = "bench/given-up";
   const rowlock::client here = rowlock::connect(plan.url, plan.settings);

@@ -1,4 +1,4 @@
-// Many clients with one name, of which there is enough for all: what rivals for one row cost each other.
+// Many clients acquire permits of one name, of which there are enough for all: what rivals for one row cost each other.
 #include "bench/floor.hpp"
 #include "bench/measure.hpp"
 
@@ -13,7 +13,7 @@ namespace rowlock::bench {
 namespace {
 
 // Permits of one semaphore, for which nobody ever waits. Each client is like a process: it has connections of its own,
-// and no request of it is joined with another's.
+// and none of its requests is joined with those of another client.
 class hot_permits {
  public:
   hot_permits(const std::vector<rowlock::client>& clients, std::int64_t capacity) : rates_{clients} {
@@ -21,14 +21,14 @@ class hot_permits {
       semaphores_.push_back(std::make_unique<rowlock::counting_semaphore>(
           client, fmt::format("bench/permits/{}", capacity), capacity));
     }
-    // Each client has its lease, and its connections are open, before the clock runs.
+    // Before the clock runs, each client makes its lease and opens its connections.
     for (const auto& one : semaphores_) one->acquire().release();
   }
 
   void measure(std::chrono::nanoseconds slice) {
     rates_.measure(static_cast<int>(semaphores_.size()), slice, [this](int client) {
       const auto result = semaphores_[static_cast<std::size_t>(client)]->acquire().release();
-      // It is retried in the background, because rivals had the row for so long.
+      // The release is retried in the background, because rivals had the row for so long.
       if (result == rowlock::release_result::pending) {
         pending_.fetch_add(1, std::memory_order_relaxed);
       } else {
@@ -45,7 +45,7 @@ class hot_permits {
   std::atomic<int> pending_ = 0;
 };
 
-// The same row is updated by all, so each waits until the others have committed.
+// All connections update the same row, so each waits until the others have committed.
 class hot_row {
  public:
   hot_row(floor_database& database, int connections) {

@@ -12,7 +12,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-// The floor at several numbers of connections, as many as the server has.
+// The floor at several numbers of connections, without the numbers that the server has no room for.
 class floors {
  public:
   floors(floor_database& database, const contest& sides) : pair_{sides.floor_pair} {

@@ -14,15 +14,15 @@ namespace rowlock::bench {
 struct contest {
   std::string scenario;
   std::vector<int> threads = {};      // one result for each
-  std::vector<int> connections = {};  // of the floor, ascending; what the server has no room for is left out
-  rowlock::client client;             // rowlock's side is on it
-  std::function<void(int thread)> pair;  // of acquire and release
+  std::vector<int> connections = {};  // of the floor, ascending; those beyond the server's limit are left out
+  rowlock::client client;             // acquires and releases for rowlock's side
+  std::function<void(int thread)> pair;  // one acquire and its release
   std::function<void(floor_connection&, int connection)> floor_pair = [](auto& one, int) { one.pair(); };
 };
 
 std::vector<result> compete(const plan& plan, floor_database& database, const contest& sides);
 
-// What many threads are compared with.
+// The numbers of connections with which many threads are compared.
 inline const std::vector<int> usual_connections = {4, 16, 64};
 
 }  // namespace rowlock::bench

@@ -20,7 +20,7 @@ class floor_connection {
   virtual ~floor_connection() = default;
 
   virtual void update() = 0;  // one durable single-row update
-  // Updates that many rows, at most floor_rows, in one durable transaction.
+  // Updates `rows` rows, at most floor_rows, in one durable transaction.
   virtual void update_together(int rows) = 0;
   // Inserts and deletes a row, as for a reader or the holder of a permit: two durable statements. Nothing is
   // counted in a shared row, so nobody is excluded.
@@ -44,20 +44,20 @@ class floor_database {
   // The settings that decide whether a commit is durable, as the server reports them.
   virtual std::string durability() = 0;
 
-  // Counts since some start; only differences have a meaning. What the counting itself causes is left out.
-  // PostgreSQL: statements (or transactions) of this database. MariaDB: statements of the server. SQLite:
+  // A counter that began at an arbitrary value; only differences have a meaning. What the counting itself causes is
+  // left out. PostgreSQL: statements (or transactions) of this database. MariaDB: statements of the server. SQLite:
   // committed write transactions of the file.
   virtual std::int64_t activity() = 0;
   virtual std::string activity_name() = 0;
 
-  // Written rows of rowlock's tables; MariaDB: of the whole server's. SQLite has no counter: it compares all
-  // rows with those of the previous call, so a row changed twice between two calls counts once.
+  // Written rows of rowlock's tables; on MariaDB of all tables of the server. SQLite has no counter: the floor compares
+  // all rows with those of the previous call, so a row that changed twice between two calls counts once.
   virtual std::int64_t rows_written() = 0;
   virtual std::string rows_written_name() = 0;
-  // What the migrator leaves after it has reverted everything: its ledger, and SQLite's file.
+  // Drops what is left after the migrator has reverted everything: its ledger, and SQLite's file.
   virtual void drop_remains() = 0;
 
-  // How late a connection that became idle may publish what it has counted.
+  // How long after it became idle a connection may publish its counts.
   virtual std::chrono::seconds counts_within() const { return std::chrono::seconds{0}; }
 };
 
@@ -75,7 +75,7 @@ bool is_sqlite(const plan& plan);
 bool is_mysql(const plan& plan);
 
 inline constexpr int floor_rows = 64;
-// The number of the row that is inserted and deleted, beside the one that stays.
+// The number of the row that is inserted and deleted, unlike the row `row`, which stays.
 constexpr int passing_row(int row) {
   return floor_rows + row;
 }

@@ -12,8 +12,8 @@ namespace rowlock::bench {
 
 namespace {
 
-// SOCI's names for the parts of mysql://user:password@host:port/database. A bench's URL needs no more, and
-// rowlock::connect has already checked it.
+// The parts of mysql://user:password@host:port/database under SOCI's names. A bench's URL needs no more, and
+// rowlock::connect has already checked the URL.
 std::string soci_words(const std::string& url) {
   const auto begin = url.find("://") + 3;
   const auto whole = url.substr(begin, url.find('?', begin) - begin);
@@ -131,7 +131,7 @@ class mysql_floor final : public floor_database {
   }
 
   std::int64_t activity() override {
-    ++own_;  // this statement is among those that it counts
+    ++own_;  // the server counts this statement, too
     return status("Questions") - own_;
   }
   std::string activity_name() override { return "statements, by Questions of the whole server"; }

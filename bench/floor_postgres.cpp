@@ -84,7 +84,7 @@ class postgres_floor final : public floor_database {
   }
 
   std::int64_t activity() override {
-    ++own_;  // this very statement is counted after its own reading
+    ++own_;  // only the next reading counts this statement
     std::int64_t now = counts_statements_
                            ? number(
                                  "SELECT sum(s.calls) FROM pg_stat_statements s JOIN pg_database d "
@@ -120,7 +120,7 @@ class postgres_floor final : public floor_database {
   std::string setting(const std::string& name) {
     return work_.exec("SELECT current_setting(" + work_.quote(name) + ")")[0][0].c_str();
   }
-  // The extension may have been created although it was not loaded at the server's start; then it only raises errors.
+  // The extension may have been created although the server did not load it at its start; then it only raises errors.
   bool has_statement_statistics() {
     return work_
         .exec(

@@ -22,11 +22,12 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr std::size_t samples_max = 1 << 20;
-// In one process the releaser requests the lock again at once. The lock is held this long, so that the request
+// In one process the releaser requests the lock again at once. The holder keeps the lock this long, so that the request
 // is in the queue by then, and only the hand-over is measured.
 constexpr auto lining_up = 2ms;
 
-// What processes or threads share. Only the lock's holder uses anything but stop, so the lock itself protects it.
+// The data that processes or threads share. Only the lock's holder uses the members other than `stop`, so the lock
+// itself protects them.
 struct baton {
   std::atomic<bool> stop = false;
   std::int64_t released_at_ns = 0;  // when the release that made the current holder began

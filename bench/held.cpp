@@ -30,7 +30,8 @@ class holder {
   }
 
   ~holder() {
-    // Released by the same threads, so that they are sent in batches; closing with them would report each as lost.
+    // The same threads release the holds, so that the releases are sent in batches; closing the client would report
+    // each hold as lost.
     for_each_parallel(static_cast<int>(holds_.size()), 64,
                       [this](int i) { holds_[static_cast<std::size_t>(i)].release(); });
   }
@@ -72,7 +73,7 @@ class holder {
 
 double rows_a_renewal(const plan& plan, floor_database& database, int count) {
   holder holder{plan, count};
-  // The acquires must be over.
+  // The statistics of the acquires must be published before the renewal is measured.
   auto settled = std::chrono::steady_clock::now() + database.counts_within();
   do {
     holder.await_renewal();

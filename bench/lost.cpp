@@ -28,7 +28,7 @@ std::string lost_name(int i) {
   return fmt::format("bench/lost/{:08}", i);
 }
 
-// Counts the holders that were notified, and when the last one was.
+// Counts the holders that were notified, and records when the last one was.
 class roll_call {
  public:
   explicit roll_call(int count) : missing_(count) {}
@@ -37,7 +37,7 @@ class roll_call {
     if (--missing_ > 0) return;
     ended_at_ns_ = monotonic_ns();
   }
-  // 0 until then.
+  // 0 until the last holder was notified.
   std::int64_t ended_at_ns() const { return ended_at_ns_; }
 
  private:
@@ -64,8 +64,8 @@ std::vector<rowlock::hold> acquire(const rowlock::client& client, int count) {
 double told_within_ms(const plan& plan, store::session& side, int count) {
   rowlock::options settings = plan.settings;
   settings.renew_interval = 500ms;
-  settings.log = {};  // it would report each round
-  // As options::margin requires.
+  settings.log = {};  // the log would report each round
+  // The margin that options::margin requires for so many holds.
   settings.margin =
       std::max<std::chrono::milliseconds>(settings.margin, std::chrono::milliseconds{count / 200});
   rowlock::client client = rowlock::connect(plan.url, settings);
@@ -75,7 +75,7 @@ double told_within_ms(const plan& plan, store::session& side, int count) {
   for (const rowlock::hold& hold : holds) {
     callbacks.push_back(std::make_unique<callback>(hold.stop_token(), [&] { told.tell(); }));
   }
-  // The next renewal notices that its lease is gone.
+  // The next renewal notices that the client's lease is gone.
   const model::lease_id lease[] = {side.show(lost_name(0)).value().row.lease.value()};
   side.end(lease);
   std::int64_t begun = monotonic_ns();

@@ -37,26 +37,26 @@ class first_failure {
   std::atomic<bool> failed_ = false;
 };
 
-// Measures both sides in each round. The sides take turns to begin, which may be an advantage or a disadvantage.
+// Measures both sides in each round. They take turns to be the first, which may be an advantage or a disadvantage.
 void in_turn(int rounds, const std::function<void()>& rowlock, const std::function<void()>& floor);
 
-// Throws unless the release returned what was held, because the measurement would be invalid.
+// Throws unless the release says `released`: otherwise the measurement would be invalid.
 void require_released(rowlock::release_result result);
 
 // Runs work(i) repeatedly in `threads` threads for `slice`, and returns how many calls per second were
 // completed. The first exception of a thread ends the measurement and is thrown.
 double calls_per_second(int threads, std::chrono::nanoseconds slice, const std::function<void(int)>& work);
 
-// Rowlock's side of a comparison: pairs of acquire and release, and what the clients sent for them.
+// Rowlock's side of a comparison: pairs of acquire and release, and the statements that the clients sent for them.
 class pair_rates {
  public:
   explicit pair_rates(std::vector<rowlock::client> clients) : clients_(std::move(clients)) {}
 
-  // One more measurement, as calls_per_second. Nothing else may run on the clients meanwhile.
+  // Measures once more, as calls_per_second. Nothing else may run on the clients meanwhile.
   void measure(int threads, std::chrono::nanoseconds slice, const std::function<void(int)>& pair);
 
   double per_second() const { return median(rates_); }
-  // By the count of all clients together: an edit is one, however many round trips it takes.
+  // By the statistics of all clients together: an edit counts as one statement, however many round trips it takes.
   double statements_per_pair() const;
 
  private:
@@ -71,7 +71,7 @@ class pair_rates {
 // Calls work(i) once for each i below count, from `threads` threads. Throws the first exception.
 void for_each_parallel(int count, int threads, const std::function<void(int)>& work);
 
-// Threads made from now on have small stacks, so that a thousand waiting threads fit anywhere.
+// Gives threads that are made from now on small stacks, so that any machine has memory for a thousand waiting threads.
 void use_small_stacks();
 
 }  // namespace rowlock::bench

@@ -1,4 +1,4 @@
-// Many threads with one name: the cost of a shared hold or a permit, and of fairness.
+// Many threads use one name: the cost of a shared hold or a permit, and of fairness.
 #include "bench/contest.hpp"
 #include "bench/measure.hpp"
 
@@ -12,7 +12,7 @@ namespace rowlock::bench {
 
 namespace {
 
-// Which calls write: one in twenty. The callers begin at different ones, so they do not all write at once.
+// Decides which calls write: one in twenty. Each caller begins at another call, so they do not all write at once.
 class turns {
  public:
   explicit turns(int callers) : next_(static_cast<std::size_t>(callers)) {
@@ -78,7 +78,7 @@ std::vector<result> semaphore(const plan& plan) {
 
 namespace {
 
-// One mutex, wanted by threads of all the clients.
+// One mutex that threads of all the clients acquire.
 class rivalry {
  public:
   rivalry(const std::vector<rowlock::client>& clients, const std::string& name, bool fair) : rates_{clients} {

@@ -19,8 +19,8 @@ using namespace std::chrono_literals;
 
 constexpr int member_count = 3;
 
-// Three sets of tables in one database, because a quorum sends the same to one as to three databases. An
-// SQLite file has one writer, so there each member is a file.
+// The plan of one member. The members are three sets of tables in one database, because a quorum sends the same
+// statements to one database as to three. An SQLite file has one writer, so there each member is a file.
 plan plan_of(const plan& whole, int member) {
   plan one = whole;
   if (is_sqlite(whole)) {
@@ -31,7 +31,7 @@ plan plan_of(const plan& whole, int member) {
   return one;
 }
 
-// One of the databases, whose tables exist as long as the object does.
+// One member, whose tables exist as long as the object does.
 class member {
  public:
   explicit member(bench::plan own) : plan_{std::move(own)} {
@@ -137,7 +137,7 @@ std::vector<result> quorum(const plan& plan) {
   one.floor = median(plain);
   one.durability = members.front().floor().durability();
   one.details["members"] = member_count;
-  // More than two for each member: the tokens differed, and a round was needed to raise them.
+  // If this is more than two for each member, the tokens differed, and a round was needed to raise them.
   one.details["client_statements_per_pair"] = own.statements_per_pair();
   one.details["floor_with_a_round_for_the_token"] = median(with_token);
   one.details["rounds"] = plan.rounds;

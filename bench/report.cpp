@@ -10,7 +10,7 @@ namespace rowlock::bench {
 
 namespace {
 
-// Four significant digits are more than a measurement on a shared machine has.
+// Rounds to four significant digits: a measurement on a shared machine has no more.
 double rounded(double value) {
   if (value == 0 || std::abs(value) >= 1000) return std::round(value);
   double scale = std::pow(10.0, 3 - static_cast<int>(std::floor(std::log10(std::abs(value)))));

@@ -37,7 +37,8 @@ struct result {
 
 // Pairs of acquire and release by one thread, against one connection that commits two updates a pair.
 std::vector<result> uncontended(const plan& plan);
-// The same by many threads of one process, each with a name of its own, against the best of 4, 16 and 64 connections.
+// As `uncontended`, by many threads of one process, each with a name of its own, against the best of 4, 16 and 64
+// connections.
 std::vector<result> parallel(const plan& plan);
 // Pairs of acquire and release of one name by threads of two clients, unfair against fair.
 std::vector<result> unfair(const plan& plan);
@@ -47,20 +48,20 @@ std::vector<result> all(const plan& plan);
 // connection, and the best of 4, 16 and 64, that inserts and deletes a row for a reader, and updates one
 // twice for a writer.
 std::vector<result> readers(const plan& plan);
-// The same threads take a permit each of one semaphore; against connections that insert and delete a row.
+// The threads of `readers` take a permit each of one semaphore; against connections that insert and delete a row.
 std::vector<result> semaphore(const plan& plan);
 // 2, 4, 8 and 16 clients, a thread each, take a permit of one semaphore that never runs out; against as many
 // connections that update one and the same row twice. `of_the_fewest_clients` must not be far below 1.
 std::vector<result> clients(const plan& plan);
-// Pairs of acquire and release of a quorum_mutex on three sets of tables (of SQLite: files), which it makes
+// Pairs of acquire and release of a quorum_mutex on three sets of tables (on SQLite: files), which the scenario makes
 // and drops; against three connections that each commit an update at the same time, and then another.
 std::vector<result> quorum(const plan& plan);
-// Processes pass one name on: from the start of a release until the next holder's acquire returns, against
-// one durable commit.
+// Processes pass one lock on: the time from the start of a release until the next holder's acquire returns, against one
+// durable commit.
 std::vector<result> handover(const plan& plan);
-// The same between threads of one process.
+// As `handover`, between threads of one process.
 std::vector<result> handover_local(const plan& plan);
-// What 1,000 waiting acquires cost the server, against one; and how long a hand-over to one of them takes,
+// The load that 1,000 waiting acquires put on the server, against one; and how long a hand-over to one of them takes,
 // and to one of three times as many.
 std::vector<result> waiters(const plan& plan);
 // Rows that a renewal writes with 10,000 locks held, against one held.
@@ -79,7 +80,7 @@ std::vector<result> idle(const plan& plan);
 struct scenario {
   std::string_view name;
   std::string_view what;
-  std::string_view floor;  // what it is compared with
+  std::string_view floor;  // what rowlock's side is compared with
   std::vector<result> (*run)(const plan&);
 };
 

@@ -17,7 +17,7 @@ namespace {
 using namespace std::chrono_literals;
 
 std::string waited_name(int waiter) {
-  // Half of them stand in one queue, the others each in a queue of their own.
+  // Half of the waiters stand in one queue, the others each in a queue of their own.
   return waiter % 2 == 0 ? "bench/waited/all" : fmt::format("bench/waited/{}", waiter);
 }
 
@@ -85,7 +85,7 @@ struct cost {
 cost measure(const plan& plan, floor_database& database, rowlock::admin& admin, int count,
              std::chrono::milliseconds slice) {
   waiting crowd{plan, admin, count};
-  // What the enqueuing left behind (wake-ups, statistics that are still to be sent) is not part of waiting.
+  // What the enqueuing left behind (wake-ups, statistics that are still to be sent) must not be counted as waiting.
   std::this_thread::sleep_for(2s);
   auto begin = std::chrono::steady_clock::now();
   auto stats_before = crowd.stats();
@@ -104,7 +104,8 @@ cost measure(const plan& plan, floor_database& database, rowlock::admin& admin, 
           .renewals = stats.renewals - stats_before.renewals};
 }
 
-// From the start of a release until the waiting acquire returns, while others of the waiter's process wait, too.
+// The time from the start of a release until the waiting acquire returns, while others of the waiter's process wait,
+// too.
 std::vector<double> hand_overs_ms(const plan& plan, const rowlock::client& holder, rowlock::admin& admin,
                                   int waiting_beside, std::chrono::milliseconds slice) {
   waiting crowd{plan, admin, waiting_beside};
@@ -122,7 +123,7 @@ std::vector<double> hand_overs_ms(const plan& plan, const rowlock::client& holde
     while (admin.show(name).value().waiters == 0 &&
            returned_at.wait_for(1ms) == std::future_status::timeout) {
     }
-    // The waiter is in the queue; its client goes back to listening.
+    // The waiter is in the queue; this gives its client time to listen again.
     std::this_thread::sleep_for(5ms);
     const auto begun = monotonic_ns();
     held.release();
@@ -150,7 +151,8 @@ std::vector<result> waiters(const plan& plan) {
   for (int i = 1; i < crowds[1]; i += 2) holds.push_back(rowlock::mutex{holder, waited_name(i)}.acquire());
   rowlock::admin admin{holder};
 
-  // The single waiter comes first, because what a thousand leave behind when they give up would be counted with it.
+  // The single waiter is measured first, because it would also count what a thousand waiters leave behind when they
+  // give up.
   cost single = measure(plan, *database, admin, 1, slice / 4);
   cost many = measure(plan, *database, admin, count, slice);
 

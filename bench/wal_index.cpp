@@ -14,7 +14,7 @@ wal_index read_wal_index(const std::string& database_path) {
   std::string path = database_path + "-shm";
   int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
   if (file < 0) throw std::system_error(errno, std::generic_category(), path);
-  // Two copies of the header follow each other; if a writer is halfway through, they differ.
+  // The file has two copies of the header, one after the other; they differ while a writer is changing them.
   std::array<unsigned char, 96> header{};
   bool same = false;
   for (int attempt = 0; attempt < 1000 && !same; ++attempt) {

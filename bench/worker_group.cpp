@@ -39,7 +39,7 @@ bool read_byte(int file) {
 void worker_channel::ready_and_wait() {
   if (write(ready_, "r", 1) != 1) throw std::system_error(errno, std::generic_category(), "write");
   close(ready_);
-  read_byte(go_);  // ends when the parent closes its end
+  read_byte(go_);  // returns also when the parent closes its end
 }
 
 worker_group::worker_group(int count, const std::function<void(int, worker_channel&)>& work) : count_{count} {

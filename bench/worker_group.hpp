@@ -13,7 +13,7 @@ namespace rowlock::bench {
 class worker_channel {
  public:
   worker_channel(int ready, int go) : ready_{ready}, go_{go} {}
-  // Reports that this worker is prepared, and waits until all are.
+  // Reports that this worker is prepared, and waits until all workers are.
   void ready_and_wait();
 
  private:
