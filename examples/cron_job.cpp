@@ -21,7 +21,7 @@ bool build_report(const rowlock::hold& hold) {
   std::condition_variable_any step_done;
   for (int step = 1; step <= 5; ++step) {
     std::unique_lock lock{mutex};
-    // A placeholder for real work. It ends early if the lock is lost, because another machine may then begin.
+    // A placeholder for real work. The work ends early if the lock is lost, because another machine may then begin.
     step_done.wait_for(lock, hold.stop_token(), 200ms, [] { return false; });
     if (!hold) return false;
     std::printf("step %d of 5 done\n", step);

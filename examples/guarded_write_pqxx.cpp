@@ -26,8 +26,8 @@ int main(int argc, char** argv) {
     rowlock::mutex account_one{db, "account/1"};
     rowlock::hold hold = account_one.acquire();
 
-    // Even if this process was stopped for a long time before: if the guard succeeds, the lock is held, and
-    // nobody else is granted it before the transaction ends.
+    // If the guard succeeds, the lock is held, even if this process was stopped for a long time before; and nobody else
+    // is granted the lock before the transaction ends.
     pqxx::work transaction{connection};
     rowlock::guard(transaction, hold);
     int balance = transaction.exec("SELECT balance FROM account WHERE id = 1")[0][0].as<int>();

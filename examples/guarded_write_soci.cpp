@@ -24,9 +24,9 @@ int main(int argc, char** argv) {
     rowlock::mutex account_one{db, "account/1"};
     rowlock::hold hold = account_one.acquire();
 
-    // Even if this process was stopped for a long time before: if the guard succeeds, the lock is held, and
-    // nobody else is granted it before the transaction ends. The transaction begins after the acquire, so it
-    // reads what the previous holder has written.
+    // If the guard succeeds, the lock is held, even if this process was stopped for a long time before; and nobody else
+    // is granted the lock before the transaction ends. The transaction begins after the acquire, so it reads what the
+    // previous holder has written.
     soci::transaction transaction{sql};
     rowlock::guard(sql, hold);
     int balance = 0;

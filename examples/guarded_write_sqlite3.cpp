@@ -19,8 +19,8 @@ void run(sqlite3* connection, const char* sql) {
 void withdraw(sqlite3* connection, const rowlock::hold& hold) {
   run(connection, "BEGIN IMMEDIATE");
   try {
-    // Even if this process was stopped for a long time before: if the guard succeeds, the lock is held, and
-    // nobody else is granted it before the transaction ends.
+    // If the guard succeeds, the lock is held, even if this process was stopped for a long time before; and nobody else
+    // is granted the lock before the transaction ends.
     rowlock::guard(connection, hold);
     run(connection, "UPDATE account SET balance = balance - 10 WHERE id = 1");
     run(connection, "COMMIT");

@@ -37,8 +37,8 @@ int work(const std::string& url, const std::string& lock, const std::string& nam
   while (std::getchar() != EOF) {
   }
 
-  // The hold may have been lost without this process noticing, because the process may have been stopped. So
-  // the transaction that writes also asks the database.
+  // The process may have been stopped, and may have lost the hold without noticing. So the transaction that writes also
+  // asks the database.
   if (!notes->write(hold, name, "end")) {
     say(name, "may not write any more: the lock was given to somebody else");
     return 3;
