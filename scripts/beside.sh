@@ -1,4 +1,4 @@
-# Shared by the scripts that run a command beside servers of their own, which source it.
+# Scripts that run a command beside servers of their own source this file.
 # shellcheck shell=bash
 
 # keep_files_in_memory: if there is room, servers and SQLite write to memory. No test then waits for a disk.
@@ -10,9 +10,9 @@ keep_files_in_memory() {
   export ROWLOCK_SERVER_FOLDER=$folder TMPDIR=$folder
 }
 
-# own_folder PREFIX USER: makes $folder in ROWLOCK_SERVER_FOLDER or in /tmp, for servers that run as $user. Servers refuse to
-# run as root, so if the script runs as root, $user is USER. `server COMMAND…` runs a command as $user, in $folder. The
-# folder's name is short, because the path of a Unix socket has at most 107 bytes.
+# own_folder PREFIX USER: makes $folder in ROWLOCK_SERVER_FOLDER or in /tmp, for servers that run as $user. Servers
+# refuse to run as root, so if the script runs as root, $user is USER. `server COMMAND…` runs a command as $user, in
+# $folder. The folder's name is short, because the path of a Unix socket has at most 107 bytes.
 own_folder() {
   user=$(id -un)
   as_user=()
@@ -27,8 +27,8 @@ own_folder() {
 }
 server() { (cd "$folder" && "${as_user[@]}" "$@"); }
 
-# end_with_script FUNCTION: when this script ends, even by SIGKILL, calls FUNCTION, which ends the servers, and
-# removes the folder.
+# end_with_script FUNCTION: when this script ends, even by SIGKILL, calls FUNCTION, which ends the servers, and removes
+# the folder.
 end_with_script() {
   end_servers=$1
   child=
@@ -44,7 +44,7 @@ end_with_script() {
   ) &
 }
 clean_up() {
-  # A second signal must not interrupt this: a server would keep running.
+  # A second signal must not interrupt the cleanup: a server would keep running.
   trap '' HUP INT TERM
   trap - EXIT
   "$end_servers"
@@ -62,8 +62,9 @@ free_port() {
   while (: <"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do port=$((10000 + RANDOM % 20000)); done
 }
 
-# run_command COMMAND…: runs it with this script's input; returns its status. It runs in the background, so that the script
-# handles a signal at once. A shell makes background commands ignore Ctrl-C; env undoes that.
+# run_command COMMAND…: runs the command with this script's input; returns its status. The command runs in the
+# background, so that the script handles a signal at once. A shell makes background commands ignore Ctrl-C; env undoes
+# that.
 run_command() {
   local status=0
   env --default-signal=INT,QUIT "$@" <&0 &

@@ -1,21 +1,21 @@
-# Shared by the scripts that run a command beside a primary and its replica, which source it after beside.sh.
+# Scripts that run a command beside a primary and its replica source this file, after beside.sh.
 # shellcheck shell=bash
 
-# Such a script defines these functions, which also run in the control program. 0 is the primary, 1 the replica.
+# Such a script defines these functions, which the control program also calls. Server 0 is the primary, 1 the replica.
 #   options_of N              prints the options of a server, one a line
 #   install_server FOLDER     makes a data folder
 #   tell N SQL [OPTION…]      runs statements as root
-#   follow sync|async         makes 1 a replica of 0, and returns when it receives
-#   receives                  whether it does
-#   stop_receiving            it receives nothing more
-#   has_executed_all          whether it has executed what it has received
-#   take_over                 it follows nobody, and takes writes
+#   follow sync|async         makes server 1 a replica of server 0, and returns when it receives
+#   receives                  whether the replica receives
+#   stop_receiving            the replica receives nothing more
+#   has_executed_all          whether the replica has executed what it has received
+#   take_over                 the replica stops following, and takes writes
 #   read_only_option          the option with which a replica starts
 #   weak_user NAME            prints statements that make a user who may do all but write to a read-only server
 # and may define more_actions ACTION ARGUMENT…, which returns 64 for an action that it does not know.
 of_the_script=(options_of tell follow receives stop_receiving has_executed_all take_over read_only_option weak_user more_actions)
 
-# Variables that they read.
+# The variables that these functions read.
 of_the_programs=()
 
 more_actions() { return 64; }
@@ -77,8 +77,8 @@ act() {
   esac
 }
 
-# make_pair NAME VARIABLE USER: the folder, the ports and the control program; exports VARIABLE_URL and so on. $bin is the
-# server's program.
+# make_pair NAME VARIABLE USER: makes the folder, the ports and the control program; exports VARIABLE_URL and so on.
+# $bin is the server's program.
 make_pair() {
   own_folder "$1" "$3"
   end_with_script end_pair

@@ -1,15 +1,16 @@
-# Shared by the scripts that start programs of Debian packages without installing them, which source it.
+# Scripts that start programs of Debian packages without installing them source this file.
 # shellcheck shell=bash
 
 # unpack FOLDER SUITE PACKAGE…: sets $run_unpacked to the words that start a program of FOLDER, such as
-# "${run_unpacked[@]}" "$FOLDER/usr/bin/mysql". FOLDER holds the packages of that suite of Debian with everything that they
-# depend on, down to the C library and its loader, so that nothing of this system is used or changed. An existing FOLDER is
-# used as it is; delete it to fetch the packages again. Prints what is missing and fails if the packages cannot be had.
+# "${run_unpacked[@]}" "$FOLDER/usr/bin/mysql". FOLDER holds the packages of that suite of Debian with everything that
+# they depend on, down to the C library and its loader, so that nothing of this system is used or changed. An existing
+# FOLDER is used as it is; delete it to fetch the packages again. Prints what is missing and fails if the packages are
+# not available.
 unpack() {
   local folder=$1 suite=$2 libraries loader
   shift 2
   mkdir -p "$(dirname "$folder")"
-  # Of several scripts that begin at the same time one fetches, and the others wait for it.
+  # If several scripts begin at the same time, one fetches the packages, and the others wait for it.
   [ -d "$folder" ] || (flock 9 && { [ -d "$folder" ] || fetch_packages "$folder" "$suite" "$@"; }) 9>"$folder.lock" || return
   rm -f "$folder.lock"
   libraries=$(echo "$folder"/usr/lib/*-linux-gnu)
@@ -18,15 +19,15 @@ unpack() {
   run_unpacked=("$loader" --library-path "$libraries")
 }
 
-# fetch_packages FOLDER SUITE PACKAGE…: makes FOLDER, or nothing if it fails. apt works in a folder of its own in which no
-# package is installed yet, so it also fetches every library. Runs in a subshell of its own.
+# fetch_packages FOLDER SUITE PACKAGE…: makes FOLDER, or nothing if it fails. apt works in a separate folder in which no
+# package is installed yet, so it also fetches every library. The function runs in a subshell of its own.
 fetch_packages() {
   local folder=$1 suite=$2 work mirror mirrors package
   shift 2
   local keyring=/usr/share/keyrings/debian-archive-keyring.gpg
   command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null || { echo "apt-get and dpkg-deb are missing" >&2; return 1; }
   [ -r "$keyring" ] || { echo "the package debian-archive-keyring is not installed" >&2; return 1; }
-  # The mirrors that this system uses itself, Debian's own first; an extra one for security has no such suite.
+  # The mirrors that this system uses, Debian's own first; a mirror for security updates has no such suite.
   mirrors=$(apt-get indextargets --no-release-info --format '$(REPO_URI)' 'Created-By: Packages' 2>/dev/null |
     grep -v -- '-security/*$' | sort -u | awk '{ print !/debian\/*$/, $0 }' | sort -s -k1,1 | cut -d' ' -f2-)
   [ -n "$mirrors" ] || { echo "apt's sources name no mirror of Debian" >&2; return 1; }
@@ -35,8 +36,8 @@ fetch_packages() {
   trap "rm -rf '$work'" EXIT
   mkdir -p "$work"/apt/{lists/partial,archives/partial,etc/apt.conf.d,etc/preferences.d} "$work/root"
   : >"$work/apt/status"
-  # The system's proxies and certificates, and no other setting of it. A mirror that stands still, whose list has expired, is
-  # good enough for tests.
+  # Uses the system's proxies and certificates, and none of its other settings. A mirror that is no longer updated,
+  # whose list has expired, is good enough for tests.
   apt-config dump Acquire | grep -iE '^Acquire::(http|https|ftp|mirror)::' >"$work/apt/conf" || true
   cat >>"$work/apt/conf" <<CONF
 Dir::State "$work/apt"; Dir::State::lists "$work/apt/lists"; Dir::State::status "$work/apt/status";
