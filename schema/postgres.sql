@@ -1,13 +1,13 @@
--- The schema that the migrations of migrations/postgres leave behind, version 5. A column has a line of its
--- own, with the type as the database names it: `rowlock migrate verify` compares the two. Tests compare the file with
--- the migrations.
--- rowlock_migration, the ledger, is made by rowlock's own migrator and absent where another tool migrates.
+-- The schema that the migrations of migrations/postgres leave behind, version 5. Each column has a line of its own,
+-- with the type as the database names it: `rowlock migrate verify` compares the two. Tests compare the file with the
+-- migrations.
+-- rowlock's own migrator makes rowlock_migration, the ledger; where another tool migrates, that table is absent.
 
 -- One row per client process, and one per hold with an explicit ttl. This row alone says who is alive:
 -- a hold whose lease is missing is free.
 CREATE TABLE rowlock_lease (
   id          uuid        NOT NULL,
-  client_id   uuid        NOT NULL,  -- the process's own lease; itself, for that one
+  client_id   uuid        NOT NULL,  -- the lease of the client process; for that lease, its own id
   pid         bigint      NOT NULL,
   ttl_ms      bigint      NOT NULL,
   notice      bigint      NOT NULL DEFAULT 0,  -- rises when the client must check its holds
@@ -15,8 +15,8 @@ CREATE TABLE rowlock_lease (
   created_at  timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
   host        text        NOT NULL,
   application text        NOT NULL,
-  username    text        NOT NULL DEFAULT '',  -- whose process it is
-  program     text        NOT NULL DEFAULT '',  -- what it runs, without arguments
+  username    text        NOT NULL DEFAULT '',  -- the user of the process
+  program     text        NOT NULL DEFAULT '',  -- what the process runs, without arguments
   PRIMARY KEY (id)
 ) WITH (
   fillfactor = 50,
@@ -36,10 +36,10 @@ CREATE TABLE rowlock_lock (
   lease_id    uuid,
   hold_id     uuid,
   has_queue   boolean     NOT NULL DEFAULT false,
-  fair        boolean     NOT NULL DEFAULT true,  -- requests never overtake those who wait
-  delay_ms    bigint      NOT NULL DEFAULT 0,  -- how long it rests after its holder was lost
-  value       text,  -- the token of an exclusive hold, and what its holder says of it
-  request_token  bigint,  -- holds up to this token are asked to release, until then
+  fair        boolean     NOT NULL DEFAULT true,  -- requests never overtake waiters
+  delay_ms    bigint      NOT NULL DEFAULT 0,  -- how long the lock rests after its holder was lost
+  value       text,  -- the token of an exclusive hold, and its data
+  request_token  bigint,  -- holds up to this token are asked to release, until request_until
   request_until  timestamp with time zone,
   request_reason text,
   used_at     timestamp with time zone NOT NULL DEFAULT clock_timestamp(),  -- the latest acquire
@@ -60,7 +60,7 @@ CREATE TABLE rowlock_permit (
   weight      bigint      NOT NULL,
   token       bigint      NOT NULL,
   granted_at  timestamp with time zone NOT NULL DEFAULT clock_timestamp(),
-  data        text,  -- what its holder says of it
+  data        text,  -- the hold's data
   PRIMARY KEY (name, hold_id)
 ) WITH (
   autovacuum_vacuum_scale_factor = 0.1,
@@ -68,7 +68,7 @@ CREATE TABLE rowlock_permit (
   autovacuum_vacuum_cost_delay = 0
 );
 
--- Waiters in ticket order. Changed only by whoever holds the row of the lock.
+-- Waiters in ticket order. Only a transaction that has locked the row of the lock changes its queue.
 CREATE TABLE rowlock_queue (
   name        text COLLATE "C" NOT NULL,
   ticket      bigint      NOT NULL,
@@ -83,21 +83,21 @@ CREATE TABLE rowlock_queue (
   autovacuum_vacuum_cost_delay = 0
 );
 
--- A waiter looks itself up by its hold.
+-- A waiter finds its row by its hold.
 CREATE UNIQUE INDEX rowlock_queue_hold ON rowlock_queue (name, hold_id);
 
--- One row.
+-- Exactly one row.
 CREATE TABLE rowlock_meta (
   id             integer NOT NULL DEFAULT 1 CHECK (id = 1),
   schema_version integer NOT NULL,
   min_library    integer NOT NULL,  -- a library that knows only a lower schema version must not run
-  epoch          bigint  NOT NULL DEFAULT 0,  -- of libraries of version 1: in steps of 64 seconds
+  epoch          bigint  NOT NULL DEFAULT 0,  -- for libraries of version 1: in steps of 64 seconds
   token_floor    bigint  NOT NULL DEFAULT 0,  -- no collected name had a token above it
   identity       text    NOT NULL DEFAULT '',  -- system identifier and timeline of the server
   epoch_s        bigint  NOT NULL DEFAULT 0,  -- in seconds since 2026-01-01
-  epoch_floor    bigint  GENERATED ALWAYS AS (greatest(epoch_s * 2097152, epoch * 134217728)) STORED,  -- of tokens
+  epoch_floor    bigint  GENERATED ALWAYS AS (greatest(epoch_s * 2097152, epoch * 134217728)) STORED,  -- the floor of tokens
   skew_ms        bigint  NOT NULL DEFAULT 0,  -- how much later than its expiry a lease may be killed
-  recordings     bigint  NOT NULL DEFAULT 0,  -- rises when what rowlock_recording says changes
+  recordings     bigint  NOT NULL DEFAULT 0,  -- rises when a row of rowlock_recording changes
   PRIMARY KEY (id)
 ) WITH (fillfactor = 50);
 
@@ -111,12 +111,12 @@ CREATE UNLOGGED TABLE rowlock_marker (
 -- Which names have a history. Clients read it when meta.recordings has changed.
 CREATE TABLE rowlock_recording (
   pattern text COLLATE "C" NOT NULL,  -- a name, or the beginning of names and a *
-  keep    bigint NOT NULL,            -- so many of the latest lines of a name
-  age_h   bigint NOT NULL,            -- and none that are older, in hours
+  keep    bigint NOT NULL,            -- how many of the latest lines of a name are kept
+  age_h   bigint NOT NULL,            -- lines that are older, in hours, are deleted
   PRIMARY KEY (pattern)
 );
 
--- What happened to those names. Written by the transaction of the change, while the lock's row is locked.
+-- What happened to the recorded names. The transaction of the change writes it, while the lock's row is locked.
 CREATE TABLE rowlock_history (
   name        text COLLATE "C" NOT NULL,
   id          bigint      NOT NULL,  -- rises for each name

@@ -1,8 +1,8 @@
--- The schema that the migrations of migrations/sqlite leave behind, version 5. A column has a line of its
--- own, with the type as the database names it: `rowlock migrate verify` compares the two. Tests compare the file with
--- the migrations.
+-- The schema that the migrations of migrations/sqlite leave behind, version 5. Each column has a line of its own, with
+-- the type as the database names it: `rowlock migrate verify` compares the two. Tests compare the file with the
+-- migrations.
 -- Times are microseconds since 1970 UTC; ids are 32 hexadecimal digits.
--- rowlock_migration, the ledger, is made by rowlock's own migrator and absent where another tool migrates.
+-- rowlock's own migrator makes rowlock_migration, the ledger; where another tool migrates, that table is absent.
 
 -- WITHOUT ROWID: each row is found, read and written in one b-tree instead of two.
 CREATE TABLE rowlock_lease (
@@ -15,8 +15,8 @@ CREATE TABLE rowlock_lease (
   expires_at  INTEGER NOT NULL,
   notice      INTEGER NOT NULL DEFAULT 0,
   created_at  INTEGER NOT NULL,
-  username    TEXT    NOT NULL DEFAULT '',  -- whose process it is
-  program     TEXT    NOT NULL DEFAULT ''  -- what it runs, without arguments
+  username    TEXT    NOT NULL DEFAULT '',  -- the user of the process
+  program     TEXT    NOT NULL DEFAULT ''  -- what the process runs, without arguments
 ) WITHOUT ROWID;
 
 CREATE TABLE rowlock_lock (
@@ -45,7 +45,7 @@ CREATE TABLE rowlock_permit (
   weight      INTEGER NOT NULL,
   token       INTEGER NOT NULL,
   granted_at  INTEGER NOT NULL,
-  data        TEXT,  -- what its holder says of it
+  data        TEXT,  -- the hold's data
   PRIMARY KEY (name, hold_id)
 ) WITHOUT ROWID;
 
@@ -59,7 +59,7 @@ CREATE TABLE rowlock_queue (
   PRIMARY KEY (name, ticket)
 ) WITHOUT ROWID;
 
--- A waiter looks itself up by its hold; without this it would read the whole queue.
+-- A waiter finds its row by its hold; without this index it would read the whole queue.
 CREATE UNIQUE INDEX rowlock_queue_hold ON rowlock_queue (name, hold_id);
 
 CREATE TABLE rowlock_marker (
@@ -71,7 +71,7 @@ CREATE TABLE rowlock_meta (
   id             INTEGER NOT NULL PRIMARY KEY CHECK (id = 1),
   schema_version INTEGER NOT NULL,
   min_library    INTEGER NOT NULL,
-  epoch          INTEGER NOT NULL DEFAULT 0,  -- of libraries of version 1: in steps of 64 seconds
+  epoch          INTEGER NOT NULL DEFAULT 0,  -- for libraries of version 1: in steps of 64 seconds
   token_floor    INTEGER NOT NULL DEFAULT 0,
   identity       TEXT    NOT NULL DEFAULT '',
   epoch_s        INTEGER NOT NULL DEFAULT 0,  -- in seconds since 2026-01-01
